@@ -46,6 +46,8 @@ export interface SandboxRequest {
   /** `embedded`, `system` or a directory. */
   readonly postgres: string;
   readonly dialect: 'manager' | 'patroni';
+  /** With branches; their list comes from this API. */
+  readonly branches?: 'storage' | 'console';
   /** Each host:port, on loopback. */
   readonly write: string;
   readonly read: string;

@@ -13,6 +13,7 @@ Runs three real PostgreSQL servers, a small cluster manager for each, and Points
 and testing, not for data. While it runs, its verbs and the other commands work in another terminal.
 ${examples(
   'pointsman sandbox',
+  'pointsman sandbox --branches',
   'pointsman sandbox kill primary',
   'pointsman sandbox switchover',
   'pointsman sandbox heal',
@@ -23,6 +24,8 @@ ${examples(
 
 /** In the form commander returns them. */
 type RunFlags = Omit<SandboxRequest, 'members'> & { readonly members: string };
+
+type Finish = (answer: ReturnType<AskSandbox>) => Promise<void>;
 
 /** The option is allowed before and after the verb. */
 function controlOf(command: Command): string {
@@ -44,6 +47,14 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
         .choices(['manager', 'patroni'])
         .default('manager'),
     )
+    .addOption(
+      new Option(
+        '--branches [source]',
+        'branches of the cluster, each a PostgreSQL server; their list comes from a storage node or a console',
+      )
+        .choices(['storage', 'console'])
+        .preset('storage'),
+    )
     .option('--write <address>', 'address of the write pool', '127.0.0.1:6432')
     .option('--read <address>', 'address of the read pool', '127.0.0.1:6433')
     .option('--admin <address>', 'admin address', '127.0.0.1:8432')
@@ -57,7 +68,7 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
       end(await runSandbox(flags, io, parts));
     });
 
-  const finish = async (answer: ReturnType<AskSandbox>): Promise<void> => {
+  const finish: Finish = async (answer) => {
     const { ok, text } = await answer;
     (ok ? io.stdout : io.stderr)(ok ? `${text}\n` : `pointsman: ${text}\n`);
     end(ok ? EXIT.ok : EXIT.failure);
@@ -74,6 +85,11 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
         finish(parts.ask(controlOf(command), name, typeof member === 'string' ? member : undefined)),
       );
   }
+  describeQuestions(sandbox, parts, finish);
+}
+
+/** Of the running sandbox: its configuration, and a statement. */
+function describeQuestions(sandbox: Command, parts: SandboxParts, finish: Finish): void {
   const config = sandbox
     .command('config')
     .description('Print a configuration for a second Pointsman before the cluster');

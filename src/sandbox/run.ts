@@ -1,11 +1,14 @@
 // `pointsman sandbox`: a cluster with Pointsman in front of it, in this process, until it is told to end. This file
 // composes the parts. The verbs are in sandbox/console, the cluster is in the other files of sandbox/.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createApp } from '../app/app.ts';
 import type { Clock } from '../model/instant.ts';
 import type { App } from '../app/app.ts';
 import { EXIT } from '../cli/io.ts';
 import type { AskSandbox, SandboxConfig, SandboxRequest, SandboxSql } from '../cli/io.ts';
 import { loadConfig } from '../config/load.ts';
+import type { Loaded } from '../config/load.ts';
 import type { Event } from '../telemetry/log-lines.ts';
 import { WRITE_STATEMENT, banner } from './console/banner.ts';
 import { askToPerform, askEndpoints } from './console/control-client.ts';
@@ -16,6 +19,7 @@ import { firstTaken } from './console/free-addresses.ts';
 import { keysText } from './console/keys.ts';
 import { writeWithoutPointsman } from './console/plain-client.ts';
 import { pointsmanConfig, secondConfig } from './console/pointsman-config.ts';
+import type { Routed } from './console/pointsman-config.ts';
 import { hasPsql } from './console/psql.ts';
 import { Screen } from './console/screen.ts';
 import { runStatement } from './console/statement.ts';
@@ -80,7 +84,10 @@ export async function runSandbox(options: RunSandboxOptions): Promise<number> {
     const up = await startAll(options, screen, closing);
     const actions = createActions({ ...up, screen, end: () => ending.resolve(undefined) });
     const { write, read, config } = up;
-    controlled = { endpoints: { scope: up.sandbox.scope, write, read, config }, perform: actions.perform };
+    controlled = {
+      endpoints: () => ({ scope: up.sandbox.scope, write, read, config: config() }),
+      perform: actions.perform,
+    };
     screen.block(up.banner);
     if (terminal.onKey !== undefined) {
       terminal.onKey(actions.onKey);
@@ -107,7 +114,7 @@ interface Up {
   readonly banner: string;
   readonly traffic: Traffic;
   /** For a second Pointsman. */
-  readonly config: string;
+  readonly config: () => string;
 }
 
 /**
@@ -121,11 +128,14 @@ async function startAll(options: RunSandboxOptions, screen: Screen, closing: (()
     members: request.members,
     dialect: request.dialect,
     postgres: placeOf(request.postgres),
+    branches: request.branches !== undefined,
     onEvent: (event) => screen.line('cluster', eventText(event), event.kind === 'warning' ? 'warn' : undefined),
   });
   closing.push(() => sandbox.stop());
-  const app = await putBefore(sandbox, options, screen);
+  const routed = routedOf(sandbox, request);
+  const app = await putBefore(routed, options, screen);
   closing.push(() => app.stop());
+  const branchesConfig = await routeBranches(sandbox, () => pointsmanConfig(routed, request), app);
   const { user, password, database } = sandbox.app;
   const url = (address: string): string => `postgresql://${user}:${password}@${address}/${database}`;
   const urls = { write: url(request.write), read: url(request.read) };
@@ -140,6 +150,7 @@ async function startAll(options: RunSandboxOptions, screen: Screen, closing: (()
     admin: request.admin,
     command: options.command,
     program: options.program,
+    branchesConfig,
     hasPsql: hasPsql(),
   };
   const traffic = createTraffic({
@@ -150,15 +161,46 @@ async function startAll(options: RunSandboxOptions, screen: Screen, closing: (()
     clock: options.clock,
     onStatus: (text) => screen.status(text),
   });
-  const config = secondConfig(sandbox.scope, sandbox.members, request);
+  const config = (): string => secondConfig(routed, request);
   return { sandbox, ...urls, banner: banner(facts), traffic, config };
 }
 
+function routedOf({ scope, members, branches: from }: Sandbox, { branches: source }: SandboxRequest): Routed {
+  const branches = from === undefined || source === undefined ? undefined : { source, from };
+  return { scope, members, branches };
+}
+
+/**
+ * Writes the configuration into a file, for the commands, and again whenever a branch comes or goes. Pointsman loads it
+ * then, because it has the addresses of the branches. Undefined: the sandbox has no branches.
+ */
+async function routeBranches(sandbox: Sandbox, config: () => string, app: App): Promise<string | undefined> {
+  if (sandbox.branches === undefined) return undefined;
+  const file = join(sandbox.directory, 'pointsman.yaml');
+  const apply = async (): Promise<void> => {
+    const text = config();
+    await writeFile(file, text, { mode: 0o600 });
+    await app.reload(load(text));
+  };
+  await writeFile(file, config(), { mode: 0o600 });
+  sandbox.branches.onChange(inTurn(apply));
+  return file;
+}
+
+/** One call after another. */
+function inTurn(run: () => Promise<void>): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return () => (last = last.then(run, run));
+}
+
+function load(text: string): Loaded {
+  return loadConfig({ file: 'pointsman.yaml', env: {}, readFile: () => text });
+}
+
 /** Pointsman as anywhere else, but with its events on this terminal. Rejects when it cannot start. */
-async function putBefore(sandbox: Sandbox, options: RunSandboxOptions, screen: Screen): Promise<App> {
+async function putBefore(routed: Routed, options: RunSandboxOptions, screen: Screen): Promise<App> {
   const { request, terminal } = options;
-  const text = pointsmanConfig(sandbox.scope, sandbox.members, request);
-  const loaded = loadConfig({ file: 'pointsman.yaml', env: {}, readFile: () => text });
+  const loaded = load(pointsmanConfig(routed, request));
   if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(({ message }) => message).join('; '));
   const opened = Promise.withResolvers<undefined>();
   const tellEvent = createNarration({

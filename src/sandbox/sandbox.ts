@@ -46,9 +46,9 @@ export interface SandboxBranches {
   readonly namesFile: string;
   /** 18 */
   readonly pgMajor: number;
-  /** The branches of the storage node, by timeline id. */
+  /** By timeline id, the root first. */
   timelines(): readonly BranchPlace[];
-  /** The branches of the console, by their own id. */
+  /** The same of the console's branches, by their own id. */
   projectBranches(): readonly BranchPlace[];
   /** Called when a branch comes or goes. A creation waits until the listener is done. */
   onChange(listener: () => Promise<void>): void;

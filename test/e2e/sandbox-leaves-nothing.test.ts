@@ -66,18 +66,25 @@ describeUnless(missingForSandbox, 'leftovers, on the sandbox', () => {
 
   itUnless(
     NO_PROC,
-    'leaves nothing after SIGKILL of its process',
+    'leaves nothing after SIGKILL of its process, its branches included',
     async () => {
       const start = new URL('../../src/sandbox/start-sandbox.ts', import.meta.url).href;
       const script = `const { startSandbox } = await import(${JSON.stringify(start)});
-      const { directory, members } = await startSandbox();
-      console.log(JSON.stringify({ directory, members }));`;
+      const { directory, members, branches } = await startSandbox({ branches: true });
+      const { storageUrl, tenant, rootTimeline } = branches;
+      const body = JSON.stringify({ new_timeline_id: 'a'.repeat(32), ancestor_timeline_id: rootTimeline });
+      const headers = { 'content-type': 'application/json' };
+      const url = storageUrl + '/v1/tenant/' + tenant + '/timeline/';
+      while ((await fetch(url, { method: 'POST', headers, body })).status === 503);
+      const [{ port }] = branches.timelines().filter(({ id }) => id !== rootTimeline);
+      const servers = [...members, { port, api: storageUrl }];
+      console.log(JSON.stringify({ directory, members: servers }));`;
       const runner = spawn(process.execPath, ['--input-type=module', '--eval', script], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       const [line] = await once(createInterface({ input: runner.stdout }), 'line');
       const footprint = footprintOf(endpoints.parse(JSON.parse(String(line))));
-      await expectFootprint(footprint);
+      await expectFootprint(footprint, 4);
       runner.kill('SIGKILL');
       const isGone = () => Promise.resolve(processesOf(footprint.directory).length === 0);
       await waitUntil('its processes gone', isGone, { timeoutMs: ACTION_TIMEOUT_MS });
@@ -87,12 +94,12 @@ describeUnless(missingForSandbox, 'leftovers, on the sandbox', () => {
   );
 
   /** Proves that the later checks for leftovers can find something. */
-  async function expectFootprint({ directory, ports, pids }: Footprint): Promise<void> {
+  async function expectFootprint({ directory, ports, pids }: Footprint, servers = 3): Promise<void> {
     expect(readdirSync(temporary)).not.toEqual([]);
     expect(await listening(ports)).toEqual(ports);
     if (NO_PROC !== undefined) return;
-    expect(processesOf(directory).length).toBeGreaterThanOrEqual(3);
-    expect(segmentsMadeBy(pids)).toHaveLength(3);
+    expect(processesOf(directory).length).toBeGreaterThanOrEqual(servers);
+    expect(segmentsMadeBy(pids)).toHaveLength(servers);
   }
 
   async function expectNothing({ directory, ports, pids }: Footprint, when: string): Promise<void> {

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { takeFreePort } from '../postgres/free-ports.ts';
 import type { PreparedServers } from '../postgres/prepare.ts';
 import type { PostgresServer } from '../postgres/server.ts';
-import type { SandboxBranches, SandboxEvent } from '../sandbox.ts';
+import type { BranchPlace, SandboxBranches, SandboxEvent } from '../sandbox.ts';
 import { Root } from './ancestor.ts';
 import { takeBaseCopy } from './base-copy.ts';
 import { consoleApi } from './console-api.ts';
@@ -39,6 +39,8 @@ export async function startBranches(options: BranchesOptions): Promise<RunningBr
   root.addCopy(
     await takeBaseCopy({ server: root.primary(), directory: copy, superuser, owner, signal: ending.signal }),
   );
+  const first = root.primary();
+  const atRoot = (id: string): BranchPlace => placeOf(id, options.primary() ?? first);
   const listeners = new Set<() => Promise<void>>();
   const tenant = new Tenant({
     id: newId(),
@@ -67,11 +69,12 @@ export async function startBranches(options: BranchesOptions): Promise<RunningBr
     apiKeyFile,
     namesFile: join(directory, 'branch-names.json'),
     pgMajor,
-    timelines: () => tenant.list().map(({ branch }) => ({ id: branch.id, ...placeOf(branch.server) })),
+    timelines: () => [atRoot(root.id), ...tenant.list().map(({ branch }) => placeOf(branch.id, branch.server))],
     projectBranches: () =>
       project.list().flatMap((branch) => {
+        if (branch.timelineId === root.id) return [atRoot(branch.id)];
         const server = project.serverOf(branch, 'read_write');
-        return server === undefined ? [] : [{ id: branch.id, ...placeOf(server) }];
+        return server === undefined ? [] : [placeOf(branch.id, server)];
       }),
     onChange: (listener) => void listeners.add(listener),
     async close() {
@@ -86,6 +89,6 @@ function newId(): string {
   return randomBytes(16).toString('hex');
 }
 
-function placeOf({ host, port }: PostgresServer): { readonly host: string; readonly port: number } {
-  return { host, port };
+function placeOf(id: string, { host, port }: PostgresServer): BranchPlace {
+  return { id, host, port };
 }

@@ -17,7 +17,7 @@ export interface ActionOptions {
   readonly screen: Screen;
   readonly traffic: Traffic;
   /** For a second Pointsman. */
-  readonly config: string;
+  readonly config: () => string;
   readonly end: () => void;
 }
 
@@ -79,7 +79,7 @@ export function createActions(options: ActionOptions): Actions {
         case 'traffic':
           return void switchTraffic();
         case 'config':
-          return screen.block(`\n${config}`);
+          return screen.block(`\n${config()}`);
         case 'help':
           return screen.block(keysText());
         case 'end':

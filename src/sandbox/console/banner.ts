@@ -17,6 +17,8 @@ export interface BannerFacts {
   readonly command: string;
   /** The command that calls the whole program: `pointsman`. */
   readonly program: string;
+  /** The configuration file for the commands that make branches. Undefined: the sandbox has no branches. */
+  readonly branchesConfig: string | undefined;
   /** With psql the banner shows psql commands, without it commands of this program. */
   readonly hasPsql: boolean;
 }
@@ -50,8 +52,17 @@ export function banner(facts: BannerFacts): string {
     `  Break    ${command} kill primary     # or ${others.join(', ')}: --help says more`,
     `  Traffic  ${command} traffic     # 20 writes a second, until the same again`,
     `  Config   ${command} config > second.yaml     # for a second Pointsman, and for check --live`,
+    ...branchLines(facts),
     '',
   ].join('\n');
+}
+
+function branchLines({ branchesConfig, program, write }: BannerFacts): readonly string[] {
+  if (branchesConfig === undefined) return [];
+  return [
+    `  Branch   ${program} branches create pr-1 -c ${branchesConfig}     # or list, explain, delete`,
+    `           psql ${write}@pr-1     # the rows of the cluster at that moment, and writes of its own`,
+  ];
 }
 
 function statement({ hasPsql, command, ...urls }: BannerFacts, pool: 'write' | 'read', text: string): string {

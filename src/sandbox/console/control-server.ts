@@ -8,7 +8,7 @@ import type { Endpoints } from './control-protocol.ts';
 import type { VerbOutcome } from './verb-list.ts';
 
 export interface Controlled {
-  readonly endpoints: Endpoints;
+  readonly endpoints: () => Endpoints;
   readonly perform: (verb: string, target: string | undefined) => Promise<VerbOutcome>;
 }
 
@@ -57,7 +57,7 @@ async function respond(request: IncomingMessage, controlled: Controlled | undefi
   const { method, headers } = request;
   if (headers.origin !== undefined) return refusal(403, 'requests from a browser are refused');
   if (controlled === undefined) return refusal(503, 'the sandbox is still starting');
-  if (method === 'GET') return { status: 200, body: controlled.endpoints };
+  if (method === 'GET') return { status: 200, body: controlled.endpoints() };
   if (method !== 'POST') return refusal(405, 'GET or POST');
   const order = orderSchema.safeParse(await readJson(request));
   if (!order.success) return refusal(400, z.prettifyError(order.error));

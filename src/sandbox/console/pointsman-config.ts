@@ -1,6 +1,6 @@
 // The configuration of the Pointsman in front of the sandbox, as a user would write it for such a cluster. Pure.
 import { stringify } from 'yaml';
-import type { SandboxMember } from '../sandbox.ts';
+import type { BranchPlace, SandboxBranches, SandboxMember } from '../sandbox.ts';
 
 /** Known to everybody, as the passwords are: what listens is on loopback. */
 export const ADMIN_TOKEN = 'sandbox-operator';
@@ -12,14 +12,24 @@ export interface Addresses {
   readonly admin: string;
 }
 
+/** The API that the list of branches comes from. */
+export type BranchSource = 'storage' | 'console';
+
+export interface Routed {
+  readonly scope: string;
+  readonly members: readonly SandboxMember[];
+  /** Undefined: without branches. */
+  readonly branches: { readonly source: BranchSource; readonly from: SandboxBranches } | undefined;
+}
+
 /** For a second Pointsman before the same cluster, and for `check --live`: its ports are 10 higher. */
-export function secondConfig(scope: string, members: readonly SandboxMember[], addresses: Addresses): string {
+export function secondConfig(routed: Routed, addresses: Addresses): string {
   const { write, read, admin } = addresses;
   const others = { write: tenHigher(write), read: tenHigher(read), admin: tenHigher(admin) };
   return [
     '# The configuration of the Pointsman in the sandbox, with other ports: for a second one, and for check --live.',
     `# pointsman check --live -c FILE; pointsman run -c FILE; psql postgresql://app:app@${others.write}/app`,
-    pointsmanConfig(scope, members, others),
+    pointsmanConfig(routed, others),
   ].join('\n');
 }
 
@@ -27,7 +37,8 @@ function tenHigher(address: string): string {
   return address.replace(/\d+$/, (port) => String(Number(port) + (Number(port) > 65_525 ? -10 : 10)));
 }
 
-export function pointsmanConfig(scope: string, members: readonly SandboxMember[], addresses: Addresses): string {
+/** It has the branches of this moment. */
+export function pointsmanConfig({ scope, members, branches }: Routed, addresses: Addresses): string {
   return stringify({
     cluster: {
       scope,
@@ -35,10 +46,23 @@ export function pointsmanConfig(scope: string, members: readonly SandboxMember[]
       // Without this, a listed member is contacted on the usual port only.
       allow: { ports: members.map(({ port }) => port) },
     },
+    ...(branches === undefined ? {} : { branches: branchesSection(branches.source, branches.from) }),
     listeners: [
       { address: addresses.write, pool: 'write' },
       { address: addresses.read, pool: 'read' },
     ],
     admin: { address: addresses.admin, token: ADMIN_TOKEN },
   });
+}
+
+/** A template has one port for all branches, and here each has its own. */
+function branchesSection(source: BranchSource, from: SandboxBranches): object {
+  const { storageUrl, tenant, namesFile, pgMajor, consoleUrl, project, apiKeyFile } = from;
+  const section =
+    source === 'storage'
+      ? { url: storageUrl, tenant, names_file: namesFile, pg_version: pgMajor }
+      : { url: consoleUrl, project, api_key_file: apiKeyFile };
+  const places: readonly BranchPlace[] = source === 'storage' ? from.timelines() : from.projectBranches();
+  const overrides = places.map(({ id, host, port }) => [id, `${host}:${port}`] as const);
+  return { source, refresh: '2s', [source]: section, backends: { overrides: Object.fromEntries(overrides) } };
 }

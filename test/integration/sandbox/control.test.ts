@@ -25,7 +25,7 @@ function echo(): Controlled & { readonly log: string[] } {
   const log: string[] = [];
   return {
     log,
-    endpoints: WHEREABOUTS,
+    endpoints: () => WHEREABOUTS,
     async perform(verb, target) {
       log.push(`${verb} begins`);
       await new Promise((resolve) => setImmediate(resolve));

@@ -65,24 +65,24 @@ export class BranchesLab {
     return String(body.last_record_lsn);
   }
 
-  /** Repeats the request until the timeline is durable, as a caller has to. */
+  /** Repeats the request until the timeline is durable, as a caller has to; resolves with the last answer. */
+  create(request: unknown): Promise<HttpReply> {
+    const attempt = async (): Promise<HttpReply | undefined> => {
+      const reply = await this.timeline('POST', '/', request);
+      return reply.status === 503 ? undefined : reply;
+    };
+    return waitUntil('a durable timeline', attempt, { timeoutMs: WITHIN_MS });
+  }
+
   async branch(ancestor = this.branches.rootTimeline, lsn?: string): Promise<BranchPlace> {
     const id = randomBytes(16).toString('hex');
-    const request = {
+    const { status, body } = await this.create({
       new_timeline_id: id,
       ancestor_timeline_id: ancestor,
       ancestor_start_lsn: lsn,
       pg_version: this.branches.pgMajor,
-    };
-    await waitUntil(
-      `the branch ${id}`,
-      async () => {
-        const { status, body } = await this.timeline('POST', '/', request);
-        if (status !== 503) expect([status, body.msg]).toEqual([201, undefined]);
-        return status === 201;
-      },
-      { timeoutMs: WITHIN_MS },
-    );
+    });
+    expect([status, body.msg]).toEqual([201, undefined]);
     return this.branches.timelines().find((one) => one.id === id) ?? expect.fail(`${id} is not in the list`);
   }
 

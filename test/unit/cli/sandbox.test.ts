@@ -43,6 +43,14 @@ describe('sandbox', () => {
     });
   });
 
+  test('with branches: of the storage node, or of the console', async () => {
+    const asked = async (...flags: readonly string[]) => (await cli(['sandbox', ...flags])).asked;
+    expect(await asked()).not.toMatchObject([{ branches: expect.anything() }]);
+    expect(await asked('--branches')).toMatchObject([{ branches: 'storage' }]);
+    expect(await asked('--branches=console')).toMatchObject([{ branches: 'console' }]);
+    expect((await cli(['sandbox', '--branches=static'])).err).toContain('storage, console');
+  });
+
   test('every flag', async () => {
     const flags =
       '--members 5 --postgres system --dialect patroni --write [::1]:1 --read 127.0.0.2:2 --control localhost:0';

@@ -124,7 +124,7 @@ it('a sandbox that ends while a branch is being made leaves nothing behind', LIM
     const headers = { 'content-type': 'application/json' };
     const url = `${storageUrl}/v1/tenant/${tenant}/timeline/`;
     const asked = fetch(url, { method: 'POST', headers, body: JSON.stringify(body) }).catch(() => undefined);
-    const isVisible = async (): Promise<boolean> => sandbox.branches?.timelines().length === 1;
+    const isVisible = async (): Promise<boolean> => sandbox.branches?.timelines().length === 2;
     await waitUntil('the branch in the list', isVisible, { timeoutMs: 30_000 });
     await sandbox.stop();
     await asked;

@@ -86,7 +86,7 @@ describe('branches of the sandbox', () => {
 
   it('the same request again gives 201, another one with the same id 409', LIMIT, async () => {
     const same = request();
-    const [first, second] = await Promise.all([lab.timeline('POST', '/', same), lab.timeline('POST', '/', same)]);
+    const [first, second] = await Promise.all([lab.create(same), lab.create(same)]);
     expect([first.status, second.status]).toEqual([201, 201]);
     const { ancestor_lsn: lsn } = first.body;
     await lab.insert(lab.leader(), 1);
@@ -111,7 +111,7 @@ describe('branches of the sandbox', () => {
     expect((await lab.timeline('DELETE', path)).status).toBe(409);
     held = undefined;
     resolve();
-    expect((await lab.timeline('POST', '/', asked)).status).toBe(201);
+    expect((await lab.create(asked)).status).toBe(201);
     expect((await lab.timeline('GET', path)).body).toMatchObject({ state: 'Active' });
   });
 

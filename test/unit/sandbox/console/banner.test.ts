@@ -15,6 +15,7 @@ const FACTS: BannerFacts = {
   admin: '127.0.0.1:8432',
   command: 'pointsman sandbox',
   program: 'pointsman',
+  branchesConfig: undefined,
   hasPsql: true,
 };
 
@@ -37,4 +38,11 @@ test('commands for psql if it exists, else for this program', () => {
   expect(without).toContain('pointsman sandbox sql "insert into visits');
   expect(without).toContain('pointsman sandbox sql --pool read "select count(*)');
   expect(without).not.toContain('psql');
+});
+
+test('with branches: how to make one and to connect to it', () => {
+  expect(banner(FACTS)).not.toContain('branches');
+  const text = banner({ ...FACTS, branchesConfig: '/tmp/sandbox/pointsman.yaml' });
+  expect(text).toContain('pointsman branches create pr-1 -c /tmp/sandbox/pointsman.yaml');
+  expect(text).toContain('psql postgresql://app:app@127.0.0.1:6432/app@pr-1 ');
 });
