@@ -2,6 +2,7 @@
 import { availableParallelism, platform } from 'node:os';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readAuthorities } from '../config/files/authority.ts';
 import { readKeyPair } from '../config/files/key-pair.ts';
 import type { Config } from '../config/config.ts';
 import type { ProxyEvent, WorkerEvent } from '../reports/events.ts';
@@ -47,6 +48,7 @@ export function createForwarding({
     onTrigger: monitor.trigger.bind(monitor),
     onEvent,
     readKeyPair,
+    readAuthorities,
     clock,
   };
   if (size === 1) {

@@ -1,5 +1,6 @@
 // The options of a proxy: its policies as plain data, and its dependencies, the routing table among them.
-import type { BranchConnectPolicy, LocateBranch } from '../model/branch.ts';
+import type { ReadAuthorities } from '../model/authority.ts';
+import type { BranchBackendsPolicy, BranchConnectPolicy, LocateBranch } from '../model/branch.ts';
 import type { ProxyEvent, Trigger } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
@@ -33,6 +34,7 @@ export interface ProxyPolicy {
 /** The part of the policy of branches that a proxy needs. */
 export interface BranchRouting {
   readonly connect: BranchConnectPolicy;
+  readonly backends: Pick<BranchBackendsPolicy, 'caFile'>;
 }
 
 /** These stay for the life of the proxy. */
@@ -50,6 +52,7 @@ export interface ProxyDependencies {
   readonly onEvent: (event: ProxyEvent) => void;
   /** Never rejects. */
   readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
+  readonly readAuthorities: ReadAuthorities;
   readonly clock: Clock;
   /** A number in [0, 1). */
   readonly random: () => number;

@@ -13,8 +13,8 @@ import { Cancels } from './cancel/cancel.ts';
 import { BackendConnector } from './connect/connect-backend.ts';
 import { DegradedPools } from './connect/degraded.ts';
 import { dialTcp } from './connect/dial.ts';
-import type { Dial } from './connect/dial.ts';
 import { serverDialer } from './connect/dial-server.ts';
+import type { DialServer } from './connect/dial-server.ts';
 import { RelayPipes } from './relay/direct/pipes.ts';
 import { Drains } from './ending/drains.ts';
 import { evict } from './ending/evict.ts';
@@ -163,7 +163,9 @@ class RunningProxy implements LocalProxy {
       others: peers?.others,
       descriptors,
     });
-    this.#cancels = new Cancels({ ...options, registry, dial: serverDialer(dial) });
+    const caFile = () => this.#policy.current().branches?.backends.caFile;
+    const dialServer = serverDialer({ ...options, dial, caFile });
+    this.#cancels = new Cancels({ ...options, registry, dial: dialServer });
     this.#listeners = new Listeners({
       onConnection: (listener, client) => this.#accept(listener, client),
       inherited: options.inherited,
@@ -177,7 +179,7 @@ class RunningProxy implements LocalProxy {
       holdQueue: this.#holdQueue,
     });
     this.#policy.adopt(options);
-    this.#sessionDependencies = this.#dependencies(options, dial);
+    this.#sessionDependencies = this.#dependencies(options, dialServer);
     this.#picker.tableChanged(table());
     this.#degraded.tableChanged(table());
     this.#holdQueue.tableChanged();
@@ -294,8 +296,8 @@ class RunningProxy implements LocalProxy {
     return this.#identity.status();
   }
 
-  #dependencies(options: ProxyOptions, dial: Dial): SessionDependencies {
-    const { clock, onEvent, table, decideIfDue } = options;
+  #dependencies(options: ProxyOptions, dialServer: DialServer): SessionDependencies {
+    const { clock, onEvent, table, decideIfDue, dial = dialTcp } = options;
     const registry = this.#registry;
     const buffered = new BufferedBytes();
     return {
@@ -328,7 +330,7 @@ class RunningProxy implements LocalProxy {
       }),
       branches: new BranchConnector({
         ...options,
-        dial: serverDialer(dial),
+        dial: dialServer,
         isStopping: () => this.#isStopping,
         routing: () => this.#policy.current().branches,
       }),

@@ -11,7 +11,7 @@ export function divideRates(
     listeners,
     backend,
     relay,
-    branches: branches && { connect: branches.connect },
+    branches: branches && { connect: branches.connect, backends: { caFile: branches.backends.caFile } },
     probe,
     zone,
     client: { ...client, maxDisconnectsPerSecond: client.maxDisconnectsPerSecond / processes },

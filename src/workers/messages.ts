@@ -1,5 +1,6 @@
 // The messages between the main process and its workers: plain data on an ordered channel. Both ends are the same
 // program, which `build` in the first message proves, so nothing is parsed.
+import type { AuthorityReading } from '../model/authority.ts';
 import type { BranchAccess, BranchLookup } from '../model/branch.ts';
 import type { ClientCounts, PoolCounts } from '../reports/counts.ts';
 import type { ProxyEvent, Trigger } from '../reports/events.ts';
@@ -61,6 +62,7 @@ export type ToWorkerReply =
   /** A snapshot with the new evidence was sent before. */
   | { readonly kind: 'fresh'; readonly id: number }
   | { readonly kind: 'key_pair'; readonly id: number; readonly reading: KeyPairReading }
+  | { readonly kind: 'authorities'; readonly id: number; readonly reading: AuthorityReading }
   | { readonly kind: 'cancel_passed'; readonly id: number; readonly outcome: CancelOutcome }
   | { readonly kind: 'branch_located'; readonly id: number; readonly lookup: BranchLookup };
 
@@ -110,5 +112,6 @@ export type WorkerRequest =
   /** `since`: only probes that begin after it count. */
   | { readonly kind: 'freshen'; readonly id: number; readonly pool: PoolName; readonly since: Instant | undefined }
   | { readonly kind: 'read_key_pair'; readonly id: number; readonly files: KeyPairFiles }
+  | { readonly kind: 'read_authorities'; readonly id: number; readonly file: string }
   | { readonly kind: 'pass_cancel'; readonly id: number; readonly packet: Uint8Array; readonly pool: PoolName }
   | { readonly kind: 'locate_branch'; readonly id: number; readonly target: string; readonly access: BranchAccess };

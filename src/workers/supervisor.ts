@@ -1,6 +1,7 @@
 // Runs several worker processes on the same ports and presents them as one proxy. The main process monitors the cluster
 // and sends each new snapshot to the workers; each worker decides by itself. A worker that dies loses its own sessions
 // and is replaced. Never decides about members, never touches a client.
+import type { ReadAuthorities } from '../model/authority.ts';
 import type { LocateBranch } from '../model/branch.ts';
 import type { ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import type { ProxyEvent, Trigger, WorkerEvent } from '../reports/events.ts';
@@ -41,6 +42,7 @@ export interface SupervisorOptions {
   readonly onEvent: (event: ProxyEvent | WorkerEvent, at?: Instant) => void;
   /** Never rejects. */
   readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
+  readonly readAuthorities: ReadAuthorities;
   /** Absent: there are no branches. */
   readonly locateBranch?: LocateBranch;
   readonly clock: Clock;
@@ -264,6 +266,7 @@ class Supervisor implements Proxy {
         return this.#options.onTrigger(message.trigger);
       case 'freshen':
       case 'read_key_pair':
+      case 'read_authorities':
       case 'pass_cancel':
       case 'locate_branch':
         return void this.#requests.answer(worker, message);

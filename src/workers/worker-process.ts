@@ -160,6 +160,7 @@ export class WorkerProcess {
       case 'trigger':
       case 'freshen':
       case 'read_key_pair':
+      case 'read_authorities':
       case 'pass_cancel':
       case 'locate_branch':
         return onMessage(this, message);

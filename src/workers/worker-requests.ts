@@ -1,5 +1,6 @@
-// Answers what workers request of the main process: fresh evidence, a certificate, the session of a cancel request, and
-// the branch of a client.
+// Answers what workers request of the main process: fresh evidence, certificates, the session of a cancel request, and the
+// branch of a client.
+import type { ReadAuthorities } from '../model/authority.ts';
 import type { LocateBranch } from '../model/branch.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
@@ -18,6 +19,7 @@ export interface WorkerRequestsInputs {
   readonly sendSnapshot: () => void;
   /** Never rejects. */
   readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
+  readonly readAuthorities: ReadAuthorities;
   readonly locateBranch?: LocateBranch;
   /** The workers that accept clients. */
   readonly workers: () => readonly WorkerProcess[];
@@ -49,6 +51,10 @@ export class WorkerRequests {
       case 'read_key_pair': {
         const reading = await this.#keyPairs.read(request.files, { mayBeOlder: !worker.hasBegun });
         return worker.send({ kind: 'key_pair', id, reading });
+      }
+      case 'read_authorities': {
+        const reading = await this.#inputs.readAuthorities(request.file);
+        return worker.send({ kind: 'authorities', id, reading });
       }
       case 'pass_cancel': {
         const outcome = await this.#passOn(worker, request);

@@ -1,6 +1,7 @@
 // One worker: a proxy on ports that it shares with the other workers. It decides by itself, from the snapshots that the
 // main process sends. When no more snapshots come, its evidence expires by its own clock. The main process does for all
 // workers what is needed once: monitoring the cluster, the log, reading certificate files.
+import type { AuthorityReading } from '../model/authority.ts';
 import type { BranchLookup } from '../model/branch.ts';
 import type { Clock } from '../model/instant.ts';
 import type { KeyPairReading } from '../model/key-pair.ts';
@@ -44,6 +45,7 @@ export class Worker {
   readonly #reporter: Reporter;
   readonly #fresh = new PendingReplies<undefined>();
   readonly #keyPairs = new PendingReplies<KeyPairReading>();
+  readonly #authorities = new PendingReplies<AuthorityReading>();
   readonly #cancels = new PendingReplies<CancelOutcome>();
   readonly #branches = new PendingReplies<BranchLookup>();
   #policy: WorkerPolicy;
@@ -86,6 +88,7 @@ export class Worker {
       locateBranch: (target, access) =>
         this.#branches.request((id) => send({ kind: 'locate_branch', id, target, access })),
       readKeyPair: (files) => this.#keyPairs.request((id) => send({ kind: 'read_key_pair', id, files })),
+      readAuthorities: (file) => this.#authorities.request((id) => send({ kind: 'read_authorities', id, file })),
       clock,
       random,
       descriptors: options.descriptors,
@@ -119,6 +122,8 @@ export class Worker {
         return this.#fresh.resolve(message.id, undefined);
       case 'key_pair':
         return this.#keyPairs.resolve(message.id, message.reading);
+      case 'authorities':
+        return this.#authorities.resolve(message.id, message.reading);
       case 'cancel_passed':
         return this.#cancels.resolve(message.id, message.outcome);
       case 'branch_located':

@@ -23,15 +23,14 @@ export interface BranchClient {
   readonly id: number;
   /** Enters the state. `leave` is called once, when the session leaves it. False: the session is closed. */
   enter(step: 'hold' | 'dial', leave: () => void): boolean;
-  connected(server: BranchServer, backend: Socket, reply: FirstReply | undefined): void;
+  connected(server: BranchServer, backend: Socket, reply: FirstReply): void;
   end(reason: RefusalReason, detail?: string): void;
 }
 
 export interface BranchRequest {
   readonly client: BranchClient;
   readonly startup: {
-    /** Undefined: the reply to it cannot be awaited. */
-    firstRequest(): FirstRequest | undefined;
+    startupRequest(): FirstRequest;
   };
   readonly record: {
     /** The target is this branch. */
@@ -135,15 +134,16 @@ export class BranchRoute {
       dial,
       clock,
       timeoutMs: Math.min(limits.attemptTimeoutMs, this.#leftMs()),
-      request: startup.firstRequest(),
+      request: startup.startupRequest(),
       onReached: (backend, reply) => {
         this.#reportAttempt(server, 'connected', startedAt);
         this.#reportWait('connected');
         client.connected(server, backend, reply);
       },
-      onFailed: (outcome, detail) => {
+      onFailed: ({ outcome, detail, isLasting }) => {
         this.#reportAttempt(server, outcome, startedAt);
-        this.#pause(detail);
+        if (isLasting === true) this.#refuse('branch_unreachable', detail);
+        else this.#pause(detail);
       },
     });
   }

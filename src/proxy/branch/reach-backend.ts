@@ -2,6 +2,7 @@
 // one deadline for both. A backend that refuses for now (57P03) or closes without a word has not taken the client in.
 // Reports once, and nothing after the abort.
 import type { Socket } from 'node:net';
+import { withoutChannelBinding } from '../../wire/channel-binding.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { BranchDialOutcome } from '../../reports/events.ts';
 import type { DialResult } from '../connect/dial.ts';
@@ -16,12 +17,19 @@ export interface ReachInputs {
   readonly dial: DialServer;
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** The startup packet. Undefined: its reply cannot be awaited, because the client has sent more. */
-  readonly request: FirstRequest | undefined;
+  /** The startup packet. The client's bytes behind it wait for the relay. */
+  readonly request: FirstRequest;
   /** The backend is the caller's, paused. */
-  readonly onReached: (backend: Socket, reply: FirstReply | undefined) => void;
-  /** `detail`: for a message, without an address. */
-  readonly onFailed: (outcome: Exclude<BranchDialOutcome, 'connected'>, detail: string) => void;
+  readonly onReached: (backend: Socket, reply: FirstReply) => void;
+  readonly onFailed: (failure: ReachFailure) => void;
+}
+
+export interface ReachFailure {
+  readonly outcome: Exclude<BranchDialOutcome, 'connected'>;
+  /** For a message, without an address. */
+  readonly detail: string;
+  /** Another attempt is of no use. */
+  readonly isLasting?: boolean | undefined;
 }
 
 const nothing = (): void => {};
@@ -32,22 +40,23 @@ export function reachBackend(inputs: ReachInputs): () => void {
   const startedAt = clock.now();
   let abort = nothing;
   const dialled = (result: DialResult): void => {
-    if (result.kind === 'failed') return onFailed(outcomeOf(result), result.detail);
+    if (result.kind === 'failed') return onFailed(failureOf(result));
     const { socket } = result;
-    if (request === undefined) return onReached(socket, undefined);
     abort = awaitFirstReply({
       backend: socket,
       request,
       clock,
       limitMs: Math.max(0, startedAt + timeoutMs - clock.now()),
+      // The client could bind its login only to a TLS connection of its own with the server.
+      forClient: server.tls === 'require' ? withoutChannelBinding : undefined,
       onReply: (reply) => onReached(socket, reply),
-      onSilent: () => onFailed('timeout', `no reply within ${timeoutMs} ms`),
+      onSilent: () => onFailed({ outcome: 'timeout', detail: `no reply within ${timeoutMs} ms` }),
       // A startup packet is never declined.
       onDeclined: () => socket.destroy(),
       onTurnedAway: (isForNow) =>
         isForNow
-          ? onFailed('starting', 'the server is starting or stopping (57P03)')
-          : onFailed('failed', 'connection closed without a reply'),
+          ? onFailed({ outcome: 'starting', detail: 'the server is starting or stopping (57P03)' })
+          : onFailed({ outcome: 'failed', detail: 'connection closed without a reply' }),
     });
     return undefined;
   };
@@ -58,6 +67,6 @@ export function reachBackend(inputs: ReachInputs): () => void {
   };
 }
 
-function outcomeOf({ outcome, isUnresolvable }: Extract<DialResult, { kind: 'failed' }>) {
-  return isUnresolvable === true ? 'unresolvable' : outcome;
+function failureOf({ outcome, isUnresolvable, isLasting, detail }: Extract<DialResult, { kind: 'failed' }>) {
+  return { outcome: isUnresolvable === true ? ('unresolvable' as const) : outcome, detail, isLasting };
 }

@@ -1,14 +1,24 @@
 // Opens a connection to the server of a session or of a cancel request, whatever it is.
 import type { Server } from '../server.ts';
+import { tlsDial } from '../branch/dial-tls.ts';
+import { BackendTrust } from '../branch/backend-trust.ts';
+import type { BackendTrustInputs } from '../branch/backend-trust.ts';
 import type { Dial, DialLimits, DialResult } from './dial.ts';
 
 /** As Dial. */
 export type DialServer = (server: Server, limits: DialLimits, onResult: (result: DialResult) => void) => () => void;
 
-export function serverDialer(dial: Dial): DialServer {
+export interface DialServerInputs extends BackendTrustInputs {
+  readonly dial: Dial;
+  /** The authorities for TLS to branches, at the time of the connect: a PEM file, or undefined for the system's. */
+  readonly caFile: () => string | undefined;
+}
+
+export function serverDialer({ dial, caFile, ...inputs }: DialServerInputs): DialServer {
+  const trust = new BackendTrust(inputs);
+  const dialTls = tlsDial(dial, () => trust.get(caFile()));
   return (server, limits, onResult) => {
-    if (!('branch' in server) || server.tls === 'off') return dial(server.address, limits, onResult);
-    const detail = 'TLS to the backends of branches is not supported';
-    return limits.clock.schedule(0, () => onResult({ kind: 'failed', outcome: 'failed', isLocalFault: true, detail }));
+    const isEncrypted = 'branch' in server && server.tls === 'require';
+    return (isEncrypted ? dialTls : dial)(server.address, limits, onResult);
   };
 }

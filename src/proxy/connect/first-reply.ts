@@ -19,6 +19,11 @@ export interface FirstReplyInputs {
   /** Sent here. */
   readonly request: FirstRequest;
   readonly clock: Clock;
+  /**
+   * Gives the client's bytes of the reply to a startup packet, once all that the backend has sent is enough to tell;
+   * undefined until then. Absent: the client gets the first bytes as they are.
+   */
+  readonly forClient?: ((bytes: Uint8Array) => Uint8Array | undefined) | undefined;
   /** How long a reply is waited for. Milliseconds. */
   readonly limitMs?: number;
   /** The backend is the caller's, paused. */
@@ -36,7 +41,17 @@ const REPLY_MS = 2_000;
 
 /** Returns the abort, which closes the backend; it is idempotent. */
 export function awaitFirstReply(inputs: FirstReplyInputs): () => void {
-  const { backend, request, clock, limitMs = REPLY_MS, onReply, onDeclined, onTurnedAway, onSilent } = inputs;
+  const {
+    backend,
+    request,
+    clock,
+    forClient = asItIs,
+    limitMs = REPLY_MS,
+    onReply,
+    onDeclined,
+    onTurnedAway,
+    onSilent,
+  } = inputs;
   let isDone = false;
   const leave = (): void => {
     isDone = true;
@@ -65,8 +80,13 @@ export function awaitFirstReply(inputs: FirstReplyInputs): () => void {
     if (!isAll) backend.destroy();
     onDeclined();
   };
-  const received = (bytes: Uint8Array): void => {
-    if (request.kind === 'startup') return refusesForNow(bytes) ? turnedAway(true) : replied(bytes);
+  const soFar = collector();
+  const received = (chunk: Uint8Array): void => {
+    const bytes = soFar(chunk);
+    if (request.kind === 'startup') {
+      const reply = forClient(bytes);
+      return refusesForNow(bytes) ? turnedAway(true) : reply && replied(reply);
+    }
     return bytes[0] === NOT_SUPPORTED[0] ? declined(bytes.length === NOT_SUPPORTED.length) : replied(bytes);
   };
   const cancelWait = clock.schedule(limitMs, late);
@@ -77,4 +97,12 @@ export function awaitFirstReply(inputs: FirstReplyInputs): () => void {
     leave();
     backend.destroy();
   };
+}
+
+const asItIs = (bytes: Uint8Array): Uint8Array => bytes;
+
+/** Returns all chunks so far as one. */
+function collector(): (chunk: Uint8Array) => Uint8Array {
+  let bytes: Uint8Array | undefined;
+  return (chunk) => (bytes = bytes === undefined ? chunk : Buffer.concat([bytes, chunk]));
 }

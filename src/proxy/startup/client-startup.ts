@@ -119,6 +119,13 @@ export class ClientStartup implements StartupReaderListener {
     return { kind: this.#isNegotiating() ? 'negotiation' : 'startup', packet };
   }
 
+  /** The startup packet, whatever follows it. */
+  startupRequest(): FirstRequest {
+    const packet = this.parameters()?.forwarded;
+    if (packet === undefined) throw new Error('the startup packet cannot be read');
+    return { kind: 'startup', packet };
+  }
+
   /** Everything the client has sent. The socket is the caller's, who must listen to it synchronously. */
   handOver(): StartupHandOver {
     const packet = this.#forwarded();

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readAuthorities } from '../../../src/config/files/authority.ts';
 import { readKeyPair } from '../../../src/config/files/key-pair.ts';
 import { createProxy } from '../../../src/proxy/proxy.ts';
 import { systemClock } from '../../support/waiting/system-clock.ts';
@@ -69,6 +70,7 @@ test('a port in use: no listener is bound, and the message names the port and th
     onTrigger: () => {},
     onEvent: () => {},
     readKeyPair,
+    readAuthorities,
     clock: systemClock,
     random: () => 0,
   });

@@ -1,7 +1,5 @@
 // Client-side TLS with a real server that has TLS itself: the proxy's TLS in front, the server's TLS through the proxy.
 // The answers are equal.
-import { chmod, chown, copyFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
 import postgres from 'postgres';
@@ -15,6 +13,7 @@ import { runTool, whyNoTool } from '../../support/applications/client-tools.ts';
 import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
 import { GSSENC_REQUEST, SSL_REQUEST, aPacket, errorFields } from '../../support/sockets/packets.ts';
 import { waitUntil } from '../../support/patroni/wait.ts';
+import { speakTls } from '../../support/sandbox/speak-tls.ts';
 import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
 import { connectRaw } from '../../support/sockets/raw-client.ts';
@@ -76,7 +75,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
       const tls: ClientTls = mode === 'passthrough' ? { mode } : { mode, ...SERVER };
       labs.set(mode, await startProxyLab({ table: { write: { open }, read: { open } }, client: { tls } }));
     }
-    await speakTls();
+    await speakTls({ ...server, ...sandbox.superuser, database: 'postgres' });
   }, 60_000);
 
   afterAll(async () => {
@@ -84,32 +83,6 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
     for (const lab of labs.values()) lab.proxy.close();
     await sandbox.stop();
   });
-
-  async function speakTls(): Promise<void> {
-    const admin = await connect(server, { ...sandbox.superuser, database: 'postgres' });
-    const { rows } = await admin.query<{ data_directory: string }>('show data_directory');
-    const directory = rows[0]?.data_directory ?? '';
-    const { uid, gid } = await stat(directory);
-    for (const [parameter, file] of Object.entries({ ssl_cert_file: SERVER.cert, ssl_key_file: SERVER.key })) {
-      const copy = join(directory, parameter);
-      await copyFile(file, copy);
-      await chmod(copy, 0o600);
-      await chown(copy, uid, gid);
-      await admin.query(`alter system set ${parameter} = '${copy}'`);
-    }
-    await admin.query('alter system set ssl = on');
-    await admin.query('select pg_reload_conf()');
-    // The postmaster reports `on` before it has read the files, and even when it cannot use them.
-    await waitUntil(
-      'TLS',
-      () =>
-        connect(server, { ssl: VERIFIED }).then(
-          () => true,
-          () => false,
-        ),
-      { timeoutMs: 10_000 },
-    );
-  }
 
   function lab(mode: (typeof MODES)[number]): ProxyLab {
     const found = labs.get(mode);

@@ -1,5 +1,6 @@
 // A proxy on free ports with a routing table that the test writes: one listener per pool. The core plans the actions of
 // each change, so tests give the table and never the actions.
+import { readAuthorities } from '../../../src/config/files/authority.ts';
 import { readKeyPair } from '../../../src/config/files/key-pair.ts';
 import { planActions } from '../../../src/core/actions.ts';
 import type { ProxyEvent, Trigger } from '../../../src/reports/events.ts';
@@ -35,6 +36,7 @@ export interface ProxyLabOptions {
   /** Branches are configured if this is given. */
   readonly locateBranch?: LocateBranch;
   readonly branchConnect?: BranchConnectPolicy;
+  readonly branchCaFile?: string;
   /** Other processes on the same ports, by their reports. */
   readonly peers?: Peers;
   readonly freshen?: (pool: string) => Promise<void>;
@@ -96,10 +98,14 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     onTrigger: (trigger) => triggers.push(trigger),
     onEvent: (event) => events.push(event),
     readKeyPair,
+    readAuthorities,
     clock: options.clock ?? systemClock,
     random: () => 0,
     ...(options.locateBranch !== undefined && {
-      branches: { connect: options.branchConnect ?? BRANCH_CONNECT },
+      branches: {
+        connect: options.branchConnect ?? BRANCH_CONNECT,
+        backends: { caFile: options.branchCaFile },
+      },
       locateBranch: options.locateBranch,
     }),
     ...(options.dial === undefined ? {} : { dial: options.dial }),

@@ -2,7 +2,10 @@
 import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { TLSSocket, createSecureContext } from 'node:tls';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { readAuthorities } from '../../../../src/config/files/authority.ts';
 import type { Address } from '../../../../src/model/member.ts';
 import { BackendTrust } from '../../../../src/proxy/branch/backend-trust.ts';
@@ -89,8 +92,12 @@ function dial(host: string, ca: string | undefined, base: Dial = toLoopback): Re
   return dialed({ host, port }, base, ca === undefined ? undefined : tlsFile(ca));
 }
 
-function dialed(address: Address, base: Dial, ca: string | undefined) {
-  const trust = new BackendTrust({ readAuthorities, onEvent: () => {} });
+function dialed(
+  address: Address,
+  base: Dial,
+  ca: string | undefined,
+  trust = new BackendTrust({ readAuthorities, onEvent: () => {} }),
+) {
   const results: DialResult[] = [];
   const abort = tlsDial(base, () => trust.get(ca))(address, { clock, timeoutMs: TIMEOUT_MS }, (result) =>
     results.push(result),
@@ -230,6 +237,28 @@ test('a version that is too old', async () => {
   expect(await dial('pg-a.test', 'ca.pem').result()).toMatchObject({
     detail: expect.stringMatching(/^the TLS handshake failed: .*protocol version/),
   });
+});
+
+test('a rotated file of authorities counts with the next connect', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'ca.pem');
+  const trust = new BackendTrust({ readAuthorities, onEvent: () => {} });
+  const attempt = () => {
+    carrier?.destroy();
+    return dialed({ host: 'pg-a.test', port }, toLoopback, file, trust);
+  };
+  answer = aServer();
+  expect(await attempt().result()).toMatchObject({
+    isLasting: true,
+    detail: 'branches.backends.ca_file cannot be read: there is no such file',
+  });
+  await copyFile(tlsFile('other-ca.pem'), file);
+  expect(await attempt().result()).toMatchObject({ detail: untrusted });
+  await copyFile(tlsFile('ca.pem'), file);
+  (await connected(attempt())).destroy();
+  await writeFile(file, 'no longer a certificate');
+  (await connected(attempt())).destroy();
 });
 
 test.each<[string, Answer]>([
