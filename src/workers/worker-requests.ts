@@ -1,5 +1,5 @@
-// Answers what workers request of the main process: fresh evidence, certificates, the session of a cancel request, and the
-// branch of a client.
+// Answers what workers request of the main process: fresh evidence, certificates, the session of a cancel request, and
+// the branch of a client.
 import type { ReadAuthorities } from '../model/authority.ts';
 import type { LocateBranch } from '../model/branch.ts';
 import type { Clock, Instant } from '../model/instant.ts';

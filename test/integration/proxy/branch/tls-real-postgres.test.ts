@@ -1,5 +1,5 @@
-// TLS to a branch that is a real PostgreSQL, with psql and node-postgres: every client leg, every backend leg, and every
-// wish for channel binding. The member of the pool is a server without TLS.
+// TLS to a branch that is a real PostgreSQL, with psql and node-postgres: every client leg, every backend leg, and
+// every wish for channel binding. The member of the pool is a server without TLS.
 import { createServer, connect as connectTcp } from 'node:net';
 import type { Server } from 'node:net';
 import { Client } from 'pg';
@@ -175,7 +175,7 @@ describeUnless(missingForSandbox, 'TLS to a branch on a real PostgreSQL', () => 
   });
 
   // It sends the flag `y` in plain text as well, which the server takes for an attack. The login covers the flag.
-  test('node-postgres with channel binding on, in plain text, to a branch with TLS: the server refuses the login', async () => {
+  test('node-postgres with channel binding on, in plain text: a server with TLS refuses the login', async () => {
     const client = connect(lab('passthrough', 'require'), { enableChannelBinding: true });
     await expect(client).rejects.toMatchObject({
       code: '28000',
