@@ -3,6 +3,7 @@
 import type { Admin } from '../admin/server.ts';
 import type { OpenFilesStatus } from '../admin/status.ts';
 import { createExclusion } from '../admin/exclusion.ts';
+import { createRunningBranches } from './branches.ts';
 import { createIncidents } from './incidents.ts';
 import { createLongOperations } from './long-operations.ts';
 import type { AppOperations } from './long-operations.ts';
@@ -111,7 +112,8 @@ export function createApp(options: AppOptions): App {
     pools: config.pools.map((pool) => pool.name),
     source: metricsSource(options, { running, openFiles: files.now, parts: () => ({ monitor, proxy, admin }) }),
   });
-  const incidents = createIncidents({ ...options, ids, log, running, monitor: () => monitor, proxy: () => proxy });
+  const shells = { clock, running, monitor: () => monitor, proxy: () => proxy };
+  const incidents = createIncidents({ ...options, ...shells, ids, log });
   const observe: RecorderOptions['observe'] = (event, number, at) => {
     incidents.take(event, number, at);
     past.take(event, at);
@@ -138,9 +140,11 @@ export function createApp(options: AppOptions): App {
     onStall: (...stall) => proxy.stalled(...stall),
     onEvent: tell,
   });
+  const branches = createRunningBranches({ running, clock, onEvent: recorder.onBranchList });
   const proxy: Proxy = createForwarding({
     config,
     monitor,
+    locateBranch: branches.locate,
     inherited,
     onEvent: (event, at) => {
       operations.take(event);
@@ -151,14 +155,7 @@ export function createApp(options: AppOptions): App {
   });
 
   const exclusion = createExclusion();
-  const operations = createLongOperations({
-    clock,
-    running,
-    monitor: () => monitor,
-    proxy: () => proxy,
-    exclusion,
-    onEvent: recorder.onOperation,
-  });
+  const operations = createLongOperations({ ...shells, exclusion, onEvent: recorder.onOperation });
   const past = createPast({ clock, running, monitor, proxy, incidents, onOutage: recorder.onOutage });
   const { admin, console, liveStatus } = createAdminOf({
     version: options.version,
@@ -182,7 +179,7 @@ export function createApp(options: AppOptions): App {
   });
 
   const onListeners = (changes: ListenerChanges): void => tellListeners(log, changes);
-  const parts = { running, isStopping, connect, proxy, monitor, metrics, recorder, log, onListeners, clock };
+  const parts = { running, isStopping, connect, proxy, monitor, branches, metrics, recorder, log, onListeners, clock };
   const app: App = lifeOf({
     ...parts,
     life,
@@ -212,8 +209,8 @@ interface LifeParts extends ReloadParts, Control {
 
 /** From the start to the end, with the reloads in between. */
 function lifeOf(parts: LifeParts): App {
-  const { running, life, admin, console, operations, past, incidents, firstRound, proxy, monitor, recorder, log } =
-    parts;
+  const { running, life, admin, console, operations, past, incidents, firstRound, proxy, monitor } = parts;
+  const { branches, recorder, log } = parts;
   const grace = createGrace(parts.clock);
   const stop = async (): Promise<void> => {
     life.isStopping = true;
@@ -222,6 +219,7 @@ function lifeOf(parts: LifeParts): App {
     past.stop();
     await proxy.close();
     monitor.stop();
+    branches.stop();
     running.access.close();
     await admin.close();
     await console.close();
@@ -230,7 +228,10 @@ function lifeOf(parts: LifeParts): App {
   };
   const start = async (): Promise<Started> => {
     await incidents.open();
-    const started = await listenAll(running.config, parts, proxy, log);
+    const why = await branches.prepare(running.config.branches);
+    if (why === undefined) branches.apply(running.config.branches);
+    const started: Started =
+      why === undefined ? await listenAll(running.config, parts, proxy, log) : { kind: 'failed', why };
     if (started.kind === 'failed') await stop();
     else {
       monitor.start();

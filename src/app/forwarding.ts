@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { readAuthorities } from '../config/files/authority.ts';
 import { readKeyPair } from '../config/files/key-pair.ts';
 import type { Config } from '../config/config.ts';
+import type { LocateBranch } from '../model/branch.ts';
 import type { ProxyEvent, WorkerEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { Monitor } from '../monitor/monitor.ts';
@@ -18,6 +19,7 @@ import { forker } from '../workers/fork.ts';
 export interface ForwardingOptions {
   readonly config: Config;
   readonly monitor: Monitor;
+  readonly locateBranch: LocateBranch;
   /** Listening sockets that this process was started with. */
   readonly inherited: readonly InheritedSocket[] | undefined;
   readonly onEvent: (event: ProxyEvent | WorkerEvent, at?: Instant) => void;
@@ -37,6 +39,7 @@ export function processCount({ workers }: Config): number {
 export function createForwarding({
   config,
   monitor,
+  locateBranch,
   inherited,
   onEvent,
   clock,
@@ -47,6 +50,7 @@ export function createForwarding({
     freshen: monitor.freshen.bind(monitor),
     onTrigger: monitor.trigger.bind(monitor),
     onEvent,
+    locateBranch,
     readKeyPair,
     readAuthorities,
     clock,

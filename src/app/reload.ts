@@ -2,6 +2,7 @@
 // synchronously, so that no part sees half of it (G15). Settings that need a restart are reported and stay as they are.
 import { isDeepStrictEqual } from 'node:util';
 import type { BranchDirectory } from './branch-report.ts';
+import type { RunningBranches } from './branches.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { reconfigured } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
@@ -31,6 +32,7 @@ export interface ReloadParts {
   readonly connect: (cluster: ClusterConfig) => ClusterAccess;
   readonly proxy: Proxy;
   readonly monitor: Monitor;
+  readonly branches: RunningBranches;
   readonly metrics: Metrics;
   readonly recorder: Recorder;
   readonly log: Log;
@@ -53,6 +55,8 @@ export async function reload(parts: ReloadParts, loaded: Loaded): Promise<Reload
   if (isStopping()) return failed('shutting down');
   if (loaded.kind === 'invalid') return failed(...formatProblems(loaded.problems).split('\n'));
   const { config, changed, needsRestart } = reconfigured(running.config, loaded.config);
+  const why = await parts.branches.prepare(config.branches);
+  if (why !== undefined) return failed(why);
   const prepared = await proxy.prepare(config);
   if (prepared.kind === 'failed') return failed(prepared.message);
   if (isStopping()) {
@@ -66,12 +70,13 @@ export async function reload(parts: ReloadParts, loaded: Loaded): Promise<Reload
 
 /** In this order: the proxy knows new pools before the table has them, and discovery has new rules before it runs. */
 function apply(parts: ReloadParts, config: Config, applyToProxy: () => ListenerChanges): void {
-  const { running, connect, monitor, metrics, log, onListeners } = parts;
+  const { running, connect, monitor, branches, metrics, log, onListeners } = parts;
   const isSameCluster = isDeepStrictEqual(running.config.cluster, config.cluster);
   running.config = config;
   running.loadedAt = Date.now();
   log.level = config.log.level;
   metrics.learn(config.pools.map(({ name }) => name));
+  branches.apply(config.branches);
   onListeners(applyToProxy());
   monitor.reconfigure(config);
   if (isSameCluster) return;

@@ -160,8 +160,8 @@ class Directory {
       this.#startedAt = -Infinity;
       this.#pollAt = -Infinity;
       this.#takeStatic();
-      this.#tellShadowed();
     }
+    this.#tellShadowed();
     this.#answerKnown();
     this.#plan();
   }
