@@ -4,7 +4,7 @@ import { parseLsn } from '../../model/lsn.ts';
 import type { SandboxServer } from '../postgres/postgres-server.ts';
 import type { Parameters, PostgresServer } from '../postgres/server.ts';
 import { CLUSTER_WIDE_DEFAULTS } from '../postgres/settings-files.ts';
-import type { BaseCopy } from './base-copy.ts';
+import type { BaseCopy, CopyUse } from './base-copy.ts';
 import type { Origin } from './grow.ts';
 import type { WalSource } from './wal-source.ts';
 
@@ -16,8 +16,8 @@ export interface Position {
 export interface Ancestor {
   readonly id: string;
   readonly source: WalSource;
-  /** Newest last. */
-  copies(): readonly BaseCopy[];
+  /** Those that may serve to recover this position. */
+  copies(position: number): readonly BaseCopy[];
   /** The end of its WAL. Rejects when its server does not answer. */
   position(): Promise<Position>;
   /** No branch begins before this position. */
@@ -36,7 +36,8 @@ export class Root implements Ancestor {
   readonly beginsAt = 0;
   readonly source: WalSource;
   readonly #primary: () => PostgresServer | undefined;
-  readonly #copies: BaseCopy[] = [];
+  /** Newest last. A retired copy serves up to a position: later WAL may be gone. */
+  #copies: readonly { readonly copy: BaseCopy; readonly upTo: number }[] = [];
   #last = 0;
 
   /** `archive`: of all members together. */
@@ -54,12 +55,31 @@ export class Root implements Ancestor {
     return server;
   }
 
-  copies(): readonly BaseCopy[] {
-    return this.#copies;
+  copies(position: number): readonly BaseCopy[] {
+    return this.#copies.filter(({ upTo }) => position <= upTo).map(({ copy }) => copy);
+  }
+
+  recentCopies(count: number): readonly BaseCopy[] {
+    return this.#copies.slice(-count).map(({ copy }) => copy);
+  }
+
+  newestCopy(): BaseCopy | undefined {
+    return this.#copies.at(-1)?.copy;
   }
 
   addCopy(copy: BaseCopy): void {
-    this.#copies.push(copy);
+    this.#copies = [...this.#copies, { copy, upTo: Number.POSITIVE_INFINITY }];
+  }
+
+  /** Keeps the last copies, and those in use for that alone. Returns the others. */
+  retire(count: number, uses: readonly CopyUse[]): readonly BaseCopy[] {
+    const recent = this.#copies.slice(-count);
+    const older = this.#copies.slice(0, -count).map(({ copy }) => ({
+      copy,
+      upTo: Math.max(0, ...uses.filter(({ base }) => base === copy).map((use) => use.upTo)),
+    }));
+    this.#copies = [...older.filter(({ upTo }) => upTo > 0), ...recent];
+    return older.filter(({ upTo }) => upTo === 0).map(({ copy }) => copy);
   }
 
   async position(): Promise<Position> {
@@ -124,7 +144,7 @@ export class Branch implements Ancestor {
 
   copies(): readonly BaseCopy[] {
     const { inherited } = this.source;
-    return this.ancestor.copies().filter(({ timeline }) => timeline <= (inherited?.upTo ?? 0));
+    return this.ancestor.copies(this.beginsAt).filter(({ timeline }) => timeline <= (inherited?.upTo ?? 0));
   }
 
   /**

@@ -16,6 +16,12 @@ export interface BaseCopy {
   readonly consistentAt: number;
 }
 
+/** A branch of the root: recovered from the copy, with WAL up to the position. Its own branches are so again. */
+export interface CopyUse {
+  readonly base: BaseCopy;
+  readonly upTo: number;
+}
+
 export interface BaseCopyPlan {
   readonly server: PostgresServer;
   /** Must not exist. */

@@ -25,7 +25,6 @@ const HOST = '127.0.0.1';
 
 /** `route` may reject: the client gets 500, `onError` the reason. */
 export async function serveHttp(
-  port: number,
   route: (asked: Asked) => Promise<Answer>,
   onError: (error: unknown) => void,
 ): Promise<HttpServer> {
@@ -53,8 +52,10 @@ export async function serveHttp(
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ host: HOST, port }, resolve);
+    server.listen({ host: HOST, port: 0 }, resolve);
   });
+  const bound = server.address();
+  const port = typeof bound === 'object' ? bound?.port : undefined;
   return {
     url: `http://${HOST}:${port}`,
     close: () =>

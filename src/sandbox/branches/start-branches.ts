@@ -2,20 +2,20 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
-import { takeFreePort } from '../postgres/free-ports.ts';
 import type { PreparedServers } from '../postgres/prepare.ts';
 import type { PostgresServer } from '../postgres/server.ts';
 import type { BranchPlace, SandboxBranches, SandboxEvent } from '../sandbox.ts';
 import { Root } from './ancestor.ts';
-import { takeBaseCopy } from './base-copy.ts';
 import { consoleApi } from './console-api.ts';
 import { serveHttp } from './http-server.ts';
 import { Project } from './project.ts';
 import { storageApi } from './storage-api.ts';
 import { Tenant } from './tenant.ts';
+import { WalKeeper } from './wal-keeper.ts';
 
 /** In the sandbox's directory: finished WAL files of all members. */
 export const WAL_ARCHIVE = 'wal';
+const CHECK_WAL_MS = 5_000;
 
 export interface BranchesOptions {
   readonly directory: string;
@@ -32,13 +32,12 @@ export interface RunningBranches extends SandboxBranches {
 /** Rejects when the cluster cannot be copied. */
 export async function startBranches(options: BranchesOptions): Promise<RunningBranches> {
   const { directory, prepared, onEvent } = options;
-  const root = new Root(newId(), join(directory, WAL_ARCHIVE), options.primary);
-  const ending = new AbortController();
-  const copy = join(directory, 'base-1');
+  const archive = join(directory, WAL_ARCHIVE);
+  const root = new Root(newId(), archive, options.primary);
   const { superuser, owner } = prepared;
-  root.addCopy(
-    await takeBaseCopy({ server: root.primary(), directory: copy, superuser, owner, signal: ending.signal }),
-  );
+  const keeper = new WalKeeper({ root, directory, archive, superuser, owner, uses: () => tenant.uses() });
+  await keeper.takeCopy();
+  let isEnding = false;
   const first = root.primary();
   const atRoot = (id: string): BranchPlace => placeOf(id, options.primary() ?? first);
   const listeners = new Set<() => Promise<void>>();
@@ -48,7 +47,7 @@ export async function startBranches(options: BranchesOptions): Promise<RunningBr
     prepared,
     onChange: async () => void (await Promise.all([...listeners].map((listener) => listener()))),
     onEvent: (kind, text) => {
-      if (!ending.signal.aborted) onEvent({ kind, text });
+      if (!isEnding) onEvent({ kind, text });
     },
   });
   const project = new Project(tenant);
@@ -58,8 +57,9 @@ export async function startBranches(options: BranchesOptions): Promise<RunningBr
   const onError = (error: unknown): void =>
     onEvent({ kind: 'warning', text: `the branch API failed: ${String(error)}` });
   const pgMajor = Number.parseInt(prepared.version, 10);
-  const storage = await serveHttp(await takeFreePort(), storageApi({ tenant, pgMajor }), onError);
-  const console = await serveHttp(await takeFreePort(), consoleApi({ project, apiKey }), onError);
+  const storage = await serveHttp(storageApi({ tenant, pgMajor }), onError);
+  const console = await serveHttp(consoleApi({ project, apiKey }), onError);
+  const timer = setInterval(() => void keeper.check(), CHECK_WAL_MS);
   return {
     storageUrl: storage.url,
     consoleUrl: console.url,
@@ -78,8 +78,9 @@ export async function startBranches(options: BranchesOptions): Promise<RunningBr
       }),
     onChange: (listener) => void listeners.add(listener),
     async close() {
-      ending.abort();
-      await Promise.all([storage.close(), console.close()]);
+      isEnding = true;
+      clearInterval(timer);
+      await Promise.all([storage.close(), console.close(), keeper.close()]);
       await tenant.close();
     },
   };

@@ -5,6 +5,7 @@ import type { PreparedServers } from '../postgres/prepare.ts';
 import type { SandboxServer } from '../postgres/postgres-server.ts';
 import { Branch } from './ancestor.ts';
 import type { Ancestor, Root } from './ancestor.ts';
+import type { CopyUse } from './base-copy.ts';
 import { emptyTables } from './empty-tables.ts';
 import { findSeed, grow } from './grow.ts';
 import { formatLsn } from './wal-files.ts';
@@ -50,6 +51,8 @@ export interface ListedBranch {
 interface Kept {
   readonly asked: NewBranch;
   readonly branch: Branch;
+  /** Undefined: it comes from another branch, which needs the copy as well. */
+  readonly use: CopyUse | undefined;
   reader?: SandboxServer;
   isDurable: boolean;
 }
@@ -67,6 +70,7 @@ export class Tenant {
   readonly #options: TenantOptions;
   readonly #kept = new Map<string, Kept>();
   readonly #pending = new Map<string, Pending>();
+  readonly #uses = new Set<CopyUse>();
   #isClosing = false;
 
   constructor(options: TenantOptions) {
@@ -82,6 +86,11 @@ export class Tenant {
 
   find(id: string): ListedBranch | undefined {
     return this.list().find(({ branch }) => branch.id === id);
+  }
+
+  /** Of base copies of the root. */
+  uses(): readonly CopyUse[] {
+    return [...this.#uses];
   }
 
   /** The same arguments again give the same outcome, also while the creation is in progress. Never rejects. */
@@ -118,6 +127,7 @@ export class Tenant {
     this.#kept.delete(id);
     if (kept.reader !== undefined) await this.#options.prepared.remove(kept.reader);
     await this.#options.prepared.remove(kept.branch.server);
+    if (kept.use !== undefined) this.#uses.delete(kept.use);
     await this.#options.onChange();
     this.#options.onEvent('progress', `branch ${id} is deleted`);
     return { kind: 'removed' };
@@ -154,12 +164,14 @@ export class Tenant {
       return { kind: 'impossible', text: `${ancestorId} begins at ${formatLsn(ancestor.beginsAt)}, after ${lsn}` };
     }
     const origin = ancestor.originAt({ ...now, position });
-    const seed = await findSeed(origin, ancestor.copies());
+    const seed = await findSeed(origin, ancestor.copies(position));
     if (seed === undefined) return { kind: 'impossible', text: `the WAL before ${lsn} is not kept` };
     if (this.#isClosing) return { kind: 'failed', text: 'the sandbox ends' };
+    const use = origin.source === this.root.source ? { base: seed.base, upTo: origin.position } : undefined;
+    if (use !== undefined) this.#uses.add(use);
     const server = await this.#options.prepared.add(this.#nameOf(id));
     const branch = new Branch(id, ancestor, server, { ...origin, position }, seed.lineage.timeline);
-    const kept: Kept = { asked, branch, isDurable: false };
+    const kept: Kept = { asked, branch, use, isDurable: false };
     this.#kept.set(id, kept);
     asked.onVisible?.();
     const { owner } = this.#options.prepared;
@@ -191,8 +203,9 @@ export class Tenant {
     await this.#options.onChange();
   }
 
-  async #giveUp({ asked, branch, reader }: Kept, error: unknown): Promise<void> {
+  async #giveUp({ asked, branch, reader, use }: Kept, error: unknown): Promise<void> {
     this.#kept.delete(asked.id);
+    if (use !== undefined) this.#uses.delete(use);
     this.#options.onEvent('warning', `branch ${asked.id} was not created: ${messageOf(error)}`);
     if (reader !== undefined) await this.#options.prepared.remove(reader);
     await this.#options.prepared.remove(branch.server);

@@ -35,6 +35,12 @@ export function segmentFile(timeline: number, segment: number): string {
   return [timeline, Math.floor(segment / 256), segment % 256].map((part) => hex(part).padStart(8, '0')).join('');
 }
 
+/** Undefined: it is no file of a segment. A file that ended with its timeline has the suffix `.partial`. */
+export function segmentOfFile(file: string): number | undefined {
+  const [, high = '', low = ''] = /^[0-9A-F]{8}([0-9A-F]{8})([0-9A-F]{8})(?:\.partial)?$/.exec(file) ?? [];
+  return high === '' ? undefined : Number.parseInt(high, 16) * 256 + Number.parseInt(low, 16);
+}
+
 export function historyFile(timeline: number): string {
   return `${hex(timeline).padStart(8, '0')}.history`;
 }
