@@ -10,7 +10,7 @@ type List = NonNullable<Status['branches']>;
 export function branchesText({ branches }: Status, paint: Paint): string {
   if (branches === undefined) return '';
   const count = branches.branches === 1 ? '1 branch' : `${branches.branches} branches`;
-  const facts = [`${count} (${shown(branches.source)})`, ageOf(branches), ...sessionsOf(branches)];
+  const facts = [`${count} (${shown(branches.source)})`, ...ageOf(branches), ...sessionsOf(branches)];
   return `${paint('strong', 'branches')}  ${facts.join(', ')}\n`;
 }
 
@@ -23,8 +23,10 @@ export function branchTrouble({ branches }: Status): string | undefined {
   return `cannot be read for ${ageText(seconds)}: ${shown(why)}; ${rest}`;
 }
 
-function ageOf({ age_seconds: age }: List): string {
-  return age === null ? 'no list yet' : `read ${ageText(age)} ago`;
+/** That of the configuration never grows old. */
+function ageOf({ source, age_seconds: age }: List): readonly string[] {
+  if (source === 'static') return [];
+  return [age === null ? 'no list yet' : `read ${ageText(age)} ago`];
 }
 
 function sessionsOf({ sessions }: List): readonly string[] {

@@ -14,8 +14,23 @@ type List = NonNullable<StatusDocument['branches']>;
 /** The list is read again not more often than this. */
 const LEAST_MS = 2000;
 const LONGEST_NAME = 32;
-const TITLES = ['Branch', 'Parent', 'Behind parent', 'Written', 'Backend', 'Sessions'] as const;
-const NUMBERS: ReadonlySet<string> = new Set(['Behind parent', 'Written', 'Sessions']);
+
+interface Column {
+  readonly title: string;
+  readonly isNumber?: true;
+  /** Left out on a phone. */
+  readonly isMore?: true;
+  readonly cell: (branch: BranchDocument) => string;
+}
+
+const NONE = '–';
+
+const COLUMNS: readonly Column[] = [
+  { title: 'Parent', isMore: true, cell: (branch) => shortened(parentOf(branch), LONGEST_NAME) },
+  { title: 'Behind parent', isNumber: true, isMore: true, cell: (branch) => distanceText(branch.behind_parent_bytes) },
+  { title: 'Written', isNumber: true, isMore: true, cell: (branch) => distanceText(branch.written_bytes) },
+  { title: 'Sessions', isNumber: true, cell: ({ sessions }) => numberText(sessions) },
+];
 
 export function Branches({ status: { branches } }: { readonly status: StatusDocument }): JSX.Element | null {
   return branches === undefined ? null : <BranchesPanel list={branches} />;
@@ -23,24 +38,12 @@ export function Branches({ status: { branches } }: { readonly status: StatusDocu
 
 function BranchesPanel({ list }: { readonly list: List }): JSX.Element {
   const { branches, why } = useBranches(list);
-  const { age_seconds: age, failing } = list;
   const shown = branches === undefined ? [] : branchesInOrder(branches).slice(0, MOST_BRANCHES);
   const others = (branches?.length ?? 0) - shown.length;
   return (
     <Panel title="Branches">
       <p class="branches-list">
-        {branchesText(list)}
-        <span class={failing === null ? 'quiet' : 'branches-failing'}>
-          {' · '}
-          {age === null ? (
-            'no list yet'
-          ) : (
-            <>
-              list {failing === null ? '' : 'still in use, '}read <Age seconds={age} /> ago
-            </>
-          )}
-          {` (${list.source})`}
-        </span>
+        {branchesText(list)} <ListAge list={list} />
       </p>
       {branches === undefined ? (
         <p class="branches-list quiet">{why ?? 'Reading the branches …'}</p>
@@ -56,22 +59,44 @@ function BranchesPanel({ list }: { readonly list: List }): JSX.Element {
   );
 }
 
+/** The list of the configuration never grows old. */
+function ListAge({ list: { source, age_seconds: age, failing } }: { readonly list: List }): JSX.Element {
+  if (source === 'static') return <span class="quiet">· from the configuration</span>;
+  const still = failing === null ? '' : 'still in use, ';
+  return (
+    <span class={failing === null ? 'quiet' : 'branches-failing'}>
+      {'· '}
+      {age === null ? (
+        'no list yet'
+      ) : (
+        <>
+          list of the {source === 'storage' ? 'storage node' : source}, {still}read <Age seconds={age} /> ago
+        </>
+      )}
+    </span>
+  );
+}
+
+/** Without the columns that the source does not report. */
 function Table({ branches }: { readonly branches: readonly BranchDocument[] }): JSX.Element {
+  const columns = COLUMNS.filter(({ cell }) => branches.some((branch) => cell(branch) !== NONE));
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Table of branches">
       <table class="table branches">
         <thead>
           <tr>
-            {TITLES.map((title) => (
-              <th scope="col" key={title} class={NUMBERS.has(title) ? 'end' : undefined}>
-                {title}
+            <th scope="col">Branch</th>
+            {columns.map((column) => (
+              <th scope="col" key={column.title} class={classOf(column)}>
+                {column.title}
               </th>
             ))}
+            <th scope="col">Backend</th>
           </tr>
         </thead>
         <tbody>
           {branches.map((branch) => (
-            <Row key={branch.id} branch={branch} />
+            <Row key={branch.id} branch={branch} columns={columns} />
           ))}
         </tbody>
       </table>
@@ -79,24 +104,38 @@ function Table({ branches }: { readonly branches: readonly BranchDocument[] }): 
   );
 }
 
-function Row({ branch }: { readonly branch: BranchDocument }): JSX.Element {
-  const { id, name, backend, why_no_backend: why, sessions } = branch;
+interface RowProps {
+  readonly branch: BranchDocument;
+  readonly columns: readonly Column[];
+}
+
+function Row({ branch, columns }: RowProps): JSX.Element {
+  const { id, name, backend, why_no_backend: why } = branch;
   return (
     <tr>
       <th scope="row" title={id === name ? undefined : id}>
         {shortened(name, LONGEST_NAME)}
       </th>
-      <td>{shortened(branch.parent_name ?? branch.parent_id ?? '–', LONGEST_NAME)}</td>
-      <td class="end number">{distanceText(branch.behind_parent_bytes)}</td>
-      <td class="end number">{distanceText(branch.written_bytes)}</td>
-      <td class={backend === null ? 'branches-none' : undefined}>{backend ?? `not routed: ${why ?? 'unknown'}`}</td>
-      <td class="end number">{numberText(sessions)}</td>
+      {columns.map((column) => (
+        <td key={column.title} class={classOf(column)}>
+          {column.cell(branch)}
+        </td>
+      ))}
+      <td class={backend === null ? 'quiet' : undefined}>{backend ?? `not routed: ${why ?? 'unknown'}`}</td>
     </tr>
   );
 }
 
+function classOf({ isNumber, isMore }: Column): string {
+  return `${isNumber ? 'end number' : ''} ${isMore ? 'branches-more' : ''}`;
+}
+
+function parentOf(branch: BranchDocument): string {
+  return branch.parent_name ?? branch.parent_id ?? NONE;
+}
+
 function distanceText(bytes: number | null): string {
-  return bytes === null ? '–' : sizeText(bytes);
+  return bytes === null ? NONE : sizeText(bytes);
 }
 
 interface Read {

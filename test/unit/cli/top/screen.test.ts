@@ -63,7 +63,7 @@ const withBranches = (one: Look): Look => {
 test('sessions on branches are a row like that of a pool', () => {
   const text = screen(withBranches(look(1000, 100)), withBranches(look(3000, 150)), undefined);
   expect(text).toMatch(/^branches +12 +2 +0 +25 +25 /m);
-  expect(text).toContain('branches  2 branches (static), read 1.0 s ago, 12 sessions, 1 client waits');
+  expect(text).toContain('branches  2 branches (static), 12 sessions, 1 client waits');
 });
 
 describe('the screen', () => {
