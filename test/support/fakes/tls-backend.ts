@@ -14,6 +14,8 @@ export interface TlsBackend {
   readonly address: Address;
   /** Inside TLS, in the order of their handshakes. */
   readonly connections: readonly RawClient[];
+  /** Beneath the encryption, in the order of their connects. */
+  readonly carriers: readonly Socket[];
   stop(): Promise<void>;
 }
 
@@ -36,6 +38,7 @@ export async function startTlsBackend(): Promise<TlsBackend> {
   return {
     address: { host: '127.0.0.1', port },
     connections,
+    carriers,
     async stop() {
       const closing = close(server);
       for (const carrier of carriers) carrier.destroy();

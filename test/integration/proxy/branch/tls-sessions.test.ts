@@ -1,4 +1,5 @@
 // Sessions in plain text with a branch behind TLS: the first reply of the server, whatever its pieces.
+import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startTlsBackend } from '../../../support/fakes/tls-backend.ts';
 import type { TlsBackend } from '../../../support/fakes/tls-backend.ts';
@@ -14,7 +15,7 @@ import {
   errorOf,
   readyForQuery,
 } from '../../../support/sockets/messages.ts';
-import { aStartup } from '../../../support/sockets/packets.ts';
+import { aStartup, errorFields } from '../../../support/sockets/packets.ts';
 import { connectRaw } from '../../../support/sockets/raw-client.ts';
 import type { RawClient } from '../../../support/sockets/raw-client.ts';
 import { foundAt } from '../../../support/values/branches.ts';
@@ -146,6 +147,33 @@ test('half an offer and then silence: the attempt ends in time, and the client w
   await receives(client, AUTHENTICATION_SASL);
   client.socket.destroy();
   await until('the end', () => next.isClosed || next.hasEnded);
+});
+
+test.each([
+  ['ends without the closing alert of TLS', (carrier: Socket) => carrier.end(), 'backend_closed'],
+  ['resets the connection', (carrier: Socket) => carrier.resetAndDestroy(), 'backend_reset'],
+] as const)('a server that %s between two transactions: the client reads why', async (_, end, reason) => {
+  const { client, server } = await connect();
+  const greeting = Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]);
+  server.socket.write(greeting);
+  await receives(client, greeting);
+  const [carrier] = backend.carriers;
+  if (carrier === undefined) throw new Error('no connection');
+  end(carrier);
+  const error = await until('the error', () => errorFields(client.received().subarray(greeting.length)));
+  expect(error).toMatchObject({ S: 'FATAL', M: expect.stringContaining(reason) });
+  client.socket.end();
+  await until('the close', () => lab.closed().length === 1);
+  expect(lab.reasons()).toEqual([reason]);
+});
+
+test('a client that is reset takes its connection along, with a reset', async () => {
+  const { client, server } = await connect();
+  server.socket.write(Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]));
+  await until('the greeting', () => client.received().length > 0);
+  client.socket.resetAndDestroy();
+  await until('the reset', () => server.wasReset);
+  expect(lab.reasons()).toEqual(['client_reset']);
 });
 
 test('a client that leaves before the offer takes its connection along', async () => {
