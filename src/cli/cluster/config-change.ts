@@ -11,7 +11,7 @@ import { differenceText, parseConfig } from './config-text.ts';
 import { restartsText } from './config-restarts.ts';
 import { fail, openContext, readReport, wrong } from './context.ts';
 import type { ChangeOptions, ClusterParts, Context } from './context.ts';
-import { json } from './json.ts';
+import { json } from '../json.ts';
 import { perform } from './operate.ts';
 
 export async function configSet(

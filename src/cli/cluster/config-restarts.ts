@@ -2,7 +2,7 @@
 import { parameterChanges, restartNeeds } from '../../cluster/configuration.ts';
 import type { ClusterConfiguration, ClusterReport } from '../../cluster/control.ts';
 import { restartOrder } from '../../cluster/restart-order.ts';
-import { wrapped } from './wrap.ts';
+import { wrapped } from '../terminal/wrap.ts';
 
 /** Lines for the operator; empty if no member needs a restart. */
 export function restartsText(before: ClusterConfiguration, after: ClusterConfiguration, report: ClusterReport): string {

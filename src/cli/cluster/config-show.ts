@@ -4,7 +4,7 @@ import type { CliIo } from '../io.ts';
 import { yamlText } from './config-text.ts';
 import { fail, openContext } from './context.ts';
 import type { ClusterOptions, ClusterParts } from './context.ts';
-import { json } from './json.ts';
+import { json } from '../json.ts';
 
 export async function configShow(options: ClusterOptions, io: CliIo, parts: ClusterParts): Promise<number> {
   const context = await openContext(options, io, parts);

@@ -5,7 +5,7 @@ import type { CliIo } from '../io.ts';
 import { tableText, widthFor } from '../terminal/table.ts';
 import { fail, openContext } from './context.ts';
 import type { ClusterOptions, ClusterParts } from './context.ts';
-import { json } from './json.ts';
+import { json } from '../json.ts';
 import { localTime } from './times.ts';
 
 export async function history(options: ClusterOptions, io: CliIo, parts: ClusterParts): Promise<number> {

@@ -9,10 +9,10 @@ import { tableText, widthFor } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
 import { fail, openContext, readReport, wrong } from './context.ts';
 import type { ClusterOptions, ClusterParts, Context } from './context.ts';
-import { json } from './json.ts';
+import { json } from '../json.ts';
 import { isLeader, isRunning, lagText, restartReasons, stateText } from './members.ts';
 import { timeText } from './times.ts';
-import { wrapped } from './wrap.ts';
+import { wrapped } from '../terminal/wrap.ts';
 
 export interface ListOptions extends ClusterOptions {
   /** True: at the default interval. Else seconds. */

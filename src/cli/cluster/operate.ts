@@ -6,7 +6,7 @@ import type { CliIo } from '../io.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { fail, wrong } from './context.ts';
 import type { ChangeOptions, ClusterOptions, Context } from './context.ts';
-import { json } from './json.ts';
+import { json } from '../json.ts';
 
 export interface Step {
   readonly operation: ClusterOperation;

@@ -3,7 +3,7 @@ import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { openContext, readReport } from './context.ts';
 import type { ChangeOptions, ClusterParts } from './context.ts';
-import { json } from './json.ts';
+import { json } from '../json.ts';
 import { operate } from './operate.ts';
 
 const MEANING = {

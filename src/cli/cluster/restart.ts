@@ -8,13 +8,13 @@ import { tableText, widthFor } from '../terminal/table.ts';
 import { factsText } from './candidates.ts';
 import { fail, openContext, readReport, wrong } from './context.ts';
 import type { ChangeOptions, ClusterParts, Context } from './context.ts';
-import { json } from './json.ts';
+import { json } from '../json.ts';
 import { orderOf, orderRefusal } from './order.ts';
 import { chooseMember, isLeader, isRunning, lagText, restartReasons, stateText } from './members.ts';
 import { operate } from './operate.ts';
 import type { Step } from './operate.ts';
 import { farWarning, parseTime, sentTime, timeText } from './times.ts';
-import { wrapped } from './wrap.ts';
+import { wrapped } from '../terminal/wrap.ts';
 
 export interface RestartOptions extends ChangeOptions {
   readonly role?: 'primary' | 'replica' | 'any' | undefined;

@@ -1,6 +1,7 @@
 // The startup packet of a client: the login to show, the pool that it requests, and the packet to forward. Pure.
 import { BRANCHES_POOL } from '../../model/branch.ts';
 import type { PoolName } from '../../model/policy.ts';
+import { findPool, POOL_ALIASES } from '../../model/pool-names.ts';
 import { readPoolRequest } from '../../wire/pool-request.ts';
 import type { PoolRequest } from '../../wire/pool-request.ts';
 import { startupParameters } from '../../wire/startup.ts';
@@ -49,22 +50,13 @@ export function choosePool(
   return { kind: 'branch', pool: BRANCHES_POOL, target: requested, unknown };
 }
 
-/** Aliases for the pools that exist without being configured. */
-const ALIASES: Readonly<Record<string, PoolName>> = { rw: 'write', ro: 'read' };
-
-/** The name itself comes first, so that an alias never hides an operator's pool of that name. */
-export function findPool(requested: string, pools: readonly PoolName[]): PoolName | undefined {
-  const alias = Object.hasOwn(ALIASES, requested) ? ALIASES[requested] : undefined;
-  return [requested, alias].find((name) => name !== undefined && pools.includes(name));
-}
-
 /** `no pool named "foo"; available: write, read, rw (write), ro (read)`. It names no branch. */
 export function describeUnknown(
   requested: string,
   pools: readonly PoolName[],
   what: 'pool' | 'pool or branch' = 'pool',
 ): string {
-  const aliases = Object.entries(ALIASES).filter(([alias, pool]) => pools.includes(pool) && !pools.includes(alias));
+  const aliases = Object.entries(POOL_ALIASES).filter(([alias, pool]) => pools.includes(pool) && !pools.includes(alias));
   const known = [...pools, ...aliases.map(([alias, pool]) => `${alias} (${pool})`)];
   const available = what === 'pool' ? 'available' : 'pools';
   return `no ${what} named "${clientText(requested)}"; ${available}: ${known.join(', ')}`;

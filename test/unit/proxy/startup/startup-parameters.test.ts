@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeUnknown, findPool, readStartupParameters } from '../../../../src/proxy/startup/startup-parameters.ts';
+import { describeUnknown, readStartupParameters } from '../../../../src/proxy/startup/startup-parameters.ts';
 import { aPacket, aStartup } from '../../../support/sockets/packets.ts';
 
 test.each([
@@ -33,22 +33,6 @@ test('reported names are cut to 63 bytes, between two characters, and printable;
     database: `\\u0001\\u000a\\u001b[31m\\u202e${'x'.repeat(63 - 10)}`,
   });
   expect(forwarded).toBe(packet);
-});
-
-test.each([
-  ['write', ['write', 'read'], 'write'],
-  ['rw', ['write', 'read'], 'write'],
-  ['ro', ['write', 'read'], 'read'],
-  ['analytics', ['write', 'analytics'], 'analytics'],
-  ['ro', ['write', 'read', 'ro'], 'ro'],
-  ['ro', ['write'], undefined],
-  // The operator wrote these names.
-  ['RO', ['write', 'read'], undefined],
-  ['', ['write', 'read'], undefined],
-  ['toString', ['write', 'read'], undefined],
-  ['__proto__', ['write', 'read'], undefined],
-])('%s of %j: %s', (target, pools, expected) => {
-  expect(findPool(target, pools)).toBe(expected);
 });
 
 test('a client that requests an unknown pool reads the known ones', () => {
