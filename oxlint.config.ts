@@ -39,7 +39,7 @@ const ROOMS: Record<string, Room> = {
   console: { may: ['model', 'core', 'reports', 'wire', 'admin'] },
   page: { may: ['admin'], only: ['admin', 'schema/*'], isTypesOnly: true, libraries: ['preact', 'uplot'] },
   systemd: { may: ['model', 'core', 'reports'] },
-  cli: { may: 'model core reports incidents config telemetry cluster'.split(' '), libraries: CLI_LIBRARIES },
+  cli: { may: 'model core reports incidents config telemetry cluster branches'.split(' '), libraries: CLI_LIBRARIES },
   sandbox: { may: ['model', 'patroni'], libraries: LIBRARIES },
 };
 

@@ -4,7 +4,7 @@ import type { BranchesPolicy, BranchListEvent, BranchLookup, LocateBranch } from
 import type { Clock } from '../model/instant.ts';
 import type { PoolName, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
 import type { BranchDirectory as ShownDirectory } from './branch-report.ts';
-import { findPool } from '../proxy/startup/startup-parameters.ts';
+import { findPool } from '../model/pool-names.ts';
 
 export interface RunningBranchesOptions {
   /** The pools in effect, and where the directory in use is shown. */

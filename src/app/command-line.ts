@@ -32,6 +32,12 @@ export async function commandLine(process: NodeJS.Process): Promise<never> {
       now: () => new Date(),
       sleep: async (ms) => setTimeout(ms),
     },
+    branches: {
+      openSource: async (source) => {
+        const { createBranchControl } = await import('../branches/control-branches.ts');
+        return createBranchControl(source, { clock, random: Math.random });
+      },
+    },
     version,
   };
   const code = await runCli(process.argv.slice(2), io, parts);

@@ -2,6 +2,8 @@
 // or configuration).
 import { Command, CommanderError, Option } from 'commander';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/schema/log-options.ts';
+import { describeBranches } from './branches/commands.ts';
+import type { BranchParts } from './branches/parts.ts';
 import { describeCluster } from './cluster/commands.ts';
 import type { ClusterParts } from './cluster/context.ts';
 import { describeCompletion } from './completion/commands.ts';
@@ -32,6 +34,7 @@ Examples:
   pointsman drain pg-2 --wait
   pointsman accept timeline
   pointsman cluster list --seed http://10.0.0.11:8008
+  pointsman branches create pr-1
   pointsman sandbox
 
 The configuration comes from -c FILE, else from the file in POINTSMAN_CONFIG, else from the environment alone.
@@ -43,6 +46,7 @@ export interface CliParts {
   readonly checkSeeds: CheckSeeds;
   readonly sandbox: SandboxParts;
   readonly cluster: ClusterParts;
+  readonly branches: BranchParts;
   /** The program's version, without a leading v. */
   readonly version: string;
 }
@@ -112,6 +116,7 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
   describeOperations(remote, io, end);
   describeSwitchover(remote, io, end);
   describeCluster(program, io, parts.cluster, end);
+  describeBranches(program, io, parts.branches, end);
   describeSandbox(program, io, sandbox, end);
   describeCompletion(program, io, end);
   describeHelp(program, io, version);

@@ -12,6 +12,8 @@ import type { SandboxParts } from '../../src/cli/io.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { TRAFFIC, VERBS } from '../../src/sandbox/console/verb-list.ts';
 import { waitForCandidates } from '../support/clusters/candidates.ts';
+import { startFakeStorageNode } from '../support/branches/fake-storage-node.ts';
+import type { FakeStorageNode } from '../support/branches/fake-storage-node.ts';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { allHelp, callsIn } from '../support/documents/help.ts';
 import { cliParts } from '../support/fakes/cli-parts.ts';
@@ -92,15 +94,27 @@ describeOnSandbox('each example', (on) => {
   const lab = on.clusterWithPointsman({ pointsman: { admin: { address: '127.0.0.1:0', token: TOKEN } } });
   let directory = '';
   let admin = '';
+  let storage: FakeStorageNode;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pointsman-examples-'));
     await waitForCandidates(lab);
     admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
+    storage = await startFakeStorageNode();
     const config = configFor(lab.cluster, { admin: { address: admin, token: TOKEN } });
-    await writeFile(join(directory, 'pointsman.yaml'), stringify(config));
+    await writeFile(join(directory, 'pointsman.yaml'), stringify({ ...config, branches: branchesOn(storage) }));
     await writeFile(join(directory, 'dynamic.yaml'), DYNAMIC);
   });
-  afterAll(() => rm(directory, { recursive: true, force: true }));
+  afterAll(async () => {
+    await storage.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  /** Of the commands: the running Pointsman has none. */
+  const branchesOn = ({ url, tenant }: FakeStorageNode): object => ({
+    source: 'storage',
+    storage: { url, tenant, names_file: join(directory, 'branches.json'), pg_version: 17 },
+    backends: { template: '{slug}.branches.svc:5432' },
+  });
 
   /** The addresses and the file of the example become those of this test. */
   function mine(word: string): string {

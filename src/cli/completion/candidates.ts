@@ -7,6 +7,7 @@ export interface Names {
   readonly members: () => Promise<readonly string[]>;
   /** Ids, and `latest`. */
   readonly incidents: () => Promise<readonly string[]>;
+  readonly branches: () => Promise<readonly string[]>;
 }
 
 export interface Candidate {
@@ -39,11 +40,19 @@ export async function candidatesFor(program: Command, words: readonly string[], 
     return values === 'files' ? values : values.map((one) => ({ ...one, value: `${flag}=${one.value}` }));
   }
   if (typed.startsWith('-')) return startingWith(typed, optionsOf(position.command));
-  return startingWith(typed, await argumentsOf(program, position, names));
+  return startingWith(typed, await argumentsOf(program, position, targetsFor(typed, names)));
 }
 
-/** bash splits at `=` and at `:`, other shells do not. */
+/** `app@` before the names of branches, once that is typed. */
+function targetsFor(typed: string, names: Names): Names {
+  const before = typed.slice(0, typed.lastIndexOf('@') + 1);
+  return { ...names, branches: async () => (await names.branches()).map((name) => before + name) };
+}
+
+/** bash splits at `=`, at `:` and at `@`, other shells do not. Of `app@pr` bash completes `pr` alone. */
 function beingTyped(words: readonly string[]): { readonly before: readonly string[]; readonly typed: string } {
+  if (words.at(-1) === '@') return { before: joined(words.slice(0, -2)), typed: '' };
+  if (words.at(-2) === '@') return { before: joined(words.slice(0, -3)), typed: words.at(-1) ?? '' };
   if (words.at(-1) === '=') return { before: joined(words.slice(0, -1)), typed: '' };
   const end = words.at(-2) === '=' ? -2 : -1;
   return { before: joined(words.slice(0, end)), typed: words.at(-1) ?? '' };
@@ -112,6 +121,7 @@ function commandsOf(command: Command): readonly Candidate[] {
 async function namedBy(placeholder: string, names: Names): Promise<Candidates> {
   if (placeholder === 'file' || placeholder === 'directory') return 'files';
   if (placeholder === 'incident') return plain(await names.incidents());
+  if (placeholder === 'branch') return plain(await names.branches());
   if (placeholder === 'pool') return plain(await names.pools());
   return placeholder === 'member' ? plain(await names.members()) : [];
 }

@@ -9,8 +9,8 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
 const HELP = `
-Completes commands, options, choices and files, and the names of pools and members of the running Pointsman. A new
-shell reads the script from these places; \`pointsman\` must be in the PATH.`;
+Completes commands, options, choices and files, and the names of pools, members and branches of the running Pointsman.
+A new shell reads the script from these places; \`pointsman\` must be in the PATH.`;
 
 export function describeCompletion(program: Command, io: CliIo, end: (code: number) => void): void {
   program

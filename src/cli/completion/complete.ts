@@ -10,6 +10,8 @@ import { candidatesFor, joined } from './candidates.ts';
 
 const incidentIds = z.looseObject({ incidents: z.array(z.looseObject({ id: z.string() })) });
 
+const branchNames = z.looseObject({ branches: z.array(z.looseObject({ name: z.string() })) });
+
 /** Somebody waits at the prompt. */
 const DEADLINE_MS = 700;
 
@@ -19,10 +21,13 @@ export async function complete(program: Command, words: readonly string[], io: C
     statusDocument.safeParse(await readQuietly(words, '/status', io)).data;
   const incidents = async (): Promise<readonly string[]> =>
     incidentIds.safeParse(await readQuietly(words, '/incidents', io)).data?.incidents.map(({ id }) => id) ?? [];
+  const branches = async (): Promise<readonly string[]> =>
+    branchNames.safeParse(await readQuietly(words, '/branches', io)).data?.branches.map(({ name }) => name) ?? [];
   const candidates = await candidatesFor(program, words, {
     pools: async () => (await read())?.pools.map(({ name }) => name) ?? [],
     members: async () => (await read())?.members.map(({ name }) => name) ?? [],
     incidents: async () => ['latest', ...(await incidents())],
+    branches,
   });
   if (candidates === 'files') return ':files\n';
   return candidates.map(({ value, description }) => `${value}\t${description}\n`).join('');

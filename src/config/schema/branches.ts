@@ -18,7 +18,7 @@ const console = z.strictObject({
   api_key_file: key(
     nonEmpty,
     `A file that holds the API key. It is read at each request. The running Pointsman only reads, so give it a key that
-    may read only. \`pointsman branches create\` takes the key of a person with \`--api-key-file\`.`,
+    may read only. \`pointsman branches create NAME\` takes the key of a person with \`--api-key-file\`.`,
     { example: '/run/secrets/console' },
   ),
 });
@@ -34,13 +34,13 @@ const storage = z.strictObject({
   ),
   names_file: key(
     nonEmpty.optional(),
-    `A file with the names of timelines, which have none of their own. \`pointsman branches create\` writes it. Keep it
-    on a disk that survives a restart.`,
+    `A file with the names of timelines, which have none of their own. \`pointsman branches create NAME\` writes it.
+    Keep it on a disk that survives a restart.`,
     { example: '/var/lib/pointsman/branches.json', usual: 'the id of a timeline is its name' },
   ),
   pg_version: key(
     count(10, 99).optional(),
-    'The major version of the database. `pointsman branches create` needs it.',
+    'The major version of the database. `pointsman branches create NAME` needs it.',
     { example: '17' },
   ),
   headers_file: key(

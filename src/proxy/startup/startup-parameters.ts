@@ -56,7 +56,9 @@ export function describeUnknown(
   pools: readonly PoolName[],
   what: 'pool' | 'pool or branch' = 'pool',
 ): string {
-  const aliases = Object.entries(POOL_ALIASES).filter(([alias, pool]) => pools.includes(pool) && !pools.includes(alias));
+  const aliases = Object.entries(POOL_ALIASES).filter(
+    ([alias, pool]) => pools.includes(pool) && !pools.includes(alias),
+  );
   const known = [...pools, ...aliases.map(([alias, pool]) => `${alias} (${pool})`)];
   const available = what === 'pool' ? 'available' : 'pools';
   return `no ${what} named "${clientText(requested)}"; ${available}: ${known.join(', ')}`;

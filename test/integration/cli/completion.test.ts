@@ -29,7 +29,10 @@ const STATUS = {
   pools: [pool('write'), pool('read')],
   incidents: [{ id: '2026-11-22-1' }],
 };
-const server = createServer((_, response) => response.end(JSON.stringify(STATUS)));
+const BRANCHES = { branches: [{ name: 'pr-1' }, { name: 'dev-1' }] };
+const server = createServer(({ url }, response) =>
+  response.end(JSON.stringify(url === '/branches' ? BRANCHES : STATUS)),
+);
 let address = '';
 let port = 0;
 beforeAll(async () => {
@@ -66,6 +69,11 @@ describe('the candidates', () => {
     ['commands as an argument', ['help', 'dra'], ['drain']],
     ['files', ['check', '-c', ''], [':files']],
     ['nothing for an unknown word', ['drain', 'pg-1', 'x'], []],
+    ['branches', ['branches', 'delete', 'p'], ['pr-1']],
+    ['a branch as a target', ['branches', 'explain', 'app@p'], ['app@pr-1']],
+    ['a target as bash splits it', ['branches', 'explain', 'app', '@', 'p'], ['pr-1']],
+    ['an at sign as bash splits it', ['branches', 'explain', 'app', '@'], ['pr-1', 'dev-1']],
+    ['a branch as the value of an option', ['branches', 'create', 'x', '--parent', 'd'], ['dev-1']],
     ['shells', ['completion', ''], ['bash', 'zsh', 'fish']],
   ])('%s', async (_, words, expected) => {
     expect(await complete(words)).toEqual(expected);

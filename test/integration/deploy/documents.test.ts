@@ -13,6 +13,7 @@ import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { TRAFFIC, VERBS } from '../../../src/sandbox/console/verb-list.ts';
 import manifest from '../../../package.json' with { type: 'json' };
+import { aBranch, FakeSource, MAIN } from '../../support/fakes/branches-cli.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { fakeCluster } from '../../support/fakes/fake-cluster.ts';
 import { commandLines, commandsIn, pointsmanArguments } from '../../support/documents/commands.ts';
@@ -89,6 +90,12 @@ const endAtOnce = (listener: () => void): (() => void) => {
   return () => {};
 };
 
+const BRANCHES = `branches:
+  source: storage
+  storage: { url: http://pageserver:9898, tenant: t, names_file: /var/lib/pointsman/branches.json, pg_version: 17 }
+  backends: { template: '{slug}.svc:5432' }
+`;
+
 describe("Pointsman's commands", () => {
   const TOKEN = '0123456789abcdef-operator';
   const POLICY = aPolicy();
@@ -137,7 +144,8 @@ describe("Pointsman's commands", () => {
     now: () => new Date(),
     sleep: () => Promise.resolve(),
   };
-  const parts = cliParts({ runApp: () => Promise.resolve(EXIT.ok), checkSeeds, sandbox, cluster });
+  const branches = { openSource: () => Promise.resolve(new FakeSource([MAIN, aBranch('masked')])) };
+  const parts = cliParts({ runApp: () => Promise.resolve(EXIT.ok), checkSeeds, sandbox, cluster, branches });
   const ours = [...LINES, ...INLINE].flatMap((line) => {
     const given = pointsmanArguments(line.words);
     return given === undefined ? [] : [{ name: where(line), line, given }];
@@ -174,7 +182,8 @@ describe("Pointsman's commands", () => {
       stdout: () => {},
       stderr: (text) => void (err += text),
       readFile: (file) =>
-        SOURCES[file] ?? `cluster: { seeds: [http://pg-1:8008] }\nadmin: { address: ${address}, token: ${TOKEN} }\n`,
+        SOURCES[file] ??
+        `cluster: { seeds: [http://pg-1:8008] }\nadmin: { address: ${address}, token: ${TOKEN} }\n${BRANCHES}`,
       writeFile: () => {},
       // Every question is declined.
       readLine: () => Promise.resolve(undefined),

@@ -9,6 +9,7 @@ export function cliParts(given: Partial<CliParts> = {}): CliParts {
     checkSeeds: unexpected,
     sandbox: { verbs: [], run: unexpected, ask: unexpected, sql: unexpected, config: unexpected },
     cluster: { openCluster: unexpected, now: () => new Date(), sleep: unexpected },
+    branches: { openSource: unexpected },
     version: '0',
     ...given,
   };

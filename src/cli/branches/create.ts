@@ -1,0 +1,130 @@
+// `pointsman branches create`: finds the branch of this name, or creates it, and prints its target.
+import type { EndpointType } from '../../branches/api/console-client.ts';
+import type { Created } from '../../branches/created.ts';
+import { indexBranches } from '../../branches/resolve.ts';
+import type { Branch } from '../../model/branch.ts';
+import { shown } from '../../model/printable.ts';
+import { parseLsn } from '../../model/lsn.ts';
+import { addressText } from '../../model/member.ts';
+import type { CliIo } from '../io.ts';
+import { json } from '../json.ts';
+import { openContext, readBranches, whyNoNamesFile } from './context.ts';
+import type { BranchContext, BranchOptions } from './context.ts';
+import type { BranchParts } from './parts.ts';
+import { whyBadName, whyUnreachable } from './create-rules.ts';
+import { BRANCH_EXIT, endWith } from './exit.ts';
+import { branchText, findBranch, severalText } from './find-branch.ts';
+import { routeTo } from './route.ts';
+
+export interface CreateOptions extends BranchOptions {
+  readonly parent?: string | undefined;
+  readonly at?: string | undefined;
+  readonly schemaOnly?: boolean | undefined;
+  readonly endpoint?: readonly EndpointType[] | undefined;
+  /** Milliseconds. */
+  readonly wait: number;
+}
+
+export async function create(name: string, options: CreateOptions, io: CliIo, parts: BranchParts): Promise<number> {
+  const context = await openContext(options, io, parts);
+  if (typeof context === 'number') return context;
+  const wrong = whyBadName(name) ?? whyWrongUsage(context);
+  if (wrong !== undefined) return endWith(BRANCH_EXIT.usage, wrong, io);
+  const all = await readBranches(context);
+  if (all === undefined) return BRANCH_EXIT.failure;
+  const refused = whyUnreachable(name, all, context);
+  if (refused !== undefined) return endWith(BRANCH_EXIT.refused, refused, io);
+  const parent = options.parent === undefined ? undefined : findBranch(options.parent, all);
+  if (parent?.kind === 'several') {
+    return endWith(BRANCH_EXIT.refused, `--parent: ${severalText(options.parent ?? '', parent.ids)}`, io);
+  }
+  if (parent?.kind === 'none') {
+    const why = `--parent: there is no branch ${shown(options.parent ?? '')} in ${context.source}`;
+    return endWith(BRANCH_EXIT.failure, `${why}. See: pointsman branches list`, io);
+  }
+  return createWith({ name, parent: parent?.branch, all }, context);
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly parent: Branch | undefined;
+  /** The branches before the creation. */
+  readonly all: readonly Branch[];
+}
+
+async function createWith({ name, parent, all }: Wanted, context: BranchContext<CreateOptions>): Promise<number> {
+  const { options, io, control } = context;
+  const created = await control.create({
+    name,
+    parent,
+    lsn: options.at,
+    schemaOnly: options.schemaOnly === true,
+    endpoints: options.endpoint ?? [],
+    waitMs: options.wait,
+    onRetry: (why) => io.stderr(`trying again: ${why}\n`),
+  });
+  switch (created.kind) {
+    case 'created':
+      report(created, all, context);
+      return BRANCH_EXIT.ok;
+    case 'unfinished': {
+      const next = 'Run the same command again: it continues with the same branch';
+      return endWith(BRANCH_EXIT.unfinished, `${shown(name)} is not finished yet: ${created.why}. ${next}`, io);
+    }
+    case 'refused':
+      return endWith(BRANCH_EXIT.refused, `${shown(name)} cannot be created: ${created.why}`, io);
+    case 'failed':
+      return endWith(BRANCH_EXIT.failure, `${shown(name)} is not created: ${created.why}`, io);
+  }
+}
+
+function whyWrongUsage(context: BranchContext<CreateOptions>): string | undefined {
+  const { options, policy } = context;
+  const { at, schemaOnly, endpoint } = options;
+  switch (policy.source.kind) {
+    case 'static':
+      return 'the branches are in the configuration: add it to branches.static, then `pointsman reload`';
+    case 'console':
+      return at === undefined
+        ? undefined
+        : '--at is for a storage node: a console starts a branch at its parent’s position';
+    case 'storage': {
+      if (schemaOnly === true) return '--schema-only is for a console: a storage node copies the rows as well';
+      if (endpoint !== undefined) return '--endpoint is for a console: a storage node has no endpoints';
+      if (at !== undefined && parseLsn(at) === undefined)
+        return `--at ${shown(at)} is no position: write it as 0/3000060`;
+      if (policy.source.pgVersion === undefined) return 'branches.storage.pg_version is not set: set the major version';
+      return whyNoNamesFile(context);
+    }
+  }
+}
+
+function report(
+  { branch, isNew }: Extract<Created, { kind: 'created' }>,
+  before: readonly Branch[],
+  { io, options, config, policy }: BranchContext<CreateOptions>,
+): void {
+  const all = [...before.filter(({ id }) => id !== branch.id), branch];
+  const route = routeTo(branch.name, 'write', indexBranches(all, policy));
+  const parent = all.find(({ id }) => id === branch.parentId)?.name ?? branch.parentId;
+  if (route.kind === 'refused') io.stderr(`warning: clients cannot use it yet: ${route.why}\n`);
+  if (options.json === true) {
+    const { id, name, parentId: parent_id = null, parentLsn: parent_lsn = null } = branch;
+    const backend = route.kind === 'routed' ? route.address : null;
+    io.stdout(json({ created: isNew, branch: { id, name, parent_id, parent_lsn }, target: name, backend }));
+    return;
+  }
+  const from = parent === undefined ? '' : `, from ${shown(parent)}`;
+  const at = branch.parentLsn === undefined ? '' : ` at ${branch.parentLsn}`;
+  io.stdout(`${branchText(branch)} ${isNew ? 'is created' : 'exists already'}${from}${at}\n`);
+  if (route.kind === 'routed') io.stdout(`connect with: psql '${urlOf(branch, config)}'\n`);
+}
+
+/** On a listener for writes, if there is one. */
+function urlOf({ name }: Branch, { pools, listeners }: BranchContext['config']): string {
+  const isForWrites = (pool: string): boolean => pools.some((one) => one.name === pool && one.exclusive);
+  const { address } = listeners.find(({ pool }) => isForWrites(pool)) ?? listeners[0] ?? {};
+  const isAny = address === undefined || ['0.0.0.0', '::', '*', ''].includes(address.host);
+  const where = isAny ? `HOST:${address?.port ?? 'PORT'}` : addressText(address);
+  return `postgresql://USER@${where}/DATABASE@${encodeURIComponent(name)}`;
+}
