@@ -1,4 +1,5 @@
 // Sessions, clients that wait, and how clients began; each limited number beside its limit.
+import { BRANCHES_POOL } from '../model/branch.ts';
 import { FIRST_PACKETS, STARTUPS } from '../reports/counts.ts';
 import type { ClientCounts, PoolCounts } from '../reports/counts.ts';
 import type { Instant } from '../model/instant.ts';
@@ -30,7 +31,12 @@ export function createSessionMetrics(families: Families): (inputs: SessionInputs
   return (inputs) => {
     for (const total of [pools.accepted, pools.started, pools.bytes]) total.reset();
     for (const gauge of [pools.onMember, pools.fallbackLimit, pools.laggingLimit]) gauge.reset();
-    for (const [pool, counts] of inputs.counts) setCounts(pools, pool, counts, inputs.now);
+    for (const [pool, counts] of inputs.counts) {
+      setCounts(pools, pool, counts);
+      // A client that waits for a branch waits for no member: nobody is called because a preview sleeps.
+      const isOfBranches = pool === BRANCHES_POOL && inputs.pools.every(({ name }) => name !== pool);
+      if (!isOfBranches) setWaits(pools, pool, counts, inputs.now);
+    }
     for (const { name: pool, fallback, whenAllLagging, maxLaggingSessions } of inputs.pools) {
       if (fallback !== undefined) pools.fallbackLimit.set({ pool }, fallback.maxSessions);
       if (whenAllLagging === 'least_lagging') pools.laggingLimit.set({ pool }, maxLaggingSessions);
@@ -86,17 +92,20 @@ function createClientMetrics({ gauge, counter }: Families): (inputs: SessionInpu
 
 type PoolFamilies = ReturnType<typeof poolFamilies>;
 
-function setCounts(metrics: PoolFamilies, pool: PoolName, counts: PoolCounts, now: Instant): void {
+function setCounts(metrics: PoolFamilies, pool: PoolName, counts: PoolCounts): void {
   for (const [state, count] of Object.entries(counts.states)) metrics.sessions.set({ pool, state }, count);
   for (const [member, count] of counts.members) metrics.onMember.set({ pool, member }, count);
-  metrics.held.set({ pool }, counts.states.holding);
-  metrics.oldest.set({ pool }, counts.heldSince === undefined ? 0 : Math.max(0, now - counts.heldSince) / 1000);
-  metrics.fallback.set({ pool }, counts.fallbackSessions);
-  metrics.lagging.set({ pool }, counts.laggingSessions);
   metrics.accepted.inc({ pool }, counts.accepted);
   metrics.started.inc({ pool }, counts.started);
   metrics.bytes.inc({ pool, direction: 'to_backend' }, counts.toBackendBytes);
   metrics.bytes.inc({ pool, direction: 'to_client' }, counts.toClientBytes);
+}
+
+function setWaits(metrics: PoolFamilies, pool: PoolName, counts: PoolCounts, now: Instant): void {
+  metrics.held.set({ pool }, counts.states.holding);
+  metrics.oldest.set({ pool }, counts.heldSince === undefined ? 0 : Math.max(0, now - counts.heldSince) / 1000);
+  metrics.fallback.set({ pool }, counts.fallbackSessions);
+  metrics.lagging.set({ pool }, counts.laggingSessions);
 }
 
 function poolFamilies({ gauge, counter }: Families) {

@@ -1,8 +1,10 @@
 // Opens a connection to the server of a session or of a cancel request, whatever it is.
+import { lookup as resolveName } from 'node:dns';
 import type { Server } from '../server.ts';
 import { tlsDial } from '../branch/dial-tls.ts';
 import { BackendTrust } from '../branch/backend-trust.ts';
 import type { BackendTrustInputs } from '../branch/backend-trust.ts';
+import { limitedLookup } from '../branch/limited-lookup.ts';
 import type { Dial, DialLimits, DialResult } from './dial.ts';
 
 /** As Dial. */
@@ -17,8 +19,9 @@ export interface DialServerInputs extends BackendTrustInputs {
 export function serverDialer({ dial, caFile, ...inputs }: DialServerInputs): DialServer {
   const trust = new BackendTrust(inputs);
   const dialTls = tlsDial(dial, () => trust.get(caFile()));
+  const lookup = limitedLookup(resolveName);
   return (server, limits, onResult) => {
-    const isEncrypted = 'branch' in server && server.tls === 'require';
-    return (isEncrypted ? dialTls : dial)(server.address, limits, onResult);
+    if (!('branch' in server)) return dial(server.address, limits, onResult);
+    return (server.tls === 'require' ? dialTls : dial)(server.address, { ...limits, lookup }, onResult);
   };
 }

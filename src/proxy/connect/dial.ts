@@ -1,6 +1,7 @@
 // Opens one TCP connection to one member, with one deadline. Reports exactly once, synchronously with the event that
 // decides it, and nothing after an abort. Tells faults of the member from faults of this machine (G12).
 import { Socket } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import type { DialOutcome } from '../../reports/events.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { Address } from '../../model/member.ts';
@@ -24,6 +25,8 @@ export type DialResult =
 export interface DialLimits {
   readonly clock: Clock;
   readonly timeoutMs: number;
+  /** Resolves the name of the host. Default: Node's. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /** Returns the abort, which is idempotent and does nothing after the result. */
@@ -47,8 +50,8 @@ const ERROR_TEXTS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'no answer to the connection attempt',
 };
 
-export const dialTcp: Dial = (address, { clock, timeoutMs }, onResult) => {
-  const socket = new Socket(SOCKET_OPTIONS).connect({ host: address.host, port: address.port });
+export const dialTcp: Dial = ({ host, port }, { clock, timeoutMs, lookup }, onResult) => {
+  const socket = new Socket(SOCKET_OPTIONS).connect({ host, port, lookup });
   ignoreErrors(socket);
   let isDone = false;
   const finish = (result: DialResult | undefined): void => {

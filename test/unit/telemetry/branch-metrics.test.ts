@@ -8,7 +8,7 @@ import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { Metrics } from '../../../src/telemetry/metrics.ts';
 import { EVENT_SAMPLES } from '../../support/values/event-samples.ts';
 import { withoutScope } from '../../support/values/samples.ts';
-import { aStatusSource } from '../../support/values/status-source.ts';
+import { NO_COUNTS, aStatusSource } from '../../support/values/status-source.ts';
 
 const LIST: BranchListStatus = { source: 'storage', branches: 12, readAt: 4000, failing: undefined };
 const branch = { id: 'br-1', name: 'pr-1' };
@@ -94,4 +94,17 @@ test('lines of sessions name the branch where others name the member', () => {
     expect.stringMatching(/, branch pr-1: closed after/),
   ]);
   expect(lines[0]?.[0]).toMatchObject({ branch: { id: 'br-aged-salad', name: 'pr-1' } });
+});
+
+test('sessions of branches are counted, and a client that waits for a branch waits for no member', async () => {
+  const states = { ...NO_COUNTS.states, holding: 3, relaying: 2 };
+  const counts = () => new Map(['write', 'branches'].map((pool) => [pool, { ...NO_COUNTS, states }]));
+  const source = aStatusSource({ now: () => 5000, counts, branches: () => LIST });
+  const metrics = createMetrics({ version: '1.2.3', nodeVersion: 'v24.0.0', pools: ['write'], source });
+  const lines = withoutScope(await metrics.text()).split('\n');
+  expect(lines).toContain('pointsman_sessions{pool="branches",state="holding"} 3');
+  expect(lines.filter((line) => line.startsWith('pointsman_held_clients{'))).toEqual([
+    'pointsman_held_clients{pool="write"} 3',
+  ]);
+  expect(lines.filter((line) => line.includes('oldest_wait') && line.includes('branches'))).toEqual([]);
 });

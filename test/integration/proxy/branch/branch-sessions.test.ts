@@ -94,6 +94,12 @@ describe('a branch that is there', () => {
     expect(lab.triggers).toEqual([]);
   });
 
+  test('the name of its host is resolved', async () => {
+    answer = () => foundAt({ ...branch.address, host: 'localhost' });
+    await aSession();
+    expect(branch.connections.length).toBe(1);
+  });
+
   test('a pool wins over a branch of the same name', async () => {
     const client = await lab.connect('write', { user: 'u', database: 'app@ro' });
     await until('the echo', () => client.received().equals(FORWARDED));
