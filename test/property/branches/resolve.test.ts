@@ -32,7 +32,7 @@ const policies: fc.Arbitrary<BranchesPolicy> = fc
     overrides: fc
       .array(fc.tuple(word, fc.constantFrom('a.test', 'b.test')), { maxLength: 2 })
       .map((entries) => new Map(entries.map(([key, name]) => [key, { host: name, port: 5432 }]))),
-    allow: fc.option(fc.array(word, { minLength: 1, maxLength: 3 }), { nil: undefined }),
+    allow: fc.option(fc.array(fc.oneof(word, fc.constant('*')), { minLength: 1, maxLength: 3 }), { nil: undefined }),
   })
   .map(({ allow, ...backends }) => branchesPolicy({ allow, backends }));
 
