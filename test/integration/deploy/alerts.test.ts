@@ -42,6 +42,7 @@ test('every metric and label that an alert uses is exposed', async () => {
     // No member answers there, so the process stays not ready. It declares every metric all the same.
     cluster: { scope: 'demo', seeds: ['http://127.0.0.1:1'] },
     client: { tls: { mode: 'terminate', ...SERVER } },
+    branches: { source: 'static', static: { 'pr-1': '127.0.0.1:1' } },
     listeners: [{ address: '127.0.0.1:0', pool: 'write' }],
     admin: { address: '127.0.0.1:0' },
     log: { format: 'json' },

@@ -224,4 +224,8 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...gauge('instance', 'pointsman_tls_certificate_current', { file: '/tls.crt' }, ['0', '1'], [5, 4]),
     labels: { file: '/tls.crt' },
   },
+  PointsmanBranchListFailing: {
+    ...gauge('instance', 'pointsman_branch_list_failing', { source: 'console' }, ['1', '0'], [15, 14]),
+    labels: { source: 'console' },
+  },
 };

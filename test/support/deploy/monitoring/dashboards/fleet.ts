@@ -60,7 +60,7 @@ const now: Row = {
       unit: 'short',
       steps: BAD_FROM_ONE,
       alerts: ['PointsmanDisagreement'],
-      width: 4,
+      width: 3,
     }),
     stat({
       title: 'Failed reloads',
@@ -69,7 +69,16 @@ const now: Row = {
       unit: 'short',
       steps: BAD_FROM_ONE,
       alerts: ['PointsmanReloadFailed'],
-      width: 4,
+      width: 3,
+    }),
+    stat({
+      title: 'Branch lists that fail',
+      description: 'Pointsmen that cannot read the list of branches. The last list stays in use.',
+      queries: [[`count(pointsman_branch_list_failing{${CHOSEN}} == 1) ${GOOD_AT_ZERO}`]],
+      unit: 'short',
+      steps: BAD_FROM_ONE,
+      alerts: ['PointsmanBranchListFailing'],
+      width: 3,
     }),
     stat({
       title: 'First certificate to expire',
@@ -81,7 +90,7 @@ const now: Row = {
         [1_209_600, 'green'],
       ],
       alerts: ['PointsmanCertificateExpires', 'PointsmanCertificateUnusable'],
-      width: 4,
+      width: 3,
     }),
   ],
 };
