@@ -192,7 +192,7 @@ describeUnless(missingForSandbox, 'TLS to a branch on a real PostgreSQL', () => 
     expect(many.rowCount).toBe(20_000);
   });
 
-  test('a cancel request reaches the session, inside TLS', async () => {
+  test('G17: a cancel request reaches the session, inside TLS', async () => {
     const at = lab('passthrough', 'require');
     const client = await connect(at, { application_name: 'sleeper' });
     const other = await connect(at);

@@ -77,7 +77,7 @@ async function receives(who: RawClient, ...bytes: readonly Buffer[]): Promise<vo
   expect(who.received()).toEqual(whole);
 }
 
-test('an offer in single bytes arrives without channel binding, and nothing else changes', async () => {
+test('G7: an offer in single bytes arrives without channel binding, and nothing else changes', async () => {
   const { client, server } = await connect();
   await sendInPieces(server, OFFER);
   await receives(client, AUTHENTICATION_SASL);
