@@ -10,7 +10,11 @@ function aNameServer() {
   const lookup = limitedLookup((host, _options, answer) => void asked.push({ host, answer }));
   const told: string[] = [];
   const ask = (host: string, family = 0): void =>
-    lookup(host, { family }, (error, address) => void told.push(`${host} ${error?.message ?? String(address)}`));
+    lookup(
+      host,
+      { family },
+      (error, address) => void told.push(`${host} ${error?.message ?? JSON.stringify(address)}`),
+    );
   return { asked, told, ask };
 }
 
@@ -23,7 +27,7 @@ test('two names are resolved at a time, the others wait for their turn', () => {
   asked[0]?.answer(new Error('no such name'), '');
   asked[2]?.answer(null, '10.0.0.3', 4);
   asked[3]?.answer(null, '10.0.0.4', 4);
-  expect(told).toEqual(['b 10.0.0.2', 'a no such name', 'c 10.0.0.3', 'd 10.0.0.4']);
+  expect(told).toEqual(['b "10.0.0.2"', 'a no such name', 'c "10.0.0.3"', 'd "10.0.0.4"']);
 });
 
 test('all who wait for one name share the answer; the next question is new', () => {
@@ -33,7 +37,7 @@ test('all who wait for one name share the answer; the next question is new', () 
   ask('a', 6);
   expect(asked.length).toBe(2);
   asked[0]?.answer(null, '10.0.0.1', 4);
-  expect(told).toEqual(['a 10.0.0.1', 'a 10.0.0.1']);
+  expect(told).toEqual(['a "10.0.0.1"', 'a "10.0.0.1"']);
   ask('a');
   expect(asked.length).toBe(3);
 });
