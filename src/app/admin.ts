@@ -25,7 +25,6 @@ import type { ConsoleControl } from './console.ts';
 import type { Incidents } from '../incidents/incidents.ts';
 import { BRANCHES_POOL } from '../model/branch.ts';
 import type { Clock, Instant } from '../model/instant.ts';
-import type { PoolName } from '../model/policy.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { Proxy } from '../proxy/proxy.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -35,6 +34,7 @@ import { pageDirectory } from './package.ts';
 import type { OperationsOptions } from './operations.ts';
 import type { Past } from './past.ts';
 import type { RunningParts } from './reload.ts';
+import { sessionPools } from './session-pools.ts';
 
 /** In /status. */
 const RECENT_EVENTS = 20;
@@ -98,7 +98,7 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
     sessions: {
       list: (query) => proxy.sessions(query),
       kill: (session) => proxy.kill(session),
-      pools: () => sessionPools(parts),
+      pools: () => sessionPools(running.config),
       members: () => [...monitor.snapshot().members.keys()],
       now: () => parts.clock.now(),
     },
@@ -112,12 +112,6 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
     sessionsDocument(await proxy.sessions({ limit: MOST_SESSIONS }), parts.clock.now());
   const sources = { version: parts.version, status, sessions, branches: () => branchesOf(parts), settings };
   return { admin, console: createConsoleOf({ address: running.config.admin.console, sources, token }), liveStatus };
-}
-
-/** The names under which sessions are counted. */
-function sessionPools({ running }: AdminParts): readonly PoolName[] {
-  const pools = running.config.pools.map(({ name }) => name);
-  return running.branches === undefined ? pools : [...pools, BRANCHES_POOL];
 }
 
 async function branchesOf({ running, proxy, clock }: AdminParts): Promise<BranchesDocument | undefined> {

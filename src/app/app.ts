@@ -36,6 +36,7 @@ import { createPast } from './past.ts';
 import type { Past } from './past.ts';
 import { reload } from './reload.ts';
 import type { ReloadParts, Reloaded, RunningParts } from './reload.ts';
+import { sessionPools } from './session-pools.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
 import type { Log, Write } from '../telemetry/log.ts';
 import { tapped } from '../telemetry/tapped-log.ts';
@@ -109,7 +110,7 @@ export function createApp(options: AppOptions): App {
 
   const metrics = createMetrics({
     ...options,
-    pools: config.pools.map((pool) => pool.name),
+    pools: sessionPools(config),
     source: metricsSource(options, { running, openFiles: files.now, parts: () => ({ monitor, proxy, admin }) }),
   });
   const shells = { clock, running, monitor: () => monitor, proxy: () => proxy };

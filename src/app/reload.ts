@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BranchDirectory } from './branch-report.ts';
 import type { RunningBranches } from './branches.ts';
+import { sessionPools } from './session-pools.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { reconfigured } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
@@ -75,7 +76,7 @@ function apply(parts: ReloadParts, config: Config, applyToProxy: () => ListenerC
   running.config = config;
   running.loadedAt = Date.now();
   log.level = config.log.level;
-  metrics.learn(config.pools.map(({ name }) => name));
+  metrics.learn(sessionPools(config));
   branches.apply(config.branches);
   onListeners(applyToProxy());
   monitor.reconfigure(config);

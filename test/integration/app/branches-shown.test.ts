@@ -98,7 +98,8 @@ test('a refused client is counted with its reason, and makes no incident', async
   expect(await documentOf('/incidents')).toMatchObject({ incidents: [] });
 });
 
-test('a filter for the pool of branches is known before the first session', async () => {
+test('the pool of branches is known before the first session: as a filter, and with series at 0', async () => {
+  expect(await lab.metric('pointsman_sessions_closed_total{pool="branches",reason="branch_unreachable"}')).toBe(0);
   expect(await documentOf('/sessions?pool=branches')).toMatchObject({ total: 0, sessions: [] });
 });
 
