@@ -53,7 +53,7 @@ test('G16: kill -9 under load and a restart: both sides see an end; no session b
   for (const { api } of [primary, replica]) api.set({ misbehave: 'hang' });
   const asked = primary.api.requests.length;
   const second = await started(file);
-  await until('a probe', () => primary.api.requests.length > asked, 10_000);
+  await until('a probe', () => primary.api.requests.length > asked, 30_000);
   expect((await second.admin('/readyz')).status).toBe(503);
   const waiting = await askingClient(writes);
   for (const { api } of [primary, replica]) api.set({ misbehave: undefined });

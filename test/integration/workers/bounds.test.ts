@@ -1,12 +1,10 @@
 // Limits over all workers: kept except for the sessions that other workers accept before the counts arrive. The own
 // count of a worker never exceeds the limit.
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { askingClient, isServed } from '../../support/sockets/echo-session.ts';
 import { errorFields } from '../../support/sockets/packets.ts';
 import type { RawClient } from '../../support/sockets/raw-client.ts';
 import { WorkersLab } from '../../support/labs/workers-lab.ts';
-
-vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
 
 let lab: WorkersLab;
 

@@ -1,12 +1,10 @@
 // Reloads and the end: all workers or none, and no client is lost meanwhile.
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { createServer } from 'node:net';
 import { freeAddresses } from '../../support/labs/app-lab.ts';
 import { echoSession, isOver, stillEchoes } from '../../support/sockets/echo-session.ts';
 import { close, listen } from '../../support/fakes/listen.ts';
 import { WorkersLab, isFree, isRunning } from '../../support/labs/workers-lab.ts';
-
-vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
 
 let lab: WorkersLab;
 

@@ -7,8 +7,8 @@ import { openDescriptors } from '../../support/processes/descriptors.ts';
 import { SERVER } from '../../support/values/tls-files.ts';
 import { WorkersLab } from '../../support/labs/workers-lab.ts';
 
-// Three processes are started for each test, and a storm has thousands of steps.
-vi.setConfig({ hookTimeout: 60_000, testTimeout: 120_000 });
+// A storm has thousands of steps.
+vi.setConfig({ testTimeout: 120_000 });
 
 const SEEDS = 60;
 const ACTS = 60;

@@ -1,5 +1,5 @@
 // The clients of every worker when the cluster changes, and when the main process does not report it.
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { freeze } from '../../support/processes/freeze.ts';
 import { aCancelOf, aStartup, errorFields } from '../../support/sockets/packets.ts';
 import { isOver, isServed, stillEchoes } from '../../support/sockets/echo-session.ts';
@@ -7,8 +7,6 @@ import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/
 import { connectRaw } from '../../support/sockets/raw-client.ts';
 import type { RawClient } from '../../support/sockets/raw-client.ts';
 import { WorkersLab, workerIn } from '../../support/labs/workers-lab.ts';
-
-vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
 
 let lab: WorkersLab;
 
@@ -32,10 +30,10 @@ test('G1, G3: a switchover: sessions of both workers end, clients wait, and the 
   const waiting = await lab.onBoth('write');
   await lab.pointsman.waitFor('the holds', () => lab.said('hold_started').length === waiting.flat().length);
   expect(new Set(lab.said('hold_started').map(workerIn))).toEqual(new Set([1, 2]));
-  const before = primary.postgres.connections.length;
+  const before = primary.postgres.clients();
   replica.api.set({ role: 'primary', hasLock: true, timeline: 2 });
   await lab.pointsman.waitFor('the release', () => waiting.flat().every(isServed));
-  expect(primary.postgres.connections).toHaveLength(before);
+  expect(primary.postgres.clients()).toBe(before);
   for (const client of waiting.flat()) await stillEchoes(client);
 });
 
@@ -49,13 +47,13 @@ test('G2, G4: a main process hangs: workers hold clients on old evidence, and th
     await lab.pointsman.waitFor('the end of the sessions', () => sessions.flat().every(isOver), 30_000);
     const late: RawClient[] = [];
     for (let i = 0; i < 8; i += 1) late.push(await connectRaw(at));
-    const before = postgres.connections.length;
+    const before = postgres.clients();
     for (const { socket } of late) socket.write(aStartup());
     lab.switchOver();
-    expect(postgres.connections).toHaveLength(before);
+    expect(postgres.clients()).toBe(before);
     lab.pointsman.signal('SIGCONT');
     await lab.pointsman.waitFor('their service', () => late.every(isServed), 30_000);
-    expect(postgres.connections).toHaveLength(before);
+    expect(postgres.clients()).toBe(before);
   } finally {
     lab.pointsman.signal('SIGCONT');
   }
@@ -132,8 +130,8 @@ test('a member that an operator drains gets no client of any worker', async () =
   const before = await lab.sessionsOnBoth('read');
   await lab.pointsman.operate('/members/pg-2/drain', 'a-token-for-the-test');
   const after = await lab.sessionsOnBoth('read');
-  expect(lab.cluster.replica.postgres.connections).toHaveLength(before.flat().length);
-  expect(lab.cluster.primary.postgres.connections).toHaveLength(after.flat().length);
+  expect(lab.cluster.replica.postgres.clients()).toBe(before.flat().length);
+  expect(lab.cluster.primary.postgres.clients()).toBe(after.flat().length);
 });
 
 test('a primary that reports to be a standby: the main process’s verdict counts in every worker', async () => {

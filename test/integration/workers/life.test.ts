@@ -1,12 +1,9 @@
 // Several processes on the same ports, as an operator uses them: the real program, real children, a fake cluster.
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { freeze } from '../../support/processes/freeze.ts';
 import { isOver, stillEchoes } from '../../support/sockets/echo-session.ts';
 import { startPointsman } from '../../support/processes/pointsman-process.ts';
 import { WorkersLab, isFree, isRunning } from '../../support/labs/workers-lab.ts';
-
-// Three processes are started for each test.
-vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
 
 let lab: WorkersLab;
 

@@ -2,12 +2,10 @@
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { connectTls } from '../../support/sockets/tls-client.ts';
 import { SERVER } from '../../support/values/tls-files.ts';
 import { WorkersLab } from '../../support/labs/workers-lab.ts';
-
-vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
 
 let lab: WorkersLab;
 let folder: string | undefined;

@@ -1,11 +1,8 @@
 // The sessions of several worker processes, over the admin port of the main process.
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { isOver, stillEchoes } from '../../support/sockets/echo-session.ts';
 import { WorkersLab } from '../../support/labs/workers-lab.ts';
 import { freeze } from '../../support/processes/freeze.ts';
-
-// Three processes are started for each test.
-vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
 
 const TOKEN = '0123456789abcdef-workers';
 

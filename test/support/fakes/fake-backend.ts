@@ -36,6 +36,8 @@ export interface FakeBackend {
   /** The only connection, or the newest. */
   last(): BackendConnection;
   open(): number;
+  /** Clients so far. A probe of the port connects too, and sends nothing. */
+  clients(): number;
   /** Connects are refused until listenAgain(). */
   refuseConnections(): Promise<void>;
   listenAgain(): Promise<void>;
@@ -62,6 +64,7 @@ export async function startFakeBackend(
       return connection;
     },
     open: () => connections.filter((connection) => !connection.isClosed).length,
+    clients: () => connections.filter(({ chunks }) => chunks.length > 0).length,
     async refuseConnections() {
       const closing = close(server);
       for (const { socket } of connections) socket.destroy();

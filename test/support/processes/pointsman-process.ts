@@ -12,6 +12,8 @@ import { waitUntil } from '../patroni/wait.ts';
 import { withoutScope } from '../values/samples.ts';
 
 const FILE = 'pointsman.yaml';
+/** Less than a test or a hook may take, so that a start that fails is explained by the log. */
+const START_MS = 45_000;
 
 const listening = z.looseObject({ event: z.literal('listening'), pool: z.string(), address: z.string() });
 
@@ -79,7 +81,7 @@ export class PointsmanProcess {
   }
 
   async waitUntilReady(): Promise<void> {
-    await this.waitFor('readiness', async () => (await this.admin('/readyz')).status === 200);
+    await this.waitFor('readiness', async () => (await this.admin('/readyz')).status === 200, START_MS);
   }
 
   /** The value of a metric's sample, by its name and labels without the scope; undefined when there is none. */
