@@ -67,6 +67,13 @@ async function again(run: number, quirks: Partial<Quirks> = {}): Promise<void> {
   await start(run, quirks);
 }
 
+test('three commands at once make one timeline: the lock holds between processes', LONG, async () => {
+  await again(0, { whileCreating: [503] });
+  const commands = [create(), create(), create()];
+  for (const command of commands) expect(await command.code, command.output).toBe(0);
+  await expectOneAfterAnotherRun('three at once');
+});
+
 test('at each step of the names file and its lock', LONG, async () => {
   const report = join(folder, 'steps.json');
   const env = { NODE_OPTIONS: `--import ${PRELOAD}` };
