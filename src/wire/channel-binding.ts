@@ -7,6 +7,8 @@ const HEADER = 5;
 const LENGTH_WORD = 4;
 /** Authentication messages that are longer are none (the limit of libpq, fe-connect.c). Value of the length word. */
 const LONGEST = 65_535;
+/** No server sends more before its authentication request. Bytes. */
+const MOST_BYTES = 4 * LONGEST;
 const AUTHENTICATION = 0x52;
 const ERROR_RESPONSE = 0x45;
 /** NegotiateProtocolVersion and NoticeResponse may come before the authentication request. */
@@ -23,21 +25,22 @@ const DECODER = new TextDecoder('latin1');
  * change. Bytes that are no PostgreSQL stay as they are.
  */
 export function withoutChannelBinding(bytes: Uint8Array): Uint8Array | undefined {
+  const needMore = bytes.length > MOST_BYTES ? bytes : undefined;
   let at = 0;
   while (at < bytes.length) {
     const type = bytes[at] ?? 0;
     const isRequest = type === AUTHENTICATION;
     if (!isRequest && type !== ERROR_RESPONSE && !BEFORE_IT.has(type)) return bytes;
-    if (bytes.length < at + HEADER) return undefined;
+    if (bytes.length < at + HEADER) return needMore;
     const length = int32At(bytes, at + 1);
     if (length < LENGTH_WORD || length > LONGEST) return bytes;
     const end = at + 1 + length;
-    if (bytes.length < end) return undefined;
+    if (bytes.length < end) return needMore;
     if (isRequest) return withoutBindingAt(bytes, at, end);
     if (type === ERROR_RESPONSE) return bytes;
     at = end;
   }
-  return undefined;
+  return needMore;
 }
 
 function withoutBindingAt(bytes: Uint8Array, at: number, end: number): Uint8Array {

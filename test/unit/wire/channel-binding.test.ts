@@ -63,6 +63,15 @@ it('waits for the whole first message', () => {
   expect(withoutChannelBinding(error.subarray(0, -1))).toBeUndefined();
 });
 
+it('gives up on a server that sends notices without an end', () => {
+  const notice = Buffer.from(encodeNotice('x'.repeat(4_000)));
+  expect(withoutChannelBinding(Buffer.concat(Array.from({ length: 60 }, () => notice)))).toBeUndefined();
+  const endless = Buffer.concat(Array.from({ length: 70 }, () => notice));
+  expect(withoutChannelBinding(endless)).toBe(endless);
+  const whole = Buffer.concat([endless, offer(PLUS, SCRAM)]);
+  expect(Buffer.from(withoutChannelBinding(whole) ?? [])).toEqual(Buffer.concat([endless, offer(SCRAM)]));
+});
+
 it('reads a view into a larger buffer', () => {
   const larger = Buffer.concat([Buffer.from('xyz'), offer(PLUS, SCRAM)]);
   expect(Buffer.from(withoutChannelBinding(larger.subarray(3)) ?? [])).toEqual(offer(SCRAM));
