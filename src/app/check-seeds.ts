@@ -1,7 +1,8 @@
 // `pointsman check --live`: reads the cluster document from each seed separately, reports what discovery makes of it,
-// and probes the members once. It binds nothing and changes nothing.
+// probes the members once, and reads the list of branches. It binds nothing and changes nothing.
 import type { LiveReport, SeedReport } from '../cli/live-check.ts';
 import type { Config } from '../config/config.ts';
+import { checkBranches } from './check-branches.ts';
 import { apiAccess, openSource } from './cluster-access.ts';
 import { probeMembers } from './probe-members.ts';
 import type { ListEndpoints } from '../discovery/seeds.ts';
@@ -24,6 +25,7 @@ export async function checkSeeds(config: Config, clock: Clock): Promise<LiveRepo
   const { readCluster } = createReader(access);
   const source = kubernetes && openSource({ config: kubernetes, clock, random: Math.random, onNews: () => {} });
   const directory = source?.find;
+  const branches = config.branches && checkBranches(config.branches);
   const [seeds, all] = await Promise.all([
     readSeeds(cluster, readCluster, directory, clock),
     createDiscovery({ cluster, readCluster, clock, directory }).discover(),
@@ -37,7 +39,7 @@ export async function checkSeeds(config: Config, clock: Clock): Promise<LiveRepo
     connectMs: config.backend.connectTimeoutMs,
     clock,
   });
-  return { seeds, ...probed };
+  return { seeds, ...probed, branches: await branches };
 }
 
 async function readSeeds(

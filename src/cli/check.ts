@@ -1,6 +1,7 @@
 // `pointsman check`: validates a configuration and prints a summary. Reads only the file; with --live also each seed's
-// member list, and probes the members.
+// member list and the list of branches, and probes the members.
 import type { AdminConfig, Config, IncidentsConfig } from '../config/config.ts';
+import type { BranchesPolicy } from '../model/branch.ts';
 import { sizeText } from '../model/check.ts';
 import type { KubernetesConfig } from '../model/cluster-config.ts';
 import { formatProblems } from '../config/fault.ts';
@@ -28,7 +29,8 @@ export interface CheckOptions extends ConfigOptions {
 
 /**
  * Exit code 0 for a valid configuration, with or without warnings. With `live`, exit code 1 if no seed returns the
- * member list, if a member would be refused, or if no primary would be usable.
+ * member list, if a member would be refused, if no primary would be usable, or if the list of branches cannot be read
+ * for a reason that does not pass.
  */
 export async function check(options: CheckOptions, io: CliIo, checkSeeds: CheckSeeds): Promise<number> {
   if (options.json === true) return await checkAsJson(options, io, checkSeeds);
@@ -81,6 +83,7 @@ function summary(config: Config, width: number): string {
     ['cluster', `${cluster.scope ?? 'any scope'}, from ${from} (${how})`],
     ...config.pools.map((pool) => [`pool ${pool.name}`, poolText(pool)] as const),
     ...config.listeners.map(({ address, pool }) => ['listener', `${listenText(address)} -> ${pool}`] as const),
+    ...(config.branches === undefined ? [] : [['branches', branchesText(config.branches)] as const]),
     ['client TLS', tlsText(config)],
     ...(config.workers === 1 ? [] : [['workers', workersText(config.workers)] as const]),
     ...incidentsRow(config.incidents),
@@ -95,6 +98,25 @@ function tlsText({ client, pools }: Config): string {
   if (mode !== 'passthrough') return `${mode}, with ${client.tls.cert}`;
   const limit = 'TLS clients get the pool of their listener; app@POOL and pointsman.pool need a connection without TLS';
   return pools.length > 1 ? `${mode}: ${limit}` : mode;
+}
+
+function branchesText({ source, allow, backends }: BranchesPolicy): string {
+  const rule = source.kind === 'static' ? 'all' : 'those with a parent';
+  const names = allow === undefined ? rule : allow.join(', ');
+  switch (source.kind) {
+    case 'static':
+      return `${source.branches.size} of this configuration (${names})`;
+    case 'console':
+      return `of project ${source.project} at ${source.url} (${names}), ${placesText(backends)}`;
+    case 'storage':
+      return `of tenant ${source.tenant} at ${source.url} (${names}), ${placesText(backends)}`;
+  }
+}
+
+function placesText({ template, overrides, tls }: BranchesPolicy['backends']): string {
+  const own = overrides.size === 0 ? [] : [`${overrides.size} with an address of their own`];
+  const places = [...(template === undefined ? [] : [`at ${addressText(template)}`]), ...own];
+  return `${places.join(', ')}${tls === 'off' ? '' : ', with TLS'}`;
 }
 
 function workersText(workers: Config['workers']): string {

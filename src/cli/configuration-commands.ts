@@ -7,8 +7,8 @@ import type { CliIo } from './io.ts';
 import type { CheckSeeds } from './live-check.ts';
 
 const CHECK_HELP = `
-With --live the exit code is 1 if no seed answers, if a member would be refused, or if no primary would be usable.
-Nothing is bound or changed.
+With --live the exit code is 1 if no seed answers, if a member would be refused, if no primary would be usable, or if
+the source of branches refuses the request for their list. Nothing is bound or changed.
 
 Example:
   pointsman check -c pointsman.yaml --live`;
@@ -42,7 +42,10 @@ export interface ConfigurationParts {
 export function describeConfiguration(program: Command, { configured, io, checkSeeds, end }: ConfigurationParts): void {
   describeInit(program, io, checkSeeds, end);
   configured('check', 'Validate a configuration and print a summary')
-    .option('--live', 'also read the member list from each seed, probe the members and try their PostgreSQL ports')
+    .option(
+      '--live',
+      'also read the member list from each seed, probe the members, try their PostgreSQL ports, and list the branches',
+    )
     .option('--json', 'print JSON')
     .option('-q, --quiet', 'print only problems and warnings')
     .addHelpText('after', CHECK_HELP)

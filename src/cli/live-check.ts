@@ -47,12 +47,27 @@ export interface ProbedPool {
   readonly why: string;
 }
 
+/** One read of the list of branches. */
+export type BranchesReport =
+  | {
+      readonly kind: 'read';
+      readonly branches: number;
+      /** Of these, clients reach so many. */
+      readonly routed: number;
+      /** They may be routed, and the configuration gives them no address. */
+      readonly unreachable: readonly { readonly name: string; readonly why: string }[];
+    }
+  /** `mayPass`: its source does not work now. Else the configuration has to change, or the key. */
+  | { readonly kind: 'failed'; readonly why: string; readonly mayPass: boolean };
+
 export interface LiveReport {
   /** The name of the cluster, by its documents or by the members themselves. */
   readonly scope: string | undefined;
   readonly seeds: readonly SeedReport[];
   readonly members: readonly ProbedMember[];
   readonly pools: readonly ProbedPool[];
+  /** Undefined: no branches are configured. */
+  readonly branches?: BranchesReport | undefined;
 }
 
 /**
@@ -75,6 +90,16 @@ export function refusedMembers(report: LiveReport): readonly MemberRefusal[] {
 
 /** Each is a reason for exit code 1. */
 export function problemsIn(report: LiveReport): readonly string[] {
+  const { branches } = report;
+  const isBroken = branches?.kind === 'failed' && !branches.mayPass;
+  return [...clusterProblems(report), ...(isBroken ? [unreadText(branches.why)] : [])];
+}
+
+function unreadText(why: string): string {
+  return `the list of branches cannot be read: ${why}`;
+}
+
+function clusterProblems(report: LiveReport): readonly string[] {
   if (foundBy(report).length === 0) {
     return ['no seed returned a member list: check that they run and that this host can reach their management API'];
   }
@@ -106,8 +131,28 @@ function portProblem(members: readonly ProbedMember[], name: MemberName): string
   return `${where} ${member?.port === 'refused' ? 'refuses connections' : 'does not answer'} from this host`;
 }
 
-/** Members that are up by their API and whose PostgreSQL this host cannot reach. Not a reason for exit code 1. */
-export function warningsIn({ pools, members }: LiveReport): readonly string[] {
+/** So many branches without an address are named. */
+const MOST_NAMED = 5;
+
+/** Not a reason for exit code 1. */
+export function warningsIn(report: LiveReport): readonly string[] {
+  return [...memberWarnings(report), ...branchWarnings(report)];
+}
+
+/** Pools and readiness do without the list. */
+function branchWarnings({ branches }: LiveReport): readonly string[] {
+  if (branches === undefined) return [];
+  if (branches.kind === 'failed') return branches.mayPass ? [unreadText(branches.why)] : [];
+  const named = branches.unreachable.slice(0, MOST_NAMED);
+  const more = branches.unreachable.length - named.length;
+  return [
+    ...named.map(({ name, why }) => `branch ${name} has no address: ${why}`),
+    ...(more > 0 ? [`${more} more branches have no address`] : []),
+  ];
+}
+
+/** Members that are up by their API and whose PostgreSQL this host cannot reach. */
+function memberWarnings({ pools, members }: LiveReport): readonly string[] {
   const exclusive = new Set(pools.flatMap((pool) => (pool.exclusive ? pool.members : [])));
   return members
     .filter(({ name, port, pools: own }) => own.length > 0 && port !== 'accepts' && !exclusive.has(name))

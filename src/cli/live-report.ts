@@ -3,7 +3,7 @@ import { addressText } from '../model/member.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 import { foundBy, problemsIn, refusedMembers, warningsIn } from './live-check.ts';
-import type { LiveReport, ProbedMember, SeedReport } from './live-check.ts';
+import type { BranchesReport, LiveReport, ProbedMember, SeedReport } from './live-check.ts';
 import { paintFor } from './terminal/colour.ts';
 import { tableText, widthFor } from './terminal/table.ts';
 
@@ -18,6 +18,7 @@ export function showLive(report: LiveReport, io: CliIo): number {
     else io.stderr(`${seed.url}: ${seed.why.replace(`${seed.url}: `, '')}\n`);
   }
   if (report.members.length > 0) io.stdout(membersText(report, io));
+  if (report.branches?.kind === 'read') io.stdout(branchesText(report.branches));
   const problems = problemsIn(report);
   for (const warning of warningsIn(report)) io.stderr(`warning: ${warning}\n`);
   for (const problem of problems) io.stderr(`${problem}\n`);
@@ -58,7 +59,11 @@ function membersText({ members, pools }: LiveReport, io: CliIo): string {
   return `\n${tableText(columns, rows, widthFor(io))}${routes.join('')}`;
 }
 
-/** The part `live` of `check --json`. Null: unknown. */
+function branchesText({ branches, routed }: Extract<BranchesReport, { kind: 'read' }>): string {
+  return `branches: ${branches} in the list, ${routed} of them can be reached as DATABASE@BRANCH\n`;
+}
+
+/** The part `live` of `check --json`. Null: unknown, or not configured. */
 export function liveDocument(report: LiveReport): object {
   return {
     scope: report.scope ?? null,
@@ -67,7 +72,14 @@ export function liveDocument(report: LiveReport): object {
     members: report.members.map(memberDocument),
     refused_members: refusedMembers(report).map(({ name, reason, why }) => ({ name, reason, why })),
     pools: report.pools,
+    branches: report.branches === undefined ? null : branchesPart(report.branches),
   };
+}
+
+function branchesPart(report: BranchesReport): object {
+  if (report.kind === 'failed') return { readable: false, why: report.why };
+  const { branches, routed, unreachable } = report;
+  return { readable: true, listed: branches, routed, unreachable };
 }
 
 function seedDocument(seed: SeedReport): object {

@@ -1,6 +1,11 @@
 // `check --live` over real sockets: the members by pool, their PostgreSQL ports, and what makes it fail.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { startFakeConsole } from '../../support/branches/fake-console.ts';
+import type { FakeConsole } from '../../support/branches/fake-console.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import type { FakeMemberKnobs } from '../../support/fakes/fake-member.ts';
 import { listen } from '../../support/fakes/listen.ts';
@@ -100,4 +105,51 @@ test('a member in no pool: the reason', async () => {
 test('one answer is enough, whatever probe.rise says', async () => {
   const primary = { name: 'pg-1', port: await aPort(), knobs: { role: 'primary' } } as const;
   expect(await checked([primary], 'probe: { rise: 3 }\n')).toMatchObject({ code: 0 });
+});
+
+/** A console with a root, a branch, and one whose name no host can have. */
+async function aConsole(): Promise<{ console: FakeConsole; section: (key: string) => Promise<string> }> {
+  const console = await startFakeConsole();
+  for (const name of ['pr-1', 'feat/login']) console.addBranch({ name, parentId: console.root, parentLsn: '0/1' });
+  const folder = await mkdtemp(join(tmpdir(), 'pointsman-check-'));
+  closing.push(
+    () => console.stop(),
+    () => rm(folder, { recursive: true }),
+  );
+  const file = join(folder, 'key');
+  const source = { url: console.url, project: console.project, api_key_file: file };
+  const backends = { template: '{name}.branches.test:5432' };
+  const section = async (key: string): Promise<string> => {
+    await writeFile(file, key);
+    return `branches: ${JSON.stringify({ source: 'console', console: source, backends })}\n`;
+  };
+  return { console, section };
+}
+
+test('the branches: how many there are, and those without an address', async () => {
+  const primary = { name: 'pg-1', port: await aPort(), knobs: { role: 'primary' } } as const;
+  const { console, section } = await aConsole();
+  const { code, out, err } = await checked([primary], await section(console.apiKey));
+  expect(out.replaceAll(/\s+/g, ' ')).toContain(
+    `branches of project calm-sea-1234 at ${console.url} (those with a parent), at {name}.branches.test:5432`,
+  );
+  expect(out).toContain('branches: 3 in the list, 1 of them can be reached as DATABASE@BRANCH\n');
+  expect(err).toMatch(
+    /^warning: branch feat\/login has no address: branches\.backends\.template .* use \{slug\} or \{id\}\n$/,
+  );
+  expect(code).toBe(0);
+});
+
+test('a key that the console refuses: exit code 1; a console that is down: a warning', async () => {
+  const primary = { name: 'pg-1', port: await aPort(), knobs: { role: 'primary' } } as const;
+  const { console, section } = await aConsole();
+  const denied = await checked([primary], await section('another-key'));
+  expect(denied.err).toMatch(/^the list of branches cannot be read: .*status 401.*\n1 problem\.\n$/);
+  expect(denied.code).toBe(1);
+  console.script = () => ({ status: 503 });
+  const down = await checked([primary], await section(console.apiKey));
+  expect(down.err).toMatch(/^warning: the list of branches cannot be read: .*status 503\n$/);
+  expect(down.code).toBe(0);
+  expect(denied.err + denied.out + down.err + down.out).not.toContain(console.apiKey);
+  console.script = () => undefined;
 });
