@@ -4,19 +4,23 @@ import { createConsoleClient } from './api/console-client.ts';
 import { BranchApiError } from './api/request.ts';
 import { createStorageClient } from './api/storage-client.ts';
 import { createBranch } from './create-branch.ts';
-import { createTimeline } from './create-timeline.ts';
+import { attemptsUntil } from './attempts.ts';
 import type { WaitParts } from './attempts.ts';
+import { createTimeline, isPassing } from './create-timeline.ts';
 import type { BranchWish, Created, Removed } from './created.ts';
 import { deleteTimeline } from './delete-timeline.ts';
 import { readBranchList } from './list-branches.ts';
 
 /** Each reason is one clause without a secret. */
 export interface BranchControl {
-  list(): Promise<Listed>;
+  /** Once, or until the time is over while the source may answer later. */
+  list(wait?: ListWait): Promise<Listed>;
   create(wish: BranchWish): Promise<Created>;
   /** Refuses a branch that has branches. The caller has checked the rest. */
   remove(branch: Branch): Promise<Removed>;
 }
+
+export type ListWait = Pick<BranchWish, 'waitMs' | 'onRetry'>;
 
 export type Listed =
   | { readonly kind: 'read'; readonly branches: readonly Branch[] }
@@ -24,12 +28,16 @@ export type Listed =
 
 export function createBranchControl(source: BranchSourcePolicy, parts: WaitParts): BranchControl {
   return {
-    async list() {
-      try {
-        return { kind: 'read', branches: await readBranchList(source) };
-      } catch (error) {
-        if (error instanceof BranchApiError) return { kind: 'failed', why: error.message };
-        throw error;
+    async list({ waitMs, onRetry = () => {} } = { waitMs: 0 }) {
+      const attempts = attemptsUntil(parts.clock.now() + waitMs, { ...parts, onRetry });
+      for (;;) {
+        try {
+          return { kind: 'read', branches: await readBranchList(source) };
+        } catch (error) {
+          if (!(error instanceof BranchApiError)) throw error;
+          const isOver = !isPassing(error) || !(await attempts.again(error.message));
+          if (isOver) return { kind: 'failed', why: error.message };
+        }
       }
     },
     create: createFor(source, parts),

@@ -12,7 +12,7 @@ import type { CliIo } from '../io.ts';
 import { tryRequest } from '../request.ts';
 import { findRunning } from '../running.ts';
 import type { Running } from '../running.ts';
-import type { BranchControl } from '../../branches/control-branches.ts';
+import type { BranchControl, ListWait } from '../../branches/control-branches.ts';
 import type { BranchParts } from './parts.ts';
 import { BRANCH_EXIT, endWith } from './exit.ts';
 
@@ -142,8 +142,11 @@ export function whyNoNamesFile({ policy, configuredBy }: BranchContext): string 
 }
 
 /** The branches of the source. Undefined: they cannot be read; the reason is then on stderr. */
-export async function readBranches({ control, source, io }: BranchContext): Promise<readonly Branch[] | undefined> {
-  const listed = await control.list();
+export async function readBranches(
+  { control, source, io }: BranchContext,
+  wait?: ListWait,
+): Promise<readonly Branch[] | undefined> {
+  const listed = await control.list(wait);
   if (listed.kind === 'read') return listed.branches;
   io.stderr(`pointsman: the branches cannot be read from ${source}: ${listed.why}\n`);
   return undefined;

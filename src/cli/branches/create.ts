@@ -6,6 +6,8 @@ import type { Branch } from '../../model/branch.ts';
 import { shown } from '../../model/printable.ts';
 import { parseLsn } from '../../model/lsn.ts';
 import { addressText } from '../../model/member.ts';
+import { STANDARD_INPUT } from '../../config/source/read-file.ts';
+import { fileFor } from '../configuration.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
 import { openContext, readBranches, whyNoNamesFile } from './context.ts';
@@ -15,6 +17,7 @@ import { whyBadName, whyUnreachable } from './create-rules.ts';
 import { BRANCH_EXIT, endWith } from './exit.ts';
 import { branchText, findBranch, severalText } from './find-branch.ts';
 import { routeTo } from './route.ts';
+import type { BranchRoute } from './route.ts';
 
 export interface CreateOptions extends BranchOptions {
   readonly parent?: string | undefined;
@@ -30,7 +33,9 @@ export async function create(name: string, options: CreateOptions, io: CliIo, pa
   if (typeof context === 'number') return context;
   const wrong = whyBadName(name) ?? whyWrongUsage(context);
   if (wrong !== undefined) return endWith(BRANCH_EXIT.usage, wrong, io);
-  const all = await readBranches(context);
+  const began = performance.now();
+  const onRetry = (why: string): void => io.stderr(`trying again: ${why}\n`);
+  const all = await readBranches(context, { waitMs: options.wait, onRetry });
   if (all === undefined) return BRANCH_EXIT.failure;
   const refused = whyUnreachable(name, all, context);
   if (refused !== undefined) return endWith(BRANCH_EXIT.refused, refused, io);
@@ -42,40 +47,48 @@ export async function create(name: string, options: CreateOptions, io: CliIo, pa
     const why = `--parent: there is no branch ${shown(options.parent ?? '')} in ${context.source}`;
     return endWith(BRANCH_EXIT.failure, `${why}. See: pointsman branches list`, io);
   }
-  return createWith({ name, parent: parent?.branch, all }, context);
-}
-
-interface Wanted {
-  readonly name: string;
-  readonly parent: Branch | undefined;
-  /** The branches before the creation. */
-  readonly all: readonly Branch[];
-}
-
-async function createWith({ name, parent, all }: Wanted, context: BranchContext<CreateOptions>): Promise<number> {
-  const { options, io, control } = context;
-  const created = await control.create({
+  const created = await context.control.create({
     name,
-    parent,
+    parent: parent?.branch,
     lsn: options.at,
     schemaOnly: options.schemaOnly === true,
     endpoints: options.endpoint ?? [],
-    waitMs: options.wait,
-    onRetry: (why) => io.stderr(`trying again: ${why}\n`),
+    waitMs: Math.max(0, options.wait - (performance.now() - began)),
+    onRetry,
   });
-  switch (created.kind) {
-    case 'created':
-      report(created, all, context);
-      return BRANCH_EXIT.ok;
+  if (created.kind !== 'created') return endUnfinished(name, created, io);
+  const before = all.filter(({ id }) => id !== created.branch.id);
+  report(created, [...before, created.branch], await routeAfter(created.branch, before, context, parts), context);
+  return BRANCH_EXIT.ok;
+}
+
+/** The exit code. */
+function endUnfinished(name: string, { kind, why }: Exclude<Created, { kind: 'created' }>, io: CliIo): number {
+  switch (kind) {
     case 'unfinished': {
       const next = 'Run the same command again: it continues with the same branch';
-      return endWith(BRANCH_EXIT.unfinished, `${shown(name)} is not finished yet: ${created.why}. ${next}`, io);
+      return endWith(BRANCH_EXIT.unfinished, `${shown(name)} is not finished yet: ${why}. ${next}`, io);
     }
     case 'refused':
-      return endWith(BRANCH_EXIT.refused, `${shown(name)} cannot be created: ${created.why}`, io);
+      return endWith(BRANCH_EXIT.refused, `${shown(name)} cannot be created: ${why}`, io);
     case 'failed':
-      return endWith(BRANCH_EXIT.failure, `${shown(name)} is not created: ${created.why}`, io);
+      return endWith(BRANCH_EXIT.failure, `${shown(name)} is not created: ${why}`, io);
   }
+}
+
+/** Where clients of the branch go. Its address may have come to the configuration with the creation. */
+async function routeAfter(
+  branch: Branch,
+  before: readonly Branch[],
+  { policy, options, io }: BranchContext<CreateOptions>,
+  parts: BranchParts,
+): Promise<BranchRoute> {
+  const all = [...before, branch];
+  const route = routeTo(branch.id, 'write', indexBranches(all, policy));
+  // Standard input can be read once.
+  if (route.kind === 'routed' || fileFor(options, io) === STANDARD_INPUT) return route;
+  const again = await openContext(options, io, parts);
+  return typeof again === 'number' ? route : routeTo(branch.id, 'write', indexBranches(all, again.policy));
 }
 
 function whyWrongUsage(context: BranchContext<CreateOptions>): string | undefined {
@@ -101,11 +114,10 @@ function whyWrongUsage(context: BranchContext<CreateOptions>): string | undefine
 
 function report(
   { branch, isNew }: Extract<Created, { kind: 'created' }>,
-  before: readonly Branch[],
-  { io, options, config, policy }: BranchContext<CreateOptions>,
+  all: readonly Branch[],
+  route: BranchRoute,
+  { io, options, config }: BranchContext<CreateOptions>,
 ): void {
-  const all = [...before.filter(({ id }) => id !== branch.id), branch];
-  const route = routeTo(branch.name, 'write', indexBranches(all, policy));
   const parent = all.find(({ id }) => id === branch.parentId)?.name ?? branch.parentId;
   if (route.kind === 'refused') io.stderr(`warning: clients cannot use it yet: ${route.why}\n`);
   if (options.json === true) {

@@ -13,6 +13,12 @@ import {
 const source = (): FakeSource => new FakeSource([MAIN, aBranch('pr-1'), aBranch('feat/login-2')]);
 const IN_STORAGE = 'the storage node at http://pageserver:9898, tenant tenant-1';
 
+/** A storage node whose branches have these addresses. */
+const configWith = (overrides: string): string =>
+  'cluster: { seeds: [http://pg1:8008] }\nbranches:\n  source: storage\n' +
+  '  storage: { url: http://pageserver:9898, tenant: t, names_file: /names.json, pg_version: 17 }\n' +
+  `  backends: { overrides: { ${overrides} } }\n`;
+
 describe('create', () => {
   test('the branch, where it comes from, and how to connect', async () => {
     const branches = source();
@@ -29,7 +35,7 @@ describe('create', () => {
         lsn: undefined,
         schemaOnly: false,
         endpoints: [],
-        waitMs: 60_000,
+        waitMs: expect.any(Number),
         onRetry: expect.any(Function),
       },
     ]);
@@ -39,7 +45,10 @@ describe('create', () => {
     const branches = source();
     const argv = ['create', 'pr-2', '--parent', 'pr-1', '--at', '0/3000060', '--wait', '5min'];
     expect((await branchesCli(argv, branches)).out).toMatch(/^branch pr-2 \(pr-2-id\) is created, from pr-1 at /);
-    expect(branches.wishes).toMatchObject([{ parent: aBranch('pr-1'), lsn: '0/3000060', waitMs: 300_000 }]);
+    expect(branches.wishes).toMatchObject([{ parent: aBranch('pr-1'), lsn: '0/3000060' }]);
+    const [{ waitMs } = { waitMs: 0 }] = branches.wishes;
+    expect(waitMs).toBeGreaterThan(60_000);
+    expect(waitMs).toBeLessThanOrEqual(300_000);
   });
 
   test('on a console: the schema alone, and endpoints', async () => {
@@ -81,6 +90,18 @@ describe('create', () => {
     expect(code).toBe(0);
     expect(err).toMatch(/^warning: clients cannot use it yet: .*"feat\/x" cannot be part of a host name/);
     expect(out).toBe('branch feat/x (feat/x-id) is created, from main at 0/3000000\n');
+  });
+
+  test('an address that comes to the configuration with the creation counts', async () => {
+    const branches = source();
+    const files = {
+      get 'own.yaml'(): string {
+        return configWith(branches.wishes.length === 0 ? 'pr-1: 10.0.0.9:1' : 'pr-1: 10.0.0.9:1, pr-2-id: 10.0.0.9:2');
+      },
+    };
+    const ran = await branchesCli(['create', 'pr-2', '-c', 'own.yaml', '--json'], branches, { env: {}, files });
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(JSON.parse(ran.out)).toMatchObject({ backend: '10.0.0.9:2' });
   });
 
   test('each retry is a line; not finished at the deadline: exit code 3, and what to do', async () => {

@@ -87,6 +87,19 @@ describe('a storage node', () => {
     expect(node.timelines.size).toBe(2);
   });
 
+  test('a list that fails for a moment is read again, within --wait', async () => {
+    await start();
+    let failures = 1;
+    node.script = ({ method }) => (method === 'GET' && failures-- > 0 ? { status: 503 } : undefined);
+    const { code, err } = await run('create pr-1', env);
+    expect(code).toBe(0);
+    expect(err).toMatch(/^trying again: GET \S+ of the storage node: status 503\n$/);
+    node.script = () => ({ status: 503 });
+    expect(await run('create pr-2 --wait 100ms', env)).toMatchObject({ code: 1 });
+    node.script = () => undefined;
+    expect(node.timelines.size).toBe(2);
+  });
+
   test('406 is refused: exit code 4, and the name is free again', async () => {
     await start();
     const ahead = await run('create pr-1 --at FFFF/0', env);
