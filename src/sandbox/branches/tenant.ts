@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PreparedServers } from '../postgres/prepare.ts';
 import type { SandboxServer } from '../postgres/postgres-server.ts';
+import type { Parameters } from '../postgres/server.ts';
 import { Branch } from './ancestor.ts';
 import type { Ancestor, Root } from './ancestor.ts';
 import type { CopyUse } from './base-copy.ts';
@@ -63,6 +64,7 @@ interface Pending {
 }
 
 const CLOSE_POLL_MS = 50;
+const START_AGAIN_MS = 500;
 
 export class Tenant {
   readonly id: string;
@@ -176,9 +178,11 @@ export class Tenant {
     asked.onVisible?.();
     const { owner } = this.#options.prepared;
     try {
-      const growing = grow({ origin, seed, server, parameters: await ancestor.parameters(), owner });
+      const parameters = await ancestor.parameters();
+      const growing = grow({ origin, seed, server, parameters, owner });
       await Promise.all([growing, this.#options.onChange()]);
       await this.#finish(kept);
+      server.onExit(() => void this.#startAgain(kept, parameters));
     } catch (error) {
       await this.#giveUp(kept, error);
       throw error;
@@ -210,6 +214,16 @@ export class Tenant {
     if (reader !== undefined) await this.#options.prepared.remove(reader);
     await this.#options.prepared.remove(branch.server);
     await this.#options.onChange();
+  }
+
+  /** No manager watches over a branch. Only a server that died is started, not one that was ended. */
+  async #startAgain({ asked, branch: { server } }: Kept, parameters: Parameters): Promise<void> {
+    await delay(START_AGAIN_MS, undefined, { ref: false });
+    if (this.#isClosing || !this.#kept.has(asked.id) || server.isAlive()) return;
+    const outcome = await server.start({ kind: 'primary' }, parameters).catch(String);
+    const isUp = typeof outcome !== 'string' && outcome.kind === 'started';
+    const text = `the server of branch ${asked.id} died, and ${isUp ? 'runs again' : 'does not start again'}`;
+    this.#options.onEvent('warning', text);
   }
 
   #ancestor(id: string): Ancestor | undefined {

@@ -1,7 +1,11 @@
 // The sandbox's storage node over real PostgreSQL: branches at real positions, and the API line by line.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { kill } from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readPostmasterFile } from '../../../../src/sandbox/postgres/postmaster-file.ts';
+import { waitUntil } from '../../../support/patroni/wait.ts';
 import { BranchesLab } from '../../../support/sandbox/branches-lab.ts';
 
 const LIMIT = { timeout: 120_000 };
@@ -171,6 +175,23 @@ describe('branches of the sandbox', () => {
     expect((await lab.timeline('GET', `/${UNKNOWN}`)).status).toBe(404);
     expect((await lab.storage('GET', `/v1/tenant/${UNKNOWN}/timeline`)).status).toBe(404);
     expect((await lab.storage('GET', '/v1/tenants')).status).toBe(404);
+  });
+
+  it('a server that dies is started again, with the writes of its branch', LIMIT, async () => {
+    const branch = await lab.branch();
+    await lab.insert(branch, 4);
+    const rows = await lab.count(branch);
+    const home = join(lab.sandbox.directory, `branch-${branch.id.slice(0, 8)}`);
+    const pid = (await readPostmasterFile(join(home, 'data')))?.pid ?? expect.fail('no server');
+    kill(pid, 'SIGKILL');
+    const isBack = async (): Promise<boolean> => {
+      const now = await readPostmasterFile(join(home, 'data'));
+      return now?.isReady === true && now.pid !== pid;
+    };
+    await waitUntil('another server', isBack, { timeoutMs: 60_000 });
+    expect(await lab.count(branch)).toBe(rows);
+    const { body } = await lab.timeline('GET', `/${branch.id}`);
+    expect(body.last_record_lsn).not.toBe(body.ancestor_lsn);
   });
 
   it('after a switchover branches stay, and new ones come from the new primary', LIMIT, async () => {
