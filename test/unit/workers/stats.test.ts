@@ -95,10 +95,17 @@ const closed: ProxyEvent = {
   toClientBytes: 1,
 };
 
+const BRANCH = { id: 'br-1', name: 'pr-1' };
+
 test.each<[string, ProxyEvent[], object]>([
   ['one without a report', [accepted], { pool: 'write', member: undefined }],
   ['one that has just connected', [accepted, dialed], { pool: 'read', member: 'pg-2' }],
   ['one that is served', [accepted, dialed, opened], { pool: 'read', member: 'pg-2', user: 'app' }],
+  [
+    'one on a branch',
+    [accepted, { ...opened, pool: 'branches', member: undefined, branch: BRANCH }],
+    { pool: 'branches', member: undefined, user: 'app', branch: BRANCH },
+  ],
 ])('the session of a dead worker ends with one event: %s', (_, events, expected) => {
   const stats = new WorkerStats();
   for (const event of events) stats.update(1, aReport({}, { events: [{ event, at: 0 }] }), 1000);
