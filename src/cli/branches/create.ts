@@ -119,7 +119,10 @@ function report(
   { io, options, config }: BranchContext<CreateOptions>,
 ): void {
   const parent = all.find(({ id }) => id === branch.parentId)?.name ?? branch.parentId;
-  if (route.kind === 'refused') io.stderr(`warning: clients cannot use it yet: ${route.why}\n`);
+  if (route.kind === 'refused') {
+    const look = `pointsman branches explain ${shown(branch.name)}`;
+    io.stderr(`warning: clients cannot use it yet: ${route.why}. Look again with: ${look}\n`);
+  }
   if (options.json === true) {
     const { id, name, parentId: parent_id = null, parentLsn: parent_lsn = null } = branch;
     const backend = route.kind === 'routed' ? route.address : null;

@@ -89,6 +89,7 @@ describe('create', () => {
     const { code, out, err } = await branchesCli(['create', 'feat/x'], source(), { env });
     expect(code).toBe(0);
     expect(err).toMatch(/^warning: clients cannot use it yet: .*"feat\/x" cannot be part of a host name/);
+    expect(err).toMatch(/ Look again with: pointsman branches explain feat\/x\n$/);
     expect(out).toBe('branch feat/x (feat/x-id) is created, from main at 0/3000000\n');
   });
 
