@@ -37,7 +37,13 @@ export async function clusterCli(
   const left = [...(answers ?? [])];
   let nowMs = NOW.getTime();
   const io = {
-    env: { POINTSMAN_CLUSTER_SEEDS: 'http://10.0.0.1:8008', PATH: process.env['PATH'], ...env },
+    env: {
+      POINTSMAN_CLUSTER_SEEDS: 'http://10.0.0.1:8008',
+      // Not the usual port, where a Pointsman of this machine may answer.
+      POINTSMAN_ADMIN_ADDRESS: '127.0.0.1:1',
+      PATH: process.env['PATH'],
+      ...env,
+    },
     stdout: (text: string) => void (out += text),
     stderr: (text: string) => void (err += text),
     readFile: (file: string) => {
