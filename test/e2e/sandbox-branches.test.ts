@@ -62,7 +62,9 @@ describeUnless(missingForSandbox, 'branches of the sandbox, from the banner on',
   }
 
   it('a branch has the rows of its parent and its own writes; the parent stays as it was', async () => {
-    expect(await branches('create', 'pr-1')).toMatchObject({ code: 0, stdout: expect.stringContaining('pr-1') });
+    const created = await branches('create', 'pr-1');
+    expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/connect with: psql '\S+@pr-1'/) });
+    expect(created.stderr).toBe('');
     const branch = `${sandbox.write}@pr-1`;
     expect(await count(branch)).toBe(2);
     const { rows } = await runStatement(branch, WRITE);
