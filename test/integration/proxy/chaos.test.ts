@@ -2,16 +2,19 @@
 // descriptor, no read buffer, no timer.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Dice, RudeClients, RudeServers } from '../../support/sockets/chaos.ts';
+import type { BranchLookup } from '../../../src/model/branch.ts';
+import { Dice, RudeClients, RudeServers, WORDS } from '../../support/sockets/chaos.ts';
 import { openDescriptors } from '../../support/processes/descriptors.ts';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
 import { freeReadBuffers } from '../../support/sockets/free-read-buffers.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { aStartup } from '../../support/sockets/packets.ts';
 import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../support/labs/proxy-lab.ts';
 import { DEMOTED } from '../../support/values/tables.ts';
 import type { PoolPicture } from '../../support/values/tables.ts';
+import { foundAt } from '../../support/values/branches.ts';
 import { SERVER } from '../../support/values/tls-files.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -20,15 +23,22 @@ const ACTS = 80;
 /** Longer than any deadline of a session. */
 const LONG_MS = 120_000;
 
-const WAYS: readonly (readonly [string, Pick<ProxyLabOptions, 'client' | 'relay'>, number])[] = [
+type Way = Pick<ProxyLabOptions, 'client' | 'relay' | 'locateBranch'>;
+
+const FOR_A_BRANCH = aStartup({ user: 'app', database: 'shop@pr-1' });
+
+const WAYS: readonly (readonly [string, Way, number])[] = [
   ['relay: auto', { relay: 'auto' }, 0],
   ['relay: streams', { relay: 'streams' }, 1_000],
   ['TLS of the proxy', { client: { tls: { mode: 'terminate', ...SERVER } } }, 2_000],
+  ['branches', { locateBranch: () => locate() }, 3_000],
 ];
 
 let clock: ManualClock;
 let backends: readonly [FakeBackend, FakeBackend];
 let lab: ProxyLab;
+/** Decides where branches are. */
+let lookups: Dice;
 
 beforeEach(async () => {
   clock = new ManualClock();
@@ -36,6 +46,19 @@ beforeEach(async () => {
 });
 
 afterEach(() => lab.end(...backends));
+
+function locate(): BranchLookup | Promise<BranchLookup> {
+  const found = foundAt(lookups.pick(backends).address);
+  return lookups.pick<BranchLookup | Promise<BranchLookup>>([
+    found,
+    found,
+    Promise.resolve(found),
+    foundAt({ host: '127.0.0.1', port: 1 }),
+    { kind: 'unknown' },
+    Promise.resolve({ kind: 'unavailable', why: 'no answer' }),
+    new Promise(() => {}),
+  ]);
+}
 
 function aPicture(dice: Dice): PoolPicture {
   const [one, two] = [{ 'pg-1': backends[0].address }, { 'pg-2': backends[1].address }];
@@ -93,7 +116,10 @@ describe.each(WAYS)('G11: %s', (_, way, firstSeed) => {
     const before = { descriptors: openDescriptors(), buffers: freeReadBuffers(), timers: clock.pending() };
     for (let seed = firstSeed; seed < firstSeed + SEEDS; seed += 1) {
       const dice = new Dice(seed);
-      const clients = new RudeClients({ dice, at: (pool) => lab.address(pool), isTls: way.client?.tls !== undefined });
+      lookups = new Dice(seed);
+      const isTls = way.client?.tls !== undefined;
+      const words = way.locateBranch && [...WORDS, FOR_A_BRANCH, FOR_A_BRANCH, FOR_A_BRANCH, FOR_A_BRANCH];
+      const clients = new RudeClients({ dice, at: (pool) => lab.address(pool), isTls, words });
       const servers = new RudeServers(dice, backends);
       await storm(dice, clients, servers);
       await calm(dice, clients, servers);
@@ -108,5 +134,8 @@ describe.each(WAYS)('G11: %s', (_, way, firstSeed) => {
       expect({ seed, ...left(), slots: slots() }).toEqual({ seed, ...before, slots: 0 });
     }
     expect(lab.reasons()).not.toContain('internal_error');
+    if (way.locateBranch === undefined) return;
+    const outcomes = lab.events.flatMap((event) => (event.kind === 'branch_wait_ended' ? [event.outcome] : []));
+    expect(outcomes).toEqual(expect.arrayContaining(['connected', 'gave_up']));
   }, 120_000);
 });

@@ -48,7 +48,7 @@ type Act = () => unknown;
 const MUCH = Buffer.alloc(300_000, 'x');
 
 /** A message of some use comes more often than nonsense. */
-const WORDS: readonly Uint8Array[] = [
+export const WORDS: readonly Uint8Array[] = [
   aStartup(),
   aStartup(),
   aStartup(),
@@ -90,9 +90,9 @@ class RudeClient {
     return this.#carrier.destroyed;
   }
 
-  acts(dice: Dice): readonly Act[] {
+  acts(dice: Dice, words: readonly Uint8Array[]): readonly Act[] {
     const [socket, carrier] = [this.#socket, this.#carrier];
-    const say = (): unknown => socket.writable && socket.write(dice.pick(WORDS));
+    const say = (): unknown => socket.writable && socket.write(dice.pick(words));
     return [
       say,
       say,
@@ -120,6 +120,8 @@ export interface RudeClientsInputs {
   readonly dice: Dice;
   readonly at: (pool: string) => Address;
   readonly isTls: boolean;
+  /** Their messages. Default: WORDS. */
+  readonly words?: readonly Uint8Array[] | undefined;
 }
 
 export class RudeClients {
@@ -137,9 +139,9 @@ export class RudeClients {
 
   /** One of those that are still there does something. */
   act(): void {
-    const { dice } = this.#inputs;
+    const { dice, words = WORDS } = this.#inputs;
     const present = this.#clients.filter(({ isOver }) => !isOver);
-    if (present.length > 0) dice.pick(dice.pick(present).acts(dice))();
+    if (present.length > 0) dice.pick(dice.pick(present).acts(dice, words))();
   }
 
   resetAll(): void {
