@@ -105,6 +105,14 @@ describe('create', () => {
     expect(JSON.parse(ran.out)).toMatchObject({ backend: '10.0.0.9:2' });
   });
 
+  test('a branch that clients shall not use: the command has an allow list of its own', async () => {
+    const files = { 'own.yaml': `${configWith('masked: 10.0.0.9:1')}  allow: ['pr-*']\n` };
+    const argv = ['create', 'masked', '-c', 'own.yaml'];
+    expect(await branchesCli(argv, source(), { env: {}, files })).toMatchObject({ code: 4 });
+    const env = { POINTSMAN_BRANCHES_ALLOW: 'masked' };
+    expect(await branchesCli(argv, source(), { env, files })).toMatchObject({ code: 0, err: '' });
+  });
+
   test('each retry is a line; not finished at the deadline: exit code 3, and what to do', async () => {
     const branches = source();
     branches.onCreate = ({ onRetry }) => {
