@@ -28,6 +28,7 @@ function wanted(workers: number): PointsmanWanted {
       workers,
       client: { tls: { mode: 'terminate', ...SERVER }, max_handshakes: 50 },
       pools: { read: { when_all_lagging: 'least_lagging' } },
+      branches: { source: 'static', static: { 'pr-1': '127.0.0.1:1' } },
       admin: { address: '127.0.0.1:0', token: TOKEN },
     },
   };
