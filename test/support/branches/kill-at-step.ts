@@ -64,11 +64,11 @@ const probe = await open(import.meta.filename);
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the class of handles has no name
 const prototype = Object.getPrototypeOf(probe) as FileHandle;
 await probe.close();
-for (const name of ['writeFile', 'chmod', 'sync', 'close'] as const) watchHandle(name);
+for (const name of ['writeFile', 'chmod', 'sync'] as const) watchHandle(name);
 for (const name of ['readFile', 'rename'] as const) watch(files, name, ([path]) => isOurs(path));
 syncBuiltinESMExports();
 
-function watchHandle(name: 'writeFile' | 'chmod' | 'sync' | 'close'): void {
+function watchHandle(name: 'writeFile' | 'chmod' | 'sync'): void {
   const original: unknown = prototype[name];
   if (!isMethod(original)) throw new Error(`there is no ${name}`);
   const wrapped = async function (this: FileHandle, ...args: never[]): Promise<unknown> {
