@@ -1,7 +1,7 @@
 // The documents about branches: the state of their list, and each branch with its sessions. Pure.
 import type { Branch, BranchBackend, BranchListStatus } from '../model/branch.ts';
+import { distancesOf } from '../model/branch-distances.ts';
 import type { Instant } from '../model/instant.ts';
-import { parseLsn } from '../model/lsn.ts';
 import { addressText } from '../model/member.ts';
 import type { BranchReport, ListedBranch } from '../reports/branches.ts';
 import type { SessionList } from '../reports/session-list.ts';
@@ -51,6 +51,7 @@ function branchDocument(
   parent: Branch | undefined,
   sessions: number,
 ): BranchDocument {
+  const { behindParent, written } = distancesOf(branch, parent);
   return {
     id: branch.id,
     name: branch.name,
@@ -58,8 +59,8 @@ function branchDocument(
     parent_name: parent?.name ?? null,
     parent_lsn: branch.parentLsn ?? null,
     last_record_lsn: branch.lastRecordLsn ?? null,
-    behind_parent_bytes: distance(branch.parentLsn, parent?.lastRecordLsn),
-    written_bytes: distance(branch.parentLsn, branch.lastRecordLsn),
+    behind_parent_bytes: behindParent ?? null,
+    written_bytes: written ?? null,
     has_read_endpoint: branch.hasReadEndpoint ?? null,
     backend: backendText(backend),
     read_backend: backendText(readBackend),
@@ -71,10 +72,4 @@ function branchDocument(
 
 function backendText(backend: BranchBackend | undefined): string | null {
   return backend === undefined ? null : addressText(backend.address);
-}
-
-/** Bytes of WAL between two positions; null if one is unknown, or if they are in the wrong order. */
-function distance(from: string | undefined, to: string | undefined): number | null {
-  const [start, end] = [parseLsn(from ?? ''), parseLsn(to ?? '')];
-  return start === undefined || end === undefined || end < start ? null : end - start;
 }

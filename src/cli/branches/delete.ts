@@ -8,7 +8,7 @@ import { confirm } from '../terminal/confirm.ts';
 import { openContext, readBranches, whyNoNamesFile } from './context.ts';
 import type { BranchContext, BranchOptions } from './context.ts';
 import type { BranchParts } from './parts.ts';
-import { distancesOf } from './distance.ts';
+import { distancesOf } from '../../model/branch-distances.ts';
 import { BRANCH_EXIT, endWith } from './exit.ts';
 import { branchText, findBranch, severalText } from './find-branch.ts';
 import { readRunning } from './running-branches.ts';
@@ -68,7 +68,10 @@ async function removeFound(branch: Branch, known: Known): Promise<number> {
   if (known.running.kind !== 'answer') {
     io.stderr(`warning: the sessions of the branch are unknown: ${known.running.why}\n`);
   }
-  const { written } = distancesOf(branch, known.all);
+  const { written } = distancesOf(
+    branch,
+    known.all.find(({ id }) => id === branch.parentId),
+  );
   const loss = written === undefined || written === 0 ? '' : ` It has written ${sizeText(written)}, which is lost.`;
   const question = `Delete ${branchText(branch)}?${loss}`;
   const answer = await confirm({ question, name: branch.name, yes: options.yes }, io);

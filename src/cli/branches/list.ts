@@ -14,8 +14,8 @@ import type { BranchIndex } from '../../branches/resolve.ts';
 import { openContext, readBranches } from './context.ts';
 import type { BranchContext, BranchOptions } from './context.ts';
 import type { BranchParts } from './parts.ts';
-import { distancesOf } from './distance.ts';
-import type { Distances } from './distance.ts';
+import { distancesOf } from '../../model/branch-distances.ts';
+import type { Distances } from '../../model/branch-distances.ts';
 import { BRANCH_EXIT } from './exit.ts';
 import { routeTo } from './route.ts';
 import type { BranchRoute } from './route.ts';
@@ -50,7 +50,10 @@ function rowOf(branch: Branch, index: BranchIndex, running: RunningReport): Row 
     parent: index.branches.find(({ id }) => id === branch.parentId),
     route: routeTo(branch.id, 'write', index),
     sessions: running.kind === 'answer' ? (running.sessions.get(branch.id) ?? 0) : undefined,
-    ...distancesOf(branch, index.branches),
+    ...distancesOf(
+      branch,
+      index.branches.find(({ id }) => id === branch.parentId),
+    ),
   };
 }
 

@@ -1,6 +1,6 @@
 // How far a branch is from its parent, by the positions in the list. Pure.
-import type { Branch } from '../../model/branch.ts';
-import { parseLsn } from '../../model/lsn.ts';
+import type { Branch } from './branch.ts';
+import { parseLsn } from './lsn.ts';
 
 export interface Distances {
   /** WAL of the parent since the branch left it. Bytes. Undefined: a root, or the source reports no positions. */
@@ -9,10 +9,10 @@ export interface Distances {
   readonly written: number | undefined;
 }
 
-export function distancesOf(branch: Branch, all: readonly Branch[]): Distances {
+/** `parent`: undefined if the list does not have it. */
+export function distancesOf(branch: Branch, parent: Branch | undefined): Distances {
   // A root may report a position where it left nothing.
   if (branch.parentId === undefined) return { behindParent: undefined, written: undefined };
-  const parent = all.find(({ id }) => id === branch.parentId);
   return {
     behindParent: distance(branch.parentLsn, parent?.lastRecordLsn),
     written: distance(branch.parentLsn, branch.lastRecordLsn),
