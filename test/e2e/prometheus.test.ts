@@ -81,8 +81,12 @@ describeUnless(missingPrometheus, 'with Prometheus', () => {
   describeOnSandbox('a switchover and a kill of the primary, scraped', (on) => {
     const lab = on.clusterWithPointsman({
       sql: CREATE_WRITES,
-      // Workers and certificates have metrics of their own.
-      pointsman: { workers: 2, client: { tls: { mode: 'terminate', ...SERVER } } },
+      // Workers, certificates and branches have metrics of their own.
+      pointsman: {
+        workers: 2,
+        client: { tls: { mode: 'terminate', ...SERVER } },
+        branches: { source: 'static', static: { 'pr-1': '127.0.0.1:1' } },
+      },
     });
     let prometheus: PrometheusProcess;
     let start: number;
