@@ -215,6 +215,7 @@ function takeAnswer(
     ...record,
     checks,
     status: body ?? record.status,
+    storeSeenSince: nextStoreSeenSince(record, body, startedAt),
     answeredAt: startedAt,
     probedAt: startedAt,
     unsent: undefined,
@@ -232,6 +233,16 @@ function takeAnswer(
     scope: snapshot.scope ?? body?.scope,
     systemIdentifier: snapshot.systemIdentifier ?? body?.systemIdentifier,
   };
+}
+
+function nextStoreSeenSince(
+  { status, storeSeenSince: since }: MemberRecord,
+  body: MemberStatus | undefined,
+  at: Instant,
+): Instant | undefined {
+  if (body === undefined) return since;
+  if (body.storeSeenAt === undefined) return undefined;
+  return body.storeSeenAt === status?.storeSeenAt ? (since ?? at) : at;
 }
 
 /**

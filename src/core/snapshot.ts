@@ -41,6 +41,8 @@ export interface MemberRecord {
   readonly checks: ReadonlyMap<string, CheckRecord>;
   /** The newest body. */
   readonly status: MemberStatus | undefined;
+  /** The first answer of those that have the same `storeSeenAt` as the newest body. */
+  readonly storeSeenSince: Instant | undefined;
   readonly answeredAt: Instant | undefined;
   /** Newest first, at most POSITIONS_KEPT of them. */
   readonly positions: readonly Position[];
@@ -165,6 +167,7 @@ export function newRecord(member: Member): MemberRecord {
     vouch: undefined,
     standbyReport: undefined,
     selfReport: undefined,
+    storeSeenSince: undefined,
     hasShownIdentity: false,
   };
 }

@@ -29,6 +29,8 @@ export interface MemberStatus {
   readonly pause?: boolean;
   readonly clusterUnlocked?: boolean;
   readonly failsafe?: boolean;
+  /** Its last contact with the store of the leader lock (`dcs_last_seen`). Epoch seconds by its own clock. */
+  readonly storeSeenAt?: number;
   readonly pendingRestart?: boolean;
   /** By the body's own key. */
   readonly dialect?: 'patroni' | 'manager';

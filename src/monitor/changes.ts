@@ -4,7 +4,7 @@ import type { MemberName } from '../model/member.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 import type { MonitorEvent } from '../reports/events.ts';
 import type { Observation, ProbeObservation } from '../model/observation.ts';
-import type { Snapshot } from '../core/snapshot.ts';
+import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
 import { isSameAddress } from '../model/member.ts';
 import type { Route, RoutingTable, Target } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
@@ -37,7 +37,7 @@ export function changesBetween(previous: RoutingTable, next: RoutingTable): read
 export function evidenceChanges(before: Snapshot, after: Snapshot, observation: Observation): readonly MonitorEvent[] {
   if (observation.kind !== 'probe') return [];
   const { member } = observation;
-  const reported = reportChange(member, before.members.get(member)?.status, after.members.get(member)?.status);
+  const reported = reportChange(member, before.members.get(member)?.status, after.members.get(member));
   const isStale = ({ members }: Snapshot): boolean => members.get(member)?.standbyReport?.isStale === true;
   const stale: MonitorEvent = { kind: 'standby_report_stale', member };
   return [...reported, ...(isStale(after) && !isStale(before) ? [stale] : [])];
@@ -47,8 +47,9 @@ export function evidenceChanges(before: Snapshot, after: Snapshot, observation: 
 function reportChange(
   member: MemberName,
   before: MemberStatus | undefined,
-  after: MemberStatus | undefined,
+  record: MemberRecord | undefined,
 ): readonly MonitorEvent[] {
+  const after = record?.status;
   if (after === undefined || after === before) return [];
   const isSame =
     before !== undefined &&
@@ -58,7 +59,9 @@ function reportChange(
     (before.clusterUnlocked ?? false) === (after.clusterUnlocked ?? false);
   if (isSame) return [];
   const { role, state, timeline, clusterUnlocked: isUnlocked = false } = after;
-  return [{ kind: 'member_reported', member, role, state, timeline, isUnlocked }];
+  const { answeredAt, storeSeenSince: since } = record ?? {};
+  const storeUnseenMs = answeredAt === undefined || since === undefined ? undefined : answeredAt - since;
+  return [{ kind: 'member_reported', member, role, state, timeline, isUnlocked, storeUnseenMs }];
 }
 
 /** Without the evidence: the event's text has it. */

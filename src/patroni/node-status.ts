@@ -50,6 +50,7 @@ const nodeStatus = z.object({
   pause: flag,
   cluster_unlocked: flag,
   failsafe_mode_is_active: flag,
+  dcs_last_seen: maybe(integer),
   pending_restart: flag,
   patroni: about,
   manager: about,
@@ -74,6 +75,7 @@ function toStatus(document: Document, timeline: number | undefined): MemberStatu
     pause: document.pause,
     clusterUnlocked: document.cluster_unlocked,
     failsafe: document.failsafe_mode_is_active,
+    storeSeenAt: document.dcs_last_seen,
     pendingRestart: document.pending_restart,
     dialect: dialectOf(document),
   });

@@ -171,6 +171,8 @@ export type MonitorEvent =
       readonly timeline: number | undefined;
       /** It reports that no member holds the leader lock. */
       readonly isUnlocked: boolean;
+      /** For how long its reports have had the same time of its last contact with the store of the leader lock. */
+      readonly storeUnseenMs: number | undefined;
     }
   | {
       readonly kind: 'discovery_finished';

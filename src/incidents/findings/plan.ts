@@ -49,6 +49,12 @@ function judged(one: Interruption, evidence: Evidence): Judged {
   return byPointsman(one, around) ?? scheduled(one, around, evidence) ?? drained(one, around) ?? byReports(one, around);
 }
 
+/**
+ * A member that stops because it cannot reach the store of the leader lock has tried for some seconds: Patroni's
+ * `retry_timeout` is at least 3 s.
+ */
+const CONTACT_MS = 1500;
+
 /** The events from shortly before the loss of the route to the end of the interruption. */
 function inside({ from, to, earliest = '' }: Interruption, { events }: Evidence): readonly IncidentEvent[] {
   return events.filter(
@@ -103,7 +109,9 @@ function byReports({ before: member, after, cause }: Interruption, around: reado
   if (stopped === undefined) {
     return unknown(`${member} kept answering, and its reports do not tell why it was no primary any more.`, ...own);
   }
-  if (stopped.fields['unlocked'] === true) {
+  const contact = stopped.fields['store_unseen_ms'];
+  const hasContact = typeof contact === 'number' && contact <= CONTACT_MS;
+  if (stopped.fields['unlocked'] === true && !hasContact) {
     const how = `${member} reported a stop, and in the same answer that nobody held the leader lock`;
     return unknown(`${how}: a switchover, or a failure of the store of the lock.`, stopped);
   }
@@ -120,7 +128,8 @@ function byReports({ before: member, after, cause }: Interruption, around: reado
   if (after === undefined) return unknown(`${member} reported a stop in order; no next primary is known yet.`, stopped);
   const what = member === after ? 'A restart' : 'A switchover';
   const state = text(stopped, 'state') ?? '';
-  const how = `${member} reported "${state}" while the leader lock was held, and answered every probe`;
+  const lock = stopped.fields['unlocked'] === true ? 'just after a contact with the store of' : 'while it held';
+  const how = `${member} reported "${state}" ${lock} the leader lock, and answered every probe`;
   return {
     planned: 'planned',
     by: 'cluster_manager',

@@ -88,6 +88,9 @@ export const EVENT_FIELDS: Readonly<Record<string, EventField>> = {
   sessions: count('Client connections.'),
   source: text('Where the list came from, as the operator wrote it.'),
   state: text('Of PostgreSQL, as the member reports it.'),
+  store_unseen_ms: milliseconds(
+    'How long the reports of the member have had the same time of its last contact with the store.',
+  ),
   target: text('The branch that the client asked for, cut and made printable.'),
   timeline: count('As the member reports it.'),
   tls: text("`none`, `terminate` (the client's TLS is with Pointsman) or `passthrough` (with the server)."),

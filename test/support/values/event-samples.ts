@@ -225,8 +225,24 @@ export const EVENT_SAMPLES: EventSamples = {
   member_reported: {
     meaning: 'The report that a member gives of itself has changed. `unlocked`: nobody holds the leader lock.',
     samples: [
-      { kind: 'member_reported', member: 'pg-1', role: 'primary', state: 'stopping', timeline: 5, isUnlocked: false },
-      { kind: 'member_reported', member: 'pg-2', role: undefined, state: undefined, timeline: 5, isUnlocked: true },
+      {
+        kind: 'member_reported',
+        member: 'pg-1',
+        role: 'primary',
+        state: 'stopping',
+        timeline: 5,
+        isUnlocked: false,
+        storeUnseenMs: 800,
+      },
+      {
+        kind: 'member_reported',
+        member: 'pg-2',
+        role: undefined,
+        state: undefined,
+        timeline: 5,
+        isUnlocked: true,
+        storeUnseenMs: undefined,
+      },
     ],
   },
   outage_summary: {

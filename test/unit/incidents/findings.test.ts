@@ -19,13 +19,14 @@ const probe = (member: string, outcome: string, check = '/primary'): ReportedEve
   durationMs: 2,
 });
 
-const report = (member: string, state: string, isUnlocked = false): ReportedEvent => ({
+const report = (member: string, state: string, isUnlocked = false, storeUnseenMs?: number): ReportedEvent => ({
   kind: 'member_reported',
   member,
   role: 'primary',
   state,
   timeline: 5,
   isUnlocked,
+  storeUnseenMs,
 });
 
 const reset = (user: string): ReportedEvent => ({
@@ -248,6 +249,18 @@ test.each<[string, (number | ReportedEvent)[], string, string | null]>([
     [report('pg-1', 'stopping', true), probe('pg-1', 'no'), ...lost, ...next],
     'unknown',
     null,
+  ],
+  [
+    'a stop in the same report as the loss of the lock, some time after the last contact with the store',
+    [report('pg-1', 'stopping', true, 1_501), probe('pg-1', 'no'), ...lost, ...next],
+    'unknown',
+    null,
+  ],
+  [
+    'a stop in the same report as the loss of the lock, just after a contact with the store',
+    [report('pg-1', 'stopping', true, 900), probe('pg-1', 'no'), ...lost, ...next],
+    'planned',
+    'cluster_manager',
   ],
   [
     'a stop in order while the member list cannot be read',

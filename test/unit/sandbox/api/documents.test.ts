@@ -143,6 +143,7 @@ describe('node status document', () => {
         scope: 'demo',
         name: 'n2',
         systemIdentifier: '7000000000000000001',
+        storeSeenAt: member.storeSeenAt,
         dialect: dialect.name,
       },
     });
