@@ -97,8 +97,12 @@ function defineSchedule(contract: Contract): void {
       const fields = { leader: leader.name, candidate: candidate.name, scheduled_at: at };
       expect((await on.perform({ kind: 'switchover', ...fields })).status).toBe(202);
       const shown = record(await on.until('shown', () => planned(on)));
-      const report = await (await on.control()).report();
-      expect(report).toMatchObject({ value: { scheduled_switchover: { ...plan, at: shown['at'] } } });
+      // The report may come from another member, which learns of it a moment later.
+      const reported = await on.until('reported', async () => {
+        const report = await (await on.control()).report();
+        return report.kind === 'read' ? (report.value.scheduled_switchover ?? undefined) : undefined;
+      });
+      expect(reported).toMatchObject({ ...plan, at: shown['at'] });
       expect(Object.keys(shown).toSorted()).toEqual(['at', 'from', 'to']);
       expect(shown).toMatchObject(plan);
       expect(String(shown['at'])).toMatch(/(Z|[+-]\d\d:\d\d)$/);
