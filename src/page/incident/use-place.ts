@@ -8,6 +8,8 @@ export function usePlace(): Place | undefined {
   useEffect(() => {
     const onChange = (): void => setFragment(location.hash);
     addEventListener('hashchange', onChange);
+    // It may have changed since the first drawing.
+    onChange();
     return () => removeEventListener('hashchange', onChange);
   }, []);
   return placeOf(fragment);

@@ -76,6 +76,14 @@ describeInBrowser('the view of an incident', () => {
     await expect.poll(() => page.evaluate('getSelection().toString()')).toContain('pg-1 was lost');
   });
 
+  it('follows an address that changes before the page has drawn itself', async () => {
+    const { page } = await open();
+    const go = `location.hash = '#incident/${AN_OUTAGE.id}'`;
+    await page.addInitScript(`addEventListener('DOMContentLoaded', () => { ${go}; }, { once: true })`);
+    await page.reload();
+    await page.getByRole('heading', { name: `Incident ${AN_OUTAGE.id}` }).waitFor();
+  });
+
   it('offers the document as a file', async () => {
     const { page } = await open();
     await page.goto(`${page.url()}#incident/${AN_OUTAGE.id}`);
