@@ -34,6 +34,10 @@ describeOnEveryCluster('a rolling restart', (on) => {
   async function move(what: string, act: () => Promise<void>): Promise<void> {
     const beganAtMs = monotonicMs();
     await act();
+    // Sessions that used the fallback meanwhile go back a moment after the pool has its own members again.
+    await lab.pointsman.waitFor('no session on the fallback', async () => {
+      return (await lab.pointsman.metric('pointsman_pool_fallback_sessions{pool="read"}')) === 0;
+    });
     moves.push({ what, beganAtMs, endedAtMs: monotonicMs() });
   }
 
