@@ -4,6 +4,7 @@ import type { ClientTls, PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { Config } from './config.ts';
 import { branchesPolicy } from './schema/branches.ts';
 import type { CompleteFile, CompletePool } from './schema/defaults.ts';
+import { platformPolicy } from './schema/platform.ts';
 import { kubernetesConfig } from './schema/kubernetes.ts';
 import type { Origins } from './source/origins.ts';
 
@@ -47,6 +48,7 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
       console: admin.console.address,
     },
     incidents: { directory: incidents.directory, maxBytes: incidents.max_size, keep: incidents.keep },
+    platform: file.platform && platformPolicy(file.platform),
     log: file.log,
     file,
     origins,

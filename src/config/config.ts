@@ -3,6 +3,7 @@
 import type { BranchesPolicy } from '../model/branch.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Address } from '../model/member.ts';
+import type { PlatformPolicy } from '../model/platform.ts';
 import type {
   BackendPolicy,
   ClientPolicy,
@@ -49,6 +50,8 @@ export interface Config extends RoutingPolicy {
   readonly shutdown: ShutdownPolicy;
   readonly admin: AdminConfig;
   readonly incidents: IncidentsConfig;
+  /** For commands alone. Undefined: they report which keys to set. */
+  readonly platform?: PlatformPolicy | undefined;
   readonly log: { readonly level: LogLevel; readonly format: LogFormat; readonly access: AccessLog };
   /** The same by the names of the file: what a reload compares (changes.ts). */
   readonly file: CompleteFile;

@@ -5,6 +5,7 @@ import type { Fault, Path } from '../fault.ts';
 import type { ParsedBranches } from '../schema/branches.ts';
 import { formatDuration as time } from '../schema/duration.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
+import { isPlainRemote } from './plain-remote.ts';
 
 const AT: Path = ['branches'];
 const SOURCE: Path = [...AT, 'source'];
@@ -109,9 +110,4 @@ function secretRules({ source, console, storage }: ParsedBranches, { unreadableF
     faults.push(warning(text, [...AT, 'console', 'url']));
   }
   return faults;
-}
-
-function isPlainRemote(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'http:' && !/^(?:127\.[\d.]+|\[::1\]|localhost)$/.test(hostname);
 }

@@ -6,6 +6,7 @@ import { branches } from './branches.ts';
 import { cluster } from './cluster.ts';
 import { incidents } from './incidents.ts';
 import { key } from './key.ts';
+import { platform } from './platform.ts';
 import { pool } from './pool.ts';
 import { probe } from './probe.ts';
 import {
@@ -257,6 +258,14 @@ export const fileSchema = z.strictObject({
   incidents: key(
     incidents.prefault({}),
     'Where incidents are kept, and how many: the record of each outage, with its events and findings.',
+  ),
+  platform: key(
+    platform.optional(),
+    `A model platform, for the commands that upload incidents and publish skills. The running Pointsman never uses it.
+    Without this section these commands report which keys to set.`,
+    {
+      example: '{ url: "https://platform.internal", api_key_file: /run/secrets/platform, beta_header: vendor-beta }',
+    },
   ),
   log: key(log.prefault({}), 'The log, on standard output.'),
 });
