@@ -27,7 +27,9 @@ const ROOMS: Record<string, Room> = {
   incidents: { may: ['model', 'core', 'reports'] },
   patroni: { may: ['model'], libraries: ['undici'] },
   kubernetes: { may: ['model'], libraries: ['undici'] },
-  branches: { may: ['model'], libraries: ['undici'] },
+  http: { may: ['model'], libraries: ['undici'] },
+  branches: { may: ['model', 'http'] },
+  platform: { may: ['model', 'http'] },
   cluster: { may: ['model', 'core', 'reports', 'patroni'] },
   discovery: { may: ['model', 'core', 'reports', 'patroni'] },
   monitor: { may: ['model', 'core', 'reports'] },
@@ -39,7 +41,7 @@ const ROOMS: Record<string, Room> = {
   console: { may: ['model', 'core', 'reports', 'wire', 'admin'] },
   page: { may: ['admin'], only: ['admin', 'schema/*'], isTypesOnly: true, libraries: ['preact', 'uplot'] },
   systemd: { may: ['model', 'core', 'reports'] },
-  cli: { may: 'model core reports incidents config telemetry cluster branches'.split(' '), libraries: CLI_LIBRARIES },
+  cli: { may: 'model core reports incidents config telemetry cluster branches platform http'.split(' '), libraries: CLI_LIBRARIES },
   sandbox: { may: ['model', 'patroni'], libraries: LIBRARIES },
 };
 

@@ -1,7 +1,7 @@
 // The branches of a source in the hands of a person or a job: list, create, delete. The running proxy only lists.
 import type { Branch, BranchSourcePolicy } from '../model/branch.ts';
 import { createConsoleClient } from './api/console-client.ts';
-import { BranchApiError } from './api/request.ts';
+import { ApiError } from '../http/request.ts';
 import { createStorageClient } from './api/storage-client.ts';
 import { createBranch } from './create-branch.ts';
 import { attemptsUntil } from './attempts.ts';
@@ -34,7 +34,7 @@ export function createBranchControl(source: BranchSourcePolicy, parts: WaitParts
         try {
           return { kind: 'read', branches: await readBranchList(source) };
         } catch (error) {
-          if (!(error instanceof BranchApiError)) throw error;
+          if (!(error instanceof ApiError)) throw error;
           const isOver = !isPassing(error) || !(await attempts.again(error.message));
           if (isOver) return { kind: 'failed', why: error.message };
         }

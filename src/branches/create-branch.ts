@@ -4,7 +4,7 @@
 import type { Branch } from '../model/branch.ts';
 import { shown } from '../model/printable.ts';
 import type { ConsoleClient } from './api/console-client.ts';
-import { BranchApiError } from './api/request.ts';
+import { ApiError } from '../http/request.ts';
 import { attemptsUntil } from './attempts.ts';
 import type { Attempts, WaitParts } from './attempts.ts';
 import { isPassing } from './create-timeline.ts';
@@ -22,7 +22,7 @@ export async function createBranch(wish: BranchWish, client: ConsoleClient, part
     if (existing.length > 0) return found(existing, wish, false);
     return await create(wish, client, attempts);
   } catch (error) {
-    if (error instanceof BranchApiError) return { kind: 'failed', why: error.message };
+    if (error instanceof ApiError) return { kind: 'failed', why: error.message };
     throw error;
   }
 }
@@ -51,7 +51,7 @@ async function find(wish: BranchWish, client: ConsoleClient, attempts: Attempts)
     try {
       return (await client.branches()).filter(({ name }) => name === wish.name);
     } catch (error) {
-      if (!(error instanceof BranchApiError) || !isPassing(error)) throw error;
+      if (!(error instanceof ApiError) || !isPassing(error)) throw error;
       if (!(await attempts.again(error.message))) throw error;
     }
   }
@@ -62,7 +62,7 @@ async function look(wish: BranchWish, client: ConsoleClient): Promise<readonly B
   try {
     return (await client.branches()).filter(({ name }) => name === wish.name);
   } catch (error) {
-    if (error instanceof BranchApiError) return undefined;
+    if (error instanceof ApiError) return undefined;
     throw error;
   }
 }

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Branch } from '../model/branch.ts';
 import { parseLsn } from '../model/lsn.ts';
-import { BranchApiError } from './api/request.ts';
+import { ApiError } from '../http/request.ts';
 import type { StorageClient, Timeline } from './api/storage-client.ts';
 import { attemptsUntil } from './attempts.ts';
 import type { Attempts, WaitParts } from './attempts.ts';
@@ -31,7 +31,7 @@ export async function createTimeline(wish: BranchWish, source: StorageSource, pa
     const created = await withNames(source, attempts, (names) => new Creation({ wish, source, names, attempts }).run());
     return created ?? { kind: 'unfinished', why: `another command changes ${source.namesFile}` };
   } catch (error) {
-    if (error instanceof BranchApiError) return failed(error.message);
+    if (error instanceof ApiError) return failed(error.message);
     throw error;
   }
 }
@@ -129,7 +129,7 @@ class Creation {
       const isOurs = isSameId(seen.ancestorId, ancestorId) && isSamePosition(seen.ancestorLsn, lsn);
       return isOurs ? 'ours' : 'another';
     } catch (error) {
-      if (error instanceof BranchApiError) return 'unknown';
+      if (error instanceof ApiError) return 'unknown';
       throw error;
     }
   }
@@ -147,7 +147,7 @@ class Creation {
       try {
         return await read();
       } catch (error) {
-        if (!(error instanceof BranchApiError) || !isPassing(error)) throw error;
+        if (!(error instanceof ApiError) || !isPassing(error)) throw error;
         if (!(await this.#task.attempts.again(error.message))) throw error;
       }
     }
@@ -159,7 +159,7 @@ function newId(): string {
   return randomBytes(16).toString('hex');
 }
 
-export function isPassing({ failure, status }: BranchApiError): boolean {
+export function isPassing({ failure, status }: ApiError): boolean {
   return ['timeout', 'unreachable', 'server_error'].includes(failure) || status === 429;
 }
 

@@ -1,6 +1,6 @@
 // Deletes a branch on a storage node, and then its name.
 import type { Branch } from '../model/branch.ts';
-import { BranchApiError } from './api/request.ts';
+import { ApiError } from '../http/request.ts';
 import type { StorageClient } from './api/storage-client.ts';
 import { attemptsUntil } from './attempts.ts';
 import type { WaitParts } from './attempts.ts';
@@ -25,7 +25,7 @@ export async function deleteTimeline(
     const removed = await withNames({ tenant, namesFile }, attempts, (names) => remove(branch, client, names));
     return removed ?? failed(`another command changes ${namesFile}: try again`);
   } catch (error) {
-    if (error instanceof BranchApiError) return failed(error.message);
+    if (error instanceof ApiError) return failed(error.message);
     throw error;
   }
 }
@@ -42,7 +42,7 @@ async function remove({ id }: Branch, client: StorageClient, names: Names | unde
   try {
     await client.deleteTimeline(id);
   } catch (error) {
-    if (!(error instanceof BranchApiError)) throw error;
+    if (!(error instanceof ApiError)) throw error;
     // The answer may be lost, or an earlier command has deleted it.
     const isThere = (await client.timelines()).some((timeline) => isSameId(timeline.id, id));
     if (isThere) return failed(error.message);

@@ -7,7 +7,7 @@ import { staticBranch } from './directory.ts';
 import { readNames } from './names-file.ts';
 import type { NamedTimeline } from './names-file.ts';
 
-/** Keys, headers and names are read with it. Rejects with a BranchApiError, also when `signal` aborts. */
+/** Keys, headers and names are read with it. Rejects with an ApiError, also when `signal` aborts. */
 export async function readBranchList(source: BranchSourcePolicy, signal?: AbortSignal): Promise<readonly Branch[]> {
   switch (source.kind) {
     case 'console':

@@ -16,7 +16,7 @@ export interface Names {
 
 /**
  * Runs `work` while this process alone may change the file. Undefined: another process had the lock until the deadline.
- * Rejects with a BranchApiError when the file cannot be used.
+ * Rejects with an ApiError when the file cannot be used.
  */
 export async function withNames<T>(
   { namesFile, tenant }: { readonly namesFile: string; readonly tenant: string },

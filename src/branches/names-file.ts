@@ -4,7 +4,7 @@
 import { open, readFile, realpath, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { BranchApiError } from './api/request.ts';
+import { ApiError } from '../http/request.ts';
 
 export interface NamedTimeline {
   readonly name: string;
@@ -38,7 +38,7 @@ const entry = z
 const document = z.object({ tenant: z.string(), timelines: z.array(entry) });
 
 /**
- * The entries of the tenant; none while there is no file. Rejects with a BranchApiError: a file that cannot be
+ * The entries of the tenant; none while there is no file. Rejects with an ApiError: a file that cannot be
  * understood is never taken for an empty one.
  */
 export async function readNames(file: string, tenant: string): Promise<readonly NamedTimeline[]> {
@@ -47,12 +47,12 @@ export async function readNames(file: string, tenant: string): Promise<readonly 
     text = await readFile(file, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
-    throw new BranchApiError('local', `${file} cannot be read (${codeOf(error)})`);
+    throw new ApiError('local', `${file} cannot be read (${codeOf(error)})`);
   }
   const parsed = document.safeParse(parseJson(text));
-  if (!parsed.success) throw new BranchApiError('local', `${file} is not a file of names of Pointsman, or is damaged`);
+  if (!parsed.success) throw new ApiError('local', `${file} is not a file of names of Pointsman, or is damaged`);
   if (parsed.data.tenant !== tenant) {
-    throw new BranchApiError('local', `${file} has the names of another tenant: each tenant needs a file of its own`);
+    throw new ApiError('local', `${file} has the names of another tenant: each tenant needs a file of its own`);
   }
   return parsed.data.timelines;
 }
@@ -93,7 +93,7 @@ export async function writeNames(file: string, tenant: string, names: readonly N
       await folder.close();
     }
   } catch (error) {
-    throw new BranchApiError('local', `${file} cannot be written (${codeOf(error)})`);
+    throw new ApiError('local', `${file} cannot be written (${codeOf(error)})`);
   }
 }
 

@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import type { Branch } from '../../model/branch.ts';
 import { optional, optionalLsn, required } from './fields.ts';
-import { BranchApiError, sendRequest, statusError } from './request.ts';
-import type { ApiRequest, ApiServer } from './request.ts';
-import { readApiKey } from './secret-files.ts';
+import { ApiError, sendRequest, statusError } from '../../http/request.ts';
+import type { ApiRequest, ApiServer } from '../../http/request.ts';
+import { readApiKey } from '../../http/secret-files.ts';
 import { DEFAULT_TIMEOUT_MS, isSuccess, jsonBody, read } from './storage-client.ts';
 import type { ClientOptions } from './storage-client.ts';
 
@@ -36,7 +36,7 @@ export type BranchCreation =
   /** The branch may exist, now or soon: look into the list before the request is sent again. */
   | { readonly kind: 'unclear'; readonly why: string };
 
-/** Every method rejects with a BranchApiError. */
+/** Every method rejects with an ApiError. */
 export interface ConsoleClient {
   branches(): Promise<readonly Branch[]>;
   /** Sends the request once. Rejects when a setting prevents it. */
@@ -65,7 +65,7 @@ export function createConsoleClient(access: ConsoleAccess, options: ClientOption
         const { status } = await sendRequest(server, request);
         return creationOf(status, statusError(server, request, status).message);
       } catch (error) {
-        const isOver = !(error instanceof BranchApiError) || error.failure === 'local';
+        const isOver = !(error instanceof ApiError) || error.failure === 'local';
         if (isOver) throw error;
         return { kind: 'unclear', why: error.message };
       }

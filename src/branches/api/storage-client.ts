@@ -2,9 +2,9 @@
 // Source: the storage-node management API, "Endpoints" and "Errors".
 import { z } from 'zod';
 import { optional, optionalLsn, parseJson, required } from './fields.ts';
-import { BranchApiError, sendRequest, statusError } from './request.ts';
-import type { ApiAnswer, ApiRequest, ApiServer } from './request.ts';
-import { readHeaders } from './secret-files.ts';
+import { ApiError, sendRequest, statusError } from '../../http/request.ts';
+import type { ApiAnswer, ApiRequest, ApiServer } from '../../http/request.ts';
+import { readHeaders } from '../../http/secret-files.ts';
 
 export interface StorageAccess {
   /** The address before `/v1`: `http://pageserver:9898`. */
@@ -45,7 +45,7 @@ export type TimelineCreation =
   /** No answer, or one that is none: the same request has to be sent again. */
   | { readonly kind: 'unclear'; readonly why: string };
 
-/** Every method rejects with a BranchApiError. */
+/** Every method rejects with an ApiError. */
 export interface StorageClient {
   tenants(): Promise<readonly string[]>;
   timelines(): Promise<readonly Timeline[]>;
@@ -88,12 +88,12 @@ export function createStorageClient(access: StorageAccess, options: ClientOption
     try {
       return await get(timelinesPath, z.array(timeline));
     } catch (error) {
-      if (!(error instanceof BranchApiError) || error.status !== 404) throw error;
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
       const isUnknown = await tenants().then(
         (known) => !known.includes(access.tenant),
         () => false,
       );
-      throw isUnknown ? new BranchApiError('rejected', `${error.message}: it has no such tenant`, 404) : error;
+      throw isUnknown ? new ApiError('rejected', `${error.message}: it has no such tenant`, 404) : error;
     }
   };
   const tenants = (): Promise<readonly string[]> => get('/v1/tenant', z.array(tenant));
@@ -105,7 +105,7 @@ export function createStorageClient(access: StorageAccess, options: ClientOption
       try {
         return await get(pathOf(id), timeline);
       } catch (error) {
-        if (error instanceof BranchApiError && error.status === 404) return undefined;
+        if (error instanceof ApiError && error.status === 404) return undefined;
         throw error;
       }
     },
@@ -116,7 +116,7 @@ export function createStorageClient(access: StorageAccess, options: ClientOption
         const { status } = await sendRequest(jsonBody(server), request);
         return creationOf(status, statusError(server, request, status).message);
       } catch (error) {
-        const isOver = !(error instanceof BranchApiError) || error.failure === 'local';
+        const isOver = !(error instanceof ApiError) || error.failure === 'local';
         if (isOver) throw error;
         return { kind: 'unclear', why: error.message };
       }
@@ -145,14 +145,14 @@ const timeline = z
     lastRecordLsn: fields.last_record_lsn,
   }));
 
-/** The document of a successful answer. Throws a BranchApiError. */
+/** The document of a successful answer. Throws an ApiError. */
 export function read<T>(server: ApiServer, request: ApiRequest, answer: ApiAnswer, document: z.ZodType<T>): T {
   const { status, body } = answer;
   if (!isSuccess(status)) throw statusError(server, request, status);
   const parsed = document.safeParse(parseJson(body));
   if (parsed.success) return parsed.data;
   const what = `${request.method} ${request.path} of ${server.name}`;
-  throw new BranchApiError('invalid_answer', `${what}: the answer is not the document that belongs there`, status);
+  throw new ApiError('invalid_answer', `${what}: the answer is not the document that belongs there`, status);
 }
 
 export function isSuccess(status: number): boolean {

@@ -1,6 +1,6 @@
 // The directory of branches against a source that the test answers by hand, on a clock driven by hand.
 import { expect, test } from 'vitest';
-import { BranchApiError } from '../../../src/branches/api/request.ts';
+import { ApiError } from '../../../src/http/request.ts';
 import { createBranchDirectory } from '../../../src/branches/directory.ts';
 import type { Branch, BranchesPolicy, BranchListEvent, BranchLookup } from '../../../src/model/branch.ts';
 import { branch, branchesPolicy } from '../../support/values/branch-lists.ts';
@@ -14,7 +14,7 @@ interface Read {
 }
 
 const [ONE, TWO] = [branch('br-1'), branch('br-2')];
-const REFUSED = new BranchApiError('unreachable', 'GET /x of the console: connection refused');
+const REFUSED = new ApiError('unreachable', 'GET /x of the console: connection refused');
 const START = 100_000;
 
 function lab(policy: BranchesPolicy = branchesPolicy(), pools: readonly string[] = ['write']) {
@@ -292,8 +292,8 @@ test('the end leaves no client waiting, no request and no timer', async () => {
 });
 
 test.each([
-  [new BranchApiError('timeout', 'x'), 'timeout'],
-  [new BranchApiError('denied', 'x', 401), 'denied'],
+  [new ApiError('timeout', 'x'), 'timeout'],
+  [new ApiError('denied', 'x', 401), 'denied'],
   [new Error('x'), 'local'],
 ])('%o is a failure of its kind', async (error, failure) => {
   const { clock, events, world, directory } = lab();

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { BranchApiError } from '../../../../src/branches/api/request.ts';
+import { ApiError } from '../../../../src/http/request.ts';
 import { createStorageClient } from '../../../../src/branches/api/storage-client.ts';
 import type { StorageClient } from '../../../../src/branches/api/storage-client.ts';
 import { startFakeStorageNode } from '../../../support/branches/fake-storage-node.ts';
@@ -35,12 +35,12 @@ async function withHeaders(text: string): Promise<StorageClient> {
   return createStorageClient({ ...node, headersFile });
 }
 
-async function failureOf(run: Promise<unknown>): Promise<BranchApiError> {
+async function failureOf(run: Promise<unknown>): Promise<ApiError> {
   const error = await run.then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
-  if (!(error instanceof BranchApiError)) throw new Error(`no BranchApiError: ${String(error)}`);
+  if (!(error instanceof ApiError)) throw new Error(`no ApiError: ${String(error)}`);
   return error;
 }
 

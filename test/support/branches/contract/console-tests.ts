@@ -1,6 +1,6 @@
 // The lines about the console, and those that say "not shown" about both.
 import { expect } from 'vitest';
-import { BranchApiError } from '../../../../src/branches/api/request.ts';
+import { ApiError } from '../../../../src/http/request.ts';
 import { withClients } from './clients.ts';
 import type { LineTests } from './suite.ts';
 import { branches, childOf, consoleBranchOf, createListed, listed, newId, storage } from './target.ts';
@@ -108,7 +108,7 @@ export const CONSOLE_TESTS = {
     const error: unknown = await withClients(wrong, (clients) => clients.console.branches()).catch(
       (why: unknown) => why,
     );
-    expect(error).toBeInstanceOf(BranchApiError);
+    expect(error).toBeInstanceOf(ApiError);
     expect(String(error)).not.toContain('a-wrong-key');
   },
   async events(on) {
@@ -126,7 +126,7 @@ export const CONSOLE_TESTS = {
     await withClients(on, async (clients) => {
       const reads = Array.from({ length: 10 }, () => [clients.storage.timelines(), clients.console.branches()]).flat();
       for (const read of await Promise.allSettled(reads)) {
-        if (read.status === 'rejected') expect(read.reason).toBeInstanceOf(BranchApiError);
+        if (read.status === 'rejected') expect(read.reason).toBeInstanceOf(ApiError);
       }
     });
   },

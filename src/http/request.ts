@@ -1,10 +1,9 @@
-// One request to an API of branches, on a connection of its own, with one deadline for everything and a limited body.
-// Follows no redirect: the key goes to the configured server alone. Its errors have our own words, the path and the
-// status. They never have a header or a body: bodies of a creation may hold passwords.
+// One request to an API, on a connection of its own, with one deadline for everything and a limited body. Follows no
+// redirect: the key goes to the configured server alone. Its errors have our own words, the path and the status. They
+// never have a header or a body: bodies of a creation may hold passwords.
 // Only the client of undici is loaded: the whole package would keep 13 MB more in memory (fetch, WebSocket, caches).
 import Client from 'undici/lib/dispatcher/client.js';
-import type { BranchListFailure } from '../../model/branch.ts';
-import { shown } from '../../model/printable.ts';
+import { shown } from '../model/printable.ts';
 
 export interface ApiServer {
   /** In errors: `the storage node`. */
@@ -13,7 +12,7 @@ export interface ApiServer {
   readonly url: string;
   /** For the whole request: connect, TLS, headers and body. Milliseconds. */
   readonly timeoutMs: number;
-  /** Read at each use, because its file may change. Rejects with a BranchApiError. */
+  /** Read at each use, because its file may change. Rejects with an ApiError. */
   readonly headers: () => Promise<Readonly<Record<string, string>>>;
 }
 
@@ -21,8 +20,8 @@ export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below the base address. Its parts are encoded. */
   readonly path: string;
-  /** JSON text. */
-  readonly body?: string;
+  /** JSON text, or a form. */
+  readonly body?: string | Uint8Array;
   /** Ends the request early. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -32,23 +31,39 @@ export interface ApiAnswer {
   readonly body: string;
 }
 
-/** Why an API of branches has not done its part. The message is one clause without a secret. */
-export class BranchApiError extends Error {
-  readonly failure: BranchListFailure;
+/**
+ * `denied`: 401 or 403. `rejected`: any other answer below 500 that is no success. `invalid_answer`: a body that cannot
+ * be read. `local`: a file of ours, such as the key, or an interruption.
+ */
+export type ApiFailure =
+  | 'unreachable'
+  | 'timeout'
+  | 'denied'
+  | 'rejected'
+  | 'server_error'
+  | 'invalid_answer'
+  | 'local';
+
+/** Why an API has not done its part. The message is one clause without a secret. */
+export class ApiError extends Error {
+  readonly failure: ApiFailure;
   /** Of the answer, if there was one. */
   readonly status: number | undefined;
+  /** False: the server certainly has not received the request. */
+  readonly wasSent: boolean;
 
-  constructor(failure: BranchListFailure, message: string, status?: number) {
+  constructor(failure: ApiFailure, message: string, status?: number, wasSent = status !== undefined) {
     super(message);
     this.failure = failure;
     this.status = status;
+    this.wasSent = wasSent;
   }
 }
 
 /** A list of ten thousand branches has about 4 MB. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-/** Resolves with any answer, whatever its status. Rejects with a BranchApiError. */
+/** Resolves with any answer, whatever its status. Rejects with an ApiError. */
 export async function sendRequest(server: ApiServer, request: ApiRequest): Promise<ApiAnswer> {
   const { path, method, signal } = request;
   const what = `${method} ${path} of ${server.name}`;
@@ -74,8 +89,8 @@ export async function sendRequest(server: ApiServer, request: ApiRequest): Promi
     const whole = exchange(client, { ...request, headers, path: base.path + path });
     return await Promise.race([whole, ended]);
   } catch (error) {
-    const { failure, why } = cutShortBy(error);
-    throw new BranchApiError(failure, `${what}: ${why}`);
+    const { failure, why, wasSent } = cutShortBy(error);
+    throw new ApiError(failure, `${what}: ${why}`, undefined, wasSent);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
@@ -84,12 +99,12 @@ export async function sendRequest(server: ApiServer, request: ApiRequest): Promi
 }
 
 /** The answer's failure as an error. */
-export function statusError(server: ApiServer, { method, path }: ApiRequest, status: number): BranchApiError {
+export function statusError(server: ApiServer, { method, path }: ApiRequest, status: number): ApiError {
   const what = `${method} ${path} of ${server.name}`;
-  return new BranchApiError(failureOf(status), `${what}: ${statusText(status)}`, status);
+  return new ApiError(failureOf(status), `${what}: ${statusText(status)}`, status);
 }
 
-function failureOf(status: number): BranchListFailure {
+function failureOf(status: number): ApiFailure {
   if (status === 401 || status === 403) return 'denied';
   return status >= 500 ? 'server_error' : 'rejected';
 }
@@ -103,9 +118,9 @@ function statusText(status: number): string {
 
 /** An end that is not a fault of the connection. The message is our own. */
 class CutShort extends Error {
-  readonly failure: BranchListFailure;
+  readonly failure: ApiFailure;
 
-  constructor(failure: BranchListFailure, message: string) {
+  constructor(failure: ApiFailure, message: string) {
     super(message);
     this.failure = failure;
   }
@@ -114,7 +129,7 @@ class CutShort extends Error {
 function baseOf({ url, name }: ApiServer): { readonly origin: string; readonly path: string } {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
-    throw new BranchApiError('local', `the address of ${name} is no http or https URL`);
+    throw new ApiError('local', `the address of ${name} is no http or https URL`);
   }
   return { origin: parsed.origin, path: parsed.pathname.replace(/\/+$/, '') };
 }
@@ -158,19 +173,25 @@ const WORDS: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'connection closed before the answer was whole',
 };
 
+/** These come before the request is written. */
+const NO_CONNECTION = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$|SSL|TLS|CERT|SIGNATURE|EPROTO/;
+
 interface End {
-  readonly failure: BranchListFailure;
+  readonly failure: ApiFailure;
   readonly why: string;
+  readonly wasSent: boolean;
 }
 
 /** By the error's code alone: a library's message may have a part of the request. */
 function cutShortBy(error: unknown): End {
-  if (error instanceof CutShort) return { failure: error.failure, why: error.message };
+  if (error instanceof CutShort) return { failure: error.failure, why: error.message, wasSent: true };
   const code = codeOf(error);
-  if (/^(?:HPE_|UND_ERR_HEADERS)/.test(code)) return { failure: 'invalid_answer', why: `not an HTTP answer (${code})` };
+  if (/^(?:HPE_|UND_ERR_HEADERS)/.test(code))
+    return { failure: 'invalid_answer', why: `not an HTTP answer (${code})`, wasSent: true };
   const known = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
   const words = known ?? (/SSL|TLS|CERT|SIGNATURE|EPROTO/.test(code) ? 'TLS failed' : 'the request failed');
-  return { failure: code === 'ETIMEDOUT' ? 'timeout' : 'unreachable', why: code === '' ? words : `${words} (${code})` };
+  const why = code === '' ? words : `${words} (${code})`;
+  return { failure: code === 'ETIMEDOUT' ? 'timeout' : 'unreachable', why, wasSent: !NO_CONNECTION.test(code) };
 }
 
 /** Addresses of one name that all failed come as one error with several inside. */

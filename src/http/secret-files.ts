@@ -1,14 +1,21 @@
 // Keys and headers of the APIs, from files that are read at each use: a rotated key counts at once. Errors name the
 // file and the line, never their content.
 import { readFile } from 'node:fs/promises';
-import { BranchApiError } from './request.ts';
+import { ApiError } from './request.ts';
 
-/** Rejects with a BranchApiError. */
+/** Rejects with an ApiError. */
 export async function readApiKey(file: string): Promise<string> {
   const key = (await readSecret(file)).trim();
   // An invalid header value could appear in an error of a library.
   if (!/^[\x21-\x7e]+$/.test(key)) throw unusable(file, 'holds no key: write the key alone, on one line');
   return key;
+}
+
+/** The value of a header, alone on one line, such as `Bearer KEY`. Rejects with an ApiError. */
+export async function readHeaderValue(file: string): Promise<string> {
+  const value = (await readSecret(file)).trim();
+  if (!/^[\x20-\x7e]+$/.test(value)) throw unusable(file, 'holds no key: write the key alone, on one line');
+  return value;
 }
 
 /** A line `Name: value` for each header. Empty lines and lines that begin with `#` are skipped. */
@@ -37,6 +44,6 @@ async function readSecret(file: string): Promise<string> {
   }
 }
 
-function unusable(file: string, why: string): BranchApiError {
-  return new BranchApiError('local', `${file} ${why}`);
+function unusable(file: string, why: string): ApiError {
+  return new ApiError('local', `${file} ${why}`);
 }
