@@ -1,0 +1,113 @@
+// One request to the platform. GET is repeated when a repetition may help. No other request is: the interface does not
+// declare that a repetition is harmless.
+import { readHeaderValue } from '../../http/secret-files.ts';
+import { ApiError, sendRequest, statusError } from '../../http/request.ts';
+import type { ApiAnswer, ApiRequest, ApiServer } from '../../http/request.ts';
+import type { Clock } from '../../model/instant.ts';
+import type { PlatformPolicy } from '../../model/platform.ts';
+import { betaHeaders } from '../betas.ts';
+import type { Beta } from '../betas.ts';
+import { excerpt } from './excerpt.ts';
+
+export interface PlatformAccess {
+  readonly policy: PlatformPolicy;
+  /** For the pauses between two attempts. */
+  readonly clock: Clock;
+  /** A number below 1, so that many jobs of CI do not come back together. */
+  readonly random: () => number;
+  /** For one attempt. Milliseconds. */
+  readonly timeoutMs?: number;
+  /** Ends a request early. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface PlatformRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** From `/v1` on. Its parts are encoded. */
+  readonly path: string;
+  readonly betas: readonly Beta[];
+  readonly body?: { readonly type: string; readonly content: string | Uint8Array };
+}
+
+/** An upload of several megabytes over a slow line. Milliseconds. */
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** Of a GET. */
+const MOST_ATTEMPTS = 3;
+const FIRST_PAUSE_MS = 500;
+/** Statuses of 4xx that mean "later". */
+const LATER: ReadonlySet<number | undefined> = new Set([408, 425, 429]);
+
+/** The document of a successful answer; undefined: it is no JSON. Rejects with an ApiError. */
+export async function send(access: PlatformAccess, request: PlatformRequest): Promise<unknown> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await sendOnce(access, request);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (request.method !== 'GET') throw withDoubt(error);
+      if (attempt >= MOST_ATTEMPTS || !mayPass(error) || access.signal?.aborted === true) throw error;
+      await pause(access, FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + 0.5 * access.random()));
+    }
+  }
+}
+
+async function sendOnce(access: PlatformAccess, { method, path, betas, body }: PlatformRequest): Promise<unknown> {
+  const { policy, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = access;
+  const key = await readHeaderValue(policy.apiKeyFile);
+  const headers = {
+    ...policy.headers,
+    ...betaHeaders(policy.betaHeader, betas),
+    ...(body === undefined ? {} : { 'content-type': body.type }),
+    [policy.authHeader]: key,
+  };
+  const server: ApiServer = { name: 'the platform', url: policy.url, timeoutMs, headers: async () => headers };
+  const request: ApiRequest = { method, path, signal, ...(body === undefined ? {} : { body: body.content }) };
+  const answer = await sendRequest(server, request);
+  if (answer.status < 200 || answer.status >= 300) throw refusal(server, request, answer, key);
+  return parseJson(answer.body);
+}
+
+/** With the beginning of the body, whose form the interface does not show. */
+function refusal(server: ApiServer, request: ApiRequest, { status, body }: ApiAnswer, key: string): ApiError {
+  const error = statusError(server, request, status);
+  // Of `Bearer KEY` the key may appear alone.
+  const text = excerpt(body, [key, ...key.split(' ').filter((word) => word.length >= 8)]);
+  return text === '' ? error : new ApiError(error.failure, `${error.message}; it answers: ${text}`, status);
+}
+
+function mayPass({ failure, status }: ApiError): boolean {
+  return failure === 'unreachable' || failure === 'timeout' || failure === 'server_error' || LATER.has(status);
+}
+
+/** A change without an answer, or with one of 5xx, may have happened. */
+function withDoubt(error: ApiError): ApiError {
+  const { failure, message, status, wasSent } = error;
+  const isRefused = failure === 'denied' || failure === 'rejected';
+  if (!wasSent || isRefused) return error;
+  return new ApiError(
+    failure,
+    `${message}; the platform may have done it, so the request is not repeated`,
+    status,
+    true,
+  );
+}
+
+/** Ends early with `signal`. */
+async function pause({ clock, signal }: PlatformAccess, forMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.schedule(forMs, resolve);
+  const end = (): void => resolve();
+  signal?.addEventListener('abort', end);
+  await promise;
+  cancel();
+  signal?.removeEventListener('abort', end);
+}
+
+/** Undefined for other text, such as the HTML page of a web server. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
+  } catch {
+    return undefined;
+  }
+}
