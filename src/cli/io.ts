@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/source/environment.ts';
 import type { Loaded } from '../config/load.ts';
 import type { Problem } from '../config/fault.ts';
+import type { SkillDialect } from '../model/platform.ts';
 
 export interface CliIo {
   readonly env: Environment;
@@ -48,6 +49,8 @@ export interface SandboxRequest {
   readonly dialect: 'manager' | 'patroni';
   /** With branches; their list comes from this API. */
   readonly branches?: 'storage' | 'console';
+  /** With a model platform; commands name versions of skills in this way. */
+  readonly platform?: SkillDialect;
   /** Each host:port, on loopback. */
   readonly write: string;
   readonly read: string;

@@ -2,6 +2,7 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { closest } from '../config/closest.ts';
+import { SKILL_DIALECTS } from '../model/platform.ts';
 import { examples } from './examples.ts';
 import { EXIT } from './io.ts';
 import type { AskSandbox, CliIo, SandboxParts, SandboxRequest } from './io.ts';
@@ -14,6 +15,7 @@ and testing, not for data. While it runs, its verbs and the other commands work 
 ${examples(
   'pointsman sandbox',
   'pointsman sandbox --branches',
+  'pointsman sandbox --platform',
   'pointsman sandbox kill primary',
   'pointsman sandbox switchover',
   'pointsman sandbox heal',
@@ -38,23 +40,9 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
     .description('Run a local test cluster behind Pointsman')
     .option('--members <n>', 'number of PostgreSQL servers, 1 to 9', '3')
     .option('--postgres <where>', 'embedded (from npm), system, or a directory with the binaries', 'embedded')
-    .addOption(
-      new Option(
-        '--dialect <name>',
-        'how the management API answers: manager is strict and refuses what it cannot parse, so mistakes show; ' +
-          'patroni answers as Patroni 4.1 does',
-      )
-        .choices(['manager', 'patroni'])
-        .default('manager'),
-    )
-    .addOption(
-      new Option(
-        '--branches [source]',
-        'branches of the cluster, each a PostgreSQL server; their list comes from a storage node or a console',
-      )
-        .choices(['storage', 'console'])
-        .preset('storage'),
-    )
+    .addOption(dialectOption())
+    .addOption(branchesOption())
+    .addOption(platformOption())
     .option('--write <address>', 'address of the write pool', '127.0.0.1:6432')
     .option('--read <address>', 'address of the read pool', '127.0.0.1:6433')
     .option('--admin <address>', 'admin address', '127.0.0.1:8432')
@@ -86,6 +74,34 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
       );
   }
   describeQuestions(sandbox, parts, finish);
+}
+
+function dialectOption(): Option {
+  return new Option(
+    '--dialect <name>',
+    'how the management API answers: manager is strict and refuses what it cannot parse, so mistakes show; ' +
+      'patroni answers as Patroni 4.1 does',
+  )
+    .choices(['manager', 'patroni'])
+    .default('manager');
+}
+
+function branchesOption(): Option {
+  return new Option(
+    '--branches [source]',
+    'branches of the cluster, each a PostgreSQL server; their list comes from a storage node or a console',
+  )
+    .choices(['storage', 'console'])
+    .preset('storage');
+}
+
+function platformOption(): Option {
+  return new Option(
+    '--platform [dialect]',
+    'a model platform that stores skills and files, without a model; how it names versions of skills',
+  )
+    .choices(SKILL_DIALECTS)
+    .preset('general');
 }
 
 /** Of the running sandbox: its configuration, and a statement. */

@@ -129,13 +129,14 @@ async function startAll(options: RunSandboxOptions, screen: Screen, closing: (()
     dialect: request.dialect,
     postgres: placeOf(request.postgres),
     branches: request.branches !== undefined,
+    platform: request.platform !== undefined,
     onEvent: (event) => screen.line('cluster', eventText(event), event.kind === 'warning' ? 'warn' : undefined),
   });
   closing.push(() => sandbox.stop());
   const routed = routedOf(sandbox, request);
   const app = await putBefore(routed, options, screen);
   closing.push(() => app.stop());
-  const branchesConfig = await routeBranches(sandbox, () => pointsmanConfig(routed, request), app);
+  const commandsConfig = await keepConfig(sandbox, () => pointsmanConfig(routed, request), app);
   const { user, password, database } = sandbox.app;
   const url = (address: string): string => `postgresql://${user}:${password}@${address}/${database}`;
   const urls = { write: url(request.write), read: url(request.read) };
@@ -150,7 +151,9 @@ async function startAll(options: RunSandboxOptions, screen: Screen, closing: (()
     admin: request.admin,
     command: options.command,
     program: options.program,
-    branchesConfig,
+    commandsConfig,
+    hasBranches: sandbox.branches !== undefined,
+    platform: sandbox.platform,
     hasPsql: hasPsql(),
   };
   const traffic = createTraffic({
@@ -165,17 +168,19 @@ async function startAll(options: RunSandboxOptions, screen: Screen, closing: (()
   return { sandbox, ...urls, banner: banner(facts), traffic, config };
 }
 
-function routedOf({ scope, members, branches: from }: Sandbox, { branches: source }: SandboxRequest): Routed {
+function routedOf(sandbox: Sandbox, { branches: source, platform: dialect }: SandboxRequest): Routed {
+  const { scope, members, branches: from, platform: at } = sandbox;
   const branches = from === undefined || source === undefined ? undefined : { source, from };
-  return { scope, members, branches };
+  const platform = at === undefined || dialect === undefined ? undefined : { dialect, at };
+  return { scope, members, branches, platform };
 }
 
 /**
  * Writes the configuration into a file, for the commands, and again whenever a branch comes or goes. Pointsman loads it
- * then, because it has the addresses of the branches. Undefined: the sandbox has no branches.
+ * then, because it has the addresses of the branches. Undefined: the sandbox has neither branches nor a platform.
  */
-async function routeBranches(sandbox: Sandbox, config: () => string, app: App): Promise<string | undefined> {
-  if (sandbox.branches === undefined) return undefined;
+async function keepConfig(sandbox: Sandbox, config: () => string, app: App): Promise<string | undefined> {
+  if (sandbox.branches === undefined && sandbox.platform === undefined) return undefined;
   const file = join(sandbox.directory, 'pointsman.yaml');
   const apply = async (): Promise<void> => {
     const text = config();
@@ -183,7 +188,7 @@ async function routeBranches(sandbox: Sandbox, config: () => string, app: App): 
     await app.reload(load(text));
   };
   await writeFile(file, config(), { mode: 0o600 });
-  sandbox.branches.onChange(inTurn(apply));
+  sandbox.branches?.onChange(inTurn(apply));
   return file;
 }
 

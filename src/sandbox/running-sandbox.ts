@@ -11,9 +11,11 @@ import type { ManagerEvent } from './manager/manager.ts';
 import { readSettings } from './manager/settings.ts';
 import type { Store } from './manager/store.ts';
 import type { Tags } from './manager/view.ts';
+import { startPlatform } from './platform/start-platform.ts';
+import type { RunningPlatform } from './platform/start-platform.ts';
 import type { PreparedServers } from './postgres/prepare.ts';
 import type { PostgresServer } from './postgres/server.ts';
-import type { Sandbox, SandboxBranches, SandboxEvent, SandboxMember } from './sandbox.ts';
+import type { Sandbox, SandboxBranches, SandboxEvent, SandboxMember, SandboxPlatform } from './sandbox.ts';
 
 export interface RunningSandboxOptions {
   readonly directory: string;
@@ -33,6 +35,7 @@ export class RunningSandbox implements Sandbox {
   readonly #options: RunningSandboxOptions;
   readonly #members: ClusterMember[] = [];
   #branches: RunningBranches | undefined;
+  #platform: RunningPlatform | undefined;
   #told: string | undefined;
   #stopping: Promise<void> | undefined;
 
@@ -106,6 +109,14 @@ export class RunningSandbox implements Sandbox {
     this.#branches = await startBranches({ directory, prepared, primary, onEvent });
   }
 
+  get platform(): SandboxPlatform | undefined {
+    return this.#platform;
+  }
+
+  async servePlatform(): Promise<void> {
+    this.#platform = await startPlatform(join(this.directory, 'platform'), this.#options.onEvent);
+  }
+
   async kill(member: string): Promise<void> {
     await this.#member(member).kill();
   }
@@ -155,7 +166,7 @@ export class RunningSandbox implements Sandbox {
   async #stop(): Promise<void> {
     const { store, prepared, directory } = this.#options;
     store.close();
-    await this.#branches?.close();
+    await Promise.all([this.#branches?.close(), this.#platform?.close()]);
     await Promise.all(this.#members.map((member) => member.end()));
     await prepared.close();
     await rm(directory, { recursive: true, force: true });

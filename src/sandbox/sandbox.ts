@@ -20,6 +20,8 @@ export interface SandboxOptions {
   readonly directory?: string;
   /** With the APIs of a storage node and of a console, which make branches of the cluster. Default: without. */
   readonly branches?: boolean;
+  /** With a model platform that stores skills and files. Default: without. */
+  readonly platform?: boolean;
   readonly onEvent?: (event: SandboxEvent) => void;
 }
 
@@ -54,6 +56,21 @@ export interface SandboxBranches {
   onChange(listener: () => Promise<void>): void;
 }
 
+/** The model platform, on loopback. No model is behind it. */
+export interface SandboxPlatform {
+  /** Its address before `/v1`. */
+  readonly url: string;
+  /** The file with the key that each request has in the header `authHeader`. */
+  readonly apiKeyFile: string;
+  readonly authHeader: string;
+  readonly betaHeader: string;
+  /** The names of the files in the forms of skills and of files. */
+  readonly skillsField: string;
+  readonly fileField: string;
+  /** Takes a request for a message, and says whether the platform would take it. */
+  readonly messageCheck: string;
+}
+
 export interface SandboxMember {
   readonly name: string;
   readonly host: string;
@@ -77,6 +94,8 @@ export interface Sandbox {
   readonly superuser: { readonly user: string; readonly password: string };
   /** Undefined: the sandbox was started without them. */
   readonly branches: SandboxBranches | undefined;
+  /** Undefined: the sandbox was started without it. */
+  readonly platform: SandboxPlatform | undefined;
   /** The holder of the leader lock. */
   leader(): SandboxMember | undefined;
   /** Members with a fault that was not healed yet. */

@@ -55,6 +55,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     }
     await bringUp(sandbox, store);
     if (options.branches === true) await sandbox.serveBranches();
+    if (options.platform === true) await sandbox.servePlatform();
     onProgress(`${names.length} members are up, ${sandbox.leader()?.name ?? 'no member'} is the leader`);
     return sandbox;
   } catch (error) {

@@ -4,8 +4,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { json } from '../api/answer.ts';
 import type { Answer } from '../api/answer.ts';
-import { isJson, parseBody } from './http-server.ts';
-import type { Asked } from './http-server.ts';
+import { isJson, parseBody } from '../http-server.ts';
+import type { Asked } from '../http-server.ts';
 import type { Project, ProjectBranch, ProjectCreation } from './project.ts';
 import { formatLsn } from './wal-files.ts';
 

@@ -7,7 +7,7 @@ import type { PostgresServer } from '../postgres/server.ts';
 import type { BranchPlace, SandboxBranches, SandboxEvent } from '../sandbox.ts';
 import { Root } from './ancestor.ts';
 import { consoleApi } from './console-api.ts';
-import { serveHttp } from './http-server.ts';
+import { serveHttp } from '../http-server.ts';
 import { Project } from './project.ts';
 import { storageApi } from './storage-api.ts';
 import { Tenant } from './tenant.ts';

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { parseLsn } from '../../model/lsn.ts';
 import { json } from '../api/answer.ts';
 import type { Answer } from '../api/answer.ts';
-import { isJson, parseBody, problem } from './http-server.ts';
-import type { Asked } from './http-server.ts';
+import { isJson, parseBody, problem } from '../http-server.ts';
+import type { Asked } from '../http-server.ts';
 import type { Creation, ListedBranch, NewBranch, Removal, Tenant } from './tenant.ts';
 import { formatLsn } from './wal-files.ts';
 

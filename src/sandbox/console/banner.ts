@@ -1,5 +1,5 @@
 // The text that a person reads when the sandbox is up: addresses, and commands to copy. Pure.
-import type { SandboxMember } from '../sandbox.ts';
+import type { SandboxMember, SandboxPlatform } from '../sandbox.ts';
 import { ADMIN_TOKEN } from './pointsman-config.ts';
 import { VERBS } from './verb-list.ts';
 
@@ -17,8 +17,10 @@ export interface BannerFacts {
   readonly command: string;
   /** The command that calls the whole program: `pointsman`. */
   readonly program: string;
-  /** The configuration file for the commands that make branches. Undefined: the sandbox has no branches. */
-  readonly branchesConfig: string | undefined;
+  /** The configuration file for commands about branches and the platform. Undefined: the sandbox has neither. */
+  readonly commandsConfig: string | undefined;
+  readonly hasBranches: boolean;
+  readonly platform: SandboxPlatform | undefined;
   /** With psql the banner shows psql commands, without it commands of this program. */
   readonly hasPsql: boolean;
 }
@@ -53,15 +55,24 @@ export function banner(facts: BannerFacts): string {
     `  Traffic  ${command} traffic     # 20 writes a second, until the same again`,
     `  Config   ${command} config > second.yaml     # for a second Pointsman, and for check --live`,
     ...branchLines(facts),
+    ...platformLines(facts),
     '',
   ].join('\n');
 }
 
-function branchLines({ branchesConfig, program, write }: BannerFacts): readonly string[] {
-  if (branchesConfig === undefined) return [];
+function branchLines({ hasBranches, commandsConfig, program, write }: BannerFacts): readonly string[] {
+  if (!hasBranches || commandsConfig === undefined) return [];
   return [
-    `  Branch   ${program} branches create pr-1 -c ${branchesConfig}     # or list, explain, delete`,
+    `  Branch   ${program} branches create pr-1 -c ${commandsConfig}     # or list, explain, delete`,
     `           psql ${write}@pr-1     # the rows of the cluster at that moment, and writes of its own`,
+  ];
+}
+
+function platformLines({ platform, commandsConfig }: BannerFacts): readonly string[] {
+  if (platform === undefined || commandsConfig === undefined) return [];
+  return [
+    `  Platform ${platform.url}     # skills and files, without a model; with its section: ${commandsConfig}`,
+    `           ${platform.messageCheck}     # says whether a platform would take a request for a message`,
   ];
 }
 

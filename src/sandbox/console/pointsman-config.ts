@@ -1,6 +1,7 @@
 // The configuration of the Pointsman in front of the sandbox, as a user would write it for such a cluster. Pure.
 import { stringify } from 'yaml';
-import type { BranchPlace, SandboxBranches, SandboxMember } from '../sandbox.ts';
+import type { SkillDialect } from '../../model/platform.ts';
+import type { BranchPlace, SandboxBranches, SandboxMember, SandboxPlatform } from '../sandbox.ts';
 
 /** Known to everybody, as the passwords are: what listens is on loopback. */
 export const ADMIN_TOKEN = 'sandbox-operator';
@@ -20,6 +21,8 @@ export interface Routed {
   readonly members: readonly SandboxMember[];
   /** Undefined: without branches. */
   readonly branches: { readonly source: BranchSource; readonly from: SandboxBranches } | undefined;
+  /** For commands: Pointsman itself never calls it. Undefined: without a platform. */
+  readonly platform: { readonly dialect: SkillDialect; readonly at: SandboxPlatform } | undefined;
 }
 
 /** For a second Pointsman before the same cluster, and for `check --live`: its ports are 10 higher. */
@@ -38,7 +41,7 @@ function tenHigher(address: string): string {
 }
 
 /** It has the branches of this moment. */
-export function pointsmanConfig({ scope, members, branches }: Routed, addresses: Addresses): string {
+export function pointsmanConfig({ scope, members, branches, platform }: Routed, addresses: Addresses): string {
   return stringify({
     cluster: {
       scope,
@@ -47,6 +50,7 @@ export function pointsmanConfig({ scope, members, branches }: Routed, addresses:
       allow: { ports: members.map(({ port }) => port) },
     },
     ...(branches === undefined ? {} : { branches: branchesSection(branches.source, branches.from) }),
+    ...(platform === undefined ? {} : { platform: platformSection(platform.dialect, platform.at) }),
     listeners: [
       { address: addresses.write, pool: 'write' },
       { address: addresses.read, pool: 'read' },
@@ -65,4 +69,15 @@ function branchesSection(source: BranchSource, from: SandboxBranches): object {
   const places: readonly BranchPlace[] = source === 'storage' ? from.timelines() : from.projectBranches();
   const overrides = places.map(({ id, host, port }) => [id, `${host}:${port}`] as const);
   return { source, refresh: '2s', [source]: section, backends: { overrides: Object.fromEntries(overrides) } };
+}
+
+function platformSection(dialect: SkillDialect, at: SandboxPlatform): object {
+  return {
+    url: at.url,
+    api_key_file: at.apiKeyFile,
+    auth_header: at.authHeader,
+    beta_header: at.betaHeader,
+    skills: { dialect, files_field: at.skillsField },
+    files: { field: at.fileField },
+  };
 }

@@ -51,6 +51,14 @@ describe('sandbox', () => {
     expect((await cli(['sandbox', '--branches=static'])).err).toContain('storage, console');
   });
 
+  test('with a platform: how commands name versions of skills', async () => {
+    const asked = async (...flags: readonly string[]) => (await cli(['sandbox', ...flags])).asked;
+    expect(await asked()).not.toMatchObject([{ platform: expect.anything() }]);
+    expect(await asked('--platform')).toMatchObject([{ platform: 'general' }]);
+    expect(await asked('--platform=beta')).toMatchObject([{ platform: 'beta' }]);
+    expect((await cli(['sandbox', '--platform=latest'])).err).toContain('general, beta');
+  });
+
   test('every flag', async () => {
     const flags =
       '--members 5 --postgres system --dialect patroni --write [::1]:1 --read 127.0.0.2:2 --control localhost:0';

@@ -15,7 +15,9 @@ const FACTS: BannerFacts = {
   admin: '127.0.0.1:8432',
   command: 'pointsman sandbox',
   program: 'pointsman',
-  branchesConfig: undefined,
+  commandsConfig: undefined,
+  hasBranches: false,
+  platform: undefined,
   hasPsql: true,
 };
 
@@ -42,7 +44,24 @@ test('commands for psql if it exists, else for this program', () => {
 
 test('with branches: how to make one and to connect to it', () => {
   expect(banner(FACTS)).not.toContain('branches');
-  const text = banner({ ...FACTS, branchesConfig: '/tmp/sandbox/pointsman.yaml' });
+  const text = banner({ ...FACTS, hasBranches: true, commandsConfig: '/tmp/sandbox/pointsman.yaml' });
   expect(text).toContain('pointsman branches create pr-1 -c /tmp/sandbox/pointsman.yaml');
   expect(text).toContain('psql postgresql://app:app@127.0.0.1:6432/app@pr-1 ');
+});
+
+test('with a platform: its address, and the file with its section', () => {
+  expect(banner(FACTS)).not.toContain('Platform');
+  const platform = {
+    url: 'http://127.0.0.1:23001',
+    apiKeyFile: '/tmp/sandbox/platform/api-key',
+    authHeader: 'x-api-key',
+    betaHeader: 'sandbox-beta',
+    skillsField: 'files[]',
+    fileField: 'file',
+    messageCheck: 'http://127.0.0.1:23001/message-check',
+  };
+  const text = banner({ ...FACTS, platform, commandsConfig: '/tmp/sandbox/pointsman.yaml' });
+  expect(text).toMatch(/Platform http:\/\/127\.0\.0\.1:23001 .*: \/tmp\/sandbox\/pointsman\.yaml$/m);
+  expect(text).toContain(' http://127.0.0.1:23001/message-check ');
+  expect(text).not.toContain('branches');
 });

@@ -35,6 +35,7 @@ function aSandbox({ leader = 'pg-1', faulty = [], fails }: Situation = {}): { sa
     app: { user: 'app', password: 'app', database: 'app' },
     superuser: { user: 'postgres', password: 'secret' },
     branches: undefined,
+    platform: undefined,
     leader: () => members.find(({ name }) => name === leader),
     faulty: () => faulty,
     isHealthy: () => Promise.resolve(true),

@@ -1,18 +1,18 @@
-// An HTTP server on loopback for one of the two branch APIs. It reads the request, refuses browsers, and turns errors
-// into a status.
+// An HTTP server on loopback for an API of the sandbox other than the managers'. It reads the request, refuses
+// browsers, and turns errors into a status.
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { isSafe, json } from '../api/answer.ts';
-import type { Answer } from '../api/answer.ts';
-import { BodyTooLarge, readBody } from '../api/request-body.ts';
-import { writeHttp11 } from '../api/write-answer.ts';
+import { isSafe, json } from './api/answer.ts';
+import type { Answer } from './api/answer.ts';
+import { BodyTooLarge, readBytes } from './api/request-body.ts';
+import { writeHttp11 } from './api/write-answer.ts';
 
 export interface Asked {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
-  readonly body: string;
+  readonly body: Buffer;
 }
 
 export interface HttpServer {
@@ -22,11 +22,15 @@ export interface HttpServer {
 }
 
 const HOST = '127.0.0.1';
+const MAX_BODY_BYTES = 1024 * 1024;
+
+export type Route = (asked: Asked) => Promise<Answer>;
 
 /** `route` may reject: the client gets 500, `onError` the reason. */
 export async function serveHttp(
-  route: (asked: Asked) => Promise<Answer>,
+  route: Route,
   onError: (error: unknown) => void,
+  maxBodyBytes = MAX_BODY_BYTES,
 ): Promise<HttpServer> {
   const server = createServer((request, response) => {
     response.on('error', () => {});
@@ -42,7 +46,7 @@ export async function serveHttp(
     if (!isSafe(method) && headers.origin !== undefined) return problem(403, 'requests from a browser are refused');
     try {
       const [path = '/'] = url.split('?');
-      return await route({ method, path, headers, body: await readBody(request) });
+      return await route({ method, path, headers, body: await readBytes(request, maxBodyBytes) });
     } catch (error) {
       if (error instanceof BodyTooLarge) return problem(413, error.message);
       if (!request.destroyed) onError(error);
@@ -78,7 +82,7 @@ export function isJson({ headers }: Asked): boolean {
 /** Undefined: it is no JSON. */
 export function parseBody({ body }: Asked): unknown {
   try {
-    return JSON.parse(body);
+    return JSON.parse(body.toString());
   } catch {
     return undefined;
   }

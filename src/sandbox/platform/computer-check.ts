@@ -1,0 +1,54 @@
+// The computer tool in a request for a message: the right type for the model, and whole results.
+import { z } from 'zod';
+import { BETA, requireBeta } from './betas.ts';
+import type { Block, MessageRequest } from './message-request.ts';
+import { Refused } from './refused.ts';
+
+const TOOLSET = 'computer_toolset_20260801';
+const OLDER = 'computer_20251124';
+/** The ends of the models' identifiers: before them comes the name of the vendor. */
+const TOOLSET_MODELS = /-(?:opus-5|sonnet-5|opus-4-8|fable-5|mythos-5)$/;
+const OLDER_MODELS = /-(?:opus-4-7|opus-4-6|sonnet-4-6|opus-4-5)$/;
+const MEMBERS: ReadonlySet<unknown> = new Set(
+  (
+    'screenshot zoom left_click right_click middle_click double_click triple_click mouse_move left_click_drag ' +
+    'left_mouse_down left_mouse_up cursor_position scroll type key hold_key wait'
+  ).split(' '),
+);
+
+const result = z.looseObject({
+  tool_use_id: z.string(),
+  toolset_name: z.literal('computer'),
+  is_error: z.boolean(),
+  content: z.unknown().refine((value) => value !== undefined, 'is missing'),
+});
+
+export function checkComputer({ model, tools = [], messages }: MessageRequest, betas: ReadonlySet<string>): void {
+  if (tools.some(({ type }) => type === OLDER)) requireBeta(betas, BETA.computer, `the tool ${OLDER}`);
+  const toolset = tools.find(({ type }) => type === TOOLSET);
+  if (toolset === undefined) return;
+  if (OLDER_MODELS.test(model)) throw new Refused(400, `the model ${model} uses the tool ${OLDER}`);
+  if (!TOOLSET_MODELS.test(model)) throw new Refused(400, `the model ${model} does not support ${TOOLSET}`);
+  if (toolset.name !== 'computer') throw new Refused(400, `the name of ${TOOLSET} is computer`);
+  const size = Object.keys(toolset).find((key) => /width|height/.test(key));
+  if (size !== undefined) throw new Refused(400, `${TOOLSET} does not accept ${size}: positions come from screenshots`);
+  for (const [index, message] of messages.entries()) {
+    checkResults(blocksOf(message), blocksOf(messages[index + 1]), index + 1 < messages.length);
+  }
+}
+
+function blocksOf(message: MessageRequest['messages'][number] | undefined): readonly Block[] {
+  return typeof message?.content === 'object' ? message.content : [];
+}
+
+/** Each block of a turn has one result in the next message, whether it was executed or not. */
+function checkResults(turn: readonly Block[], next: readonly Block[], hasNext: boolean): void {
+  if (!hasNext) return;
+  for (const { type, id, name } of turn) {
+    if (type !== 'tool_use' || !MEMBERS.has(name)) continue;
+    const results = next.filter((one) => one.type === 'tool_result' && one['tool_use_id'] === id);
+    if (results.length !== 1) throw new Refused(400, `${String(id)} has ${results.length} results instead of one`);
+    const checked = result.safeParse(results[0]);
+    if (!checked.success) throw new Refused(400, `the result of ${String(id)}: ${z.prettifyError(checked.error)}`);
+  }
+}

@@ -1,0 +1,88 @@
+// The platform's API: skills, files and agents. Source: the model platform's API. It is strict where that document
+// speaks, and answers as such servers usually do where it shows no status or body.
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { json } from '../api/answer.ts';
+import type { Answer } from '../api/answer.ts';
+import { isJson, parseBody } from '../http-server.ts';
+import type { Asked, Route } from '../http-server.ts';
+import { BETA, betasOf, requireBeta } from './betas.ts';
+import { FILE_FIELD, fileRecord } from './file-store.ts';
+import { readFiles } from './form.ts';
+import { checkMessage } from './message-check.ts';
+import type { Stores } from './message-check.ts';
+import { Refused } from './refused.ts';
+import { dialectOf, skillWays } from './skills-api.ts';
+
+export const AUTH_HEADER = 'x-api-key';
+/** The sandbox's own: the document does not show the path of message creation, and there is no model here. */
+export const MESSAGE_CHECK = '/message-check';
+
+type Ways = Readonly<Record<string, () => Answer | Promise<Answer>>>;
+
+export function platformApi(stores: Stores, apiKey: string): Route {
+  return async (asked) => {
+    try {
+      if (!isKey(asked, apiKey)) throw new Refused(401, `the key in the header ${AUTH_HEADER} is missing or wrong`);
+      const ways = waysOf(asked, betasOf(asked), stores);
+      if (ways === undefined) throw new Refused(404, 'there is no such path');
+      const answer = ways[asked.method];
+      if (answer !== undefined) return await answer();
+      const allow = Object.keys(ways).join(', ');
+      return { ...refused(405, `use ${allow}`), allow };
+    } catch (error) {
+      if (error instanceof Refused) return refused(error.status, error.message);
+      throw error;
+    }
+  };
+}
+
+function waysOf(asked: Asked, betas: ReadonlySet<string>, stores: Stores): Ways | undefined {
+  const { path } = asked;
+  if (path === MESSAGE_CHECK) return { POST: () => json(200, checkMessage(jsonOf(asked), betas, stores)) };
+  if (path === '/v1/agents') return { POST: () => storeAgent(asked, betas) };
+  if (path === '/v1/files') {
+    return {
+      POST: async () => {
+        requireBeta(betas, BETA.files, 'an upload');
+        return json(200, fileRecord(await stores.files.store(await readFiles(asked, FILE_FIELD))));
+      },
+    };
+  }
+  if (path !== '/v1/skills' && !path.startsWith('/v1/skills/')) return undefined;
+  const parts = path.split('/').slice(3).map(decoded);
+  return skillWays(parts, asked, dialectOf(betas), stores.skills);
+}
+
+/** The document shows nothing of an agent but the path and the beta value: nothing is kept. */
+function storeAgent(asked: Asked, betas: ReadonlySet<string>): Answer {
+  requireBeta(betas, BETA.agents, 'an agent');
+  const agent = z.record(z.string(), z.unknown()).safeParse(jsonOf(asked));
+  if (!agent.success) throw new Refused(400, 'an agent is a JSON object');
+  return json(200, { ...agent.data, id: `agent_${randomBytes(12).toString('hex')}` });
+}
+
+function jsonOf(asked: Asked): unknown {
+  if (!isJson(asked)) throw new Refused(415, 'Content-Type must be application/json');
+  const body = parseBody(asked);
+  if (body === undefined) throw new Refused(400, 'the body is no JSON');
+  return body;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new Refused(400, 'the path is not encoded as a URL');
+  }
+}
+
+function isKey({ headers }: Asked, apiKey: string): boolean {
+  const given = Buffer.from(String(headers[AUTH_HEADER] ?? ''));
+  const wanted = Buffer.from(apiKey);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+function refused(status: number, message: string): Answer {
+  return json(status, { error: { message } });
+}

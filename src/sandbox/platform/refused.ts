@@ -1,0 +1,9 @@
+/** Why the platform refuses a request. The contract shows no status and no body of an error. */
+export class Refused extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}

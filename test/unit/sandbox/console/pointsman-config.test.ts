@@ -1,0 +1,44 @@
+// The configuration of the sandbox is one that Pointsman takes, with every part.
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../../../src/config/load.ts';
+import { pointsmanConfig } from '../../../../src/sandbox/console/pointsman-config.ts';
+import type { Routed } from '../../../../src/sandbox/console/pointsman-config.ts';
+
+const ROUTED: Routed = {
+  scope: 'sandbox',
+  members: [{ name: 'pg-1', host: '127.0.0.1', port: 21001, api: 'http://127.0.0.1:22001' }],
+  branches: undefined,
+  platform: undefined,
+};
+const ADDRESSES = { write: '127.0.0.1:6432', read: '127.0.0.1:6433', admin: '127.0.0.1:8432' };
+
+function loaded(routed: Routed) {
+  const found = loadConfig({ file: 'pointsman.yaml', env: {}, readFile: () => pointsmanConfig(routed, ADDRESSES) });
+  if (found.kind === 'invalid') expect.fail(JSON.stringify(found.problems));
+  return found.config;
+}
+
+test('without a platform there is no such section', () => {
+  expect(loaded(ROUTED).platform).toBeUndefined();
+});
+
+test.each(['general', 'beta'] as const)('with a platform: everything that a command needs, %s', (dialect) => {
+  const at = {
+    url: 'http://127.0.0.1:23001',
+    apiKeyFile: '/tmp/key',
+    authHeader: 'x-key',
+    betaHeader: 'x-beta',
+    skillsField: 'skill',
+    fileField: 'document',
+    messageCheck: '',
+  };
+  expect(loaded({ ...ROUTED, platform: { dialect, at } }).platform).toEqual({
+    url: at.url,
+    apiKeyFile: at.apiKeyFile,
+    authHeader: at.authHeader,
+    headers: {},
+    betaHeader: at.betaHeader,
+    skills: { dialect, filesField: at.skillsField, extraFields: {} },
+    files: { field: at.fileField, extraFields: {} },
+  });
+});
