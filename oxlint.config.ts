@@ -29,7 +29,7 @@ const ROOMS: Record<string, Room> = {
   kubernetes: { may: ['model'], libraries: ['undici'] },
   http: { may: ['model'], libraries: ['undici'] },
   branches: { may: ['model', 'http'] },
-  platform: { may: ['model', 'http'] },
+  platform: { may: ['model', 'http'], libraries: ['yaml'] },
   cluster: { may: ['model', 'core', 'reports', 'patroni'] },
   discovery: { may: ['model', 'core', 'reports', 'patroni'] },
   monitor: { may: ['model', 'core', 'reports'] },

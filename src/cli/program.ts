@@ -21,6 +21,7 @@ import { describeOperations } from './operations.ts';
 import { run } from './run.ts';
 import { describeSandbox } from './sandbox.ts';
 import { describeSessions } from './sessions/commands.ts';
+import { describeSkill } from './skill/commands.ts';
 import { describeStatus } from './status/commands.ts';
 import { describeSwitchover } from './switchover/commands.ts';
 
@@ -117,6 +118,7 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
   describeSwitchover(remote, io, end);
   describeCluster(program, io, parts.cluster, end);
   describeBranches(program, io, parts.branches, end);
+  describeSkill(program, io, end);
   describeSandbox(program, io, sandbox, end);
   describeCompletion(program, io, end);
   describeHelp(program, io, version);

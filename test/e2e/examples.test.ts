@@ -1,7 +1,7 @@
 // Every command has examples in its help, and each of them works: against a sandbox, with a Pointsman in front of it,
 // as a process of its own. A new command is covered by its help alone.
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -103,6 +103,7 @@ describeOnSandbox('each example', (on) => {
     const config = configFor(lab.cluster, { admin: { address: admin, token: TOKEN } });
     await writeFile(join(directory, 'pointsman.yaml'), stringify({ ...config, branches: branchesOn(storage) }));
     await writeFile(join(directory, 'dynamic.yaml'), DYNAMIC);
+    await cp('deploy/skills', join(directory, 'deploy/skills'), { recursive: true });
   });
   afterAll(async () => {
     await storage.stop();

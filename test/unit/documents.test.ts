@@ -163,7 +163,7 @@ test('troubleshooting.md quotes `pointsman explain` word for word', () => {
   expect(quoted.filter((text) => !sources.some((source) => source.includes(text)))).toEqual([]);
 });
 
-/** Names of PostgreSQL, its drivers, PgBouncer and the kernel, and metrics of prom-client. */
+/** Names of PostgreSQL, its drivers, PgBouncer and the kernel, metrics of prom-client, fields of the management API. */
 const FOREIGN: ReadonlySet<string> = new Set([
   'auth_query',
   'channel_binding',
@@ -181,12 +181,16 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'pg_isready',
   'pg_receivewal',
   'pg_recvlogical',
+  'pg_rewind',
+  'pg_stat_activity',
   'pg_stat_replication',
   'pg_upgrade',
   'pool_mode',
   'process_max_fds',
   'process_open_fds',
   'query_wait_timeout',
+  'receive_lag',
+  'receive_lsn',
   'remote_apply',
   'reserve_pool_size',
   'server_check_delay',

@@ -28,6 +28,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   curl: 'test/integration/admin/operations.test.ts sends the same requests',
   docker:
     'test/e2e/image.test.ts builds and runs the image; test/integration/deploy/compose.test.ts reads the compose file',
+  grep: 'reads a file of the reader',
   helm: 'test/integration/deploy/chart.test.ts renders the chart with these values',
   install: 'writes to /etc',
   psql: 'needs a cluster; test/record-session.ts recorded deploy/try.md, test/e2e runs psql',
