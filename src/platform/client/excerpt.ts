@@ -30,8 +30,8 @@ function isOpaque(word: string): boolean {
   return /\d/.test(word) && /[A-Za-z]/.test(word) && !/^(?:skill|file|toolu|skillver|agent|req)_/.test(word);
 }
 
-/** Whole characters alone. */
 function shorten(text: string): string {
-  const characters = [...text];
-  return characters.length <= MOST_SHOWN ? text : `${characters.slice(0, MOST_SHOWN - 1).join('')}…`;
+  if (text.length <= MOST_SHOWN) return text;
+  const halfCharacter = /[\uD800-\uDBFF]$/;
+  return `${text.slice(0, MOST_SHOWN - 1).replace(halfCharacter, '')}…`;
 }

@@ -1,4 +1,4 @@
-// The server below both fakes of contract 2: it keeps every request, and notes each one that breaks the contract.
+// The server below the fakes of contracts 2 and 3: it keeps every request, and notes each one that breaks the contract.
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { close, listen } from '../fakes/listen.ts';
@@ -9,6 +9,7 @@ export interface FakeRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
+  readonly bytes: Buffer;
 }
 
 export type FakeAnswer =
@@ -31,17 +32,19 @@ export interface FakeServer {
 
 export async function startFakeServer(
   quirks: Quirks,
-  answer: (request: FakeRequest, violations: string[]) => FakeAnswer,
+  answer: (request: FakeRequest, violations: string[]) => FakeAnswer | Promise<FakeAnswer>,
 ): Promise<FakeServer> {
   const requests: FakeRequest[] = [];
   const server = createServer((incoming, response) => {
-    let body = '';
-    incoming.setEncoding('utf8');
-    incoming.on('data', (chunk: string) => (body += chunk));
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => void chunks.push(chunk));
     incoming.on('end', () => {
-      const request = { method: incoming.method ?? '', path: incoming.url ?? '', headers: incoming.headers, body };
+      const bytes = Buffer.concat(chunks);
+      const { method = '', url: path = '', headers } = incoming;
+      const request = { method, path, headers, body: bytes.toString(), bytes };
       requests.push(request);
-      void (async () => send(response, (await fake.script(request)) ?? answer(request, fake.violations), quirks))();
+      void (async () =>
+        send(response, (await fake.script(request)) ?? (await answer(request, fake.violations)), quirks))();
     });
   });
   const port = await listen(server);
