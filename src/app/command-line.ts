@@ -38,6 +38,12 @@ export async function commandLine(process: NodeJS.Process): Promise<never> {
         return createBranchControl(source, { clock, random: Math.random });
       },
     },
+    platform: {
+      openPlatform: async (policy) => {
+        const { createPlatformClient } = await import('../platform/client/client.ts');
+        return createPlatformClient({ policy, clock, random: Math.random });
+      },
+    },
     version,
   };
   const code = await runCli(process.argv.slice(2), io, parts);

@@ -2,6 +2,7 @@
 // or configuration).
 import { Command, CommanderError, Option } from 'commander';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/schema/log-options.ts';
+import { describeAgent } from './agent/commands.ts';
 import { describeBranches } from './branches/commands.ts';
 import type { BranchParts } from './branches/parts.ts';
 import { describeCluster } from './cluster/commands.ts';
@@ -17,6 +18,7 @@ import { EXIT } from './io.ts';
 import type { CliIo, RunApp, SandboxParts } from './io.ts';
 import type { CheckSeeds } from './live-check.ts';
 import { describeIncidents } from './incidents/commands.ts';
+import type { PlatformParts } from './platform/context.ts';
 import { describeOperations } from './operations.ts';
 import { run } from './run.ts';
 import { describeSandbox } from './sandbox.ts';
@@ -48,6 +50,7 @@ export interface CliParts {
   readonly sandbox: SandboxParts;
   readonly cluster: ClusterParts;
   readonly branches: BranchParts;
+  readonly platform: PlatformParts;
   /** The program's version, without a leading v. */
   readonly version: string;
 }
@@ -78,6 +81,8 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
+    // `pointsman skill delete ID --version V` is not about the version of the program.
+    .enablePositionalOptions()
     .addHelpText('after', EXAMPLES)
     .configureOutput({
       writeOut: (text) => io.stdout(helpWithin(width(), text)),
@@ -112,13 +117,14 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
     .action(async (options: HealthcheckOptions) =>
       end(await (await import('./healthcheck.ts')).healthcheck(options, io)),
     );
-  describeIncidents(program, io, end);
+  describeIncidents(program, io, parts.platform, end);
   describeSessions(remote, io, end);
   describeOperations(remote, io, end);
   describeSwitchover(remote, io, end);
   describeCluster(program, io, parts.cluster, end);
   describeBranches(program, io, parts.branches, end);
-  describeSkill(program, io, end);
+  describeSkill(program, io, parts.platform, end);
+  describeAgent(program, io, parts.platform, end);
   describeSandbox(program, io, sandbox, end);
   describeCompletion(program, io, end);
   describeHelp(program, io, version);

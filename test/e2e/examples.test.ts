@@ -14,6 +14,8 @@ import { TRAFFIC, VERBS } from '../../src/sandbox/console/verb-list.ts';
 import { waitForCandidates } from '../support/clusters/candidates.ts';
 import { startFakeStorageNode } from '../support/branches/fake-storage-node.ts';
 import type { FakeStorageNode } from '../support/branches/fake-storage-node.ts';
+import { startPlatform } from '../../src/sandbox/platform/start-platform.ts';
+import type { RunningPlatform } from '../../src/sandbox/platform/start-platform.ts';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { allHelp, callsIn } from '../support/documents/help.ts';
 import { cliParts } from '../support/fakes/cli-parts.ts';
@@ -29,6 +31,9 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   'pointsman accept timeline': /nothing to accept: no primary is refused for its timeline/,
   'pointsman incidents list --directory /var/lib/pointsman': /cannot be read: there is no such file/,
   'pointsman incidents show latest': /there are no incidents/,
+  'pointsman incidents upload latest': /there are no incidents/,
+  'pointsman incidents request latest --skill pointsman-runbook --model vendor-opus-5 --max-tokens 4096':
+    /there are no incidents/,
   'pointsman incidents show 2026-11-22-1 --json': /unknown incident 2026-11-22-1: the incidents are \(none\)/,
   'pointsman kill 17': /no session 17: it has ended, or never existed/,
   'pointsman kill 17 18 --dry-run': /no session 18: it has ended, or never existed/,
@@ -95,18 +100,25 @@ describeOnSandbox('each example', (on) => {
   let directory = '';
   let admin = '';
   let storage: FakeStorageNode;
+  let platform: RunningPlatform;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pointsman-examples-'));
     await waitForCandidates(lab);
     admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
     storage = await startFakeStorageNode();
+    platform = await startPlatform(join(directory, 'platform'), () => {});
     const config = configFor(lab.cluster, { admin: { address: admin, token: TOKEN } });
-    await writeFile(join(directory, 'pointsman.yaml'), stringify({ ...config, branches: branchesOn(storage) }));
+    await writeFile(
+      join(directory, 'pointsman.yaml'),
+      stringify({ ...config, branches: branchesOn(storage), platform: accessTo(platform) }),
+    );
     await writeFile(join(directory, 'dynamic.yaml'), DYNAMIC);
+    await writeFile(join(directory, 'agent.json'), '{}');
     await cp('deploy/skills', join(directory, 'deploy/skills'), { recursive: true });
   });
   afterAll(async () => {
     await storage.stop();
+    await platform.close();
     await rm(directory, { recursive: true, force: true });
   });
 
@@ -133,6 +145,7 @@ describeOnSandbox('each example', (on) => {
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       EDITOR: 'true',
+      XDG_STATE_HOME: join(directory, 'state'),
       ...(Object.keys(given).length === 0 ? { POINTSMAN_CONFIG: 'pointsman.yaml' } : {}),
       ...(words[1] === 'run' ? SECOND_PROXY : {}),
       ...Object.fromEntries(Object.entries(given).map(([name, value]) => [name, mine(value)])),
@@ -167,4 +180,8 @@ describeOnSandbox('each example', (on) => {
 
 function isCallOf(words: readonly string[], command: string): boolean {
   return command !== '' && `${words.slice(1).join(' ')} `.startsWith(`${command} `);
+}
+
+function accessTo({ url, apiKeyFile, betaHeader }: RunningPlatform): object {
+  return { url, api_key_file: apiKeyFile, beta_header: betaHeader };
 }

@@ -91,10 +91,11 @@ const endAtOnce = (listener: () => void): (() => void) => {
   return () => {};
 };
 
-const BRANCHES = `branches:
+const SECTIONS = `branches:
   source: storage
   storage: { url: http://pageserver:9898, tenant: t, names_file: /var/lib/pointsman/branches.json, pg_version: 17 }
   backends: { template: '{slug}.svc:5432' }
+platform: { url: https://platform.internal, api_key_file: /run/secrets/platform, beta_header: vendor-beta }
 `;
 
 describe("Pointsman's commands", () => {
@@ -184,7 +185,7 @@ describe("Pointsman's commands", () => {
       stderr: (text) => void (err += text),
       readFile: (file) =>
         SOURCES[file] ??
-        `cluster: { seeds: [http://pg-1:8008] }\nadmin: { address: ${address}, token: ${TOKEN} }\n${BRANCHES}`,
+        `cluster: { seeds: [http://pg-1:8008] }\nadmin: { address: ${address}, token: ${TOKEN} }\n${SECTIONS}`,
       writeFile: () => {},
       // Every question is declined.
       readLine: () => Promise.resolve(undefined),

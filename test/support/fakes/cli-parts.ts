@@ -10,6 +10,7 @@ export function cliParts(given: Partial<CliParts> = {}): CliParts {
     sandbox: { verbs: [], run: unexpected, ask: unexpected, sql: unexpected, config: unexpected },
     cluster: { openCluster: unexpected, now: () => new Date(), sleep: unexpected },
     branches: { openSource: unexpected },
+    platform: { openPlatform: unexpected },
     version: '0',
     ...given,
   };

@@ -1,0 +1,33 @@
+// The message request that `request` commands print. Nothing is sent: the path of message creation is not part of the
+// platform's interface.
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import type { SkillReference } from '../../platform/fragments.ts';
+
+export interface MessageOptions {
+  readonly model: string;
+  readonly maxTokens: number;
+  readonly question?: string | undefined;
+}
+
+export function withMessageOptions(command: Command): Command {
+  return command
+    .requiredOption('--model <name>', 'the model, as the platform names it')
+    .requiredOption('--max-tokens <n>', 'the most tokens of the answer', positive)
+    .option('--question <text>', 'the text for the model');
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError('It is a whole number, 1 or more.');
+}
+
+/** `skill_01…`, or with a version behind a colon. A skill's own name stands for its id if it was published here. */
+export function parseReference(text: string): { readonly skill: string; readonly version: string } {
+  const [skill = '', ...rest] = text.split(':');
+  const version = rest.join(':');
+  return { skill, version: version === '' ? 'latest' : version };
+}
+
+export type { SkillReference };
