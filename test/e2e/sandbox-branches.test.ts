@@ -1,34 +1,21 @@
 // The path of the first try: the sandbox with branches in one terminal, commands and clients in another one. Real
 // servers, the real program, the real commands.
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client, DatabaseError } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runStatement } from '../../src/sandbox/console/statement.ts';
 import { hasPsql } from '../../src/sandbox/console/psql.ts';
 import { missingForSandbox } from '../support/clusters/sandbox-availability.ts';
-import { type Ended, SandboxProcess } from '../support/processes/sandbox-process.ts';
+import { runPointsman, runProgram } from '../support/processes/run-program.ts';
+import type { Ended } from '../support/processes/run-program.ts';
+import { SandboxProcess } from '../support/processes/sandbox-process.ts';
 import { waitUntil } from '../support/patroni/wait.ts';
 import { describeUnless, itUnless } from '../support/runner/unless-missing.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const COUNT = 'select count(*)::int as count from visits';
 const WRITE = 'insert into visits default values returning written_on';
 const REFUSED = 4;
-
-function run(program: string, args: readonly string[]): Promise<Ended> {
-  // The variable of the test run is no setting of Pointsman's.
-  const { POINTSMAN_TEST_CLUSTERS: _, ...env } = process.env;
-  const child = spawn(program, [...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => void (stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => void (stderr += chunk.toString()));
-  return new Promise((resolve) => {
-    child.once('close', (code, signal) => resolve({ code: code ?? signal ?? 'unknown', stdout, stderr }));
-  });
-}
 
 async function count(url: string): Promise<unknown> {
   const { rows } = await runStatement(url, COUNT);
@@ -56,7 +43,7 @@ describeUnless(missingForSandbox, 'branches of the sandbox, from the banner on',
 
   /** `pointsman branches ARGS…` as the banner shows it. */
   async function branches(...args: readonly string[]): Promise<Ended> {
-    const ended = await run(process.execPath, [MAIN, 'branches', ...args, '-c', file]);
+    const ended = await runPointsman(['branches', ...args, '-c', file]);
     shown += ended.stdout + ended.stderr;
     return ended;
   }
@@ -73,7 +60,7 @@ describeUnless(missingForSandbox, 'branches of the sandbox, from the banner on',
   });
 
   itUnless(hasPsql() ? undefined : 'psql', 'psql connects with the command of the banner', async () => {
-    const { code, stdout } = await run('psql', [`${sandbox.write}@pr-1`, '-Atc', 'select count(*) from visits']);
+    const { code, stdout } = await runProgram('psql', [`${sandbox.write}@pr-1`, '-Atc', 'select count(*) from visits']);
     expect([code, stdout.trim()]).toEqual([0, '3']);
   });
 

@@ -4,16 +4,12 @@ import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { findFreePorts } from '../patroni/ports.ts';
 import { waitUntil } from '../patroni/wait.ts';
+import { runPointsman } from './run-program.ts';
+import type { Ended } from './run-program.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const START_WITHIN_MS = 60_000;
 const END_WITHIN_MS = 30_000;
-
-export interface Ended {
-  readonly code: number | string;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 export class SandboxProcess {
   readonly write: string;
@@ -75,15 +71,8 @@ export class SandboxProcess {
   }
 
   /** `pointsman sandbox ARGS…` in another terminal. */
-  async second(...args: readonly string[]): Promise<Ended> {
-    const child = spawn(process.execPath, [MAIN, 'sandbox', '--control', this.#control, ...args]);
-    let [stdout, stderr] = ['', ''];
-    child.stdout.on('data', (chunk: Buffer) => void (stdout += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => void (stderr += chunk.toString()));
-    const code = await new Promise<number | string>((resolve) => {
-      child.once('close', (exitCode, signal) => resolve(exitCode ?? signal ?? 'unknown'));
-    });
-    return { code, stdout, stderr };
+  second(...args: readonly string[]): Promise<Ended> {
+    return runPointsman(['sandbox', '--control', this.#control, ...args]);
   }
 
   /** Sends the signal and resolves with how it ended: its exit code, or the signal. */

@@ -1,0 +1,39 @@
+// Contract 3 against the sandbox's platform: the same tests as against the fake, over a server that stores on disk; and
+// once more with 200 ways to be silent where the contract is.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe } from 'vitest';
+import type { PlatformTarget } from '../../../support/platform/contract/target.ts';
+import { registerPlatformContract } from '../../../support/platform/contract/suite.ts';
+import { platformQuirksOf } from '../../../support/platform/quirks.ts';
+import { PlatformLab } from '../../../support/sandbox/platform-lab.ts';
+import { quirkyTarget } from '../../../support/sandbox/quirky-platform.ts';
+import { systemClock } from '../../../support/waiting/system-clock.ts';
+
+let lab: PlatformLab;
+beforeAll(async () => {
+  lab = await PlatformLab.start();
+});
+afterAll(async () => {
+  await lab.stop();
+});
+
+describe('the sandbox', () => {
+  registerPlatformContract(async () => {
+    const target = { ...lab.platform, apiKey: lab.key, clock: systemClock, stop: async () => {} };
+    return new Map([['the sandbox', target]]);
+  });
+});
+
+describe('the sandbox with 40 sets of quirks', () => {
+  registerPlatformContract(async () => {
+    const targets = new Map<string, PlatformTarget>();
+    for (let seed = 200; seed < 240; seed += 1) {
+      const quirks = platformQuirksOf(seed);
+      const apiKeyFile = join(lab.directory, `key-of-seed-${seed}`);
+      await writeFile(apiKeyFile, `${quirks.apiKey}\n`);
+      targets.set(`seed ${seed}`, await quirkyTarget(lab, quirks, apiKeyFile));
+    }
+    return targets;
+  });
+});
