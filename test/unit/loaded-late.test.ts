@@ -1,9 +1,10 @@
-// No program loads the room `branches` at its start: it is imported when branches are configured, or by their commands.
-import { readFileSync } from 'node:fs';
+// No program loads these rooms at its start. `branches` is imported when branches are configured, or by their commands;
+// `platform` by commands alone.
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const SRC = new URL('../../../src/', import.meta.url).pathname;
+const SRC = new URL('../../src/', import.meta.url).pathname;
 
 /** Imports that are executed with the file. */
 function importsOf(file: string): readonly string[] {
@@ -26,5 +27,15 @@ function loadedBy(program: string): ReadonlySet<string> {
 test.each(['app/command-line.ts', 'worker-main.ts', 'healthcheck-main.ts', 'index.ts'])('%s', (program) => {
   const loaded = [...loadedBy(program)];
   expect(loaded.length).toBeGreaterThan(5);
-  expect(loaded.filter((file) => file.startsWith('branches/'))).toEqual([]);
+  expect(loaded.filter((file) => /^(?:branches|platform|http)\//.test(file))).toEqual([]);
+});
+
+test('only commands import the room platform', () => {
+  const files = globSync('**/*.ts', { cwd: SRC }).filter((file) => !/^(?:platform|cli|sandbox)\//.test(file));
+  expect(files.length).toBeGreaterThan(300);
+  const users = files.filter((file) =>
+    /(?:from |import\()'(?:\.{1,2}\/)+platform\//.test(readFileSync(join(SRC, file), 'utf8')),
+  );
+  // It gives the commands what they import later.
+  expect(users.filter((file) => file !== 'app/command-line.ts')).toEqual([]);
 });
