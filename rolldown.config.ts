@@ -71,7 +71,7 @@ export default defineConfig({
   },
   platform: 'node',
   // Optional, or too much of what nobody but the sandbox needs.
-  external: ['pg', 'undici', 'cli-table3', 'diff', 'eventsource-parser'],
+  external: ['pg', 'undici', 'cli-table3', 'diff', 'eventsource-parser', 'playwright-core'],
   plugins: [libraries, types, statusPage()],
   output: {
     dir: 'dist',

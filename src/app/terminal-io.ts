@@ -3,12 +3,15 @@ import type { CliIo } from '../cli/io.ts';
 
 const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-export function terminalIo(process: NodeJS.Process): Pick<CliIo, 'screen' | 'readLine' | 'onKey' | 'onInterrupt'> {
+type TerminalIo = Pick<CliIo, 'screen' | 'readLine' | 'readLines' | 'onKey' | 'onInterrupt'>;
+
+export function terminalIo(process: NodeJS.Process): TerminalIo {
   const { stdin, stdout, stderr } = process;
   return {
     ...(stdout.isTTY && { screen: { size: () => ({ columns: stdout.columns, rows: stdout.rows }) } }),
     // A question goes to stderr, so that the output of the command may be a file.
     ...(stdin.isTTY && stderr.isTTY && { readLine: (question) => ask(process, question) }),
+    readLines: () => linesOf(stdin),
     ...(stdin.isTTY && { onKey: (listener) => listenToKeys(stdin, listener) }),
     onInterrupt: (listener) => {
       for (const signal of INTERRUPTS) process.on(signal, listener);
@@ -31,6 +34,11 @@ async function ask({ stdin, stderr }: NodeJS.Process, question: string): Promise
       resolve(answer);
     });
   });
+}
+
+async function* linesOf(stdin: NodeJS.ReadStream): AsyncGenerator<string> {
+  const { createInterface } = await import('node:readline');
+  yield* createInterface({ input: stdin, crlfDelay: Infinity });
 }
 
 function listenToKeys(stdin: NodeJS.ReadStream, listener: (key: string) => void): () => void {

@@ -18,6 +18,8 @@ export interface CliIo {
   readonly screen?: { readonly size: () => { readonly columns: number; readonly rows: number } };
   /** Asks on the terminal. Undefined: the input ended, or Ctrl-C. Absent: nobody can be asked. */
   readonly readLine?: (question: string) => Promise<string | undefined>;
+  /** The lines of standard input, until its end. Absent: there is no input. */
+  readonly readLines?: () => AsyncIterable<string>;
   /** Calls the listener for each key, Ctrl-C included, until the returned function is called. Absent: no terminal. */
   readonly onKey?: (listener: (key: string) => void) => () => void;
   /**

@@ -8,6 +8,7 @@ import type { BranchParts } from './branches/parts.ts';
 import { describeCluster } from './cluster/commands.ts';
 import type { ClusterParts } from './cluster/context.ts';
 import { describeCompletion } from './completion/commands.ts';
+import { describeComputer } from './computer/commands.ts';
 import { describeConfiguration } from './configuration-commands.ts';
 import type { ConfigOptions } from './configuration.ts';
 import type { ExplainOptions } from './explain.ts';
@@ -125,6 +126,7 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
   describeBranches(program, io, parts.branches, end);
   describeSkill(program, io, parts.platform, end);
   describeAgent(program, io, parts.platform, end);
+  describeComputer(program, io, end);
   describeSandbox(program, io, sandbox, end);
   describeCompletion(program, io, end);
   describeHelp(program, io, version);

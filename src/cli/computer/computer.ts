@@ -1,0 +1,72 @@
+// `pointsman computer`: turns of tool_use blocks in, their results out, one line each.
+import { NoBrowser, openScreen } from '../../platform/computer/browser.ts';
+import type { OpenScreen } from '../../platform/computer/browser.ts';
+import { readTurn } from '../../platform/computer/read-turn.ts';
+import { runTurn } from '../../platform/computer/run-turn.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { pageUrl } from './page-url.ts';
+
+export interface ComputerOptions {
+  readonly url?: string;
+  readonly browser?: string;
+  readonly allowRemote?: boolean;
+  readonly allowOperations?: boolean;
+  readonly sandbox: boolean;
+}
+
+export async function computer(options: ComputerOptions, io: CliIo): Promise<number> {
+  const page = pageUrl(options.url, options.allowRemote ?? false);
+  if (page.kind === 'invalid') return failed(io, page.why, EXIT.usage);
+  try {
+    const screen = await openScreen({
+      url: page.url,
+      executable: options.browser,
+      path: io.env['PATH'] ?? '',
+      isSandboxed: options.sandbox,
+      allowsOperations: options.allowOperations ?? false,
+    });
+    try {
+      io.stderr(openText(page.url, screen, options));
+      return await serve(screen, io);
+    } finally {
+      await screen.close();
+    }
+  } catch (error) {
+    if (error instanceof NoBrowser) return failed(io, error.message, EXIT.failure);
+    throw error;
+  }
+}
+
+function openText({ href }: URL, { size, isSandboxed, executable }: OpenScreen, options: ComputerOptions): string {
+  const rules = options.allowOperations ? 'clicks may change something' : 'operations are held back';
+  const unsafe = isSandboxed || !options.sandbox ? '' : ' Chromium runs without its sandbox, because the user is root.';
+  return `pointsman: ${href} is open in ${executable}, ${size.width} x ${size.height} pixels; ${rules}.${unsafe}\n`;
+}
+
+/** Until the input ends, or Ctrl-C. */
+async function serve(screen: OpenScreen, io: CliIo): Promise<number> {
+  const lines = io.readLines?.()[Symbol.asyncIterator]();
+  if (lines === undefined) return EXIT.ok;
+  const interrupt = Promise.withResolvers<undefined>();
+  const stop = io.onInterrupt?.(() => interrupt.resolve(undefined));
+  try {
+    for (let number = 1; ; number += 1) {
+      const next = await Promise.race([lines.next(), interrupt.promise]);
+      if (next === undefined || next.done === true) return EXIT.ok;
+      if (next.value.trim() === '') continue;
+      const turn = readTurn(next.value);
+      if (turn.kind === 'invalid') return failed(io, `line ${number}: ${turn.why}`, EXIT.usage);
+      const results = await Promise.race([runTurn(turn.blocks, screen), interrupt.promise]);
+      if (results === undefined) return EXIT.ok;
+      io.stdout(`${JSON.stringify(results)}\n`);
+    }
+  } finally {
+    stop?.();
+  }
+}
+
+function failed(io: CliIo, why: string, code: number): number {
+  io.stderr(`pointsman: ${why}\n`);
+  return code;
+}
