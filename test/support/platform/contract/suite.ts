@@ -7,10 +7,11 @@ import { MESSAGE_TESTS } from './message-tests.ts';
 import { SKILL_TESTS } from './skill-tests.ts';
 import { inBatches } from './target.ts';
 import type { PlatformTarget } from './target.ts';
+import { TOOLSET_TESTS } from './toolset-tests.ts';
 
 export type LineTest = (on: PlatformTarget) => Promise<void>;
 
-const TESTS: Readonly<Record<LineId, LineTest>> = { ...SKILL_TESTS, ...FILE_TESTS, ...MESSAGE_TESTS };
+const TESTS: Readonly<Record<LineId, LineTest>> = { ...SKILL_TESTS, ...FILE_TESTS, ...MESSAGE_TESTS, ...TOOLSET_TESTS };
 
 /** `start` gives the platforms, with a name for messages. */
 export function registerPlatformContract(start: () => Promise<ReadonlyMap<string, PlatformTarget>>): void {
