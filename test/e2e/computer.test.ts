@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
-import { beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { computerSession, contents, imageSize } from '../support/browser/computer-session.ts';
 import type { ComputerSession } from '../support/browser/computer-session.ts';
 import { describeInBrowser } from '../support/browser/chromium.ts';
@@ -25,6 +25,17 @@ describeInBrowser('an agent on the status page', () => {
   const lab = pageLab();
   beforeEach(() => waitForCandidates(lab));
 
+  const sessions: ComputerSession[] = [];
+  afterEach(async () => {
+    for (const one of sessions.splice(0)) await one.end();
+  });
+
+  async function start(...options: readonly string[]): Promise<ComputerSession> {
+    const session = computerSession(await url(), ...options);
+    sessions.push(session);
+    return session;
+  }
+
   async function url(): Promise<string> {
     return `http://127.0.0.1:${await lab.pointsman.port('admin')}/`;
   }
@@ -37,7 +48,7 @@ describeInBrowser('an agent on the status page', () => {
   }
 
   it('looks, waits and reads closely', async () => {
-    const session = computerSession(await url());
+    const session = await start();
     const results = await session.turn(
       ['screenshot'],
       ['wait', { duration: 1 }],
@@ -54,7 +65,7 @@ describeInBrowser('an agent on the status page', () => {
   it('opens the switchover, and is told that a person confirms it', async () => {
     const { name: primary } = await lab.cluster.leader();
     const page = await sameLayout();
-    const session = computerSession(await url());
+    const session = await start();
     const confirmed = await until('the confirmation', () => confirmIn(page, session, 'Switch over …'), 100_000);
     expect(confirmed.map(({ is_error }) => is_error)).toEqual([false, false, true, true, true]);
     const [, typed, held, ...rest] = contents(confirmed);
@@ -71,7 +82,7 @@ describeInBrowser('an agent on the status page', () => {
 
   it('probes all members when operations are allowed and the agent has the token', async () => {
     const page = await sameLayout();
-    const session = computerSession(await url(), '--allow-operations');
+    const session = await start('--allow-operations');
     const { lines } = lab.pointsman;
     await until(
       'the round of probes',

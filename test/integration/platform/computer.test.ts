@@ -16,6 +16,7 @@ import { until } from '../../support/waiting/until.ts';
 const FIELD = { coordinate: [150, 120] };
 const CHANGE = { coordinate: [150, 220] };
 const NEW_TAB = { coordinate: [150, 310] };
+const BEACON = { coordinate: [150, 520] };
 const OTHER_ORIGIN = { coordinate: [150, 420] };
 const FREE = { coordinate: [600, 500] };
 
@@ -158,6 +159,13 @@ describeInBrowser('the computer toolset', () => {
     expect(session.err()).toContain('operations are held back');
     const line = await until('the answer on the page', () => page.lines().find((one) => one.startsWith('answer')));
     expect(line).toBe(`answer 403 ${JSON.stringify({ error: held })}`);
+    expect(page.requests()).toEqual(['GET /']);
+  });
+
+  it('holds back what a page sends beside its scripts, too', async () => {
+    session = computerSession(page.url);
+    const [held] = contents(await session.turn(['left_click', BEACON]));
+    expect(held).toMatch(/^Held back, nothing was sent: POST \/beacon/);
     expect(page.requests()).toEqual(['GET /']);
   });
 

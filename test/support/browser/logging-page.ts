@@ -7,10 +7,10 @@ const PAGE = `<!doctype html><title>log</title>
   html, body { margin: 0; user-select: none }
   #wide { width: 3000px; height: 3000px }
   input, button, a { position: absolute; left: 100px; width: 200px; height: 40px; top: 100px }
-  button { top: 200px } a { top: 300px } #other { top: 400px }
+  button { top: 200px } a { top: 300px } #other { top: 400px } #beacon { top: 500px }
 </style>
 <div id="wide"></div><input><button>change</button><a href="/elsewhere" target="_blank">new</a>
-<button id="other">other</button>
+<button id="other">other</button><button id="beacon">beacon</button>
 <script>
   let sequence = 0;
   const log = (line) => fetch('/log?' + new URLSearchParams({ sequence: sequence++, line }));
@@ -27,6 +27,7 @@ const PAGE = `<!doctype html><title>log</title>
     const answer = await fetch('/members/pg-2/drain', { method: 'POST', body: '{}' });
     log('answer ' + answer.status + ' ' + (await answer.text()));
   });
+  document.querySelector('#beacon').addEventListener('click', () => navigator.sendBeacon('/beacon', '{}'));
   document.querySelector('#other').addEventListener('click', async () => {
     await fetch(OTHER, { mode: 'no-cors' }).then(() => log('other reached'), () => log('other failed'));
     location.href = OTHER;
