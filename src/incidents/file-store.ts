@@ -1,6 +1,6 @@
 // The files of incidents: one JSON document each, in one directory, within a number and a size. A file is written
 // beside its place and renamed, so that a reader sees a whole document or none. Loaded where a directory is configured.
-import { mkdir, open, readdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { entryOf } from './entry.ts';
@@ -37,6 +37,11 @@ const indexFile = z.object({
     }),
   ),
 });
+
+/** The note of a command that has stored the incident on a model platform. It is beside the incident. */
+export function uploadNote(id: string): string {
+  return `${id}.upload.json`;
+}
 
 async function replace(path: string, text: string): Promise<void> {
   await writeFile(`${path}.tmp`, text, { mode: FILE_MODE, flush: true });
@@ -112,6 +117,7 @@ export class FileStore {
       const isTooMuch = index >= this.#limits.keep || bytes > this.#limits.maxBytes;
       if (!isTooMuch || id === written) continue;
       await unlink(this.#pathOf(id));
+      await rm(join(this.#directory, uploadNote(id)), { force: true });
       gone.push(id);
     }
     return gone;

@@ -3,9 +3,9 @@ import { fileFragment, messageRequest, skillsFragment } from '../../platform/fra
 import type { Fragment } from '../../platform/fragments.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
-import { fail, platformPolicy } from '../platform/context.ts';
+import { fail, platformConfig } from '../platform/context.ts';
 import type { MessageOptions } from '../platform/message.ts';
-import { skillReference } from '../skill/stored.ts';
+import { skillReference } from '../skill/skill-id.ts';
 import { sourceOf } from './find-source.ts';
 import type { IncidentsOptions } from './source.ts';
 import { uploadsOf } from './upload.ts';
@@ -22,11 +22,12 @@ const QUESTION =
   'unknown; and the next step that is safe. Propose a change only with its reason, its checks and its undo.';
 
 export async function requestAboutIncident(wanted: string, options: RequestOptions, io: CliIo): Promise<number> {
-  const policy = platformPolicy(options, io);
-  if (typeof policy === 'number') return policy;
+  const config = platformConfig(options, io);
+  if (typeof config === 'number') return config;
+  const { policy } = config;
   const id = wanted === 'latest' ? await latest(options, io) : wanted;
   if (typeof id === 'number') return id;
-  const upload = await uploadsOf(options, policy, io).find(id);
+  const upload = await uploadsOf(options, config, io).find(id);
   if (typeof upload === 'string') return fail(io, upload);
   if (upload === undefined) {
     return fail(io, `incident ${id} is not stored on ${policy.url}: \`pointsman incidents upload ${id}\` stores it`);

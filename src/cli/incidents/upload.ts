@@ -1,13 +1,11 @@
 // `pointsman incidents upload`: stores the redacted text of an incident on the platform, once.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { PlatformPolicy } from '../../model/platform.ts';
-import { load } from '../configuration.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
 import { asked, fail, openPlatform } from '../platform/context.ts';
-import type { PlatformContext, PlatformParts } from '../platform/context.ts';
+import type { PlatformConfig, PlatformContext, PlatformParts } from '../platform/context.ts';
 import { sourceOf } from './find-source.ts';
 import type { IncidentsOptions, Source } from './source.ts';
 import { uploadsIn } from './uploads.ts';
@@ -38,7 +36,7 @@ export async function uploadIncident(
   if (typeof source === 'number') return source;
   const found = await headOf(source, wanted, io);
   if (typeof found === 'number') return found;
-  const uploads = uploadsOf(options, context.policy, io);
+  const uploads = uploadsOf(options, context, io);
   const known = await uploads.find(found.id);
   if (typeof known === 'string') return fail(io, known);
   if (known !== undefined && options.again !== true && isTheSame(known, found))
@@ -109,8 +107,7 @@ function openNote({ state }: Head): string {
 }
 
 /** The directory of another machine's Pointsman is not here. */
-export function uploadsOf(options: IncidentsOptions, { url }: PlatformPolicy, io: CliIo): Uploads {
-  const loaded = options.admin === undefined ? load({ config: options.config }, io) : undefined;
-  const configured = loaded?.kind === 'ok' ? loaded.config.incidents.directory : undefined;
-  return uploadsIn(options.directory ?? configured, url, io);
+export function uploadsOf(options: IncidentsOptions, { policy, incidents }: PlatformConfig, io: CliIo): Uploads {
+  const configured = options.admin === undefined ? incidents : undefined;
+  return uploadsIn(options.directory ?? configured, policy.url, io);
 }

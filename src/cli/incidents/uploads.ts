@@ -2,6 +2,7 @@
 // not known or cannot be written, in the state directory of the user.
 import { join } from 'node:path';
 import { z } from 'zod';
+import { uploadNote } from '../../incidents/file-store.ts';
 import type { CliIo } from '../io.ts';
 import { readState, stateDirectory, whyNotWritable, writeState } from '../platform/state-file.ts';
 
@@ -29,7 +30,7 @@ export interface Uploads {
 }
 
 function fileIn(place: string, id: string): string {
-  return join(place, `${id}.upload.json`);
+  return join(place, uploadNote(id));
 }
 
 /** `directory`: of the incidents, where it is known. */
@@ -48,7 +49,8 @@ export function uploadsIn(directory: string | undefined, url: string, io: CliIo)
     async place(id) {
       let why = 'HOME is not set, so there is no place to note the upload';
       for (const place of places) {
-        const unwritable = await whyNotWritable(fileIn(place, id));
+        // The directory of incidents belongs to the user that runs Pointsman: it is not made here.
+        const unwritable = await whyNotWritable(fileIn(place, id), { make: place !== directory });
         if (unwritable === undefined) return { file: fileIn(place, id) };
         why = unwritable;
       }

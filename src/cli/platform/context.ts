@@ -17,8 +17,13 @@ export interface PlatformOptions {
   readonly json?: boolean | undefined;
 }
 
-export interface PlatformContext {
+export interface PlatformConfig {
   readonly policy: PlatformPolicy;
+  /** Where the configuration has incidents. */
+  readonly incidents: string | undefined;
+}
+
+export interface PlatformContext extends PlatformConfig {
   readonly client: PlatformClient;
   readonly io: CliIo;
 }
@@ -30,13 +35,14 @@ const NEEDED =
   'POINTSMAN_PLATFORM_URL, POINTSMAN_PLATFORM_API_KEY_FILE and POINTSMAN_PLATFORM_BETA_HEADER';
 
 /** A number is the exit code; the reason is then on stderr. */
-export function platformPolicy({ config }: Pick<PlatformOptions, 'config'>, io: CliIo): PlatformPolicy | number {
+export function platformConfig({ config }: Pick<PlatformOptions, 'config'>, io: CliIo): PlatformConfig | number {
   const file = fileFor({ config }, io);
   // The environment alone needs no cluster here.
   const env = file === undefined ? { POINTSMAN_CLUSTER_SEEDS: NO_SEED, ...io.env } : io.env;
   const loaded = configFor({ config }, { ...io, env });
   if (loaded === undefined) return EXIT.usage;
-  if (loaded.config.platform !== undefined) return loaded.config.platform;
+  const { platform, incidents } = loaded.config;
+  if (platform !== undefined) return { policy: platform, incidents: incidents.directory };
   io.stderr(`pointsman: ${file ?? 'the environment'} has no section \`platform\`: ${NEEDED}\n`);
   return EXIT.usage;
 }
@@ -47,9 +53,9 @@ export async function openPlatform(
   io: CliIo,
   parts: PlatformParts,
 ): Promise<PlatformContext | number> {
-  const policy = platformPolicy(options, io);
-  if (typeof policy === 'number') return policy;
-  return { policy, client: await parts.openPlatform(policy), io };
+  const found = platformConfig(options, io);
+  if (typeof found === 'number') return found;
+  return { ...found, client: await parts.openPlatform(found.policy), io };
 }
 
 export function fail(io: CliIo, why: string, code: number = EXIT.failure): number {
@@ -57,13 +63,19 @@ export function fail(io: CliIo, why: string, code: number = EXIT.failure): numbe
   return code;
 }
 
-/** Waits for a request. A number is the exit code; the reason is then on stderr. */
+/** After these the platform may have done its part. */
+const UNCERTAIN: ReadonlySet<string> = new Set(['unreachable', 'timeout', 'server_error']);
+
+/**
+ * Waits for a request. A number is the exit code; the reason is then on stderr. `hint`: where to look when the platform
+ * may have done its part.
+ */
 export async function asked<T>(io: CliIo, request: Promise<T>, hint = ''): Promise<{ readonly value: T } | number> {
   try {
     return { value: await request };
   } catch (error) {
     if (!isApiError(error)) throw error;
-    return fail(io, `${error.message}${error.wasSent && error.failure !== 'rejected' ? hint : ''}`);
+    return fail(io, `${error.message}${error.wasSent && UNCERTAIN.has(error.failure) ? hint : ''}`);
   }
 }
 

@@ -2,7 +2,6 @@
 // platform's interface.
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import type { SkillReference } from '../../platform/fragments.ts';
 
 export interface MessageOptions {
   readonly model: string;
@@ -22,12 +21,3 @@ function positive(text: string): number {
   if (/^\d+$/.test(text) && value >= 1 && Number.isSafeInteger(value)) return value;
   throw new InvalidArgumentError('It is a whole number, 1 or more.');
 }
-
-/** `skill_01…`, or with a version behind a colon. A skill's own name stands for its id if it was published here. */
-export function parseReference(text: string): { readonly skill: string; readonly version: string } {
-  const [skill = '', ...rest] = text.split(':');
-  const version = rest.join(':');
-  return { skill, version: version === '' ? 'latest' : version };
-}
-
-export type { SkillReference };

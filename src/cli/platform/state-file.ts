@@ -32,10 +32,10 @@ export async function readState<T>(file: string, schema: z.ZodType<T>): Promise<
   }
 }
 
-/** Makes the directory. Undefined: a file there can be written. Else the reason. */
-export async function whyNotWritable(file: string): Promise<string | undefined> {
+/** Undefined: a file there can be written. Else the reason. `make`: its directory, if there is none. */
+export async function whyNotWritable(file: string, { make }: { readonly make: boolean }): Promise<string | undefined> {
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    if (make) await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await access(dirname(file), constants.W_OK);
     return undefined;
   } catch (error) {

@@ -4,9 +4,9 @@ import { examples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
 import type { PlatformParts } from '../platform/context.ts';
 import { withMessageOptions } from '../platform/message.ts';
-import type { MessageOptions } from '../platform/message.ts';
 import type { CheckOptions } from './check.ts';
 import type { PublishOptions } from './publish.ts';
+import type { RequestOptions } from './request.ts';
 import type { DeleteOptions, StoredOptions } from './stored.ts';
 
 const HELP = `
@@ -113,8 +113,8 @@ function describeReading(skill: Command, { io, parts, end }: Tree): void {
       'after',
       examples('pointsman skill request pointsman-runbook:latest --model vendor-opus-5 --max-tokens 4096'),
     )
-    .action(async (wanted: string, options: StoredOptions & MessageOptions) =>
-      end(await (await import('./stored.ts')).requestWithSkill(wanted, options, io)),
+    .action(async (wanted: string, options: RequestOptions) =>
+      end(await (await import('./request.ts')).requestWithSkill(wanted, options, io)),
     );
 }
 

@@ -50,7 +50,7 @@ export async function publishSkill(
   const target = await targetOf(publishing);
   if (typeof target === 'number') return target;
   // After the request it would be too late: the id must not get lost.
-  const unwritable = await whyNotWritable(record.file);
+  const unwritable = await whyNotWritable(record.file, { make: true });
   if (unwritable !== undefined) return fail(io, `${unwritable}. Nothing was sent: use --record FILE`);
   return target === 'new' ? create(publishing) : addVersion(publishing, target);
 }

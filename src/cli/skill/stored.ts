@@ -1,18 +1,16 @@
-// `pointsman skill list`, `show`, `versions`, `delete` and `request`: the skills that the platform has.
+// `pointsman skill list`, `show`, `versions` and `delete`: the skills that the platform has.
 import { isReadOnly } from '../../platform/client/records.ts';
 import type { Listed, Skill } from '../../platform/client/records.ts';
-import { messageRequest, skillsFragment } from '../../platform/fragments.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import { asked, fail, openPlatform, platformPolicy } from '../platform/context.ts';
+import { asked, fail, openPlatform } from '../platform/context.ts';
 import type { PlatformContext, PlatformOptions, PlatformParts } from '../platform/context.ts';
-import { parseReference } from '../platform/message.ts';
-import type { MessageOptions, SkillReference } from '../platform/message.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { tableText, widthFor } from '../terminal/table.ts';
 import { openRecord } from './record.ts';
 import type { RecordOptions } from './record.ts';
+import { idOf } from './skill-id.ts';
 
 export interface StoredOptions extends PlatformOptions, RecordOptions {}
 
@@ -122,36 +120,6 @@ async function forget({ policy, io }: PlatformContext, id: string, options: Dele
   return failed === undefined ? EXIT.ok : fail(io, failed);
 }
 
-const QUESTION = 'Use the skill. Say first which facts you need.';
-
-export async function requestWithSkill(
-  wanted: string,
-  options: StoredOptions & MessageOptions,
-  io: CliIo,
-): Promise<number> {
-  const policy = platformPolicy(options, io);
-  if (typeof policy === 'number') return policy;
-  const reference = await skillReference(wanted, options, policy.url, io);
-  if (typeof reference === 'number') return reference;
-  const { model, maxTokens, question = QUESTION } = options;
-  const fragments = [skillsFragment([reference])];
-  const request = messageRequest(policy.betaHeader, { model, maxTokens, text: question, fragments });
-  io.stdout(`${JSON.stringify(request, null, 2)}\n`);
-  return EXIT.ok;
-}
-
-/** `ID[:VERSION]` or `NAME[:VERSION]`. A number is the exit code; the reason is then on stderr. */
-export async function skillReference(
-  wanted: string,
-  options: RecordOptions,
-  url: string,
-  io: CliIo,
-): Promise<SkillReference | number> {
-  const { skill, version } = parseReference(wanted);
-  const id = await idOf(skill, options, url, io);
-  return typeof id === 'number' ? id : { skill_id: id, version };
-}
-
 interface Opened {
   readonly context: PlatformContext;
   readonly id: string;
@@ -167,16 +135,6 @@ async function openOne(
   if (typeof context === 'number') return context;
   const id = await idOf(wanted, options, context.policy.url, io);
   return typeof id === 'number' ? id : { context, id };
-}
-
-/** A name stands for the id that the record of published skills has for it. */
-async function idOf(wanted: string, options: RecordOptions, url: string, io: CliIo): Promise<string | number> {
-  if (wanted.startsWith('skill_')) return wanted;
-  const record = await openRecord(options, url, io);
-  if (typeof record === 'string') return fail(io, record);
-  const known = record.entries.find(({ name }) => name === wanted);
-  if (known !== undefined) return known.skill_id;
-  return fail(io, `${wanted} was not published from here: use its id (skill_…), which \`pointsman skill list\` shows`);
 }
 
 function documentOf({ id, name, sourceType, latestVersionId }: Skill): Readonly<Record<string, string | null>> {

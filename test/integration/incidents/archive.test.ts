@@ -48,6 +48,18 @@ test('the oldest go when there are too many, or too much', async () => {
   expect(await files()).toEqual(['2026-11-24-1.json']);
 });
 
+test('the note of an upload goes with its incident, and is no incident', async () => {
+  const { archive } = await anArchive({ keep: 1 });
+  archive.save(anIncident({ id: '2026-11-22-1' }));
+  await archive.written();
+  await writeFile(join(directory, '2026-11-22-1.upload.json'), '{}');
+  const { archive: next } = await anArchive({ keep: 1 });
+  expect(next.list().map(({ id }) => id)).toEqual(['2026-11-22-1']);
+  next.save(anIncident({ id: '2026-11-22-2' }));
+  await next.written();
+  expect(await files()).toEqual(['2026-11-22-2.json']);
+});
+
 test('an incident that was open when the process ended is marked', async () => {
   const { archive } = await anArchive();
   archive.save(anIncident({ state: 'open', settled_at: null }));

@@ -43,6 +43,11 @@ export class PlatformLab {
     return this.#proxy.seen.map(({ line }) => line);
   }
 
+  /** The platform does what the next request asks, and its answer never arrives. */
+  loseNextAnswer(): void {
+    this.#proxy.losesNext = true;
+  }
+
   /** Of the last request. */
   lastBody(): string {
     return this.#proxy.seen.at(-1)?.body ?? '';
@@ -97,6 +102,7 @@ async function cli(argv: readonly string[], env: Readonly<Record<string, string>
 
 class CountingProxy {
   readonly seen: { readonly line: string; readonly body: string }[] = [];
+  losesNext = false;
   readonly url: string;
   readonly #server: Server;
 
@@ -112,6 +118,9 @@ class CountingProxy {
     this.#server = server;
     server.on('request', (request: IncomingMessage, response) => {
       void this.#forward(request, target).then(async (answer) => {
+        const isLost = this.losesNext;
+        this.losesNext = false;
+        if (isLost) return void response.destroy();
         response.writeHead(answer.status, { 'content-type': 'application/json' });
         response.end(await answer.text());
         return undefined;

@@ -1,14 +1,5 @@
 // `pointsman incidents upload` and `request`: from an admin server and from a directory, to the sandbox's platform.
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -135,12 +126,20 @@ test('from the files of a Pointsman that is dead: redacted, and the note is besi
   expect(await ask('latest', '--directory', files)).toMatchObject({ code: 0 });
 });
 
-test.skipIf(process.getuid?.() === 0)('a directory that cannot be written: the note is with the user', async () => {
-  chmodSync(files, 0o500);
-  expect(await upload('latest', '--directory', files)).toMatchObject({ code: 0 });
+test('a directory of incidents that is not here is not made: the note is with the user', async () => {
+  const elsewhere = join(home, 'not-here');
+  const env = { POINTSMAN_ADMIN_ADDRESS: address, POINTSMAN_INCIDENTS_DIRECTORY: elsewhere };
+  expect(await lab.runWith(env, 'incidents', 'upload', ID)).toMatchObject({ code: 0 });
+  expect(existsSync(elsewhere)).toBe(false);
   expect(existsSync(join(home, 'state', 'pointsman', 'uploads', `${ID}.upload.json`))).toBe(true);
-  expect((await upload('latest', '--directory', files)).out).toContain('nothing was sent');
-  chmodSync(files, 0o700);
+  expect((await lab.runWith(env, 'incidents', 'upload', ID)).out).toContain('nothing was sent');
+});
+
+test('a configured directory of incidents has the note', async () => {
+  const env = { POINTSMAN_ADMIN_ADDRESS: address, POINTSMAN_INCIDENTS_DIRECTORY: files };
+  expect(await lab.runWith(env, 'incidents', 'upload', ID)).toMatchObject({ code: 0 });
+  expect(readdirSync(files)).toContain(`${ID}.upload.json`);
+  expect(await lab.runWith(env, 'incidents', 'request', ID, ...ASK)).toMatchObject({ code: 0 });
 });
 
 test('request: the file and the skill, every beta value, nothing else of us; the platform takes it', async () => {

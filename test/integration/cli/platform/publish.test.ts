@@ -132,6 +132,38 @@ describe('publish', () => {
   });
 });
 
+test('an answer that gets lost: the upload is sent once, and the command says where to look', async () => {
+  lab.loseNextAnswer();
+  const lost = await lab.run('skill', 'publish', folder, '--create');
+  expect(lost).toMatchObject({ code: 1, out: '' });
+  expect(lost.err).toContain('the platform may have done it, so the request is not repeated');
+  expect(lost.err).toContain('`pointsman skill list` shows whether it exists');
+  expect(lab.requests()).toEqual(['POST /v1/skills']);
+  const { skills }: { skills: { skill_id: string; source: string }[] } = JSON.parse(
+    (await lab.run('skill', 'list', '--json')).out,
+  );
+  const [made] = skills.filter(({ source }) => source === 'custom');
+  const known = await lab.run('skill', 'publish', folder, '--skill-id', made?.skill_id ?? '');
+  expect(known).toMatchObject({ code: 0, out: expect.stringContaining('new version') });
+});
+
+test('the dialect beta: versions are epochs, and every call has the beta value', async () => {
+  const beta = (...argv: readonly string[]) => lab.runWith({ POINTSMAN_PLATFORM_SKILLS_DIALECT: 'beta' }, ...argv);
+  expect(await beta('skill', 'publish', folder, '--create')).toMatchObject({ code: 0 });
+  edit('more');
+  const second = await beta('skill', 'publish', folder);
+  const [, version = ''] = /version (\d+)\n$/.exec(second.out) ?? [];
+  expect(version).toMatch(/^\d{10,}$/);
+  expect((await beta('skill', 'versions', 'pointsman-runbook')).out).toContain(`${version}\n`);
+  const limits = ['--model', 'vendor-opus-5', '--max-tokens', '10'];
+  const { out } = await beta('skill', 'request', `pointsman-runbook:${version}`, ...limits);
+  expect(await lab.checkMessage(out)).toMatchObject({ status: 200 });
+  const latest = await beta('skill', 'delete', 'pointsman-runbook', '--version', 'latest', '--yes');
+  expect(latest).toMatchObject({ code: 1, err: expect.stringContaining('it is a Unix epoch') });
+  const deleted = await beta('skill', 'delete', 'pointsman-runbook', '--version', version, '--yes');
+  expect(deleted).toMatchObject({ code: 0 });
+});
+
 test('list, show, delete: by name and by id; a deleted version is sent again', async () => {
   const id = publishedId((await lab.run('skill', 'publish', folder, '--create')).out);
   expect((await lab.run('skill', 'list')).out).toMatch(new RegExp(`^${id} +pointsman-runbook +custom`, 'm'));
