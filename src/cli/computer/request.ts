@@ -2,7 +2,7 @@
 import { COMPUTER_MODELS, computerFragment, messageRequest, oneActionFragment } from '../../platform/fragments.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
-import { fail, platformPolicy } from '../platform/context.ts';
+import { fail, platformConfig } from '../platform/context.ts';
 import type { MessageOptions } from '../platform/message.ts';
 
 const QUESTION = 'Look at the status page and say what you see.';
@@ -55,6 +55,6 @@ function valueOf(text: string): unknown {
 /** A number is the exit code; the reason is then on stderr. */
 function betaHeader({ config, betaHeader }: ToolRequestOptions, io: CliIo): string | number {
   if (betaHeader !== undefined) return betaHeader;
-  const policy = platformPolicy({ config }, io);
-  return typeof policy === 'number' ? policy : policy.betaHeader;
+  const found = platformConfig({ config }, io);
+  return typeof found === 'number' ? found : found.policy.betaHeader;
 }

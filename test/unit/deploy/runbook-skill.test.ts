@@ -176,6 +176,11 @@ describe('words', () => {
     expect(titles.filter((title) => !codes.has(`## ${title}`))).toEqual([]);
   });
 
+  test('the label on the status page is that of the page', () => {
+    expect(page('SKILL.md')).toContain('`Switch over …`');
+    expect(readFileSync('src/page/operate/operate.tsx', 'utf8')).toContain('Switch over …');
+  });
+
   test('the parameters with an order are those that the program orders', () => {
     const source = readFileSync('src/cluster/restart-order.ts', 'utf8');
     const [, list = ''] = /LIMITED: readonly string\[\] = \[([^\]]*)\]/.exec(source) ?? [];
