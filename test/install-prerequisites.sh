@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the end-to-end tests run for real and npm does not carry: PostgreSQL with its clients, Patroni,
-# etcd, Docker with debootstrap, ps, ip, prlimit and unshare, PgBouncer, HAProxy and gcc (for the benchmark's short form), the drivers of Python, Perl,
+# etcd, Docker with debootstrap, ps, curl, jq, ip, prlimit and unshare, PgBouncer, HAProxy and gcc (for the benchmark's short form), the drivers of Python, Perl,
 # Ruby, PHP, Java and Go, from Debian's or Ubuntu's packages. Does nothing when they are there. The packages' own services are not needed and not started.
 set -euo pipefail
 
@@ -13,6 +13,8 @@ command -v python3 >/dev/null || missing+=(python3)
 docker compose version >/dev/null 2>&1 || command -v docker-compose >/dev/null || missing+=(docker-compose)
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
 command -v ps >/dev/null || missing+=(procps)
+# The commands of deploy/agents.md.
+for program in curl jq; do command -v "$program" >/dev/null || missing+=("$program"); done
 command -v ip >/dev/null || missing+=(iproute2)
 command -v haproxy >/dev/null || [ -x /usr/sbin/haproxy ] || missing+=(haproxy)
 command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)

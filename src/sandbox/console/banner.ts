@@ -68,11 +68,12 @@ function branchLines({ hasBranches, commandsConfig, program, write }: BannerFact
   ];
 }
 
-function platformLines({ platform, commandsConfig }: BannerFacts): readonly string[] {
+function platformLines({ platform, commandsConfig, program }: BannerFacts): readonly string[] {
   if (platform === undefined || commandsConfig === undefined) return [];
   return [
-    `  Platform ${platform.url}     # skills and files, without a model; with its section: ${commandsConfig}`,
-    `           ${platform.messageCheck}     # says whether a platform would take a request for a message`,
+    `  Platform ${program} skill publish deploy/skills/pointsman-runbook --create -c ${commandsConfig}     # or list`,
+    `           ${program} incidents upload latest -c ${commandsConfig}     # after a kill; then: incidents request`,
+    `           ${platform.messageCheck}     # says whether a platform would take that request`,
   ];
 }
 

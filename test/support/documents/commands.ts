@@ -16,13 +16,19 @@ export function commandLines({ file, line, language, text }: Block): readonly Co
   return typed.flatMap((one) => commandsIn(one).map((words) => ({ file, line, ...withEnvironment(words) })));
 }
 
-/** The words of each command in a line of shell: without quotes and comments, separated by `&&`, `|` and `;`. */
+/**
+ * The words of each command in a line of shell, separated by `&&`, `|` and `;`: without quotes, comments, and the file
+ * that gets the output.
+ */
 export function commandsIn(line: string): readonly (readonly string[])[] {
   const commands: string[][] = [[]];
+  let before = '';
   for (const [word, bare] of line.matchAll(/((?:'[^']*'|"(?:\$\([^)]*\)|[^"])*"|[^\s'"])+)/g)) {
     if (word.startsWith('#')) break;
     if (['&&', '|', ';'].includes(word)) commands.push([]);
-    else commands.at(-1)?.push((bare ?? '').replaceAll(/'([^']*)'|"([^"]*)"/g, '$1$2'));
+    else if (before !== '>' && word !== '>')
+      commands.at(-1)?.push((bare ?? '').replaceAll(/'([^']*)'|"([^"]*)"/g, '$1$2'));
+    before = word;
   }
   return commands.filter((words) => words.length > 0);
 }

@@ -1,5 +1,5 @@
 // Contract 3 against the sandbox's platform: the same tests as against the fake, over a server that stores on disk; and
-// once more with 200 ways to be silent where the contract is.
+// once more with 40 ways to be silent where the contract is. The fake has other ones.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';

@@ -49,7 +49,7 @@ test('with branches: how to make one and to connect to it', () => {
   expect(text).toContain('psql postgresql://app:app@127.0.0.1:6432/app@pr-1 ');
 });
 
-test('with a platform: its address, and the file with its section', () => {
+test('with a platform: the commands, and the address that checks a request', () => {
   expect(banner(FACTS)).not.toContain('Platform');
   const platform = {
     url: 'http://127.0.0.1:23001',
@@ -61,7 +61,9 @@ test('with a platform: its address, and the file with its section', () => {
     messageCheck: 'http://127.0.0.1:23001/message-check',
   };
   const text = banner({ ...FACTS, platform, commandsConfig: '/tmp/sandbox/pointsman.yaml' });
-  expect(text).toMatch(/Platform http:\/\/127\.0\.0\.1:23001 .*: \/tmp\/sandbox\/pointsman\.yaml$/m);
+  const file = '-c /tmp/sandbox/pointsman.yaml ';
+  expect(text).toContain(`pointsman skill publish deploy/skills/pointsman-runbook --create ${file}`);
+  expect(text).toContain(`pointsman incidents upload latest ${file}`);
   expect(text).toContain(' http://127.0.0.1:23001/message-check ');
   expect(text).not.toContain('branches');
 });
