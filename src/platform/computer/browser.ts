@@ -14,6 +14,7 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 const START_MS = 60_000;
 const PAGE_MS = 30_000;
 const SIZE = { width: 1280, height: 800 };
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 /** Physical pixels of a pixel of the screenshot: zoom shows them. */
 const RESOLUTION = 2;
 
@@ -88,8 +89,9 @@ async function launch(executable: string, { url, path, isSandboxed }: BrowserOpt
   const chromium = await driver();
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-computer-'));
   const removeFiles = (): Promise<void> => rm(directory, { recursive: true, force: true });
-  // No other host has an address, for links and scripts alike.
-  const hosts = `MAP * ~NOTFOUND, EXCLUDE ${url.hostname.replace(/^\[|\]$/g, '')}`;
+  // Nothing else has an address, for links, scripts and redirects alike: no other host, and no other port.
+  const page = `${url.hostname}:${url.port || DEFAULT_PORTS[url.protocol]}`;
+  const hosts = `MAP ${page} ${page}, MAP * ~NOTFOUND`;
   try {
     const browser = await chromium.launch({
       executablePath: executable,

@@ -29,6 +29,7 @@ const PAGE = `<!doctype html><title>log</title>
   });
   document.querySelector('#beacon').addEventListener('click', () => navigator.sendBeacon('/beacon', '{}'));
   document.querySelector('#other').addEventListener('click', async () => {
+    await fetch('/redirect', { mode: 'no-cors' }).then(() => log('redirect reached'), () => log('redirect failed'));
     await fetch(OTHER, { mode: 'no-cors' }).then(() => log('other reached'), () => log('other failed'));
     location.href = OTHER;
   });
@@ -52,6 +53,7 @@ export async function startLoggingPage(other = 'http://127.0.0.1:1/'): Promise<L
     if (pathname === '/log') lines.set(Number(searchParams.get('sequence')), searchParams.get('line') ?? '');
     else requests.push(`${request.method} ${pathname}`);
     response.setHeader('content-type', 'text/html');
+    if (pathname === '/redirect') response.writeHead(302, { location: other });
     response.end(pathname === '/' ? PAGE.replaceAll('OTHER', JSON.stringify(other)) : 'done');
   });
   const port = await listen(server);
