@@ -1,7 +1,7 @@
 // From an outage to a request that a platform takes: the sandbox with a platform in one terminal, the commands of
 // deploy/agents.md in another one. Real servers, the real program, the real commands.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -44,7 +44,7 @@ describeUnless(missingForSandbox, 'from an incident to a request, in the sandbox
   });
   afterAll(async () => {
     rmSync(state, { recursive: true });
-    await sandbox.end('SIGINT');
+    await sandbox.end('SIGKILL');
   });
 
   async function pointsman(...args: readonly string[]): Promise<Ended> {
@@ -161,5 +161,11 @@ describeUnless(missingForSandbox, 'from an incident to a request, in the sandbox
       expect(sent).not.toContain(`:${clientPort}`);
     }
     expect([sandbox.output.includes(key()), shown.includes(key())]).toEqual([false, false]);
+  });
+
+  it('Ctrl-C ends the platform, too, and removes what it stored', async () => {
+    expect(await sandbox.end('SIGINT')).toBe(0);
+    expect(existsSync(folder())).toBe(false);
+    await expect(fetch(check)).rejects.toThrow('fetch failed');
   });
 });
