@@ -153,9 +153,6 @@ describe("Pointsman's commands", () => {
     return given === undefined ? [] : [{ name: where(line), line, given }];
   });
 
-  /** It opens a browser: test/e2e/computer.test.ts runs it. */
-  const opensBrowser = ([name, below]: readonly string[]): boolean => name === 'computer' && below !== 'request';
-
   test('operate.md has every command', async () => {
     let help = '';
     const io: CliIo = { env: {}, stdout: (text) => void (help += text), stderr: () => {} };
@@ -170,7 +167,7 @@ describe("Pointsman's commands", () => {
     expect(ours.length).toBeGreaterThan(40);
   });
 
-  test.each(ours.filter(({ given }) => !opensBrowser(given)))('$name', async ({ line, given }) => {
+  test.each(ours)('$name', async ({ line, given }) => {
     // Each placeholder of a document gets the file, the address or the member of this test.
     const argv = given.map((word) =>
       word === 'HOST:PORT'
