@@ -1,5 +1,5 @@
 // Contract 3 against the sandbox's platform: the same tests as against the fake, over a server that stores on disk; and
-// once more with 40 ways to be silent where the contract is. The fake has other ones.
+// once more with 200 ways to be silent where the contract is. The fake has other ones.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
@@ -25,10 +25,10 @@ describe('the sandbox', () => {
   });
 });
 
-describe('the sandbox with 40 sets of quirks', () => {
+describe('the sandbox with 200 sets of quirks', () => {
   registerPlatformContract(async () => {
     const targets = new Map<string, PlatformTarget>();
-    for (let seed = 200; seed < 240; seed += 1) {
+    for (let seed = 200; seed < 400; seed += 1) {
       const quirks = platformQuirksOf(seed);
       const apiKeyFile = join(lab.directory, `key-of-seed-${seed}`);
       await writeFile(apiKeyFile, `${quirks.apiKey}\n`);
