@@ -58,6 +58,8 @@ export interface SandboxRequest {
   readonly read: string;
   readonly admin: string;
   readonly control: string;
+  /** The verbs find the sandbox without being told its address. */
+  readonly isUsualControl: boolean;
 }
 
 /** Resolves with the exit code after the sandbox has ended and cleaned up. */

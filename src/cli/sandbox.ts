@@ -25,11 +25,10 @@ ${examples(
 )}`;
 
 /** In the form commander returns them. */
-type RunFlags = Omit<SandboxRequest, 'members'> & { readonly members: string };
+type RunFlags = Omit<SandboxRequest, 'members' | 'isUsualControl'> & { readonly members: string };
 
 type Finish = (answer: ReturnType<AskSandbox>) => Promise<void>;
 
-/** The option is allowed before and after the verb. */
 function controlOf(command: Command): string {
   return command.optsWithGlobals<{ control: string }>().control;
 }
@@ -49,6 +48,8 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
     .option('--control <address>', 'address for the verbs; port 0 picks a free one', CONTROL)
     .addHelpText('after', HELP)
     .allowExcessArguments()
+    // `--control` is allowed behind the verb, too.
+    .enablePositionalOptions(false)
     .action(async (flags: RunFlags, command: Command) => {
       const [verb] = command.args;
       if (verb !== undefined)
@@ -142,5 +143,5 @@ async function runSandbox(flags: RunFlags, io: CliIo, parts: SandboxParts): Prom
     );
     return EXIT.usage;
   }
-  return parts.run({ ...flags, members });
+  return parts.run({ ...flags, members, isUsualControl: flags.control === CONTROL });
 }

@@ -81,7 +81,8 @@ export async function runSandbox(options: RunSandboxOptions): Promise<number> {
     closing.push(control.close);
     const taken = await firstTaken([request.write, request.read, request.admin]);
     if (taken !== undefined) throw new Error(`${taken} is in use: ${ELSEWHERE}`);
-    const up = await startAll(options, screen, closing);
+    const command = request.isUsualControl ? options.command : `${options.command} --control ${control.address}`;
+    const up = await startAll({ ...options, command }, screen, closing);
     const actions = createActions({ ...up, screen, end: () => ending.resolve(undefined) });
     const { write, read, config } = up;
     controlled = {

@@ -27,6 +27,8 @@ describe('pointsman sandbox', () => {
     expect(Number(seconds)).toBeLessThan(20);
     expect(sandbox.output).toContain(`curl -s http://${sandbox.admin}/status`);
     expect(sandbox.output).toMatch(/pg-1 .* primary/);
+    // A verb from another terminal needs the address when it is not the usual one.
+    expect(sandbox.output).toContain(`--control ${sandbox.control} kill primary`);
     const status = await fetch(`http://${sandbox.admin}/status`);
     expect(status.status).toBe(200);
   });

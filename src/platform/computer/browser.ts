@@ -77,7 +77,9 @@ async function load(page: Page, url: URL): Promise<void> {
   const response = await page.goto(url.href, { timeout: PAGE_MS }).catch((error: unknown) => {
     throw new NoBrowser(`${url.href} cannot be opened: ${firstLine(error)}`);
   });
-  if (response?.ok() !== true) throw new NoBrowser(`${url.href} answered ${response?.status() ?? 'nothing'}`);
+  if (response?.ok() === true) return;
+  const said = response === null ? 'nothing' : `${response.status()}: ${firstLine(await response.text())}`;
+  throw new NoBrowser(`${url.href} answered ${said}`);
 }
 
 interface Launched {

@@ -13,7 +13,8 @@ export interface Controlled {
 }
 
 export type ControlStart =
-  | { readonly kind: 'listening'; readonly close: () => Promise<void> }
+  /** `address`: host:port. */
+  | { readonly kind: 'listening'; readonly address: string; readonly close: () => Promise<void> }
   | { readonly kind: 'failed'; readonly why: string };
 
 interface Answer {
@@ -39,7 +40,9 @@ export function listenForControl(address: string, controlled: () => Controlled |
       resolve({ kind: 'failed', why: isTaken ? `${address} is in use: is another sandbox running?` : error.message });
     });
     server.listen(Number(port), hostname.replace(/^\[|\]$/g, ''), () => {
-      resolve({ kind: 'listening', close: () => closeServer(server) });
+      const bound = server.address();
+      const boundPort = typeof bound === 'object' && bound !== null ? bound.port : Number(port);
+      resolve({ kind: 'listening', address: `${hostname}:${boundPort}`, close: () => closeServer(server) });
     });
   });
 }

@@ -1,5 +1,6 @@
 // `pointsman computer` in a real Chromium: each member of the toolset, by the events that it causes on a page, and what
 // the page may send.
+import { createServer } from 'node:http';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import { MEMBERS } from '../../../src/platform/computer/members.ts';
 import { computerSession, contents, imageSize } from '../../support/browser/computer-session.ts';
 import type { ComputerSession } from '../../support/browser/computer-session.ts';
+import { close, listen } from '../../support/fakes/listen.ts';
 import { describeInBrowser } from '../../support/browser/chromium.ts';
 import { startLoggingPage } from '../../support/browser/logging-page.ts';
 import type { LoggingPage } from '../../support/browser/logging-page.ts';
@@ -184,6 +186,20 @@ describeInBrowser('the computer toolset', () => {
     await session.turn(['left_click', FIELD], ['type', { text: 'z' }]);
     await until('the page', () => page.lines().includes('value z'));
     expect(elsewhere.requests()).toEqual([]);
+  });
+
+  it('a page that cannot be shown: exit code 1, with the reason that its server gives', async () => {
+    const server = createServer((_request, response) =>
+      response.writeHead(503, { 'content-type': 'text/plain' }).end('The page is not built.\nMore lines.\n'),
+    );
+    const url = `http://127.0.0.1:${await listen(server)}/`;
+    try {
+      const refused = computerSession(url);
+      expect(await refused.end()).toBe(1);
+      expect(refused.err()).toBe(`pointsman: ${url} answered 503: The page is not built.\n`);
+    } finally {
+      await close(server);
+    }
   });
 });
 

@@ -15,7 +15,7 @@ export class SandboxProcess {
   readonly write: string;
   readonly read: string;
   readonly admin: string;
-  readonly #control: string;
+  readonly control: string;
   readonly #child: ChildProcess;
   #ended: number | string | undefined;
   #output = '';
@@ -25,7 +25,7 @@ export class SandboxProcess {
     this.write = `postgresql://app:app@${write}/app`;
     this.read = `postgresql://app:app@${read}/app`;
     this.admin = admin;
-    this.#control = control;
+    this.control = control;
     this.#child = child;
     child.once('exit', (code, signal) => {
       this.#ended = code ?? signal ?? 'unknown';
@@ -72,7 +72,7 @@ export class SandboxProcess {
 
   /** `pointsman sandbox ARGS…` in another terminal. */
   second(...args: readonly string[]): Promise<Ended> {
-    return runPointsman(['sandbox', '--control', this.#control, ...args]);
+    return runPointsman(['sandbox', '--control', this.control, ...args]);
   }
 
   /** Sends the signal and resolves with how it ended: its exit code, or the signal. */

@@ -38,6 +38,7 @@ describe('sandbox', () => {
           read: '127.0.0.1:6433',
           admin: '127.0.0.1:8432',
           control: '127.0.0.1:8433',
+          isUsualControl: true,
         },
       ],
     });
@@ -70,6 +71,7 @@ describe('sandbox', () => {
         write: '[::1]:1',
         read: '127.0.0.2:2',
         control: 'localhost:0',
+        isUsualControl: false,
       },
     ]);
   });
@@ -102,6 +104,9 @@ describe('the second command', () => {
     expect((await cli(['sandbox', 'kill'])).asked).toEqual([['127.0.0.1:8433', 'kill', undefined]]);
     expect((await cli(['sandbox', '--control', '127.0.0.1:9', 'kill'])).asked).toEqual([
       ['127.0.0.1:9', 'kill', undefined],
+    ]);
+    expect((await cli(['sandbox', 'kill', 'pg-2', '--control', '127.0.0.1:9'])).asked).toEqual([
+      ['127.0.0.1:9', 'kill', 'pg-2'],
     ]);
   });
 
