@@ -34,8 +34,8 @@ describeOnEveryCluster('a rolling restart', (on) => {
   async function move(what: string, readers: readonly WorkingSession[], act: () => Promise<void>): Promise<void> {
     const beganAtMs = monotonicMs();
     await act();
-    // Readers that the primary serves meanwhile leave it a moment after the pool has its own members again. They came to
-    // it by the fallback, or were there when it was promoted.
+    // Readers that the primary serves meanwhile leave it a moment after the pool has its own members again. They came
+    // to it by the fallback, or were there when it was promoted.
     const primary = serverName(await lab.cluster.leader());
     await lab.pointsman.waitFor('no reader on the primary', () =>
       readers.every(({ server }) => server !== undefined && server !== primary),
