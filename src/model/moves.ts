@@ -1,0 +1,144 @@
+// Moves: a live session goes from one server to another between two of its transactions, and its client notices
+// nothing. The vocabulary that configuration, decision, proxy and reports share. Durations are in milliseconds, sizes
+// in bytes.
+import type { Address } from './member.ts';
+
+/**
+ * `planned`: while the old server is alive and can be asked. `always`: also after its loss without warning, for
+ * sessions that provably lost nothing.
+ */
+export type MovesMode = 'planned' | 'always';
+
+/** Where the verifiers of roles are read, at each batch of moves. */
+export type VerifierPolicy =
+  | {
+      readonly kind: 'query';
+      readonly user: string;
+      readonly passwordFile: string | undefined;
+      readonly database: string;
+      /** Has one parameter, the name of the role, and gives one row with its verifier. */
+      readonly query: string;
+    }
+  /** Lines of `"role" "verifier"`, as PgBouncer's userlist.txt. */
+  | { readonly kind: 'file'; readonly file: string };
+
+export interface MovesPolicy {
+  readonly mode: MovesMode;
+  /** Names of roles; `*` stands for any characters. */
+  readonly roles: readonly string[];
+  /** Undefined: only sessions that log in without a secret (trust) can move. */
+  readonly verifiers: VerifierPolicy | undefined;
+  /** A stored md5 hash is as good as a password, so its use needs this consent. */
+  readonly md5: boolean;
+  /** How long running transactions may take before their sessions no longer move. */
+  readonly waitMs: number;
+  /** Logins of moved sessions at a time, and in a second. */
+  readonly concurrent: number;
+  readonly perSecond: number;
+  /** How long a parked client may wait for its next server. */
+  readonly parkTimeoutMs: number;
+  /** A session with more state than this stays. */
+  readonly maxStateBytes: number;
+  /** Custom settings (`app.tenant`) besides those that are learned. */
+  readonly settings: readonly string[];
+  /** The end of a session that cannot move. */
+  readonly onStays: 'drain' | 'close';
+}
+
+/** A prepared statement of a session, as pg_prepared_statements has it. */
+export interface PreparedStatement {
+  readonly name: string;
+  /** With `isFromSql` the whole PREPARE statement. */
+  readonly statement: string;
+  /** Object ids in pg_type. */
+  readonly parameterTypes: readonly number[];
+  /** Undefined: PostgreSQL before 16 does not tell, or the statement returns no rows. */
+  readonly resultTypes: readonly number[] | undefined;
+  readonly isFromSql: boolean;
+}
+
+/** The state of a session, as its server tells it between two transactions. */
+export interface CarriedState {
+  /** Of pg_settings, those that the session has set. */
+  readonly settings: ReadonlyMap<string, string>;
+  /** Custom settings with a value: pg_settings never lists them. */
+  readonly custom: ReadonlyMap<string, string>;
+  readonly prepared: readonly PreparedStatement[];
+  readonly role: string;
+  readonly sessionUser: string;
+  /** Each of these keeps the session where it is. */
+  readonly listening: readonly string[];
+  readonly holdableCursors: readonly string[];
+  readonly advisoryLocks: number;
+  readonly temporaryObjects: number;
+  readonly temporarySlots: number;
+}
+
+/** Why a session cannot move. */
+export const PIN_REASONS = [
+  /** The stream cannot be read: encryption is between client and server. */
+  'unreadable',
+  'replication',
+  /** No pattern of `moves.roles` names the role. */
+  'role_not_configured',
+  /** The login used a method that cannot be repeated without the client. */
+  'authentication',
+  'listening',
+  'holdable_cursors',
+  'advisory_locks',
+  'temporary_objects',
+  'temporary_slots',
+  /** An unnamed statement that is too long to be kept may still be bound. */
+  'unnamed_statement',
+  'too_many_statements',
+  'too_much_state',
+  /** SET SESSION AUTHORIZATION. */
+  'session_authorization',
+  /** A statement left state in the server that no catalog shows: LOAD. */
+  'hidden_state',
+  /** A transaction or a statement ran until the time for them was over. */
+  'busy',
+  /** The server did not answer the question, or not as it must. */
+  'question_failed',
+] as const;
+export type PinReason = (typeof PIN_REASONS)[number];
+
+export type Movability =
+  | { readonly kind: 'movable' }
+  | { readonly kind: 'pinned'; readonly reason: PinReason; readonly detail?: string };
+
+/** Why a move failed, and its client was told so. */
+export const MOVE_FAILURES = [
+  /** The next server did not let the session in. */
+  'move_login',
+  /** The state could not be set there. */
+  'move_restore',
+  /** The restored state is not the old one. */
+  'move_differs',
+  /** No next server within `moves.park_timeout`. */
+  'move_timeout',
+  /** The old server is lost, and may have confirmed what the next one does not have. */
+  'move_uncovered',
+  /** The old server is lost with a statement under way. */
+  'move_in_flight',
+] as const;
+export type MoveFailure = (typeof MOVE_FAILURES)[number];
+
+/** The secret that a server keeps for a role, as pg_authid has it. Never logged. */
+export type VerifierLookup =
+  | { readonly kind: 'found'; readonly verifier: Uint8Array }
+  /** The role has no verifier, or is not given out. `why` holds no secret. */
+  | { readonly kind: 'refused'; readonly why: string }
+  /** The source did not answer. `why` holds no secret. */
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** The verifiers for one batch of moves to one server. */
+export interface VerifierBatch {
+  /** Never rejects. */
+  find(role: string): Promise<VerifierLookup>;
+  /** Overwrites what it has, and closes its connection. */
+  end(): void;
+}
+
+/** Opens no connection before the first question. `server`: the next primary. */
+export type OpenVerifiers = (policy: VerifierPolicy, server: Address) => VerifierBatch;
