@@ -4,6 +4,7 @@ import type { ClientTls, PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { Config } from './config.ts';
 import { branchesPolicy } from './schema/branches.ts';
 import type { CompleteFile, CompletePool } from './schema/defaults.ts';
+import { movesPolicy } from './schema/moves.ts';
 import { platformPolicy } from './schema/platform.ts';
 import { kubernetesConfig } from './schema/kubernetes.ts';
 import type { Origins } from './source/origins.ts';
@@ -30,6 +31,7 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
       connectAttempts: backend.connect_attempts,
     },
     branches: file.branches && branchesPolicy(file.branches),
+    moves: file.moves && movesPolicy(file.moves),
     relay: file.relay,
     hold: {
       clientTimeoutMs: hold.client_timeout,

@@ -3,6 +3,7 @@ import type { ReadAuthorities } from '../model/authority.ts';
 import type { BranchBackendsPolicy, BranchConnectPolicy, LocateBranch } from '../model/branch.ts';
 import type { ProxyEvent, Trigger } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
+import type { MovesPolicy, OpenVerifiers } from '../model/moves.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type {
   BackendPolicy,
@@ -29,6 +30,8 @@ export interface ProxyPolicy {
   readonly relay: RelayMode;
   /** Absent: a target is a pool. */
   readonly branches?: BranchRouting | undefined;
+  /** Absent: no session moves. */
+  readonly moves?: MovesPolicy | undefined;
 }
 
 /** The part of the policy of branches that a proxy needs. */
@@ -59,6 +62,8 @@ export interface ProxyDependencies {
   readonly dial?: Dial;
   /** Absent: there are no branches, whatever the policy. */
   readonly locateBranch?: LocateBranch;
+  /** Absent: sessions that logged in with a secret stay. */
+  readonly openVerifiers?: OpenVerifiers;
   /** Absent: no other process serves these ports. */
   readonly peers?: Peers;
   /** Absent: no limit on file descriptors is known. */

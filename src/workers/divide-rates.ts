@@ -1,9 +1,10 @@
 // The policy of one worker. Rates are divided by the number of workers. Limits on numbers are whole, because each
 // worker counts what the other workers have. Holds only what a worker needs. Pure.
+import type { MovesPolicy } from '../model/moves.ts';
 import type { WorkerPolicy } from './messages.ts';
 
 export function divideRates(
-  { pools, listeners, client, backend, hold, relay, branches, probe, zone }: WorkerPolicy,
+  { pools, listeners, client, backend, hold, relay, branches, moves, probe, zone }: WorkerPolicy,
   processes: number,
 ): WorkerPolicy {
   return {
@@ -12,9 +13,16 @@ export function divideRates(
     backend,
     relay,
     branches: branches && { connect: branches.connect, backends: { caFile: branches.backends.caFile } },
+    moves: moves && dividedMoves(moves, processes),
     probe,
     zone,
     client: { ...client, maxDisconnectsPerSecond: client.maxDisconnectsPerSecond / processes },
     hold: { ...hold, maxConnectsPerSecond: hold.maxConnectsPerSecond / processes },
   };
+}
+
+/** A worker does not know of the others' logins, so their number is divided, too. */
+function dividedMoves(moves: MovesPolicy, processes: number): MovesPolicy {
+  const concurrent = Math.max(1, Math.floor(moves.concurrent / processes));
+  return { ...moves, concurrent, perSecond: moves.perSecond / processes };
 }

@@ -8,6 +8,7 @@ import { formatDuration as time } from '../schema/duration.ts';
 import { error, warning } from '../fault.ts';
 import type { Fault, Path } from '../fault.ts';
 import { kubernetesRules } from './kubernetes-rules.ts';
+import { movesRules } from './moves-rules.ts';
 import { platformRules } from './platform-rules.ts';
 import { fallbackRules, listenerRules, poolRules } from './pool-rules.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
@@ -39,6 +40,7 @@ export function checkRules(parsed: ParsedFile, { now, ...readers }: Means): read
     ...adminRules(parsed),
     ...incidentRules(parsed, readers.unusableDirectory),
     ...platformRules(parsed),
+    ...movesRules(parsed, readers.unreadableFile),
     ...sharingRules(parsed),
   ];
 }

@@ -6,6 +6,7 @@ import { branches } from './branches.ts';
 import { cluster } from './cluster.ts';
 import { incidents } from './incidents.ts';
 import { key } from './key.ts';
+import { moves } from './moves.ts';
 import { platform } from './platform.ts';
 import { pool } from './pool.ts';
 import { probe } from './probe.ts';
@@ -235,6 +236,12 @@ export const fileSchema = z.strictObject({
     `Branches as targets: clients connect to \`DATABASE@BRANCH\` on the listeners of the pools. Without this section
     there are none. A pool has precedence over a branch of its name.`,
     { example: '{ source: static, static: { pr-1: 10.0.0.9:55432 } }' },
+  ),
+  moves: key(
+    moves.optional(),
+    `Sessions that go to another server between two transactions, so that their clients notice nothing. Without this
+    section every session ends with its server, and Pointsman keeps nothing of a login.`,
+    { example: '{ roles: [app], verifiers: { file: /etc/pointsman/userlist.txt } }' },
   ),
   relay: key(
     choice(['auto', 'streams']).default('auto'),

@@ -1,0 +1,53 @@
+// Rules for moves: one source of verifiers, whole, and the files that are named.
+import { error, warning } from '../fault.ts';
+import type { Fault, Path } from '../fault.ts';
+import type { ParsedFile } from '../schema/file-schema.ts';
+
+const AT: Path = ['moves'];
+const VERIFIERS: Path = [...AT, 'verifiers'];
+const USER: Path = [...VERIFIERS, 'user'];
+const FILE: Path = [...VERIFIERS, 'file'];
+/** Only the source that queries a server has these. */
+const OF_THE_QUERY = ['password_file', 'database', 'query'] as const;
+
+/** Returns the reason why a file cannot be read; undefined when it can. */
+type Unreadable = (file: string) => string | undefined;
+
+export function movesRules({ moves }: ParsedFile, unreadable: Unreadable): readonly Fault[] {
+  if (moves === undefined) return [];
+  if (moves.verifiers !== undefined) return verifierRules(moves.verifiers, unreadable);
+  if (!moves.md5) return [];
+  return [warning('has no effect: without moves.verifiers no stored hash is read', [...AT, 'md5'], VERIFIERS)];
+}
+
+type Verifiers = NonNullable<NonNullable<ParsedFile['moves']>['verifiers']>;
+
+function verifierRules(verifiers: Verifiers, unreadable: Unreadable): readonly Fault[] {
+  const { user, query, file, password_file: passwordFile } = verifiers;
+  if (file !== undefined) {
+    if (user !== undefined) {
+      return [error('user and file both give the verifiers: give one of the two', FILE, USER)];
+    }
+    const unused = OF_THE_QUERY.filter((key) => verifiers[key] !== undefined);
+    return [
+      ...unused.map((key) => warning('has no effect: file has the verifiers', [...VERIFIERS, key], FILE)),
+      ...unreadableFile(FILE, file, unreadable),
+    ];
+  }
+  if (user === undefined) {
+    const text = 'has no source: give user and password_file, or file';
+    return [error(text, VERIFIERS, USER, FILE)];
+  }
+  const noParameter = 'has no parameter for the role: write $1 where its name belongs';
+  return [
+    ...(query === undefined || /\$1(?!\d)/.test(query) ? [] : [error(noParameter, [...VERIFIERS, 'query'])]),
+    ...(passwordFile === undefined ? [] : unreadableFile([...VERIFIERS, 'password_file'], passwordFile, unreadable)),
+  ];
+}
+
+/** A warning: sessions are routed without it, and the configuration may be checked where the secret is not. */
+function unreadableFile(path: Path, file: string, unreadable: Unreadable): readonly Fault[] {
+  const why = unreadable(file);
+  if (why === undefined) return [];
+  return [warning(`${file} ${why}: sessions that log in with a password cannot move`, path)];
+}

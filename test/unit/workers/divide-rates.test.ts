@@ -1,0 +1,28 @@
+// The policy of one worker: rates are divided, limits are whole, and what only the main process needs is left out.
+import { expect, test } from 'vitest';
+import { divideRates } from '../../../src/workers/divide-rates.ts';
+import { configOf, load } from '../../support/values/loading.ts';
+
+const MOVES = 'moves: { roles: [app], concurrent: 8, per_second: 200 }';
+
+test('rates are divided by the number of workers, limits on numbers are not', () => {
+  const config = configOf(load('client: { max_disconnects_per_second: 50 }\nhold: { max_connects_per_second: 200 }'));
+  const divided = divideRates(config, 4);
+  expect(divided.client).toEqual({ ...config.client, maxDisconnectsPerSecond: 12.5 });
+  expect(divided.hold).toMatchObject({ maxConnectsPerSecond: 50, maxSessions: config.hold.maxSessions });
+  expect(divided.moves).toBeUndefined();
+});
+
+test.each([
+  [1, 8, 200],
+  [3, 2, 200 / 3],
+  [16, 1, 12.5],
+])('%i workers: each has %i logins of moves at a time and %d per second', (processes, concurrent, perSecond) => {
+  const config = configOf(load(MOVES));
+  expect(divideRates(config, processes).moves).toEqual({ ...config.moves, concurrent, perSecond });
+});
+
+test('a worker has nothing of the configuration beyond its policy', () => {
+  const divided = divideRates(configOf(load(MOVES)), 2);
+  for (const key of ['cluster', 'admin', 'platform', 'file', 'log']) expect(divided).not.toHaveProperty(key);
+});
