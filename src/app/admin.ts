@@ -26,7 +26,7 @@ import type { Incidents } from '../incidents/incidents.ts';
 import { BRANCHES_POOL } from '../model/branch.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { Monitor } from '../monitor/monitor.ts';
-import type { Proxy } from '../proxy/proxy.ts';
+import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createOperations } from './operations.ts';

@@ -28,7 +28,7 @@ import { createForwarding, processCount } from './forwarding.ts';
 import { tooFewDescriptors } from './open-files.ts';
 import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.ts';
 import type { InheritedSocket } from '../proxy/accept/listeners.ts';
-import type { Proxy } from '../proxy/proxy.ts';
+import type { Proxy } from '../proxy/proxy-interface.ts';
 import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import { takingTurns } from './taking-turns.ts';

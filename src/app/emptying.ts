@@ -1,7 +1,7 @@
 // The shutdown: the steps until no session is left, with a grace that a second order cuts short.
 import type { Clock } from '../model/instant.ts';
 import type { ShutdownPolicy } from '../model/policy.ts';
-import type { Proxy } from '../proxy/proxy.ts';
+import type { Proxy } from '../proxy/proxy-interface.ts';
 
 /** Since the start. */
 function closedSessions(proxy: Proxy): number {

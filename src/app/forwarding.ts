@@ -11,7 +11,7 @@ import type { Clock, Instant } from '../model/instant.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { InheritedSocket } from '../proxy/accept/listeners.ts';
 import { createProxy } from '../proxy/proxy.ts';
-import type { Proxy } from '../proxy/proxy.ts';
+import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import { createSupervisor } from '../workers/supervisor.ts';
 import { forker } from '../workers/fork.ts';

@@ -5,7 +5,7 @@ import type { IncidentRecorder } from '../incidents/recorder.ts';
 import type { Clock } from '../model/instant.ts';
 import { onOneLine } from '../model/printable.ts';
 import type { Monitor } from '../monitor/monitor.ts';
-import type { Proxy } from '../proxy/proxy.ts';
+import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { EventIds } from '../reports/event-ids.ts';
 import type { Log } from '../telemetry/log.ts';
 import { logFields } from '../telemetry/log-fields.ts';

@@ -6,7 +6,7 @@ import type { SwitchoversOptions } from '../admin/endpoints/switchover.ts';
 import type { Exclusion } from '../admin/exclusion.ts';
 import type { Clock } from '../model/instant.ts';
 import type { Monitor } from '../monitor/monitor.ts';
-import type { Proxy } from '../proxy/proxy.ts';
+import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { RunningParts } from './reload.ts';
 
 /** Of the sessions that a plan looks at. */
@@ -80,6 +80,7 @@ function optionsOf({ clock, running, monitor, proxy, exclusion, onEvent }: LongO
       const { sessions } = await proxy().sessions({ member, state: 'relaying', limit: MOST_LISTED });
       return sessions.filter(({ tls }) => tls === 'passthrough').length;
     },
+    preflight: (member) => proxy().preflight(member),
     random: Math.random,
     onEvent,
     enter: (what) => exclusion.enter(what),

@@ -5,7 +5,7 @@ import { MOST_STREAMS } from '../admin/streams.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../model/instant.ts';
 import type { Monitor } from '../monitor/monitor.ts';
-import type { Proxy } from '../proxy/proxy.ts';
+import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { StatusSource } from '../telemetry/status-metrics.ts';
 import type { RunningParts } from './reload.ts';
 

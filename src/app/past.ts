@@ -13,7 +13,7 @@ import { primaryPositions, recentLags } from '../core/lag.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { Monitor } from '../monitor/monitor.ts';
-import type { Proxy } from '../proxy/proxy.ts';
+import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { PoolCounts } from '../reports/counts.ts';
 import type { OutageEvent, ReportedEvent } from '../reports/events.ts';
 import type { RunningParts } from './reload.ts';

@@ -12,7 +12,7 @@ import type { Loaded } from '../config/load.ts';
 import { formatProblems } from '../config/fault.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { ListenerChanges } from '../proxy/accept/listeners.ts';
-import type { Proxy } from '../proxy/proxy.ts';
+import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Recorder } from '../telemetry/record.ts';

@@ -1,6 +1,7 @@
 // The operations that take a while: one at a time. The last ones are kept for later questions, in memory only.
 import type { MemberName } from '../model/member.ts';
 import type { OperationEvent, ProxyEvent, WorkerEvent } from '../reports/events.ts';
+import type { Preflight } from '../reports/preflight.ts';
 import type { ClusterConfiguration, ClusterReport, Reading } from './control.ts';
 import type { OperationDocument } from './switchover/document.ts';
 import { Switchover } from './switchover/procedure.ts';
@@ -12,6 +13,8 @@ export interface LongOperationsOptions {
   readonly site: Omit<SwitchoverSite, 'onPhase'>;
   /** The number of sessions on the member whose encryption hides when they are idle. */
   readonly unreadable: (member: MemberName) => Promise<number>;
+  /** Which sessions on the member can move. Undefined: `moves` is not configured. Takes some seconds, never rejects. */
+  readonly preflight: (member: MemberName) => Promise<Preflight | undefined>;
   /** In [0, 1). */
   readonly random: () => number;
   readonly onEvent: (event: OperationEvent) => void;
@@ -44,20 +47,24 @@ export class LongOperations {
 
   /** Reads the cluster, and changes nothing. */
   async plan(request: SwitchoverRequest): Promise<PlanOfPrimary> {
-    const { site, unreadable } = this.#options;
+    const { site, unreadable, preflight } = this.#options;
     this.#reading ??= readCluster(site.control).finally(() => (this.#reading = undefined));
     const [report, config] = await this.#reading;
     const plan = planSwitchover(request, site.known(), { report, config });
     const { from, warnings } = plan;
-    if (from === null) return { ...plan, sessions_on_primary: null, unreadable_sessions_on_primary: null };
-    const { onMember } = await site.sessions(from);
+    if (from === null) {
+      return { ...plan, sessions_on_primary: null, unreadable_sessions_on_primary: null, moves: null };
+    }
+    const [{ onMember }, moves] = await Promise.all([site.sessions(from), preflight(from)]);
     const { maxSessions } = site.known().policy.hold;
-    const tooMany = `${onMember} sessions will end, and ${maxSessions} clients may wait (hold.max_sessions)`;
+    const ending = Math.max(0, onMember - (moves?.movable ?? 0));
+    const tooMany = `${ending} sessions will end, and ${maxSessions} clients may wait (hold.max_sessions)`;
     return {
       ...plan,
-      warnings: onMember > maxSessions ? [...warnings, tooMany] : warnings,
+      warnings: ending > maxSessions ? [...warnings, tooMany] : warnings,
       sessions_on_primary: onMember,
       unreadable_sessions_on_primary: await unreadable(from),
+      moves: moves ?? null,
     };
   }
 

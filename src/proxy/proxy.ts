@@ -4,7 +4,9 @@ import type { Socket } from 'node:net';
 import type { Action } from '../core/actions.ts';
 import type { Instant } from '../model/instant.ts';
 import type { ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
-import type { PoolName, RoutingPolicy } from '../model/policy.ts';
+import type { MemberName } from '../model/member.ts';
+import type { PoolName } from '../model/policy.ts';
+import type { Preflight } from '../reports/preflight.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { Tally } from '../reports/tally.ts';
 import { Admission } from './accept/admission.ts';
@@ -24,10 +26,11 @@ import { Listeners } from './accept/listeners.ts';
 import type { BoundListener, ListenerChanges } from './accept/listeners.ts';
 import type { ProxyOptions, ProxyPolicy } from './options.ts';
 import { PolicyInForce } from './policy-in-force.ts';
+import type { ListenResult, LocalProxy, PreparedPolicy } from './proxy-interface.ts';
 import { Picker } from './connect/picker.ts';
 import { SessionRegistry } from './session-registry.ts';
 import { Session } from './session.ts';
-import { killSession, listSessions } from './session-list.ts';
+import { killSession, listSessions, preflight } from './session-list.ts';
 import type { SessionDependencies } from './session-parts.ts';
 import { MaxAge } from './ending/max-age.ts';
 import { ParkedBackends } from './connect/parked-backends.ts';
@@ -38,83 +41,6 @@ import { BufferedBytes } from './startup/startup-reader.ts';
 import { StallGate } from './relay/stall-gate.ts';
 import { TlsIdentity } from './startup/tls-certificate.ts';
 import type { CertificateStatus } from './startup/tls-certificate.ts';
-
-/** Nothing was bound, and nothing has changed. `message` gives the reason. */
-export interface Failure {
-  readonly kind: 'failed';
-  readonly message: string;
-}
-
-export type ListenResult = { readonly kind: 'listening'; readonly listeners: readonly BoundListener[] } | Failure;
-
-/** A policy whose new addresses are bound already. Call `apply` or `abandon`, once. */
-export type PreparedPolicy =
-  | {
-      readonly kind: 'prepared';
-      /** Synchronous. The table with the new pools must follow synchronously (tableChanged). */
-      readonly apply: () => ListenerChanges;
-      readonly abandon: () => void;
-    }
-  | Failure;
-
-export interface Proxy {
-  /** Binds all listeners or none. Call once. */
-  listen(): Promise<ListenResult>;
-  /** Binds the addresses that `policy` adds, all or none. Nothing else changes before `apply`. One at a time. */
-  prepare(policy: ProxyPolicy & RoutingPolicy): Promise<PreparedPolicy>;
-  /**
-   * To be called synchronously with the decision, when table() is the new one. Evicts first, then releases held
-   * clients.
-   */
-  tableChanged(actions: readonly Action[]): void;
-  /**
-   * This process stood still: clients of exclusive pools wait for a probe that began after that, for `limitMs` at most.
-   */
-  stalled(noticedAt: Instant, limitMs: number): void;
-  /** No new connections. Existing ones stay, and those that the kernel completed before are accepted. */
-  stopAccepting(): Promise<void>;
-  /** Resolves when no session is left, and after `timeoutMs` at the latest. Changes nothing. */
-  emptied(timeoutMs: number): Promise<void>;
-  /**
-   * Refuses clients that wait, ends sessions between transactions, fast enough for all of them by `deadlineMs`, and
-   * closes the rest then. Resolves when none is left.
-   */
-  drain(deadlineMs: number): Promise<void>;
-  /** Closes all listeners and all sessions. */
-  close(): void | Promise<void>;
-  /** Brings `counts` and `certificate` up to date. Settles within a short time limit, never rejects. */
-  gather(): Promise<void>;
-  /** The live sessions that match. Settles within a short time limit, never rejects. */
-  sessions(query: SessionQuery): Promise<SessionList>;
-  /** Ends the session with that id. Settles within a short time limit, never rejects. */
-  kill(session: number): Promise<KillResult>;
-  clients(): ClientCounts;
-  /** Plain data, copied. */
-  counts(): ReadonlyMap<PoolName, PoolCounts>;
-  /** Undefined if TLS is between clients and members. */
-  certificate(): CertificateStatus | undefined;
-  /** Why it cannot serve as configured; undefined if it can. */
-  trouble(): string | undefined;
-  /** The worker processes; none if this process serves. */
-  workers(): readonly WorkerStatus[];
-}
-
-/** The sessions are in this process. */
-export interface LocalProxy extends Proxy {
-  prepare(policy: ProxyPolicy): Promise<PreparedPolicy>;
-  /** Synchronous. */
-  close(): void;
-  /**
-   * This process's numbers, for its peers. `byAddress` has only the addresses whose number changed since the last call.
-   */
-  tally(): Tally;
-  /** Whether a session of this process has the request's key. */
-  knowsCancel(packet: Uint8Array): boolean;
-  /**
-   * For a peer, after knowsCancel(). `onDone` is called once, within a time limit; `problem`: why it reached no server.
-   */
-  passOnCancel(packet: Uint8Array, pool: PoolName, onDone: (problem?: string) => void): void;
-}
 
 export function createProxy(options: ProxyOptions): LocalProxy {
   return new RunningProxy(options);
@@ -264,6 +190,11 @@ class RunningProxy implements LocalProxy {
 
   kill(session: number): Promise<KillResult> {
     return Promise.resolve(killSession(this.#registry.all(), session));
+  }
+
+  preflight(member: MemberName): Promise<Preflight | undefined> {
+    const isPossible = this.#policy.current().moves !== undefined;
+    return Promise.resolve(isPossible ? preflight(this.#registry.all(), member) : undefined);
   }
 
   tally(): Tally {

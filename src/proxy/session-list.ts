@@ -1,5 +1,7 @@
 // Lists the sessions of this process for an operator, and ends one of them. Everything is computed at the request, from
 // the facts that a session keeps anyway.
+import type { MemberName } from '../model/member.ts';
+import type { Preflight } from '../reports/preflight.ts';
 import { isWanted } from '../reports/session-list.ts';
 import type { KillResult, SessionEntry, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { RegisteredSession } from './session-registry.ts';
@@ -20,4 +22,10 @@ export function listSessions(sessions: Iterable<RegisteredSession>, query: Sessi
 export function killSession(sessions: Iterable<RegisteredSession>, id: number): KillResult {
   for (const session of sessions) if (session.id === id) return session.kill();
   return { kind: 'unknown' };
+}
+
+/** No session has been asked yet. */
+export function preflight(sessions: readonly RegisteredSession[], member: MemberName): Preflight {
+  const there = sessions.filter((session) => session.assignment()?.member === member);
+  return { movable: 0, stays: {}, unknown: there.length };
 }

@@ -6,8 +6,10 @@ import type { ClientCounts, PoolCounts } from '../reports/counts.ts';
 import type { ProxyEvent, Trigger } from '../reports/events.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type { Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
 import type { PoolName, RoutingPolicy } from '../model/policy.ts';
 import type { Snapshot } from '../core/snapshot.ts';
+import type { Preflight } from '../reports/preflight.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { Tally } from '../reports/tally.ts';
 import type { ProxyPolicy } from '../proxy/options.ts';
@@ -49,6 +51,8 @@ export type ToWorker =
   | { readonly kind: 'list_sessions'; readonly id: number; readonly query: SessionQuery }
   /** The reply is `session_killed`. */
   | { readonly kind: 'kill_session'; readonly id: number; readonly session: number }
+  /** The reply is `preflight_done`, which takes some seconds. */
+  | { readonly kind: 'preflight'; readonly id: number; readonly member: MemberName }
   | { readonly kind: 'close' }
   | ToWorkerReply;
 
@@ -106,6 +110,7 @@ export type FromWorker =
   | { readonly kind: 'cancel_taken'; readonly id: number; readonly problem: string | undefined }
   | { readonly kind: 'session_list'; readonly id: number; readonly list: SessionList }
   | { readonly kind: 'session_killed'; readonly id: number; readonly result: KillResult }
+  | { readonly kind: 'preflight_done'; readonly id: number; readonly preflight: Preflight | undefined }
   | WorkerRequest;
 
 export type WorkerRequest =

@@ -7,10 +7,12 @@ import type { ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.t
 import type { ProxyEvent, Trigger, WorkerEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
+import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
+import type { Preflight } from '../reports/preflight.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
-import type { ListenResult, PreparedPolicy, Proxy } from '../proxy/proxy.ts';
+import type { ListenResult, PreparedPolicy, Proxy } from '../proxy/proxy-interface.ts';
 import type { CertificateStatus } from '../proxy/startup/tls-certificate.ts';
 import { WorkerRequests } from './worker-requests.ts';
 import { WorkerStats } from './stats.ts';
@@ -24,7 +26,8 @@ import { BEAT_MS, REPORT_MS } from './reporter.ts';
 import { divideRates } from './divide-rates.ts';
 import { WorkerSlot } from './worker-slot.ts';
 import { deltaBetween } from './snapshot-delta.ts';
-import { IDS_PER_WORKER, killSession, listSessions } from './worker-sessions.ts';
+import { workerStatus } from './worker-status.ts';
+import { IDS_PER_WORKER, killSession, listSessions, preflight } from './worker-sessions.ts';
 import type { NumberedWorker } from './worker-sessions.ts';
 import { withTimeout } from './with-timeout.ts';
 
@@ -179,6 +182,11 @@ class Supervisor implements Proxy {
     return killSession(this.#numbered(), session, this.#options.clock);
   }
 
+  preflight(member: MemberName): Promise<Preflight | undefined> {
+    if (this.#policy.moves === undefined) return Promise.resolve(undefined);
+    return preflight(this.#numbered(), member, this.#options.clock);
+  }
+
   clients(): ClientCounts {
     return this.#stats.clients();
   }
@@ -199,16 +207,7 @@ class Supervisor implements Proxy {
   }
 
   workers(): readonly WorkerStatus[] {
-    return this.#slots.map(({ number, worker, restarts }) => ({
-      number,
-      pid: worker?.pid,
-      isReady: worker?.hasBegun ?? false,
-      startedAt: worker?.startedAt,
-      restarts,
-      sessions: worker === undefined ? 0 : this.#stats.sessionsOf(worker.id),
-      cpuSeconds: worker?.report?.usage.cpuSeconds ?? 0,
-      residentBytes: worker?.report?.usage.residentBytes ?? 0,
-    }));
+    return this.#slots.map((slot) => workerStatus(slot, this.#stats));
   }
 
   #launch(slot: WorkerSlot<WorkerProcess>): WorkerProcess {

@@ -1,7 +1,9 @@
 // The main process's end of one worker, from its start to its end: requests to it and its signs of life. When the
 // worker ends, every pending request is settled.
 import type { Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
+import type { Preflight } from '../reports/preflight.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { Channel, StartProcess } from './fork.ts';
 import type { FromWorker, Order, Report, ToWorker, WorkerPolicy } from './messages.ts';
@@ -31,6 +33,7 @@ export type WorkerNotice = Exclude<
       | 'cancel_taken'
       | 'session_list'
       | 'session_killed'
+      | 'preflight_done'
       | 'closed';
   }
 >;
@@ -58,6 +61,7 @@ export class WorkerProcess {
   readonly #cancels = new PendingReplies<string | undefined>();
   readonly #lists = new PendingReplies<SessionList | undefined>();
   readonly #kills = new PendingReplies<KillResult>();
+  readonly #preflights = new PendingReplies<Preflight | undefined>();
   readonly #begun = Promise.withResolvers<string | undefined>();
   readonly #ended = Promise.withResolvers<undefined>();
   #prepared = Promise.withResolvers<string | undefined>();
@@ -118,6 +122,17 @@ export class WorkerProcess {
     return this.#kills.request((id) => this.send({ kind: 'kill_session', id, session }));
   }
 
+  /** Undefined: the worker has ended. */
+  preflight(member: MemberName): Promise<Preflight | undefined> {
+    return this.#preflights.request((id) => this.send({ kind: 'preflight', id, member }));
+  }
+
+  /** By the last report. */
+  sessionsOn(member: MemberName): number {
+    const pools = [...(this.report?.counts.values() ?? [])];
+    return pools.reduce((sum, { members }) => sum + (members.get(member) ?? 0), 0);
+  }
+
   /** `why`: the cause that `onEnd` reports. */
   kill(why: string): void {
     this.#killCause ??= why;
@@ -152,6 +167,8 @@ export class WorkerProcess {
         return this.#lists.resolve(message.id, message.list);
       case 'session_killed':
         return this.#kills.resolve(message.id, message.result);
+      case 'preflight_done':
+        return this.#preflights.resolve(message.id, message.preflight);
       case 'closed':
         return undefined;
       case 'report':
@@ -175,6 +192,7 @@ export class WorkerProcess {
     this.#cancels.resolveAll('the worker of its session ended');
     this.#lists.resolveAll(undefined);
     this.#kills.resolveAll({ kind: 'unknown' });
+    this.#preflights.resolveAll(undefined);
     onEnd(this, why);
   }
 }

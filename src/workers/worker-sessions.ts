@@ -1,6 +1,9 @@
-// The sessions of all workers for an operator: lists them, and ends one. A silent worker is named, so that an answer
-// without its sessions does not look complete.
+// The sessions of all workers for an operator: lists them, ends one, and counts the ones that can move. A silent worker
+// is named or its sessions count as unknown, so that an answer without them does not look complete.
 import type { Clock } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
+import { PREFLIGHT_MS, sumOfPreflights } from '../reports/preflight.ts';
+import type { Preflight } from '../reports/preflight.ts';
 import { mergedLists } from '../reports/session-list.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
 import { withTimeout } from './with-timeout.ts';
@@ -10,6 +13,8 @@ export interface SessionsWorker {
   readonly id: number;
   readonly listSessions: (query: SessionQuery) => Promise<SessionList | undefined>;
   readonly killSession: (session: number) => Promise<KillResult>;
+  readonly preflight: (member: MemberName) => Promise<Preflight | undefined>;
+  readonly sessionsOn: (member: MemberName) => number;
 }
 
 export interface NumberedWorker {
@@ -46,4 +51,16 @@ export async function killSession(
   if (owner === undefined) return { kind: 'unknown' };
   const result = await withTimeout(clock, ANSWER_MS, owner.worker.killSession(session));
   return result ?? { kind: 'silent_worker', worker: owner.number };
+}
+
+export async function preflight(
+  workers: readonly NumberedWorker[],
+  member: MemberName,
+  clock: Clock,
+): Promise<Preflight> {
+  const all = workers.map(async ({ worker }): Promise<Preflight> => {
+    const counted = await withTimeout(clock, PREFLIGHT_MS + ANSWER_MS, worker.preflight(member));
+    return counted ?? { movable: 0, stays: {}, unknown: worker.sessionsOn(member) };
+  });
+  return sumOfPreflights(await Promise.all(all));
 }

@@ -5,12 +5,13 @@ import type { AuthorityReading } from '../model/authority.ts';
 import type { BranchLookup } from '../model/branch.ts';
 import type { Clock } from '../model/instant.ts';
 import type { KeyPairReading } from '../model/key-pair.ts';
+import type { MemberName } from '../model/member.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { SessionQuery } from '../reports/session-list.ts';
 import { Decider } from '../monitor/decider.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
-import type { LocalProxy, PreparedPolicy } from '../proxy/proxy.ts';
+import type { LocalProxy, PreparedPolicy } from '../proxy/proxy-interface.ts';
 import type { DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import type { FromWorker, Order, ToWorker, Usage, WorkerPolicy } from './messages.ts';
 import { PendingReplies } from './pending-replies.ts';
@@ -148,6 +149,8 @@ export class Worker {
         return void this.#listSessions(message.id, message.query);
       case 'kill_session':
         return void this.#killSession(message.id, message.session);
+      case 'preflight':
+        return void this.#preflight(message.id, message.member);
       case 'close':
         return this.#close();
     }
@@ -183,6 +186,10 @@ export class Worker {
 
   async #killSession(id: number, session: number): Promise<void> {
     this.#options.send({ kind: 'session_killed', id, result: await this.#proxy.kill(session) });
+  }
+
+  async #preflight(id: number, member: MemberName): Promise<void> {
+    this.#options.send({ kind: 'preflight_done', id, preflight: await this.#proxy.preflight(member) });
   }
 
   async #do(id: number, order: Order): Promise<void> {

@@ -4,6 +4,7 @@ import { clusterReport } from '../../cluster/documents.ts';
 import { PHASES } from '../../cluster/switchover/document.ts';
 import type { OperationDocument } from '../../cluster/switchover/document.ts';
 import type { PlanOfPrimary } from '../../cluster/switchover/plan.ts';
+import { PIN_REASONS } from '../../model/moves.ts';
 import { OPERATION_OUTCOMES } from '../../reports/events.ts';
 import { count, list, time } from './common.ts';
 
@@ -32,6 +33,14 @@ export const planDocument = z.strictObject({
   unreadable_sessions_on_primary: count
     .nullable()
     .describe('Of these, sessions whose encryption is with the server. They are cut at the end of the time.'),
+  moves: z
+    .strictObject({
+      movable: count.describe('They go on with the next primary.'),
+      stays: z.partialRecord(z.enum(PIN_REASONS), count).describe('They end, by the reason why they cannot move.'),
+      unknown: count.describe('In a transaction now, not asked in time, or in a worker that did not answer.'),
+    })
+    .nullable()
+    .describe('The sessions on the primary were asked whether they can move. Null: moves is not configured.'),
 }) satisfies z.ZodType<PlanOfPrimary>;
 
 export const operationDocument = z.strictObject({

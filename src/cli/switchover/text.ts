@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { operationDocument, planDocument } from '../../cluster/switchover/schemas.ts';
 import { durationText } from '../../core/describe.ts';
+import { staysText } from '../../core/pin-words.ts';
 import { sizeText } from '../../model/check.ts';
 import type { Paint } from '../terminal/colour.ts';
 import { tableText } from '../terminal/table.ts';
@@ -35,13 +36,24 @@ export function planText(plan: Plan, { paint, width }: Look): string {
   return [
     `Switchover from ${from ?? 'no primary'} to ${to ?? 'the member that the cluster chooses'}\n\n`,
     candidates.length === 0 ? '' : `${tableText(COLUMNS, rows, width)}\n`,
-    from === null || sessions === null
-      ? ''
-      : `${countOf(sessions, 'session')} on ${from} will end: between two transactions, or after ${transactions}.\n`,
+    from === null || sessions === null ? '' : sessionsText(plan, from, sessions),
     unreadable === null || unreadable === 0
       ? ''
       : `${unreadable} of them cannot be read (TLS with the server): they are cut after ${transactions}.\n`,
     `New clients of the primary will wait, for ${durationText(plan.longest_hold_ms)} at most.\n`,
+  ].join('');
+}
+
+function sessionsText({ moves, ...plan }: Plan, from: string, sessions: number): string {
+  const ends = `between two transactions, or after ${durationText(plan.transaction_timeout_ms)}`;
+  if (moves === null) return `${countOf(sessions, 'session')} on ${from} will end: ${ends}.\n`;
+  const { movable, stays, unknown } = moves;
+  const staying = Object.values(stays).reduce((sum, count) => sum + count, 0);
+  const stay = staying === 0 ? '' : `, ${staying} stay: ${staysText(stays)}`;
+  return [
+    `Of ${countOf(sessions, 'session')} on ${from}, ${movable} move${stay}.\n`,
+    staying === 0 ? '' : `Sessions that stay will end: ${ends}.\n`,
+    unknown === 0 ? '' : `${countOf(unknown, 'session')} could not be asked yet: they are asked when they are idle.\n`,
   ].join('');
 }
 

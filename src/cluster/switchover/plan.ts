@@ -8,6 +8,7 @@ import type { RoutingTable } from '../../core/routing-table.ts';
 import { sizeText } from '../../model/check.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { HoldPolicy, RoutingPolicy } from '../../model/policy.ts';
+import type { Preflight } from '../../reports/preflight.ts';
 import type { ClusterConfiguration, ClusterReport, MemberReport, Reading } from '../control.ts';
 
 export interface SwitchoverRequest {
@@ -59,6 +60,8 @@ export interface PlanOfPrimary extends PlanDocument {
   readonly sessions_on_primary: number | null;
   /** Of these, sessions whose encryption is with the server: they are cut at the end of the time for transactions. */
   readonly unreadable_sessions_on_primary: number | null;
+  /** The sessions that go on with the next primary, and those that end. Null: `moves` is not configured. */
+  readonly moves: Preflight | null;
 }
 
 /** From the request to the proof of the next primary: Patroni needs about 6 s, this leaves room. Milliseconds. */

@@ -1,6 +1,7 @@
 // The schemas of the switchover's documents: what the command reads from a running Pointsman. Fields that a newer
 // version adds are ignored.
 import { z } from 'zod';
+import { PIN_REASONS } from '../../model/moves.ts';
 import { OPERATION_OUTCOMES } from '../../reports/events.ts';
 import { clusterReport } from '../documents.ts';
 import { PHASES } from './document.ts';
@@ -33,6 +34,13 @@ export const planDocument = z.object({
     .number()
     .nullable()
     .describe('Their encryption is with the server: they are cut at the end of the time for transactions.'),
+  moves: z
+    .object({
+      movable: z.number(),
+      stays: z.partialRecord(z.enum(PIN_REASONS), z.number()),
+      unknown: z.number(),
+    })
+    .nullable(),
 }) satisfies z.ZodType<PlanOfPrimary>;
 
 export const operationDocument = z.object({

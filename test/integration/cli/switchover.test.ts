@@ -28,6 +28,7 @@ const PLAN: PlanOfPrimary = {
   warnings: [],
   sessions_on_primary: 100,
   unreadable_sessions_on_primary: 3,
+  moves: null,
 };
 
 function anOperation(phases: readonly Phase[], changes: Partial<OperationDocument> = {}): OperationDocument {
@@ -151,6 +152,23 @@ test('the plan, each phase with its duration, and one line at the end', async ()
       '',
     ].join('\n'),
   );
+});
+
+test('the plan says how many sessions move, and why the others stay', async () => {
+  const moves = { movable: 76, stays: { listening: 12, temporary_objects: 3, authentication: 2 }, unknown: 7 };
+  plan = { ...PLAN, unreadable_sessions_on_primary: 0, moves };
+  const { out } = await cli(['--dry-run']);
+  expect(out).toContain(
+    [
+      'Of 100 sessions on pg-1, 76 move, 17 stay: 12 listen, 3 have temporary objects, ' +
+        '2 have logins that cannot be repeated.',
+      'Sessions that stay will end: between two transactions, or after 10 s.',
+      '7 sessions could not be asked yet: they are asked when they are idle.',
+      '',
+    ].join('\n'),
+  );
+  plan = { ...plan, moves: { movable: 100, stays: {}, unknown: 0 } };
+  expect((await cli(['--dry-run'])).out).toContain('Of 100 sessions on pg-1, 100 move.\nNew clients');
 });
 
 test('the options reach the operation', async () => {

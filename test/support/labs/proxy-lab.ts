@@ -13,7 +13,7 @@ import type { Dial } from '../../../src/proxy/connect/dial.ts';
 import type { ProxyPolicy } from '../../../src/proxy/options.ts';
 import type { Peers } from '../../../src/proxy/peers.ts';
 import { createProxy } from '../../../src/proxy/proxy.ts';
-import type { LocalProxy } from '../../../src/proxy/proxy.ts';
+import type { LocalProxy } from '../../../src/proxy/proxy-interface.ts';
 import { systemClock } from '../waiting/system-clock.ts';
 import type { FakeBackend } from '../fakes/fake-backend.ts';
 import { aStartup } from '../sockets/packets.ts';

@@ -10,6 +10,7 @@ import type { Handover, Snapshot } from '../../../src/core/snapshot.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { HoldPolicy } from '../../../src/model/policy.ts';
 import type { OperationEvent, ProxyEvent } from '../../../src/reports/events.ts';
+import type { Preflight } from '../../../src/reports/preflight.ts';
 import { aList, aPolicy, aSnapshot, answered, isPrimary, isReplica } from '../values/builders.ts';
 import { ManualClock } from '../waiting/manual-clock.ts';
 
@@ -54,6 +55,7 @@ export class SwitchoverLab {
   /** On the primary. */
   sessions = 0;
   connecting = 0;
+  preflight: Preflight | undefined;
   primary: string | undefined = 'pg-1';
   timeline = 1;
   /** Members that answer nothing. */
@@ -89,6 +91,7 @@ export class SwitchoverLab {
         sessions: () => Promise.resolve({ onMember: this.sessions, connecting: this.connecting }),
       },
       unreadable: () => Promise.resolve(2),
+      preflight: () => Promise.resolve(this.preflight),
       random: () => 0.5,
       onEvent: (event) => this.events.push(event),
       enter: () => (this.isBusy ? undefined : () => {}),

@@ -15,6 +15,7 @@ test('the plan has the sessions, and warns when not all of their clients can wai
     from: 'pg-1',
     sessions_on_primary: 5,
     unreadable_sessions_on_primary: 2,
+    moves: null,
     warnings: [],
   });
   lab.hold = { ...lab.hold, maxSessions: 4 };
@@ -24,6 +25,15 @@ test('the plan has the sessions, and warns when not all of their clients can wai
   await lab.clock.advance(100);
   expect(await lab.operations.plan(request)).toMatchObject({ from: null, sessions_on_primary: null });
   expect(lab.handovers).toEqual([]);
+});
+
+test('the plan has the sessions that move: their clients need no place to wait', async () => {
+  lab.sessions = 10;
+  lab.preflight = { movable: 7, stays: { listening: 2 }, unknown: 1 };
+  lab.hold = { ...lab.hold, maxSessions: 2 };
+  const { moves, warnings } = await lab.operations.plan({ to: undefined, transactionMs: 1000 });
+  expect(moves).toEqual({ movable: 7, stays: { listening: 2 }, unknown: 1 });
+  expect(warnings).toEqual(['3 sessions will end, and 2 clients may wait (hold.max_sessions)']);
 });
 
 test('plans that are asked for at the same time share one reading of the cluster', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Preflight } from '../../../src/reports/preflight.ts';
 import type { KillResult, SessionList } from '../../../src/reports/session-list.ts';
-import { IDS_PER_WORKER, killSession, listSessions } from '../../../src/workers/worker-sessions.ts';
+import { IDS_PER_WORKER, killSession, listSessions, preflight } from '../../../src/workers/worker-sessions.ts';
 import type { NumberedWorker } from '../../../src/workers/worker-sessions.ts';
 import { aSessionEntry } from '../../support/values/sessions.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
@@ -9,11 +10,25 @@ const never = new Promise<never>(() => {});
 
 function aWorker(
   number: number,
-  answers: { readonly list?: Promise<SessionList | undefined>; readonly kill?: Promise<KillResult> },
+  answers: {
+    readonly list?: Promise<SessionList | undefined>;
+    readonly kill?: Promise<KillResult>;
+    readonly preflight?: Promise<Preflight | undefined>;
+    readonly sessions?: number;
+  },
 ): NumberedWorker {
-  const { list = never, kill = never } = answers;
+  const { list = never, kill = never, preflight: counted = never, sessions = 0 } = answers;
   // The second worker of a slot has another id.
-  return { number, worker: { id: number + 10, listSessions: () => list, killSession: () => kill } };
+  return {
+    number,
+    worker: {
+      id: number + 10,
+      listSessions: () => list,
+      killSession: () => kill,
+      preflight: () => counted,
+      sessionsOn: () => sessions,
+    },
+  };
 }
 
 test('a worker that does not answer in time, and one that ended meanwhile, are named', async () => {
@@ -40,4 +55,19 @@ test('the worker that has the session ends it; an id of no worker is unknown; a 
   const silent = killSession(workers, 12 * IDS_PER_WORKER + 7, clock);
   await clock.advance(500);
   expect(await silent).toEqual({ kind: 'silent_worker', worker: 2 });
+});
+
+test('a preflight is the sum; the sessions of a silent worker, and of one that ended, are unknown', async () => {
+  const clock = new ManualClock();
+  const counted = { movable: 5, stays: { listening: 2 }, unknown: 1 };
+  const workers = [
+    aWorker(1, { preflight: Promise.resolve(counted), sessions: 8 }),
+    aWorker(2, { preflight: Promise.resolve({ movable: 1, stays: { listening: 1, busy: 1 }, unknown: 0 }) }),
+    aWorker(3, { sessions: 4 }),
+    aWorker(4, { preflight: Promise.resolve(undefined), sessions: 3 }),
+  ];
+  const asked = preflight(workers, 'pg-1', clock);
+  await clock.advance(5_500);
+  expect(await asked).toEqual({ movable: 6, stays: { listening: 3, busy: 1 }, unknown: 8 });
+  expect(clock.pending()).toBe(0);
 });

@@ -56,6 +56,7 @@ const PLAN: PlanOfPrimary = {
   warnings: [],
   sessions_on_primary: 12,
   unreadable_sessions_on_primary: 0,
+  moves: null,
 };
 
 test('the primary is the open member of the exclusive pool', () => {

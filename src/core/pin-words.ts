@@ -1,0 +1,32 @@
+// Why sessions cannot move, as a predicate: `1 listens`, `12 listen`.
+import { PIN_REASONS } from '../model/moves.ts';
+import type { PinReason } from '../model/moves.ts';
+
+/** For one session, and for several. */
+const WORDS: Readonly<Record<PinReason, readonly [one: string, several: string]>> = {
+  unreadable: ['has TLS with the server', 'have TLS with the server'],
+  replication: ['replicates', 'replicate'],
+  role_not_configured: ['has a role that moves.roles does not name', 'have roles that moves.roles does not name'],
+  authentication: ['has a login that cannot be repeated', 'have logins that cannot be repeated'],
+  listening: ['listens', 'listen'],
+  holdable_cursors: ['has a cursor WITH HOLD', 'have cursors WITH HOLD'],
+  advisory_locks: ['holds an advisory lock', 'hold advisory locks'],
+  temporary_objects: ['has temporary objects', 'have temporary objects'],
+  temporary_slots: ['has a temporary replication slot', 'have temporary replication slots'],
+  unnamed_statement: ['has an unnamed statement that is too long', 'have unnamed statements that are too long'],
+  too_many_statements: ['has too many prepared statements', 'have too many prepared statements'],
+  too_much_state: ['has more state than moves.max_state', 'have more state than moves.max_state'],
+  session_authorization: ['used SET SESSION AUTHORIZATION', 'used SET SESSION AUTHORIZATION'],
+  hidden_state: ['has state that no catalog shows', 'have state that no catalog shows'],
+  busy: ['is busy', 'are busy'],
+  question_failed: ['could not be asked', 'could not be asked'],
+};
+
+/** `12 listen, 3 have temporary objects`: the most frequent reason first. Empty without a session. */
+export function staysText(stays: Readonly<Partial<Record<PinReason, number>>>): string {
+  return PIN_REASONS.map((reason) => ({ reason, count: stays[reason] ?? 0 }))
+    .filter(({ count }) => count > 0)
+    .toSorted((a, b) => b.count - a.count)
+    .map(({ reason, count }) => `${count} ${WORDS[reason][count === 1 ? 0 : 1]}`)
+    .join(', ');
+}

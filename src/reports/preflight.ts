@@ -1,0 +1,25 @@
+// The sessions of a member before a planned change: how many of them can move, and why the others cannot.
+import { PIN_REASONS } from '../model/moves.ts';
+import type { PinReason } from '../model/moves.ts';
+
+/** A process counts a session as unknown that has not answered by then. Milliseconds. */
+export const PREFLIGHT_MS = 5_000;
+
+export interface Preflight {
+  readonly movable: number;
+  /** The sessions that cannot move, by reason. Absent: none. */
+  readonly stays: Readonly<Partial<Record<PinReason, number>>>;
+  /** Nobody knows yet: in a transaction now, not asked in time, or in a worker that did not answer. */
+  readonly unknown: number;
+}
+
+/** Of several processes. */
+export function sumOfPreflights(all: readonly Preflight[]): Preflight {
+  const total = (count: (one: Preflight) => number): number => all.reduce((sum, one) => sum + count(one), 0);
+  const stays = PIN_REASONS.map((reason) => [reason, total((one) => one.stays[reason] ?? 0)] as const);
+  return {
+    movable: total(({ movable }) => movable),
+    stays: Object.fromEntries(stays.filter(([, count]) => count > 0)),
+    unknown: total(({ unknown }) => unknown),
+  };
+}
