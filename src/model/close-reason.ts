@@ -1,5 +1,7 @@
 // The closed list of reasons for the end of a client connection: one list for the log line, the metric label and the
 // SQLSTATE that the client gets. Every accepted connection ends with exactly one of them.
+import { MOVE_FAILURES } from './moves.ts';
+import type { MoveFailure } from './moves.ts';
 
 /** Why a member leaves a pool while it has live sessions: the keys of a pool's `on_leave`. */
 export const LEAVE_CAUSES = [
@@ -79,6 +81,14 @@ export const CLOSE_REASONS = {
   /** A switchover is about to stop the server: between two transactions, or at the end of the time for them. */
   evicted_switchover: { sqlState: '57P01', side: 'pointsman' },
   evicted_switchover_timeout: { sqlState: '57P01', side: 'pointsman' },
+  // A session that was to move to another server.
+  move_login: { sqlState: '57P01', side: 'pointsman' },
+  move_restore: { sqlState: '57P01', side: 'pointsman' },
+  move_differs: { sqlState: '57P01', side: 'pointsman' },
+  move_timeout: { sqlState: '57P01', side: 'pointsman' },
+  move_uncovered: { sqlState: '57P01', side: 'pointsman' },
+  /** Its outcome is unknown: transaction_resolution_unknown. */
+  move_in_flight: { sqlState: '08007', side: 'pointsman' },
   /** The session reached its pool's `max_session_age`, between two transactions. */
   too_old: { sqlState: '57P01', side: 'pointsman' },
   /** An operator ended the session by its id. */
@@ -118,7 +128,13 @@ const REFUSALS = [
 export type RefusalReason = (typeof REFUSALS)[number];
 
 /** Reasons for which Pointsman ends a relayed session; its client is told when it can be told. */
-export type EndReason = EvictionReason | 'landed_on_standby' | 'too_old' | 'killed_by_operator' | 'shutdown';
+export type EndReason =
+  | EvictionReason
+  | MoveFailure
+  | 'landed_on_standby'
+  | 'too_old'
+  | 'killed_by_operator'
+  | 'shutdown';
 export type EvictionReason = `evicted_${EvictionCause | 'switchover_timeout'}`;
 
 /** How a server ends a relayed session. */
@@ -134,10 +150,15 @@ export function isEndReason(reason: CloseReason): reason is EndReason {
   return mustEndAtOnce(reason) || reason === 'too_old' || reason === 'shutdown';
 }
 
+export function isMoveFailure(reason: CloseReason): reason is MoveFailure {
+  return MOVE_FAILURES.some((failure) => failure === reason);
+}
+
 /** Where no message is sent, both connections are reset, so that both sides notice at once. */
 export function mustEndAtOnce(
   reason: CloseReason,
-): reason is EvictionReason | 'landed_on_standby' | 'killed_by_operator' {
+): reason is EvictionReason | MoveFailure | 'landed_on_standby' | 'killed_by_operator' {
+  if (isMoveFailure(reason)) return true;
   return reason.startsWith('evicted_') || reason === 'landed_on_standby' || reason === 'killed_by_operator';
 }
 

@@ -236,7 +236,7 @@ export class SessionRegistry {
 
 function noSessions(): PoolSessions {
   return {
-    states: { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0, closed: 0 },
+    states: { startup: 0, holding: 0, dialing: 0, relaying: 0, parked: 0, moving: 0, closing: 0, closed: 0 },
     byMember: new Map(),
     traffic: { toBackendBytes: 0, toClientBytes: 0 },
     fallbackSessions: 0,
@@ -255,7 +255,8 @@ function sizesOf(byMember: PoolSessions['byMember']): ReadonlyMap<MemberName, nu
 }
 
 function countsOf({ states, byMember, traffic, ...counts }: PoolSessions): PoolCounts {
-  const { closed, ...live } = states;
+  const { closed, parked, moving, ...others } = states;
+  const live = { ...others, ...(parked === 0 ? {} : { parked }), ...(moving === 0 ? {} : { moving }) };
   const { fallbackSessions, laggingSessions, accepted, started } = counts;
   const members = sizesOf(byMember);
   return { states: live, members, fallbackSessions, laggingSessions, accepted, started, closed, ...traffic };

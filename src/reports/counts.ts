@@ -77,9 +77,13 @@ export function sumOfClients(all: readonly ClientCounts[]): ClientCounts {
   };
 }
 
+/** Live sessions by state. Of a session that moves, the two states are absent when no session is in them. */
+export type StateCounts = Readonly<Record<Exclude<SessionState, 'closed' | MoveState>, number>> &
+  Readonly<Partial<Record<MoveState, number>>>;
+type MoveState = 'parked' | 'moving';
+
 export interface PoolCounts {
-  /** Live sessions by state. */
-  readonly states: Readonly<Record<Exclude<SessionState, 'closed'>, number>>;
+  readonly states: StateCounts;
   /** Sessions that connect or relay, by member. Absent: none. */
   readonly members: ReadonlyMap<MemberName, number>;
   /** Of these, the ones that began while the pool was served by its fallback. */

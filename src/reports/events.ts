@@ -6,6 +6,7 @@ import type { MemberName, MemberRefusal } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { HoldCause, Route } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
+import type { MoveEvent } from './move-events.ts';
 import type { SessionTls } from './session-list.ts';
 import type { Acceptance, RefusalKind } from '../core/snapshot.ts';
 
@@ -81,6 +82,7 @@ export type BranchWaitOutcome = (typeof BRANCH_WAIT_OUTCOMES)[number];
 
 export type ProxyEvent =
   | BranchSessionEvent
+  | MoveEvent
   | {
       readonly kind: 'client_accepted';
       readonly pool: PoolName;

@@ -3,12 +3,23 @@
 //   startup ──hold──> holding ──dial──> dialing ──relay──> relaying ──close──> closed
 //      └──────────────dial──────────────^  └──hold (route lost while dialing)
 //      ^────────answer (the backend declined encryption)───┘
+//   relaying ──park──> parked ──move──> moving ──resume──> relaying        (the session goes to another server)
+//                        ^──park (the next server went away)──┘
 //   any of them ──end──> closing (error sent, lingering) ──close──> closed
 
-export const SESSION_STATES = ['startup', 'holding', 'dialing', 'relaying', 'closing', 'closed'] as const;
+export const SESSION_STATES = [
+  'startup',
+  'holding',
+  'dialing',
+  'relaying',
+  'parked',
+  'moving',
+  'closing',
+  'closed',
+] as const;
 export type SessionState = (typeof SESSION_STATES)[number];
 
-export const SESSION_EVENTS = ['hold', 'dial', 'answer', 'relay', 'end', 'close'] as const;
+export const SESSION_EVENTS = ['hold', 'dial', 'answer', 'relay', 'park', 'move', 'resume', 'end', 'close'] as const;
 export type SessionEvent = (typeof SESSION_EVENTS)[number];
 
 const TRANSITIONS: Readonly<Record<SessionState, Partial<Record<SessionEvent, SessionState>>>> = {
@@ -22,9 +33,23 @@ const TRANSITIONS: Readonly<Record<SessionState, Partial<Record<SessionEvent, Se
     end: 'closing',
     close: 'closed',
   },
-  relaying: { end: 'closing', close: 'closed' },
+  relaying: { park: 'parked', end: 'closing', close: 'closed' },
+  // Its client waits, without a backend. It is between two transactions.
+  parked: { move: 'moving', end: 'closing', close: 'closed' },
+  // It is logged in again, at its next server.
+  moving: { resume: 'relaying', park: 'parked', end: 'closing', close: 'closed' },
   closing: { end: 'closing', close: 'closed' },
-  closed: { hold: 'closed', dial: 'closed', answer: 'closed', relay: 'closed', end: 'closed', close: 'closed' },
+  closed: {
+    hold: 'closed',
+    dial: 'closed',
+    answer: 'closed',
+    relay: 'closed',
+    park: 'closed',
+    move: 'closed',
+    resume: 'closed',
+    end: 'closed',
+    close: 'closed',
+  },
 };
 
 /** The state after `event`. Undefined: the table has no such transition, which is a bug of the caller. */

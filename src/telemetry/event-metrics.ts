@@ -5,6 +5,7 @@ import { Counter, Gauge, Histogram } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { BranchEvent, CancelKeyKnowledge, ReportedEvent } from '../reports/events.ts';
+import type { MoveEvent } from '../reports/move-events.ts';
 import { countOperations } from './operation-metrics.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
@@ -21,8 +22,8 @@ const REFRESH_OUTCOMES = ['probed', 'merged'];
 const HOLD_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 const SESSION_BUCKETS = [0.01, 0.1, 1, 10, 60, 600, 3600, 6 * 3600, 24 * 3600];
 
-/** branch-metrics.ts counts the others. */
-type Event = Exclude<ReportedEvent, BranchEvent>;
+/** branch-metrics.ts and move-metrics.ts count the others. */
+type Event = Exclude<ReportedEvent, BranchEvent | MoveEvent>;
 
 export interface EventMetrics {
   readonly count: (event: Event) => void;

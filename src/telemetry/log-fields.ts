@@ -48,6 +48,7 @@ const SENTENCES: Partial<Record<Event['kind'], readonly string[]>> = {
   primary_refused: ['text'],
   outage_summary: ['text'],
   session_closed: ['detail'],
+  session_stayed: ['detail'],
   config_reload_failed: ['problems'],
 };
 

@@ -9,6 +9,7 @@ import type { MemberRefusal } from '../model/member.ts';
 import { AGREEMENT_MS } from '../core/refused-primary.ts';
 import { BRANCH_LINES } from './branch-lines.ts';
 import type { LineLevel, LogLine } from './line.ts';
+import { MOVE_LINES } from './move-lines.ts';
 import { standingLine } from './standing-lines.ts';
 
 export type Event = ReportedEvent;
@@ -65,6 +66,7 @@ const LINES: Lines = {
   config_reload_failed: ({ problems }) =>
     line('error', () => `configuration reload failed, nothing changed: ${problems.join('; ')}`),
   ...BRANCH_LINES,
+  ...MOVE_LINES,
 };
 
 /** `isNews`: the previous event of this kind had another outcome. Only discovery uses it. */

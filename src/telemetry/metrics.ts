@@ -4,11 +4,15 @@ import { Gauge, Registry, collectDefaultMetrics } from './prometheus.ts';
 import type { PoolName } from '../model/policy.ts';
 import { isBranchEvent } from '../reports/events.ts';
 import type { ReportedEvent } from '../reports/events.ts';
+import { isMoveFailure } from '../model/close-reason.ts';
+import { isMoveEvent } from '../reports/move-events.ts';
 import { createBranchMetrics } from './branch-metrics.ts';
 import type { BranchMetrics } from './branch-metrics.ts';
 import { createEventMetrics } from './event-metrics.ts';
 import type { EventMetrics } from './event-metrics.ts';
 import { HARDLY_EVER_MS, registerEventLoopLag } from './event-loop-lag.ts';
+import { createMoveMetrics } from './move-metrics.ts';
+import type { MoveMetrics } from './move-metrics.ts';
 import { createStatusMetrics, unixSeconds } from './status-metrics.ts';
 import type { StatusSource } from './status-metrics.ts';
 
@@ -56,8 +60,16 @@ export function createMetrics({ version, nodeVersion, pools, source }: MetricsOp
   for (const name of SUMS_OF_PROM_CLIENT) registry.removeSingleMetric(name);
   let branches: BranchMetrics | undefined;
   const ofBranches = (): BranchMetrics => (branches ??= createBranchMetrics(registry));
+  let moves: MoveMetrics | undefined;
+  const ofMoves = (): MoveMetrics => (moves ??= createMoveMetrics(registry));
+  const count = (event: ReportedEvent): void => {
+    if (isBranchEvent(event)) return ofBranches().count(event);
+    if (isMoveEvent(event)) return ofMoves().count(event);
+    if (event.kind === 'session_closed' && isMoveFailure(event.reason)) ofMoves().count(event);
+    return events.count(event);
+  };
   return {
-    count: (event) => (isBranchEvent(event) ? ofBranches().count(event) : events.count(event)),
+    count,
     learn: events.learn,
     decided: status.decided,
     contentType: registry.contentType,
@@ -68,6 +80,10 @@ export function createMetrics({ version, nodeVersion, pools, source }: MetricsOp
       const list = source.branches();
       if (list === undefined) branches?.clear();
       else ofBranches().set(list, (instant) => unixSeconds(source, instant));
+      moves?.set(
+        source.pools().map(({ name }) => name),
+        source.counts(),
+      );
       return registry.metrics();
     },
   };

@@ -2,6 +2,7 @@
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import { durationText } from '../core/describe.ts';
+import { isMoveEvent } from '../reports/move-events.ts';
 import type { LineLevel } from './line.ts';
 import { logLine } from './log-lines.ts';
 import type { Event } from './log-lines.ts';
@@ -31,6 +32,8 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
     if (level !== 'debug' && level !== 'trace') options.write(text(), level);
   };
   return (event) => {
+    // The line of a batch has its sessions.
+    if (isMoveEvent(event)) return event.kind === 'moves_finished' ? writeAsLogged(event) : undefined;
     switch (event.kind) {
       case 'hold_started':
         return holds.started(event.pool);

@@ -30,7 +30,7 @@ export function createSessionMetrics(families: Families): (inputs: SessionInputs
   const setClients = createClientMetrics(families);
   return (inputs) => {
     for (const total of [pools.accepted, pools.started, pools.bytes]) total.reset();
-    for (const gauge of [pools.onMember, pools.fallbackLimit, pools.laggingLimit]) gauge.reset();
+    for (const gauge of [pools.sessions, pools.onMember, pools.fallbackLimit, pools.laggingLimit]) gauge.reset();
     for (const [pool, counts] of inputs.counts) {
       setCounts(pools, pool, counts);
       // A client that waits for a branch waits for no member: nobody is called because a preview sleeps.

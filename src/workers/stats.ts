@@ -127,6 +127,8 @@ function sumOfCounts(all: readonly Counts[]): Counts {
 
 function sumOfPool(pools: readonly PoolCounts[]): PoolCounts {
   const total = (count: (one: PoolCounts) => number): number => pools.reduce((sum, one) => sum + count(one), 0);
+  const parked = total(({ states }) => states.parked ?? 0);
+  const moving = total(({ states }) => states.moving ?? 0);
   const since = pools.flatMap(({ degradedSince }) => degradedSince ?? []);
   const held = pools.flatMap(({ heldSince }) => heldSince ?? []);
   const ramping = new Map(pools.flatMap((one) => [...(one.ramping ?? [])]));
@@ -136,6 +138,8 @@ function sumOfPool(pools: readonly PoolCounts[]): PoolCounts {
       holding: total(({ states }) => states.holding),
       dialing: total(({ states }) => states.dialing),
       relaying: total(({ states }) => states.relaying),
+      ...(parked === 0 ? {} : { parked }),
+      ...(moving === 0 ? {} : { moving }),
       closing: total(({ states }) => states.closing),
     },
     members: sumOfMaps(pools.map(({ members }) => members)),

@@ -149,7 +149,15 @@ const route = z.discriminatedUnion('kind', [
 ]);
 
 const sessions = z.strictObject({
-  by_state: z.strictObject({ startup: count, holding: count, dialing: count, relaying: count, closing: count }),
+  by_state: z.strictObject({
+    startup: count,
+    holding: count,
+    dialing: count,
+    relaying: count,
+    parked: count.exactOptional().describe('Their clients wait for the next server. Absent: none.'),
+    moving: count.exactOptional().describe('They are logged in again at their next server. Absent: none.'),
+    closing: count,
+  }),
   by_member: byName(count),
   by_fallback: count,
   slow_start: byName(z.number())

@@ -45,7 +45,7 @@ export function sessionsTable(sessions: readonly Session[], io: Pick<CliIo, 'env
 /** A relayed session shows its activity: `idle`, `in transaction`, `busy`. */
 function stateCell({ state, activity }: Session, paint: Paint): string {
   const text = (activity ?? state).replaceAll('_', ' ');
-  if (state === 'holding') return paint('warn', text);
+  if (state === 'holding' || state === 'parked' || state === 'moving') return paint('warn', text);
   return activity === 'in_failed_transaction' ? paint('bad', 'failed transaction') : text;
 }
 

@@ -13,7 +13,7 @@ export const poolColumns: readonly ColumnOf<PoolStatusDocument>[] = [
   ...text<PoolStatusDocument>({ database: ({ name }) => name, user: () => ANY_USER }),
   ...int4<PoolStatusDocument>({
     cl_active: (pool) => inState(pool, 'relaying'),
-    cl_waiting: (pool) => inState(pool, 'holding', 'dialing'),
+    cl_waiting: (pool) => inState(pool, 'holding', 'dialing', 'parked', 'moving'),
     cl_active_cancel_req: () => 0,
     cl_waiting_cancel_req: () => 0,
     sv_active: (pool) => inState(pool, 'relaying'),
@@ -22,7 +22,7 @@ export const poolColumns: readonly ColumnOf<PoolStatusDocument>[] = [
     sv_idle: () => 0,
     sv_used: () => 0,
     sv_tested: () => 0,
-    sv_login: (pool) => inState(pool, 'dialing'),
+    sv_login: (pool) => inState(pool, 'dialing', 'moving'),
     maxwait: (pool) => Math.floor(longestWait(pool)),
     maxwait_us: (pool) => Math.round((longestWait(pool) % 1) * 1e6),
   }),
@@ -124,7 +124,7 @@ function longestWait({ sessions }: PoolStatusDocument): number {
 }
 
 function clientsOf(pool: PoolStatusDocument): number {
-  return inState(pool, 'startup', 'holding', 'dialing', 'relaying', 'closing');
+  return inState(pool, 'startup', 'holding', 'dialing', 'relaying', 'parked', 'moving', 'closing');
 }
 
 /** Of `10.0.0.1:5432` or `[::1]:5432`. */

@@ -49,7 +49,11 @@ const STATES: Readonly<Record<string, string>> = {
   holding: 'waiting',
   dialing: 'waiting',
   relaying: 'active',
+  parked: 'waiting',
+  moving: 'waiting',
 };
+
+const SERVER_STATES: typeof STATES = { ...STATES, dialing: 'login', moving: 'login' };
 
 export const endColumns: readonly ColumnOf<End>[] = [
   ...text<End>({
@@ -57,7 +61,8 @@ export const endColumns: readonly ColumnOf<End>[] = [
     user: ({ session }) => session.user,
     database: ({ session }) => session.pool,
     replication: () => null,
-    state: ({ type, session: { state } }) => (type === 'S' && state === 'dialing' ? 'login' : (STATES[state] ?? state)),
+    state: ({ type, session: { state } }) =>
+      type === 'S' ? (SERVER_STATES[state] ?? state) : (STATES[state] ?? state),
     addr: ({ address }) => hostAndPort(address).host,
   }),
   ...int4<End>({ port: ({ address }) => hostAndPort(address).port }),
@@ -120,6 +125,7 @@ function noticeOf(document: SessionsDocument): Pick<Table, 'notice'> {
 
 /** Seconds that the session has waited for a member, while it does. */
 function waitOf({ session: { state, held_seconds: held, state_seconds: inState } }: End): number {
+  if (state === 'parked' || state === 'moving') return inState;
   return state === 'holding' || state === 'dialing' ? Math.max(held ?? 0, inState) : 0;
 }
 

@@ -13,7 +13,7 @@ type Counted = Pick<PoolStatusDocument, 'sessions'>;
 
 export function limitsOf({ pools, branches, limits, open_files: files }: StatusDocument): readonly Limit[] {
   const both = branches === undefined ? pools : [...pools, branches];
-  const all = ['startup', 'holding', 'dialing', 'relaying', 'closing'] as const;
+  const all = ['startup', 'holding', 'dialing', 'relaying', 'parked', 'moving', 'closing'] as const;
   const { max_sessions: sessions, max_waiting_clients: waiting, max_handshakes: handshakes } = limits;
   return [
     { name: 'sessions', value: sum(both, all), most: sessions, setting: 'client.max_sessions' },
@@ -34,7 +34,7 @@ export function fillOf({ value, most }: Limit): 'normal' | 'warning' | 'bad' {
   return share >= 0.95 ? 'bad' : share >= 0.8 ? 'warning' : 'normal';
 }
 
-type State = 'startup' | 'holding' | 'dialing' | 'relaying' | 'closing';
+type State = keyof NonNullable<PoolStatusDocument['sessions']>['by_state'];
 
 function sum(counted: readonly Counted[], states: readonly State[]): number {
   return counted.reduce(

@@ -74,7 +74,7 @@ function trackOf(pool: PoolStatusDocument, member: MemberStatusDocument, isCrowd
 }
 
 function poolNode({ name, check, route, why, sessions, listeners = [] }: PoolStatusDocument): PoolNode {
-  const { startup, holding, dialing, relaying, closing } = sessions?.by_state ?? NONE;
+  const { startup, holding, dialing, relaying, parked = 0, moving = 0, closing } = sessions?.by_state ?? NONE;
   return {
     name,
     listeners,
@@ -82,13 +82,19 @@ function poolNode({ name, check, route, why, sessions, listeners = [] }: PoolSta
     route: route.kind,
     targets: route.kind === 'open' ? route.members.length : 0,
     why,
-    sessions: startup + holding + dialing + relaying + closing,
+    sessions: startup + holding + dialing + relaying + parked + moving + closing,
     waiting: holding,
     waitSeconds: sessions?.longest_wait_seconds,
   };
 }
 
-const NONE = { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 };
+const NONE: NonNullable<PoolStatusDocument['sessions']>['by_state'] = {
+  startup: 0,
+  holding: 0,
+  dialing: 0,
+  relaying: 0,
+  closing: 0,
+};
 
 function memberNode(
   pools: readonly PoolStatusDocument[],

@@ -1,8 +1,9 @@
 // The message to a client when its relayed session ends between two messages: the reason code ends the message, DETAIL
 // has the cause, HINT the remedy. No text contains an address.
-import { CLOSE_REASONS } from '../../model/close-reason.ts';
+import { CLOSE_REASONS, isMoveFailure } from '../../model/close-reason.ts';
 import type { BackendEnding, EndReason, EvictionReason } from '../../model/close-reason.ts';
 import { durationText } from '../../core/describe.ts';
+import type { MoveFailure } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
 import type { Activity } from '../../wire/session-follower.ts';
@@ -99,7 +100,17 @@ const EVICTED: Readonly<Record<EvictionReason, string>> = {
   evicted_fallback_over: 'the pool has its own members again',
 };
 
+const NOT_MOVED: Readonly<Record<MoveFailure, string>> = {
+  move_login: 'the next server did not let the session in',
+  move_restore: 'the next server did not take over the state of the session',
+  move_differs: 'the state of the session would have changed on the next server',
+  move_timeout: 'no next server in time',
+  move_uncovered: 'the server is lost, and the next one may lack what it had confirmed',
+  move_in_flight: 'the server was lost with a statement in progress',
+};
+
 function sentence(reason: EndReason, pool: PoolName): string {
+  if (isMoveFailure(reason)) return `terminating connection: ${NOT_MOVED[reason]}`;
   if (reason === 'shutdown') return 'the proxy is shutting down';
   if (reason === 'landed_on_standby') return `the server of pool "${pool}" is a standby`;
   if (reason === 'killed_by_operator') return 'terminating connection: an operator ended the session';
@@ -108,6 +119,10 @@ function sentence(reason: EndReason, pool: PoolName): string {
 }
 
 function hint(reason: EndReason | BackendEnding): string {
+  if (reason === 'move_in_flight') return UNKNOWN_OUTCOME;
+  if (reason === 'move_uncovered') {
+    return 'No transaction was open. Check whether the last ones are still there before you go on.';
+  }
   return reason === 'shutdown'
     ? 'No transaction was open. Connect to another proxy, or connect again in a few seconds.'
     : 'No transaction was open. Connect again.';

@@ -102,6 +102,7 @@ const CASES: Partial<Record<CloseReason, Case>> = {
 function isOfServed(reason: string): boolean {
   return (
     reason.startsWith('evicted_') ||
+    reason.startsWith('move_') ||
     reason === 'landed_on_standby' ||
     reason === 'too_old' ||
     reason === 'unsupported_protocol' ||

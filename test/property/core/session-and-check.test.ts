@@ -19,7 +19,7 @@ test('every session state reaches `closed`, `closed` absorbs', () => {
   );
 });
 
-test('a session relays only after a dial, and never twice', () => {
+test('a session relays only after a dial, and again only after a park and a login', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...SESSION_EVENTS), { maxLength: 12 }), (events) => {
       let state: SessionState = 'startup';
@@ -28,9 +28,11 @@ test('a session relays only after a dial, and never twice', () => {
         state = nextSessionState(state, event) ?? state;
         if (state !== path.at(-1)) path.push(state);
       }
-      expect(path.filter((seen) => seen === 'relaying').length).toBeLessThanOrEqual(1);
-      const relaying = path.indexOf('relaying');
-      if (relaying >= 0) expect(path[relaying - 1]).toBe('dialing');
+      const relays = path.flatMap((seen, index) => (seen === 'relaying' ? [index] : []));
+      for (const [nth, index] of relays.entries()) expect(path[index - 1]).toBe(nth === 0 ? 'dialing' : 'moving');
+      for (const [index, seen] of path.entries()) {
+        if (seen === 'parked') expect(['relaying', 'moving']).toContain(path[index - 1]);
+      }
     }),
   );
 });

@@ -1,5 +1,6 @@
 // One sample or more of every event, with its meaning: the source of deploy/log-events.md, and of the labels in
 // deploy/metrics.md.
+import { MOVE_SAMPLES } from './move-samples.ts';
 import type { Event, EventKind } from '../../../src/telemetry/log-lines.ts';
 
 type EventOf<Kind extends EventKind> = Extract<Event, { readonly kind: Kind }>;
@@ -113,6 +114,7 @@ export const EVENT_SAMPLES: EventSamples = {
       { kind: 'cancel_forwarded', pool: 'write', key: 'known', members: [], branch },
     ],
   },
+  ...MOVE_SAMPLES,
   relay_chosen: {
     meaning: 'The direct relay is on or off. `why`: the reason against it.',
     samples: [{ kind: 'relay_chosen', isOn: false, why: 'setting' }],

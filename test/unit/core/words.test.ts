@@ -40,6 +40,8 @@ describe('SQLSTATEs', () => {
     ['branches_unavailable', '57P03'],
     ['branch_unreachable', '57P03'],
     ['landed_on_standby', '57P03'],
+    ['move_login', '57P01'],
+    ['move_in_flight', '08007'],
     ['too_old', '57P01'],
     ['killed_by_operator', '57P01'],
     ['shutdown', '57P01'],

@@ -17,9 +17,11 @@ describe('the steps of a session', () => {
         close: 'closed',
       },
     ],
-    ['relaying', { end: 'closing', close: 'closed' }],
+    ['relaying', { park: 'parked', end: 'closing', close: 'closed' }],
+    ['parked', { move: 'moving', end: 'closing', close: 'closed' }],
+    ['moving', { resume: 'relaying', park: 'parked', end: 'closing', close: 'closed' }],
     ['closing', { end: 'closing', close: 'closed' }],
-    ['closed', { hold: 'closed', dial: 'closed', answer: 'closed', relay: 'closed', end: 'closed', close: 'closed' }],
+    ['closed', Object.fromEntries(SESSION_EVENTS.map((event) => [event, 'closed']))],
   ])('from %s', (state, steps) => {
     const possible = SESSION_EVENTS.flatMap((event) => {
       const next = nextSessionState(state, event);
@@ -41,5 +43,11 @@ describe('the steps of a session', () => {
     expect(nextSessionState('relaying', 'dial')).toBeUndefined();
     expect(nextSessionState('relaying', 'hold')).toBeUndefined();
     expect(nextSessionState('relaying', 'answer')).toBeUndefined();
+  });
+
+  test('a parked session relays again only after a login', () => {
+    expect(SESSION_STATES.filter((state) => nextSessionState(state, 'resume') === 'relaying')).toEqual(['moving']);
+    expect(SESSION_STATES.filter((state) => nextSessionState(state, 'move') === 'moving')).toEqual(['parked']);
+    expect(nextSessionState('parked', 'resume')).toBeUndefined();
   });
 });

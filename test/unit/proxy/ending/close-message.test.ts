@@ -6,6 +6,8 @@ import type { EndReason } from '../../../../src/model/close-reason.ts';
 test.each<[EndReason, string, string]>([
   ['evicted_demoted', '57P01', 'terminating connection: the server is no longer the primary'],
   ['landed_on_standby', '57P03', 'the server of pool "write" is a standby'],
+  ['move_login', '57P01', 'terminating connection: the next server did not let the session in'],
+  ['move_timeout', '57P01', 'terminating connection: no next server in time'],
   ['too_old', '57P01', 'terminating connection: maximum session age of pool "write" reached'],
   ['shutdown', '57P01', 'the proxy is shutting down'],
 ])('%s has its SQLSTATE, its own code, the detail and a hint', (reason, sqlState, sentence) => {

@@ -1,0 +1,94 @@
+// Events about sessions that move from one server to another. A move that fails has no event of its own: its session
+// ends with a reason of MOVE_FAILURES.
+import type { EvictionCause } from '../model/close-reason.ts';
+import type { MemberName } from '../model/member.ts';
+import type { MoveFailure, PinReason } from '../model/moves.ts';
+import type { PoolName } from '../model/policy.ts';
+
+/** `failed`: the server did not answer, or not as it must. Then the session is pinned for `question_failed`. */
+export const QUESTION_RESULTS = ['movable', 'pinned', 'failed'] as const;
+export type QuestionResult = (typeof QUESTION_RESULTS)[number];
+
+export type MoveEvent =
+  /** The server of a session was asked for its state. */
+  | {
+      readonly kind: 'session_asked';
+      readonly pool: PoolName;
+      readonly session: number;
+      readonly member: MemberName;
+      readonly result: QuestionResult;
+      readonly durationMs: number;
+    }
+  /** The session has left its server. Its client waits for the next one. */
+  | {
+      readonly kind: 'session_parked';
+      readonly pool: PoolName;
+      readonly session: number;
+      readonly member: MemberName;
+      readonly cause: EvictionCause;
+    }
+  | {
+      readonly kind: 'session_moved';
+      readonly pool: PoolName;
+      readonly session: number;
+      /** Equal: the session went back to its server. */
+      readonly from: MemberName;
+      readonly to: MemberName;
+      readonly cause: EvictionCause;
+      /** From its park. */
+      readonly gapMs: number;
+      /** From the connect to the end of the restore. Contained in `gapMs`. */
+      readonly loginMs: number;
+      /** Its client had sent something that waited. */
+      readonly wasWaiting: boolean;
+    }
+  /** The session was to move and cannot. */
+  | {
+      readonly kind: 'session_stayed';
+      readonly pool: PoolName;
+      readonly session: number;
+      readonly member: MemberName;
+      readonly cause: EvictionCause;
+      readonly reason: PinReason;
+      readonly detail?: string | undefined;
+    }
+  /** No session of the pool is parked or moving any more. The counts are of the sessions since the first of them. */
+  | {
+      readonly kind: 'moves_finished';
+      readonly pool: PoolName;
+      /** Of the moved sessions. Undefined: several members, or none. */
+      readonly from: MemberName | undefined;
+      readonly to: MemberName | undefined;
+      readonly moved: number;
+      readonly stayed: Counts<PinReason>;
+      readonly failed: Counts<MoveFailure>;
+      /** Parked sessions that ended otherwise: their clients left, or an operator ended them. */
+      readonly ended: number;
+      readonly longestGapMs: number;
+      readonly durationMs: number;
+    }
+  /** All sessions of a member were asked, and none was moved. `unknown`: they gave no answer in time. */
+  | {
+      readonly kind: 'preflight_finished';
+      readonly member: MemberName;
+      readonly movable: number;
+      readonly stays: Counts<PinReason>;
+      readonly unknown: number;
+      readonly durationMs: number;
+    };
+
+/** Absent: none. */
+export type Counts<Reason extends string> = Readonly<Partial<Record<Reason, number>>>;
+
+const KINDS: ReadonlySet<string> = new Set<MoveEvent['kind']>([
+  'session_asked',
+  'session_parked',
+  'session_moved',
+  'session_stayed',
+  'moves_finished',
+  'preflight_finished',
+]);
+
+export function isMoveEvent(event: { readonly kind: string }): event is MoveEvent {
+  return KINDS.has(event.kind);
+}

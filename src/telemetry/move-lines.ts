@@ -1,0 +1,67 @@
+// The lines of the events about sessions that move. One session is debug; a line for each batch is info, or a warning
+// when a session of it was lost.
+import { durationText } from '../core/describe.ts';
+import type { MoveEvent } from '../reports/move-events.ts';
+import type { LogLine } from './line.ts';
+
+type Events = { readonly [Kind in MoveEvent['kind']]: Extract<MoveEvent, { kind: Kind }> };
+type Lines = { readonly [Kind in MoveEvent['kind']]: (event: Events[Kind]) => LogLine };
+
+export const MOVE_LINES: Lines = {
+  session_asked: ({ session, member, result, durationMs }) => ({
+    level: 'trace',
+    text: () => `session ${session}: ${member} was asked for its state in ${durationText(durationMs)}: ${result}`,
+  }),
+  session_parked: ({ session, member, cause }) => ({
+    level: 'debug',
+    text: () => `session ${session}: parked, has left ${member} (${cause})`,
+  }),
+  session_moved: ({ session, from, to, gapMs, loginMs, wasWaiting }) => ({
+    level: 'debug',
+    text: () => {
+      const gap = `gap ${durationText(gapMs)}, login ${durationText(loginMs)}`;
+      return `session ${session}: moved from ${from} to ${to}, ${gap}${wasWaiting ? ', its client waited' : ''}`;
+    },
+  }),
+  session_stayed: ({ session, member, reason, detail }) => ({
+    level: 'debug',
+    text: () =>
+      `session ${session}: cannot move from ${member}: ${reason}${detail === undefined ? '' : ` (${detail})`}`,
+  }),
+  moves_finished: (event) => ({
+    level: total(event.failed) === 0 ? 'info' : 'warn',
+    text: () => finishedText(event),
+  }),
+  preflight_finished: ({ member, movable, stays, unknown, durationMs }) => ({
+    level: 'debug',
+    text: () => {
+      const asked = `${member}: asked all sessions in ${durationText(durationMs)}`;
+      return [`${asked}: ${movable} can move`, ...counted(stays, 'stay'), ...gaveNoAnswer(unknown)].join('; ');
+    },
+  }),
+};
+
+function finishedText({ pool, from, to, moved, stayed, failed, ended, ...event }: Events['moves_finished']): string {
+  const way = `${from === undefined ? '' : ` from ${from}`}${to === undefined ? '' : ` to ${to}`}`;
+  const took = ` in ${durationText(event.durationMs)}`;
+  const gap = moved === 0 ? '' : `, longest gap ${durationText(event.longestGapMs)}`;
+  const sentence = `pool ${pool}: ${moved === 1 ? '1 session' : `${moved} sessions`} moved${way}${took}${gap}`;
+  const others = ended === 0 ? [] : [`${ended} ended while parked`];
+  return [sentence, ...counted(stayed, 'stayed'), ...counted(failed, 'failed'), ...others].join('; ');
+}
+
+/** `3 stayed (2 listening, 1 busy)`, or nothing. */
+function counted(counts: Readonly<Partial<Record<string, number>>>, what: string): readonly string[] {
+  const sum = total(counts);
+  if (sum === 0) return [];
+  const reasons = Object.entries(counts).toSorted(([, a = 0], [, b = 0]) => b - a);
+  return [`${sum} ${what} (${reasons.map(([reason, count]) => `${count} ${reason}`).join(', ')})`];
+}
+
+function gaveNoAnswer(unknown: number): readonly string[] {
+  return unknown === 0 ? [] : [`${unknown} gave no answer`];
+}
+
+function total(counts: Readonly<Partial<Record<string, number>>>): number {
+  return Object.values(counts).reduce<number>((sum, count = 0) => sum + count, 0);
+}

@@ -1,0 +1,120 @@
+// Metrics of sessions that move. They exist only where moves are configured, or were until a reload.
+import type { Registry } from 'prom-client';
+import { LEAVE_CAUSES, isMoveFailure } from '../model/close-reason.ts';
+import { MOVE_FAILURES, PIN_REASONS } from '../model/moves.ts';
+import type { PoolName } from '../model/policy.ts';
+import type { PoolCounts } from '../reports/counts.ts';
+import type { ReportedEvent } from '../reports/events.ts';
+import { QUESTION_RESULTS } from '../reports/move-events.ts';
+import type { MoveEvent } from '../reports/move-events.ts';
+import { Counter, Gauge, Histogram } from './prometheus.ts';
+
+type SessionClosed = Extract<ReportedEvent, { kind: 'session_closed' }>;
+
+export interface MoveMetrics {
+  readonly count: (event: MoveEvent | SessionClosed) => void;
+  /** At the scrape. `pools`: those of the configuration. */
+  readonly set: (pools: readonly PoolName[], counts: ReadonlyMap<PoolName, PoolCounts>) => void;
+}
+
+/** The results with their reasons: why a session moved, why its move failed, why it stayed. */
+const RESULTS: readonly (readonly [result: string, reasons: readonly string[]])[] = [
+  ['moved', [...LEAVE_CAUSES, 'switchover']],
+  ['failed', MOVE_FAILURES],
+  ['stayed', PIN_REASONS],
+];
+/** Seconds. */
+const LOGIN_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const GAP_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
+
+/** The first call of `set` creates the series. */
+export function createMoveMetrics(registry: Registry): MoveMetrics {
+  const families = moveFamilies([registry]);
+  const known = new Set<PoolName>();
+  const learn = (pool: PoolName): void => {
+    if (known.has(pool)) return;
+    known.add(pool);
+    for (const [result, reasons] of RESULTS) {
+      for (const reason of reasons) families.moves.inc({ pool, result, reason }, 0);
+    }
+  };
+  for (const result of QUESTION_RESULTS) families.questions.inc({ result }, 0);
+  for (const waiting of ['true', 'false']) families.gapSeconds.zero({ waiting });
+  return {
+    count: (event) => countEvent(families, event),
+    set: (pools, counts) => {
+      for (const pool of pools) {
+        learn(pool);
+        families.parked.set({ pool }, counts.get(pool)?.states.parked ?? 0);
+      }
+    },
+  };
+}
+
+type Families = ReturnType<typeof moveFamilies>;
+
+function countEvent(families: Families, event: MoveEvent | SessionClosed): void {
+  const { moves, questions, pinned } = families;
+  switch (event.kind) {
+    case 'session_moved':
+      moves.inc({ pool: event.pool, result: 'moved', reason: event.cause });
+      families.loginSeconds.observe(event.loginMs / 1000);
+      return families.gapSeconds.observe({ waiting: `${event.wasWaiting}` }, event.gapMs / 1000);
+    case 'session_stayed':
+      return moves.inc({ pool: event.pool, result: 'stayed', reason: event.reason });
+    case 'session_closed':
+      if (isMoveFailure(event.reason)) moves.inc({ pool: event.pool, result: 'failed', reason: event.reason });
+      return undefined;
+    case 'session_asked':
+      return questions.inc({ result: event.result });
+    case 'preflight_finished':
+      for (const reason of PIN_REASONS) pinned.set({ reason }, event.stays[reason] ?? 0);
+      return undefined;
+    // Read at the scrape, or the sum of the others.
+    case 'session_parked':
+    case 'moves_finished':
+      return undefined;
+  }
+}
+
+function moveFamilies(registers: Registry[]) {
+  return {
+    moves: new Counter({
+      name: 'pointsman_moves_total',
+      help: 'Sessions that were to move: moved (reason: why they left), failed (a close reason), or stayed (why).',
+      labelNames: ['pool', 'result', 'reason'] as const,
+      registers,
+    }),
+    parked: new Gauge({
+      name: 'pointsman_sessions_parked',
+      help: 'Sessions without a server whose clients wait for the next one.',
+      labelNames: ['pool'] as const,
+      registers,
+    }),
+    loginSeconds: new Histogram({
+      name: 'pointsman_move_seconds',
+      help: 'Moved sessions: time from the connect to the next server until their state was restored there.',
+      buckets: LOGIN_BUCKETS,
+      registers,
+    }),
+    gapSeconds: new Histogram({
+      name: 'pointsman_move_gap_seconds',
+      help: 'Moved sessions: time without a server. waiting: whether the client had sent something meanwhile.',
+      labelNames: ['waiting'] as const,
+      buckets: GAP_BUCKETS,
+      registers,
+    }),
+    questions: new Counter({
+      name: 'pointsman_session_questions_total',
+      help: 'Questions to servers for the state of a session, by result (failed: no answer, or not as it must be).',
+      labelNames: ['result'] as const,
+      registers,
+    }),
+    pinned: new Gauge({
+      name: 'pointsman_sessions_pinned',
+      help: 'Sessions that could not move at the last preflight, by reason; absent before the first.',
+      labelNames: ['reason'] as const,
+      registers,
+    }),
+  };
+}
