@@ -142,3 +142,29 @@ export interface VerifierBatch {
 
 /** Opens no connection before the first question. `server`: the next primary. */
 export type OpenVerifiers = (policy: VerifierPolicy, server: Address) => VerifierBatch;
+
+/**
+ * A server's own words about its WAL, on a session's connection and between two of its transactions. Positions in
+ * bytes. Transaction ids with their epoch.
+ */
+export type WalReport =
+  | {
+      readonly kind: 'standby';
+      /** Every record before it is replayed. The effect of the next record may be visible already. */
+      readonly replayed: number;
+      readonly transactions: TransactionIds;
+    }
+  | {
+      readonly kind: 'primary';
+      readonly timeline: number;
+      /** Every record of a visible transaction is before it. */
+      readonly written: number;
+      readonly transactions: TransactionIds;
+    };
+
+export interface TransactionIds {
+  /** Every transaction below has ended, and its end is visible. */
+  readonly allEndedBelow: number;
+  /** Every visible transaction is below. */
+  readonly allVisibleBelow: number;
+}
