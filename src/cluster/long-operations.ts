@@ -1,4 +1,5 @@
 // The operations that take a while: one at a time. The last ones are kept for later questions, in memory only.
+import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { OperationEvent, ProxyEvent, WorkerEvent } from '../reports/events.ts';
 import type { Preflight } from '../reports/preflight.ts';
@@ -32,6 +33,8 @@ export type Cancelling =
   | { readonly kind: 'unknown' };
 
 const MOST_KEPT = 20;
+/** Anybody may read the plan, and a preflight asks the primary one question for each session. Milliseconds. */
+const PREFLIGHT_AGE_MS = 5_000;
 
 export class LongOperations {
   readonly #options: LongOperationsOptions;
@@ -39,6 +42,9 @@ export class LongOperations {
   readonly #kept = new Map<string, Switchover>();
   /** Under way: callers at the same time share it, because members answer few requests at once. */
   #reading: ReturnType<typeof readCluster> | undefined;
+  #preflight:
+    | { readonly member: MemberName; readonly at: Instant; readonly counted: Promise<Preflight | undefined> }
+    | undefined;
   #running: { readonly id: string; readonly switchover: Switchover; readonly ended: Promise<void> } | undefined;
 
   constructor(options: LongOperationsOptions) {
@@ -47,7 +53,7 @@ export class LongOperations {
 
   /** Reads the cluster, and changes nothing. */
   async plan(request: SwitchoverRequest): Promise<PlanOfPrimary> {
-    const { site, unreadable, preflight } = this.#options;
+    const { site, unreadable } = this.#options;
     this.#reading ??= readCluster(site.control).finally(() => (this.#reading = undefined));
     const [report, config] = await this.#reading;
     const plan = planSwitchover(request, site.known(), { report, config });
@@ -55,7 +61,7 @@ export class LongOperations {
     if (from === null) {
       return { ...plan, sessions_on_primary: null, unreadable_sessions_on_primary: null, moves: null };
     }
-    const [{ onMember }, moves] = await Promise.all([site.sessions(from), preflight(from)]);
+    const [{ onMember }, moves] = await Promise.all([site.sessions(from), this.#preflightOf(from)]);
     const { maxSessions } = site.known().policy.hold;
     const ending = Math.max(0, onMember - (moves?.movable ?? 0));
     const tooMany = `${ending} sessions will end, and ${maxSessions} clients may wait (hold.max_sessions)`;
@@ -145,6 +151,16 @@ export class LongOperations {
     if (this.#kept.size > MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest);
   }
 
+  #preflightOf(member: MemberName): Promise<Preflight | undefined> {
+    const { site, preflight } = this.#options;
+    const known = this.#preflight;
+    const now = site.clock.now();
+    if (known?.member === member && now - known.at < PREFLIGHT_AGE_MS) return known.counted;
+    const counted = preflight(member);
+    this.#preflight = { member, at: now, counted };
+    return counted;
+  }
+
   #tellEnd({ id, outcome, why, duration_ms, phase, sessions, from, primary, phases }: OperationDocument): void {
     this.#options.onEvent({
       kind: 'operation_ended',
@@ -159,6 +175,7 @@ export class LongOperations {
       held: sessions.held,
       ended: sessions.ended,
       cut: sessions.cut,
+      moved: sessions.moved,
     });
   }
 }

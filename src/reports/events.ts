@@ -294,10 +294,11 @@ export type OperationEvent =
       readonly from: MemberName | undefined;
       /** The primary at the end. */
       readonly primary: MemberName | undefined;
-      /** Clients that waited; sessions that ended between two transactions, and that were cut. */
+      /** Clients that waited; sessions that ended between two transactions, that were cut, and that were moved. */
       readonly held: number;
       readonly ended: number;
       readonly cut: number;
+      readonly moved: number;
     };
 
 /** An outage of a pool is over. The numbers are those of its incident so far: all interruptions of the pool. */

@@ -138,9 +138,10 @@ function phaseText({ what, operation, phase, before, beforeMs = 0 }: Events['ope
 }
 
 function operationEndLine({ what, operation, outcome, why, ...event }: Events['operation_ended']): LogLine {
-  const { durationMs, held, ended, cut } = event;
+  const { durationMs, held, ended, cut, moved } = event;
   const text = (): string => {
-    const sessions = `${held} clients held, ${ended} sessions ended, ${cut} cut`;
+    const moves = moved === 0 ? '' : `, ${moved} moved`;
+    const sessions = `${held} clients held, ${ended} sessions ended, ${cut} cut${moves}`;
     return `${what} ${operation}: ${outcome} after ${durationText(durationMs)}: ${why}; ${sessions}`;
   };
   return { level: outcome === 'done' ? 'info' : outcome === 'unknown' ? 'error' : 'warn', text };

@@ -59,12 +59,12 @@ function sessionsText({ moves, ...plan }: Plan, from: string, sessions: number):
 
 /** Null: the phase runs. */
 export function phaseText({ phase, duration_ms: ms }: Operation['phases'][number], operation: Operation): string {
-  const { held, ended, cut } = operation.sessions;
+  const { held, ended, cut, parked, moved } = operation.sessions;
   const fact =
     phase === 'drain'
-      ? `  ${countOf(ended, 'session')} ended, ${cut} cut`
+      ? `  ${countOf(ended, 'session')} ended, ${cut} cut${parked === 0 ? '' : `, ${parked} parked`}`
       : phase === 'release'
-        ? `  ${countOf(held, 'client')} held`
+        ? `  ${countOf(held, 'client')} held${parked === 0 ? '' : `, ${moved} moved`}`
         : '';
   return `${phase.padEnd(8)} ${durationText(ms ?? 0).padStart(8)}${fact}\n`;
 }
@@ -72,10 +72,13 @@ export function phaseText({ phase, duration_ms: ms }: Operation['phases'][number
 /** One line about the whole. */
 export function endText({ outcome, why, sessions, ...operation }: Operation, paint: Paint): string {
   const { held, longest_wait_ms: longest, not_served: refused, ended, cut, lost } = sessions;
+  const { parked, moved, move_failed: failed } = sessions;
   const gap = operation.without_primary_ms;
   const facts = [
     `${countOf(held, 'client')} held${held === 0 ? '' : ` (the longest for ${durationText(longest)})`}`,
     ...(refused === 0 ? [] : [`${refused} of them not served`]),
+    ...(parked === 0 ? [] : [`${countOf(moved, 'session')} moved`]),
+    ...(failed === 0 ? [] : [`${failed} could not move`]),
     `${countOf(ended, 'session')} ended`,
     `${cut} cut`,
     ...(lost === 0 ? [] : [`${lost} lost`]),

@@ -25,6 +25,12 @@ export interface SessionsDocument {
   readonly not_served: number;
   /** Ended between two transactions. */
   readonly ended: number;
+  /** Left the primary instead of ending; their clients wait for the next server. */
+  readonly parked: number;
+  /** Of these, the ones that go on: with the next primary, or with the old one if it stays. */
+  readonly moved: number;
+  /** Of these, the ones that ended because they could not go on. */
+  readonly move_failed: number;
   /** Cut in a transaction at the end of the time for it, or with TLS that cannot be read. */
   readonly cut: number;
   /** Ended by the server, or by other rules, after the drain began. */

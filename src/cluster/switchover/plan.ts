@@ -7,6 +7,7 @@ import { openPrimary } from '../../core/primary-pools.ts';
 import type { RoutingTable } from '../../core/routing-table.ts';
 import { sizeText } from '../../model/check.ts';
 import type { MemberName } from '../../model/member.ts';
+import type { MovesPolicy } from '../../model/moves.ts';
 import type { HoldPolicy, RoutingPolicy } from '../../model/policy.ts';
 import type { Preflight } from '../../reports/preflight.ts';
 import type { ClusterConfiguration, ClusterReport, MemberReport, Reading } from '../control.ts';
@@ -20,7 +21,10 @@ export interface SwitchoverRequest {
 
 /** The knowledge of this Pointsman. */
 export interface OwnKnowledge {
-  readonly policy: Omit<RoutingPolicy, 'hold'> & { readonly hold: HoldPolicy };
+  readonly policy: Omit<RoutingPolicy, 'hold'> & {
+    readonly hold: HoldPolicy;
+    readonly moves?: MovesPolicy | undefined;
+  };
   readonly table: RoutingTable;
   readonly snapshot: Snapshot;
 }

@@ -1,6 +1,8 @@
 // A switchover that holds clients, from the check to the release. New clients of the primary wait from `hold` on, its
 // sessions end in `drain`, and only then the cluster is asked to switch. Whatever happens, the hold ends with the
 // procedure: the clients go where the evidence leads. A time limit in the snapshot ends it even without the procedure.
+// Sessions that can move are parked in `drain` instead of ending. They go on as soon as the table has a primary, which
+// is the old one again if the switchover does not happen.
 import { durationText } from '../../core/describe.ts';
 import { openPrimary } from '../../core/primary-pools.ts';
 import { isDead } from '../../core/snapshot.ts';
@@ -12,6 +14,7 @@ import type { ClusterControl, ClusterReport, OperationResult } from '../control.
 import type { OperationDocument, Phase, PhaseDocument } from './document.ts';
 import { cameBack, nextPrimary, whyNotPrimary } from './evidence.ts';
 import { News } from './news.ts';
+import { isRefusal } from './refusal.ts';
 import { planSwitchover } from './plan.ts';
 import type { OwnKnowledge, PlanDocument, SwitchoverRequest } from './plan.ts';
 import { SessionTally } from './session-tally.ts';
@@ -37,6 +40,8 @@ const HOLD_MS = 500;
 /** After the end of the time for transactions: workers report with a delay. */
 const DRAIN_SLACK_MS = 500;
 const REPORT_MS = 5_000;
+/** After the time that a parked session may wait: it ends, and its worker reports that. */
+const MOVE_SLACK_MS = 5_000;
 /** How often the number of sessions is read. */
 const POLL_MS = 25;
 
@@ -85,6 +90,7 @@ export class Switchover {
     this.#release();
     this.#enter('release');
     this.#end = end;
+    await this.#whileParked();
     const report = await this.#news.settled(this.#site.control.report(), REPORT_MS, () => this.#isAbandoned);
     if (report?.kind === 'read') this.#cluster = report.value;
     this.#endedAt = this.#site.clock.now();
@@ -117,7 +123,10 @@ export class Switchover {
   }
 
   take(event: ProxyEvent | WorkerEvent): void {
-    this.#tally?.take(event);
+    if (this.#tally === undefined) return;
+    const before = this.#tally.parkedNow();
+    this.#tally.take(event);
+    if (before > 0 && this.#tally.parkedNow() === 0) this.#news.tell();
   }
 
   phase(): Phase {
@@ -251,6 +260,12 @@ export class Switchover {
     return { outcome: 'unknown', why: `no primary other than ${from} was proven within ${limit}: ${told}` };
   }
 
+  /** The table has brought their servers: the document tells how many sessions went on. */
+  async #whileParked(): Promise<void> {
+    const limitMs = (this.#site.known().policy.moves?.parkTimeoutMs ?? 0) + MOVE_SLACK_MS;
+    await this.#news.when(limitMs, () => this.#isAbandoned || (this.#tally?.parkedNow() ?? 0) === 0 || undefined);
+  }
+
   /** Undefined: `isOver`, or the time is. */
   async #whileSessions(
     from: MemberName,
@@ -334,25 +349,5 @@ export class Switchover {
 
   #wallAt(at: Instant): string {
     return new Date(this.#startedWall + (at - this.#startedAt)).toISOString();
-  }
-}
-
-/** The cluster did not take the request, so the primary stays. */
-function isRefusal(answer: OperationResult): boolean {
-  switch (answer.kind) {
-    case 'done':
-    case 'scheduled':
-      return false;
-    case 'no_answer':
-      return !answer.may_have_happened;
-    case 'failed':
-      // Patroni: "Switchover status unknown" when it stopped waiting for the result.
-      return !/\bstatus unknown\b/i.test(answer.reason);
-    case 'refused':
-    case 'invalid':
-    case 'precondition':
-    case 'unauthorized':
-    case 'unexpected':
-      return true;
   }
 }

@@ -1,4 +1,5 @@
 // Counts the sessions that a switchover touches, from the events of the proxy.
+import { isMoveFailure } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { ProxyEvent, WorkerEvent } from '../../reports/events.ts';
 import type { SessionsDocument } from './document.ts';
@@ -17,6 +18,11 @@ export class SessionTally {
   #lost = 0;
   /** Ended by their clients during the drain. */
   #closed = 0;
+  /** Each session that was parked, and the ones that are parked or moving now. */
+  readonly #parked = new Set<number>();
+  readonly #parkedNow = new Set<number>();
+  #moved = 0;
+  #moveFailed = 0;
 
   constructor(member: MemberName) {
     this.#member = member;
@@ -30,8 +36,14 @@ export class SessionTally {
       this.#waiting = Math.max(0, this.#waiting - 1);
       this.#longestWaitMs = Math.max(this.#longestWaitMs, event.waitedMs);
       if (event.outcome === 'timeout' || event.outcome === 'refused') this.#notServed += 1;
-    } else if (event.kind === 'session_closed' && event.member === this.#member && this.#isDraining) {
-      this.#takeEnd(event.reason);
+    } else if (event.kind === 'session_parked' && event.member === this.#member && event.cause === 'switchover') {
+      this.#parked.add(event.session);
+      this.#parkedNow.add(event.session);
+    } else if (event.kind === 'session_moved') {
+      if (this.#parkedNow.delete(event.session)) this.#moved += 1;
+    } else if (event.kind === 'session_closed') {
+      if (this.#parkedNow.delete(event.session)) this.#moveFailed += isMoveFailure(event.reason) ? 1 : 0;
+      else if (event.member === this.#member && this.#isDraining) this.#takeEnd(event.reason);
     }
   }
 
@@ -46,6 +58,11 @@ export class SessionTally {
     this.#left = Math.min(this.#left, sessions);
   }
 
+  /** Sessions whose clients wait for the next server. */
+  parkedNow(): number {
+    return this.#parkedNow.size;
+  }
+
   /**
    * The event of a session comes only when its client has read the message. So the sessions that were ended are the
    * ones that are gone from the member for no other reason.
@@ -58,7 +75,10 @@ export class SessionTally {
       waiting: this.#waiting,
       longest_wait_ms: Math.round(this.#longestWaitMs),
       not_served: this.#notServed,
-      ended: Math.max(0, gone - this.#cut - this.#lost - this.#closed),
+      ended: Math.max(0, gone - this.#cut - this.#lost - this.#closed - this.#parked.size),
+      parked: this.#parked.size,
+      moved: this.#moved,
+      move_failed: this.#moveFailed,
       cut: this.#cut,
       lost: this.#lost,
     };

@@ -57,6 +57,9 @@ function anOperation(phases: readonly Phase[], changes: Partial<OperationDocumen
       longest_wait_ms: 5800,
       not_served: 0,
       ended: 99,
+      parked: 0,
+      moved: 0,
+      move_failed: 0,
       cut: 1,
       lost: 0,
     },
@@ -175,6 +178,15 @@ test('the options reach the operation', async () => {
   await cli(['--yes', '--to', 'pg-2', '--transaction-timeout', '2500ms']);
   const asked = { to: 'pg-2', transactionMs: 2500 };
   expect(requests).toEqual([asked, asked]);
+});
+
+test('each phase and the end say how many sessions were parked and moved', async () => {
+  const sessions = { ...DONE.sessions, ended: 15, cut: 2, parked: 83, moved: 82, move_failed: 1 };
+  operation = { ...DONE, sessions };
+  const { out } = await cli(['--yes']);
+  expect(out).toContain('drain       30 ms  15 sessions ended, 2 cut, 83 parked\n');
+  expect(out).toContain('release     60 ms  12 clients held, 82 moved\n');
+  expect(out).toContain('held (the longest for 5.8 s), 82 sessions moved, 1 could not move, 15 sessions ended, 2 cut');
 });
 
 describe('before the operation', () => {

@@ -12,9 +12,11 @@ import type { HoldPolicy } from '../../../src/model/policy.ts';
 import type { OperationEvent, ProxyEvent } from '../../../src/reports/events.ts';
 import type { Preflight } from '../../../src/reports/preflight.ts';
 import { aList, aPolicy, aSnapshot, answered, isPrimary, isReplica } from '../values/builders.ts';
+import { configOf, load } from '../values/loading.ts';
 import { ManualClock } from '../waiting/manual-clock.ts';
 
 const POLICY = aPolicy();
+const MOVES = configOf(load('moves: { roles: [app] }')).moves;
 const MEMBERS = ['pg-1', 'pg-2', 'pg-3'];
 const PROBE_MS = 100;
 
@@ -79,7 +81,7 @@ export class SwitchoverLab {
           },
         },
         known: () => ({
-          policy: { ...POLICY, hold: { ...POLICY.hold, ...this.hold } },
+          policy: { ...POLICY, hold: { ...POLICY.hold, ...this.hold }, moves: MOVES },
           table: this.table(),
           snapshot: this.#snapshot,
         }),

@@ -39,6 +39,7 @@ const operation = {
   held: 12,
   ended: 100,
   cut: 1,
+  moved: 0,
 } as const;
 const outage = {
   kind: 'outage_summary',

@@ -136,7 +136,7 @@ test('a drained member until it is resumed, and a switchover with its result', (
   at(60, { kind: 'member_resumed', member: 'pg-2' });
   at(70, { kind: 'operation_started', operation: 'op-1', what: 'switchover', to: 'pg-2' });
   expect(shown()[1]).toMatchObject({ kind: 'handover', to: null, text: 'switchover to pg-2: running' });
-  const result = { durationMs: 3000, phase: 'confirm', held: 1, ended: 2, cut: 0 };
+  const result = { durationMs: 3000, phase: 'confirm', held: 1, ended: 2, cut: 0, moved: 0 };
   at(73, {
     kind: 'operation_ended',
     operation: 'op-1',

@@ -36,6 +36,17 @@ test('the plan has the sessions that move: their clients need no place to wait',
   expect(warnings).toEqual(['3 sessions will end, and 2 clients may wait (hold.max_sessions)']);
 });
 
+test('plans within a few seconds share one preflight', async () => {
+  const request = { to: undefined, transactionMs: 1000 };
+  lab.preflight = { movable: 7, stays: {}, unknown: 0 };
+  await Promise.all([lab.operations.plan(request), lab.operations.plan({ ...request, to: 'pg-2' })]);
+  lab.preflight = { movable: 8, stays: {}, unknown: 0 };
+  await lab.clock.advance(4_000);
+  expect(await lab.operations.plan(request)).toMatchObject({ moves: { movable: 7 } });
+  await lab.clock.advance(1_000);
+  expect(await lab.operations.plan(request)).toMatchObject({ moves: { movable: 8 } });
+});
+
 test('plans that are asked for at the same time share one reading of the cluster', async () => {
   const reading = Promise.withResolvers<Awaited<ReturnType<typeof lab.report>>>();
   let readings = 0;

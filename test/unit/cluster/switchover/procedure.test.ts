@@ -113,6 +113,9 @@ describe('a switchover that succeeds', () => {
       longest_wait_ms: 70,
       not_served: 0,
       ended: 2,
+      parked: 0,
+      moved: 0,
+      move_failed: 0,
       cut: 1,
       lost: 1,
     });
