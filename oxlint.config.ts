@@ -17,7 +17,7 @@ interface Room {
 
 const CLI_LIBRARIES = 'commander cli-table3 diff eventsource-parser yaml'.split(' ');
 /** Each belongs to the rooms that name it, and to `app`. */
-const LIBRARIES = ['undici', 'pino', 'prom-client', 'preact', 'uplot', 'playwright-core', ...CLI_LIBRARIES];
+const LIBRARIES = ['undici', 'pino', 'prom-client', 'preact', 'uplot', 'playwright-core', 'pg', ...CLI_LIBRARIES];
 
 const ROOMS: Record<string, Room> = {
   model: { may: [], isPure: true },
@@ -31,6 +31,7 @@ const ROOMS: Record<string, Room> = {
   branches: { may: ['model', 'http'] },
   platform: { may: ['model', 'http'], libraries: ['yaml', 'playwright-core'] },
   cluster: { may: ['model', 'core', 'reports', 'patroni'] },
+  verifiers: { may: ['model'], libraries: ['pg'] },
   discovery: { may: ['model', 'core', 'reports', 'patroni'] },
   monitor: { may: ['model', 'core', 'reports'] },
   proxy: { may: ['model', 'core', 'reports', 'wire'] },

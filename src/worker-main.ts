@@ -2,6 +2,7 @@
 // any cause.
 import { readDescriptorBudget } from './app/open-files.ts';
 import { createSystemClock } from './app/system-clock.ts';
+import { verifierOpener } from './verifiers/open-verifiers.ts';
 import { BUILD } from './workers/fork.ts';
 import type { FromWorker, ToWorker, Usage } from './workers/messages.ts';
 import { Worker } from './workers/worker.ts';
@@ -18,9 +19,11 @@ function take(message: ToWorker): void {
   if (message.build !== BUILD) {
     return send({ kind: 'begun', problem: 'the files of this program belong to another version now: restart it' });
   }
+  const clock = createSystemClock(process.hrtime);
   worker = new Worker(message, {
     send,
-    clock: createSystemClock(process.hrtime),
+    clock,
+    openVerifiers: verifierOpener(clock),
     random: Math.random,
     usage,
     descriptors: readDescriptorBudget(),

@@ -13,6 +13,7 @@ import type { InheritedSocket } from '../proxy/accept/listeners.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
+import { verifierOpener } from '../verifiers/open-verifiers.ts';
 import { createSupervisor } from '../workers/supervisor.ts';
 import { forker } from '../workers/fork.ts';
 
@@ -59,6 +60,7 @@ export function createForwarding({
     return createProxy({
       ...config,
       ...dependencies,
+      openVerifiers: verifierOpener(clock),
       inherited,
       descriptors,
       table: () => monitor.table(),

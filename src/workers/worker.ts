@@ -4,6 +4,7 @@
 import type { AuthorityReading } from '../model/authority.ts';
 import type { BranchLookup } from '../model/branch.ts';
 import type { Clock } from '../model/instant.ts';
+import type { OpenVerifiers } from '../model/moves.ts';
 import type { KeyPairReading } from '../model/key-pair.ts';
 import type { MemberName } from '../model/member.ts';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -26,6 +27,7 @@ export interface WorkerOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly usage: () => Usage;
+  readonly openVerifiers: OpenVerifiers;
   /** The limit that file descriptors set. Absent: no limit. */
   readonly descriptors?: DescriptorBudget | undefined;
 }
@@ -92,6 +94,7 @@ export class Worker {
       readAuthorities: (file) => this.#authorities.request((id) => send({ kind: 'read_authorities', id, file })),
       clock,
       random,
+      openVerifiers: options.openVerifiers,
       descriptors: options.descriptors,
       peers: {
         processes,

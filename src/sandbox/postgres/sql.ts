@@ -94,9 +94,7 @@ export function openSql(address: SqlAddress): Sql {
 
 async function loadPg(): Promise<typeof Pg> {
   const { default: pg } = await import('pg').catch((cause: unknown) => {
-    throw new Error('the npm package pg is not installed: it is an optional dependency that the sandbox needs', {
-      cause,
-    });
+    throw new Error('the npm package pg is not installed, and the sandbox needs it', { cause });
   });
   return pg;
 }

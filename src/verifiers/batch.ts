@@ -1,0 +1,95 @@
+// The verifiers of one batch of moves. Each role is asked for once. Everything is overwritten at the end.
+import type { Clock } from '../model/instant.ts';
+import type { VerifierBatch, VerifierLookup } from '../model/moves.ts';
+import { shown } from '../model/printable.ts';
+import { SourceError } from './source.ts';
+import type { VerifierSource } from './source.ts';
+
+/** For one role, the connection included. The client of a moving session waits meanwhile. Milliseconds. */
+const LOOKUP_MS = 5_000;
+
+const SCRAM = 'SCRAM-SHA-256$';
+const MD5 = 'md5';
+const MD5_LENGTH = MD5.length + 32;
+
+export class Batch implements VerifierBatch {
+  readonly #load: () => Promise<VerifierSource>;
+  readonly #clock: Clock;
+  readonly #lookups = new Map<string, Promise<VerifierLookup>>();
+  readonly #verifiers: Uint8Array[] = [];
+  #source: Promise<VerifierSource> | undefined;
+  #isOver = false;
+
+  constructor(load: () => Promise<VerifierSource>, clock: Clock) {
+    this.#load = load;
+    this.#clock = clock;
+  }
+
+  find(role: string): Promise<VerifierLookup> {
+    const known = this.#lookups.get(role);
+    if (known !== undefined) return known;
+    const lookup = this.#lookUp(role);
+    this.#lookups.set(role, lookup);
+    return lookup;
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#lookups.clear();
+    for (const verifier of this.#verifiers.splice(0)) verifier.fill(0);
+    void this.#source?.then((source) => source.close());
+  }
+
+  /** A failure is not kept: the server may just have started. */
+  async #lookUp(role: string): Promise<VerifierLookup> {
+    const lookup = await this.#read(role);
+    if (lookup.kind === 'failed') this.#lookups.delete(role);
+    return lookup;
+  }
+
+  async #read(role: string): Promise<VerifierLookup> {
+    if (this.#isOver) return failed('its batch of moves is over');
+    const limit = new AbortController();
+    const cancel = this.#clock.schedule(LOOKUP_MS, () =>
+      limit.abort(new SourceError(`no answer within ${LOOKUP_MS / 1000} s`)),
+    );
+    try {
+      const source = await (this.#source ??= this.#load());
+      const answer = await source.read(role, limit.signal);
+      return answer.kind === 'found' ? this.#take(role, answer.verifier) : { kind: 'refused', why: answer.why };
+    } catch (error) {
+      return failed(error instanceof SourceError ? error.message : 'an unexpected fault of Pointsman');
+    } finally {
+      cancel();
+    }
+  }
+
+  #take(role: string, verifier: Uint8Array): VerifierLookup {
+    if (!this.#isOver && isVerifier(verifier)) {
+      this.#verifiers.push(verifier);
+      return { kind: 'found', verifier };
+    }
+    verifier.fill(0);
+    if (this.#isOver) return failed('its batch of moves is over');
+    const why = `what is stored for role "${shown(role)}" is neither a SCRAM-SHA-256 verifier nor an md5 hash`;
+    return { kind: 'refused', why };
+  }
+}
+
+function failed(why: string): VerifierLookup {
+  return { kind: 'failed', why };
+}
+
+/** By its beginning: wire/ reads the rest. */
+function isVerifier(verifier: Uint8Array): boolean {
+  if (hasPrefix(verifier, SCRAM)) return verifier.length > SCRAM.length;
+  return hasPrefix(verifier, MD5) && verifier.length === MD5_LENGTH && verifier.subarray(MD5.length).every(isHex);
+}
+
+function hasPrefix(bytes: Uint8Array, prefix: string): boolean {
+  return Buffer.from(prefix).equals(bytes.subarray(0, prefix.length));
+}
+
+function isHex(byte: number): boolean {
+  return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x66);
+}

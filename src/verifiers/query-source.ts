@@ -1,0 +1,157 @@
+// Verifiers from the next primary, by the operator's query on one connection, one question after another. The library
+// `pg` is loaded for the first one. A value is a Buffer as soon as the library has read it.
+import { readFile } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import type Pg from 'pg';
+import type { Client, CustomTypesConfig } from 'pg';
+import { addressText } from '../model/member.ts';
+import type { Address } from '../model/member.ts';
+import type { VerifierPolicy } from '../model/moves.ts';
+import { onOneLine, shown } from '../model/printable.ts';
+import { fileFault } from './file-fault.ts';
+import { SourceError } from './source.ts';
+import type { Answer, VerifierSource } from './source.ts';
+
+type QueryPolicy = Extract<VerifierPolicy, { kind: 'query' }>;
+
+interface Session {
+  readonly socket: Socket;
+  readonly client: Promise<Client>;
+}
+
+/** The server ends a question that takes longer, also when Pointsman is gone. */
+const STATEMENT_TIMEOUT = '5s';
+const AS_BYTES: CustomTypesConfig = { getTypeParser: () => (text: string) => Buffer.from(text) };
+
+export class QuerySource implements VerifierSource {
+  readonly #policy: QueryPolicy;
+  readonly #server: Address;
+  #session: Session | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #isAsking = false;
+  #isClosed = false;
+
+  constructor(policy: QueryPolicy, server: Address) {
+    this.#policy = policy;
+    this.#server = server;
+  }
+
+  read(role: string, signal: AbortSignal): Promise<Answer> {
+    const answer = this.#turn.then(() => this.#ask(role, signal));
+    this.#turn = answer.catch(() => {});
+    return answer;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    const session = this.#session;
+    this.#session = undefined;
+    if (session === undefined) return;
+    if (this.#isAsking) session.socket.destroy();
+    else void endPolitely(session);
+  }
+
+  async #ask(role: string, signal: AbortSignal): Promise<Answer> {
+    const { default: pg } = await import('pg');
+    signal.throwIfAborted();
+    if (this.#isClosed) throw new SourceError('its batch of moves is over');
+    const session = (this.#session ??= this.#open(pg));
+    const giveUp = (): unknown => session.socket.destroy();
+    signal.addEventListener('abort', giveUp, { once: true });
+    this.#isAsking = true;
+    try {
+      const client = await session.client;
+      const { query: text } = this.#policy;
+      const values = [role];
+      const result = await client.query<(Buffer | null)[]>({ text, values, rowMode: 'array', types: AS_BYTES });
+      return answerOf(role, result.rows, this.#who());
+    } catch (error) {
+      if (!isPlainError(error)) this.#drop(session);
+      if (signal.aborted) throw new SourceError(`${this.#who()}: ${reasonOf(signal)}`);
+      throw error instanceof SourceError ? error : new SourceError(`${this.#who()}: ${faultOf(error)}`);
+    } finally {
+      this.#isAsking = false;
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  #who(): string {
+    return `role "${shown(this.#policy.user)}" on ${addressText(this.#server)}`;
+  }
+
+  #open(pg: typeof Pg): Session {
+    const socket = new Socket();
+    const { user, database, passwordFile } = this.#policy;
+    // Everything is explicit, because the library takes what is missing from variables such as PGPASSWORD. Connections
+    // to members have no TLS.
+    const client = new pg.Client({
+      ...this.#server,
+      user,
+      database,
+      password: () => passwordOf(passwordFile),
+      ssl: false,
+      client_encoding: 'utf8',
+      application_name: 'pointsman',
+      options: `-c statement_timeout=${STATEMENT_TIMEOUT}`,
+      stream: () => socket,
+    });
+    const session = { socket, client: client.connect().then(() => client) };
+    // A question in progress is rejected as well.
+    client.on('error', () => this.#drop(session));
+    client.on('end', () => this.#drop(session));
+    return session;
+  }
+
+  #drop(session: Session): void {
+    session.socket.destroy();
+    if (this.#session === session) this.#session = undefined;
+  }
+}
+
+async function endPolitely({ socket, client }: Session): Promise<void> {
+  await client.then((connected) => void connected.end().catch(() => {})).catch(() => {});
+  socket.destroySoon();
+}
+
+/** Rejects with a SourceError. */
+async function passwordOf(file: string | undefined): Promise<string> {
+  if (file === undefined) throw new SourceError('the server asks for a password: give moves.verifiers.password_file');
+  const content = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new SourceError(`${file} cannot be read: ${fileFault(error)}`);
+  });
+  const [password = '', ...others] = content.replace(/\r?\n$/, '').split(/\r?\n/);
+  if (others.length > 0) throw new SourceError(`${file} has more than one line: write the password alone`);
+  if (password === '') throw new SourceError(`${file} holds no password: write the password alone, on one line`);
+  return password;
+}
+
+function answerOf(role: string, rows: readonly (readonly (Buffer | null)[])[], who: string): Answer {
+  const values = rows.flat();
+  const [verifier] = values;
+  if (rows.length > 1 || values.length > 1) {
+    for (const value of values) value?.fill(0);
+    const seen = rows.length > 1 ? `${rows.length} rows` : `${values.length} columns`;
+    throw new SourceError(`${who}: moves.verifiers.query returned ${seen}: it must return one row with one column`);
+  }
+  if (verifier instanceof Buffer) return { kind: 'found', verifier };
+  return { kind: 'none', why: `${who} got no verifier for role "${shown(role)}"` };
+}
+
+/** The severity that PostgreSQL names. After ERROR the connection goes on. */
+function isPlainError(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error && error.severity === 'ERROR';
+}
+
+function reasonOf({ reason }: AbortSignal): string {
+  return reason instanceof Error ? reason.message : 'given up';
+}
+
+/** An error may quote a value of the query: verifiers are blotted out. */
+function faultOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const code = 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';
+  const text = onOneLine(error.message).replaceAll(/SCRAM-SHA-256\$[^\s"']*|md5[0-9a-f]{32}/g, '[verifier]');
+  return `${text}${code}${/no encryption|SSL off/.test(text) ? NO_TLS : ''}`;
+}
+
+const NO_TLS = '; Pointsman speaks no TLS to members, so pg_hba.conf needs a line host or hostnossl for this role';

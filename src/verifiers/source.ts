@@ -1,0 +1,19 @@
+// A place that has verifiers, as a batch uses it.
+
+/** `why` is for people and holds no secret. */
+export type Answer =
+  | { readonly kind: 'found'; readonly verifier: Uint8Array }
+  | { readonly kind: 'none'; readonly why: string };
+
+export interface VerifierSource {
+  /**
+   * Rejects with a SourceError when there is no answer, and soon after `signal` was aborted. The caller overwrites the
+   * verifier.
+   */
+  read(role: string, signal: AbortSignal): Promise<Answer>;
+  /** Ends what is under way, and overwrites what it has. */
+  close(): void;
+}
+
+/** Its message is for people and holds no secret. */
+export class SourceError extends Error {}

@@ -1,0 +1,68 @@
+// A server that accepts and stays silent: each question ends by its time limit or with the batch, and its connection
+// with it.
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { Server } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import type { VerifierBatch } from '../../../src/model/moves.ts';
+import { verifierOpener } from '../../../src/verifiers/open-verifiers.ts';
+import { listen } from '../../support/fakes/listen.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+
+const POLICY = {
+  kind: 'query',
+  user: 'pm',
+  passwordFile: undefined,
+  database: 'postgres',
+  query: 'SELECT $1',
+} as const;
+
+interface Silence {
+  readonly batch: VerifierBatch;
+  readonly clock: ManualClock;
+  readonly port: number;
+  /** `closed`: its end. */
+  readonly accepted: Promise<{ readonly closed: Promise<unknown> }>;
+}
+
+async function silentServer(): Promise<Silence> {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  const port = await listen(server);
+  const clock = new ManualClock();
+  return {
+    batch: verifierOpener(clock)(POLICY, { host: '127.0.0.1', port }),
+    clock,
+    port,
+    accepted: firstOf(server),
+  };
+}
+
+async function firstOf(server: Server): Promise<{ readonly closed: Promise<unknown> }> {
+  const { promise, resolve } = Promise.withResolvers<{ readonly closed: Promise<unknown> }>();
+  server.once('connection', (socket) => resolve({ closed: once(socket.resume(), 'close') }));
+  return promise;
+}
+
+test('a server that does not answer', async () => {
+  const { batch, clock, port, accepted } = await silentServer();
+  const lookups = ['app', 'other'].map((role) => batch.find(role));
+  const { closed } = await accepted;
+  await clock.advance(5_000);
+  const [first, second] = await Promise.all(lookups);
+  expect(first).toEqual({ kind: 'failed', why: `role "pm" on 127.0.0.1:${port}: no answer within 5 s` });
+  expect(second).toMatchObject({ kind: 'failed' });
+  await closed;
+  expect(clock.pending()).toBe(0);
+  batch.end();
+});
+
+test('the end of the batch while a question is under way', async () => {
+  const { batch, clock, accepted } = await silentServer();
+  const lookups = ['app', 'other'].map((role) => batch.find(role));
+  const { closed } = await accepted;
+  batch.end();
+  expect(await Promise.all(lookups)).toMatchObject([{ kind: 'failed' }, { kind: 'failed' }]);
+  await closed;
+  expect(clock.pending()).toBe(0);
+});
