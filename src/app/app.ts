@@ -128,6 +128,7 @@ export function createApp(options: AppOptions): App {
     scope: config.cluster.scope,
     probe: (...question) => running.access.probe(...question),
     discover: (from) => running.access.discover(from),
+    readHistory: () => (running.config.moves?.mode === 'always' ? running.access.readHistory : undefined),
     clock,
     wallClock: () => Date.now(),
     random: Math.random,

@@ -10,6 +10,7 @@ import { contactSourceEvent } from '../discovery/source-changes.ts';
 import type { MembersSource, MembersSourceOptions } from '../kubernetes/members-source.ts';
 import type { ApiAccess } from '../patroni/access.ts';
 import { credentialsFrom } from '../patroni/credentials.ts';
+import type { ReadHistory } from '../monitor/timeline-history.ts';
 import { createProbe } from '../patroni/probe.ts';
 import type { Probe } from '../model/observation.ts';
 import { createReader } from '../patroni/read-documents.ts';
@@ -17,6 +18,7 @@ import { tlsFromFiles } from '../patroni/tls-files.ts';
 
 export interface ClusterAccess extends Discovery {
   readonly probe: Probe;
+  readonly readHistory: ReadHistory;
   /** Operates the cluster. Loaded on first use: a proxy that only routes does not need it. */
   readonly control: () => Promise<ClusterControl>;
   /** Ends background work. */
@@ -29,6 +31,9 @@ export interface ClusterAccessOptions {
   /** A pod came or went, or a role label changed: a reason to probe. */
   readonly onHint: () => void;
 }
+
+/** For one read of the history of timelines. Milliseconds. */
+const HISTORY_MS = 5_000;
 
 export function createClusterAccess(
   cluster: ClusterConfig,
@@ -64,6 +69,11 @@ export function createClusterAccess(
   return {
     ...discovery,
     probe: createProbe(access),
+    readHistory: async ({ api }) => {
+      const read = await reader.readHistory(api, HISTORY_MS);
+      // A document that is read in parts may lack the line that counts.
+      return read.kind === 'history' && read.skipped === 0 ? read.entries : undefined;
+    },
     control: () => (control ??= openControl()),
     close: () => source?.close(),
   };

@@ -323,12 +323,17 @@ function fallsAtOnce(verdict: Verdict): boolean {
   return code === 'wrong_role' || code === 'not_running' || code === 'tagged_out' || code === 'refused';
 }
 
+/** While PostgreSQL does not answer, an API may show the last values that it knows. */
+function startOfPrimary({ role, state, startedAt }: MemberStatus): string | undefined {
+  return role === 'primary' && state === 'running' ? startedAt : undefined;
+}
+
 function nextPositions(positions: readonly Position[], body: MemberStatus, at: Instant): readonly Position[] {
   // A replica may report `location` too. Only the primary's own is a reference for lag.
   const isPrimary = body.role === 'primary' || (body.role === undefined && body.replayed === undefined);
   const position: Position | undefined =
     isPrimary && typeof body.location === 'number'
-      ? { at, kind: 'location', bytes: body.location, timeline: body.timeline }
+      ? { at, kind: 'location', bytes: body.location, timeline: body.timeline, startedAt: startOfPrimary(body) }
       : typeof body.replayed === 'number'
         ? { at, kind: 'replayed', bytes: body.replayed }
         : undefined;

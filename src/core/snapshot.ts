@@ -3,6 +3,7 @@
 import type { Instant } from '../model/instant.ts';
 import type { Member, MemberName, MemberRefusal } from '../model/member.ts';
 import type { ProbeOutcome, ScheduledSwitchover } from '../model/observation.ts';
+import type { TimelineEnds } from './coverage.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 import type { SelfReport } from './self-report.ts';
 import type { UnsentTime } from './unsent-probes.ts';
@@ -34,6 +35,8 @@ export interface Position {
   readonly bytes: number;
   /** For a primary that reports it. */
   readonly timeline?: number | undefined;
+  /** For a running primary that reports it: when its PostgreSQL started. */
+  readonly startedAt?: string | undefined;
 }
 
 export interface MemberRecord {
@@ -89,6 +92,8 @@ export interface Snapshot {
   readonly highestTimeline: number | undefined;
   /** The members that were positive on it, sorted. Only they can lower it without an operator. */
   readonly highestTimelineBy: readonly MemberName[];
+  /** Read only where sessions may move after a loss of their primary. */
+  readonly timelineEnds: TimelineEnds | undefined;
   /** The leader in the documents of other members. */
   readonly namedLeader: NamedLeader | undefined;
   /** The last refused primary that was accepted. */
@@ -144,6 +149,7 @@ export function emptySnapshot(scope: string | undefined): Snapshot {
     systemIdentifier: undefined,
     highestTimeline: undefined,
     highestTimelineBy: [],
+    timelineEnds: undefined,
     namedLeader: undefined,
     accepted: undefined,
     complete: false,

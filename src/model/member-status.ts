@@ -12,6 +12,8 @@ export interface MemberStatus {
   /** PostgreSQL serves in the state `running` only. Other values are shown as the API gives them. */
   readonly state?: string;
   readonly timeline?: number;
+  /** When its PostgreSQL started (`postmaster_start_time`). Only compared. */
+  readonly startedAt?: string;
   /** `xlog.location` of a primary. */
   readonly location?: WalPosition;
   /** `xlog.received_location` of a replica: on its disk. */

@@ -8,6 +8,8 @@ import type { Clock, Instant } from '../model/instant.ts';
 import type { RoutingPolicy } from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Snapshot } from '../core/snapshot.ts';
+import { withSnapshot } from '../core/wal-samples.ts';
+import type { WalKnown, WalSamples } from '../core/wal-samples.ts';
 import { StallWatch } from './stall-watch.ts';
 
 export interface Known {
@@ -18,6 +20,8 @@ export interface Known {
 export interface DeciderOptions {
   /** Read at each decision. */
   readonly known: () => Known;
+  /** Sessions may need to prove that they lost nothing. Absent: none do. */
+  readonly keepsWal?: (() => boolean) | undefined;
   readonly clock: Clock;
   /** Called synchronously with each decision, when table() returns the new table already. Must not throw. */
   readonly onTable: (actions: readonly Action[]) => void;
@@ -34,6 +38,7 @@ export class Decider {
   readonly #options: DeciderOptions;
   #table: RoutingTable;
   #cancelValidity: () => void = () => {};
+  #walSamples: WalSamples = new Map();
   #isDeciding = false;
   #isStopped = false;
   readonly #stalls: StallWatch | undefined;
@@ -52,6 +57,11 @@ export class Decider {
     return this.#table;
   }
 
+  /** Of the WAL positions of primaries, as far as they are kept. */
+  wal(): WalKnown {
+    return { samples: this.#walSamples, ends: this.#options.known().snapshot.timelineEnds };
+  }
+
   /**
    * Decides now if the table is no longer valid, which a stalled event loop may have kept the timer from doing. To be
    * called before clients' bytes are forwarded and before a backend is chosen (G2, G3). May end sessions, as each
@@ -66,8 +76,9 @@ export class Decider {
   /** To be called when the policy or the snapshot has changed. */
   decide(): void {
     if (this.#isStopped) return;
-    const { known, clock, onTable, onDecided } = this.#options;
+    const { known, keepsWal, clock, onTable, onDecided } = this.#options;
     const { policy, snapshot } = known();
+    if (keepsWal?.() === true) this.#walSamples = withSnapshot(this.#walSamples, snapshot);
     const now = clock.now();
     const previous = this.#table;
     const next = decideRoutes(policy, snapshot, now);

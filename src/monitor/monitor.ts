@@ -1,48 +1,30 @@
 // Owns the cluster state: one snapshot, and the decider that keeps the routing table of it. Every observation leads to
 // a new decision. Its actions on live sessions are handed over synchronously.
-import type { Action } from '../core/actions.ts';
-import type { MonitorEvent, Trigger } from '../reports/events.ts';
-import type { Clock, Instant } from '../model/instant.ts';
+import type { Trigger } from '../reports/events.ts';
+import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import { observe } from '../core/observe.ts';
 import { checksOf, nextCheck } from '../core/next-check.ts';
-import type { Observation, ProbeObservation, Probe } from '../model/observation.ts';
+import type { Observation, ProbeObservation } from '../model/observation.ts';
 import type { PoolName, ProbePolicy, RoutingPolicy } from '../model/policy.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import { emptySnapshot, withChecks, withDrained, withMembers, withResumed } from '../core/snapshot.ts';
 import type { Handover, RefusalKind, Snapshot } from '../core/snapshot.ts';
+import type { WalKnown } from '../core/wal-samples.ts';
 import { isVanishing } from '../core/vanished.ts';
 import { UrgentProbing } from './urgent-probing.ts';
 import { changesBetween, evidenceChanges, probeEvent } from './changes.ts';
 import { probeSince } from './probe-since.ts';
 import { Decider } from './decider.ts';
-import type { DeciderOptions } from './decider.ts';
 import { DiscoveryLoop } from './discovery-loop.ts';
-import type { Discover } from './discovery-loop.ts';
 import { ImminentPrimary } from './imminent-primary.ts';
+import type { MonitorOptions } from './options.ts';
 import { Prober } from './prober.ts';
 import { RefusalWatch } from './refusal-watch.ts';
 import type { Accepting } from './refusal-watch.ts';
 import { staleMember } from './staleness.ts';
-
-export interface MonitorOptions {
-  /** The first policy; reconfigure() changes it. */
-  readonly policy: RoutingPolicy;
-  /** The name of the cluster. Undefined: the first answers set it. */
-  readonly scope: string | undefined;
-  readonly probe: Probe;
-  readonly discover: Discover;
-  readonly clock: Clock;
-  /** Epoch milliseconds, only to place a scheduled switchover; never compared with evidence. */
-  readonly wallClock: () => number;
-  readonly random: () => number;
-  /** Called synchronously with each decision, when table() already returns the new table. Must not throw. */
-  readonly onTable: (actions: readonly Action[]) => void;
-  /** `at`: when it happened, if that was before this call. */
-  readonly onEvent: (event: MonitorEvent, at?: Instant) => void;
-  readonly onStall?: DeciderOptions['onStall'];
-}
+import { TimelineHistory } from './timeline-history.ts';
 
 /** Requests for a refresh within this time of the last refresh are merged with it. Milliseconds. */
 const MIN_REFRESH_MS = 1000;
@@ -56,6 +38,7 @@ export class Monitor {
   readonly #urgent: UrgentProbing;
   readonly #imminent = new ImminentPrimary();
   readonly #refusals: RefusalWatch;
+  readonly #history: TimelineHistory;
   #policy: RoutingPolicy;
   #snapshot: Snapshot;
   readonly #decider: Decider;
@@ -69,6 +52,7 @@ export class Monitor {
     const { clock, onEvent, onTable } = options;
     this.#decider = new Decider({
       known: () => ({ policy: this.#policy, snapshot: this.#snapshot }),
+      keepsWal: () => options.readHistory?.() !== undefined,
       clock,
       onTable,
       onStall: options.onStall,
@@ -85,6 +69,15 @@ export class Monitor {
       },
       onObservation: (observation) => this.#take(observation),
       onTrigger: (name) => this.#trigger(name),
+    });
+    this.#history = new TimelineHistory({
+      read: () => options.readHistory?.(),
+      clock,
+      snapshot: () => this.#snapshot,
+      onEnds: (timelineEnds) => {
+        this.#snapshot = { ...this.#snapshot, timelineEnds };
+        this.#decider.decide();
+      },
     });
     this.#refusals = new RefusalWatch({ probe, clock, onEvent, seekLeader: (not) => this.#discovery.seekLeader(not) });
   }
@@ -197,6 +190,11 @@ export class Monitor {
     this.#decider.decideIfDue();
   }
 
+  /** For the proof that a session lost nothing. Empty unless there is `readHistory`. */
+  wal(): WalKnown {
+    return this.#decider.wal();
+  }
+
   snapshot(): Snapshot {
     return this.#snapshot;
   }
@@ -275,6 +273,7 @@ export class Monitor {
     if (observation.kind === 'members') this.#followMembers();
     this.#refusals.read(before, this.#snapshot);
     this.#decider.decide();
+    this.#history.look();
   }
 
   #reportDecided(previous: RoutingTable, next: RoutingTable): void {

@@ -1,4 +1,5 @@
-// The timeline history (GET /history): one entry per change of timeline. Shown only: no decision uses it.
+// The timeline history (GET /history): one entry per change of timeline. Shown, and used for sessions that lost their
+// primary (core/coverage.ts). No route depends on it.
 import { z } from 'zod';
 import { identifier, integer, line, maybe, present, timeline } from './fields.ts';
 

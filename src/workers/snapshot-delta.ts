@@ -4,16 +4,21 @@ import type { MemberName } from '../model/member.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
 
 export interface SnapshotDelta {
-  readonly facts: Omit<Snapshot, 'members' | 'refused'>;
+  readonly facts: Omit<Snapshot, 'members' | 'refused' | 'timelineEnds'>;
   /** May be long, and seldom changes. Absent: unchanged. */
   readonly refused?: Snapshot['refused'];
+  /** Seldom changes, too. */
+  readonly timelineEnds?: Snapshot['timelineEnds'];
   /** All members in their order. Absent: unchanged. */
   readonly names?: readonly MemberName[];
   /** New and changed records. */
   readonly records: ReadonlyMap<MemberName, MemberRecord>;
 }
 
-export function deltaBetween(previous: Snapshot, { members, refused, ...facts }: Snapshot): SnapshotDelta {
+export function deltaBetween(
+  previous: Snapshot,
+  { members, refused, timelineEnds, ...facts }: Snapshot,
+): SnapshotDelta {
   const names = [...members.keys()];
   const before = [...previous.members.keys()];
   const isSameList = names.length === before.length && names.every((name, index) => name === before[index]);
@@ -23,15 +28,22 @@ export function deltaBetween(previous: Snapshot, { members, refused, ...facts }:
     records,
     ...(isSameList ? {} : { names }),
     ...(refused === previous.refused ? {} : { refused }),
+    ...(timelineEnds === previous.timelineEnds ? {} : { timelineEnds }),
   };
 }
 
 /** `withDelta(previous, deltaBetween(previous, next))` equals `next`. */
-export function withDelta(previous: Snapshot, { facts, names, records, refused }: SnapshotDelta): Snapshot {
+export function withDelta(previous: Snapshot, delta: SnapshotDelta): Snapshot {
+  const { facts, names, records, refused } = delta;
   const members = new Map<MemberName, MemberRecord>();
   for (const name of names ?? previous.members.keys()) {
     const record = records.get(name) ?? previous.members.get(name);
     if (record !== undefined) members.set(name, record);
   }
-  return { ...facts, members, refused: refused ?? previous.refused };
+  return {
+    ...facts,
+    members,
+    refused: refused ?? previous.refused,
+    timelineEnds: 'timelineEnds' in delta ? delta.timelineEnds : previous.timelineEnds,
+  };
 }

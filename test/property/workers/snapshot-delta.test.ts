@@ -34,8 +34,10 @@ test('members that leave and the operator overrides are part of the deltas', () 
         withDrained(last, first, 5),
         emptySnapshot('lab'),
         refusing,
+        { ...last, timelineEnds: { timeline: 2, primary: 'pg-1', ends: new Map([[1, 100]]) } },
       ]) {
         expect(withDelta(last, deltaBetween(last, next))).toEqual(next);
+        expect(withDelta(next, deltaBetween(next, last))).toEqual(last);
       }
     }),
   );

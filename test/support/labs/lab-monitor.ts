@@ -7,6 +7,7 @@ import type { ProbeOutcome } from '../../../src/model/observation.ts';
 import type { RoutingPolicy } from '../../../src/model/policy.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
 import type { DiscoveredList } from '../../../src/monitor/discovery-loop.ts';
+import type { ReadHistory } from '../../../src/monitor/timeline-history.ts';
 import { Monitor } from '../../../src/monitor/monitor.ts';
 import { aMember, aPolicy } from '../values/builders.ts';
 import { ManualClock } from '../waiting/manual-clock.ts';
@@ -34,6 +35,8 @@ export class LabMonitor {
   discoveries: { readonly at: number; readonly not: MemberName | undefined }[] = [];
   scheduledSwitchoverAt: number | undefined;
   refused: readonly MemberRefusal[] = [];
+  /** The history of timelines by the member that is asked; primaries then report a WAL position, too. */
+  history: ReadHistory | undefined;
   readonly monitor: Monitor;
   readonly #held = new Map<MemberName, PromiseWithResolvers<void>>();
 
@@ -53,6 +56,7 @@ export class LabMonitor {
         await this.beforeDiscovery();
         return found;
       },
+      readHistory: () => this.history,
       clock: this.clock,
       wallClock: () => this.clock.now(),
       random: () => 0.5,
@@ -105,9 +109,19 @@ export class LabMonitor {
     if (role === 'vanished') return { kind: 'failed', cause: 'timeout', detail: 'no answer', postgres: 'silent' };
     if (role === 'silent') return { kind: 'failed', cause: 'timeout', detail: 'no answer', postgres: 'accepts' };
     const isPrimary = role === 'primary';
-    const body: MemberStatus = { scope: 'lab', state, role: isPrimary ? 'primary' : 'replica', timeline };
+    const body: MemberStatus = {
+      scope: 'lab',
+      state,
+      role: isPrimary ? 'primary' : 'replica',
+      timeline,
+      ...this.#walOf(isPrimary),
+    };
     const isYes = path === '/primary' ? role !== 'replica' : !isPrimary;
     return { kind: 'answered', status: isYes ? 200 : 503, body };
+  }
+
+  #walOf(isPrimary: boolean): Partial<MemberStatus> {
+    return isPrimary && this.history !== undefined ? { location: 500, startedAt: 'monday' } : {};
   }
 
   #discover(not: MemberName | undefined): DiscoveredList {

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { emptySnapshot, newRecord } from '../../../src/core/snapshot.ts';
+import type { Position, Snapshot } from '../../../src/core/snapshot.ts';
+import { withSnapshot } from '../../../src/core/wal-samples.ts';
+import type { WalSamples } from '../../../src/core/wal-samples.ts';
+import { aMember } from '../../support/values/builders.ts';
+
+function snapshotOf(position: Position, name = 'pg-1'): Snapshot {
+  const record = { ...newRecord(aMember(name)), positions: [position] };
+  return { ...emptySnapshot('lab'), members: new Map([[name, record]]) };
+}
+
+function position(at: number, startedAt: string | undefined = 'monday'): Position {
+  return { at, kind: 'location', bytes: at, timeline: 1, startedAt };
+}
+
+function after(instants: readonly number[], startedAt = 'monday'): WalSamples {
+  let samples: WalSamples = new Map();
+  for (const at of instants) samples = withSnapshot(samples, snapshotOf(position(at, startedAt)));
+  return samples;
+}
+
+describe('the samples of a primary', () => {
+  it('are its positions, newest first', () => {
+    const samples = after([1, 1_000]).get('pg-1');
+    expect(samples).toEqual([
+      { at: 1_000, bytes: 1_000, run: { timeline: 1, startedAt: 'monday' } },
+      { at: 1, bytes: 1, run: { timeline: 1, startedAt: 'monday' } },
+    ]);
+  });
+
+  it('stay the same object when a snapshot has nothing new', () => {
+    const samples = after([1, 1_000]);
+    expect(withSnapshot(samples, snapshotOf(position(1_000)))).toBe(samples);
+  });
+
+  it.each<[string, Position]>([
+    ['of a replica', { at: 5, kind: 'replayed', bytes: 5 }],
+    ['without a timeline', { at: 5, kind: 'location', bytes: 5, startedAt: 'monday' }],
+    ['without the start of the server', { at: 5, kind: 'location', bytes: 5, timeline: 1 }],
+  ])('are none from a position %s', (_, one) => {
+    expect(withSnapshot(new Map(), snapshotOf(one)).size).toBe(0);
+  });
+
+  it('go back an hour, few of them, and the gap before each is at most a quarter of its age', () => {
+    const now = 2 * 3_600_000;
+    const samples = after(Array.from({ length: 7_201 }, (_, second) => second * 1_000)).get('pg-1') ?? [];
+    expect(samples.length).toBeLessThan(100);
+    expect(samples[0]?.at).toBe(now);
+    expect(samples.at(-1)?.at).toBeGreaterThanOrEqual(now - 3_600_000);
+    expect(samples.at(-1)?.at).toBeLessThan(now - 1_800_000);
+    for (const [index, { at }] of samples.entries()) {
+      const newer = samples[index - 1]?.at ?? at;
+      expect(newer - at).toBeLessThanOrEqual(Math.max(1_000, (now - at) / 4));
+    }
+  });
+
+  it('keep the last ones of a run that ended', () => {
+    let samples = after([1_000, 2_000, 3_000]);
+    for (let at = 4_000; at < 200_000; at += 1_000)
+      samples = withSnapshot(samples, snapshotOf(position(at, 'tuesday')));
+    const old = samples.get('pg-1')?.filter(({ run }) => run.startedAt === 'monday');
+    expect(old?.map(({ at }) => at)).toContain(3_000);
+  });
+
+  it('go with their member', () => {
+    expect([...withSnapshot(after([1]), snapshotOf(position(2), 'pg-2')).keys()]).toEqual(['pg-2']);
+  });
+});
