@@ -23,7 +23,7 @@ const ROOMS: Record<string, Room> = {
   model: { may: [], isPure: true },
   core: { may: ['model'], isPure: true },
   reports: { may: ['model', 'core'], isPure: true },
-  wire: { may: [], isPure: true },
+  wire: { may: ['model'], isPure: true },
   incidents: { may: ['model', 'core', 'reports'] },
   patroni: { may: ['model'], libraries: ['undici'] },
   kubernetes: { may: ['model'], libraries: ['undici'] },

@@ -52,20 +52,25 @@ export interface PreparedStatement {
   readonly statement: string;
   /** Object ids in pg_type. */
   readonly parameterTypes: readonly number[];
-  /** Undefined: PostgreSQL before 16 does not tell, or the statement returns no rows. */
+  /** Object ids in pg_type. Undefined: the statement returns no rows. */
   readonly resultTypes: readonly number[] | undefined;
   readonly isFromSql: boolean;
 }
 
 /** The state of a session, as its server tells it between two transactions. */
 export interface CarriedState {
-  /** Of pg_settings, those that the session has set. */
+  /** Of pg_settings, those that the session has set; as `SHOW` writes them. */
   readonly settings: ReadonlyMap<string, string>;
+  /** Of `settings`, those that the session may not set itself: a function set them with rights of its owner. */
+  readonly privilegedSettings: readonly string[];
   /** Custom settings with a value: pg_settings never lists them. */
   readonly custom: ReadonlyMap<string, string>;
   readonly prepared: readonly PreparedStatement[];
+  /** `none`: no SET ROLE. */
   readonly role: string;
   readonly sessionUser: string;
+  /** Also when the session has not set it. */
+  readonly searchPath: string;
   /** Each of these keeps the session where it is. */
   readonly listening: readonly string[];
   readonly holdableCursors: readonly string[];
@@ -94,6 +99,10 @@ export const PIN_REASONS = [
   'too_much_state',
   /** SET SESSION AUTHORIZATION. */
   'session_authorization',
+  /** A function of another owner has set what the session itself may not set. */
+  'privileged_settings',
+  /** An SQL PREPARE came with other statements in one text, or its text may mean something else by now. */
+  'unclear_statement',
   /** A statement left state in the server that no catalog shows: LOAD. */
   'hidden_state',
   /** A transaction or a statement ran until the time for them was over. */

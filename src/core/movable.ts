@@ -1,0 +1,70 @@
+// Whether a session can go from one server to another: by what is known of it, and by the state that its server told.
+// Whatever is not known to be carried keeps the session where it is.
+import type { CarriedState, Movability, PinReason } from '../model/moves.ts';
+
+/** The facts of a session for which its server need not be asked. */
+export interface MoveFacts {
+  /** False: encryption is between client and server. */
+  readonly isReadable: boolean;
+  readonly isReplication: boolean;
+  /** A pattern of `moves.roles` names its role. */
+  readonly isRoleConfigured: boolean;
+  /** Its login can be repeated without the client. */
+  readonly canLogInAgain: boolean;
+  /** The last unnamed statement is too long to be kept. */
+  readonly isUnnamedTooLong: boolean;
+  /** A statement left state that no catalog shows: its text or tag, for people. */
+  readonly hiddenState: string | undefined;
+  /** The role that logged in. */
+  readonly loginRole: string;
+}
+
+const MOVABLE: Movability = { kind: 'movable' };
+/** More are not prepared again. */
+const MOST_STATEMENTS = 1_000;
+/** Longer names are cut by the server (NAMEDATALEN). Bytes. */
+const LONGEST_NAME = 63;
+/** One PREPARE, after comments. A semicolon may only end it: the rest of a text must not run again. */
+const ONE_PREPARE = /^(?:\s|--[^\n]*\n|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*))*\*\/)*prepare\s[^;]*;?\s*$/i;
+
+/** Before the server is asked. */
+export function movabilityBefore(facts: MoveFacts): Movability {
+  if (!facts.isReadable) return pinned('unreadable');
+  if (facts.isReplication) return pinned('replication');
+  if (!facts.isRoleConfigured) return pinned('role_not_configured', facts.loginRole);
+  if (!facts.canLogInAgain) return pinned('authentication');
+  if (facts.hiddenState !== undefined) return pinned('hidden_state', facts.hiddenState);
+  if (facts.isUnnamedTooLong) return pinned('unnamed_statement');
+  return MOVABLE;
+}
+
+/** With the server's answer. */
+export function movability(facts: MoveFacts, state: CarriedState): Movability {
+  const before = movabilityBefore(facts);
+  if (before.kind === 'pinned') return before;
+  if (state.listening.length > 0) return pinned('listening', state.listening.join(', '));
+  if (state.holdableCursors.length > 0) return pinned('holdable_cursors', state.holdableCursors.join(', '));
+  if (state.advisoryLocks > 0) return pinned('advisory_locks', String(state.advisoryLocks));
+  if (state.temporaryObjects > 0) return pinned('temporary_objects', String(state.temporaryObjects));
+  if (state.temporarySlots > 0) return pinned('temporary_slots', String(state.temporarySlots));
+  if (state.sessionUser !== asStored(facts.loginRole)) return pinned('session_authorization', state.sessionUser);
+  if (state.privilegedSettings.length > 0) return pinned('privileged_settings', state.privilegedSettings.join(', '));
+  if (state.prepared.length > MOST_STATEMENTS) return pinned('too_many_statements', String(state.prepared.length));
+  const unclear = state.prepared.find((one) => isUnclear(one, state));
+  return unclear === undefined ? MOVABLE : pinned('unclear_statement', unclear.name);
+}
+
+function isUnclear({ statement, isFromSql }: CarriedState['prepared'][number], { settings }: CarriedState): boolean {
+  if (isFromSql && !ONE_PREPARE.test(statement)) return true;
+  // The session has changed what a backslash in a literal means, perhaps after it prepared this statement.
+  return settings.has('standard_conforming_strings') && statement.includes('\\');
+}
+
+function asStored(role: string): string {
+  const bytes = new TextEncoder().encode(role);
+  return bytes.length <= LONGEST_NAME ? role : new TextDecoder().decode(bytes.subarray(0, LONGEST_NAME));
+}
+
+function pinned(reason: PinReason, detail?: string): Movability {
+  return { kind: 'pinned', reason, ...(detail !== undefined && { detail }) };
+}

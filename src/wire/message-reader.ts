@@ -1,0 +1,74 @@
+// Reads the whole messages of a server in chunks of any size, where Pointsman itself is the client for a moment. The
+// bytes after the last message that was asked for stay as they are.
+const HEADER = 5;
+const LENGTH_WORD = 4;
+/** No message of the protocol is longer: a StringInfo below MaxAllocSize. */
+const LONGEST_OF_ALL = 0x3fff_ffff;
+const NOTHING = new Uint8Array(0);
+
+export type ReadMessage =
+  | {
+      readonly kind: 'message';
+      /** One character. */
+      readonly type: string;
+      /** Undefined: longer than the limit, and skipped. */
+      readonly body: Uint8Array | undefined;
+      /** The whole message; empty when it was skipped. */
+      readonly bytes: Uint8Array;
+    }
+  | { readonly kind: 'invalid' };
+
+export class MessageReader {
+  readonly #longest: number;
+  #pending: Uint8Array = NOTHING;
+  /** Of a message that is too long: the bytes to come. */
+  #skip = 0;
+
+  /** `longest`: the most bytes of a body. */
+  constructor(longest: number) {
+    this.#longest = longest;
+  }
+
+  /** The bytes stay with this reader. */
+  add(chunk: Uint8Array): void {
+    const skipped = Math.min(this.#skip, chunk.length);
+    this.#skip -= skipped;
+    const read = this.#pending.length;
+    const whole = new Uint8Array(read + chunk.length - skipped);
+    whole.set(this.#pending);
+    whole.set(chunk.subarray(skipped), read);
+    this.#pending = whole;
+  }
+
+  /** Undefined: incomplete. */
+  next(): ReadMessage | undefined {
+    const bytes = this.#pending;
+    if (bytes.length < HEADER) return undefined;
+    const size = new DataView(bytes.buffer, bytes.byteOffset).getInt32(1) - LENGTH_WORD;
+    if (size < 0 || size > LONGEST_OF_ALL) return { kind: 'invalid' };
+    const type = String.fromCharCode(bytes[0] ?? 0);
+    const end = HEADER + size;
+    if (size > this.#longest) {
+      this.#skip = Math.max(0, end - bytes.length);
+      this.#pending = bytes.subarray(Math.min(end, bytes.length));
+      return { kind: 'message', type, body: undefined, bytes: NOTHING };
+    }
+    if (bytes.length < end) return undefined;
+    this.#pending = bytes.subarray(end);
+    return { kind: 'message', type, body: bytes.subarray(HEADER, end), bytes: bytes.subarray(0, end) };
+  }
+
+  /** The message that was read last is unread again. */
+  putBack(message: Uint8Array): void {
+    const rest = this.#pending;
+    const whole = new Uint8Array(message.length + rest.length);
+    whole.set(message);
+    whole.set(rest, message.length);
+    this.#pending = whole;
+  }
+
+  /** The bytes that no message has taken. */
+  rest(): Uint8Array {
+    return this.#pending;
+  }
+}

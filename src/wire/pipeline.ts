@@ -1,0 +1,316 @@
+// Requests of our own to a server that speaks for one session: a pipeline of statements, and the reader of its replies.
+// Every statement has the name `_pointsman`, so that the client's unnamed statement stays. Texts are UTF-8.
+import { BodyReader } from './client-messages.ts';
+import { errorField } from './error-fields.ts';
+import { MessageReader } from './message-reader.ts';
+import { joined } from './server-messages.ts';
+
+/** The name of our statements. A client's own statement of this name makes a question fail, and stays. */
+export const OUR_STATEMENT = '_pointsman';
+
+/** Of a request that the session's own limit of time ended before our guard was in force. */
+export const MOST_TRIES = 20;
+const GUARD = 'guard';
+/** The SQLSTATE query_canceled. */
+const CANCELED = '57014';
+
+/** Settings that may end a transaction of ours. */
+export function timeLimits(serverMajor: number): readonly string[] {
+  return serverMajor >= 17 ? ['statement_timeout', 'transaction_timeout'] : ['statement_timeout'];
+}
+
+export interface ServerError {
+  readonly sqlState: string;
+  /** As the server wrote it, in its language. */
+  readonly message: string;
+  readonly isFatal: boolean;
+  /** Our name for the request that failed. */
+  readonly request: string;
+}
+
+export interface Description {
+  readonly parameterTypes: readonly number[];
+  /** Undefined: no rows. */
+  readonly resultTypes: readonly number[] | undefined;
+}
+
+export type PipelineEnd =
+  | { readonly kind: 'ready'; readonly error: ServerError | undefined }
+  /** The server ends the session, or its bytes are none of the protocol's. `bytes`: all that no request has read. */
+  | { readonly kind: 'over'; readonly error: ServerError | undefined; readonly bytes: Uint8Array };
+
+type Row = readonly (string | null)[];
+
+/** A reply that is due. `C`: rows and CommandComplete; `T`: a description; `Z`: ReadyForQuery. */
+interface Due {
+  readonly type: '1' | '2' | '3' | 'C' | 'T' | 'Z';
+  readonly request: string;
+  readonly onRow?: ((row: Row) => void) | undefined;
+  readonly onDescription?: (description: Description) => void;
+  /** ReadyForQuery: an error before it is no failure. */
+  readonly isOptional?: boolean;
+  /** ParseComplete: the statement is there until its CloseComplete. */
+  readonly isOurs?: boolean;
+}
+
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder();
+
+export class Pipeline {
+  readonly #parts: Uint8Array[] = [];
+  readonly #due: Due[] = [];
+  readonly #reader: MessageReader;
+  readonly #onParameter: (name: string, value: string, message: Uint8Array) => void;
+  readonly #onNotification: (message: Uint8Array) => void;
+  #parameterTypes: readonly number[] = [];
+  #error: ServerError | undefined;
+  #errorInCycle: ServerError | undefined;
+  #hasOurs = false;
+  #isOver = false;
+
+  /** `longest`: a longer message is skipped, and its row is not reported. Bytes. */
+  constructor(
+    longest: number,
+    onParameter: (name: string, value: string, message: Uint8Array) => void,
+    onNotification: (message: Uint8Array) => void = () => {},
+  ) {
+    this.#reader = new MessageReader(longest);
+    this.#onParameter = onParameter;
+    this.#onNotification = onNotification;
+  }
+
+  /** One statement with text values. `request` names it in errors. */
+  run(request: string, sql: string, values: readonly string[] = [], onRow?: (row: Row) => void): this {
+    const statement = `${OUR_STATEMENT}\0`;
+    const encoded = values.map((value) => ENCODER.encode(value));
+    const parameters = encoded.flatMap((value) => [int32(value.length), value]);
+    this.#add('P', text(statement), text(`${sql}\0`), int16(0));
+    this.#add('B', text('\0'), text(statement), int16(0), int16(encoded.length), ...parameters, int16(0));
+    this.#add('E', text('\0'), int32(0));
+    this.#add('C', text('S'), text(statement));
+    this.#due.push({ type: '1', request, isOurs: true }, { type: '2', request });
+    this.#due.push({ type: 'C', request, onRow }, { type: '3', request, isOurs: true });
+    return this;
+  }
+
+  /**
+   * For the transaction of this pipeline no limit of time is in force, and no snapshot is waited for. None of these
+   * statements takes a snapshot itself. `onLimit` is told the limits of the session, as SHOW writes them.
+   */
+  guard(serverMajor: number, onLimit?: (name: string, value: string) => void): this {
+    for (const name of timeLimits(serverMajor)) {
+      if (onLimit !== undefined) this.run(GUARD, `SHOW ${name}`, [], ([value]) => onLimit(name, value ?? ''));
+      this.run(GUARD, `SET LOCAL ${name} = 0`);
+    }
+    return this.run(GUARD, 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED');
+  }
+
+  /** The end of a statement of ours that an error has left. */
+  closeLeftoverOf(before: Pipeline): this {
+    if (!before.hasLeftover()) return this;
+    this.#add('C', text('S'), text(`${OUR_STATEMENT}\0`));
+    this.#due.push({ type: '3', request: 'the end', isOurs: true });
+    return this;
+  }
+
+  /** A statement that stays. */
+  prepare(request: string, name: string, sql: string, parameterTypes: readonly number[]): this {
+    this.#add('P', text(`${name}\0`), text(`${sql}\0`), int16(parameterTypes.length), ...parameterTypes.map(int32));
+    this.#due.push({ type: '1', request });
+    return this;
+  }
+
+  describe(request: string, name: string, onDescription: (description: Description) => void): this {
+    this.#add('D', text('S'), text(`${name}\0`));
+    this.#due.push({ type: 'T', request, onDescription });
+    return this;
+  }
+
+  /** A Parse message as a client sent it. An error of it is no failure: its statement is then not there. */
+  parseAgain(message: Uint8Array): this {
+    this.#parts.push(message);
+    this.#due.push({ type: '1', request: 'the unnamed statement' });
+    return this.sync(true);
+  }
+
+  sync(isOptional = false): this {
+    this.#add('S');
+    this.#due.push({ type: 'Z', request: 'the end', isOptional });
+    return this;
+  }
+
+  /** The bytes for the server, once. */
+  send(): Uint8Array {
+    return joined(this.#parts.splice(0));
+  }
+
+  /** A statement of ours is still there, because an error skipped its end. */
+  hasLeftover(): boolean {
+    return this.#hasOurs;
+  }
+
+  /** A limit of the session was over before the guard was in force: nothing has happened, another try may do. */
+  isCutShort(): boolean {
+    return this.#error?.request === GUARD && this.#error.sqlState === CANCELED;
+  }
+
+  /** The next bytes of the server. Undefined: replies are due. */
+  take(chunk: Uint8Array): PipelineEnd | undefined {
+    this.#reader.add(chunk);
+    while (this.#due.length > 0 && !this.#isOver) {
+      const message = this.#reader.next();
+      if (message === undefined) return undefined;
+      if (message.kind === 'invalid') return this.#over();
+      this.#read(message.type, message.body, message.bytes);
+    }
+    return this.#isOver ? this.#over() : { kind: 'ready', error: this.#error };
+  }
+
+  /** The bytes after the last reply. */
+  rest(): Uint8Array {
+    return this.#reader.rest();
+  }
+
+  #over(): PipelineEnd {
+    return { kind: 'over', error: this.#error, bytes: this.#reader.rest() };
+  }
+
+  /** `body` is undefined for a message that was too long. */
+  #read(type: string, body: Uint8Array | undefined, bytes: Uint8Array): void {
+    switch (type) {
+      case 'S':
+        return this.#readParameter(body, bytes);
+      case 'A':
+        return this.#onNotification(bytes);
+      case 'N':
+        return;
+      case 'E':
+        return this.#fail(body ?? new Uint8Array(0), bytes);
+      default:
+        this.#readReply(type, body);
+    }
+  }
+
+  #readReply(type: string, body: Uint8Array | undefined): void {
+    const due = this.#due[0];
+    const awaited = due?.type;
+    if (type === 'D' && awaited === 'C') {
+      const row = body && rowOf(body);
+      if (row !== undefined) due?.onRow?.(row);
+      return;
+    }
+    if (type === 't' && awaited === 'T') {
+      this.#parameterTypes = typesOf(body);
+      return;
+    }
+    const isAwaited = type === awaited || (type === 'n' && awaited === 'T') || (type === 'I' && awaited === 'C');
+    if (due === undefined || !isAwaited) {
+      this.#isOver = true;
+      return;
+    }
+    this.#due.shift();
+    if (due.isOurs) this.#hasOurs = type === '1';
+    if (type === 'Z') this.#endCycle(due, body);
+    due.onDescription?.({
+      parameterTypes: this.#parameterTypes,
+      resultTypes: type === 'T' ? columnTypesOf(body) : undefined,
+    });
+  }
+
+  /** Only an idle server has read all: a transaction block is none of ours. */
+  #endCycle({ isOptional }: Due, body: Uint8Array | undefined): void {
+    if (body?.[0] !== 0x49) this.#isOver = true;
+    if (isOptional !== true) this.#error ??= this.#errorInCycle;
+    this.#errorInCycle = undefined;
+  }
+
+  #readParameter(body: Uint8Array | undefined, bytes: Uint8Array): void {
+    const reader = body && new BodyReader(body);
+    const name = reader?.text();
+    const value = reader?.text();
+    if (name === undefined || value === undefined) this.#isOver = true;
+    else this.#onParameter(name, value, bytes);
+  }
+
+  /** The server skips what follows until the next Sync. */
+  #fail(body: Uint8Array, bytes: Uint8Array): void {
+    const request = this.#due[0]?.request ?? '';
+    const error = serverError(body, request);
+    if (error.isFatal) {
+      this.#error = error;
+      this.#isOver = true;
+      this.#reader.putBack(bytes);
+      return;
+    }
+    this.#errorInCycle ??= error;
+    while (this.#due.length > 0 && this.#due[0]?.type !== 'Z') this.#due.shift();
+  }
+
+  #add(type: string, ...parts: readonly Uint8Array[]): void {
+    const size = parts.reduce((sum, part) => sum + part.length, 4);
+    this.#parts.push(text(type), int32(size), ...parts);
+  }
+}
+
+/** `V` is never translated. */
+export function serverError(body: Uint8Array, request: string): ServerError {
+  const field = (type: string): string | undefined => errorField(body, 0, body.length, type);
+  const severity = field('V') ?? field('S');
+  return {
+    sqlState: field('C') ?? 'XX000',
+    message: field('M') ?? '',
+    isFatal: severity === 'FATAL' || severity === 'PANIC',
+    request,
+  };
+}
+
+function rowOf(body: Uint8Array): Row | undefined {
+  const reader = new BodyReader(body);
+  const count = reader.int16() ?? 0;
+  const row: (string | null)[] = [];
+  for (let column = 0; column < count; column += 1) {
+    const size = reader.int32();
+    if (size === -1) {
+      row.push(null);
+      continue;
+    }
+    const value = size === undefined ? undefined : reader.bytes(size);
+    if (value === undefined) return undefined;
+    row.push(DECODER.decode(value));
+  }
+  return row;
+}
+
+/** ParameterDescription. */
+function typesOf(body: Uint8Array | undefined): readonly number[] {
+  if (body === undefined) return [];
+  const reader = new BodyReader(body);
+  const count = reader.int16() ?? 0;
+  return Array.from({ length: count }, () => (reader.int32() ?? 0) >>> 0);
+}
+
+/** RowDescription: name, table, column, type, size, modifier, format. */
+function columnTypesOf(body: Uint8Array | undefined): readonly number[] {
+  if (body === undefined) return [];
+  const reader = new BodyReader(body);
+  const count = reader.int16() ?? 0;
+  return Array.from({ length: count }, () => {
+    reader.text();
+    reader.bytes(6);
+    const type = (reader.int32() ?? 0) >>> 0;
+    reader.bytes(8);
+    return type;
+  });
+}
+
+function text(value: string): Uint8Array {
+  return ENCODER.encode(value);
+}
+
+function int16(value: number): Uint8Array {
+  return Uint8Array.of(value >> 8, value);
+}
+
+function int32(value: number): Uint8Array {
+  return Uint8Array.of(value >>> 24, value >> 16, value >> 8, value);
+}

@@ -1,0 +1,202 @@
+// Asks a server, between two transactions of a live session, for the session's state: settings, prepared statements,
+// role, and all that cannot be carried. The question must be answered under every setting of the session: no backslash,
+// every name and operator qualified, no array input, guards first. Its own transaction changes nothing.
+import type { CarriedState } from '../model/moves.ts';
+import { MOST_TRIES, OUR_STATEMENT, Pipeline, timeLimits } from './pipeline.ts';
+import type { Description, ServerError } from './pipeline.ts';
+import { joined } from './server-messages.ts';
+import { asBase64, readState } from './session-state.ts';
+
+export interface QuestionOptions {
+  /** The first number of server_version: 18. */
+  readonly serverMajor: number;
+  /** Custom settings (`app.tenant`) whose values are wanted. Names of other settings are ignored. */
+  readonly customNames: readonly string[];
+  /** A longer answer is not read. */
+  readonly maxStateBytes: number;
+}
+
+export type QuestionResult =
+  | { readonly kind: 'answered'; readonly state: CarriedState }
+  /** The session goes on as it was. `why` is for logs. */
+  | { readonly kind: 'failed'; readonly reason: 'question_failed' | 'too_much_state'; readonly why: string }
+  /** The server has ended the session, or cannot be understood: the session cannot go on. */
+  | { readonly kind: 'over'; readonly why: string };
+
+export type QuestionStep =
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'send'; readonly bytes: Uint8Array }
+  /** `toClient`: what the server said to the client meanwhile, unread; whole messages but for the last. */
+  | { readonly kind: 'done'; readonly result: QuestionResult; readonly toClient: Uint8Array };
+
+/** Settings of our own transaction, which the question sets. */
+const TRANSACTION_SETTINGS = ['transaction_isolation', 'transaction_read_only', 'transaction_deferrable'];
+
+/**
+ * The statement. Its one value is a JSON array of names, in base64. Its one column is a JSON document in UTF-8, in
+ * base64, so that it passes every client_encoding.
+ */
+function questionSql(serverMajor: number): string {
+  const limits = quoted(timeLimits(serverMajor));
+  const resultTypes = serverMajor >= 16 ? 'p.result_types::pg_catalog.oid[]' : 'NULL';
+  return `/* pointsman */ WITH s AS MATERIALIZED (
+  SELECT name, source, context, reset_val FROM pg_catalog.pg_settings
+), mine AS MATERIALIZED (
+  SELECT name, context FROM s WHERE source OPERATOR(pg_catalog.=) 'session'
+  AND name OPERATOR(pg_catalog.<>) ALL (ARRAY[${quoted(TRANSACTION_SETTINGS)}, ${limits}])
+)
+SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
+  'settings', (SELECT pg_catalog.json_object_agg(name, pg_catalog.current_setting(name)) FROM mine),
+  'privileged', (SELECT pg_catalog.json_agg(name) FROM mine WHERE context OPERATOR(pg_catalog.<>) 'user'
+    AND pg_catalog.current_setting('is_superuser') OPERATOR(pg_catalog.=) 'off'),
+  'resets', (SELECT pg_catalog.json_object_agg(name, reset_val) FROM s
+    WHERE name OPERATOR(pg_catalog.=) ANY (ARRAY[${limits}])),
+  'custom', (SELECT pg_catalog.json_object_agg(n, pg_catalog.current_setting(n, true)) FROM
+    pg_catalog.json_array_elements_text(
+      pg_catalog.convert_from(pg_catalog.decode($1, 'base64'), 'UTF8')::pg_catalog.json) AS c(n)
+    WHERE NOT EXISTS (SELECT 1 FROM s
+      WHERE pg_catalog.lower(s.name) OPERATOR(pg_catalog.=) pg_catalog.lower(n))),
+  'prepared', (SELECT pg_catalog.json_agg(pg_catalog.json_build_array(p.name, p.statement,
+    p.parameter_types::pg_catalog.oid[], ${resultTypes}, p.from_sql) ORDER BY p.prepare_time)
+    FROM pg_catalog.pg_prepared_statements AS p WHERE p.name OPERATOR(pg_catalog.<>) '${OUR_STATEMENT}'),
+  'listening', (SELECT pg_catalog.json_agg(c) FROM pg_catalog.pg_listening_channels() AS c),
+  'cursors', (SELECT pg_catalog.json_agg(name) FROM pg_catalog.pg_cursors WHERE is_holdable),
+  'advisory', (SELECT pg_catalog.count(*) FROM pg_catalog.pg_locks
+    WHERE locktype OPERATOR(pg_catalog.=) 'advisory' AND pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()),
+  'temporary', CASE WHEN pg_catalog.pg_my_temp_schema() OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN 0 ELSE (
+    SELECT pg_catalog.count(*) FROM pg_catalog.pg_depend
+    WHERE refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_namespace'::pg_catalog.regclass::pg_catalog.oid
+    AND refobjid OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema()) END,
+  'slots', (SELECT pg_catalog.count(*) FROM pg_catalog.pg_replication_slots
+    WHERE temporary AND active_pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()),
+  'role', pg_catalog.current_setting('role'),
+  'session_user', session_user,
+  'search_path', pg_catalog.current_setting('search_path')
+)::pg_catalog.text, 'UTF8'), 'base64')`;
+}
+
+/** Base64 with its line ends, and the frame around it. */
+const longestRow = (stateBytes: number): number => Math.ceil(stateBytes * 1.4) + 1_000;
+
+/** SQL literals. */
+const quoted = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ');
+
+/** One question to one session. Nothing else may be sent to the server until it is done. */
+export class SessionQuestion {
+  readonly #options: QuestionOptions;
+  readonly #toClient: Uint8Array[] = [];
+  /** Limits of time that the session has, in milliseconds. They are not in force during the question. */
+  readonly #limits = new Map<string, string>();
+  #pipeline: Pipeline;
+  #tries = 1;
+  #answer: string | undefined;
+  #descriptions: Description[] = [];
+  /** Before the last exchange: the result that it leads to. */
+  #result: QuestionResult | undefined;
+
+  constructor(options: QuestionOptions) {
+    this.#options = options;
+    this.#pipeline = this.#newPipeline();
+  }
+
+  /** The bytes for the server. */
+  start(): Uint8Array {
+    this.#pipeline = this.#asking(this.#newPipeline());
+    return this.#pipeline.send();
+  }
+
+  #asking(pipeline: Pipeline): Pipeline {
+    const { customNames, serverMajor } = this.#options;
+    const onAnswer = ([answer]: readonly (string | null)[]): void => {
+      this.#answer = answer ?? undefined;
+    };
+    return pipeline
+      .guard(serverMajor, (name, value) => this.#limits.set(name, value))
+      .run('question', questionSql(serverMajor), [asBase64(JSON.stringify(customNames))], onAnswer)
+      .sync();
+  }
+
+  /** The next bytes of the server. */
+  take(chunk: Uint8Array): QuestionStep {
+    const end = this.#pipeline.take(chunk);
+    if (end === undefined) return { kind: 'wait' };
+    if (end.kind === 'over') {
+      const { error } = end;
+      const why = error === undefined ? 'the answer is not understood' : `${error.sqlState} ${error.message}`;
+      return this.#done({ kind: 'over', why }, end.bytes);
+    }
+    const rest = this.#pipeline.rest();
+    if (this.#pipeline.isCutShort() && this.#tries < MOST_TRIES) {
+      this.#tries += 1;
+      return this.#exchange(this.#asking(this.#newPipeline().closeLeftoverOf(this.#pipeline)), rest);
+    }
+    const result = this.#resultOf(end.error);
+    this.#result = result;
+    if (this.#pipeline.hasLeftover()) {
+      return this.#exchange(this.#newPipeline().closeLeftoverOf(this.#pipeline).sync(), rest);
+    }
+    if (result.kind === 'answered' && this.#mustDescribe(result.state)) {
+      return this.#exchange(this.#describing(result.state), rest);
+    }
+    return this.#done(result, rest);
+  }
+
+  #resultOf(error: ServerError | undefined): QuestionResult {
+    const before = this.#result;
+    if (before?.kind === 'failed') return before;
+    if (error !== undefined) return failed('question_failed', `${error.sqlState} ${error.message}`);
+    if (before?.kind === 'answered') return { kind: 'answered', state: this.#withDescriptions(before.state) };
+    if (this.#answer === undefined) return failed('too_much_state', `over ${this.#options.maxStateBytes} bytes`);
+    const state = readState(this.#answer, this.#limits);
+    return state === undefined
+      ? failed('question_failed', 'the answer is not understood')
+      : { kind: 'answered', state };
+  }
+
+  /** PostgreSQL before 16 does not list the types of the rows. */
+  #mustDescribe({ prepared }: CarriedState): boolean {
+    return this.#options.serverMajor < 16 && this.#descriptions.length < prepared.length;
+  }
+
+  #describing({ prepared }: CarriedState): Pipeline {
+    // Names arrive as UTF-8. A net change of nothing is not told to the client (PostgreSQL 14 and later).
+    const pipeline = this.#newPipeline().guard(this.#options.serverMajor);
+    pipeline.run('the encoding', "SET LOCAL client_encoding = 'UTF8'");
+    for (const { name } of prepared) {
+      pipeline.describe(`the statement ${name}`, name, (description) => this.#descriptions.push(description));
+    }
+    return pipeline.sync();
+  }
+
+  #withDescriptions(state: CarriedState): CarriedState {
+    const prepared = state.prepared.map((one, at) => ({ ...one, resultTypes: this.#descriptions[at]?.resultTypes }));
+    return { ...state, prepared };
+  }
+
+  /** A new exchange with the same server. `rest` belongs to it, or to the client. */
+  #exchange(pipeline: Pipeline, rest: Uint8Array): QuestionStep {
+    this.#pipeline = pipeline;
+    const bytes = pipeline.send();
+    pipeline.take(rest);
+    return { kind: 'send', bytes };
+  }
+
+  #done(result: QuestionResult, rest: Uint8Array): QuestionStep {
+    return { kind: 'done', result, toClient: joined([...this.#toClient, rest]) };
+  }
+
+  #newPipeline(): Pipeline {
+    const toClient = (message: Uint8Array): void => {
+      this.#toClient.push(message);
+    };
+    return new Pipeline(
+      longestRow(this.#options.maxStateBytes),
+      (_name, _value, message) => toClient(message),
+      toClient,
+    );
+  }
+}
+
+function failed(reason: 'question_failed' | 'too_much_state', why: string): QuestionResult {
+  return { kind: 'failed', reason, why };
+}

@@ -1,0 +1,151 @@
+// Gives a new session the state of an old one, in one pipeline, and checks that it is the same: every setting, role,
+// user, search_path, the types of every prepared statement. Any difference is a failure: the session must not go on.
+import type { CarriedState, MoveFailure } from '../model/moves.ts';
+import { MOST_TRIES, Pipeline, timeLimits } from './pipeline.ts';
+import type { Description, ServerError } from './pipeline.ts';
+
+export interface RestoreOptions {
+  readonly state: CarriedState;
+  /** The last unnamed Parse message of the client, in the session's client_encoding. */
+  readonly unnamedStatement: Uint8Array | undefined;
+  /** The first number of server_version: 18. */
+  readonly serverMajor: number;
+}
+
+export type RestoreResult =
+  | { readonly kind: 'restored' }
+  /** The connection is of no use. `why` is for the client and logs. */
+  | {
+      readonly kind: 'failed';
+      readonly reason: Extract<MoveFailure, 'move_restore' | 'move_differs'>;
+      readonly sqlState: string | undefined;
+      readonly why: string;
+    };
+
+export type RestoreStep =
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'send'; readonly bytes: Uint8Array }
+  | {
+      readonly kind: 'done';
+      readonly result: RestoreResult;
+      /** As the server has told them since `start`, by name. */
+      readonly parameters: ReadonlyMap<string, string>;
+      /** Bytes after its answers: for the client. */
+      readonly rest: Uint8Array;
+    };
+
+/** No answer of a restore is longer, but for a description of many columns. Bytes. */
+const LONGEST = 1_000_000;
+const SET_ALL =
+  'SELECT n, pg_catalog.set_config(n, v, false) FROM pg_catalog.json_each_text($1::pg_catalog.json) AS t(n, v)';
+const SET_ROLE = "SELECT pg_catalog.set_config('role', $1, false)";
+const WHO = "SELECT pg_catalog.current_setting('role'), session_user, pg_catalog.current_setting('search_path')";
+
+/** One restore on one new session. */
+export class SessionRestore {
+  readonly #options: RestoreOptions;
+  #pipeline: Pipeline;
+  #tries = 1;
+  readonly #parameters = new Map<string, string>();
+  readonly #differences: string[] = [];
+  /** Settings that are not equal yet. */
+  readonly #unequal: Map<string, string>;
+
+  constructor(options: RestoreOptions) {
+    this.#options = options;
+    const { settings, custom } = options.state;
+    this.#unequal = new Map([...settings, ...custom]);
+    this.#pipeline = this.#newPipeline();
+  }
+
+  /** The bytes for the server, which has told that it is ready. */
+  start(): Uint8Array {
+    const { state, unnamedStatement, serverMajor } = this.#options;
+    const late = timeLimits(serverMajor);
+    const pipeline = this.#pipeline.guard(serverMajor);
+    // For this transaction alone.
+    pipeline.run('the encoding', "SET LOCAL client_encoding = 'UTF8'");
+    const isLate = ([name]: readonly [string, string]): boolean => name === 'client_encoding' || late.includes(name);
+    this.#set([...state.settings, ...state.custom].filter((entry) => !isLate(entry)));
+    pipeline.run(`the role ${state.role}`, SET_ROLE, [state.role]);
+    for (const statement of state.prepared) this.#prepare(statement);
+    pipeline.run('the comparison', WHO, [], (row) => this.#compareWho(row));
+    this.#set([...state.settings].filter(isLate));
+    pipeline.sync();
+    // Its text has the encoding of the session, so it follows when that is in force.
+    if (unnamedStatement !== undefined) pipeline.parseAgain(unnamedStatement);
+    return pipeline.send();
+  }
+
+  /** The next bytes of the server. */
+  take(chunk: Uint8Array): RestoreStep {
+    const end = this.#pipeline.take(chunk);
+    if (end === undefined) return { kind: 'wait' };
+    if (end.kind === 'ready' && this.#pipeline.isCutShort() && this.#tries < MOST_TRIES) return this.#tryAgain();
+    const result = end.kind === 'over' ? failedBy(end.error) : this.#resultOf(end.error);
+    return { kind: 'done', result, parameters: this.#parameters, rest: this.#pipeline.rest() };
+  }
+
+  #tryAgain(): RestoreStep {
+    this.#tries += 1;
+    const before = this.#pipeline;
+    this.#pipeline = this.#newPipeline().closeLeftoverOf(before);
+    const bytes = this.start();
+    this.#pipeline.take(before.rest());
+    return { kind: 'send', bytes };
+  }
+
+  #newPipeline(): Pipeline {
+    return new Pipeline(LONGEST, (name, value) => this.#parameters.set(name, value));
+  }
+
+  #set(settings: readonly (readonly [string, string])[]): void {
+    if (settings.length === 0) return;
+    const names = settings.map(([name]) => name).join(', ');
+    this.#pipeline.run(`the settings ${names}`, SET_ALL, [objectOf(settings)], ([name, value]) => {
+      if (typeof name === 'string' && this.#unequal.get(name) === value) this.#unequal.delete(name);
+    });
+  }
+
+  #prepare(statement: CarriedState['prepared'][number]): void {
+    const { name, statement: sql, parameterTypes, isFromSql } = statement;
+    const request = `the statement ${name}`;
+    if (isFromSql) this.#pipeline.run(request, sql);
+    else this.#pipeline.prepare(request, name, sql, parameterTypes);
+    this.#pipeline.describe(request, name, (description) => {
+      if (!isSame(description, statement)) this.#differences.push(`the types of ${request}`);
+    });
+  }
+
+  #compareWho([role, user, searchPath]: readonly (string | null)[]): void {
+    const { state } = this.#options;
+    if (role !== state.role) this.#differences.push('role');
+    if (user !== state.sessionUser) this.#differences.push('session_user');
+    if (searchPath !== state.searchPath) this.#differences.push('search_path');
+  }
+
+  #resultOf(error: ServerError | undefined): RestoreResult {
+    if (error !== undefined) return failedBy(error);
+    const differences = [...this.#unequal.keys(), ...this.#differences];
+    if (differences.length === 0) return { kind: 'restored' };
+    return { kind: 'failed', reason: 'move_differs', sqlState: undefined, why: `different: ${differences.join(', ')}` };
+  }
+}
+
+function failedBy(error: ServerError | undefined): RestoreResult {
+  const why = error === undefined ? 'the answer is not understood' : `${error.request}: ${error.message}`;
+  return { kind: 'failed', reason: 'move_restore', sqlState: error?.sqlState, why };
+}
+
+/** JSON, in the order given: an object of JavaScript would put names that look like numbers first. */
+function objectOf(settings: readonly (readonly [string, string])[]): string {
+  return `{${settings.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
+}
+
+function isSame(one: Description, other: Description): boolean {
+  return typesOf(one) === typesOf(other);
+}
+
+function typesOf({ parameterTypes, resultTypes }: Description): string {
+  return `${parameterTypes.join()} ${resultTypes?.join() ?? 'none'}`;
+}
