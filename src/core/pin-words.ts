@@ -17,6 +17,8 @@ const WORDS: Readonly<Record<PinReason, readonly [one: string, several: string]>
   too_many_statements: ['has too many prepared statements', 'have too many prepared statements'],
   too_much_state: ['has more state than moves.max_state', 'have more state than moves.max_state'],
   session_authorization: ['used SET SESSION AUTHORIZATION', 'used SET SESSION AUTHORIZATION'],
+  privileged_settings: ['has settings that it may not set itself', 'have settings that they may not set themselves'],
+  unclear_statement: ['has a statement of unclear meaning', 'have statements of unclear meaning'],
   hidden_state: ['has state that no catalog shows', 'have state that no catalog shows'],
   busy: ['is busy', 'are busy'],
   question_failed: ['could not be asked', 'could not be asked'],
