@@ -48,6 +48,7 @@ export function metricsSource(
     certificate: () => parts().proxy.certificate(),
     workers: () => parts().proxy.workers(),
     configLoadedAt: () => running.loadedAt,
+    hasMoves: () => running.config.moves !== undefined,
     branches: () => running.branches?.status(),
     droppedLogLines: droppedLogLines ?? (() => 0),
   };

@@ -169,10 +169,6 @@ function placeOf(
       return { group: 'traffic', slot: `dial ${event.pool} ${event.member} ${event.outcome}`, gapMs: BURST_MS };
     case 'session_closed':
       return placeOfClosed(event);
-    case 'session_moved':
-      return { group: 'traffic', slot: `moved ${event.pool} ${event.from} ${event.to}`, gapMs: BURST_MS };
-    case 'session_stayed':
-      return { group: 'traffic', slot: `stayed ${event.pool} ${event.member} ${event.reason}`, gapMs: BURST_MS };
     case 'refresh_requested':
       return { group: 'decisions', slot: 'refresh', gapMs: BURST_MS };
     case 'client_accepted':
@@ -181,9 +177,11 @@ function placeOf(
     case 'certificate_loaded':
     case 'certificate_refused':
     case 'urgent_probing':
-    // The end of the session says what became of it.
+    // moves_finished sums them up.
     case 'session_asked':
     case 'session_parked':
+    case 'session_moved':
+    case 'session_stayed':
     case 'preflight_finished':
     // It is made of the findings.
     case 'outage_summary':

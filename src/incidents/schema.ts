@@ -1,6 +1,7 @@
 // The document of one incident, version 1. The running program imports its types alone: zod is loaded for a file that
 // is read again, and by the tests that write deploy/incident.schema.json and deploy/incidents.md.
 import { z } from 'zod';
+import { count, eventId, eventIds, list, member, pool, seconds, text, time } from './schema-parts.ts';
 
 export const SCHEMA_VERSION = 1;
 
@@ -13,20 +14,6 @@ export const INCIDENT_KINDS = [
   'all_members_silent',
 ] as const;
 export type IncidentKind = (typeof INCIDENT_KINDS)[number];
-
-const time = z.iso.datetime().describe('ISO 8601, UTC, with milliseconds.');
-const seconds = z.number().min(0);
-const count = z.int().min(0);
-const member = z.string();
-const pool = z.string();
-
-function list<Item extends z.ZodType>(item: Item): z.ZodReadonly<z.ZodArray<Item>> {
-  return z.array(item).readonly();
-}
-
-const eventId = z.string().describe('RUN-NUMBER, as in the log (event_id) and in GET /events.');
-const eventIds = list(eventId).describe('The events that the finding rests on. Each one is in `events`.');
-const text = z.string().describe('One or two sentences.');
 
 export const incidentEvent = z.strictObject({
   id: eventId,
@@ -178,6 +165,23 @@ const timelines = z
   })
   .describe('The timeline of the primary before and after. Both come from the snapshots.');
 
+const byReason = list(z.strictObject({ reason: z.string(), count }));
+
+const sessionsMoved = z
+  .strictObject({
+    finding: z.literal('sessions_moved'),
+    pool,
+    moved: count.describe('They go on at another server.'),
+    stayed: byReason.describe(
+      'They were to move and could not. They are among the sessions that were cut, if they were.',
+    ),
+    failed: byReason.describe('Their move failed: close reasons. They are among the sessions that were cut.'),
+    longest_gap_seconds: seconds.describe('Without a server, of a session that moved.'),
+    event_ids: eventIds,
+    text,
+  })
+  .describe('Sessions that moved to another server, or were to move.');
+
 const sessionsCut = z
   .strictObject({
     finding: z.literal('sessions_cut'),
@@ -250,6 +254,7 @@ export const finding = z.discriminatedUnion('finding', [
   nextPrimary,
   firstClient,
   timelines,
+  sessionsMoved,
   sessionsCut,
   holds,
   refusals,

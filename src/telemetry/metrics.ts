@@ -80,6 +80,7 @@ export function createMetrics({ version, nodeVersion, pools, source }: MetricsOp
       const list = source.branches();
       if (list === undefined) branches?.clear();
       else ofBranches().set(list, (instant) => unixSeconds(source, instant));
+      if (source.hasMoves()) ofMoves();
       moves?.set(
         source.pools().map(({ name }) => name),
         source.counts(),

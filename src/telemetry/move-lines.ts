@@ -1,7 +1,9 @@
 // The lines of the events about sessions that move. One session is debug; a line for each batch is info, or a warning
 // when a session of it was lost.
 import { durationText } from '../core/describe.ts';
-import type { MoveEvent } from '../reports/move-events.ts';
+import { staysText } from '../core/pin-words.ts';
+import type { MoveFailure, PinReason } from '../model/moves.ts';
+import type { Counts, MoveEvent } from '../reports/move-events.ts';
 import type { LogLine } from './line.ts';
 
 type Events = { readonly [Kind in MoveEvent['kind']]: Extract<MoveEvent, { kind: Kind }> };
@@ -36,7 +38,7 @@ export const MOVE_LINES: Lines = {
     level: 'debug',
     text: () => {
       const asked = `${member}: asked all sessions in ${durationText(durationMs)}`;
-      return [`${asked}: ${movable} can move`, ...counted(stays, 'stay'), ...gaveNoAnswer(unknown)].join('; ');
+      return [`${asked}: ${movable} can move`, ...stayText(stays, 'stay'), ...gaveNoAnswer(unknown)].join('; ');
     },
   }),
 };
@@ -47,21 +49,26 @@ function finishedText({ pool, from, to, moved, stayed, failed, ended, ...event }
   const gap = moved === 0 ? '' : `, longest gap ${durationText(event.longestGapMs)}`;
   const sentence = `pool ${pool}: ${moved === 1 ? '1 session' : `${moved} sessions`} moved${way}${took}${gap}`;
   const others = ended === 0 ? [] : [`${ended} ended while parked`];
-  return [sentence, ...counted(stayed, 'stayed'), ...counted(failed, 'failed'), ...others].join('; ');
+  return [sentence, ...stayText(stayed, 'stayed'), ...failureText(failed), ...others].join('; ');
 }
 
-/** `3 stayed (2 listening, 1 busy)`, or nothing. */
-function counted(counts: Readonly<Partial<Record<string, number>>>, what: string): readonly string[] {
-  const sum = total(counts);
-  if (sum === 0) return [];
-  const reasons = Object.entries(counts).toSorted(([, a = 0], [, b = 0]) => b - a);
-  return [`${sum} ${what} (${reasons.map(([reason, count]) => `${count} ${reason}`).join(', ')})`];
+/** `3 stayed: 2 listen, 1 is busy`, or nothing. */
+function stayText(stays: Counts<PinReason>, verb: string): readonly string[] {
+  const sum = total(stays);
+  return sum === 0 ? [] : [`${sum} ${verb}: ${staysText(stays)}`];
+}
+
+/** `3 failed: 2 move_login, 1 move_timeout`, or nothing. */
+function failureText(failed: Counts<MoveFailure>): readonly string[] {
+  const sum = total(failed);
+  const reasons = Object.entries(failed).toSorted(([, a], [, b]) => b - a);
+  return sum === 0 ? [] : [`${sum} failed: ${reasons.map(([reason, count]) => `${count} ${reason}`).join(', ')}`];
 }
 
 function gaveNoAnswer(unknown: number): readonly string[] {
   return unknown === 0 ? [] : [`${unknown} gave no answer`];
 }
 
-function total(counts: Readonly<Partial<Record<string, number>>>): number {
+function total(counts: Counts<string>): number {
   return Object.values(counts).reduce<number>((sum, count = 0) => sum + count, 0);
 }

@@ -16,6 +16,7 @@ import { logFields } from './log-fields.ts';
 import { logLine, repeatText } from './log-lines.ts';
 import type { Event } from './log-lines.ts';
 import type { Log } from './log.ts';
+import { MoveBatches } from './move-batches.ts';
 import { Repeats } from './repeats.ts';
 
 export interface RecorderOptions {
@@ -40,7 +41,7 @@ export interface Recorder {
   readonly onReload: (event: ReloadEvent) => void;
   readonly onOperation: (event: OperationEvent) => void;
   readonly onOutage: (event: OutageEvent) => void;
-  /** Writes the counts of repeated lines. */
+  /** Writes the counts of repeated lines, and of moves that are not over. */
   readonly stop: () => void;
 }
 
@@ -68,10 +69,12 @@ export function createRecorder({ log, clock, ids, count, observe, access, narrat
       observe?.(event, number, at);
       access?.(event);
       narrate?.(event);
+      batches.take(event, at);
     } catch (error) {
       log.error({ event: 'record_failed', of: event.kind, err: error }, 'cannot record an event');
     }
   };
+  const batches = new MoveBatches({ clock, tell: record });
   return {
     onProxyEvent: record,
     onMonitorEvent: record,
@@ -79,6 +82,9 @@ export function createRecorder({ log, clock, ids, count, observe, access, narrat
     onReload: record,
     onOperation: record,
     onOutage: record,
-    stop: () => repeats.stop(),
+    stop: () => {
+      batches.stop();
+      repeats.stop();
+    },
   };
 }

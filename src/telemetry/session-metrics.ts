@@ -6,6 +6,9 @@ import type { Instant } from '../model/instant.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import type { Families } from './families.ts';
 
+/** Without moves they have no series. */
+const MOVE_STATES = ['parked', 'moving'];
+
 /** The limits in effect. Undefined: there is none. */
 export interface Limits {
   /** Over all processes; what open files allow included. */
@@ -22,6 +25,8 @@ export interface SessionInputs {
   readonly limits: Limits;
   readonly pools: readonly Pick<PoolPolicy, 'name' | 'fallback' | 'maxLaggingSessions' | 'whenAllLagging'>[];
   readonly now: Instant;
+  /** Sessions may move. */
+  readonly hasMoves: boolean;
 }
 
 /** Returns a function that updates the values. */
@@ -32,6 +37,7 @@ export function createSessionMetrics(families: Families): (inputs: SessionInputs
     for (const total of [pools.accepted, pools.started, pools.bytes]) total.reset();
     for (const gauge of [pools.sessions, pools.onMember, pools.fallbackLimit, pools.laggingLimit]) gauge.reset();
     for (const [pool, counts] of inputs.counts) {
+      if (inputs.hasMoves) for (const state of MOVE_STATES) pools.sessions.set({ pool, state }, 0);
       setCounts(pools, pool, counts);
       // A client that waits for a branch waits for no member: nobody is called because a preview sleeps.
       const isOfBranches = pool === BRANCHES_POOL && inputs.pools.every(({ name }) => name !== pool);

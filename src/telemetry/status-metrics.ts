@@ -42,6 +42,8 @@ export interface StatusSource {
   readonly workers: () => readonly WorkerStatus[];
   /** When the configuration in effect was loaded. Milliseconds since 1970. */
   readonly configLoadedAt: () => number;
+  /** Sessions may move. */
+  readonly hasMoves: () => boolean;
   /** The list of branches; undefined if none are configured. */
   readonly branches: () => BranchListStatus | undefined;
   /** Log lines lost since the start. */
@@ -90,6 +92,7 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): S
     setPools(atScrape);
     setSessions({
       now,
+      hasMoves: source.hasMoves(),
       counts: source.counts(),
       clients: source.clients(),
       eventStreams: source.eventStreams(),

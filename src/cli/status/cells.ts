@@ -60,6 +60,16 @@ export function waitingIn({ sessions }: Pick<StatusPool, 'sessions'>): number {
   return sessions?.by_state['holding'] ?? 0;
 }
 
+/** `42 sessions parked, 3 log in at their next server`. Undefined: no session of this pool moves. */
+export function movingText({ sessions }: Pick<StatusPool, 'sessions'>): string | undefined {
+  const { parked = 0, moving = 0 } = sessions?.by_state ?? {};
+  const parts = [
+    ...(parked === 0 ? [] : [`${parked === 1 ? '1 session' : `${parked} sessions`} parked`]),
+    ...(moving === 0 ? [] : [moving === 1 ? '1 logs in at its next server' : `${moving} log in at their next server`]),
+  ];
+  return parts.length === 0 ? undefined : parts.join(', ');
+}
+
 /** Sessions that connect to a member or have one. */
 export function sessionsIn({ sessions }: Pick<StatusPool, 'sessions'>, member?: string): number {
   const counts = Object.entries(sessions?.by_member ?? {});

@@ -7,7 +7,7 @@ import type { Paint } from '../terminal/colour.ts';
 import { tableText } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
 import { branchesText, branchTrouble } from './branches.ts';
-import { ageText, LEGEND, placeIn, routeText, sessionsIn, waitingIn, waitingText } from './cells.ts';
+import { ageText, LEGEND, movingText, placeIn, routeText, sessionsIn, waitingIn, waitingText } from './cells.ts';
 import type { Status, StatusMember, StatusPool } from './document.ts';
 import { operationText } from './operations.ts';
 import type { OperationStatus } from './operations.ts';
@@ -139,10 +139,15 @@ function poolsText(status: Status, { paint, width }: ScreenOptions): string {
   return `${table}${waitingLines(status, { paint })}`;
 }
 
-/** A line for each pool with waiting clients; empty if none waits. */
+/** A line for each pool with waiting clients, and for each with parked sessions; empty if there are none. */
 export function waitingLines(status: Status, { paint }: Pick<ScreenOptions, 'paint'>): string {
-  const waiting = status.pools.filter((pool) => waitingIn(pool) > 0);
-  return waiting.map((pool) => `${paint('warn', `${shown(pool.name)}: ${waitingText(pool, status)}`)}\n`).join('');
+  return status.pools
+    .flatMap((pool) => [
+      ...(waitingIn(pool) > 0 ? [`${shown(pool.name)}: ${waitingText(pool, status)}`] : []),
+      ...(movingText(pool) === undefined ? [] : [`${shown(pool.name)}: ${movingText(pool)}`]),
+    ])
+    .map((line) => `${paint('warn', line)}\n`)
+    .join('');
 }
 
 /** The notices of things that need attention. Empty: there are none. */

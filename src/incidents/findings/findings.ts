@@ -5,6 +5,7 @@ import { clientsRefused, holds, sessionsCut } from './clients.ts';
 import type { Evidence } from './evidence.ts';
 import { aboutInterruption } from './interruption-findings.ts';
 import { interruptionsOf } from './interruptions.ts';
+import { sessionsMoved } from './moves.ts';
 import { planFindings } from './plan.ts';
 import { timelines } from './timelines.ts';
 
@@ -14,6 +15,7 @@ export function findingsOf(evidence: Evidence): readonly Finding[] {
     ...interruptions.flatMap((interruption) => aboutInterruption(interruption, evidence)),
     ...planFindings(interruptions, evidence),
     ...timelines(evidence),
+    ...sessionsMoved(evidence),
     ...sessionsCut(evidence),
     ...holds(evidence),
     ...clientsRefused(evidence),

@@ -38,6 +38,7 @@ export function summaryOf(kinds: readonly IncidentKind[], planned: Plan, finding
     ...(timeline === undefined || timeline.before === timeline.after
       ? []
       : [`timeline ${timeline.before ?? '?'} to ${timeline.after ?? '?'}`]),
+    ...moves(of('sessions_moved')),
     ...of('sessions_cut').map(({ total }) => `${plural(total, 'session')} cut`),
     ...waits(of('holds')),
     ...of('clients_refused').map(({ total }) => `${plural(total, 'client')} refused`),
@@ -52,6 +53,11 @@ function outage(writes: readonly FindingOf<'no_route'>[]): readonly string[] {
   const often = writes.length === 1 ? '' : ` in ${writes.length} interruptions`;
   if (writes.some(({ to }) => to === null)) return [`no write route yet${often}`];
   return [`no write route for ${secondsText(total)}${often}`];
+}
+
+function moves(all: readonly FindingOf<'sessions_moved'>[]): readonly string[] {
+  const moved = all.reduce((sum, one) => sum + one.moved, 0);
+  return moved === 0 ? [] : [`${plural(moved, 'session')} moved`];
 }
 
 function waits(holds: readonly FindingOf<'holds'>[]): readonly string[] {

@@ -74,13 +74,13 @@ interface PoolLabelProps {
   readonly limits: StatusDocument['limits'];
 }
 
-/** The check; or without a route, how many clients wait, and how long the first one still may. */
+/** The check; or without a route, how many clients wait, and how long the first one still may; sessions that move. */
 export function PoolLabel({ pool, place, limits }: PoolLabelProps): JSX.Element | null {
   if (place === undefined) return null;
-  const { waiting, waitSeconds, route, check } = pool;
+  const { waiting, waitSeconds, moving, route, check } = pool;
   return (
     <p class={`routes-label routes-label-${route}`} style={placed(place.label)} title={check}>
-      {route === 'open' && waiting === 0 && check}
+      {route === 'open' && waiting === 0 && moving === 0 && check}
       {route === 'closed' && 'clients are refused'}
       {route !== 'closed' && (waiting > 0 || route === 'hold') && (
         <>
@@ -91,8 +91,10 @@ export function PoolLabel({ pool, place, limits }: PoolLabelProps): JSX.Element 
               <Countdown seconds={limits.client_wait_seconds - waitSeconds} /> left
             </>
           )}
+          {moving > 0 && ' · '}
         </>
       )}
+      {moving > 0 && `${numberText(moving)} parked`}
     </p>
   );
 }

@@ -12,6 +12,7 @@ const TITLES: Readonly<Record<Finding['finding'], string>> = {
   next_primary: 'Next primary',
   first_client: 'First client served',
   timelines: 'Timelines',
+  sessions_moved: 'Sessions moved',
   sessions_cut: 'Sessions cut',
   holds: 'Clients that waited',
   clients_refused: 'Clients refused',

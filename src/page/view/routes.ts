@@ -25,6 +25,8 @@ export interface PoolNode {
   readonly why: string;
   readonly sessions: number;
   readonly waiting: number;
+  /** Parked, or at the login of their next server. */
+  readonly moving: number;
   /** Of the client that has waited longest. Undefined: none waits. */
   readonly waitSeconds: number | undefined;
 }
@@ -84,6 +86,7 @@ function poolNode({ name, check, route, why, sessions, listeners = [] }: PoolSta
     why,
     sessions: startup + holding + dialing + relaying + parked + moving + closing,
     waiting: holding,
+    moving: parked + moving,
     waitSeconds: sessions?.longest_wait_seconds,
   };
 }

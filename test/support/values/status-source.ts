@@ -32,6 +32,7 @@ export function aStatusSource(own: Partial<StatusSource> = {}): StatusSource {
     certificate: () => undefined,
     workers: () => [],
     configLoadedAt: () => 0,
+    hasMoves: () => false,
     branches: () => undefined,
     droppedLogLines: () => 0,
     ...own,

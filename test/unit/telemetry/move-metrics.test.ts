@@ -48,6 +48,18 @@ test('every series of a closed list is there with the first event', async () => 
   expect(lines.filter((line) => line.startsWith('pointsman_sessions_pinned'))).toEqual([]);
 });
 
+test('with moves configured the series are there from the start, the two states included', async () => {
+  let hasMoves = true;
+  const counts = new Map([['write', NO_COUNTS]]);
+  const metrics = aMetrics({ hasMoves: () => hasMoves, counts: () => counts });
+  const text = withoutScope(await metrics.text());
+  expect(text).toContain(`${zero('moved', 'switchover')}\n`);
+  expect(text).toContain('pointsman_sessions{pool="write",state="parked"} 0\n');
+  expect(text).toContain('pointsman_sessions{pool="write",state="moving"} 0\n');
+  hasMoves = false;
+  expect(await metrics.text(), 'after a reload without moves').not.toMatch(/pointsman_sessions\{.*parked/);
+});
+
 test('moves by result and reason, their times, questions, and the pins of the last preflight', async () => {
   const metrics = aMetrics({
     counts: () => new Map([['write', { ...NO_COUNTS, states: { ...NO_COUNTS.states, parked: 3, moving: 1 } }]]),
@@ -88,18 +100,18 @@ test.each<[MoveEvent | undefined, string, string]>([
     finished,
     'info',
     'pool write: 42 sessions moved from pg-1 to pg-2 in 1.2 s, longest gap 420 ms; ' +
-      '3 stayed (2 listening, 1 temporary_objects)',
+      '3 stayed: 2 listen, 1 has temporary objects',
   ],
   [
     finished && { ...finished, stayed: {}, failed: { move_login: 1 }, ended: 2 },
     'warn',
-    'pool write: 42 sessions moved from pg-1 to pg-2 in 1.2 s, longest gap 420 ms; 1 failed (1 move_login); ' +
+    'pool write: 42 sessions moved from pg-1 to pg-2 in 1.2 s, longest gap 420 ms; 1 failed: 1 move_login; ' +
       '2 ended while parked',
   ],
   [
     finished && { ...finished, from: undefined, to: undefined, moved: 0, stayed: { busy: 1 } },
     'info',
-    'pool write: 0 sessions moved in 1.2 s; 1 stayed (1 busy)',
+    'pool write: 0 sessions moved in 1.2 s; 1 stayed: 1 is busy',
   ],
   [
     { kind: 'session_stayed', ...session, member: 'pg-1', reason: 'listening', detail: 'channel jobs' },

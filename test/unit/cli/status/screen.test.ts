@@ -192,6 +192,14 @@ switchover       from pg-2, scheduled in 90 min
     );
   });
 
+  test('parked sessions have a line, and those at their login', () => {
+    const moving = { ...counts({ 'pg-2': 1 }), by_state: { holding: 0, relaying: 0, parked: 42, moving: 1 } };
+    const text = screen(aStatus({ pools: [aPool('write', ['pg-2'], { sessions: moving })] }));
+    expect(text).toContain('\nwrite: 42 sessions parked, 1 logs in at its next server\n');
+    const one = { ...counts({}), by_state: { holding: 0, parked: 1 } };
+    expect(screen(aStatus({ pools: [aPool('write', [], { sessions: one })] }))).toContain('write: 1 session parked\n');
+  });
+
   test('waiting clients: the longest wait, and when they are refused', () => {
     const hold = { route: { kind: 'hold', cause: 'no_member' }, why: 'no eligible member, clients wait' };
     const waiting = { ...counts({}, 1), longest_wait_seconds: 2.12 };
