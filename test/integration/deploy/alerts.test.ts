@@ -43,6 +43,7 @@ test('every metric and label that an alert uses is exposed', async () => {
     cluster: { scope: 'demo', seeds: ['http://127.0.0.1:1'] },
     client: { tls: { mode: 'terminate', ...SERVER } },
     branches: { source: 'static', static: { 'pr-1': '127.0.0.1:1' } },
+    moves: { roles: ['app'] },
     listeners: [{ address: '127.0.0.1:0', pool: 'write' }],
     admin: { address: '127.0.0.1:0' },
     log: { format: 'json' },

@@ -224,6 +224,16 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...gauge('instance', 'pointsman_tls_certificate_current', { file: '/tls.crt' }, ['0', '1'], [5, 4]),
     labels: { file: '/tls.crt' },
   },
+  PointsmanMovesFail: {
+    ...gauge(
+      'cluster',
+      'pointsman_moves_total',
+      { pool: 'write', result: 'failed', reason: 'move_login' },
+      ['0x10 7', '0x10 1'],
+      [12, 10],
+    ),
+    labels: { ...route, reason: 'move_login' },
+  },
   PointsmanBranchListFailing: {
     ...gauge('instance', 'pointsman_branch_list_failing', { source: 'console' }, ['1', '0'], [15, 14]),
     labels: { source: 'console' },

@@ -6,7 +6,7 @@ import { lines, stat, states, table } from './panels.ts';
 
 const RANGE = '[$__range]';
 /** Sessions that did not end by the client's own wish. */
-const CUT = 'reason=~"evicted_.*|backend_.*|landed_on_standby|killed_by_operator|worker_died|connect_failed"';
+const CUT = 'reason=~"evicted_.*|move_.*|backend_.*|landed_on_standby|killed_by_operator|worker_died|connect_failed"';
 
 const NO_ROUTE = `pointsman_pool_no_route_seconds_total{${CHOSEN},cause!="starting"}`;
 const inWrite = (standing: string): string =>
@@ -207,6 +207,28 @@ const clients: Row = {
       ],
       unit: 'cps',
       width: 8,
+    }),
+    lines({
+      title: 'Sessions that were to move',
+      description: 'Per second, where moves are configured: moved, failed (they ended), or stayed, with the reason.',
+      queries: [
+        [`sum by (result, reason) (rate(pointsman_moves_total{${CHOSEN}}${RATE})) > 0`, '{{result}}: {{reason}}'],
+      ],
+      unit: 'cps',
+      alerts: ['PointsmanMovesFail'],
+      width: 12,
+    }),
+    lines({
+      title: 'Gap of moved sessions',
+      description: 'Median of the time without a server, where the client waited and where it noticed nothing.',
+      queries: [
+        [
+          `histogram_quantile(0.5, sum by (le, waiting) (rate(pointsman_move_gap_seconds_bucket{${CHOSEN}}${RATE})))`,
+          'waiting: {{waiting}}',
+        ],
+      ],
+      unit: 's',
+      width: 12,
     }),
   ],
 };
