@@ -1,8 +1,10 @@
 // `pointsman check --live`: reads the cluster document from each seed separately, reports what discovery makes of it,
-// probes the members once, and reads the list of branches. It binds nothing and changes nothing.
-import type { LiveReport, SeedReport } from '../cli/live-check.ts';
+// probes the members once, reads the list of branches, and tries the source of verifiers. It binds nothing and changes
+// nothing.
+import type { LiveReport, ProbedPool, SeedReport } from '../cli/live-check.ts';
 import type { Config } from '../config/config.ts';
 import { checkBranches } from './check-branches.ts';
+import { checkVerifiers } from './check-verifiers.ts';
 import { apiAccess, openSource } from './cluster-access.ts';
 import { probeMembers } from './probe-members.ts';
 import type { ListEndpoints } from '../discovery/seeds.ts';
@@ -10,6 +12,7 @@ import { createDiscovery } from '../discovery/discover.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Clock } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
+import type { Address, Member } from '../model/member.ts';
 import { createProbe } from '../patroni/probe.ts';
 import { createReader } from '../patroni/read-documents.ts';
 import type { DocumentReader } from '../patroni/read-documents.ts';
@@ -39,7 +42,14 @@ export async function checkSeeds(config: Config, clock: Clock): Promise<LiveRepo
     connectMs: config.backend.connectTimeoutMs,
     clock,
   });
-  return { seeds, ...probed, branches: await branches };
+  const verifiers = config.moves && (await checkVerifiers(config.moves, primaryOf(probed.pools, all.members), clock));
+  return { seeds, ...probed, branches: await branches, verifiers };
+}
+
+/** The member of the first pool of one member. */
+function primaryOf(pools: readonly ProbedPool[], members: readonly Member[]): Address | undefined {
+  const name = pools.find(({ exclusive, members: open }) => exclusive && open.length > 0)?.members[0];
+  return members.find((member) => member.name === name)?.postgres;
 }
 
 async function readSeeds(

@@ -1,9 +1,10 @@
 // `pointsman check`: validates a configuration and prints a summary. Reads only the file; with --live also each seed's
-// member list and the list of branches, and probes the members.
+// member list, the list of branches and the verifiers, and probes the members.
 import type { AdminConfig, Config, IncidentsConfig } from '../config/config.ts';
 import type { BranchesPolicy } from '../model/branch.ts';
 import { sizeText } from '../model/check.ts';
 import type { KubernetesConfig } from '../model/cluster-config.ts';
+import type { MovesPolicy } from '../model/moves.ts';
 import { formatProblems } from '../config/fault.ts';
 import type { Problem } from '../config/fault.ts';
 import { addressText } from '../model/member.ts';
@@ -29,8 +30,8 @@ export interface CheckOptions extends ConfigOptions {
 
 /**
  * Exit code 0 for a valid configuration, with or without warnings. With `live`, exit code 1 if no seed returns the
- * member list, if a member would be refused, if no primary would be usable, or if the list of branches cannot be read
- * for a reason that does not pass.
+ * member list, if a member would be refused, if no primary would be usable, if the list of branches cannot be read for
+ * a reason that does not pass, or if the source of verifiers does not answer.
  */
 export async function check(options: CheckOptions, io: CliIo, checkSeeds: CheckSeeds): Promise<number> {
   if (options.json === true) return await checkAsJson(options, io, checkSeeds);
@@ -84,6 +85,7 @@ function summary(config: Config, width: number): string {
     ...config.pools.map((pool) => [`pool ${pool.name}`, poolText(pool)] as const),
     ...config.listeners.map(({ address, pool }) => ['listener', `${listenText(address)} -> ${pool}`] as const),
     ...(config.branches === undefined ? [] : [['branches', branchesText(config.branches)] as const]),
+    ...(config.moves === undefined ? [] : [['moves', movesText(config.moves)] as const]),
     ['client TLS', tlsText(config)],
     ...(config.workers === 1 ? [] : [['workers', workersText(config.workers)] as const]),
     ...incidentsRow(config.incidents),
@@ -117,6 +119,13 @@ function placesText({ template, overrides, tls }: BranchesPolicy['backends']): s
   const own = overrides.size === 0 ? [] : [`${overrides.size} with an address of their own`];
   const places = [...(template === undefined ? [] : [`at ${addressText(template)}`]), ...own];
   return `${places.join(', ')}${tls === 'off' ? '' : ', with TLS'}`;
+}
+
+function movesText({ mode, roles, verifiers }: MovesPolicy): string {
+  const when = mode === 'planned' ? 'planned' : 'planned, and after the loss of a server';
+  const source = verifiers && (verifiers.kind === 'file' ? verifiers.file : `role ${verifiers.user}`);
+  const login = source === undefined ? 'that log in without a password' : `verifiers from ${source}`;
+  return `${when}, sessions of ${roles.join(', ')}, ${login}`;
 }
 
 function workersText(workers: Config['workers']): string {

@@ -60,6 +60,18 @@ export type BranchesReport =
   /** `mayPass`: its source does not work now. Else the configuration has to change, or the key. */
   | { readonly kind: 'failed'; readonly why: string; readonly mayPass: boolean };
 
+export interface TriedRole {
+  readonly role: string;
+  /** Undefined: the source has a verifier that moves can use. */
+  readonly why: string | undefined;
+}
+
+/** The source of verifiers, as moves would use it now. */
+export type VerifiersReport =
+  /** `roles`: those that the configuration names without a pattern. */
+  | { readonly kind: 'read'; readonly from: string; readonly roles: readonly TriedRole[] }
+  | { readonly kind: 'failed' | 'not_asked'; readonly why: string };
+
 export interface LiveReport {
   /** The name of the cluster, by its documents or by the members themselves. */
   readonly scope: string | undefined;
@@ -68,6 +80,8 @@ export interface LiveReport {
   readonly pools: readonly ProbedPool[];
   /** Undefined: no branches are configured. */
   readonly branches?: BranchesReport | undefined;
+  /** Undefined: none are configured. */
+  readonly verifiers?: VerifiersReport | undefined;
 }
 
 /**
@@ -90,9 +104,13 @@ export function refusedMembers(report: LiveReport): readonly MemberRefusal[] {
 
 /** Each is a reason for exit code 1. */
 export function problemsIn(report: LiveReport): readonly string[] {
-  const { branches } = report;
+  const { branches, verifiers } = report;
   const isBroken = branches?.kind === 'failed' && !branches.mayPass;
-  return [...clusterProblems(report), ...(isBroken ? [unreadText(branches.why)] : [])];
+  return [
+    ...clusterProblems(report),
+    ...(isBroken ? [unreadText(branches.why)] : []),
+    ...(verifiers?.kind === 'failed' ? [`verifiers cannot be read: ${verifiers.why}`] : []),
+  ];
 }
 
 function unreadText(why: string): string {
@@ -136,7 +154,14 @@ const MOST_NAMED = 5;
 
 /** Not a reason for exit code 1. */
 export function warningsIn(report: LiveReport): readonly string[] {
-  return [...memberWarnings(report), ...branchWarnings(report)];
+  return [...memberWarnings(report), ...branchWarnings(report), ...verifierWarnings(report)];
+}
+
+/** Sessions of other roles still move. */
+function verifierWarnings({ verifiers }: LiveReport): readonly string[] {
+  if (verifiers?.kind === 'not_asked') return [`verifiers were not tried: ${verifiers.why}`];
+  if (verifiers?.kind !== 'read') return [];
+  return verifiers.roles.flatMap(({ role, why }) => (why === undefined ? [] : [`role ${role} cannot move: ${why}`]));
 }
 
 /** Pools and readiness do without the list. */

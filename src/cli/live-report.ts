@@ -3,7 +3,7 @@ import { addressText } from '../model/member.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 import { foundBy, problemsIn, refusedMembers, warningsIn } from './live-check.ts';
-import type { BranchesReport, LiveReport, ProbedMember, SeedReport } from './live-check.ts';
+import type { BranchesReport, LiveReport, ProbedMember, SeedReport, VerifiersReport } from './live-check.ts';
 import { paintFor } from './terminal/colour.ts';
 import { tableText, widthFor } from './terminal/table.ts';
 
@@ -19,6 +19,7 @@ export function showLive(report: LiveReport, io: CliIo): number {
   }
   if (report.members.length > 0) io.stdout(membersText(report, io));
   if (report.branches?.kind === 'read') io.stdout(branchesText(report.branches));
+  if (report.verifiers?.kind === 'read') io.stdout(verifiersText(report.verifiers));
   const problems = problemsIn(report);
   for (const warning of warningsIn(report)) io.stderr(`warning: ${warning}\n`);
   for (const problem of problems) io.stderr(`${problem}\n`);
@@ -63,6 +64,12 @@ function branchesText({ branches, routed }: Extract<BranchesReport, { kind: 'rea
   return `branches: ${branches} in the list, ${routed} of them can be reached as DATABASE@BRANCH\n`;
 }
 
+function verifiersText({ from, roles }: Extract<VerifiersReport, { kind: 'read' }>): string {
+  if (roles.length === 0) return `verifiers: ${from} answers; moves.roles has patterns alone, so no role was tried\n`;
+  const usable = roles.filter(({ why }) => why === undefined).map(({ role }) => role);
+  return `verifiers: ${from} has those of ${usable.length} of ${roles.length} roles: ${usable.join(', ') || 'none'}\n`;
+}
+
 /** The part `live` of `check --json`. Null: unknown, or not configured. */
 export function liveDocument(report: LiveReport): object {
   return {
@@ -73,6 +80,7 @@ export function liveDocument(report: LiveReport): object {
     refused_members: refusedMembers(report).map(({ name, reason, why }) => ({ name, reason, why })),
     pools: report.pools,
     branches: report.branches === undefined ? null : branchesPart(report.branches),
+    verifiers: report.verifiers === undefined ? null : verifiersPart(report.verifiers),
   };
 }
 
@@ -80,6 +88,12 @@ function branchesPart(report: BranchesReport): object {
   if (report.kind === 'failed') return { readable: false, why: report.why };
   const { branches, routed, unreachable } = report;
   return { readable: true, listed: branches, routed, unreachable };
+}
+
+function verifiersPart(report: VerifiersReport): object {
+  if (report.kind !== 'read') return { readable: report.kind === 'failed' ? false : null, why: report.why };
+  const roles = report.roles.map(({ role, why }) => ({ role, usable: why === undefined, why: why ?? null }));
+  return { readable: true, from: report.from, roles };
 }
 
 function seedDocument(seed: SeedReport): object {

@@ -137,7 +137,7 @@ describe('names', () => {
   });
 
   test('every other name with an underscore is known to the program, or to another one', () => {
-    const sources = globSync(['src/**/*.ts', 'deploy/**/*.{yaml,sh,ini,cfg}', 'deploy/compose/**'], { cwd: TOP })
+    const sources = globSync(['src/**/*.ts', 'deploy/**/*.{yaml,sh,sql,ini,cfg}', 'deploy/compose/**'], { cwd: TOP })
       .filter((file) => /\.\w+$|Dockerfile$/.test(file))
       .map((file) => readFileSync(join(TOP, file), 'utf8'));
     const words = new Set(sources.flatMap((text) => text.match(/\w+/g) ?? []));
@@ -170,10 +170,13 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'cl_waiting',
   'connect_timeout',
   'default_pool_size',
+  'inet_server_addr',
   'listen_addresses',
   'load_balance_hosts',
   'on_role_change',
   'on_start',
+  'pg_advisory_xact_lock',
+  'pg_backend_pid',
   'pg_basebackup',
   'pg_dump',
   'pg_hba',
@@ -184,6 +187,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'pg_rewind',
   'pg_stat_activity',
   'pg_stat_replication',
+  'pg_stat_statements',
   'pg_upgrade',
   'pool_mode',
   'process_max_fds',

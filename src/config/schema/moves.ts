@@ -19,7 +19,7 @@ const customSetting = matching(
 const verifiers = z.strictObject({
   user: key(
     nonEmpty.optional(),
-    `The role that asks the next primary for verifiers. It needs EXECUTE on the function of \`query\` and nothing
+    `The role that asks the next server for verifiers. It needs EXECUTE on the function of \`query\` and nothing
     else. Pointsman connects once for each batch of moves.`,
     { example: 'pointsman_lookup' },
   ),

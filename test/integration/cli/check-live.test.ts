@@ -1,5 +1,5 @@
 // `check --live` over real sockets: the members by pool, their PostgreSQL ports, and what makes it fail.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import type { FakeConsole } from '../../support/branches/fake-console.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import type { FakeMemberKnobs } from '../../support/fakes/fake-member.ts';
 import { listen } from '../../support/fakes/listen.ts';
+import { prepareServers, startAs } from '../../support/sandbox/postgres.ts';
 import { checkConfig } from '../../support/processes/pointsman-process.ts';
 
 const closing: (() => unknown)[] = [];
@@ -152,4 +153,63 @@ test('a key that the console refuses: exit code 1; a console that is down: a war
   expect(down.code).toBe(0);
   expect(denied.err + denied.out + down.err + down.out).not.toContain(console.apiKey);
   console.script = () => undefined;
+});
+
+test('verifiers of a file: the roles that it has, and those that cannot move', async () => {
+  const primary = { name: 'pg-1', port: await aPort(), knobs: { role: 'primary' } } as const;
+  const folder = await mkdtemp(join(tmpdir(), 'pointsman-verifiers-'));
+  closing.push(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'userlist.txt');
+  const moves = (roles: readonly string[]): string => `moves: ${JSON.stringify({ roles, verifiers: { file } })}\n`;
+  await writeFile(file, '"app" "SCRAM-SHA-256$4096:c2FsdA==$YQ==:Yg=="\n"old" "md50123456789abcdef0123456789abcdef"\n');
+  const read = await checked([primary], moves(['app', 'old', 'none', 'svc_*']));
+  expect(read.out.replaceAll(/\s+/g, ' ')).toContain(
+    `planned, sessions of app, old, none, svc_*, verifiers from ${file}`,
+  );
+  expect(read.out).toContain(`verifiers: ${file} has those of 1 of 3 roles: app\n`);
+  expect(read.err).toBe(
+    'warning: role old cannot move: its stored secret is an md5 hash, and moves.md5 is false\n' +
+      `warning: role none cannot move: ${file} has no line for role "none"\n`,
+  );
+  expect(read.code).toBe(0);
+  const patterns = await checked([primary], moves(['svc_*']));
+  expect(patterns.out).toContain(`verifiers: ${file} answers; moves.roles has patterns alone, so no role was tried\n`);
+  await rm(file);
+  const gone = await checked([primary], moves(['app']));
+  expect(gone.err).toContain(`verifiers cannot be read: ${file} cannot be read: there is no such file\n1 problem.\n`);
+  expect(gone.code).toBe(1);
+});
+
+test('verifiers of the primary: a real server, its function and the lookup role', { timeout: 60_000 }, async () => {
+  const server = (await prepareServers(1)).server(0);
+  await startAs(server, undefined);
+  await server.query(await readFile(new URL('../../../deploy/moves.sql', import.meta.url), 'utf8'), [], 15_000);
+  await server.query(`ALTER ROLE pointsman_lookup PASSWORD 'lookup-1';
+    CREATE ROLE app LOGIN PASSWORD 'app-1' IN ROLE pointsman_movable`);
+  const folder = await mkdtemp(join(tmpdir(), 'pointsman-verifiers-'));
+  closing.push(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'password');
+  const primary = { name: 'pg-1', port: server.port, knobs: { role: 'primary' } } as const;
+  const roles = ['app', 'postgres'];
+  const moves = `moves: ${JSON.stringify({ roles, verifiers: { user: 'pointsman_lookup', password_file: file } })}\n`;
+  const who = `role "pointsman_lookup" on 127.0.0.1:${server.port}`;
+  await writeFile(file, 'lookup-1\n');
+  const read = await checked([primary], moves);
+  expect(read.out).toContain(`verifiers: ${who} has those of 1 of 2 roles: app\n`);
+  expect(read.err).toBe(`warning: role postgres cannot move: ${who} got no verifier for role "postgres"\n`);
+  expect(read.code).toBe(0);
+  await writeFile(file, 'lookup-2\n');
+  const denied = await checked([primary], moves);
+  expect(denied.err).toContain(`verifiers cannot be read: ${who}: password authentication failed`);
+  expect(denied.code).toBe(1);
+  for (const { out, err } of [read, denied]) expect(out + err).not.toMatch(/lookup-[12]|SCRAM/);
+});
+
+test('verifiers of the primary, and there is none: a warning beside the problem', async () => {
+  const { code, err } = await checked(
+    [{ name: 'pg-2', port: await aPort(), knobs: { role: 'replica' } }],
+    'moves: { roles: [app], verifiers: { user: pm } }\n',
+  );
+  expect(err).toContain('warning: verifiers were not tried: there is no primary to ask for verifiers\n');
+  expect(code).toBe(1);
 });

@@ -9,13 +9,18 @@ function load(name: string): ReturnType<typeof loadConfig> {
   return loadConfig({ file, env: {} });
 }
 
-test.each(['pointsman.yaml', 'example.yaml', 'sidecar.yaml', 'dns.yaml', 'kubernetes.yaml', 'branches.yaml'])(
-  '%s loads',
-  (name) => {
-    const loaded = load(name);
-    expect(loaded.kind === 'ok' ? loaded.warnings : formatProblems(loaded.problems)).toEqual([]);
-  },
-);
+test.each([
+  'pointsman.yaml',
+  'example.yaml',
+  'sidecar.yaml',
+  'dns.yaml',
+  'kubernetes.yaml',
+  'branches.yaml',
+  'moves.yaml',
+])('%s loads', (name) => {
+  const loaded = load(name);
+  expect(loaded.kind === 'ok' ? loaded.warnings : formatProblems(loaded.problems)).toEqual([]);
+});
 
 test('pointsman.yaml changes no default', () => {
   const env = { POINTSMAN_CLUSTER_SEEDS: 'http://10.0.0.11:8008,http://10.0.0.12:8008' };

@@ -1,0 +1,48 @@
+// The verifiers of `pointsman check --live`: whether their source answers, and has those of the roles that the
+// configuration names.
+import type { TriedRole, VerifiersReport } from '../cli/live-check.ts';
+import type { Clock } from '../model/instant.ts';
+import { addressText } from '../model/member.ts';
+import type { Address } from '../model/member.ts';
+import type { MovesPolicy, VerifierLookup, VerifierPolicy } from '../model/moves.ts';
+import { verifierOpener } from '../verifiers/open-verifiers.ts';
+
+/** `primary`: undefined when there is none now. Undefined: the configuration has no verifiers. Never rejects. */
+export async function checkVerifiers(
+  { roles, verifiers: policy, md5 }: MovesPolicy,
+  primary: Address | undefined,
+  clock: Clock,
+): Promise<VerifiersReport | undefined> {
+  if (policy === undefined) return undefined;
+  const from = sourceText(policy, primary);
+  if (from === undefined) return { kind: 'not_asked', why: 'there is no primary to ask for verifiers' };
+  const batch = verifierOpener(clock)(policy, primary ?? NOBODY);
+  try {
+    const named = roles.filter((role) => !role.includes('*'));
+    const tried: TriedRole[] = [];
+    // Patterns alone: any name shows whether the source answers.
+    for (const role of named.length === 0 ? [UNKNOWN_ROLE] : named) {
+      const lookup = await batch.find(role);
+      if (lookup.kind === 'failed') return { kind: 'failed', why: lookup.why };
+      tried.push({ role, why: whyNot(lookup, md5) });
+    }
+    return { kind: 'read', from, roles: named.length === 0 ? [] : tried };
+  } finally {
+    batch.end();
+  }
+}
+
+/** A file needs no server. */
+const NOBODY: Address = { host: '127.0.0.1', port: 1 };
+const UNKNOWN_ROLE = 'pointsman';
+
+function sourceText(policy: VerifierPolicy, primary: Address | undefined): string | undefined {
+  if (policy.kind === 'file') return policy.file;
+  return primary && `role "${policy.user}" on ${addressText(primary)}`;
+}
+
+function whyNot(lookup: Exclude<VerifierLookup, { kind: 'failed' }>, md5: boolean): string | undefined {
+  if (lookup.kind === 'refused') return lookup.why;
+  const isMd5 = Buffer.from('md5').equals(lookup.verifier.subarray(0, 3));
+  return isMd5 && !md5 ? 'its stored secret is an md5 hash, and moves.md5 is false' : undefined;
+}
