@@ -58,6 +58,12 @@ export class MessageReader {
     return { kind: 'message', type, body: bytes.subarray(HEADER, end), bytes: bytes.subarray(0, end) };
   }
 
+  /** Overwrites the bytes that no message has taken. */
+  clear(): void {
+    this.#pending.fill(0);
+    this.#pending = NOTHING;
+  }
+
   /** The message that was read last is unread again. */
   putBack(message: Uint8Array): void {
     const rest = this.#pending;

@@ -35,11 +35,17 @@ export class WireClient {
     });
   }
 
-  static async connect({ host, port }: Address, startup: Readonly<Record<string, string>>): Promise<WireClient> {
+  /** Before its startup message. */
+  static async open({ host, port }: Address): Promise<WireClient> {
     const socket = connect({ host, port });
     const client = new WireClient(socket);
     await once(socket, 'connect');
-    socket.write(aStartup(startup));
+    return client;
+  }
+
+  static async connect(address: Address, startup: Readonly<Record<string, string>>): Promise<WireClient> {
+    const client = await WireClient.open(address);
+    client.socket.write(aStartup(startup));
     for (const { type, body } of await client.answer()) {
       const [name = '', value = ''] = body.toString().split('\0');
       if (type === 'S') client.parameters.set(name, value);

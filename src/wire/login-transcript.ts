@@ -1,0 +1,201 @@
+// Keeps of a login, from the startup message to the first ReadyForQuery, as much as it takes to log in again for the
+// same client, together with the server's verifier. It holds no password and no key. Messages: protocol, SASL
+// Authentication.
+import { readKey } from './cancel-key.ts';
+import type { CancelKey } from './cancel-key.ts';
+import { BodyReader } from './client-messages.ts';
+import { MessageReader } from './message-reader.ts';
+import { fromBase64 } from './scram.ts';
+
+/** The data with which a login can be repeated. */
+export type Login =
+  | { readonly method: 'trust' }
+  /** `authMessage` of RFC 5802, and the ClientProof for it. */
+  | { readonly method: 'scram_sha_256'; readonly authMessage: Uint8Array; readonly proof: Uint8Array }
+  /** `response`: `md5` and 32 hexadecimal digits. */
+  | { readonly method: 'md5'; readonly salt: Uint8Array; readonly response: Uint8Array }
+  /** It cannot be repeated without the client. */
+  | { readonly method: 'other' };
+
+/** No message of a login is longer (PG_MAX_AUTH_TOKEN_LENGTH, and the parameters of a server). Bytes. */
+const LONGEST = 65_535;
+/** AuthenticationRequest: its codes. */
+const OK = 0;
+const MD5 = 5;
+const SASL = 10;
+const SASL_CONTINUE = 11;
+const SASL_FINAL = 12;
+const MECHANISM = 'SCRAM-SHA-256';
+const OTHER: Login = { method: 'other' };
+/** A character for each byte, so that nothing is lost. */
+const DECODER = new TextDecoder('latin1');
+
+export class LoginTranscript {
+  readonly #backend = new MessageReader(LONGEST);
+  readonly #client = new MessageReader(LONGEST);
+  readonly #parameters = new Map<string, string>();
+  #login: Login | undefined;
+  #request: number | undefined;
+  #isDone = false;
+  #salt: Uint8Array | undefined;
+  #clientFirst = '';
+  #serverFirst = '';
+  #cancelKey: CancelKey | undefined;
+  #negotiated: Uint8Array | undefined;
+
+  /** The next bytes of the server, after its reply to a TLS request. */
+  fromBackend(chunk: Uint8Array): void {
+    if (this.#isDone) return;
+    this.#backend.add(chunk);
+    for (let message = this.#backend.next(); message !== undefined; message = this.#backend.next()) {
+      if (message.kind === 'invalid' || message.body === undefined) return this.#giveUp();
+      this.#readServer(message.type, message.body);
+      if (this.#isDone) return;
+    }
+  }
+
+  /** The next bytes of the client, after its startup message. */
+  fromClient(chunk: Uint8Array): void {
+    if (this.#isDone) return;
+    this.#client.add(chunk);
+    for (let message = this.#client.next(); message !== undefined; message = this.#client.next()) {
+      if (message.kind === 'invalid' || message.body === undefined) return this.#giveUp();
+      if (message.type === 'p') this.#readClient(message.body);
+    }
+  }
+
+  /** The first ReadyForQuery was read: more bytes change nothing. */
+  isDone(): boolean {
+    return this.#isDone;
+  }
+
+  /** Before the end of the login: `other`. */
+  login(): Login {
+    return this.#isDone && this.#login !== undefined ? this.#login : OTHER;
+  }
+
+  /** Parameters as the client was told them. */
+  parameters(): ReadonlyMap<string, string> {
+    return this.#parameters;
+  }
+
+  cancelKey(): CancelKey | undefined {
+    return this.#cancelKey;
+  }
+
+  /** The body of NegotiateProtocolVersion, if the server sent one. */
+  negotiated(): Uint8Array | undefined {
+    return this.#negotiated;
+  }
+
+  /** Overwrites what it has. */
+  clear(): void {
+    const login = this.#login;
+    if (login?.method === 'scram_sha_256') {
+      login.authMessage.fill(0);
+      login.proof.fill(0);
+    } else if (login?.method === 'md5') {
+      login.salt.fill(0);
+      login.response.fill(0);
+    }
+    this.#giveUp();
+  }
+
+  #giveUp(): void {
+    this.#login = OTHER;
+    this.#end();
+  }
+
+  #end(): void {
+    this.#isDone = true;
+    this.#clientFirst = '';
+    this.#serverFirst = '';
+    this.#client.clear();
+    this.#backend.clear();
+  }
+
+  #readServer(type: string, body: Uint8Array): void {
+    const reader = new BodyReader(body);
+    switch (type) {
+      case 'R':
+        return this.#readRequest(reader.int32(), body.subarray(4));
+      case 'S':
+        this.#parameters.set(reader.text() ?? '', reader.text() ?? '');
+        break;
+      case 'K':
+        this.#cancelKey = readKey(body, 0, body.length);
+        break;
+      case 'v':
+        this.#negotiated = body.slice();
+        break;
+      case 'Z':
+        this.#end();
+    }
+  }
+
+  #readRequest(code: number | undefined, data: Uint8Array): void {
+    this.#request = code;
+    switch (code) {
+      case OK:
+        this.#login ??= { method: 'trust' };
+        break;
+      case MD5:
+        this.#salt = data.slice(0, 4);
+        break;
+      case SASL_CONTINUE:
+        this.#serverFirst = DECODER.decode(data);
+        break;
+      case SASL:
+      case SASL_FINAL:
+        break;
+      default:
+        this.#login = OTHER;
+    }
+  }
+
+  #readClient(body: Uint8Array): void {
+    switch (this.#request) {
+      case MD5:
+        this.#login = this.#salt === undefined ? OTHER : { method: 'md5', salt: this.#salt, response: cText(body) };
+        break;
+      case SASL:
+        this.#clientFirst = clientFirstBare(body) ?? '';
+        if (this.#clientFirst === '') this.#login = OTHER;
+        break;
+      case SASL_CONTINUE:
+        this.#login ??= this.#scram(body);
+        break;
+      default:
+        // A password, or a token: it is not kept.
+        this.#login = OTHER;
+    }
+  }
+
+  /** The client's last message: `c=…,r=…,p=PROOF`. */
+  #scram(body: Uint8Array): Login {
+    const text = DECODER.decode(body);
+    const at = text.lastIndexOf(',p=');
+    const proof = at === -1 ? undefined : fromBase64(body.subarray(at + 3));
+    if (proof?.length !== 32 || this.#serverFirst === '') return OTHER;
+    const authMessage = bytesOf(`${this.#clientFirst},${this.#serverFirst},${text.slice(0, at)}`);
+    return { method: 'scram_sha_256', authMessage, proof };
+  }
+}
+
+/** SASLInitialResponse: the mechanism, and the client's first message without its header (RFC 5802, 7). */
+function clientFirstBare(body: Uint8Array): string | undefined {
+  const reader = new BodyReader(body);
+  if (reader.text() !== MECHANISM) return undefined;
+  const data = reader.bytes(reader.int32() ?? -1);
+  return data && /^[ny],[^,]*,(.+)$/s.exec(DECODER.decode(data))?.[1];
+}
+
+/** Without its NUL. */
+function cText(body: Uint8Array): Uint8Array {
+  const end = body.indexOf(0);
+  return body.slice(0, end === -1 ? body.length : end);
+}
+
+function bytesOf(latin1: string): Uint8Array {
+  return Uint8Array.from(latin1, (character) => character.charCodeAt(0));
+}
