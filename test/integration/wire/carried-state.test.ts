@@ -327,7 +327,7 @@ describeUnless(missingForSandbox, 'the state of a session', async () => {
       expect(Buffer.from(toClient).toString()).toContain('C57P01');
     });
 
-    test('a change of types, a lost table and a lost role end the move', async () => {
+    test('G24: a change of types, a lost table and a lost role end the move', async () => {
       const client = await logIn();
       await client.exchange(aParse('s', 'select * from app.types'), SYNC).catch(() => []);
       await lab.run('create table app.types (id int)', 'grant all on app.types to app');

@@ -109,7 +109,7 @@ function judged(world: World): Judged {
   return { coverage, isLost: written(world, TOLD_AT) > survives };
 }
 
-test('a session that was told what the next primary does not have is never covered', () => {
+test('G24: a session that was told what the next primary does not have is never covered', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const { coverage, isLost } = judged(world);

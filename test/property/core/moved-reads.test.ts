@@ -103,7 +103,7 @@ function expectNothingLost(step: fc.Arbitrary<Step>, numRuns: number): void {
   );
 }
 
-test('a session that moves sees everything on its next server that it has seen before', () => {
+test('G24: a session that moves sees everything on its next server that it has seen before', () => {
   expectNothingLost(anyStep, 8000);
 });
 

@@ -90,6 +90,7 @@ const DEMANDED_GUARANTEES: Phrases = {
   21: 'status, metrics and routing agree',
   22: 'a switchover lets everybody go',
   23: 'branches stay apart from the cluster',
+  24: 'a moved session loses no state silently',
 };
 
 const LATER_GUARANTEES: Phrases = {

@@ -55,7 +55,7 @@ export const MOVE_SAMPLES: MoveSamples = {
     ],
   },
   session_stayed: {
-    meaning: 'A session was to move and cannot, so it ends as a session that may not move.',
+    meaning: 'A session was to move and cannot. If its member leaves the pool, it ends as without moves.',
     samples: PIN_REASONS.map((reason) => ({
       kind: 'session_stayed',
       ...moving,
