@@ -6,6 +6,7 @@ import type { PoolName, RoutingPolicy } from '../model/policy.ts';
 import type { ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
+import type { MoveResult } from '../reports/session-move.ts';
 import type { Tally } from '../reports/tally.ts';
 import type { BoundListener, ListenerChanges } from './accept/listeners.ts';
 import type { ProxyPolicy } from './options.ts';
@@ -60,6 +61,8 @@ export interface Proxy {
   sessions(query: SessionQuery): Promise<SessionList>;
   /** Ends the session with that id. Settles within a short time limit, never rejects. */
   kill(session: number): Promise<KillResult>;
+  /** Moves the session with that id to a server of its pool. Settles within the limits of `moves`, never rejects. */
+  move(session: number): Promise<MoveResult>;
   /**
    * Which sessions on the member can move. Undefined: `moves` is not configured. Takes PREFLIGHT_MS at most, and half a
    * second more with workers. Never rejects.

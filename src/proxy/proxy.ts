@@ -8,6 +8,7 @@ import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
+import type { MoveResult } from '../reports/session-move.ts';
 import type { Tally } from '../reports/tally.ts';
 import { Admission } from './accept/admission.ts';
 import { BranchConnector } from './branch/branch-connector.ts';
@@ -30,7 +31,8 @@ import type { ListenResult, LocalProxy, PreparedPolicy } from './proxy-interface
 import { Picker } from './connect/picker.ts';
 import { SessionRegistry } from './session-registry.ts';
 import { Session } from './session.ts';
-import { killSession, listSessions, preflight } from './session-list.ts';
+import { LoadedMover } from './moves/load-mover.ts';
+import { killSession, listSessions, moveSession, preflight } from './session-list.ts';
 import type { SessionDependencies } from './session-parts.ts';
 import { MaxAge } from './ending/max-age.ts';
 import { ParkedBackends } from './connect/parked-backends.ts';
@@ -63,6 +65,7 @@ class RunningProxy implements LocalProxy {
   readonly #relayPipes: RelayPipes;
   readonly #stallGate: StallGate;
   readonly #startups = new StartupCounts();
+  readonly #mover: LoadedMover;
   #isStopping = false;
   #lastId: number;
 
@@ -105,7 +108,22 @@ class RunningProxy implements LocalProxy {
       holdQueue: this.#holdQueue,
     });
     this.#policy.adopt(options);
-    this.#sessionDependencies = this.#dependencies(options, dialServer);
+    const connector = new BackendConnector({
+      ...options,
+      dial,
+      picker: this.#picker,
+      parked: this.#parked,
+      policy: () => this.#policy.current().backend,
+    });
+    this.#mover = new LoadedMover({
+      ...options,
+      policy: () => this.#policy.current().moves,
+      pool: (name) => this.#policy.pool(name),
+      registry,
+      connector,
+      connectAttempts: () => this.#policy.current().backend.connectAttempts,
+    });
+    this.#sessionDependencies = this.#dependencies(options, dialServer, connector);
     this.#picker.tableChanged(table());
     this.#degraded.tableChanged(table());
     this.#holdQueue.tableChanged();
@@ -117,11 +135,13 @@ class RunningProxy implements LocalProxy {
     const prepared = await this.#listeners.prepare(this.#policy.current().listeners);
     if (prepared.kind === 'failed') return prepared;
     await this.#relayPipes.choose(this.#policy.current().relay);
+    await this.#mover.load(this.#policy.current().moves);
     if (!this.#isStopping) identity.apply();
     return { kind: 'listening', listeners: prepared.apply().added };
   }
 
   async prepare(policy: ProxyPolicy): Promise<PreparedPolicy> {
+    await this.#mover.load(policy.moves);
     const identity = await this.#identity.prepare(policy.client.tls);
     if (identity.kind === 'failed') return identity;
     const prepared = await this.#listeners.prepare(policy.listeners);
@@ -149,6 +169,7 @@ class RunningProxy implements LocalProxy {
     this.#degraded.tableChanged(table);
     this.#parked.tableChanged(table);
     this.#holdQueue.tableChanged();
+    this.#mover.get()?.tableChanged();
   }
 
   stalled(noticedAt: Instant, limitMs: number): void {
@@ -175,6 +196,7 @@ class RunningProxy implements LocalProxy {
     this.#listeners.close();
     for (const session of this.#registry.all()) session.cut('shutdown');
     this.#holdQueue.stop();
+    this.#mover.get()?.stop();
     this.#drains.stop();
     this.#cancels.stop();
     this.#identity.stop();
@@ -190,6 +212,10 @@ class RunningProxy implements LocalProxy {
 
   kill(session: number): Promise<KillResult> {
     return Promise.resolve(killSession(this.#registry.all(), session));
+  }
+
+  move(session: number): Promise<MoveResult> {
+    return moveSession(this.#registry.all(), session, this.#mover.get());
   }
 
   preflight(member: MemberName): Promise<Preflight | undefined> {
@@ -227,8 +253,8 @@ class RunningProxy implements LocalProxy {
     return this.#identity.status();
   }
 
-  #dependencies(options: ProxyOptions, dialServer: DialServer): SessionDependencies {
-    const { clock, onEvent, table, decideIfDue, dial = dialTcp } = options;
+  #dependencies(options: ProxyOptions, dialServer: DialServer, connector: BackendConnector): SessionDependencies {
+    const { clock, onEvent, table, decideIfDue } = options;
     const registry = this.#registry;
     const buffered = new BufferedBytes();
     return {
@@ -252,13 +278,8 @@ class RunningProxy implements LocalProxy {
           handler,
         }),
       holdQueue: this.#holdQueue,
-      connector: new BackendConnector({
-        ...options,
-        dial,
-        picker: this.#picker,
-        parked: this.#parked,
-        policy: () => this.#policy.current().backend,
-      }),
+      connector,
+      mover: this.#mover,
       branches: new BranchConnector({
         ...options,
         dial: dialServer,

@@ -4,6 +4,8 @@ import type { MemberName } from '../model/member.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import { isWanted } from '../reports/session-list.ts';
 import type { KillResult, SessionEntry, SessionList, SessionQuery } from '../reports/session-list.ts';
+import type { MoveResult } from '../reports/session-move.ts';
+import type { Mover } from './moves/mover.ts';
 import type { RegisteredSession } from './session-registry.ts';
 
 /** In the order of their accepts. */
@@ -28,4 +30,19 @@ export function killSession(sessions: Iterable<RegisteredSession>, id: number): 
 export function preflight(sessions: readonly RegisteredSession[], member: MemberName): Preflight {
   const there = sessions.filter((session) => session.assignment()?.member === member);
   return { movable: 0, stays: {}, unknown: there.length };
+}
+
+/** `mover`: undefined without the section `moves`. */
+export async function moveSession(
+  sessions: Iterable<RegisteredSession>,
+  id: number,
+  mover: Mover | undefined,
+): Promise<MoveResult> {
+  if (mover === undefined) return { kind: 'not_configured' };
+  const session = [...sessions].find((one) => one.id === id);
+  if (session === undefined) return { kind: 'unknown' };
+  const from = session.assignment()?.member;
+  const { movable } = session;
+  if (movable === undefined) return { kind: 'stayed', reason: 'unreadable', from, durationMs: 0 };
+  return mover.move(movable, from);
 }

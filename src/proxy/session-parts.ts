@@ -10,6 +10,7 @@ import type { ConnectAttempts } from './connect/connect-attempts.ts';
 import type { HoldQueue } from './connect/hold-queue.ts';
 import type { ParkedBackend } from './connect/parked-backends.ts';
 import type { MaxAge } from './ending/max-age.ts';
+import type { LoadedMover } from './moves/load-mover.ts';
 import type { ProxyDependencies, ProxyPolicy } from './options.ts';
 import type { RelayServices } from './relay/relayed-session.ts';
 import type { SessionRegistry } from './session-registry.ts';
@@ -46,5 +47,6 @@ export interface SessionDependencies extends Pick<ProxyDependencies, 'clock' | '
   readonly branches: BranchConnector;
   readonly relaying: RelayServices;
   readonly maxAge: MaxAge;
+  readonly mover: LoadedMover;
   readonly cancels: Cancels;
 }

@@ -86,6 +86,11 @@ export class SessionRecord {
     return this.#heldSince === undefined ? 0 : instant - this.#heldSince;
   }
 
+  /** For a client that is refused now. */
+  refusalFacts(): { readonly branch: string | undefined; readonly now: Instant; readonly waitedMs: number } {
+    return { branch: this.#branch?.name, now: this.#inputs.clock.now(), waitedMs: this.waitedMs() };
+  }
+
   stateChanged(): void {
     this.#stateSince = this.#inputs.clock.now();
   }

@@ -14,6 +14,7 @@ import type { PoolTally, Tally } from '../reports/tally.ts';
 import type { OpenRoute } from '../core/routing-table.ts';
 import { NO_PEERS } from './peers.ts';
 import type { Peers } from './peers.ts';
+import type { Movable } from './moves/movable.ts';
 import type { Traffic } from './relay/directions.ts';
 import type { Drainable } from './ending/when-idle.ts';
 
@@ -50,8 +51,37 @@ export interface RegisteredSession extends Drainable {
   entry(): SessionEntry;
   /** Ends the session synchronously, and the statement that its server runs, if its key is known. */
   kill(): KillResult;
-  /** A session that still connects is routed again. Does nothing to any other. */
+  /** Undefined: it does not move. */
+  readonly movable: Movable | undefined;
+  /** A session that connects, or is logged in at its next server, is routed again. Does nothing to any other. */
   reroute(): void;
+}
+
+/** Where one session counts. */
+export class Place {
+  readonly #session: RegisteredSession;
+  readonly #registry: SessionRegistry;
+  #assignment: Assignment | undefined;
+
+  constructor(session: RegisteredSession, registry: SessionRegistry) {
+    this.#session = session;
+    this.#registry = registry;
+  }
+
+  assignment(): Assignment | undefined {
+    return this.#assignment;
+  }
+
+  assign(assignment: Assignment): void {
+    this.#registry.assign(this.#session, assignment, this.#assignment);
+    this.#assignment = assignment;
+  }
+
+  release(): void {
+    if (this.#assignment === undefined) return;
+    this.#registry.release(this.#session, this.#assignment);
+    this.#assignment = undefined;
+  }
 }
 
 interface PoolSessions {

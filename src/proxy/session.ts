@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import { isEndReason, isRefusal, mustEndAtOnce } from '../model/close-reason.ts';
 import type { BackendEnding, CloseReason, EndReason, RefusalReason } from '../model/close-reason.ts';
-import type { Address } from '../model/member.ts';
+import type { Address, MemberName } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import { openRoute } from '../core/routing-table.ts';
 import type { HoldCause, PoolDecision } from '../core/routing-table.ts';
@@ -21,11 +21,13 @@ import type { HeldClient } from './connect/hold-queue.ts';
 import type { ParkedBackend } from './connect/parked-backends.ts';
 import { describeEnd, closeMessage } from './ending/close-message.ts';
 import { encodeRefusal } from './ending/refusal-message.ts';
+import type { MovableSession, MovingHost } from './moves/movable-session.ts';
 import { RelayedSession } from './relay/relayed-session.ts';
 import { SessionRecord } from './session-record.ts';
 import type { AcceptedClient, Connecting, SessionDependencies } from './session-parts.ts';
 import { serverText } from './server.ts';
 import type { Server } from './server.ts';
+import { Place } from './session-registry.ts';
 import type { Assignment, RegisteredSession } from './session-registry.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
 import type { StartupHandler } from './startup/client-startup.ts';
@@ -33,10 +35,11 @@ import { choosePool } from './startup/startup-parameters.ts';
 
 const nothing = (): void => {};
 
-export class Session implements RegisteredSession, HeldClient, StartupHandler, BranchClient {
+export class Session implements RegisteredSession, HeldClient, StartupHandler, BranchClient, MovingHost {
   readonly id: number;
   readonly client: string;
   readonly listener: Address;
+  movable: MovableSession | undefined;
   #pool: PoolName;
   #policy: PoolPolicy;
   readonly #deps: SessionDependencies;
@@ -45,7 +48,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   #state: SessionState = 'startup';
   /** Ends what the current state has under way. */
   #leave: () => void = nothing;
-  #assignment: Assignment | undefined;
+  readonly #place: Place;
   /** Until there is `#relayed`. */
   #connecting: Connecting | undefined;
   #relayed: RelayedSession | undefined;
@@ -58,6 +61,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     this.#policy = policy;
     this.#deps = deps;
     this.#record = new SessionRecord(id, client, deps);
+    this.#place = new Place(this, deps.registry);
     this.client = this.#record.client();
     this.#slot = deps.admission.admit(this.#record.address(), {
       bytesRead: () => client.bytesRead,
@@ -89,7 +93,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   }
 
   assignment(): Assignment | undefined {
-    return this.#assignment;
+    return this.#place.assignment();
   }
 
   release(): void {
@@ -99,8 +103,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   giveUp(reason: RefusalReason, detail?: string): void {
     const hasRoute = openRoute(this.#deps.table(), this.#pool) !== undefined;
     const failure = hasRoute ? this.#untilRelay().attempts.lastFailure() : undefined;
-    if (failure === undefined) this.end(reason, detail);
-    else this.end('connect_failed', failure);
+    return failure === undefined ? this.end(reason, detail) : this.end('connect_failed', failure);
   }
 
   isIdle(): boolean {
@@ -137,16 +140,17 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   }
 
   reroute(): void {
-    if (this.#state !== 'dialing' || this.#assignment === undefined) return;
+    this.movable?.reroute();
+    if (this.#state !== 'dialing' || this.#place.assignment() === undefined) return undefined;
     // A client does not wait without a limit while members change faster than it can connect (G10).
     const isLate = this.#deps.clock.now() - this.#record.heldSince() > this.#deps.policy().hold.clientTimeoutMs;
-    if (isLate) this.giveUp('hold_timeout');
-    else this.#route();
+    return isLate ? this.giveUp('hold_timeout') : this.#route();
   }
 
   cut(reason: CloseReason, detail?: string): void {
     if (!this.#move('close')) return;
     this.#slot.release();
+    this.movable?.ended(reason, detail);
     if (this.#relayed === undefined) closeSocket(this.#untilRelay().startup.client());
     else this.#relayed.cut(mustEndAtOnce(reason));
     this.#record.closed(this.#pool, reason, detail);
@@ -168,15 +172,9 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     this.#slot.setStarting(to === 'startup');
     leave();
     if (to !== 'dialing' && to !== 'startup') this.#connecting?.parked?.drop();
-    if (to !== 'relaying') this.#releaseAssignment();
+    if (to !== 'relaying') this.#place.release();
     this.#deps.registry.moved(this, from, to);
     return true;
-  }
-
-  #releaseAssignment(): void {
-    if (this.#assignment === undefined) return;
-    this.#deps.registry.release(this, this.#assignment);
-    this.#assignment = undefined;
   }
 
   // StartupHandler
@@ -210,9 +208,9 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     this.#leave = this.#deps.cancels.passOn({ packet, pool, listener, address, onDone });
   }
 
-  // BranchClient
+  // BranchClient, MovingHost
 
-  enter(step: 'hold' | 'dial', leave: () => void): boolean {
+  enter(step: 'hold' | 'dial' | 'park' | 'move', leave: () => void): boolean {
     if (!this.#move(step)) return false;
     // Counts as its wait, for the client and for the list of sessions.
     if (step === 'hold') this.#record.heldSince();
@@ -222,14 +220,18 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
 
   connected(server: Server, backend: Socket, firstReply: FirstReply | undefined): void {
     const { startup } = this.#untilRelay();
+    const client = startup.client();
     // The `close` event of a client that was reset in this turn of the event loop is still to come.
-    if (startup.client().destroyed) this.end('client_gave_up');
+    if (client.destroyed) this.end('client_gave_up');
     if (!this.#move('relay')) return void backend.destroy();
     this.#leave = this.#deps.maxAge.watch(this, this.#policy.maxSessionAgeMs);
+    const handedOver = startup.handOver();
+    this.movable = this.#deps.mover.adopt({ host: this, client, record: this.#record, server, handedOver });
     this.#relayed = new RelayedSession({
-      client: startup.client(),
+      client,
       backend,
-      handedOver: startup.handOver(),
+      handedOver,
+      moving: this.movable?.part(),
       firstReply,
       pool: this.#policy,
       server,
@@ -243,6 +245,18 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     this.#connecting = undefined;
     this.#record.opened(this.#pool, server, this.#relayed.tls());
     this.#relayed.start();
+  }
+
+  /** `park` and `move` come before it. */
+  resumed(member: MemberName): boolean {
+    if (!this.#move('resume')) return false;
+    this.#leave = this.#deps.maxAge.watch(this, this.#policy.maxSessionAgeMs);
+    this.#record.reached(member);
+    return true;
+  }
+
+  assign(assignment: Assignment): void {
+    this.#place.assign(assignment);
   }
 
   #untilRelay(): Connecting {
@@ -262,10 +276,9 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     if (route === undefined || route.kind === 'closed') return this.end('no_route');
     if (route.kind === 'hold') return this.#hold(route.cause, 0);
     // Its own old assignment must not count against the limits.
-    this.#releaseAssignment();
+    this.#place.release();
     const exceeded = this.#deps.registry.limitReached(this.#pool, route);
-    if (exceeded === undefined) this.#connect();
-    else this.end('too_many_sessions', exceeded);
+    return exceeded === undefined ? this.#connect() : this.end('too_many_sessions', exceeded);
   }
 
   #hold(cause: HoldCause, pauseMs: number): void {
@@ -285,10 +298,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
       attempts,
       firstRequest: startup.firstRequest(),
       parked,
-      onAssigned: (assignment) => {
-        this.#deps.registry.assign(this, assignment, this.#assignment);
-        this.#assignment = assignment;
-      },
+      onAssigned: (assignment) => this.assign(assignment),
       onConnected: (target, backend, firstReply) => this.connected(target, backend, firstReply),
       onDeclined: (backend) => this.#decline(backend),
       onClosed: ({ member }) => {
@@ -333,20 +343,15 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     const relayed = this.#relayed;
     if (relayed === undefined || !this.#move('end')) return;
     this.#record.closing(reason, detail);
+    this.movable?.ended(reason, detail);
     // Its client may take its time to read, and no longer counts as a session.
     if (relayed.lostBy() !== undefined) this.#slot.becomeOverLimit();
     this.#leave = relayed.close(message, () => this.cut(reason, detail));
   }
 
   #refusal(reason: RefusalReason, detail: string | undefined): Uint8Array {
-    return encodeRefusal(reason, {
-      pool: this.#policy,
-      branch: this.#record.branch()?.name,
-      decision: this.#decision(),
-      now: this.#deps.clock.now(),
-      waitedMs: this.#record.waitedMs(),
-      detail,
-      targetFrom: this.#untilRelay().startup.parameters()?.poolRequest?.from,
-    });
+    const targetFrom = this.#untilRelay().startup.parameters()?.poolRequest?.from;
+    const facts = { pool: this.#policy, decision: this.#decision(), detail, targetFrom };
+    return encodeRefusal(reason, { ...this.#record.refusalFacts(), ...facts });
   }
 }

@@ -11,6 +11,7 @@ import type { PoolName, RoutingPolicy } from '../model/policy.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
+import type { MoveResult } from '../reports/session-move.ts';
 import type { Tally } from '../reports/tally.ts';
 import type { ProxyPolicy } from '../proxy/options.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
@@ -51,6 +52,8 @@ export type ToWorker =
   | { readonly kind: 'list_sessions'; readonly id: number; readonly query: SessionQuery }
   /** The reply is `session_killed`. */
   | { readonly kind: 'kill_session'; readonly id: number; readonly session: number }
+  /** The reply is `session_moved`, within the limits of `moves`. */
+  | { readonly kind: 'move_session'; readonly id: number; readonly session: number }
   /** The reply is `preflight_done`, which takes some seconds. */
   | { readonly kind: 'preflight'; readonly id: number; readonly member: MemberName }
   | { readonly kind: 'close' }
@@ -110,6 +113,7 @@ export type FromWorker =
   | { readonly kind: 'cancel_taken'; readonly id: number; readonly problem: string | undefined }
   | { readonly kind: 'session_list'; readonly id: number; readonly list: SessionList }
   | { readonly kind: 'session_killed'; readonly id: number; readonly result: KillResult }
+  | { readonly kind: 'session_moved'; readonly id: number; readonly result: MoveResult }
   | { readonly kind: 'preflight_done'; readonly id: number; readonly preflight: Preflight | undefined }
   | WorkerRequest;
 

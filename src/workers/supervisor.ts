@@ -27,7 +27,8 @@ import { divideRates } from './divide-rates.ts';
 import { WorkerSlot } from './worker-slot.ts';
 import { deltaBetween } from './snapshot-delta.ts';
 import { workerStatus } from './worker-status.ts';
-import { IDS_PER_WORKER, killSession, listSessions, preflight } from './worker-sessions.ts';
+import type { MoveResult } from '../reports/session-move.ts';
+import { IDS_PER_WORKER, killSession, listSessions, moveSession, preflight } from './worker-sessions.ts';
 import type { NumberedWorker } from './worker-sessions.ts';
 import { withTimeout } from './with-timeout.ts';
 
@@ -182,6 +183,10 @@ class Supervisor implements Proxy {
     return killSession(this.#numbered(), session, this.#options.clock);
   }
 
+  move(session: number): Promise<MoveResult> {
+    return moveSession(this.#numbered(), session, this.#options.clock, this.#policy.moves);
+  }
+
   preflight(member: MemberName): Promise<Preflight | undefined> {
     if (this.#policy.moves === undefined) return Promise.resolve(undefined);
     return preflight(this.#numbered(), member, this.#options.clock);
@@ -196,9 +201,7 @@ class Supervisor implements Proxy {
   }
 
   certificate(): CertificateStatus | undefined {
-    return this.#workers()
-      .map(({ report }) => report?.certificate)
-      .find((certificate) => certificate !== undefined);
+    return this.#workers().find(({ report }) => report?.certificate !== undefined)?.report?.certificate;
   }
 
   trouble(): string | undefined {

@@ -5,6 +5,7 @@ import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
+import type { MoveResult } from '../reports/session-move.ts';
 import type { Channel, StartProcess } from './fork.ts';
 import type { FromWorker, Order, Report, ToWorker, WorkerPolicy } from './messages.ts';
 import { PendingReplies } from './pending-replies.ts';
@@ -33,6 +34,7 @@ export type WorkerNotice = Exclude<
       | 'cancel_taken'
       | 'session_list'
       | 'session_killed'
+      | 'session_moved'
       | 'preflight_done'
       | 'closed';
   }
@@ -61,6 +63,7 @@ export class WorkerProcess {
   readonly #cancels = new PendingReplies<string | undefined>();
   readonly #lists = new PendingReplies<SessionList | undefined>();
   readonly #kills = new PendingReplies<KillResult>();
+  readonly #moves = new PendingReplies<MoveResult>();
   readonly #preflights = new PendingReplies<Preflight | undefined>();
   readonly #begun = Promise.withResolvers<string | undefined>();
   readonly #ended = Promise.withResolvers<undefined>();
@@ -122,6 +125,10 @@ export class WorkerProcess {
     return this.#kills.request((id) => this.send({ kind: 'kill_session', id, session }));
   }
 
+  moveSession(session: number): Promise<MoveResult> {
+    return this.#moves.request((id) => this.send({ kind: 'move_session', id, session }));
+  }
+
   /** Undefined: the worker has ended. */
   preflight(member: MemberName): Promise<Preflight | undefined> {
     return this.#preflights.request((id) => this.send({ kind: 'preflight', id, member }));
@@ -167,6 +174,8 @@ export class WorkerProcess {
         return this.#lists.resolve(message.id, message.list);
       case 'session_killed':
         return this.#kills.resolve(message.id, message.result);
+      case 'session_moved':
+        return this.#moves.resolve(message.id, message.result);
       case 'preflight_done':
         return this.#preflights.resolve(message.id, message.preflight);
       case 'closed':
@@ -192,6 +201,7 @@ export class WorkerProcess {
     this.#cancels.resolveAll('the worker of its session ended');
     this.#lists.resolveAll(undefined);
     this.#kills.resolveAll({ kind: 'unknown' });
+    this.#moves.resolveAll({ kind: 'unknown' });
     this.#preflights.resolveAll(undefined);
     onEnd(this, why);
   }

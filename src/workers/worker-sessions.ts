@@ -6,6 +6,9 @@ import { PREFLIGHT_MS, sumOfPreflights } from '../reports/preflight.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import { mergedLists } from '../reports/session-list.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
+import type { MovesPolicy } from '../model/moves.ts';
+import { longestMove } from '../reports/session-move.ts';
+import type { MoveResult } from '../reports/session-move.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** The part of a worker that this file needs. */
@@ -13,6 +16,7 @@ export interface SessionsWorker {
   readonly id: number;
   readonly listSessions: (query: SessionQuery) => Promise<SessionList | undefined>;
   readonly killSession: (session: number) => Promise<KillResult>;
+  readonly moveSession: (session: number) => Promise<MoveResult>;
   readonly preflight: (member: MemberName) => Promise<Preflight | undefined>;
   readonly sessionsOn: (member: MemberName) => number;
 }
@@ -50,6 +54,19 @@ export async function killSession(
   const owner = workers.find(({ worker }) => worker.id === Math.floor(session / IDS_PER_WORKER));
   if (owner === undefined) return { kind: 'unknown' };
   const result = await withTimeout(clock, ANSWER_MS, owner.worker.killSession(session));
+  return result ?? { kind: 'silent_worker', worker: owner.number };
+}
+
+export async function moveSession(
+  workers: readonly NumberedWorker[],
+  session: number,
+  clock: Clock,
+  moves: Pick<MovesPolicy, 'waitMs' | 'parkTimeoutMs'> | undefined,
+): Promise<MoveResult> {
+  if (moves === undefined) return { kind: 'not_configured' };
+  const owner = workers.find(({ worker }) => worker.id === Math.floor(session / IDS_PER_WORKER));
+  if (owner === undefined) return { kind: 'unknown' };
+  const result = await withTimeout(clock, longestMove(moves) + ANSWER_MS, owner.worker.moveSession(session));
   return result ?? { kind: 'silent_worker', worker: owner.number };
 }
 

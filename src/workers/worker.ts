@@ -152,6 +152,8 @@ export class Worker {
         return void this.#listSessions(message.id, message.query);
       case 'kill_session':
         return void this.#killSession(message.id, message.session);
+      case 'move_session':
+        return void this.#moveSession(message.id, message.session);
       case 'preflight':
         return void this.#preflight(message.id, message.member);
       case 'close':
@@ -189,6 +191,10 @@ export class Worker {
 
   async #killSession(id: number, session: number): Promise<void> {
     this.#options.send({ kind: 'session_killed', id, result: await this.#proxy.kill(session) });
+  }
+
+  async #moveSession(id: number, session: number): Promise<void> {
+    this.#options.send({ kind: 'session_moved', id, result: await this.#proxy.move(session) });
   }
 
   async #preflight(id: number, member: MemberName): Promise<void> {

@@ -1,16 +1,22 @@
-// The live sessions one by one, and the end of one. They name users and client addresses, so the list needs the token
-// too.
+// The live sessions one by one, the end of one, and its move. They name users and client addresses, so the list needs
+// the token too.
 import { z } from 'zod';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { KillResult, SessionEntry, SessionList, SessionQuery, StatementEnd } from '../../reports/session-list.ts';
+import type { MoveResult } from '../../reports/session-move.ts';
 import { SESSION_STATES } from '../../reports/session-state.ts';
 import { failure, json } from '../answer.ts';
 import type { Answer } from '../answer.ts';
 import { get, post } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
-import type { KilledSessionDocument, SessionDocument, SessionsDocument } from '../schema/sessions.ts';
+import type {
+  KilledSessionDocument,
+  MovedSessionDocument,
+  SessionDocument,
+  SessionsDocument,
+} from '../schema/sessions.ts';
 
 export interface SessionsOptions {
   readonly sessions: {
@@ -18,6 +24,8 @@ export interface SessionsOptions {
     readonly list: (query: SessionQuery) => Promise<SessionList>;
     /** Never rejects. */
     readonly kill: (session: number) => Promise<KillResult>;
+    /** Never rejects. */
+    readonly move: (session: number) => Promise<MoveResult>;
     readonly pools: () => readonly PoolName[];
     readonly members: () => readonly MemberName[];
     readonly now: () => Instant;
@@ -25,6 +33,8 @@ export interface SessionsOptions {
 }
 
 const LIMIT = 100;
+/** More than the limits of `moves` add up to, unless somebody raised them. */
+const MOVE_MS = 60_000;
 /** An answer of so many sessions takes this process a few milliseconds. */
 export const MOST_SESSIONS = 1000;
 const [FIRST_STATE, ...MORE_STATES] = SESSION_STATES.filter((state) => state !== 'closed');
@@ -62,12 +72,27 @@ export function sessions({ sessions: parts }: SessionsOptions): readonly Endpoin
     post({
       path: '/sessions/ID/kill',
       answer: async ({ parameters: { id } }) => {
-        if (!/^\d{1,16}$/.test(id))
-          return failure(400, `${id} is not a session: an id is a number, as GET /sessions has it`);
+        if (!isId(id)) return failure(400, notAnId(id));
         return killed(id, await parts.kill(Number(id)), parts.now());
       },
     }),
+    post({
+      path: '/sessions/ID/move',
+      answerMs: MOVE_MS,
+      answer: async ({ parameters: { id } }) => {
+        if (!isId(id)) return failure(400, notAnId(id));
+        return moved(id, await parts.move(Number(id)));
+      },
+    }),
   ];
+}
+
+function isId(text: string): boolean {
+  return /^\d{1,16}$/.test(text);
+}
+
+function notAnId(text: string): string {
+  return `${text} is not a session: an id is a number, as GET /sessions has it`;
 }
 
 /** Sessions of a pool or a member that is gone may live on, so a name is unknown only if it has none. */
@@ -141,5 +166,28 @@ function killed(id: string, result: KillResult, now: Instant): Answer {
       return failure(404, `no session ${id}: it has ended, or never existed`);
     case 'silent_worker':
       return failure(503, `worker ${result.worker} does not answer: session ${id} ends as soon as it does`);
+  }
+}
+
+function moved(id: string, result: MoveResult): Answer {
+  switch (result.kind) {
+    case 'moved':
+    case 'stayed':
+    case 'failed':
+      return json(200, {
+        session: Number(id),
+        result: result.kind,
+        from: result.from ?? null,
+        to: result.kind === 'moved' ? result.to : null,
+        reason: result.kind === 'moved' ? null : result.reason,
+        detail: result.kind === 'moved' ? null : (result.detail ?? null),
+        duration_ms: Math.round(result.durationMs),
+      } satisfies MovedSessionDocument);
+    case 'unknown':
+      return failure(404, `no session ${id}: it has ended, or never existed`);
+    case 'not_configured':
+      return failure(409, 'sessions do not move: the configuration has no section `moves`');
+    case 'silent_worker':
+      return failure(503, `worker ${result.worker} does not answer: session ${id} may still move`);
   }
 }

@@ -13,7 +13,7 @@ import { eventList } from '../schema/events.ts';
 import { incidentDocument } from '../../incidents/schema.ts';
 import { incidentList } from '../schema/incidents.ts';
 import { accepted, drained, failure, poolNotReady, poolReady, refreshed, reloaded } from '../schema/operations.ts';
-import { killedSession, sessionList } from '../schema/sessions.ts';
+import { killedSession, movedSession, sessionList } from '../schema/sessions.ts';
 import { samplesDocument } from '../schema/samples.ts';
 import { poolDocument, statusDocument } from '../schema/status.ts';
 import { operationDocument, operationList, planDocument } from '../schema/switchover.ts';
@@ -47,6 +47,7 @@ export const SCHEMAS = {
   Accepted: accepted,
   Sessions: sessionList,
   Killed: killedSession,
+  Moved: movedSession,
 } satisfies Readonly<Record<string, z.ZodType>>;
 
 export type SchemaName = keyof typeof SCHEMAS;
@@ -174,5 +175,9 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
   'POST /sessions/ID/kill': {
     summary: 'End one session; a statement that it runs is cancelled.',
     answers: { 200: ['Killed'], 404: ['Failure'], 503: ['Failure'] },
+  },
+  'POST /sessions/ID/move': {
+    summary: 'Move one session to a server of its pool, between two transactions; its client notices nothing.',
+    answers: { 200: ['Moved'], 404: ['Failure'], 409: ['Failure'], 503: ['Failure'] },
   },
 };

@@ -1,4 +1,5 @@
-// The answers of GET /sessions and of POST /sessions/ID/kill. Ages are seconds. Null: unknown, or there is none.
+// The answers of GET /sessions and of POST /sessions/ID/kill and /move. Ages are seconds. Null: unknown, or there is
+// none.
 import { z } from 'zod';
 import { SESSION_STATES } from '../../reports/session-state.ts';
 import { count, list, seconds } from './common.ts';
@@ -49,6 +50,19 @@ export const killedSession = z.strictObject({
   note: z.string().describe('The same in words.'),
 });
 
+export const movedSession = z.strictObject({
+  session: count,
+  result: z
+    .enum(['moved', 'stayed', 'failed'])
+    .describe('stayed: it is where it was, and its client noticed nothing. failed: it has ended.'),
+  from: z.string().nullable().describe('The member before.'),
+  to: z.string().nullable().describe('The member now, if it moved. It may be the same one.'),
+  reason: z.string().nullable().describe('Why it stayed or ended.'),
+  detail: z.string().nullable(),
+  duration_ms: count.describe('From the request to the end of the move.'),
+});
+
 export type SessionDocument = z.infer<typeof session>;
 export type SessionsDocument = z.infer<typeof sessionList>;
 export type KilledSessionDocument = z.infer<typeof killedSession>;
+export type MovedSessionDocument = z.infer<typeof movedSession>;

@@ -5,6 +5,7 @@ import { parseDuration } from '../../config/schema/duration.ts';
 import { SESSION_STATES } from '../../reports/session-state.ts';
 import { examples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
+import type { RunningOptions } from '../running.ts';
 import type { DrainOptions } from './drain.ts';
 import type { KillOptions } from './kill.ts';
 import type { SessionsOptions } from './list.ts';
@@ -22,6 +23,11 @@ The client reads an error with SQLSTATE 57P01; a transaction is rolled back. A s
 stream can be read; inside TLS with its server it runs until the server notices that the client is gone.
 Exit codes: 0 success, 1 a session could not be ended or no longer exists, 2 wrong usage.`;
 
+const MOVE_HELP = `
+Each session goes to a server of its pool, as \`moves\` in the configuration allows; it may be the same server. One that
+is in a statement or in a transaction moves at its end. One that cannot move stays as it is, with the reason.
+Exit codes: 0 every session moved, 1 a session stayed, ended or no longer exists, 2 wrong usage.`;
+
 const DRAIN_HELP = `
 Live sessions end between two transactions, and after drain_timeout in any case (on_leave.operator). If the member is
 the primary, its clients wait until it is resumed or another primary is proven, so the command asks first. Ctrl-C during
@@ -34,7 +40,7 @@ export function describeSessions(
   io: CliIo,
   end: (code: number) => void,
 ): void {
-  remote('sessions', 'List the live sessions, the oldest first')
+  const list = remote('sessions', 'List the live sessions, the oldest first')
     .option('--pool <name>', 'only this pool')
     .option('--member <name>', 'only this member')
     .option('--client <address>', 'only this client: ADDRESS or ADDRESS:PORT')
@@ -44,6 +50,15 @@ export function describeSessions(
     .addHelpText('after', SESSIONS_HELP)
     .addHelpText('after', examples('pointsman sessions', 'pointsman sessions --pool write --state holding'))
     .action(async (options: SessionsOptions) => end(await (await import('./list.ts')).sessions(options, io)));
+  list
+    .command('move')
+    .description('Move sessions to a server of their pool; their clients notice nothing')
+    .argument('<session...>', 'ids, as `pointsman sessions` shows them')
+    .addHelpText('after', MOVE_HELP)
+    .addHelpText('after', examples('pointsman sessions move 17', 'pointsman sessions move 17 18'))
+    .action(async (ids: readonly string[], _: unknown, command: Command) =>
+      end(await (await import('./move.ts')).move(ids, command.optsWithGlobals<RunningOptions>(), io)),
+    );
   remote('kill', 'End sessions by their ids')
     .argument('<session...>', 'ids, as `pointsman sessions` shows them')
     .option('--yes', 'do not ask')

@@ -6,8 +6,11 @@ import type { Server } from '../server.ts';
 
 /** The key of one session. `add` returns it, and `remove` takes it. */
 export interface Keyed {
+  /** As its client was told. */
   readonly key: CancelKey;
-  readonly server: Server;
+  /** Another one after the session has moved. */
+  current: CancelKey;
+  server: Server;
   /** The key of another session with the same process id. */
   next: Keyed | undefined;
 }
@@ -16,7 +19,7 @@ export class CancelKeys {
   readonly #first = new Map<number, Keyed>();
 
   add(key: CancelKey, server: Server): Keyed {
-    const keyed: Keyed = { key, server, next: this.#first.get(key.processId) };
+    const keyed: Keyed = { key, current: key, server, next: this.#first.get(key.processId) };
     this.#first.set(key.processId, keyed);
     return keyed;
   }
@@ -36,11 +39,11 @@ export class CancelKeys {
     else this.#first.set(processId, keyed.next);
   }
 
-  /** The server of the session with that key. */
-  find(key: CancelKey): Server | undefined {
-    let found: Server | undefined;
+  /** The session whose client has that key. */
+  find(key: CancelKey): Keyed | undefined {
+    let found: Keyed | undefined;
     for (let keyed = this.#first.get(key.processId); keyed !== undefined; keyed = keyed.next) {
-      if (isSameKey(keyed.key, key)) found = keyed.server;
+      if (isSameKey(keyed.key, key)) found = keyed;
     }
     return found;
   }

@@ -51,6 +51,8 @@ export interface CancelRequest {
   readonly onDone: (problem?: string) => void;
 }
 
+type KnownRequest = Pick<CancelRequest, 'pool' | 'onDone'>;
+
 const nothing = (): void => {};
 
 export class Cancels {
@@ -68,28 +70,34 @@ export class Cancels {
   /** Returns the function that ends it at once; nothing is reported after that. */
   passOn(request: CancelRequest): () => void {
     const { peers } = this.#inputs;
-    const own = this.#serverOf(request.packet);
-    if (own !== undefined) return this.#send(request, [own], 'known');
+    const own = this.#keyedOf(request.packet);
+    if (own !== undefined) return this.#sendKnown(request, own);
     return peers === undefined ? this.#guess(request) : this.#passToPeers(request, peers);
   }
 
   isKnown(packet: Uint8Array): boolean {
-    return this.#serverOf(packet) !== undefined;
+    return this.#keyedOf(packet) !== undefined;
   }
 
   /** For another process, which has learnt that the key is known here. */
   passOnKnown(packet: Uint8Array, pool: PoolName, onDone: CancelRequest['onDone']): void {
-    const own = this.#serverOf(packet);
+    const own = this.#keyedOf(packet);
     if (own === undefined) onDone('its session has ended');
-    else this.#send({ packet, pool, onDone }, [own], 'known');
+    else this.#sendKnown({ pool, onDone }, own);
   }
 
   /** Has the server of a session that ends here cancel the statement that it runs. */
-  cancelStatement({ key, server }: Keyed): void {
+  cancelStatement({ current, server }: Keyed): void {
     const request = { stop: nothing };
     this.#own.add(request);
     const onDone = (): void => void this.#own.delete(request);
-    request.stop = forward({ ...this.#inputs, packet: cancelRequest(key), servers: [server], onSent: nothing, onDone });
+    request.stop = forward({
+      ...this.#inputs,
+      packet: cancelRequest(current),
+      servers: [server],
+      onSent: nothing,
+      onDone,
+    });
   }
 
   /** Ends the requests of our own at once. */
@@ -137,7 +145,12 @@ export class Cancels {
     return forward({ ...this.#inputs, packet, servers, onSent, onDone });
   }
 
-  #serverOf(packet: Uint8Array): Server | undefined {
+  /** A session that has moved has another key at its server. */
+  #sendKnown({ pool, onDone }: KnownRequest, { current, server }: Keyed): () => void {
+    return this.#send({ packet: cancelRequest(current), pool, onDone }, [server], 'known');
+  }
+
+  #keyedOf(packet: Uint8Array): Keyed | undefined {
     const key = requestedKey(packet);
     return key === undefined ? undefined : this.keys.find(key);
   }

@@ -7,9 +7,10 @@ import { describeStanding } from '../../core/describe.ts';
 import type { RoutingTable } from '../../core/routing-table.ts';
 import { evictionReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
-import { addressText } from '../../model/member.ts';
+import { addressText, isSameAddress } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
+import { leaveServer } from './leave-server.ts';
 import type { Drain, Drains } from './drains.ts';
 
 export interface EvictInputs {
@@ -49,11 +50,16 @@ function drainOf(action: Action, { registry, table, clock, drainTimeoutMs }: Evi
   };
 }
 
-function leave(session: RegisteredSession, { member, cause, why }: Action, clock: Clock): void {
+function leave(session: RegisteredSession, { member, address, cause, why }: Action, clock: Clock): void {
   if (session.state !== 'relaying') return session.reroute();
+  // It has moved since the drain began.
+  if (!isSameAddress(session.assignment()?.address, address)) return undefined;
   const isGone = cause === 'removed' && why.code === 'never_answered';
   const because = isGone ? 'is no longer there' : describeStanding({ kind: 'leave', cause, why }, clock.now());
   // A switchover reports which sessions it ended between two transactions, and which it cut.
   const isCut = cause === 'switchover' && !session.isIdle();
-  return session.end(isCut ? 'evicted_switchover_timeout' : evictionReason(cause), `${member}: ${because}`);
+  const reason = isCut ? 'evicted_switchover_timeout' : evictionReason(cause);
+  const detail = `${member}: ${because}`;
+  if (cause === 'switchover' && !isCut) return leaveServer(session, { cause, reason, detail });
+  return session.end(reason, detail);
 }

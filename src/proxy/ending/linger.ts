@@ -3,6 +3,7 @@
 // reset, and the reset would destroy the message. A deadline holds whatever the client does.
 import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
+import { ignoreErrors } from '../socket.ts';
 
 /** From the last message to the end of the socket. Milliseconds. */
 export const LINGER_MS = 5_000;
@@ -44,6 +45,15 @@ export function lingerUnread(
     onClosed();
   });
   return () => client.destroy();
+}
+
+const TERMINATE = Uint8Array.of(0x58, 0, 0, 0, 4);
+
+/** Ends a session between two transactions as its client would, so that the server reports nothing. */
+export function sayGoodbye(backend: Socket): void {
+  ignoreErrors(backend);
+  backend.end(TERMINATE);
+  backend.destroySoon();
 }
 
 /** Without a deadline: the caller has its own. */

@@ -73,10 +73,12 @@ export class ToBackend implements Receiver {
     this.#poolTraffic.toBackendBytes += bytes;
   }
 
-  /** Nothing more is sent. */
-  stop(): void {
+  /** Nothing more is sent. Returns the chunks that wait. */
+  stop(): readonly Uint8Array[] {
+    const chunks = this.#kept?.chunks ?? [];
     this.#isStopped = true;
     this.#kept = undefined;
+    return chunks;
   }
 
   #keep(chunk: Uint8Array, wait: Promise<void> | undefined): void {
@@ -113,9 +115,14 @@ export class ToClient implements Receiver {
   receive(chunk: Uint8Array): void {
     const taps = this.#taps;
     if (taps !== undefined && !taps.fromBackend(chunk)) return;
+    this.send(chunk);
+    taps?.passedToClient();
+  }
+
+  /** The taps do not see the chunk. */
+  send(chunk: Uint8Array): void {
     this.#traffic.toClientBytes += chunk.length;
     this.#poolTraffic.toClientBytes += chunk.length;
     this.#pipe.send(chunk);
-    taps?.passedToClient();
   }
 }

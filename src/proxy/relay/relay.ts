@@ -65,12 +65,30 @@ export class Relay {
     this.#flow();
   }
 
-  /** Gives both sockets back to the caller: nothing more is copied or reported. Idempotent. */
-  stop(): void {
+  /** Neither side has ended. */
+  isWhole(): boolean {
+    return this.#ending === undefined && !this.#isStopped;
+  }
+
+  /** Sends bytes of ours to the backend, past gate and taps. They must stay as they are. */
+  tellBackend(bytes: Uint8Array): void {
+    this.#inputs.pipes.toBackend.send(bytes);
+  }
+
+  /** Sends bytes to the client that its tap has kept. They must stay as they are. */
+  tellClient(bytes: Uint8Array): void {
+    this.#toClient.send(bytes);
+  }
+
+  /**
+   * Gives both sockets back to the caller: nothing more is copied or reported. Idempotent. Returns the client's bytes
+   * that waited at the gate.
+   */
+  stop(): readonly Uint8Array[] {
     const { client, backend, pipes } = this.#inputs;
-    if (this.#isStopped) return;
+    if (this.#isStopped) return [];
     this.#isStopped = true;
-    this.#toBackend.stop();
+    const waiting = this.#toBackend.stop();
     this.#cancelTimer();
     client.off('end', this.#endOfClient).off('error', this.#clientFailed).off('close', this.#clientClosed);
     backend.off('end', this.#endOfBackend).off('error', this.#backendFailed).off('close', this.#backendClosed);
@@ -78,6 +96,7 @@ export class Relay {
     pipes.toClient.flush();
     pipes.toClient.detach();
     pipes.toBackend.detach();
+    return waiting;
   }
 
   #flow(): void {

@@ -1,6 +1,6 @@
-// A session that has its backend. Owns the relay between the two sockets, the follower that reads along, the session's
-// cancel key, and what can be told to the client. Where the stream can be read, the follower is shown every byte behind
-// the startup packet before the byte is sent on.
+// A session that has, or had, its backend. Owns the relay between the two sockets, the follower that reads along, the
+// session's cancel key, and what can be told to the client. Where the stream can be read, the follower is shown every
+// byte behind the startup packet before the byte is sent on. A session that moves keeps all of it but the relay.
 import type { Socket } from 'node:net';
 import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
@@ -9,6 +9,7 @@ import type { Trigger } from '../../reports/events.ts';
 import type { SessionActivity, SessionTls, StatementEnd } from '../../reports/session-list.ts';
 import { encodeErrorResponse } from '../../wire/error-response.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
+import type { CancelKey } from '../../wire/cancel-key.ts';
 import { SessionFollower } from '../../wire/session-follower.ts';
 import type { Activity } from '../../wire/session-follower.ts';
 import { isAboutClient } from '../../wire/sql-state.ts';
@@ -16,14 +17,15 @@ import type { Cancels } from '../cancel/cancel.ts';
 import type { Keyed } from '../cancel/cancel-keys.ts';
 import type { FirstReply } from '../connect/first-reply.ts';
 import { describeEnd, lossMessage } from '../ending/close-message.ts';
-import { linger, lingerUnread } from '../ending/linger.ts';
+import { linger, lingerUnread, sayGoodbye } from '../ending/linger.ts';
 import { serverText } from '../server.ts';
 import type { Server } from '../server.ts';
 import { isTls, resetSocket } from '../socket.ts';
 import type { StartupHandOver } from '../startup/client-startup.ts';
 import type { Taps, Traffic } from './directions.ts';
 import { Relay } from './relay.ts';
-import type { StallGate } from './stall-gate.ts';
+import type { RelayInputs } from './relay.ts';
+import type { Gate, StallGate } from './stall-gate.ts';
 import type { OpenPipes } from './stream-pipe.ts';
 
 /** The parts of a proxy that its relayed sessions share. */
@@ -35,6 +37,26 @@ export interface RelayServices {
   readonly openPipes: OpenPipes;
   /** Has the counters of a pool. */
   readonly registry: { traffic(pool: PoolName): Traffic };
+}
+
+/** The part of a session that may move. It stands between the relay and the session. */
+export interface MovingPart {
+  tapsOver(session: RelayedSession): Taps;
+  gateBefore(gate: Gate): Gate;
+}
+
+/** Where a parked session goes on. */
+export interface NextServer {
+  readonly server: Server;
+  /** The session is logged in, and the backend waits for its next statement. */
+  readonly backend: Socket;
+  /** Of the new login. */
+  readonly key: CancelKey | undefined;
+  /** Messages of ours to the client, before those of the server. */
+  readonly news: Uint8Array;
+  /** The client's bytes so far. */
+  readonly opening: Uint8Array;
+  readonly hasClientEnded: boolean;
 }
 
 export interface RelayedSessionInputs {
@@ -49,6 +71,8 @@ export interface RelayedSessionInputs {
   /** The session's own counters. */
   readonly traffic: Traffic;
   readonly services: RelayServices;
+  /** Undefined: the session stays for good. */
+  readonly moving: MovingPart | undefined;
   /** Both connections are closed. */
   readonly onEnded: (ending: RelayEnding) => void;
   /** The server ended the session, and the caller is to call `close`, with `message` where there is one. */
@@ -65,7 +89,10 @@ const SETTLING_MS = 500;
 
 export class RelayedSession implements Taps {
   readonly #inputs: RelayedSessionInputs;
-  readonly #relay: Relay;
+  readonly #moving: MovingPart | undefined;
+  #backend: Socket;
+  #server: Server;
+  #relay: Relay;
   readonly #follower: SessionFollower | undefined;
   #keyed: Keyed | undefined;
   #isStarting = true;
@@ -76,30 +103,54 @@ export class RelayedSession implements Taps {
   #canTellLanding: boolean | undefined;
 
   constructor(inputs: RelayedSessionInputs) {
-    const { client, backend, handedOver, firstReply, pool, traffic, services } = inputs;
-    const { packet, bytes, hasEnded, isReadable } = handedOver;
+    const { backend, server, handedOver, firstReply } = inputs;
     this.#inputs = inputs;
-    this.#follower = isReadable ? new SessionFollower() : undefined;
-    this.#relay = new Relay({
-      client,
-      backend,
-      packet,
-      opening: bytes,
-      firstReply,
-      hasClientEnded: hasEnded,
-      taps: this.#follower && this,
-      gate: services.stallGate.gateFor(pool),
-      pipes: services.openPipes(client, backend),
-      traffic,
-      poolTraffic: services.registry.traffic(pool.name),
-      clock: services.clock,
-      onBackendEnded: (ending) => this.#backendEnded(ending),
-      onEnded: (ending) => inputs.onEnded(this.#isGoodbye() ? 'client_closed' : ending),
-    });
+    this.#backend = backend;
+    this.#server = server;
+    this.#follower = handedOver.isReadable ? new SessionFollower() : undefined;
+    this.#moving = this.#follower && inputs.moving;
+    const { packet, bytes: opening, hasEnded: hasClientEnded } = handedOver;
+    this.#relay = this.#relayTo(backend, { packet, opening, firstReply, hasClientEnded });
   }
 
   /** Call once. */
   start(): void {
+    this.#relay.start();
+  }
+
+  /** Neither side has ended: the server can be asked, and the session parked. */
+  isWhole(): boolean {
+    return this.#relay.isWhole();
+  }
+
+  /** Sends bytes of ours to the server. To be called between two transactions, while the client's bytes wait. */
+  tellServer(bytes: Uint8Array): void {
+    this.#relay.tellBackend(bytes);
+  }
+
+  /** Bytes of the server that were kept from the client. They must stay as they are. */
+  passToClient(bytes: Uint8Array): void {
+    this.#follower?.fromBackend(bytes);
+    this.#relay.tellClient(bytes);
+  }
+
+  /**
+   * Between two transactions: the session leaves its server, which is told so. Its client's socket is the caller's, who
+   * must listen to it synchronously. Returns the client's bytes that waited.
+   */
+  park(): readonly Uint8Array[] {
+    const waiting = this.#relay.stop();
+    sayGoodbye(this.#backend);
+    return waiting;
+  }
+
+  /** The session was parked, and goes on. */
+  resume({ backend, server, key, news, opening, hasClientEnded }: NextServer): void {
+    this.#backend = backend;
+    this.#server = server;
+    if (this.#keyed !== undefined && key !== undefined) Object.assign(this.#keyed, { current: key, server });
+    this.#relay = this.#relayTo(backend, { packet: undefined, opening, firstReply: undefined, hasClientEnded });
+    if (news.length > 0) this.passToClient(news);
     this.#relay.start();
   }
 
@@ -120,12 +171,17 @@ export class RelayedSession implements Taps {
 
   /** Ends both connections synchronously. `isReset`: bytes that wait are dropped, and both peers notice at once. */
   cut(isReset: boolean): void {
-    const { client, backend } = this.#inputs;
+    const { client } = this.#inputs;
     this.#release();
-    for (const socket of [backend, client]) {
+    for (const socket of [this.#backend, client]) {
       if (isReset) resetSocket(socket);
       else socket.destroy();
     }
+  }
+
+  /** The last message of the server so far is a FATAL error. */
+  isFatal(): boolean {
+    return this.#follower?.fatal() !== undefined;
   }
 
   /** How the server ended the session; undefined while it has not. */
@@ -169,11 +225,11 @@ export class RelayedSession implements Taps {
    * Calls `onClosed` when the client has closed. Returns the function that destroys the client's socket at once.
    */
   close(message: ErrorFields | undefined, onClosed: () => void): () => void {
-    const { client, backend, services } = this.#inputs;
+    const { client, services } = this.#inputs;
     const { clock } = services;
     const bytes = message && encodeErrorResponse(message);
     this.#release();
-    resetSocket(backend);
+    resetSocket(this.#backend);
     const wait = this.#lostBy === undefined ? linger : lingerUnread;
     return wait(client, bytes, clock, onClosed);
   }
@@ -199,7 +255,8 @@ export class RelayedSession implements Taps {
 
   /** Reads what comes before the first ReadyForQuery. True: it is the wrong server; its client must not see it. */
   #hasLanded(follower: SessionFollower, chunk: Uint8Array): boolean {
-    const { client, pool, server, services, onLanded } = this.#inputs;
+    const { client, pool, services, onLanded } = this.#inputs;
+    const server = this.#server;
     const canTell = follower.isAtBoundaryToClient() && client.writable;
     follower.fromBackend(chunk);
     const isPrimaryWanted = pool.exclusive && pool.check.family === 'primary' && 'member' in server;
@@ -222,7 +279,8 @@ export class RelayedSession implements Taps {
   }
 
   #backendEnded(ending: BackendEnding): boolean {
-    const { client, pool, server, services, onLost } = this.#inputs;
+    const { client, pool, services, onLost } = this.#inputs;
+    const server = this.#server;
     const follower = this.#follower;
     if (this.#isGoodbye()) return false;
     this.#lostBy = ending;
@@ -239,6 +297,24 @@ export class RelayedSession implements Taps {
       fatal === undefined ? lossMessage({ ending, activity, serves: servedText(server, pool), detail }) : undefined,
     );
     return true;
+  }
+
+  #relayTo(backend: Socket, opening: Pick<RelayInputs, 'packet' | 'opening' | 'firstReply' | 'hasClientEnded'>): Relay {
+    const { client, pool, traffic, services, onEnded } = this.#inputs;
+    const gate = services.stallGate.gateFor(pool);
+    return new Relay({
+      client,
+      backend,
+      ...opening,
+      taps: this.#follower && (this.#moving?.tapsOver(this) ?? this),
+      gate: this.#moving?.gateBefore(gate) ?? gate,
+      pipes: services.openPipes(client, backend),
+      traffic,
+      poolTraffic: services.registry.traffic(pool.name),
+      clock: services.clock,
+      onBackendEnded: (ending) => this.#backendEnded(ending),
+      onEnded: (ending) => onEnded(this.#isGoodbye() ? 'client_closed' : ending),
+    });
   }
 
   #release(): void {

@@ -1,10 +1,11 @@
 // The sessions on the admin port: the list with its filters, and the end of one. Both need the token.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { killedSession, sessionList } from '../../../src/admin/schema/sessions.ts';
+import { killedSession, movedSession, sessionList } from '../../../src/admin/schema/sessions.ts';
 import { createAdmin } from '../../../src/admin/server.ts';
 import type { Admin } from '../../../src/admin/server.ts';
 import type { KillResult, SessionList, SessionQuery } from '../../../src/reports/session-list.ts';
+import type { MoveResult } from '../../../src/reports/session-move.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { aSessionEntry } from '../../support/values/sessions.ts';
 
@@ -42,12 +43,16 @@ let admin: Admin;
 let port: number;
 let asked: SessionQuery[];
 let killed: number[];
+let moved: number[];
+let moveResult: MoveResult;
 let list: SessionList;
 let result: KillResult;
 
 beforeEach(async () => {
   asked = [];
   killed = [];
+  moved = [];
+  moveResult = { kind: 'moved', from: 'pg-1', to: 'pg-2', durationMs: 12.4 };
   list = { sessions: [entry], total: 1, silentWorkers: [] };
   result = { kind: 'killed', session: entry, isClientTold: true, statement: 'cancel_sent' };
   admin = createAdmin(
@@ -61,6 +66,10 @@ beforeEach(async () => {
         kill(session) {
           killed.push(session);
           return Promise.resolve(result);
+        },
+        move(session) {
+          moved.push(session);
+          return Promise.resolve(moveResult);
         },
         pools: () => ['write', 'read'],
         members: () => ['pg-1', 'pg-2'],
@@ -194,6 +203,37 @@ test.each<[KillResult, number, string]>([
 ])('a kill that ended none: %j', async (given, status, error) => {
   result = given;
   expect(await ask('/sessions/7/kill', 'POST')).toEqual({ status, body: { api_version: 1, error } });
+});
+
+test('a move: where the session was, where it is, and how long it took', async () => {
+  const document = { session: 7, result: 'moved', from: 'pg-1', to: 'pg-2', reason: null, detail: null };
+  const { status, body } = await ask('/sessions/7/move', 'POST');
+  expect({ status, body }).toEqual({ status: 200, body: { api_version: 1, ...document, duration_ms: 12 } });
+  expect(moved).toEqual([7]);
+  movedSession.parse({ ...document, duration_ms: 12 });
+});
+
+test.each<[MoveResult, object]>([
+  [
+    { kind: 'stayed', reason: 'listening', detail: 'news', from: 'pg-1', durationMs: 3 },
+    { result: 'stayed', from: 'pg-1', to: null, reason: 'listening', detail: 'news' },
+  ],
+  [
+    { kind: 'failed', reason: 'move_timeout', from: undefined, durationMs: 30_000 },
+    { result: 'failed', from: null, to: null, reason: 'move_timeout', detail: null },
+  ],
+])('a session that did not move: %j', async (given, body) => {
+  moveResult = given;
+  expect(await ask('/sessions/7/move', 'POST')).toMatchObject({ status: 200, body });
+});
+
+test.each<[MoveResult, number, string]>([
+  [{ kind: 'unknown' }, 404, 'no session 7: it has ended, or never existed'],
+  [{ kind: 'not_configured' }, 409, 'sessions do not move: the configuration has no section `moves`'],
+  [{ kind: 'silent_worker', worker: 2 }, 503, 'worker 2 does not answer: session 7 may still move'],
+])('a move that nobody made: %j', async (given, status, error) => {
+  moveResult = given;
+  expect(await ask('/sessions/7/move', 'POST')).toEqual({ status, body: { api_version: 1, error } });
 });
 
 test('an id that is no number, and a kill by GET, reach no session', async () => {

@@ -69,6 +69,7 @@ beforeEach(async () => {
           if (session === undefined) return Promise.resolve({ kind: 'unknown' });
           return Promise.resolve({ kind: 'killed', session, isClientTold: id !== 2, statement: 'none' });
         },
+        move: () => Promise.resolve({ kind: 'unknown' }),
         pools: () => ['write', 'reports'],
         members: () => ['pg-1', 'pg-2'],
         now: () => 5_000,
@@ -190,7 +191,7 @@ describe('sessions', () => {
   test.each([
     [['--limit', '0'], 1, /limit/],
     [['--pool', 'nope'], 1, /unknown pool nope: the pools are write, reports/],
-    [['--state', 'asleep'], 2, /Allowed choices are startup, holding, dialing, relaying, closing/],
+    [['--state', 'asleep'], 2, /Allowed choices are startup, holding, dialing, relaying, parked, moving, closing/],
   ])('%j', async (argv, code, text) => {
     entries = [];
     const ran = await cli(['sessions', ...argv]);

@@ -41,6 +41,7 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
     sessions: {
       list: () => Promise.resolve({ sessions: [], total: 0, silentWorkers: [] }),
       kill: () => Promise.resolve({ kind: 'unknown' }),
+      move: () => Promise.resolve({ kind: 'unknown' }),
       pools: () => [],
       members: () => [],
       now: () => 0,

@@ -6,6 +6,7 @@ import { planActions } from '../../../src/core/actions.ts';
 import type { ProxyEvent, Trigger } from '../../../src/reports/events.ts';
 import type { Clock } from '../../../src/model/instant.ts';
 import type { Address } from '../../../src/model/member.ts';
+import type { MovesPolicy, OpenVerifiers } from '../../../src/model/moves.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy, RelayMode } from '../../../src/model/policy.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import type { BranchConnectPolicy, LocateBranch } from '../../../src/model/branch.ts';
@@ -39,6 +40,9 @@ export interface ProxyLabOptions {
   readonly branchCaFile?: string;
   /** Other processes on the same ports, by their reports. */
   readonly peers?: Peers;
+  /** Moves are configured if this is given. */
+  readonly moves?: Partial<MovesPolicy>;
+  readonly openVerifiers?: OpenVerifiers;
   readonly freshen?: (pool: string) => Promise<void>;
   /** Called whenever the proxy has an overdue decision made. */
   readonly onDecideIfDue?: () => void;
@@ -77,6 +81,20 @@ export const LAB_POLICY: Pick<ProxyPolicy, 'client' | 'backend' | 'hold' | 'rela
   relay: 'auto',
 };
 
+const MOVES: MovesPolicy = {
+  mode: 'planned',
+  roles: ['*'],
+  verifiers: undefined,
+  md5: false,
+  waitMs: 10_000,
+  concurrent: 8,
+  perSecond: 1_000,
+  parkTimeoutMs: 30_000,
+  maxStateBytes: 65_536,
+  settings: [],
+  onStays: 'drain',
+};
+
 const BRANCH_CONNECT: BranchConnectPolicy = { attemptTimeoutMs: 5_000, budgetMs: 30_000 };
 
 export async function startProxyLab(options: ProxyLabOptions = {}): Promise<ProxyLab> {
@@ -108,6 +126,8 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
       },
       locateBranch: options.locateBranch,
     }),
+    ...(options.moves === undefined ? {} : { moves: { ...MOVES, ...options.moves } }),
+    ...(options.openVerifiers === undefined ? {} : { openVerifiers: options.openVerifiers }),
     ...(options.dial === undefined ? {} : { dial: options.dial }),
     ...(options.peers === undefined ? {} : { peers: options.peers }),
   });

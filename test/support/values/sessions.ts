@@ -40,6 +40,7 @@ export function aRegisteredSession(changes: Partial<RegisteredSession> = {}): Re
     end() {},
     cut() {},
     kill: () => ({ kind: 'killed', session: entry, isClientTold: true, statement: 'none' }),
+    movable: undefined,
     reroute() {},
     ...changes,
   };

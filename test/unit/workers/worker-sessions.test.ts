@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import type { Preflight } from '../../../src/reports/preflight.ts';
 import type { KillResult, SessionList } from '../../../src/reports/session-list.ts';
-import { IDS_PER_WORKER, killSession, listSessions, preflight } from '../../../src/workers/worker-sessions.ts';
+import type { MoveResult } from '../../../src/reports/session-move.ts';
+import {
+  IDS_PER_WORKER,
+  killSession,
+  listSessions,
+  moveSession,
+  preflight,
+} from '../../../src/workers/worker-sessions.ts';
 import type { NumberedWorker } from '../../../src/workers/worker-sessions.ts';
 import { aSessionEntry } from '../../support/values/sessions.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
@@ -13,11 +20,12 @@ function aWorker(
   answers: {
     readonly list?: Promise<SessionList | undefined>;
     readonly kill?: Promise<KillResult>;
+    readonly move?: Promise<MoveResult>;
     readonly preflight?: Promise<Preflight | undefined>;
     readonly sessions?: number;
   },
 ): NumberedWorker {
-  const { list = never, kill = never, preflight: counted = never, sessions = 0 } = answers;
+  const { list = never, kill = never, move = never, preflight: counted = never, sessions = 0 } = answers;
   // The second worker of a slot has another id.
   return {
     number,
@@ -25,6 +33,7 @@ function aWorker(
       id: number + 10,
       listSessions: () => list,
       killSession: () => kill,
+      moveSession: () => move,
       preflight: () => counted,
       sessionsOn: () => sessions,
     },
@@ -54,6 +63,19 @@ test('the worker that has the session ends it; an id of no worker is unknown; a 
   expect(await killSession(workers, 5, clock)).toEqual({ kind: 'unknown' });
   const silent = killSession(workers, 12 * IDS_PER_WORKER + 7, clock);
   await clock.advance(500);
+  expect(await silent).toEqual({ kind: 'silent_worker', worker: 2 });
+});
+
+test('a move is made by the worker that has the session, and takes as long as `moves` allows', async () => {
+  const clock = new ManualClock();
+  const moved: MoveResult = { kind: 'moved', from: 'pg-1', to: 'pg-2', durationMs: 12 };
+  const workers = [aWorker(1, { move: Promise.resolve(moved) }), aWorker(2, {})];
+  const moves = { waitMs: 10_000, parkTimeoutMs: 30_000 };
+  expect(await moveSession(workers, 11 * IDS_PER_WORKER + 1, clock, moves)).toBe(moved);
+  expect(await moveSession(workers, 5, clock, moves)).toEqual({ kind: 'unknown' });
+  expect(await moveSession(workers, 11 * IDS_PER_WORKER + 1, clock, undefined)).toEqual({ kind: 'not_configured' });
+  const silent = moveSession(workers, 12 * IDS_PER_WORKER + 7, clock, moves);
+  await clock.advance(45_500);
   expect(await silent).toEqual({ kind: 'silent_worker', worker: 2 });
 });
 

@@ -50,6 +50,9 @@ const LAST_WRITE_WAS_ASYNC = WRAP?.lastWriteWasAsync ?? 0;
  */
 let unusedRequest: WriteRequest | undefined;
 
+/** The `onread` of Node, of the handles that a pipe has let go of: another pipe may read from them later. */
+const nodesOwn = new WeakMap<StreamHandle, StreamHandle['onread']>();
+
 /** The part that a pipe needs of it: tests have another implementation. */
 export type PipeEnd = Pick<NodeHandle, keyof NodeHandle>;
 
@@ -58,6 +61,8 @@ export class NodeHandle {
   readonly #handle: StreamHandle;
   readonly #WriteRequest: Wrap['WriteRequest'];
   #onWritten = nothing;
+  /** The `onread` of Node. */
+  #passOn: StreamHandle['onread'] | undefined;
 
   private constructor(socket: Socket, handle: StreamHandle, { WriteRequest }: Wrap) {
     this.socket = socket;
@@ -74,7 +79,9 @@ export class NodeHandle {
   /** Reads into `buffer` from now on; may be called again. Bytes that Node has read before still arrive as `data`. */
   readInto(buffer: Uint8Array, reader: Reader): void {
     const handle = this.#handle;
-    const passOn = handle.onread;
+    // The second reader of a pipe is its last: the socket's next pipe must not pass on through this one.
+    if (this.#passOn !== undefined) nodesOwn.set(handle, this.#passOn);
+    const passOn = (this.#passOn ??= nodesOwn.get(handle) ?? handle.onread);
     handle.useUserBuffer(buffer);
     handle.onread = (data) => {
       const length = STATE[READ_BYTES_OR_ERROR] ?? 0;

@@ -1,0 +1,60 @@
+// `pointsman sessions move`: moves sessions one by one, and says of each how it went.
+import { z } from 'zod';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { reportFailure, requestWithToken } from '../operate.ts';
+import { findRunning } from '../running.ts';
+import type { Running, RunningOptions } from '../running.ts';
+
+/** A busy session, and a parked one, take their time. */
+const DEADLINE_MS = 60_000;
+
+const moved = z.looseObject({
+  session: z.number(),
+  result: z.enum(['moved', 'stayed', 'failed']),
+  from: z.string().nullable(),
+  to: z.string().nullable(),
+  reason: z.string().nullable(),
+  detail: z.string().nullable(),
+  duration_ms: z.number(),
+});
+type Moved = z.infer<typeof moved>;
+
+/** Exit code 1 if a session did not move. */
+export async function move(ids: readonly string[], options: RunningOptions, io: CliIo): Promise<number> {
+  const wrong = ids.find((id) => !/^\d+$/.test(id));
+  if (wrong !== undefined) {
+    io.stderr(`pointsman: ${wrong} is not a session: an id is a number, as \`pointsman sessions\` shows it\n`);
+    return EXIT.usage;
+  }
+  const running = findRunning(options, io);
+  if (typeof running === 'number') return running;
+  let code: number = EXIT.ok;
+  for (const id of new Set(ids)) {
+    const one = await moveOne(id, running, io);
+    if (one !== EXIT.ok) code = one;
+  }
+  return code;
+}
+
+async function moveOne(id: string, running: Running, io: CliIo): Promise<number> {
+  const path = `/sessions/${id}/move`;
+  const answer = await requestWithToken(running, { method: 'POST', path, deadlineMs: DEADLINE_MS }, io);
+  if (typeof answer === 'number') return answer;
+  const { data } = moved.safeParse(answer.body);
+  if (answer.status !== 200 || data === undefined) return reportFailure(answer, io);
+  io.stdout(movedText(data));
+  return data.result === 'moved' ? EXIT.ok : EXIT.failure;
+}
+
+function movedText({ session, result, from, to, reason, detail, duration_ms: durationMs }: Moved): string {
+  const why = `${reason ?? 'unknown'}${detail === null ? '' : ` (${detail})`}`;
+  switch (result) {
+    case 'moved':
+      return `session ${session} moved from ${from ?? 'no member'} to ${to ?? 'no member'} in ${durationMs} ms\n`;
+    case 'stayed':
+      return `session ${session} stayed${from === null ? '' : ` on ${from}`}: ${why}\n`;
+    case 'failed':
+      return `session ${session} ended: ${why}\n`;
+  }
+}

@@ -1,0 +1,158 @@
+// Stands between the relay and the session of a client that may move. While the server is asked a question, the
+// client's bytes wait, and what the server says goes to the question. One question at a time.
+import type { Clock } from '../../model/instant.ts';
+import { LONGEST_QUESTION_MS } from '../../reports/session-move.ts';
+import { BodyReader } from '../../wire/client-messages.ts';
+import { MessageReader } from '../../wire/message-reader.ts';
+import type { Taps } from '../relay/directions.ts';
+import type { MovingPart, RelayedSession } from '../relay/relayed-session.ts';
+import type { Gate } from '../relay/stall-gate.ts';
+
+/** A conversation of ours with the server of a session. */
+export interface Question<Result> {
+  /** The bytes for the server. */
+  start(): Uint8Array;
+  /** Takes the next bytes of the server. */
+  take(chunk: Uint8Array): QuestionStep<Result>;
+}
+
+export type QuestionStep<Result> =
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'send'; readonly bytes: Uint8Array }
+  /** `toClient`: what the server said to the client meanwhile. */
+  | { readonly kind: 'done'; readonly result: Result; readonly toClient: Uint8Array };
+
+interface Asking {
+  readonly take: (chunk: Uint8Array) => void;
+  /** Resolves when the client's bytes may go on. */
+  readonly wait: Promise<void>;
+  readonly goOn: () => void;
+  readonly cancelLimit: () => void;
+  /** Run when no question is under way any more, or when the answer is late. */
+  readonly next: (() => void)[];
+  isLate: boolean;
+}
+
+/** Bytes. */
+const LONGEST_PARAMETER = 30_000;
+
+export class Interposed implements MovingPart, Taps {
+  readonly #clock: Clock;
+  /** Also the taps behind this one. */
+  #session: RelayedSession | undefined;
+  #asking: Asking | undefined;
+  /** Reads the parameters of the server until the login is over. */
+  #login: MessageReader | undefined = new MessageReader(LONGEST_PARAMETER);
+  #serverMajor = 0;
+  #hasProvenItself = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The session that it serves; undefined before its relay is made. */
+  session(): RelayedSession | undefined {
+    return this.#session;
+  }
+
+  tapsOver(session: RelayedSession): Taps {
+    this.#session = session;
+    return this;
+  }
+
+  gateBefore(gate: Gate): Gate {
+    return () => gate() ?? this.#asking?.wait;
+  }
+
+  /** True: `run` is called when the question that is under way has its answer, or is late. */
+  isAsking(run: () => void): boolean {
+    const asking = this.#asking;
+    if (asking === undefined || asking.isLate) return false;
+    asking.next.push(run);
+    return true;
+  }
+
+  /** The server still owes the answer to a question that was given up. */
+  isLate(): boolean {
+    return this.#asking?.isLate === true;
+  }
+
+  /**
+   * To be called between two transactions, and while no other question is under way. Calls `onDone` once, synchronously
+   * with the last byte of the answer; with undefined when the answer is late.
+   */
+  ask<Result>(question: Question<Result>, onDone: (result: Result | undefined) => void): void {
+    let isReported = false;
+    const report = (result: Result | undefined): void => {
+      if (isReported) return;
+      isReported = true;
+      onDone(result);
+    };
+    const { promise: wait, resolve: goOn } = Promise.withResolvers<void>();
+    // The client's bytes wait until the answer is there all the same.
+    const cancelLimit = this.#clock.schedule(LONGEST_QUESTION_MS, () => {
+      asking.isLate = true;
+      report(undefined);
+      for (const run of asking.next.splice(0)) run();
+    });
+    const take = (chunk: Uint8Array): void => {
+      const step = question.take(chunk);
+      if (step.kind === 'send') this.#session?.tellServer(step.bytes);
+      if (step.kind !== 'done') return;
+      const next = asking.next.splice(0);
+      this.stop();
+      if (step.toClient.length > 0) this.#session?.passToClient(step.toClient);
+      report(step.result);
+      for (const run of next) run();
+    };
+    const asking: Asking = { take, wait, goOn, cancelLimit, next: [], isLate: false };
+    this.#asking = asking;
+    this.#session?.tellServer(question.start());
+  }
+
+  /** The answer is not wanted any more, and the client's bytes may go on. */
+  stop(): void {
+    const asking = this.#asking;
+    if (asking === undefined) return;
+    this.#asking = undefined;
+    asking.cancelLimit();
+    asking.goOn();
+    for (const run of asking.next.splice(0)) run();
+  }
+
+  /** The client had to send something to log in, or sent something early. */
+  hasProvenItself(): boolean {
+    return this.#hasProvenItself;
+  }
+
+  /** The first number of server_version: 18. 0: unknown. */
+  serverMajor(): number {
+    return this.#serverMajor;
+  }
+
+  fromClient(chunk: Uint8Array): void {
+    if (this.#login !== undefined) this.#hasProvenItself = true;
+    this.#session?.fromClient(chunk);
+  }
+
+  fromBackend(chunk: Uint8Array): boolean {
+    if (this.#login !== undefined) this.#readLogin(this.#login, chunk);
+    if (this.#asking === undefined) return this.#session?.fromBackend(chunk) === true;
+    this.#asking.take(chunk);
+    return false;
+  }
+
+  passedToClient(): void {
+    this.#session?.passedToClient();
+  }
+
+  #readLogin(reader: MessageReader, chunk: Uint8Array): void {
+    reader.add(chunk);
+    for (let message = reader.next(); message?.kind === 'message'; message = reader.next()) {
+      if (message.type === 'Z') this.#login = undefined;
+      if (message.type !== 'S' || message.body === undefined) continue;
+      const parameter = new BodyReader(message.body);
+      if (parameter.text() === 'server_version') this.#serverMajor = Number.parseInt(parameter.text() ?? '', 10);
+    }
+  }
+}

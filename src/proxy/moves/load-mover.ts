@@ -1,0 +1,44 @@
+// Owns the mover of a proxy, whose code is loaded when moves are configured: at the start, or at a reload.
+import type { MovesPolicy } from '../../model/moves.ts';
+import type { Server } from '../server.ts';
+import type { StartupHandOver } from '../startup/client-startup.ts';
+import type { MovableInputs, MovableSession } from './movable-session.ts';
+import type { Mover, MoverInputs } from './mover.ts';
+
+/** A session that begins. */
+interface Adoption extends Omit<MovableInputs, 'mover' | 'packet'> {
+  readonly server: Server;
+  readonly handedOver: StartupHandOver;
+}
+
+export class LoadedMover {
+  readonly #inputs: MoverInputs;
+  #loaded: { readonly mover: Mover; readonly session: typeof MovableSession } | undefined;
+
+  constructor(inputs: MoverInputs) {
+    this.#inputs = inputs;
+  }
+
+  /** To be awaited before `policy` is in force. */
+  async load(policy: MovesPolicy | undefined): Promise<void> {
+    if (policy === undefined || this.#loaded !== undefined) return;
+    const [{ Mover: OneMover }, { MovableSession: OneSession }] = await Promise.all([
+      import('./mover.ts'),
+      import('./movable-session.ts'),
+    ]);
+    this.#loaded ??= { mover: new OneMover(this.#inputs), session: OneSession };
+  }
+
+  /** Undefined: the session never moves. */
+  adopt({ server, handedOver, ...inputs }: Adoption): MovableSession | undefined {
+    const { packet, isReadable } = handedOver;
+    const isConfigured = this.#inputs.policy() !== undefined;
+    if (!isConfigured || !isReadable || packet === undefined || 'branch' in server) return undefined;
+    return this.#loaded && new this.#loaded.session({ ...inputs, packet, mover: this.#loaded.mover });
+  }
+
+  /** Undefined: moves were never configured. */
+  get(): Mover | undefined {
+    return this.#loaded?.mover;
+  }
+}

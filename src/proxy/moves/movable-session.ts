@@ -1,0 +1,312 @@
+// A session that may move: it is asked for its state, parked, and logged in at its next server. It decides nothing
+// about servers: the mover has it move when its turn has come. Each step begins between two transactions, and whatever
+// is unknown leaves the session where it is, or ends it.
+import type { Socket } from 'node:net';
+import { movability, movabilityBefore } from '../../core/movable.ts';
+import type { MoveFacts } from '../../core/movable.ts';
+import type { CloseReason, EvictionCause } from '../../model/close-reason.ts';
+import type { Instant } from '../../model/instant.ts';
+import type { MemberName } from '../../model/member.ts';
+import type { CarriedState, Movability, PinReason } from '../../model/moves.ts';
+import type { PoolName } from '../../model/policy.ts';
+import type { Target } from '../../core/routing-table.ts';
+import type { SessionState } from '../../reports/session-state.ts';
+import type { QuestionResult } from '../../wire/session-question.ts';
+import type { MovingPart } from '../relay/relayed-session.ts';
+import type { Assignment } from '../session-registry.ts';
+import { durationText } from '../../core/describe.ts';
+import { startupParameters } from '../../wire/startup.ts';
+import { sayGoodbye } from '../ending/linger.ts';
+import { Interposed } from './interposed.ts';
+import { logInAgain } from './log-in-again.ts';
+import type { LoggedIn, LoginFailure } from './log-in-again.ts';
+import type { Journey, Movable, Outcome, Traveller } from './movable.ts';
+import type { Mover } from './mover.ts';
+import { ParkedClient } from './parked-client.ts';
+
+/** The session as a whole. */
+export interface MovingHost {
+  readonly id: number;
+  readonly pool: PoolName;
+  readonly state: SessionState;
+  isIdle(): boolean;
+  onIdle(run: () => void): () => void;
+  assignment(): Assignment | undefined;
+  assign(assignment: Assignment): void;
+  /** Enters the state. `leave` is called once, when the session leaves it. False: the session is closed. */
+  enter(step: 'park' | 'move', leave: () => void): boolean;
+  /** It is relayed again, to this member. False: the session is closed. */
+  resumed(member: MemberName): boolean;
+  end(reason: CloseReason, detail?: string): void;
+  cut(reason: CloseReason, detail?: string): void;
+}
+
+export interface MovableInputs {
+  readonly host: MovingHost;
+  readonly client: Socket;
+  /** Has the client's address, without its port. */
+  readonly record: { address(): string };
+  /** The startup packet as it was forwarded. */
+  readonly packet: Uint8Array;
+  readonly mover: Mover;
+}
+
+/** From the park to the end of the move. */
+interface OwnJourney extends Journey {
+  /** Reads ahead. */
+  readonly client: ParkedClient;
+  readonly state: CarriedState;
+  readonly cancelLimit: () => void;
+  /** Why the last attempt did not succeed. */
+  lastFailure: string | undefined;
+}
+
+type PinnedAs = Extract<Movability, { kind: 'pinned' }>;
+
+/** The pause before another attempt at a server that is starting, stopping, or full. Milliseconds. */
+const RETRY_MS = 250;
+
+const nothing = (): void => {};
+const NO_NEWS = new Uint8Array(0);
+
+export class MovableSession implements Movable, Traveller {
+  readonly #inputs: MovableInputs;
+  readonly #interposed: Interposed;
+  /** Called with the outcome of the move that is under way. */
+  #listeners: ((outcome: Outcome) => void)[] = [];
+  #journey: OwnJourney | undefined;
+  /** Those who wait until it is idle. */
+  readonly #untilIdle = new Set<() => void>();
+
+  constructor(inputs: MovableInputs) {
+    this.#inputs = inputs;
+    this.#interposed = new Interposed(inputs.mover.clock);
+  }
+
+  get id(): number {
+    return this.#inputs.host.id;
+  }
+
+  get pool(): PoolName {
+    return this.#inputs.host.pool;
+  }
+
+  member(): MemberName | undefined {
+    return this.#inputs.host.assignment()?.member;
+  }
+
+  /** For the relay. */
+  part(): MovingPart {
+    return this.#interposed;
+  }
+
+  isWaiting(): boolean {
+    return this.#journey?.client.isWaiting() === true;
+  }
+
+  request(cause: EvictionCause, onOutcome: (outcome: Outcome) => void): void {
+    this.#listeners.push(onOutcome);
+    if (this.#journey !== undefined || this.#listeners.length > 1) return;
+    this.ask((found, state) => {
+      if (found.kind === 'pinned') this.#stays(cause, found);
+      else if (state !== undefined) this.#park(cause, state);
+    });
+  }
+
+  requestWhenIdle(cause: EvictionCause, limitMs: number, onOutcome: (outcome: Outcome) => void): void {
+    const { host, mover } = this.#inputs;
+    if (host.isIdle() || host.state !== 'relaying') return this.request(cause, onOutcome);
+    const go = (): void => {
+      cancel();
+      this.request(cause, onOutcome);
+    };
+    const stopListening = host.onIdle(go);
+    const cancelLimit = mover.clock.schedule(limitMs, go);
+    const cancel = (): void => {
+      this.#untilIdle.delete(go);
+      stopListening();
+      cancelLimit();
+    };
+    this.#untilIdle.add(go);
+    return undefined;
+  }
+
+  ask(onAnswer: (found: Movability, state?: CarriedState) => void): void {
+    const { host, mover } = this.#inputs;
+    const session = this.#interposed.session();
+    const facts = this.#facts();
+    const before = movabilityBefore(facts);
+    if (before.kind === 'pinned') return onAnswer(before);
+    if (session === undefined || !host.isIdle() || !session.isWhole()) return onAnswer(pinned('busy'));
+    if (this.#interposed.isAsking(() => this.ask(onAnswer))) return undefined;
+    if (this.#interposed.isLate()) return onAnswer(pinned('question_failed', 'an earlier question has no answer yet'));
+    const startedAt = mover.clock.now();
+    const member = this.member();
+    return this.#interposed.ask(mover.question(this.#interposed.serverMajor()), (result) => {
+      const found = this.#judge(facts, result);
+      mover.asked(this, member, result?.kind === 'answered' ? found.kind : 'failed', startedAt);
+      onAnswer(found, result?.kind === 'answered' ? result.state : undefined);
+      // Without a FATAL error of the server nothing tells its client.
+      if (result?.kind === 'over' && session.isWhole() && !session.isFatal()) host.cut('internal_error', result.why);
+    });
+  }
+
+  travel(): void {
+    const { host, mover, record } = this.#inputs;
+    const pool = mover.pool(host.pool);
+    const startedAt = mover.clock.now();
+    let abortConnect = nothing;
+    let abortLogin = nothing;
+    const leave = (): void => {
+      abortConnect();
+      abortLogin();
+    };
+    if (pool === undefined || !host.enter('move', leave)) return;
+    abortConnect = mover.connect({
+      session: host.id,
+      clientAddress: record.address(),
+      pool,
+      onAssigned: (assignment) => host.assign(assignment),
+      onConnected: (target, backend) => {
+        abortLogin = this.#logIn(target, backend, startedAt);
+      },
+      onRouteAgain: () => this.#waitAgain(0),
+      onUnreachable: (pauseMs) => this.#waitAgain(pauseMs),
+    });
+  }
+
+  /** Its next server is no longer open. */
+  reroute(): void {
+    if (this.#inputs.host.state === 'moving') this.#waitAgain(0);
+  }
+
+  /** The session ends: synchronous with its transition. Idempotent. */
+  ended(reason: CloseReason, detail: string | undefined): void {
+    const journey = this.#journey;
+    this.#journey = undefined;
+    if (journey !== undefined) {
+      journey.cancelLimit();
+      journey.client.release();
+      this.#inputs.mover.ended(this, reason);
+    }
+    this.#interposed.stop();
+    for (const go of this.#untilIdle) go();
+    this.#report({ kind: 'failed', reason, detail });
+  }
+
+  #facts(): MoveFacts {
+    const { mover, packet } = this.#inputs;
+    const parameters = startupParameters(packet);
+    const loginRole = parameters.get('user') ?? '';
+    return {
+      isReadable: this.#interposed.session()?.activity() !== undefined,
+      isReplication: parameters.has('replication'),
+      isRoleConfigured: mover.isRoleConfigured(loginRole),
+      canLogInAgain: !this.#interposed.hasProvenItself(),
+      isUnnamedTooLong: false,
+      hiddenState: undefined,
+      loginRole,
+    };
+  }
+
+  #judge(facts: MoveFacts, result: QuestionResult | undefined): Movability {
+    if (result === undefined) return pinned('question_failed', 'no answer in time');
+    if (result.kind === 'answered') return movability(facts, result.state);
+    return pinned(result.kind === 'failed' ? result.reason : 'question_failed', result.why);
+  }
+
+  #stays(cause: EvictionCause, { reason, detail }: PinnedAs): void {
+    this.#inputs.mover.stayed(this, cause, reason, detail);
+    this.#report({ kind: 'stayed', reason, detail });
+  }
+
+  /** Synchronous with the last byte of the answer: no byte of the client has gone to the server since the question. */
+  #park(cause: EvictionCause, state: CarriedState): void {
+    const { host, mover, client } = this.#inputs;
+    const session = this.#interposed.session();
+    const from = this.member();
+    if (session === undefined || from === undefined || !session.isWhole() || !host.isIdle()) {
+      return this.#stays(cause, pinned('busy'));
+    }
+    if (!host.enter('park', () => mover.left(this))) return undefined;
+    const waiting = session.park();
+    const onLeft = (reason: CloseReason): void => host.cut(reason);
+    const limitMs = mover.parkTimeoutMs();
+    this.#journey = {
+      from,
+      cause,
+      parkedAt: mover.clock.now(),
+      client: new ParkedClient({ client, waiting, onLeft, onWaiting: () => mover.waits(this) }),
+      state,
+      cancelLimit: mover.clock.schedule(limitMs, () => this.#tooLate(limitMs)),
+      lastFailure: undefined,
+    };
+    return mover.parked(this, this.#journey);
+  }
+
+  #tooLate(limitMs: number): void {
+    const why = this.#journey?.lastFailure;
+    this.#inputs.host.end('move_timeout', `no next server within ${durationText(limitMs)}${why ? `; ${why}` : ''}`);
+  }
+
+  #waitAgain(pauseMs: number): void {
+    const { host, mover } = this.#inputs;
+    if (host.enter('park', () => mover.left(this))) mover.queue(this, pauseMs);
+  }
+
+  #logIn(target: Target, backend: Socket, startedAt: Instant): () => void {
+    const journey = this.#journey;
+    const { mover, packet } = this.#inputs;
+    if (journey === undefined) {
+      backend.destroy();
+      return nothing;
+    }
+    return logInAgain({
+      backend,
+      packet,
+      state: journey.state,
+      clock: mover.clock,
+      onDone: (login) => this.#resume(target, backend, login, startedAt),
+      onFailed: (failure) => this.#failed(target, failure),
+    });
+  }
+
+  #failed({ member }: Target, { reason, detail, isForNow }: LoginFailure): void {
+    const { host, mover } = this.#inputs;
+    const why = `${member}: ${detail}`;
+    if (!isForNow || this.#journey === undefined) return host.end(reason, why);
+    this.#journey.lastFailure = why;
+    mover.turnedAway(member);
+    return this.#waitAgain(RETRY_MS);
+  }
+
+  #resume(target: Target, backend: Socket, login: LoggedIn, startedAt: Instant): void {
+    const { host, mover, client } = this.#inputs;
+    const session = this.#interposed.session();
+    const journey = this.#journey;
+    if (session === undefined || journey === undefined || !mover.isOpen(host.pool, target)) {
+      sayGoodbye(backend);
+      return this.#waitAgain(0);
+    }
+    // The `close` event of a client that was reset in this turn of the event loop is still to come.
+    if (client.destroyed) host.cut('client_reset');
+    if (!host.resumed(target.member)) return void backend.destroy();
+    this.#journey = undefined;
+    journey.cancelLimit();
+    const wasWaiting = journey.client.isWaiting();
+    const { bytes: opening, hasEnded: hasClientEnded } = journey.client.release();
+    session.resume({ backend, server: target, key: login.key, news: NO_NEWS, opening, hasClientEnded });
+    mover.moved(this, journey, { to: target.member, startedAt, wasWaiting });
+    this.#report({ kind: 'moved', to: target.member });
+  }
+
+  #report(outcome: Outcome): void {
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const run of listeners) run(outcome);
+  }
+}
+
+function pinned(reason: PinReason, detail?: string): PinnedAs {
+  return { kind: 'pinned', reason, ...(detail !== undefined && { detail }) };
+}

@@ -1,0 +1,43 @@
+// A session that may move: for the parts that want it to move, and for the mover.
+import type { CloseReason, EvictionCause } from '../../model/close-reason.ts';
+import type { Instant } from '../../model/instant.ts';
+import type { MemberName } from '../../model/member.ts';
+import type { CarriedState, Movability, PinReason } from '../../model/moves.ts';
+import type { PoolName } from '../../model/policy.ts';
+
+/** How a request to move ends. `failed`: the session has ended. */
+export type Outcome =
+  | { readonly kind: 'moved'; readonly to: MemberName }
+  | { readonly kind: 'stayed'; readonly reason: PinReason; readonly detail?: string | undefined }
+  | { readonly kind: 'failed'; readonly reason: CloseReason; readonly detail: string | undefined };
+
+export interface Movable {
+  /**
+   * Moves the session, if it can move and is between two transactions. Calls `onOutcome` once. A session that is on its
+   * way already has the outcome of that way.
+   */
+  request(cause: EvictionCause, onOutcome: (outcome: Outcome) => void): void;
+  /** As `request`, but waits for the end of its transaction, for `limitMs` at most. */
+  requestWhenIdle(cause: EvictionCause, limitMs: number, onOutcome: (outcome: Outcome) => void): void;
+  /** Asks its server, and moves nothing. Calls `onAnswer` once. */
+  ask(onAnswer: (found: Movability, state?: CarriedState) => void): void;
+}
+
+/** From the park to the end of the move. */
+export interface Journey {
+  readonly from: MemberName;
+  readonly cause: EvictionCause;
+  readonly parkedAt: Instant;
+}
+
+/** A session, for the mover. */
+export interface Traveller {
+  readonly id: number;
+  readonly pool: PoolName;
+  /** Undefined: it is parked. */
+  member(): MemberName | undefined;
+  /** Its client has sent something since it was parked. */
+  isWaiting(): boolean;
+  /** Its turn has come, while it is parked. */
+  travel(): void;
+}

@@ -1,0 +1,244 @@
+// Has parked sessions logged in at their next servers: those whose clients wait first, then those that were parked
+// last, because their clients were busy. Limits how many logins are under way and how many begin in a second. Owns what
+// is counted of the moves of a pool, from the first parked session until none is left.
+import { openRoute, includesTarget } from '../../core/routing-table.ts';
+import type { Target } from '../../core/routing-table.ts';
+import type { CloseReason, EvictionCause } from '../../model/close-reason.ts';
+import type { Clock, Instant } from '../../model/instant.ts';
+import type { MemberName } from '../../model/member.ts';
+import type { MovesPolicy, PinReason } from '../../model/moves.ts';
+import type { PoolName, PoolPolicy } from '../../model/policy.ts';
+import type { QuestionResult as QuestionEnd } from '../../reports/move-events.ts';
+import type { MoveResult } from '../../reports/session-move.ts';
+import { SessionQuestion } from '../../wire/session-question.ts';
+import { ConnectAttempts } from '../connect/connect-attempts.ts';
+import type { BackendConnector, ConnectRequest } from '../connect/connect-backend.ts';
+import type { ProxyDependencies } from '../options.ts';
+import type { SessionRegistry } from '../session-registry.ts';
+import { TokenBucket } from '../token-bucket.ts';
+import type { Journey, Movable, Traveller } from './movable.ts';
+import { MoveQueue } from './move-queue.ts';
+import { MoveTally } from './move-tally.ts';
+
+/** The end of a move. */
+interface Arrival {
+  readonly to: MemberName;
+  /** Of the connect. */
+  readonly startedAt: Instant;
+  /** Its client had sent something meanwhile. */
+  readonly wasWaiting: boolean;
+}
+
+export interface MoverInputs extends Pick<
+  ProxyDependencies,
+  'clock' | 'onEvent' | 'onTrigger' | 'table' | 'decideIfDue'
+> {
+  /** As it is now. Undefined: no session moves any more. */
+  readonly policy: () => MovesPolicy | undefined;
+  /** As it is now; as it was last if a reload removed it. */
+  readonly pool: (name: PoolName) => PoolPolicy | undefined;
+  readonly registry: SessionRegistry;
+  readonly connector: BackendConnector;
+  readonly connectAttempts: () => number;
+}
+
+/** After a reload without the section: sessions that are parked already still move. */
+const NO_LONGER = { concurrent: 8, perSecond: 200 };
+
+const nothing = (): void => {};
+
+export class Mover {
+  readonly clock: Clock;
+  readonly #inputs: MoverInputs;
+  /** The parked sessions. */
+  readonly #queues = new Map<PoolName, MoveQueue<Traveller>>();
+  readonly #moving = new Set<Traveller>();
+  readonly #tallies = new Map<PoolName, MoveTally>();
+  #bucket: TokenBucket;
+  #perSecond: number;
+  #cancelPump = nothing;
+
+  constructor(inputs: MoverInputs) {
+    this.#inputs = inputs;
+    this.clock = inputs.clock;
+    this.#perSecond = inputs.policy()?.perSecond ?? 1;
+    this.#bucket = new TokenBucket(this.#perSecond, this.clock.now());
+  }
+
+  /** For an operator. Waits for the session's transaction to end, for as long as `moves.wait` allows. */
+  move(session: Movable, from: MemberName | undefined): Promise<MoveResult> {
+    const startedAt = this.clock.now();
+    const waitMs = this.#inputs.policy()?.waitMs ?? 0;
+    return new Promise((resolve) => {
+      session.requestWhenIdle('operator', waitMs, (outcome) =>
+        resolve({ ...outcome, from, durationMs: this.clock.now() - startedAt }),
+      );
+    });
+  }
+
+  /** Logins begin, as far as routes are open. */
+  tableChanged(): void {
+    for (const queue of this.#queues.values()) queue.hurry();
+    this.#pump();
+  }
+
+  stop(): void {
+    this.#cancelPump();
+  }
+
+  // For its sessions alone.
+
+  isRoleConfigured(role: string): boolean {
+    return (this.#inputs.policy()?.roles ?? []).some((pattern) => matchesPattern(role, pattern));
+  }
+
+  question(serverMajor: number): SessionQuestion {
+    const { settings = [], maxStateBytes = 0 } = this.#inputs.policy() ?? {};
+    return new SessionQuestion({ serverMajor, customNames: settings, maxStateBytes });
+  }
+
+  pool(name: PoolName): PoolPolicy | undefined {
+    return this.#inputs.pool(name);
+  }
+
+  parkTimeoutMs(): number {
+    return this.#inputs.policy()?.parkTimeoutMs ?? 0;
+  }
+
+  connect(
+    request: Omit<ConnectRequest, 'attempts' | 'firstRequest' | 'parked' | 'onDeclined' | 'onClosed'>,
+  ): () => void {
+    const { connector, connectAttempts } = this.#inputs;
+    return connector.connect({
+      ...request,
+      attempts: new ConnectAttempts(connectAttempts()),
+      firstRequest: undefined,
+      parked: undefined,
+      // Without a first request neither can happen.
+      onDeclined: ({ drop }) => drop(),
+      onClosed: nothing,
+    });
+  }
+
+  /** Synchronously with the use of the answer (G2, G3). */
+  isOpen(pool: PoolName, target: Target): boolean {
+    this.#inputs.decideIfDue();
+    return includesTarget(openRoute(this.#inputs.table(), pool)?.targets ?? [], target);
+  }
+
+  asked({ id, pool }: Traveller, member: MemberName | undefined, result: QuestionEnd, startedAt: Instant): void {
+    if (member === undefined) return;
+    const durationMs = this.clock.now() - startedAt;
+    this.#inputs.onEvent({ kind: 'session_asked', pool, session: id, member, result, durationMs });
+  }
+
+  stayed(session: Traveller, cause: EvictionCause, reason: PinReason, detail: string | undefined): void {
+    const { id, pool } = session;
+    const member = session.member();
+    if (member === undefined) return;
+    this.#tallies.get(pool)?.stayed(reason);
+    this.#inputs.onEvent({ kind: 'session_stayed', pool, session: id, member, cause, reason, detail });
+  }
+
+  parked(session: Traveller, { from, cause }: Journey): void {
+    const { id, pool } = session;
+    this.#tally(pool).parked(from);
+    this.#inputs.onEvent({ kind: 'session_parked', pool, session: id, member: from, cause });
+    this.queue(session, 0);
+  }
+
+  /** The parked session is to move, not before the pause is over. */
+  queue(session: Traveller, pauseMs: number): void {
+    this.#moving.delete(session);
+    const queue = this.#queues.get(session.pool) ?? new MoveQueue<Traveller>();
+    this.#queues.set(session.pool, queue);
+    queue.add(session, this.clock.now() + pauseMs);
+    this.#pump();
+  }
+
+  /** The client of a parked session has sent something. */
+  waits(session: Traveller): void {
+    this.#queues.get(session.pool)?.waits(session);
+  }
+
+  /** It is no longer parked. */
+  left(session: Traveller): void {
+    this.#queues.get(session.pool)?.remove(session);
+  }
+
+  moved(session: Traveller, journey: Journey, { to, startedAt, wasWaiting }: Arrival): void {
+    const { id, pool } = session;
+    const { from, cause, parkedAt } = journey;
+    const now = this.clock.now();
+    const gapMs = now - parkedAt;
+    const loginMs = now - startedAt;
+    this.#tally(pool).moved(to, gapMs);
+    this.#inputs.onEvent({ kind: 'session_moved', pool, session: id, from, to, cause, gapMs, loginMs, wasWaiting });
+    this.#over(session);
+  }
+
+  /** The session ended while it was parked or moving. */
+  ended(session: Traveller, reason: CloseReason): void {
+    this.#tally(session.pool).ended(reason);
+    this.#over(session);
+  }
+
+  turnedAway(member: MemberName): void {
+    this.#inputs.onTrigger({ kind: 'backend_closed', member });
+  }
+
+  #over(session: Traveller): void {
+    const { pool } = session;
+    this.#moving.delete(session);
+    const tally = this.#tallies.get(pool);
+    if (tally?.isOver() === true) {
+      this.#tallies.delete(pool);
+      this.#inputs.onEvent(tally.finished(pool, this.clock.now()));
+    }
+    this.#pump();
+  }
+
+  #tally(pool: PoolName): MoveTally {
+    const tally = this.#tallies.get(pool) ?? new MoveTally(this.clock.now());
+    this.#tallies.set(pool, tally);
+    return tally;
+  }
+
+  readonly #pump = (): void => {
+    this.#cancelPump();
+    if (this.#queues.size === 0) return;
+    const now = this.clock.now();
+    const { concurrent, perSecond } = this.#inputs.policy() ?? NO_LONGER;
+    if (perSecond !== this.#perSecond) this.#bucket = new TokenBucket((this.#perSecond = perSecond), now);
+    for (const [pool, queue] of this.#queues) {
+      while (this.#moving.size < concurrent && this.#isRouted(pool)) {
+        if (!queue.isReady(now)) break;
+        const waitMs = this.#bucket.take(now);
+        if (waitMs > 0) return this.#pumpAt(now + waitMs);
+        const session = queue.take();
+        if (session === undefined) break;
+        this.#moving.add(session);
+        session.travel();
+      }
+    }
+    return this.#pumpAt(Math.min(...[...this.#queues.values()].map((queue) => queue.pausedUntil())));
+  };
+
+  #pumpAt(at: Instant): void {
+    this.#cancelPump();
+    if (at !== Infinity) this.#cancelPump = this.clock.schedule(Math.max(0, at - this.clock.now()), this.#pump);
+  }
+
+  #isRouted(pool: PoolName): boolean {
+    const { decideIfDue, table, registry } = this.#inputs;
+    decideIfDue();
+    const route = openRoute(table(), pool);
+    return route !== undefined && registry.limitReached(pool, route) === undefined;
+  }
+}
+
+/** `*` stands for any characters. */
+function matchesPattern(role: string, pattern: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`));
+  return new RegExp(`^${parts.join('.*')}$`, 's').test(role);
+}
