@@ -187,7 +187,7 @@ export class MovableSession implements Movable, Traveller {
     if (journey !== undefined) {
       journey.cancelLimit();
       journey.client.release();
-      this.#inputs.mover.ended(this, reason);
+      this.#inputs.mover.ended(this);
     }
     this.#interposed.stop();
     for (const go of this.#untilIdle) go();

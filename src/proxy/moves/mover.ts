@@ -1,9 +1,8 @@
 // Has parked sessions logged in at their next servers: those whose clients wait first, then those that were parked
-// last, because their clients were busy. Limits how many logins are under way and how many begin in a second. Owns what
-// is counted of the moves of a pool, from the first parked session until none is left.
+// last, because their clients were busy. Limits how many logins are under way and how many begin in a second.
 import { openRoute, includesTarget } from '../../core/routing-table.ts';
 import type { Target } from '../../core/routing-table.ts';
-import type { CloseReason, EvictionCause } from '../../model/close-reason.ts';
+import type { EvictionCause } from '../../model/close-reason.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { MovesPolicy, PinReason } from '../../model/moves.ts';
@@ -18,7 +17,6 @@ import type { SessionRegistry } from '../session-registry.ts';
 import { TokenBucket } from '../token-bucket.ts';
 import type { Journey, Movable, Traveller } from './movable.ts';
 import { MoveQueue } from './move-queue.ts';
-import { MoveTally } from './move-tally.ts';
 
 /** The end of a move. */
 interface Arrival {
@@ -53,7 +51,6 @@ export class Mover {
   /** The parked sessions. */
   readonly #queues = new Map<PoolName, MoveQueue<Traveller>>();
   readonly #moving = new Set<Traveller>();
-  readonly #tallies = new Map<PoolName, MoveTally>();
   #bucket: TokenBucket;
   #perSecond: number;
   #cancelPump = nothing;
@@ -136,13 +133,11 @@ export class Mover {
     const { id, pool } = session;
     const member = session.member();
     if (member === undefined) return;
-    this.#tallies.get(pool)?.stayed(reason);
     this.#inputs.onEvent({ kind: 'session_stayed', pool, session: id, member, cause, reason, detail });
   }
 
   parked(session: Traveller, { from, cause }: Journey): void {
     const { id, pool } = session;
-    this.#tally(pool).parked(from);
     this.#inputs.onEvent({ kind: 'session_parked', pool, session: id, member: from, cause });
     this.queue(session, 0);
   }
@@ -172,14 +167,12 @@ export class Mover {
     const now = this.clock.now();
     const gapMs = now - parkedAt;
     const loginMs = now - startedAt;
-    this.#tally(pool).moved(to, gapMs);
     this.#inputs.onEvent({ kind: 'session_moved', pool, session: id, from, to, cause, gapMs, loginMs, wasWaiting });
     this.#over(session);
   }
 
   /** The session ended while it was parked or moving. */
-  ended(session: Traveller, reason: CloseReason): void {
-    this.#tally(session.pool).ended(reason);
+  ended(session: Traveller): void {
     this.#over(session);
   }
 
@@ -188,20 +181,8 @@ export class Mover {
   }
 
   #over(session: Traveller): void {
-    const { pool } = session;
     this.#moving.delete(session);
-    const tally = this.#tallies.get(pool);
-    if (tally?.isOver() === true) {
-      this.#tallies.delete(pool);
-      this.#inputs.onEvent(tally.finished(pool, this.clock.now()));
-    }
     this.#pump();
-  }
-
-  #tally(pool: PoolName): MoveTally {
-    const tally = this.#tallies.get(pool) ?? new MoveTally(this.clock.now());
-    this.#tallies.set(pool, tally);
-    return tally;
   }
 
   readonly #pump = (): void => {
