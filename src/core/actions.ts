@@ -20,6 +20,8 @@ export interface Action {
   readonly mode: LeaveMode;
   /** The deadline of a drain for a switchover, from its beginning. Absent: the pool's. Milliseconds. */
   readonly limitMs?: number;
+  /** Sessions that cannot move stay. Absent: they end. */
+  readonly keepsPinned?: true;
   /** A drain begins after this time, if the table still demands it. Milliseconds. */
   readonly afterMs: number;
   readonly why: Why;
@@ -27,7 +29,7 @@ export interface Action {
 
 const REMOVED: Standing = leave('removed', { code: 'never_answered' });
 
-type Departure = Pick<Action, 'cause' | 'mode' | 'limitMs' | 'why'>;
+type Departure = Pick<Action, 'cause' | 'mode' | 'limitMs' | 'keepsPinned' | 'why'>;
 
 /** Sessions never move to a fallback or to another lagging member: without an eligible member they stay. */
 function departed(pool: PoolPolicy, route: Route | undefined, left: Leave, cause = left.cause): Departure {
@@ -76,6 +78,24 @@ function departure(
   return LEAVE_FORCE[left.mode] > LEAVE_FORCE[known.mode] ? left : undefined;
 }
 
+/**
+ * A switchover that the cluster has scheduled is due: the primary will end all of its sessions. The ones that can move
+ * leave before.
+ */
+function departureBeforeSchedule(
+  member: MemberName,
+  previous: PoolDecision,
+  next: PoolDecision | undefined,
+): Departure | undefined {
+  const standing = next?.standings.get(member);
+  if (standing === undefined || !isDue(standing) || isDue(previous.standings.get(member))) return undefined;
+  return { cause: 'switchover', mode: 'drain_idle', keepsPinned: true, why: standing.why };
+}
+
+function isDue(standing: Standing | undefined): boolean {
+  return standing?.kind === 'keep' && standing.why.code === 'switchover_due';
+}
+
 /** In the order of the policy's pools. `planActions(policy, t, t)` is empty. */
 export function planActions(policy: RoutingPolicy, previous: RoutingTable, next: RoutingTable): readonly Action[] {
   const actions: Action[] = [];
@@ -83,7 +103,9 @@ export function planActions(policy: RoutingPolicy, previous: RoutingTable, next:
     const before = previous.pools.get(pool.name);
     if (before === undefined) continue;
     for (const [member, address] of before.addresses) {
-      const left = departure(pool, member, before, next.pools.get(pool.name));
+      const after = next.pools.get(pool.name);
+      const scheduled = policy.moves && departureBeforeSchedule(member, before, after);
+      const left = departure(pool, member, before, after) ?? scheduled;
       if (left === undefined) continue;
       const afterMs = isRelocation(left) ? pool.relocateAfterMs : 0;
       actions.push({ kind: 'evict', pool: pool.name, member, address, afterMs, ...left });
@@ -98,6 +120,7 @@ export function isOver(action: Action, table: RoutingTable): boolean {
   const decision = table.pools.get(pool);
   const standing = decision?.standings.get(member);
   const isThere = isSameAddress(decision?.addresses.get(member), address);
+  if (action.keepsPinned === true) return !isThere || !isDue(standing);
   if (action.cause === 'switchover' && standing?.kind === 'leave' && standing.cause !== 'switchover') return true;
   if (isThere && standing !== undefined && standing.kind !== 'leave') return true;
   return isRelocation(action) && !hasEligible(decision?.route);

@@ -4,6 +4,7 @@ import type { Check } from './check.ts';
 import type { LeaveCause } from './close-reason.ts';
 import type { KeyPairFiles } from './key-pair.ts';
 import type { Address } from './member.ts';
+import type { MovesPolicy } from './moves.ts';
 
 export type PoolName = string;
 
@@ -90,6 +91,8 @@ export interface RoutingPolicy {
   readonly probe: ProbePolicy;
   readonly hold: SwitchoverPolicy;
   readonly pools: readonly PoolPolicy[];
+  /** Absent: no session moves. */
+  readonly moves?: MovesPolicy | undefined;
   /** Our own zone. */
   readonly zone?: string | undefined;
 }

@@ -219,8 +219,8 @@ class RunningProxy implements LocalProxy {
   }
 
   preflight(member: MemberName): Promise<Preflight | undefined> {
-    const isPossible = this.#policy.current().moves !== undefined;
-    return Promise.resolve(isPossible ? preflight(this.#registry.all(), member) : undefined);
+    const mover = this.#policy.current().moves && this.#mover.get();
+    return preflight(this.#registry.all(), member, mover);
   }
 
   tally(): Tally {

@@ -26,10 +26,15 @@ export function killSession(sessions: Iterable<RegisteredSession>, id: number): 
   return { kind: 'unknown' };
 }
 
-/** No session has been asked yet. */
-export function preflight(sessions: readonly RegisteredSession[], member: MemberName): Preflight {
+/** Undefined without the section `moves`, where `mover` is undefined. */
+export async function preflight(
+  sessions: readonly RegisteredSession[],
+  member: MemberName,
+  mover: Mover | undefined,
+): Promise<Preflight | undefined> {
+  if (mover === undefined) return undefined;
   const there = sessions.filter((session) => session.assignment()?.member === member);
-  return { movable: 0, stays: {}, unknown: there.length };
+  return mover.preflight(there, member);
 }
 
 /** `mover`: undefined without the section `moves`. */

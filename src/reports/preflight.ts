@@ -3,7 +3,7 @@ import { PIN_REASONS } from '../model/moves.ts';
 import type { PinReason } from '../model/moves.ts';
 
 /** A process counts a session as unknown that has not answered by then. Milliseconds. */
-export const PREFLIGHT_MS = 5_000;
+export const PREFLIGHT_MS = 3_000;
 
 export interface Preflight {
   readonly movable: number;

@@ -7,6 +7,7 @@ import type { SwitchoverOptions } from './switchover.ts';
 const HELP = `
 The running Pointsman holds new clients of the primary, gives running transactions time to finish, ends the primary's
 sessions between two transactions, asks the cluster to switch, and lets the clients go on with the next primary.
+With the section moves in the configuration, sessions that can move do not end: they go on with the next primary.
 It needs the admin token. Ctrl-C cancels, and all clients are released at once. When the cluster has the request, it
 cannot be taken back: clients then wait until a primary is proven, and a second Ctrl-C releases them.
 Another Pointsman in front of the same cluster does not hold its clients: its sessions end when the primary stops.

@@ -124,7 +124,8 @@ const hold = z.strictObject({
   before_switchover: key(
     duration(0).prefault(0),
     `New clients of the primary wait from this long before a scheduled switchover until the new primary is confirmed.
-    Existing sessions stay. 0: they wait only from the moment the primary reports that it stops.`,
+    Existing sessions stay; with the section moves, those that can move are parked meanwhile. 0: they wait only from
+    the moment the primary reports that it stops.`,
     { example: '2s' },
   ),
 });

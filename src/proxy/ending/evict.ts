@@ -42,12 +42,17 @@ function drainOf(action: Action, { registry, table, clock, drainTimeoutMs }: Evi
   return {
     key: JSON.stringify([pool, member, addressText(address)]),
     sessions: () => registry.at(pool, member, address),
-    end: (session) => leave(session, action, clock),
+    end: (session) => (action.keepsPinned === true ? move(session, action) : leave(session, action, clock)),
     isOver: () => isOver(action, table()),
     afterMs,
     limitMs: () => (mode === 'drain' ? limitMs() : undefined),
     isPrompt: cause === 'switchover',
   };
+}
+
+/** A session that cannot move stays. */
+function move(session: RegisteredSession, { cause }: Action): void {
+  session.movable?.request(cause, () => {});
 }
 
 function leave(session: RegisteredSession, { member, address, cause, why }: Action, clock: Clock): void {

@@ -8,15 +8,17 @@ import type { MemberName } from '../../model/member.ts';
 import type { MovesPolicy, PinReason } from '../../model/moves.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { QuestionResult as QuestionEnd } from '../../reports/move-events.ts';
+import type { Preflight } from '../../reports/preflight.ts';
 import type { MoveResult } from '../../reports/session-move.ts';
 import { SessionQuestion } from '../../wire/session-question.ts';
 import { ConnectAttempts } from '../connect/connect-attempts.ts';
 import type { BackendConnector, ConnectRequest } from '../connect/connect-backend.ts';
 import type { ProxyDependencies } from '../options.ts';
-import type { SessionRegistry } from '../session-registry.ts';
+import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
 import { TokenBucket } from '../token-bucket.ts';
 import type { Journey, Movable, Traveller } from './movable.ts';
 import { MoveQueue } from './move-queue.ts';
+import { preflight } from './preflight.ts';
 
 /** The end of a move. */
 interface Arrival {
@@ -71,6 +73,15 @@ export class Mover {
         resolve({ ...outcome, from, durationMs: this.clock.now() - startedAt }),
       );
     });
+  }
+
+  /** Takes PREFLIGHT_MS at most. Moves nothing. */
+  async preflight(sessions: readonly RegisteredSession[], member: MemberName): Promise<Preflight> {
+    const startedAt = this.clock.now();
+    const counted = await preflight(sessions, this.clock);
+    const durationMs = this.clock.now() - startedAt;
+    this.#inputs.onEvent({ kind: 'preflight_finished', member, ...counted, durationMs });
+    return counted;
   }
 
   /** Logins begin, as far as routes are open. */

@@ -103,6 +103,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
   const triggers: Trigger[] = [];
   const holding = Object.fromEntries(pools.map(({ name }) => [name, {}]));
   let table: RoutingTable = aTableOf({ ...holding, ...options.table });
+  const moves = options.moves && { ...MOVES, ...options.moves };
   const proxy = createProxy({
     pools,
     listeners: pools.map(({ name }) => ({ address: { host: '127.0.0.1', port: 0 }, pool: name })),
@@ -126,7 +127,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
       },
       locateBranch: options.locateBranch,
     }),
-    ...(options.moves === undefined ? {} : { moves: { ...MOVES, ...options.moves } }),
+    moves,
     ...(options.openVerifiers === undefined ? {} : { openVerifiers: options.openVerifiers }),
     ...(options.dial === undefined ? {} : { dial: options.dial }),
     ...(options.peers === undefined ? {} : { peers: options.peers }),
@@ -148,7 +149,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     decide(pictures) {
       const previous = table;
       table = aTableOf({ ...holding, ...pictures });
-      proxy.tableChanged(planActions(aPolicy({ pools }), previous, table));
+      proxy.tableChanged(planActions({ ...aPolicy({ pools }), moves }, previous, table));
     },
     closed,
     reasons: () => closed().map(({ reason }) => reason),

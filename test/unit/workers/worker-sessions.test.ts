@@ -89,7 +89,7 @@ test('a preflight is the sum; the sessions of a silent worker, and of one that e
     aWorker(4, { preflight: Promise.resolve(undefined), sessions: 3 }),
   ];
   const asked = preflight(workers, 'pg-1', clock);
-  await clock.advance(5_500);
+  await clock.advance(3_500);
   expect(await asked).toEqual({ movable: 6, stays: { listening: 3, busy: 1 }, unknown: 8 });
   expect(clock.pending()).toBe(0);
 });

@@ -1,0 +1,172 @@
+// A primary that hands over, with real PostgreSQL: the preflight counts who can move, idle sessions are parked, busy
+// ones at the end of their transactions, and all go on when there is a route again. Sessions that cannot move end.
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Standing } from '../../../../src/core/standing.ts';
+import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { describeUnless } from '../../../support/runner/unless-missing.ts';
+import { startLoginServer } from '../../../support/sandbox/login-server.ts';
+import type { LoginServer } from '../../../support/sandbox/login-server.ts';
+import { until } from '../../../support/waiting/until.ts';
+
+const PATIENCE_MS = 20_000;
+const LEAVING: Standing = {
+  kind: 'leave',
+  cause: 'switchover',
+  why: { code: 'switchover_running', since: 0 },
+  limitMs: PATIENCE_MS,
+};
+
+describeUnless(missingForSandbox, 'a handover at a real PostgreSQL', () => {
+  let login: LoginServer;
+  let lab: ProxyLab;
+  const clients: Client[] = [];
+
+  beforeAll(async () => {
+    login = await startLoginServer('embedded');
+    await login.run('create table told (n int primary key)');
+    for (const role of ['mover', 'stayer']) {
+      await login.run(`create role ${role} login`, `grant all on told to ${role}`);
+    }
+    await login.permit('host all mover,stayer 127.0.0.1/32 trust');
+  }, 60_000);
+
+  beforeEach(async () => {
+    lab = await startProxyLab({ moves: { roles: ['mover'] }, table: { write: open() } });
+  });
+
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map((client) => client.end().catch(() => {})));
+    await lab.end();
+    await login.run('truncate told');
+  });
+
+  afterAll(() => login.close());
+
+  test('the preflight asks everybody, and says who stays and why', async () => {
+    await Promise.all([connect(), connect(), connect()]);
+    await (await connect()).query('listen news');
+    await (await connect()).query('create temporary table kept (n int)');
+    await connect('stayer');
+    const busy = await connect();
+    await busy.query('begin');
+    const counted = lab.proxy.preflight('node-1');
+    expect(await counted).toEqual({
+      movable: 3,
+      stays: { role_not_configured: 1, listening: 1, temporary_objects: 1 },
+      unknown: 1,
+    });
+    const again = lab.proxy.preflight('node-1');
+    await busy.query('commit');
+    expect(await again).toMatchObject({ movable: 4, unknown: 0 });
+    expect(await lab.proxy.preflight('node-2')).toEqual({ movable: 0, stays: {}, unknown: 0 });
+    expect(lab.events.filter(({ kind }) => kind === 'preflight_finished')).toMatchObject([
+      { member: 'node-1', movable: 3, unknown: 1 },
+      { member: 'node-1', movable: 4, unknown: 0 },
+      { member: 'node-2', movable: 0 },
+    ]);
+  });
+
+  test('without the section moves there is no preflight, and a handover ends the sessions', async () => {
+    await lab.end();
+    lab = await startProxyLab({ table: { write: open() } });
+    const client = await connect();
+    expect(await lab.proxy.preflight('node-1')).toBeUndefined();
+    const ended = new Promise<Error>((resolve) => client.once('error', resolve));
+    lab.decide({ write: leaving() });
+    expect((await ended).message).toContain('evicted_switchover');
+  });
+
+  test('idle sessions are parked at once, busy ones at the end of their transactions, and all go on', async () => {
+    const idle = await connect();
+    await idle.query("set work_mem = '7MB'");
+    const busy = await connect();
+    await busy.query('begin');
+    await busy.query('insert into told values (1)');
+    lab.decide({ write: leaving() });
+    await parked(1);
+    await busy.query('commit');
+    await parked(2);
+    const waiting = Promise.all([idle.query('show work_mem'), busy.query('insert into told values (2)')]);
+    lab.decide({ write: open() });
+    const [{ rows }] = await waiting;
+    expect(rows).toEqual([{ work_mem: '7MB' }]);
+    expect((await busy.query('select n from told order by n')).rows).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(lab.reasons()).toEqual([]);
+    expect(moved()).toBe(2);
+  });
+
+  test('a session that cannot move ends, and one in a transaction is cut when the time is over', async () => {
+    const listener = await connect();
+    await listener.query('listen news');
+    const busy = await connect();
+    await busy.query('begin');
+    lab.decide({ write: leaving(300) });
+    await until('the ends', () => lab.reasons().length === 2, PATIENCE_MS);
+    expect(lab.reasons().toSorted()).toEqual(['evicted_switchover', 'evicted_switchover_timeout']);
+  });
+
+  test('when a scheduled switchover is due, sessions that can move are parked, and the others stay', async () => {
+    const [idle, listener, busy] = [await connect(), await connect(), await connect()];
+    await listener.query('listen news');
+    await busy.query('begin');
+    const { name, host, port } = login.server;
+    const due: Standing = { kind: 'keep', why: { code: 'switchover_due', since: 0 } };
+    lab.decide({ write: { others: { [name]: { address: { host, port }, standing: due } } } });
+    await parked(1);
+    await until('the question', () => lab.events.some(({ kind }) => kind === 'session_stayed'), PATIENCE_MS);
+    await busy.query('select');
+    const answer = idle.query('select 7 as n');
+    // It did not happen.
+    lab.decide({ write: open() });
+    expect((await answer).rows).toEqual([{ n: 7 }]);
+    await busy.query('commit');
+    expect([allParked(), moved(), lab.reasons()]).toEqual([1, 1, []]);
+    await listener.query('select');
+  });
+
+  test('a client that leaves while it is parked is gone, and nobody logs in for it', async () => {
+    const client = await connect();
+    lab.decide({ write: leaving() });
+    await parked(1);
+    await client.end();
+    await until('its end', () => lab.reasons().length === 1, PATIENCE_MS);
+    lab.decide({ write: open() });
+    expect(moved()).toBe(0);
+    expect(lab.reasons()).toEqual(['client_closed']);
+  });
+
+  function open(): { open: Record<string, { host: string; port: number }> } {
+    const { name, host, port } = login.server;
+    return { open: { [name]: { host, port } } };
+  }
+
+  function leaving(limitMs = PATIENCE_MS): object {
+    const { name, host, port } = login.server;
+    return { others: { [name]: { address: { host, port }, standing: { ...LEAVING, limitMs } } } };
+  }
+
+  async function connect(user = 'mover'): Promise<Client> {
+    const client = new Client({ ...lab.address('write'), user, database: 'postgres' });
+    client.on('error', () => {});
+    clients.push(client);
+    await client.connect();
+    // A client that has just logged in is left some time for its first statement.
+    await client.query('select');
+    return client;
+  }
+
+  async function parked(count: number): Promise<void> {
+    await until(`${count} parked sessions`, () => allParked() === count, PATIENCE_MS);
+  }
+
+  function allParked(): number {
+    return lab.events.filter(({ kind }) => kind === 'session_parked').length;
+  }
+
+  function moved(): number {
+    return lab.events.filter(({ kind }) => kind === 'session_moved').length;
+  }
+});

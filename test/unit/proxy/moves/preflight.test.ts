@@ -1,0 +1,99 @@
+// The preflight of the sessions of a member: a limited number of questions at a time, and an end whatever they do.
+import { expect, test } from 'vitest';
+import type { Movability, PinReason } from '../../../../src/model/moves.ts';
+import type { MovableSession } from '../../../../src/proxy/moves/movable-session.ts';
+import { preflight } from '../../../../src/proxy/moves/preflight.ts';
+import { PREFLIGHT_MS } from '../../../../src/reports/preflight.ts';
+import type { SessionState } from '../../../../src/reports/session-state.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+
+class FakeSession {
+  state: SessionState = 'relaying';
+  readonly movable: MovableSession | undefined;
+  asked = 0;
+  readonly #answers: Movability[] = [];
+  #onAnswer: ((found: Movability) => void) | undefined;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(isMovable = true) {
+    const fake: Pick<MovableSession, 'ask'> = { ask: (onAnswer) => this.#ask(onAnswer) };
+    this.movable = isMovable ? (fake as MovableSession) : undefined;
+  }
+
+  onIdle(run: () => void): () => void {
+    this.#listeners.add(run);
+    return () => this.#listeners.delete(run);
+  }
+
+  listeners(): number {
+    return this.#listeners.size;
+  }
+
+  becomeIdle(): void {
+    for (const run of this.#listeners) run();
+  }
+
+  /** Now, or to the next question. */
+  answer(found: PinReason | 'movable'): this {
+    const answer: Movability = found === 'movable' ? { kind: 'movable' } : { kind: 'pinned', reason: found };
+    const onAnswer = this.#onAnswer;
+    this.#onAnswer = undefined;
+    if (onAnswer === undefined) this.#answers.push(answer);
+    else onAnswer(answer);
+    return this;
+  }
+
+  #ask(onAnswer: (found: Movability) => void): void {
+    this.asked += 1;
+    const answer = this.#answers.shift();
+    if (answer === undefined) this.#onAnswer = onAnswer;
+    else onAnswer(answer);
+  }
+}
+
+test('counts the answers, and the sessions that it cannot ask', async () => {
+  const clock = new ManualClock();
+  const connecting = new FakeSession();
+  connecting.state = 'dialing';
+  const sessions = [
+    new FakeSession().answer('movable'),
+    new FakeSession().answer('listening'),
+    new FakeSession().answer('listening'),
+    new FakeSession(false),
+    connecting,
+  ];
+  expect(await preflight(sessions, clock)).toEqual({ movable: 1, stays: { unreadable: 1, listening: 2 }, unknown: 1 });
+  expect([connecting.asked, clock.pending()]).toEqual([0, 0]);
+});
+
+test('no session: an empty answer', async () => {
+  expect(await preflight([], new ManualClock())).toEqual({ movable: 0, stays: {}, unknown: 0 });
+});
+
+test('a busy session is asked again when it is idle, and is unknown when the time is over', async () => {
+  const clock = new ManualClock();
+  const [soon, never] = [new FakeSession().answer('busy'), new FakeSession().answer('busy')];
+  const counted = preflight([soon, never], clock);
+  await clock.advance(100);
+  soon.answer('movable').becomeIdle();
+  await clock.advance(PREFLIGHT_MS);
+  expect(await counted).toEqual({ movable: 1, stays: {}, unknown: 1 });
+  expect([soon.asked, never.asked, never.listeners(), clock.pending()]).toEqual([2, 1, 0, 0]);
+});
+
+test('only some questions are under way at a time, and a late answer changes nothing', async () => {
+  const clock = new ManualClock();
+  const sessions = Array.from({ length: 40 }, () => new FakeSession());
+  const counted = preflight(sessions, clock);
+  await clock.advance(1);
+  const asked = (): number => sessions.filter(({ asked: questions }) => questions > 0).length;
+  expect(asked()).toBe(16);
+  for (const session of sessions.slice(0, 4)) session.answer('movable');
+  await clock.advance(1);
+  expect(asked()).toBe(20);
+  await clock.advance(PREFLIGHT_MS);
+  expect(await counted).toEqual({ movable: 4, stays: {}, unknown: 36 });
+  sessions[10]?.answer('movable');
+  await clock.advance(1);
+  expect(asked()).toBe(20);
+});
