@@ -5,6 +5,9 @@ import { LONGEST_SECRET, SHORTEST_SECRET, readKey } from './cancel-key.ts';
 import type { CancelKey } from './cancel-key.ts';
 import { errorField } from './error-fields.ts';
 import { FrameWalker, grammarOf } from './frames.ts';
+import type { MessageRule } from './frames.ts';
+import { readParameter } from './parameter-status.ts';
+import type { SessionMemory } from './session-memory.ts';
 import { mayComeUnasked } from './sql-state.ts';
 
 /** As the latest ReadyForQuery said: no transaction, in one, in one that failed and waits for its end. */
@@ -19,7 +22,7 @@ const ON = new TextEncoder().encode('on\0');
 /** Severity and SQLSTATE come first: S, V, C. */
 const ERROR_OPENING = 128;
 
-const GRAMMAR = grammarOf([
+const RULES: readonly MessageRule[] = [
   // Authentication, which may carry a GSSAPI or SSPI token.
   { types: 'R', shortest: 8, longest: 65_535, wanted: 4 },
   { types: 'K', shortest: 8 + SHORTEST_SECRET, longest: 8 + LONGEST_SECRET, wanted: 4 + LONGEST_SECRET },
@@ -37,7 +40,10 @@ const GRAMMAR = grammarOf([
   { types: 'Cv', shortest: 5, longest: SHORT },
   // ParseComplete, BindComplete, CloseComplete, EmptyQueryResponse, NoData, PortalSuspended, CopyDone.
   { types: '123Insc', longest: 4 },
-]);
+];
+const GRAMMAR = grammarOf(RULES);
+/** With whole parameters, of a session that may move. */
+const MEMORY_GRAMMAR = grammarOf([...RULES, { types: 'S', shortest: 6, longest: SHORT, wanted: SHORT }]);
 
 const AUTHENTICATION = 0x52;
 const BACKEND_KEY_DATA = 0x4b;
@@ -47,6 +53,7 @@ const ERROR_RESPONSE = 0x45;
 const COPY_IN_RESPONSE = 0x47;
 
 export class BackendFollower extends FrameWalker {
+  readonly #memory: SessionMemory | undefined;
   #isAuthenticated = false;
   #readyCount = 0;
   #transaction: TransactionStatus | undefined;
@@ -58,8 +65,10 @@ export class BackendFollower extends FrameWalker {
   #isErrorUnasked = false;
   #unaskedCount = 0;
 
-  constructor() {
-    super(GRAMMAR);
+  /** `memory`: of a session that may move. */
+  constructor(memory?: SessionMemory) {
+    super(memory === undefined ? GRAMMAR : MEMORY_GRAMMAR);
+    this.#memory = memory;
   }
 
   isAuthenticated(): boolean {
@@ -108,7 +117,7 @@ export class BackendFollower extends FrameWalker {
         if (hasAt(bytes, at, size, IN_HOT_STANDBY)) {
           this.#isInHotStandby = hasAt(bytes, at + IN_HOT_STANDBY.length, size - IN_HOT_STANDBY.length, ON);
         }
-        return true;
+        return this.#memory === undefined || this.#remember(this.#memory, bytes, at, size);
       case AUTHENTICATION:
         // AuthenticationOk is the request numbered 0.
         if (bytes.subarray(at, at + size).every((byte) => byte === 0)) this.#isAuthenticated = true;
@@ -126,6 +135,12 @@ export class BackendFollower extends FrameWalker {
       default:
         return true;
     }
+  }
+
+  #remember(memory: SessionMemory, bytes: Uint8Array, at: number, size: number): boolean {
+    const parameter = readParameter(bytes, at, size);
+    if (parameter !== undefined) memory.tells(...parameter);
+    return parameter !== undefined;
   }
 
   #becomeReady(status: number): boolean {

@@ -6,6 +6,7 @@ import type { CancelKey } from './cancel-key.ts';
 import { BodyReader } from './client-messages.ts';
 import type { Login } from './login-transcript.ts';
 import { MessageReader } from './message-reader.ts';
+import { readParameter } from './parameter-status.ts';
 import { serverError } from './pipeline.ts';
 import { clientKeyOf, fromBase64, isEqual, isServersSignature, proofOf } from './scram.ts';
 import { readServerFirst, readVerifier, toBase64 } from './scram.ts';
@@ -123,7 +124,7 @@ export class BackendLogin {
       case 'R':
         return this.#readRequest(reader.int32() ?? -1, body.subarray(4));
       case 'S':
-        this.#parameters.set(reader.text() ?? '', reader.text() ?? '');
+        this.#parameters.set(...(readParameter(body, 0, body.length) ?? ['', '']));
         return;
       case 'K':
         this.#cancelKey = readKey(body, 0, body.length);

@@ -2,6 +2,9 @@
 // startup included, and whether an extended-protocol sequence lacks its Sync. It errs in one direction only: it may
 // wait for a reply that never comes. Types and length limits are those of PostgreSQL (SocketBackend in postgres.c).
 import { FrameWalker, grammarOf } from './frames.ts';
+import type { MessageRule } from './frames.ts';
+import { LONGEST_UNNAMED } from './session-memory.ts';
+import type { SessionMemory } from './session-memory.ts';
 
 /** PQ_LARGE_MESSAGE_LIMIT. */
 const LONG = 0x3fff_ffff - 1;
@@ -10,7 +13,7 @@ const SHORT = 10_000;
 /** PG_MAX_AUTH_TOKEN_LENGTH. */
 const LONGEST_TOKEN = 65_535;
 
-const GRAMMAR = grammarOf([
+const RULES: readonly MessageRule[] = [
   // Query, FunctionCall.
   { types: 'QF', longest: LONG, wanted: 0 },
   // Sync, Terminate.
@@ -27,6 +30,13 @@ const GRAMMAR = grammarOf([
   { types: 'c', longest: 4, wanted: 0 },
   // Every reply to an authentication request.
   { types: 'p', longest: LONGEST_TOKEN },
+];
+const GRAMMAR = grammarOf(RULES);
+/** With the texts of statements, of a session that may move. */
+const MEMORY_GRAMMAR = grammarOf([
+  ...RULES,
+  { types: 'QP', longest: LONG, wanted: LONGEST_UNNAMED + 1 },
+  { types: 'C', longest: SHORT, wanted: 2 },
 ]);
 
 const QUERY = 0x51;
@@ -35,8 +45,11 @@ const SYNC = 0x53;
 const TERMINATE = 0x58;
 const COPY_DONE = 0x63;
 const COPY_FAIL = 0x66;
+const PARSE = 0x50;
+const CLOSE = 0x43;
 
 export class ClientFollower extends FrameWalker {
+  readonly #memory: SessionMemory | undefined;
   #awaited = 1;
   /** No awaited ReadyForQuery belongs to the startup, a Query or a FunctionCall. */
   #onlySyncs = false;
@@ -44,8 +57,10 @@ export class ClientFollower extends FrameWalker {
   #isTerminating = false;
   #isCopyingIn = false;
 
-  constructor() {
-    super(GRAMMAR);
+  /** `memory`: of a session that may move. */
+  constructor(memory?: SessionMemory) {
+    super(memory === undefined ? GRAMMAR : MEMORY_GRAMMAR);
+    this.#memory = memory;
   }
 
   /** The next bytes from the client. `isCopyingIn`: the backend takes COPY data. */
@@ -74,7 +89,8 @@ export class ClientFollower extends FrameWalker {
     return this.#isTerminating;
   }
 
-  protected override report(type: number): boolean {
+  protected override report(type: number, bytes: Uint8Array, at: number, size: number): boolean {
+    if (this.#memory !== undefined) remember(this.#memory, type, bytes, at, size);
     switch (type) {
       case QUERY:
       case FUNCTION_CALL:
@@ -112,4 +128,10 @@ export class ClientFollower extends FrameWalker {
     this.#awaited = 0;
     this.#isUnsynced = true;
   }
+}
+
+function remember(memory: SessionMemory, type: number, bytes: Uint8Array, at: number, size: number): void {
+  if (type === PARSE) memory.parses(bytes, at, size);
+  else if (type === QUERY) memory.queries(bytes, at, size);
+  else if (type === CLOSE) memory.closes(bytes[at], bytes[at + 1]);
 }

@@ -5,6 +5,7 @@ import { readKey } from './cancel-key.ts';
 import type { CancelKey } from './cancel-key.ts';
 import { BodyReader } from './client-messages.ts';
 import { MessageReader } from './message-reader.ts';
+import { readParameter } from './parameter-status.ts';
 import { fromBase64 } from './scram.ts';
 
 /** The data with which a login can be repeated. */
@@ -120,7 +121,7 @@ export class LoginTranscript {
       case 'R':
         return this.#readRequest(reader.int32(), body.subarray(4));
       case 'S':
-        this.#parameters.set(reader.text() ?? '', reader.text() ?? '');
+        this.#parameters.set(...(readParameter(body, 0, body.length) ?? ['', '']));
         break;
       case 'K':
         this.#cancelKey = readKey(body, 0, body.length);

@@ -3,6 +3,7 @@
 import { BodyReader } from './client-messages.ts';
 import { errorField } from './error-fields.ts';
 import { MessageReader } from './message-reader.ts';
+import { readParameter } from './parameter-status.ts';
 import { joined } from './server-messages.ts';
 
 /** The name of our statements. A client's own statement of this name makes a question fail, and stays. */
@@ -225,11 +226,9 @@ export class Pipeline {
   }
 
   #readParameter(body: Uint8Array | undefined, bytes: Uint8Array): void {
-    const reader = body && new BodyReader(body);
-    const name = reader?.text();
-    const value = reader?.text();
-    if (name === undefined || value === undefined) this.#isOver = true;
-    else this.#onParameter(name, value, bytes);
+    const parameter = body && readParameter(body, 0, body.length);
+    if (parameter === undefined) this.#isOver = true;
+    else this.#onParameter(...parameter, bytes);
   }
 
   /** The server skips what follows until the next Sync. */

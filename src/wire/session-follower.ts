@@ -4,6 +4,7 @@
 import { BackendFollower } from './backend-follower.ts';
 import type { CancelKey } from './cancel-key.ts';
 import { ClientFollower } from './client-follower.ts';
+import type { SessionMemory } from './session-memory.ts';
 
 /**
  * `unknown`: one direction had invalid bytes; this is final. `starting`: authentication or startup is not finished.
@@ -20,10 +21,16 @@ export type Activity = 'unknown' | 'starting' | 'busy' | 'idle' | 'in_transactio
 const UNSURE_FOR = 2;
 
 export class SessionFollower {
-  readonly #client = new ClientFollower();
-  readonly #backend = new BackendFollower();
+  readonly #client: ClientFollower;
+  readonly #backend: BackendFollower;
   /** How many more ReadyForQuery are needed before the session counts as idle again. */
   #unsure = 0;
+
+  /** `memory`: of a session that may move. */
+  constructor(memory?: SessionMemory) {
+    this.#client = new ClientFollower(memory);
+    this.#backend = new BackendFollower(memory);
+  }
 
   /** The next bytes from the client, before they are forwarded. */
   fromClient(chunk: Uint8Array): void {
