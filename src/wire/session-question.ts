@@ -2,6 +2,7 @@
 // role, and all that cannot be carried. The question must be answered under every setting of the session: no backslash,
 // every name and operator qualified, no array input, guards first. Its own transaction changes nothing.
 import type { CarriedState } from '../model/moves.ts';
+import { namedSettingsSql } from './named-settings.ts';
 import { MOST_TRIES, OUR_STATEMENT, Pipeline, timeLimits } from './pipeline.ts';
 import type { Description, ServerError } from './pipeline.ts';
 import { joined } from './server-messages.ts';
@@ -12,6 +13,8 @@ export interface QuestionOptions {
   readonly serverMajor: number;
   /** Custom settings (`app.tenant`) whose values are wanted. Names of other settings are ignored. */
   readonly customNames: readonly string[];
+  /** The custom settings that functions and row policies name are wanted as well, and their names. */
+  readonly asksNamedSettings?: boolean;
   /** A longer answer is not read. */
   readonly maxStateBytes: number;
 }
@@ -36,7 +39,8 @@ const TRANSACTION_SETTINGS = ['transaction_isolation', 'transaction_read_only', 
  * The statement. Its one value is a JSON array of names, in base64. Its one column is a JSON document in UTF-8, in
  * base64, so that it passes every client_encoding.
  */
-function questionSql(serverMajor: number): string {
+function questionSql(serverMajor: number, asksNamedSettings: boolean): string {
+  const named = asksNamedSettings ? namedSettingsSql(serverMajor) : 'SELECT NULL::pg_catalog.text WHERE false';
   const limits = quoted(timeLimits(serverMajor));
   const resultTypes = serverMajor >= 16 ? 'p.result_types::pg_catalog.oid[]' : 'NULL';
   return `/* pointsman */ WITH s AS MATERIALIZED (
@@ -44,6 +48,8 @@ function questionSql(serverMajor: number): string {
 ), mine AS MATERIALIZED (
   SELECT name, context FROM s WHERE source OPERATOR(pg_catalog.=) 'session'
   AND name OPERATOR(pg_catalog.<>) ALL (ARRAY[${quoted(TRANSACTION_SETTINGS)}, ${limits}])
+), named(n) AS MATERIALIZED (
+  ${named}
 )
 SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
   'settings', (SELECT pg_catalog.json_object_agg(name, pg_catalog.current_setting(name)) FROM mine),
@@ -51,9 +57,10 @@ SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
     AND pg_catalog.current_setting('is_superuser') OPERATOR(pg_catalog.=) 'off'),
   'resets', (SELECT pg_catalog.json_object_agg(name, reset_val) FROM s
     WHERE name OPERATOR(pg_catalog.=) ANY (ARRAY[${limits}])),
-  'custom', (SELECT pg_catalog.json_object_agg(n, pg_catalog.current_setting(n, true)) FROM
-    pg_catalog.json_array_elements_text(
-      pg_catalog.convert_from(pg_catalog.decode($1, 'base64'), 'UTF8')::pg_catalog.json) AS c(n)
+  'named', (SELECT pg_catalog.json_agg(n) FROM named),
+  'custom', (SELECT pg_catalog.json_object_agg(n, pg_catalog.current_setting(n, true)) FROM (
+    SELECT n FROM named UNION SELECT * FROM pg_catalog.json_array_elements_text(
+      pg_catalog.convert_from(pg_catalog.decode($1, 'base64'), 'UTF8')::pg_catalog.json)) AS c(n)
     WHERE NOT EXISTS (SELECT 1 FROM s
       WHERE pg_catalog.lower(s.name) OPERATOR(pg_catalog.=) pg_catalog.lower(n))),
   'prepared', (SELECT pg_catalog.json_agg(pg_catalog.json_build_array(p.name, p.statement,
@@ -106,13 +113,13 @@ export class SessionQuestion {
   }
 
   #asking(pipeline: Pipeline): Pipeline {
-    const { customNames, serverMajor } = this.#options;
+    const { customNames, serverMajor, asksNamedSettings = false } = this.#options;
     const onAnswer = ([answer]: readonly (string | null)[]): void => {
       this.#answer = answer ?? undefined;
     };
     return pipeline
       .guard(serverMajor, (name, value) => this.#limits.set(name, value))
-      .run('question', questionSql(serverMajor), [asBase64(JSON.stringify(customNames))], onAnswer)
+      .run('question', questionSql(serverMajor, asksNamedSettings), [asBase64(JSON.stringify(customNames))], onAnswer)
       .sync();
   }
 

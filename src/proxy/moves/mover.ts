@@ -102,7 +102,7 @@ export class Mover {
 
   question(serverMajor: number): SessionQuestion {
     const { settings = [], maxStateBytes = 0 } = this.#inputs.policy() ?? {};
-    return new SessionQuestion({ serverMajor, customNames: settings, maxStateBytes });
+    return new SessionQuestion({ serverMajor, customNames: settings, asksNamedSettings: true, maxStateBytes });
   }
 
   pool(name: PoolName): PoolPolicy | undefined {
