@@ -2,8 +2,8 @@
 // client's bytes wait, and what the server says goes to the question. One question at a time.
 import type { Clock } from '../../model/instant.ts';
 import { LONGEST_QUESTION_MS } from '../../reports/session-move.ts';
-import { BodyReader } from '../../wire/client-messages.ts';
-import { MessageReader } from '../../wire/message-reader.ts';
+import { LoginTranscript } from '../../wire/login-transcript.ts';
+import type { Login } from '../../wire/login-transcript.ts';
 import type { Taps } from '../relay/directions.ts';
 import type { MovingPart, RelayedSession } from '../relay/relayed-session.ts';
 import type { Gate } from '../relay/stall-gate.ts';
@@ -33,18 +33,25 @@ interface Asking {
   isLate: boolean;
 }
 
-/** Bytes. */
-const LONGEST_PARAMETER = 30_000;
+/** The parts of a login that it takes to repeat it. */
+export interface RepeatableLogin {
+  readonly login: Login;
+  /** The body of the server's NegotiateProtocolVersion. */
+  readonly negotiated: Uint8Array | undefined;
+  /** The first number of server_version: 18. */
+  readonly serverMajor: number;
+}
+
+const UNKNOWN_LOGIN: RepeatableLogin = { login: { method: 'other' }, negotiated: undefined, serverMajor: 0 };
 
 export class Interposed implements MovingPart, Taps {
   readonly #clock: Clock;
   /** Also the taps behind this one. */
   #session: RelayedSession | undefined;
   #asking: Asking | undefined;
-  /** Reads the parameters of the server until the login is over. */
-  #login: MessageReader | undefined = new MessageReader(LONGEST_PARAMETER);
-  #serverMajor = 0;
-  #hasProvenItself = false;
+  /** Until the login is over. */
+  #transcript: LoginTranscript | undefined = new LoginTranscript();
+  #login: RepeatableLogin = UNKNOWN_LOGIN;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -120,23 +127,26 @@ export class Interposed implements MovingPart, Taps {
     for (const run of asking.next.splice(0)) run();
   }
 
-  /** The client had to send something to log in, or sent something early. */
-  hasProvenItself(): boolean {
-    return this.#hasProvenItself;
+  login(): RepeatableLogin {
+    return this.#login;
   }
 
-  /** The first number of server_version: 18. 0: unknown. */
-  serverMajor(): number {
-    return this.#serverMajor;
+  /** Overwrites what the login left. */
+  forget(): void {
+    const { login } = this.#login;
+    this.#login = UNKNOWN_LOGIN;
+    this.#transcript?.clear();
+    this.#transcript = undefined;
+    for (const bytes of Object.values(login)) if (typeof bytes !== 'string') bytes.fill(0);
   }
 
   fromClient(chunk: Uint8Array): void {
-    if (this.#login !== undefined) this.#hasProvenItself = true;
+    this.#transcript?.fromClient(chunk);
     this.#session?.fromClient(chunk);
   }
 
   fromBackend(chunk: Uint8Array): boolean {
-    if (this.#login !== undefined) this.#readLogin(this.#login, chunk);
+    if (this.#transcript !== undefined) this.#readLogin(this.#transcript, chunk);
     if (this.#asking === undefined) return this.#session?.fromBackend(chunk) === true;
     this.#asking.take(chunk);
     return false;
@@ -146,13 +156,11 @@ export class Interposed implements MovingPart, Taps {
     this.#session?.passedToClient();
   }
 
-  #readLogin(reader: MessageReader, chunk: Uint8Array): void {
-    reader.add(chunk);
-    for (let message = reader.next(); message?.kind === 'message'; message = reader.next()) {
-      if (message.type === 'Z') this.#login = undefined;
-      if (message.type !== 'S' || message.body === undefined) continue;
-      const parameter = new BodyReader(message.body);
-      if (parameter.text() === 'server_version') this.#serverMajor = Number.parseInt(parameter.text() ?? '', 10);
-    }
+  #readLogin(transcript: LoginTranscript, chunk: Uint8Array): void {
+    transcript.fromBackend(chunk);
+    if (!transcript.isDone()) return;
+    this.#transcript = undefined;
+    const serverMajor = Number.parseInt(transcript.parameters().get('server_version') ?? '', 10);
+    this.#login = { login: transcript.login(), negotiated: transcript.negotiated(), serverMajor };
   }
 }

@@ -7,15 +7,17 @@ import type { MoveFacts } from '../../core/movable.ts';
 import type { CloseReason, EvictionCause } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
-import type { CarriedState, Movability, PinReason } from '../../model/moves.ts';
+import type { CarriedState, Movability, PinReason, VerifierLookup } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { Target } from '../../core/routing-table.ts';
 import type { SessionState } from '../../reports/session-state.ts';
 import type { QuestionResult } from '../../wire/session-question.ts';
 import type { MovingPart } from '../relay/relayed-session.ts';
 import type { Assignment } from '../session-registry.ts';
+import { ignoreErrors } from '../socket.ts';
 import { durationText } from '../../core/describe.ts';
 import { startupParameters } from '../../wire/startup.ts';
+import { encodeParameterStatus, joined } from '../../wire/server-messages.ts';
 import { sayGoodbye } from '../ending/linger.ts';
 import { Interposed } from './interposed.ts';
 import { logInAgain } from './log-in-again.ts';
@@ -67,7 +69,6 @@ type PinnedAs = Extract<Movability, { kind: 'pinned' }>;
 const RETRY_MS = 250;
 
 const nothing = (): void => {};
-const NO_NEWS = new Uint8Array(0);
 
 export class MovableSession implements Movable, Traveller {
   readonly #inputs: MovableInputs;
@@ -142,7 +143,7 @@ export class MovableSession implements Movable, Traveller {
     if (this.#interposed.isLate()) return onAnswer(pinned('question_failed', 'an earlier question has no answer yet'));
     const startedAt = mover.clock.now();
     const member = this.member();
-    return this.#interposed.ask(mover.question(this.#interposed.serverMajor()), (result) => {
+    return this.#interposed.ask(mover.question(this.#interposed.login().serverMajor), (result) => {
       const found = this.#judge(facts, result);
       mover.asked(this, member, result?.kind === 'answered' ? found.kind : 'failed', startedAt);
       onAnswer(found, result?.kind === 'answered' ? result.state : undefined);
@@ -190,23 +191,27 @@ export class MovableSession implements Movable, Traveller {
       this.#inputs.mover.ended(this);
     }
     this.#interposed.stop();
+    this.#interposed.forget();
     for (const go of this.#untilIdle) go();
     this.#report({ kind: 'failed', reason, detail });
   }
 
   #facts(): MoveFacts {
     const { mover, packet } = this.#inputs;
-    const parameters = startupParameters(packet);
-    const loginRole = parameters.get('user') ?? '';
+    const loginRole = this.#role();
     return {
       isReadable: this.#interposed.session()?.activity() !== undefined,
-      isReplication: parameters.has('replication'),
+      isReplication: startupParameters(packet).has('replication'),
       isRoleConfigured: mover.isRoleConfigured(loginRole),
-      canLogInAgain: !this.#interposed.hasProvenItself(),
+      canLogInAgain: mover.canLogInAgain(this.#interposed.login().login),
       isUnnamedTooLong: false,
       hiddenState: undefined,
       loginRole,
     };
+  }
+
+  #role(): string {
+    return startupParameters(this.#inputs.packet).get('user') ?? '';
   }
 
   #judge(facts: MoveFacts, result: QuestionResult | undefined): Movability {
@@ -255,20 +260,39 @@ export class MovableSession implements Movable, Traveller {
   }
 
   #logIn(target: Target, backend: Socket, startedAt: Instant): () => void {
-    const journey = this.#journey;
     const { mover, packet } = this.#inputs;
-    if (journey === undefined) {
+    const { login, negotiated } = this.#interposed.login();
+    // Nobody listens to it yet: a server that closes meanwhile is noticed at the login.
+    ignoreErrors(backend);
+    let isAborted = false;
+    let abort = (): void => void backend.destroy();
+    const begin = (verifier: Uint8Array | undefined): void => {
+      if (isAborted || this.#journey === undefined) return;
+      abort = logInAgain({
+        backend,
+        startup: packet,
+        login,
+        negotiated,
+        verifier,
+        state: this.#journey.state,
+        unnamedStatement: undefined,
+        clock: mover.clock,
+        onDone: (loggedIn) => this.#resume(target, backend, loggedIn, startedAt),
+        onFailed: (failure) => this.#failed(target, failure),
+      });
+    };
+    const found = (lookup: VerifierLookup): void => {
+      if (isAborted) return;
+      if (lookup.kind === 'found') return begin(lookup.verifier);
       backend.destroy();
-      return nothing;
-    }
-    return logInAgain({
-      backend,
-      packet,
-      state: journey.state,
-      clock: mover.clock,
-      onDone: (login) => this.#resume(target, backend, login, startedAt),
-      onFailed: (failure) => this.#failed(target, failure),
-    });
+      return this.#failed(target, { reason: 'move_login', detail: lookup.why, isForNow: lookup.kind === 'failed' });
+    };
+    if (login.method === 'trust') begin(undefined);
+    else void mover.verifier(target, this.#role()).then(found);
+    return () => {
+      isAborted = true;
+      abort();
+    };
   }
 
   #failed({ member }: Target, { reason, detail, isForNow }: LoginFailure): void {
@@ -295,7 +319,8 @@ export class MovableSession implements Movable, Traveller {
     journey.cancelLimit();
     const wasWaiting = journey.client.isWaiting();
     const { bytes: opening, hasEnded: hasClientEnded } = journey.client.release();
-    session.resume({ backend, server: target, key: login.key, news: NO_NEWS, opening, hasClientEnded });
+    const news = joined([newsOf(login.parameters), login.rest]);
+    session.resume({ backend, server: target, key: login.key, news, opening, hasClientEnded });
     mover.moved(this, journey, { to: target.member, startedAt, wasWaiting });
     this.#report({ kind: 'moved', to: target.member });
   }
@@ -305,6 +330,15 @@ export class MovableSession implements Movable, Traveller {
     this.#listeners = [];
     for (const run of listeners) run(outcome);
   }
+}
+
+/**
+ * All parameters of the next server: drivers take a value that they know already without a word. Names that are not
+ * ASCII have the encoding of the client, which is not known here, and are those of the session as before.
+ */
+function newsOf(parameters: ReadonlyMap<string, string>): Uint8Array {
+  const ascii = [...parameters].filter(([, value]) => /^[ -~]*$/.test(value));
+  return joined(ascii.map(([name, value]) => encodeParameterStatus(name, value)));
 }
 
 function pinned(reason: PinReason, detail?: string): PinnedAs {

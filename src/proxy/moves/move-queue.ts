@@ -32,6 +32,10 @@ export class MoveQueue<Session extends Queued> {
     if (this.#all.size === 0) this.#silent = [];
   }
 
+  isEmpty(): boolean {
+    return this.#all.size === 0;
+  }
+
   /** All may move at once. */
   hurry(): void {
     for (const session of this.#all.keys()) this.#all.set(session, -Infinity);

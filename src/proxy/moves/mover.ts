@@ -4,12 +4,14 @@ import { openRoute, includesTarget } from '../../core/routing-table.ts';
 import type { Target } from '../../core/routing-table.ts';
 import type { EvictionCause } from '../../model/close-reason.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
+import { addressText } from '../../model/member.ts';
 import type { MemberName } from '../../model/member.ts';
-import type { MovesPolicy, PinReason } from '../../model/moves.ts';
+import type { MovesPolicy, PinReason, VerifierBatch, VerifierLookup } from '../../model/moves.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { QuestionResult as QuestionEnd } from '../../reports/move-events.ts';
 import type { Preflight } from '../../reports/preflight.ts';
 import type { MoveResult } from '../../reports/session-move.ts';
+import type { Login } from '../../wire/login-transcript.ts';
 import { SessionQuestion } from '../../wire/session-question.ts';
 import { ConnectAttempts } from '../connect/connect-attempts.ts';
 import type { BackendConnector, ConnectRequest } from '../connect/connect-backend.ts';
@@ -31,7 +33,7 @@ interface Arrival {
 
 export interface MoverInputs extends Pick<
   ProxyDependencies,
-  'clock' | 'onEvent' | 'onTrigger' | 'table' | 'decideIfDue'
+  'clock' | 'onEvent' | 'onTrigger' | 'table' | 'decideIfDue' | 'openVerifiers'
 > {
   /** As it is now. Undefined: no session moves any more. */
   readonly policy: () => MovesPolicy | undefined;
@@ -53,6 +55,8 @@ export class Mover {
   /** The parked sessions. */
   readonly #queues = new Map<PoolName, MoveQueue<Traveller>>();
   readonly #moving = new Set<Traveller>();
+  /** By address. */
+  readonly #batches = new Map<string, VerifierBatch>();
   #bucket: TokenBucket;
   #perSecond: number;
   #cancelPump = nothing;
@@ -92,12 +96,32 @@ export class Mover {
 
   stop(): void {
     this.#cancelPump();
+    this.#endBatches();
   }
 
   // For its sessions alone.
 
   isRoleConfigured(role: string): boolean {
     return (this.#inputs.policy()?.roles ?? []).some((pattern) => matchesPattern(role, pattern));
+  }
+
+  /** The source of verifiers for the moves to a server, opened for the batch. */
+  verifier(server: Target, role: string): Promise<VerifierLookup> {
+    const { policy, openVerifiers } = this.#inputs;
+    const source = policy()?.verifiers;
+    if (source === undefined || openVerifiers === undefined) {
+      return Promise.resolve({ kind: 'refused', why: '`moves.verifiers` is not configured' });
+    }
+    const name = addressText(server.address);
+    const batch = this.#batches.get(name) ?? openVerifiers(source, server.address);
+    this.#batches.set(name, batch);
+    return batch.find(role);
+  }
+
+  canLogInAgain({ method }: Login): boolean {
+    const { verifiers, md5 = false } = this.#inputs.policy() ?? {};
+    if (method === 'scram_sha_256') return verifiers !== undefined;
+    return method === 'trust' || (method === 'md5' && md5 && verifiers !== undefined);
   }
 
   question(serverMajor: number): SessionQuestion {
@@ -193,7 +217,17 @@ export class Mover {
 
   #over(session: Traveller): void {
     this.#moving.delete(session);
+    if (this.#isIdle()) this.#endBatches();
     this.#pump();
+  }
+
+  #isIdle(): boolean {
+    return this.#moving.size === 0 && [...this.#queues.values()].every((queue) => queue.isEmpty());
+  }
+
+  #endBatches(): void {
+    for (const batch of this.#batches.values()) batch.end();
+    this.#batches.clear();
   }
 
   readonly #pump = (): void => {
