@@ -107,11 +107,7 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
       'HOST:PORT or URL of the running Pointsman (default: admin.address)',
     );
   describeStatus(remote, io, end);
-  remote('explain', 'Show where each pool routes and why each member is included or excluded')
-    .option('--pool <name>', 'only this pool')
-    .option('--json', 'print JSON')
-    .addHelpText('after', examples('pointsman explain', 'pointsman explain --pool read --admin http://127.0.0.1:8432'))
-    .action(async (options: ExplainOptions) => end(await (await import('./explain.ts')).explain(options, io)));
+  describeExplain(remote, io, end);
   remote('healthcheck', 'Exit 0 if the local Pointsman is ready, 1 otherwise')
     .option('--live', 'liveness only: exit 0 if it answers at all')
     .addHelpText('after', examples('pointsman healthcheck', 'pointsman healthcheck --live --admin 127.0.0.1:8432'))
@@ -132,6 +128,22 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
   describeHelp(program, io, version);
   nameHelp(program, 'pointsman');
   return program;
+}
+
+function describeExplain(
+  remote: (name: string, description: string) => Command,
+  io: CliIo,
+  end: (code: number) => void,
+): void {
+  remote('explain', 'Show why: where each pool routes and each member stands, or what keeps or moves one session')
+    .argument('[session]', 'an id, as `pointsman sessions` shows it: this session alone')
+    .option('--pool <name>', 'only this pool')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('pointsman explain', 'pointsman explain --pool read', 'pointsman explain 17'))
+    .action(async (id: string | undefined, options: ExplainOptions) => {
+      if (id === undefined) return end(await (await import('./explain.ts')).explain(options, io));
+      return end(await (await import('./sessions/explain.ts')).explainSession(id, options, io));
+    });
 }
 
 /** After a wrong usage each command names its own help. */

@@ -32,3 +32,9 @@ export function staysText(stays: Readonly<Partial<Record<PinReason, number>>>): 
     .map(({ reason, count }) => `${count} ${WORDS[reason][count === 1 ? 0 : 1]}`)
     .join(', ');
 }
+
+/** For one session: `listens`. A reason that this version does not know stays as it is. */
+export function pinText(reason: string): string {
+  const known = PIN_REASONS.find((one) => one === reason);
+  return known === undefined ? reason : WORDS[known][0];
+}

@@ -37,6 +37,7 @@ export class SessionRecord {
   #branch: BranchIdentity | undefined;
   #tls: SessionTls | undefined;
   #heldSince: Instant | undefined;
+  #relayedSince: Instant | undefined;
   #ending: { readonly reason: CloseReason; readonly detail: string | undefined } | undefined;
 
   constructor(session: number, client: Socket, inputs: RecordInputs) {
@@ -99,7 +100,6 @@ export class SessionRecord {
   entry(session: ShownSession, client: Socket | undefined, relayed: RelayedSession | undefined): SessionEntry {
     const { login, application } = this.#names;
     const { state } = session;
-    const relayedSince = state === 'relaying' ? this.#stateSince : undefined;
     const isWaitKnown = state !== 'closing' || relayed === undefined;
     return {
       id: this.#session,
@@ -116,7 +116,7 @@ export class SessionRecord {
       tls: relayed?.tls() ?? (client !== undefined && isTls(client) ? 'terminate' : undefined),
       acceptedAt: this.#acceptedAt,
       stateSince: this.#stateSince,
-      heldMs: isWaitKnown ? this.waitedMs(relayedSince) : undefined,
+      heldMs: isWaitKnown ? this.waitedMs(this.#relayedSince) : undefined,
       ...this.traffic,
     };
   }
@@ -127,6 +127,7 @@ export class SessionRecord {
   }
 
   opened(pool: PoolName, server: Server, tls: SessionTls): void {
+    this.#relayedSince = this.#inputs.clock.now();
     if ('member' in server) this.reached(server.member);
     this.#tls = tls;
     this.#inputs.onEvent({ kind: 'session_opened', ...this.#identity(pool), member: this.#member });

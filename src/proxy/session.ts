@@ -127,7 +127,8 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   }
 
   entry(): SessionEntry {
-    return this.#record.entry(this, this.#connecting?.startup.client(), this.#relayed);
+    const entry = this.#record.entry(this, this.#connecting?.startup.client(), this.#relayed);
+    return this.movable === undefined ? entry : { ...entry, moves: this.movable.shown() };
   }
 
   kill(): KillResult {

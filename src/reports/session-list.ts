@@ -1,7 +1,9 @@
 // The live sessions one by one, for an operator: which are asked for, what is known of each, and how one was killed.
 import type { BranchIdentity } from '../model/branch.ts';
+import type { EvictionCause } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
+import type { Movability } from '../model/moves.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { SessionState } from './session-state.ts';
 
@@ -13,6 +15,31 @@ export type SessionTls = 'none' | 'terminate' | 'passthrough';
  * request has no complete reply, else the transaction state of the server's last ReadyForQuery.
  */
 export type SessionActivity = 'starting' | 'busy' | 'idle' | 'in_transaction' | 'in_failed_transaction';
+
+/** What is known of the moves of one session. */
+export interface SessionMoves {
+  /** How often it has moved. */
+  readonly moved: number;
+  /** Its last move. */
+  readonly last?: {
+    readonly from: MemberName;
+    readonly to: MemberName;
+    readonly cause: EvictionCause;
+    readonly gapMs: number;
+    readonly at: Instant;
+  };
+  /** Whether it can move. `at`: of the server's answer; absent: known without a question. Absent: not asked yet. */
+  readonly found?: { readonly movability: Movability; readonly at?: Instant };
+  /** While it is parked or moving. */
+  readonly underway?: {
+    readonly from: MemberName;
+    readonly cause: EvictionCause;
+    /** Its client has sent something meanwhile. */
+    readonly isWaiting: boolean;
+    /** Why the last attempt did not succeed. */
+    readonly why?: string;
+  };
+}
 
 export interface SessionEntry {
   readonly id: number;
@@ -41,6 +68,8 @@ export interface SessionEntry {
   readonly heldMs: number | undefined;
   readonly toBackendBytes: number;
   readonly toClientBytes: number;
+  /** Absent: it never moves, because `moves` does not exist or its stream cannot be read. */
+  readonly moves?: SessionMoves;
 }
 
 /** Undefined: any. */

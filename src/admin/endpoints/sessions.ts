@@ -4,7 +4,14 @@ import { z } from 'zod';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
-import type { KillResult, SessionEntry, SessionList, SessionQuery, StatementEnd } from '../../reports/session-list.ts';
+import type {
+  KillResult,
+  SessionEntry,
+  SessionList,
+  SessionMoves,
+  SessionQuery,
+  StatementEnd,
+} from '../../reports/session-list.ts';
 import type { MoveResult } from '../../reports/session-move.ts';
 import { SESSION_STATES } from '../../reports/session-state.ts';
 import { failure, json } from '../answer.ts';
@@ -137,6 +144,40 @@ function sessionDocument(entry: SessionEntry, now: Instant): SessionDocument {
     held_seconds: entry.heldMs === undefined ? null : seconds(entry.heldMs),
     to_backend_bytes: entry.toBackendBytes,
     to_client_bytes: entry.toClientBytes,
+    ...(entry.moves === undefined ? {} : { moves: movesDocument(entry.moves, now) }),
+  };
+}
+
+function movesDocument(
+  { moved, last, found, underway }: SessionMoves,
+  now: Instant,
+): NonNullable<SessionDocument['moves']> {
+  const pinned = found?.movability.kind === 'pinned' ? found.movability : undefined;
+  return {
+    moved,
+    last:
+      last === undefined
+        ? null
+        : {
+            from: last.from,
+            to: last.to,
+            cause: last.cause,
+            gap_ms: Math.round(last.gapMs),
+            age_seconds: seconds(now - last.at),
+          },
+    answer:
+      found === undefined
+        ? null
+        : {
+            movable: pinned === undefined,
+            reason: pinned?.reason ?? null,
+            detail: pinned?.detail ?? null,
+            age_seconds: found.at === undefined ? null : seconds(now - found.at),
+          },
+    underway:
+      underway === undefined
+        ? null
+        : { from: underway.from, cause: underway.cause, waiting: underway.isWaiting, why: underway.why ?? null },
   };
 }
 

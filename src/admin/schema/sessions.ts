@@ -4,6 +4,38 @@ import { z } from 'zod';
 import { SESSION_STATES } from '../../reports/session-state.ts';
 import { count, list, seconds } from './common.ts';
 
+const moves = z.strictObject({
+  moved: count.describe('How often it has moved.'),
+  last: z
+    .strictObject({
+      from: z.string(),
+      to: z.string(),
+      cause: z.string().describe('A key of on_leave, or switchover.'),
+      gap_ms: count.describe('Without a server.'),
+      age_seconds: seconds,
+    })
+    .nullable()
+    .describe('Its last move. Null: none.'),
+  answer: z
+    .strictObject({
+      movable: z.boolean(),
+      reason: z.string().nullable().describe('Why it cannot move.'),
+      detail: z.string().nullable(),
+      age_seconds: seconds.nullable().describe('Null: known without a question to its server.'),
+    })
+    .nullable()
+    .describe('Whether it can move. Null: not asked yet.'),
+  underway: z
+    .strictObject({
+      from: z.string(),
+      cause: z.string(),
+      waiting: z.boolean().describe('Its client has sent something meanwhile.'),
+      why: z.string().nullable().describe('Why the last attempt did not succeed.'),
+    })
+    .nullable()
+    .describe('While it is parked or moving.'),
+});
+
 export const session = z.strictObject({
   id: count.describe('As in the log.'),
   pool: z.string(),
@@ -32,6 +64,9 @@ export const session = z.strictObject({
   held_seconds: seconds.nullable().describe('From its first wait for a route to the start of its relay.'),
   to_backend_bytes: count,
   to_client_bytes: count,
+  moves: moves
+    .exactOptional()
+    .describe('Absent: it never moves (no section `moves`, or a stream that cannot be read).'),
 });
 
 export const sessionList = z.strictObject({

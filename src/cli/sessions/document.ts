@@ -6,6 +6,24 @@ import type { CliIo } from '../io.ts';
 import { reportFailure, requestWithToken } from '../operate.ts';
 import type { Running } from '../running.ts';
 
+const moves = z.looseObject({
+  moved: z.number(),
+  last: z
+    .looseObject({ from: z.string(), to: z.string(), cause: z.string(), gap_ms: z.number(), age_seconds: z.number() })
+    .nullable(),
+  answer: z
+    .looseObject({
+      movable: z.boolean(),
+      reason: z.string().nullable(),
+      detail: z.string().nullable(),
+      age_seconds: z.number().nullable(),
+    })
+    .nullable(),
+  underway: z
+    .looseObject({ from: z.string(), cause: z.string(), waiting: z.boolean(), why: z.string().nullable() })
+    .nullable(),
+});
+
 export const session = z.looseObject({
   id: z.number(),
   pool: z.string(),
@@ -26,6 +44,8 @@ export const session = z.looseObject({
   held_seconds: z.number().nullable(),
   to_backend_bytes: z.number(),
   to_client_bytes: z.number(),
+  /** Absent: it never moves. */
+  moves: moves.optional(),
 });
 
 const document = z.looseObject({

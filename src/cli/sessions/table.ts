@@ -12,8 +12,8 @@ interface Shown extends Column {
   readonly cell: (session: Session, paint: Paint) => string;
 }
 
-/** Left out while no session is on a branch. */
-const BRANCH = 'BRANCH';
+/** Left out while no session is on a branch, and while none can move. */
+const [BRANCH, MOVES] = ['BRANCH', 'MOVES'];
 
 const COLUMNS: readonly Shown[] = [
   { title: 'ID', align: 'right', cell: ({ id }) => String(id) },
@@ -25,6 +25,7 @@ const COLUMNS: readonly Shown[] = [
   { title: 'DATABASE', optional: 3, cell: ({ database }) => database ?? '-' },
   { title: 'APPLICATION', optional: 2, cell: ({ application }) => application ?? '-' },
   { title: 'STATE', cell: stateCell },
+  { title: MOVES, optional: 4, cell: movesCell },
   { title: 'SINCE', align: 'right', cell: ({ state_seconds: seconds }) => durationText(seconds * 1000) },
   { title: 'AGE', align: 'right', optional: 4, cell: ({ age_seconds: seconds }) => durationText(seconds * 1000) },
   { title: 'HELD', align: 'right', optional: 5, cell: ({ held_seconds: seconds }) => heldText(seconds) },
@@ -37,7 +38,8 @@ const COLUMNS: readonly Shown[] = [
 export function sessionsTable(sessions: readonly Session[], io: Pick<CliIo, 'env' | 'screen'>): string {
   const paint = paintFor(io);
   const hasBranches = sessions.some(({ branch }) => branch);
-  const columns = COLUMNS.filter(({ title }) => hasBranches || title !== BRANCH);
+  const hasMoves = sessions.some(({ moves }) => moves);
+  const columns = COLUMNS.filter(({ title }) => (hasBranches || title !== BRANCH) && (hasMoves || title !== MOVES));
   const rows = sessions.map((session) => columns.map(({ cell }) => cell(session, paint)));
   return tableText(columns, rows, widthFor(io));
 }
@@ -47,6 +49,14 @@ function stateCell({ state, activity }: Session, paint: Paint): string {
   const text = (activity ?? state).replaceAll('_', ' ');
   if (state === 'holding' || state === 'parked' || state === 'moving') return paint('warn', text);
   return activity === 'in_failed_transaction' ? paint('bad', 'failed transaction') : text;
+}
+
+/** Whether it can move, or why not; and the member that it has left. */
+function movesCell({ moves }: Session): string {
+  if (!moves) return '-';
+  if (moves.underway) return `from ${shown(moves.underway.from)}`;
+  if (moves.answer === null) return 'not asked';
+  return moves.answer.movable ? 'yes' : (moves.answer.reason ?? 'no').replaceAll('_', ' ');
 }
 
 function heldText(seconds: number | null): string {

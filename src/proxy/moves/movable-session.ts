@@ -10,6 +10,7 @@ import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability, PinReason, VerifierLookup } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { Target } from '../../core/routing-table.ts';
+import type { SessionMoves } from '../../reports/session-list.ts';
 import type { SessionState } from '../../reports/session-state.ts';
 import type { QuestionResult } from '../../wire/session-question.ts';
 import type { MovingPart } from '../relay/relayed-session.ts';
@@ -24,6 +25,7 @@ import { logInAgain } from './log-in-again.ts';
 import type { LoggedIn, LoginFailure } from './log-in-again.ts';
 import type { Journey, Movable, Outcome, Traveller } from './movable.ts';
 import type { Mover } from './mover.ts';
+import { MoveRecord } from './move-record.ts';
 import { ParkedClient } from './parked-client.ts';
 
 /** The session as a whole. */
@@ -76,6 +78,7 @@ export class MovableSession implements Movable, Traveller {
   /** Called with the outcome of the move that is under way. */
   #listeners: ((outcome: Outcome) => void)[] = [];
   #journey: OwnJourney | undefined;
+  readonly #record = new MoveRecord();
   /** Those who wait until it is idle. */
   readonly #untilIdle = new Set<() => void>();
 
@@ -145,6 +148,7 @@ export class MovableSession implements Movable, Traveller {
     const member = this.member();
     return this.#interposed.ask(mover.question(this.#interposed.login().serverMajor), (result) => {
       const found = this.#judge(facts, result);
+      this.#record.answered(found, mover.clock.now());
       mover.asked(this, member, result?.kind === 'answered' ? found.kind : 'failed', startedAt);
       onAnswer(found, result?.kind === 'answered' ? result.state : undefined);
       // Without a FATAL error of the server nothing tells its client.
@@ -194,6 +198,10 @@ export class MovableSession implements Movable, Traveller {
     this.#interposed.forget();
     for (const go of this.#untilIdle) go();
     this.#report({ kind: 'failed', reason, detail });
+  }
+
+  shown(): SessionMoves {
+    return this.#record.shown(movabilityBefore(this.#facts()), this.#journey);
   }
 
   #facts(): MoveFacts {
@@ -321,6 +329,7 @@ export class MovableSession implements Movable, Traveller {
     const { bytes: opening, hasEnded: hasClientEnded } = journey.client.release();
     const news = joined([newsOf(login.parameters), login.rest]);
     session.resume({ backend, server: target, key: login.key, news, opening, hasClientEnded });
+    this.#record.moved(journey, target.member, mover.clock.now());
     mover.moved(this, journey, { to: target.member, startedAt, wasWaiting });
     this.#report({ kind: 'moved', to: target.member });
   }

@@ -4,6 +4,7 @@ import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability, PinReason } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
+import type { SessionMoves } from '../../reports/session-list.ts';
 
 /** How a request to move ends. `failed`: the session has ended. */
 export type Outcome =
@@ -21,6 +22,8 @@ export interface Movable {
   requestWhenIdle(cause: EvictionCause, limitMs: number, onOutcome: (outcome: Outcome) => void): void;
   /** Asks its server, and moves nothing. Calls `onAnswer` once. */
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void;
+  /** For an operator. */
+  shown(): SessionMoves;
 }
 
 /** From the park to the end of the move. */

@@ -1,0 +1,83 @@
+// `pointsman explain SESSION`: where one session is, and why it moved, stays, or can move.
+import { durationText } from '../../core/describe.ts';
+import { pinText } from '../../core/pin-words.ts';
+import { shown } from '../../model/printable.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { findRunning } from '../running.ts';
+import type { RunningOptions } from '../running.ts';
+import { readSessions } from './document.ts';
+import type { Session } from './document.ts';
+
+export interface ExplainSessionOptions extends RunningOptions {
+  readonly json?: boolean | undefined;
+}
+
+export async function explainSession(id: string, options: ExplainSessionOptions, io: CliIo): Promise<number> {
+  if (!/^\d+$/.test(id)) {
+    io.stderr(`pointsman: ${shown(id)} is not a session: an id is a number, as \`pointsman sessions\` shows it\n`);
+    return EXIT.usage;
+  }
+  const running = findRunning(options, io);
+  if (typeof running === 'number') return running;
+  const found = await readSessions(running, { id }, io);
+  if (typeof found === 'number') return found;
+  const [session] = found.sessions;
+  if (session === undefined) {
+    io.stderr(`pointsman: no session ${id}: it has ended, or never existed\n`);
+    return EXIT.failure;
+  }
+  io.stdout(options.json === true ? `${JSON.stringify(session, null, 2)}\n` : explanation(session));
+  return EXIT.ok;
+}
+
+function explanation(session: Session): string {
+  const { id, pool, client, user, database, opaque } = session;
+  const lines = [
+    `session ${id} of pool ${shown(pool)}: ${client}, user ${shown(user ?? 'unknown')}, database ${shown(database ?? 'unknown')}`,
+    placeText(session),
+    ...(session.moves ? movesText(session.moves) : [neverText(opaque)]),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function placeText({ member, branch, state, activity, state_seconds: seconds, moves }: Session): string {
+  const since = `for ${durationText(seconds * 1000)}`;
+  if (moves?.underway) {
+    const { from, cause, waiting, why } = moves.underway;
+    const client = waiting ? 'its client waits' : 'its client has sent nothing meanwhile';
+    const where = `${state} ${since}: it has left ${shown(from)} (${cause}), ${client}`;
+    return why === null ? where : `${where}; the last attempt: ${shown(why)}`;
+  }
+  const place = branch ? ` on branch ${shown(branch.name)}` : member === null ? '' : ` on ${shown(member)}`;
+  return `${(activity ?? state).replaceAll('_', ' ')}${place} ${since}`;
+}
+
+type Moves = NonNullable<Session['moves']>;
+
+function movesText({ moved, last, answer }: Moves): readonly string[] {
+  return [
+    ...(last === null ? [] : [lastText(moved, last)]),
+    answer === null
+      ? 'not asked yet whether it can move: pointsman switchover --dry-run asks the sessions of the primary'
+      : answerText(answer),
+  ];
+}
+
+function lastText(moved: number, { from, to, cause, gap_ms: gapMs, age_seconds: age }: NonNullable<Moves['last']>) {
+  const often = moved === 1 ? 'moved once' : `moved ${moved} times, the last time`;
+  const when = `${durationText(age * 1000)} ago (${cause})`;
+  return `${often} from ${shown(from)} to ${shown(to)} ${when}, ${durationText(gapMs)} without a server`;
+}
+
+function answerText({ movable, reason, detail, age_seconds: age }: NonNullable<Moves['answer']>): string {
+  const source = age === null ? '' : `, by the answer of its server ${durationText(age * 1000)} ago`;
+  if (movable) return `it can move${source}`;
+  const why = `${pinText(reason ?? 'unknown')}${detail === null ? '' : ` (${shown(detail)})`}`;
+  return `it cannot move, because it ${why}${source}`;
+}
+
+function neverText(opaque: boolean): string {
+  if (opaque) return 'it cannot move: encryption is between client and server';
+  return 'it does not move: the configuration had no section moves when it began, or it is on a branch';
+}

@@ -1,0 +1,41 @@
+// What an operator is told of the moves of one session: the newest answer of its server, and its last move.
+import type { Instant } from '../../model/instant.ts';
+import type { MemberName } from '../../model/member.ts';
+import type { Movability } from '../../model/moves.ts';
+import type { SessionMoves } from '../../reports/session-list.ts';
+import type { Journey } from './movable.ts';
+
+interface Underway extends Journey {
+  readonly client: { isWaiting(): boolean };
+  readonly lastFailure: string | undefined;
+}
+
+export class MoveRecord {
+  #found: SessionMoves['found'];
+  #last: SessionMoves['last'];
+  #moved = 0;
+
+  answered(movability: Movability, at: Instant): void {
+    this.#found = { movability, at };
+  }
+
+  moved({ from, cause, parkedAt }: Journey, to: MemberName, at: Instant): void {
+    this.#moved += 1;
+    this.#last = { from, to, cause, gapMs: at - parkedAt, at };
+  }
+
+  /** `before`: what is known without a question. `journey`: while it is parked or moving. */
+  shown(before: Movability, journey: Underway | undefined): SessionMoves {
+    const found = before.kind === 'pinned' ? { movability: before } : this.#found;
+    return {
+      moved: this.#moved,
+      ...(this.#last !== undefined && { last: this.#last }),
+      ...(found !== undefined && { found }),
+      ...(journey !== undefined && { underway: underwayOf(journey) }),
+    };
+  }
+}
+
+function underwayOf({ from, cause, client, lastFailure: why }: Underway): NonNullable<SessionMoves['underway']> {
+  return { from, cause, isWaiting: client.isWaiting(), ...(why !== undefined && { why }) };
+}

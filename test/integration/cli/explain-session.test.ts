@@ -1,0 +1,162 @@
+// `pointsman explain SESSION`, and the column of moves in `pointsman sessions`, against an admin server over real
+// sockets.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createAdmin } from '../../../src/admin/server.ts';
+import type { Admin } from '../../../src/admin/server.ts';
+import { runCli } from '../../../src/cli/program.ts';
+import type { SessionEntry, SessionMoves } from '../../../src/reports/session-list.ts';
+import { isWanted } from '../../../src/reports/session-list.ts';
+import { adminOptions } from '../../support/fakes/admin-options.ts';
+import { cliParts } from '../../support/fakes/cli-parts.ts';
+import { terminal } from '../../support/fakes/terminal.ts';
+import { aSessionEntry } from '../../support/values/sessions.ts';
+
+const TOKEN = '0123456789abcdef-operator';
+const MOVED: NonNullable<SessionMoves['last']> = {
+  from: 'pg-1',
+  to: 'pg-2',
+  cause: 'switchover',
+  gapMs: 83.4,
+  at: 3_000,
+};
+
+let admin: Admin;
+let address: string;
+let entries: readonly SessionEntry[];
+
+beforeEach(async () => {
+  entries = [];
+  admin = createAdmin(
+    adminOptions({
+      token: () => Promise.resolve({ kind: 'token', value: TOKEN }),
+      sessions: {
+        ...adminOptions().sessions,
+        list: (query) => {
+          const sessions = entries.filter((entry) => isWanted(entry, query));
+          return Promise.resolve({ sessions, total: sessions.length, silentWorkers: [] });
+        },
+        now: () => 5_000,
+      },
+    }),
+  );
+  const listening = await admin.listen();
+  if (listening.kind === 'failed') throw new Error(listening.detail);
+  address = `127.0.0.1:${listening.address.port}`;
+});
+
+afterEach(() => admin.close());
+
+async function cli(argv: readonly string[], more: object = {}) {
+  let [out, err] = ['', ''];
+  const env = { POINTSMAN_ADMIN_TOKEN: TOKEN, POINTSMAN_ADMIN_ADDRESS: address, NO_COLOR: '1' };
+  const io = {
+    stdout: (text: string) => void (out += text),
+    stderr: (text: string) => void (err += text),
+    ...more,
+    env,
+  };
+  return { code: await runCli(argv, io, cliParts()), out, err };
+}
+
+const relayed = (moves?: SessionMoves): SessionEntry =>
+  aSessionEntry({ id: 17, member: 'pg-2', ...(moves !== undefined && { moves }) });
+
+test.each<[string, SessionEntry, readonly string[]]>([
+  [
+    'it has moved, and its server says that it can move again',
+    relayed({ moved: 2, last: MOVED, found: { movability: { kind: 'movable' }, at: 4_500 } }),
+    [
+      'idle on pg-2 for 5 s',
+      'moved 2 times, the last time from pg-1 to pg-2 2 s ago (switchover), 83 ms without a server',
+      'it can move, by the answer of its server 500 ms ago',
+    ],
+  ],
+  [
+    'its server names what keeps it',
+    relayed({ moved: 0, found: { movability: { kind: 'pinned', reason: 'listening', detail: 'jobs' }, at: 4_000 } }),
+    ['idle on pg-2 for 5 s', 'it cannot move, because it listens (jobs), by the answer of its server 1 s ago'],
+  ],
+  [
+    'known without a question',
+    relayed({ moved: 1, last: MOVED, found: { movability: { kind: 'pinned', reason: 'authentication' } } }),
+    [
+      'idle on pg-2 for 5 s',
+      'moved once from pg-1 to pg-2 2 s ago (switchover), 83 ms without a server',
+      'it cannot move, because it has a login that cannot be repeated',
+    ],
+  ],
+  [
+    'not asked yet',
+    relayed({ moved: 0 }),
+    [
+      'idle on pg-2 for 5 s',
+      'not asked yet whether it can move: pointsman switchover --dry-run asks the sessions of the primary',
+    ],
+  ],
+  [
+    'parked, and its next server is full',
+    aSessionEntry({
+      id: 17,
+      member: undefined,
+      state: 'parked',
+      activity: undefined,
+      stateSince: 2_000,
+      moves: {
+        moved: 0,
+        found: { movability: { kind: 'movable' }, at: 2_000 },
+        underway: { from: 'pg-1', cause: 'demoted', isWaiting: true, why: 'pg-2: too many clients already' },
+      },
+    }),
+    [
+      'parked for 3 s: it has left pg-1 (demoted), its client waits; the last attempt: pg-2: too many clients already',
+      'it can move, by the answer of its server 3 s ago',
+    ],
+  ],
+  ['without moves', relayed(), ['idle on pg-2 for 5 s', expect.stringMatching(/^it does not move: the configuration/)]],
+  [
+    'inside TLS with its server',
+    { ...relayed(), tls: 'passthrough', activity: undefined },
+    ['relaying on pg-2 for 5 s', 'it cannot move: encryption is between client and server'],
+  ],
+])('%s', async (_, entry, said) => {
+  entries = [aSessionEntry({ id: 3 }), entry];
+  const { code, out, err } = await cli(['explain', '17']);
+  expect([code, err]).toEqual([0, '']);
+  const [first, ...others] = out.trimEnd().split('\n');
+  expect(first).toBe('session 17 of pool write: 10.0.0.5:51234, user app, database shop');
+  expect(others).toEqual(said);
+});
+
+test('--json is the session as GET /sessions has it', async () => {
+  entries = [relayed({ moved: 1, last: MOVED })];
+  const { out } = await cli(['explain', '17', '--json']);
+  const last = { from: 'pg-1', to: 'pg-2', cause: 'switchover', gap_ms: 83, age_seconds: 2 };
+  expect(JSON.parse(out)).toMatchObject({ id: 17, moves: { moved: 1, last, answer: null, underway: null } });
+});
+
+test.each([
+  ['18', 1, 'pointsman: no session 18: it has ended, or never existed\n'],
+  ['app', 2, 'pointsman: app is not a session: an id is a number, as `pointsman sessions` shows it\n'],
+])('explain %s', async (id, code, err) => {
+  expect(await cli(['explain', id])).toEqual({ code, out: '', err });
+});
+
+test('the list has a column of moves where a session may move', async () => {
+  entries = [
+    relayed({ moved: 0, found: { movability: { kind: 'movable' }, at: 0 } }),
+    { ...relayed({ moved: 0, found: { movability: { kind: 'pinned', reason: 'temporary_objects' } } }), id: 18 },
+    { ...relayed({ moved: 0, underway: { from: 'pg-1', cause: 'operator', isWaiting: false } }), id: 19 },
+    { ...relayed({ moved: 0 }), id: 20 },
+    { ...relayed(), id: 21 },
+  ];
+  const { out } = await cli(['sessions'], terminal(200));
+  const lines = out.split('\n');
+  const column = lines[0]?.indexOf('MOVES') ?? -1;
+  expect(lines.slice(1, 6).map((line) => line.slice(column).split(/ {2,}/)[0])).toEqual([
+    'yes',
+    'temporary objects',
+    'from pg-1',
+    'not asked',
+    '-',
+  ]);
+});
