@@ -2,6 +2,7 @@
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { OperationEvent, ProxyEvent, WorkerEvent } from '../reports/events.ts';
+import type { PreflightEvent } from '../reports/move-events.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import type { ClusterConfiguration, ClusterReport, Reading } from './control.ts';
 import type { OperationDocument } from './switchover/document.ts';
@@ -18,7 +19,7 @@ export interface LongOperationsOptions {
   readonly preflight: (member: MemberName) => Promise<Preflight | undefined>;
   /** In [0, 1). */
   readonly random: () => number;
-  readonly onEvent: (event: OperationEvent) => void;
+  readonly onEvent: (event: OperationEvent | PreflightEvent) => void;
   /** The result ends the exclusion of other operations. Undefined: another one runs. */
   readonly enter: (what: string) => (() => void) | undefined;
 }
@@ -152,11 +153,15 @@ export class LongOperations {
   }
 
   #preflightOf(member: MemberName): Promise<Preflight | undefined> {
-    const { site, preflight } = this.#options;
+    const { site, preflight, onEvent } = this.#options;
     const known = this.#preflight;
     const now = site.clock.now();
     if (known?.member === member && now - known.at < PREFLIGHT_AGE_MS) return known.counted;
-    const counted = preflight(member);
+    const counted = preflight(member).then((found) => {
+      if (found === undefined) return found;
+      onEvent({ kind: 'preflight_finished', member, ...found, durationMs: site.clock.now() - now });
+      return found;
+    });
     this.#preflight = { member, at: now, counted };
     return counted;
   }

@@ -77,6 +77,8 @@ export type MoveEvent =
       readonly durationMs: number;
     };
 
+export type PreflightEvent = Extract<MoveEvent, { kind: 'preflight_finished' }>;
+
 /** Absent: none. */
 export type Counts<Reason extends string> = Readonly<Partial<Record<Reason, number>>>;
 

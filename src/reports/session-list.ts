@@ -16,7 +16,7 @@ export type SessionTls = 'none' | 'terminate' | 'passthrough';
  */
 export type SessionActivity = 'starting' | 'busy' | 'idle' | 'in_transaction' | 'in_failed_transaction';
 
-/** What is known of the moves of one session. */
+/** The moves of one session, as far as they are known. */
 export interface SessionMoves {
   /** How often it has moved. */
   readonly moved: number;

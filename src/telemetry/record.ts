@@ -9,6 +9,7 @@ import type {
   ReloadEvent,
   WorkerEvent,
 } from '../reports/events.ts';
+import type { PreflightEvent } from '../reports/move-events.ts';
 import type { EventIds } from '../reports/event-ids.ts';
 import { onOneLine } from '../model/printable.ts';
 import type { LogLine } from './line.ts';
@@ -39,7 +40,7 @@ export interface Recorder {
   readonly onMonitorEvent: (event: MonitorEvent, at?: Instant) => void;
   readonly onBranchList: (event: BranchListEvent) => void;
   readonly onReload: (event: ReloadEvent) => void;
-  readonly onOperation: (event: OperationEvent) => void;
+  readonly onOperation: (event: OperationEvent | PreflightEvent) => void;
   readonly onOutage: (event: OutageEvent) => void;
   /** Writes the counts of repeated lines, and of moves that are not over. */
   readonly stop: () => void;

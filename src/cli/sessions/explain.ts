@@ -33,8 +33,9 @@ export async function explainSession(id: string, options: ExplainSessionOptions,
 
 function explanation(session: Session): string {
   const { id, pool, client, user, database, opaque } = session;
+  const login = `user ${shown(user ?? 'unknown')}, database ${shown(database ?? 'unknown')}`;
   const lines = [
-    `session ${id} of pool ${shown(pool)}: ${client}, user ${shown(user ?? 'unknown')}, database ${shown(database ?? 'unknown')}`,
+    `session ${id} of pool ${shown(pool)}: ${client}, ${login}`,
     placeText(session),
     ...(session.moves ? movesText(session.moves) : [neverText(opaque)]),
   ];

@@ -1,4 +1,4 @@
-// What an operator is told of the moves of one session: the newest answer of its server, and its last move.
+// The moves of one session, for an operator: the newest answer of its server, and its last move.
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { Movability } from '../../model/moves.ts';

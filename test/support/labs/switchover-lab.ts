@@ -10,6 +10,7 @@ import type { Handover, Snapshot } from '../../../src/core/snapshot.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { HoldPolicy } from '../../../src/model/policy.ts';
 import type { OperationEvent, ProxyEvent } from '../../../src/reports/events.ts';
+import type { PreflightEvent } from '../../../src/reports/move-events.ts';
 import type { Preflight } from '../../../src/reports/preflight.ts';
 import { aList, aPolicy, aSnapshot, answered, isPrimary, isReplica } from '../values/builders.ts';
 import { configOf, load } from '../values/loading.ts';
@@ -47,7 +48,7 @@ export interface Reply<T> {
 
 export class SwitchoverLab {
   readonly clock = new ManualClock();
-  readonly events: OperationEvent[] = [];
+  readonly events: (OperationEvent | PreflightEvent)[] = [];
   readonly handovers: (Handover | undefined)[] = [];
   readonly asked: ClusterOperation[] = [];
   readonly operations: LongOperations;

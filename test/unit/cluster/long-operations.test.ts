@@ -45,6 +45,10 @@ test('plans within a few seconds share one preflight', async () => {
   expect(await lab.operations.plan(request)).toMatchObject({ moves: { movable: 7 } });
   await lab.clock.advance(1_000);
   expect(await lab.operations.plan(request)).toMatchObject({ moves: { movable: 8 } });
+  expect(lab.events, 'one event for each preflight').toMatchObject([
+    { kind: 'preflight_finished', member: 'pg-1', movable: 7, stays: {}, unknown: 0 },
+    { kind: 'preflight_finished', movable: 8 },
+  ]);
 });
 
 test('plans that are asked for at the same time share one reading of the cluster', async () => {

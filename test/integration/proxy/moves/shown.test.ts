@@ -1,4 +1,4 @@
-// What an operator sees of the moves of a session at a real PostgreSQL: its entry in the list, and its events.
+// The moves of a session at a real PostgreSQL, as an operator sees them: its entry in the list, and its events.
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
