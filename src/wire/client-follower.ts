@@ -69,6 +69,15 @@ export class ClientFollower extends FrameWalker {
     this.walk(chunk);
   }
 
+  /**
+   * As `follow`, but no request begins while a ReadyForQuery is due: so a client that sends several in advance comes
+   * between two transactions. Data of a COPY goes on. Returns how many bytes were read; the rest must wait.
+   */
+  followOneByOne(chunk: Uint8Array, isCopyingIn: boolean): number {
+    this.#isCopyingIn = isCopyingIn;
+    return this.walkWhile(chunk, () => this.#awaited === 0 || this.#isUnsynced || isCopyingIn);
+  }
+
   /** ReadyForQuery arrived. After an error on an idle session PostgreSQL sends one that answers no request. */
   answered(count: number): void {
     this.#awaited = Math.max(0, this.#awaited - count);

@@ -83,6 +83,20 @@ export abstract class FrameWalker {
     if (this.isAtBoundary()) this.#walkMessages(bytes, at);
   }
 
+  /** As `walk`, but begins no message that `mayBegin` forbids. Returns how many bytes were read. */
+  walkWhile(bytes: Uint8Array, mayBegin: () => boolean): number {
+    let at = 0;
+    while (at < bytes.length && this.#isFollowing) {
+      if (this.isAtBoundary() && !mayBegin()) return at;
+      const isInHeader = this.#restBytes === 0 && this.#held === undefined;
+      const held = this.#held === undefined ? 0 : this.#held.length - this.#heldFill;
+      const size = isInHeader ? HEADER - this.#headerFill : held + this.#restBytes;
+      this.walk(bytes.subarray(at, at + size));
+      at = Math.min(bytes.length, at + size);
+    }
+    return bytes.length;
+  }
+
   /** The fast path for nearly every byte: from the header at `at` to the next, until the chunk ends. */
   #walkMessages(bytes: Uint8Array, from: number): void {
     const { shortest, longest, wanted } = this.#grammar;

@@ -37,6 +37,11 @@ export class SessionFollower {
     this.#client.follow(chunk, this.#backend.isCopyingIn());
   }
 
+  /** As `fromClient`, for a session that is to become idle. Returns how many bytes may be forwarded by now. */
+  fromClientOneByOne(chunk: Uint8Array): number {
+    return this.#client.followOneByOne(chunk, this.#backend.isCopyingIn());
+  }
+
   /** The next bytes from the backend. */
   fromBackend(chunk: Uint8Array): void {
     const backend = this.#backend;
