@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { movability, movabilityBefore } from '../../../src/core/movable.ts';
+import type { MoveFacts } from '../../../src/core/movable.ts';
+import type { CarriedState, PreparedStatement } from '../../../src/model/moves.ts';
+
+const FACTS: MoveFacts = {
+  isReadable: true,
+  isReplication: false,
+  isRoleConfigured: true,
+  canLogInAgain: true,
+  isUnnamedTooLong: false,
+  hiddenState: undefined,
+  loginRole: 'app',
+};
+const STATE: CarriedState = {
+  settings: new Map(),
+  privilegedSettings: [],
+  custom: new Map(),
+  namedSettings: [],
+  prepared: [],
+  role: 'none',
+  sessionUser: 'app',
+  searchPath: 'public',
+  listening: [],
+  holdableCursors: [],
+  advisoryLocks: 0,
+  temporaryObjects: 0,
+  temporarySlots: 0,
+};
+
+function prepared(statement: string, isFromSql: boolean): PreparedStatement {
+  return { name: 's', statement, parameterTypes: [], resultTypes: undefined, isFromSql };
+}
+
+test('a session that nothing keeps is movable', () => {
+  expect(movabilityBefore(FACTS)).toEqual({ kind: 'movable' });
+  expect(movability(FACTS, STATE)).toEqual({ kind: 'movable' });
+});
+
+test.each<readonly [Partial<MoveFacts>, string]>([
+  [{ isReadable: false }, 'unreadable'],
+  [{ isReplication: true }, 'replication'],
+  [{ isRoleConfigured: false }, 'role_not_configured'],
+  [{ canLogInAgain: false }, 'authentication'],
+  [{ hiddenState: 'LOAD' }, 'hidden_state'],
+  [{ isUnnamedTooLong: true }, 'unnamed_statement'],
+])('%j: %s, before its server is asked', (facts, reason) => {
+  expect(movabilityBefore({ ...FACTS, ...facts })).toMatchObject({ kind: 'pinned', reason });
+  expect(movability({ ...FACTS, ...facts }, STATE)).toMatchObject({ kind: 'pinned', reason });
+});
+
+test.each<readonly [Partial<CarriedState>, string, string]>([
+  [{ listening: ['a', 'b'] }, 'listening', 'a, b'],
+  [{ holdableCursors: ['c'] }, 'holdable_cursors', 'c'],
+  [{ advisoryLocks: 2 }, 'advisory_locks', '2'],
+  [{ temporaryObjects: 1 }, 'temporary_objects', '1'],
+  [{ temporarySlots: 1 }, 'temporary_slots', '1'],
+  [{ sessionUser: 'other' }, 'session_authorization', 'other'],
+  [{ privilegedSettings: ['log_statement'] }, 'privileged_settings', 'log_statement'],
+  [{ prepared: Array.from({ length: 1_001 }, () => prepared('select 1', false)) }, 'too_many_statements', '1001'],
+])('%j', (state, reason, detail) => {
+  expect(movability(FACTS, { ...STATE, ...state })).toEqual({ kind: 'pinned', reason, detail });
+});
+
+test('the server cuts long names of roles', () => {
+  const facts = { ...FACTS, loginRole: 'x'.repeat(70) };
+  expect(movability(facts, { ...STATE, sessionUser: 'x'.repeat(63) })).toEqual({ kind: 'movable' });
+});
+
+describe('a statement', () => {
+  test.each([
+    'prepare s as select 1',
+    'PREPARE s (int) AS select $1;  ',
+    '/* a */ -- b\n prepare s as select 1',
+    'prepare\ns as select 1',
+  ])('of SQL PREPARE alone is prepared again: %s', (text) => {
+    expect(movability(FACTS, { ...STATE, prepared: [prepared(text, true)] })).toEqual({ kind: 'movable' });
+  });
+
+  test.each([
+    'select 1; prepare s as select 1',
+    'prepare s as select 1; delete from t',
+    'prepare s as select 1; -- the end',
+    "/* ; */ do $$ begin execute 'prepare s as select 1'; end $$",
+    '/* /* nested */ */ prepare s as select 1',
+    'prepared as select 1',
+  ])('with anything else in its text is not: %s', (text) => {
+    const state = { ...STATE, prepared: [prepared(text, true)] };
+    expect(movability(FACTS, state)).toEqual({ kind: 'pinned', reason: 'unclear_statement', detail: 's' });
+  });
+
+  test('with a backslash is not, when the session has set what a backslash means', () => {
+    const state = { ...STATE, prepared: [prepared(String.raw`select 'a\b'`, false)] };
+    expect(movability(FACTS, state)).toEqual({ kind: 'movable' });
+    const settings = new Map([['standard_conforming_strings', 'off']]);
+    expect(movability(FACTS, { ...state, settings })).toMatchObject({ reason: 'unclear_statement' });
+  });
+});
