@@ -65,8 +65,8 @@ export interface CarriedState {
   readonly privilegedSettings: readonly string[];
   /** Custom settings with a value: pg_settings never lists them. */
   readonly custom: ReadonlyMap<string, string>;
-  /** Custom settings that functions and row policies of the database name, with a value or without one. */
-  readonly namedSettings: readonly string[];
+  /** Custom settings that functions and row policies of the database name. Undefined: they were not asked for. */
+  readonly namedSettings: readonly string[] | undefined;
   readonly prepared: readonly PreparedStatement[];
   /** `none`: no SET ROLE. */
   readonly role: string;

@@ -1,7 +1,9 @@
 // Custom settings (`app.tenant`) that functions and row policies of a database name. PostgreSQL lists custom settings
 // nowhere, and a function may have set one without a word of it in the session's statements.
 
-const NAME = '[[:alpha:]_][[:alnum:]_$]*(?:[.][[:alpha:]_][[:alnum:]_$]*)+';
+/** Each part may be quoted. */
+const PART = '"?[[:alpha:]_][[:alnum:]_$]*"?';
+const NAME = `${PART}(?:[.]${PART})+`;
 const CALL = "(?:set_config|current_setting)[[:space:]]*[(][[:space:]]*e?'+";
 const SET = 'set[[:space:]]+(?:session[[:space:]]+|local[[:space:]]+)?';
 /** In the source of a function, quotes may be doubled. */
@@ -19,7 +21,7 @@ export function namedSettingsSql(serverMajor: number): string {
     serverMajor >= 14
       ? 'CASE WHEN p.prosqlbody IS NULL THEN p.prosrc ELSE pg_catalog.pg_get_function_sqlbody(p.oid) END'
       : 'p.prosrc';
-  return `SELECT DISTINCT m[1] FROM (
+  return `SELECT DISTINCT pg_catalog.replace(m[1], '"', '') FROM (
     SELECT ${source} FROM pg_catalog.pg_proc AS p
     WHERE p.oid OPERATOR(pg_catalog.>=) ${FIRST_OF_USERS}::pg_catalog.oid
     UNION ALL

@@ -57,7 +57,7 @@ SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
     AND pg_catalog.current_setting('is_superuser') OPERATOR(pg_catalog.=) 'off'),
   'resets', (SELECT pg_catalog.json_object_agg(name, reset_val) FROM s
     WHERE name OPERATOR(pg_catalog.=) ANY (ARRAY[${limits}])),
-  'named', (SELECT pg_catalog.json_agg(n) FROM named),
+  'named', (SELECT COALESCE(pg_catalog.json_agg(n), '[]'::pg_catalog.json) FROM named HAVING ${asksNamedSettings}),
   'custom', (SELECT pg_catalog.json_object_agg(n, pg_catalog.current_setting(n, true)) FROM (
     SELECT n FROM named UNION SELECT * FROM pg_catalog.json_array_elements_text(
       pg_catalog.convert_from(pg_catalog.decode($1, 'base64'), 'UTF8')::pg_catalog.json)) AS c(n)

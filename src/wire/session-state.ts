@@ -36,7 +36,7 @@ function stateOf(fields: Fields, limits: ReadonlyMap<string, string>): CarriedSt
     settings,
     privilegedSettings: fields.list('privileged').map(asText),
     custom: fields.texts('custom'),
-    namedSettings: fields.list('named').map(asText),
+    namedSettings: fields.value('named') === null ? undefined : fields.list('named').map(asText),
     prepared: fields.list('prepared').map(statementOf),
     role: asText(fields.value('role')),
     sessionUser: asText(fields.value('session_user')),

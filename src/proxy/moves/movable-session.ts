@@ -146,7 +146,9 @@ export class MovableSession implements Movable, Traveller {
     if (this.#interposed.isLate()) return onAnswer(pinned('question_failed', 'an earlier question has no answer yet'));
     const startedAt = mover.clock.now();
     const member = this.member();
-    return this.#interposed.ask(mover.question(this.#interposed.login().serverMajor), (result) => {
+    const database = startupParameters(this.#inputs.packet).get('database') ?? facts.loginRole;
+    return this.#interposed.ask(mover.question(this.#interposed.login().serverMajor, database), (result) => {
+      if (result?.kind === 'answered') mover.answered(database, result.state);
       const found = this.#judge(facts, result);
       this.#record.answered(found, mover.clock.now());
       mover.asked(this, member, result?.kind === 'answered' ? found.kind : 'failed', startedAt);

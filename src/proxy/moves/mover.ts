@@ -6,7 +6,7 @@ import type { EvictionCause } from '../../model/close-reason.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { addressText } from '../../model/member.ts';
 import type { MemberName } from '../../model/member.ts';
-import type { MovesPolicy, PinReason, VerifierBatch, VerifierLookup } from '../../model/moves.ts';
+import type { CarriedState, MovesPolicy, PinReason, VerifierBatch, VerifierLookup } from '../../model/moves.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { QuestionResult as QuestionEnd } from '../../reports/move-events.ts';
 import type { Preflight } from '../../reports/preflight.ts';
@@ -20,6 +20,7 @@ import type { RegisteredSession, SessionRegistry } from '../session-registry.ts'
 import { TokenBucket } from '../token-bucket.ts';
 import type { Journey, Movable, Traveller } from './movable.ts';
 import { MoveQueue } from './move-queue.ts';
+import { NamedSettings } from './named-settings.ts';
 import { preflight } from './preflight.ts';
 
 /** The end of a move. */
@@ -55,6 +56,7 @@ export class Mover {
   /** The parked sessions. */
   readonly #queues = new Map<PoolName, MoveQueue<Traveller>>();
   readonly #moving = new Set<Traveller>();
+  readonly #named = new NamedSettings();
   /** By address. */
   readonly #batches = new Map<string, VerifierBatch>();
   #bucket: TokenBucket;
@@ -124,9 +126,15 @@ export class Mover {
     return method === 'trust' || (method === 'md5' && md5 && verifiers !== undefined);
   }
 
-  question(serverMajor: number): SessionQuestion {
+  question(serverMajor: number, database: string): SessionQuestion {
     const { settings = [], maxStateBytes = 0 } = this.#inputs.policy() ?? {};
-    return new SessionQuestion({ serverMajor, customNames: settings, asksNamedSettings: true, maxStateBytes });
+    const named = this.#named.of(database, this.clock.now());
+    const customNames = [...settings, ...(named ?? [])];
+    return new SessionQuestion({ serverMajor, customNames, asksNamedSettings: named === undefined, maxStateBytes });
+  }
+
+  answered(database: string, { namedSettings }: CarriedState): void {
+    this.#named.learn(database, namedSettings, this.clock.now());
   }
 
   pool(name: PoolName): PoolPolicy | undefined {
