@@ -47,6 +47,8 @@ const COPY_DONE = 0x63;
 const COPY_FAIL = 0x66;
 const PARSE = 0x50;
 const CLOSE = 0x43;
+/** Query, FunctionCall, Parse, Bind, Describe, Execute, Close, Sync. */
+const REQUESTS: ReadonlySet<number> = new Set([...'QFPBDECS'].map((type) => type.charCodeAt(0)));
 
 export class ClientFollower extends FrameWalker {
   readonly #memory: SessionMemory | undefined;
@@ -71,11 +73,12 @@ export class ClientFollower extends FrameWalker {
 
   /**
    * As `follow`, but no request begins while a ReadyForQuery is due: so a client that sends several in advance comes
-   * between two transactions. Data of a COPY goes on. Returns how many bytes were read; the rest must wait.
+   * between two transactions. Data of a COPY goes on. Returns how many bytes were read; the rest must wait until none
+   * is due.
    */
   followOneByOne(chunk: Uint8Array, isCopyingIn: boolean): number {
     this.#isCopyingIn = isCopyingIn;
-    return this.walkWhile(chunk, () => this.#awaited === 0 || this.#isUnsynced || isCopyingIn);
+    return this.walkWhile(chunk, (type) => this.#awaited === 0 || this.#isUnsynced || !REQUESTS.has(type));
   }
 
   /** ReadyForQuery arrived. After an error on an idle session PostgreSQL sends one that answers no request. */

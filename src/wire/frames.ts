@@ -83,11 +83,11 @@ export abstract class FrameWalker {
     if (this.isAtBoundary()) this.#walkMessages(bytes, at);
   }
 
-  /** As `walk`, but begins no message that `mayBegin` forbids. Returns how many bytes were read. */
-  walkWhile(bytes: Uint8Array, mayBegin: () => boolean): number {
+  /** As `walk`, but begins no message of a type that `mayBegin` forbids. Returns how many bytes were read. */
+  walkWhile(bytes: Uint8Array, mayBegin: (type: number) => boolean): number {
     let at = 0;
     while (at < bytes.length && this.#isFollowing) {
-      if (this.isAtBoundary() && !mayBegin()) return at;
+      if (this.isAtBoundary() && !mayBegin(bytes[at] ?? 0)) return at;
       const isInHeader = this.#restBytes === 0 && this.#held === undefined;
       const held = this.#held === undefined ? 0 : this.#held.length - this.#heldFill;
       const size = isInHeader ? HEADER - this.#headerFill : held + this.#restBytes;

@@ -42,6 +42,11 @@ export class SessionFollower {
     return this.#client.followOneByOne(chunk, this.#backend.isCopyingIn());
   }
 
+  /** After `fromClientOneByOne`: no bytes need to wait any more. */
+  mayGoOn(): boolean {
+    return this.#client.awaited() === 0 || !this.#client.isFollowing();
+  }
+
   /** The next bytes from the backend. */
   fromBackend(chunk: Uint8Array): void {
     const backend = this.#backend;

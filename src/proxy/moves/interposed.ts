@@ -49,6 +49,8 @@ export class Interposed implements MovingPart, Taps {
   /** Also the taps behind this one. */
   #session: RelayedSession | undefined;
   #asking: Asking | undefined;
+  /** Requests of the client that wait until the one before them is answered. */
+  #held: PromiseWithResolvers<void> | undefined;
   /** Until the login is over. */
   #transcript: LoginTranscript | undefined = new LoginTranscript();
   #login: RepeatableLogin = UNKNOWN_LOGIN;
@@ -68,7 +70,7 @@ export class Interposed implements MovingPart, Taps {
   }
 
   gateBefore(gate: Gate): Gate {
-    return () => gate() ?? this.#asking?.wait;
+    return () => gate() ?? this.#asking?.wait ?? this.#held?.promise;
   }
 
   /** True: `run` is called when the question that is under way has its answer, or is late. */
@@ -114,6 +116,7 @@ export class Interposed implements MovingPart, Taps {
     };
     const asking: Asking = { take, wait, goOn, cancelLimit, next: [], isLate: false };
     this.#asking = asking;
+    this.#goOn();
     this.#session?.tellServer(question.start());
   }
 
@@ -140,9 +143,11 @@ export class Interposed implements MovingPart, Taps {
     for (const bytes of Object.values(login)) if (typeof bytes !== 'string') bytes.fill(0);
   }
 
-  fromClient(chunk: Uint8Array): void {
+  fromClient(chunk: Uint8Array): number | undefined {
     this.#transcript?.fromClient(chunk);
-    this.#session?.fromClient(chunk);
+    const passing = this.#session?.fromClientOneByOne(chunk);
+    if (passing !== undefined && passing < chunk.length) this.#held ??= Promise.withResolvers<void>();
+    return passing;
   }
 
   fromBackend(chunk: Uint8Array): boolean {
@@ -154,6 +159,12 @@ export class Interposed implements MovingPart, Taps {
 
   passedToClient(): void {
     this.#session?.passedToClient();
+    if (this.#held !== undefined && this.#session?.mayGoOn() === true) this.#goOn();
+  }
+
+  #goOn(): void {
+    this.#held?.resolve();
+    this.#held = undefined;
   }
 
   #readLogin(transcript: LoginTranscript, chunk: Uint8Array): void {

@@ -12,8 +12,8 @@ export interface Traffic {
 
 /** Sees every chunk behind the first packet. */
 export interface Taps {
-  /** Before it is sent on. */
-  fromClient(chunk: Uint8Array): void;
+  /** Before it is sent on. Returns how many bytes may be: the gate is closed for the rest. Undefined: all of them. */
+  fromClient(chunk: Uint8Array): number | undefined;
   /** Before it is sent on. False: the client does not get it. */
   fromBackend(chunk: Uint8Array): boolean;
   /** After a chunk of the backend was sent on. */
@@ -51,8 +51,9 @@ export class ToBackend implements Receiver {
     const wait = this.#gate();
     if (this.#isStopped) return;
     if (wait !== undefined || this.#kept !== undefined) return this.#keep(chunk, wait);
-    this.#taps?.fromClient(chunk);
-    this.send(chunk);
+    const passing = this.#taps?.fromClient(chunk);
+    if (passing === undefined) this.send(chunk);
+    else this.#divide(chunk, passing);
     return undefined;
   }
 
@@ -79,6 +80,11 @@ export class ToBackend implements Receiver {
     this.#isStopped = true;
     this.#kept = undefined;
     return chunks;
+  }
+
+  #divide(chunk: Uint8Array, passing: number): void {
+    if (passing > 0) this.send(chunk.subarray(0, passing));
+    if (passing < chunk.length) this.#keep(chunk.subarray(passing), this.#gate());
   }
 
   #keep(chunk: Uint8Array, wait: Promise<void> | undefined): void {

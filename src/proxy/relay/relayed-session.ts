@@ -235,8 +235,26 @@ export class RelayedSession implements Taps {
   }
 
   /** For the relay only, as are the next two. */
-  fromClient(chunk: Uint8Array): void {
+  fromClient(chunk: Uint8Array): undefined {
     this.#follower?.fromClient(chunk);
+  }
+
+  /**
+   * As `fromClient`, where the client may be held back so that the session becomes idle, because a part of Pointsman
+   * waits for that.
+   */
+  fromClientOneByOne(chunk: Uint8Array): number | undefined {
+    if (!this.#isIdleWanted()) return this.fromClient(chunk);
+    return this.#follower?.fromClientOneByOne(chunk);
+  }
+
+  /** After a client was held back. */
+  mayGoOn(): boolean {
+    return !this.#isIdleWanted() || this.#follower?.mayGoOn() !== false;
+  }
+
+  #isIdleWanted(): boolean {
+    return this.#inputs.idleListeners.size > 0;
   }
 
   fromBackend(chunk: Uint8Array): boolean {

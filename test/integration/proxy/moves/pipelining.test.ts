@@ -1,0 +1,53 @@
+// A client that sends its next statements before the answers to the last ones is never idle by itself. It moves all the
+// same, between two of its transactions.
+import { expect, onTestFinished, test } from 'vitest';
+import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { describeUnless } from '../../../support/runner/unless-missing.ts';
+import { startLoginServer } from '../../../support/sandbox/login-server.ts';
+import { aMessage } from '../../../support/sockets/messages.ts';
+import { WireClient, aParse, aRun } from '../../../support/sockets/wire-client.ts';
+
+/** Transactions, in one write. */
+const SENT = 4_000;
+const SYNC = aMessage('S');
+
+function aQuery(sql: string): Buffer {
+  return aMessage('Q', Buffer.from(`${sql}\0`));
+}
+
+/** Each inserts one row. `answers`: its ReadyForQuery. */
+const TRANSACTIONS = [
+  { bytes: aQuery('begin; insert into piped values (1); commit'), answers: 1 },
+  { bytes: Buffer.concat([aQuery('begin'), aQuery('insert into piped values (1)'), aQuery('commit')]), answers: 3 },
+  { bytes: Buffer.concat([aParse('', 'insert into piped values (1)'), aRun(''), SYNC]), answers: 1 },
+  { bytes: Buffer.concat([aRun('named'), SYNC]), answers: 1 },
+];
+
+describeUnless(missingForSandbox, 'a client that sends ahead', () => {
+  test.each(['streams', 'auto'] as const)('moves, relayed by %s', { timeout: 60_000 }, async (relay) => {
+    const login = await startLoginServer('embedded');
+    onTestFinished(() => login.close());
+    await login.run('create role trusted login', 'create table piped (id int)', 'grant all on piped to public');
+    await login.permit('host all trusted 127.0.0.1/32 trust');
+    const { name, host, port } = login.server;
+    const table = { write: { open: { [name]: { host, port } } } };
+    const lab = await startProxyLab({ relay, moves: { waitMs: 20_000 }, table });
+    onTestFinished(() => lab.proxy.close());
+    const client = await WireClient.connect(lab.address('write'), { user: 'trusted', database: 'postgres' });
+    await client.exchange(aParse('named', 'insert into piped values (1)'), SYNC);
+    const transactions = Array.from({ length: SENT }, (_, at) => TRANSACTIONS[at % TRANSACTIONS.length]);
+    client.socket.write(Buffer.concat(transactions.map((one) => one?.bytes ?? SYNC)));
+    // It is idle at its first transaction, not behind the last one.
+    expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
+    const [row] = await login.server.query<{ n: number }>('select count(*)::int as n from piped');
+    expect(row?.n).toBeLessThan(SENT);
+    for (const one of transactions) {
+      for (let left = one?.answers ?? 0; left > 0; left -= 1) {
+        const messages = await client.answer();
+        expect(messages.filter(({ type }) => type === 'E').map(({ body }) => body.toString())).toEqual([]);
+      }
+    }
+    expect(await client.query('select count(*) from piped')).toEqual([String(SENT)]);
+  });
+});
