@@ -65,6 +65,7 @@ export function createForwarding({
       descriptors,
       table: () => monitor.table(),
       decideIfDue: () => monitor.decideIfDue(),
+      wal: () => monitor.wal(),
       random: Math.random,
     });
   }

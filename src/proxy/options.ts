@@ -15,6 +15,7 @@ import type {
   RelayMode,
 } from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
+import type { WalKnown } from '../core/wal-samples.ts';
 import type { Dial } from './connect/dial.ts';
 import type { InheritedSocket } from './accept/listeners.ts';
 import type { Peers } from './peers.ts';
@@ -51,6 +52,8 @@ export interface ProxyDependencies {
    * Never rejects. `since`: every member must be probed after that instant.
    */
   readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
+  /** For sessions that lose their primary without warning. Absent: nothing is known. */
+  readonly wal?: () => WalKnown;
   readonly onTrigger: (trigger: Trigger) => void;
   readonly onEvent: (event: ProxyEvent) => void;
   /** Never rejects. */

@@ -120,6 +120,7 @@ class RunningProxy implements LocalProxy {
       policy: () => this.#policy.current().moves,
       pool: (name) => this.#policy.pool(name),
       registry,
+      dial,
       connector,
       connectAttempts: () => this.#policy.current().backend.connectAttempts,
     });

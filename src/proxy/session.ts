@@ -19,7 +19,7 @@ import { ConnectAttempts } from './connect/connect-attempts.ts';
 import type { FirstReply } from './connect/first-reply.ts';
 import type { HeldClient } from './connect/hold-queue.ts';
 import type { ParkedBackend } from './connect/parked-backends.ts';
-import { describeEnd, closeMessage } from './ending/close-message.ts';
+import { closeMessage, describeEnd, isToldAnyTime } from './ending/close-message.ts';
 import { encodeRefusal } from './ending/refusal-message.ts';
 import type { MovableSession, MovingHost } from './moves/movable-session.ts';
 import { RelayedSession } from './relay/relayed-session.ts';
@@ -334,7 +334,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     const lostBy = relayed.lostBy();
     // The server has ended the session before: that stays the reason.
     if (lostBy !== undefined) return this.#close(lostBy, undefined, undefined);
-    const activity = isEndReason(reason) ? relayed.canBeTold(reason === 'killed_by_operator') : undefined;
+    const activity = isEndReason(reason) ? relayed.canBeTold(isToldAnyTime(reason)) : undefined;
     if (!isEndReason(reason) || activity === undefined) return this.cut(reason, detail);
     return this.#close(reason, detail, closeMessage(reason, { pool: this.#pool, detail, activity }));
   }

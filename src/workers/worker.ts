@@ -77,6 +77,7 @@ export class Worker {
     });
     this.#decider = new Decider({
       known: () => ({ policy: this.#policy, snapshot: this.#snapshot }),
+      keepsWal: () => this.#policy.moves?.mode === 'always',
       clock,
       onTable: (actions) => this.#proxy.tableChanged(actions),
       onStall: (...stall) => this.#proxy.stalled(...stall),
@@ -85,6 +86,7 @@ export class Worker {
       ...policy,
       table: () => this.#decider.table(),
       decideIfDue: () => this.#decider.decideIfDue(),
+      wal: () => this.#decider.wal(),
       freshen: (pool, since) => this.#fresh.request((id) => send({ kind: 'freshen', id, pool, since })),
       onTrigger: (trigger) => send({ kind: 'trigger', trigger }),
       onEvent: (event) => this.#reporter.happened(event),

@@ -24,6 +24,11 @@ export function closeMessage(reason: EndReason, { pool, detail, activity }: EndF
   };
 }
 
+/** Its client is told while a statement is under way, too. */
+export function isToldAnyTime(reason: EndReason): boolean {
+  return reason === 'killed_by_operator' || reason === 'move_in_flight';
+}
+
 /** A killed session is told in every state, as PostgreSQL tells it after pg_terminate_backend. */
 function killedHint(activity: EndFacts['activity']): string {
   switch (activity) {

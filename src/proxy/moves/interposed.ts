@@ -1,5 +1,6 @@
 // Stands between the relay and the session of a client that may move. While the server is asked a question, the
 // client's bytes wait, and what the server says goes to the question. One question at a time.
+import type { BackendEnding } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import { LONGEST_QUESTION_MS } from '../../reports/session-move.ts';
 import { LoginTranscript } from '../../wire/login-transcript.ts';
@@ -44,6 +45,20 @@ export interface RepeatableLogin {
 
 const UNKNOWN_LOGIN: RepeatableLogin = { login: { method: 'other' }, negotiated: undefined, serverMajor: 0 };
 
+/** Reads along with a session. */
+export interface Reader {
+  /** Undefined: the client's bytes may go on. */
+  wait(): Promise<void> | undefined;
+  /** Before the bytes are sent on. */
+  fromClient(chunk: Uint8Array): void;
+  /** Returns the bytes that the client may read now, which may be more than the chunk. Undefined: none. */
+  fromServer(chunk: Uint8Array): Uint8Array | undefined;
+  /** The server answered a question of ours, and said this to the client meanwhile. */
+  saidMeanwhile(bytes: Uint8Array): void;
+  /** The server has ended the connection. True: the session is parked, or has ended. */
+  serverEnded(ending: BackendEnding): boolean;
+}
+
 export class Interposed implements MovingPart, Taps {
   readonly #clock: Clock;
   /** Also the taps behind this one. */
@@ -54,9 +69,16 @@ export class Interposed implements MovingPart, Taps {
   /** Until the login is over. */
   #transcript: LoginTranscript | undefined = new LoginTranscript();
   #login: RepeatableLogin = UNKNOWN_LOGIN;
+  /** Where the session may move after a loss without warning. */
+  #beside: Reader | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+  }
+
+  /** Has it read along from now on. To be called before the relay begins. */
+  readAlong(beside: Reader): void {
+    this.#beside = beside;
   }
 
   /** The session that it serves; undefined before its relay is made. */
@@ -70,7 +92,7 @@ export class Interposed implements MovingPart, Taps {
   }
 
   gateBefore(gate: Gate): Gate {
-    return () => gate() ?? this.#asking?.wait ?? this.#held?.promise;
+    return () => gate() ?? this.#asking?.wait ?? this.#held?.promise ?? this.#beside?.wait();
   }
 
   /** True: `run` is called when the question that is under way has its answer, or is late. */
@@ -110,7 +132,10 @@ export class Interposed implements MovingPart, Taps {
       if (step.kind !== 'done') return;
       const next = asking.next.splice(0);
       this.stop();
-      if (step.toClient.length > 0) this.#session?.passToClient(step.toClient);
+      if (step.toClient.length > 0) {
+        this.#beside?.saidMeanwhile(step.toClient);
+        this.#session?.passToClient(step.toClient);
+      }
       report(step.result);
       for (const run of next) run();
     };
@@ -147,14 +172,24 @@ export class Interposed implements MovingPart, Taps {
     this.#transcript?.fromClient(chunk);
     const passing = this.#session?.fromClientOneByOne(chunk);
     if (passing !== undefined && passing < chunk.length) this.#held ??= Promise.withResolvers<void>();
+    this.#beside?.fromClient(passing === undefined ? chunk : chunk.subarray(0, passing));
     return passing;
   }
 
   fromBackend(chunk: Uint8Array): boolean {
     if (this.#transcript !== undefined) this.#readLogin(this.#transcript, chunk);
-    if (this.#asking === undefined) return this.#session?.fromBackend(chunk) === true;
-    this.#asking.take(chunk);
+    if (this.#asking !== undefined) {
+      this.#asking.take(chunk);
+      return false;
+    }
+    const passing = this.#beside === undefined ? chunk : this.#beside.fromServer(chunk);
+    if (passing === chunk) return this.#session?.fromBackend(chunk) === true;
+    if (passing !== undefined) this.#session?.passToClient(passing);
     return false;
+  }
+
+  serverEnded(ending: BackendEnding): boolean {
+    return this.#beside?.serverEnded(ending) === true;
   }
 
   passedToClient(): void {

@@ -2,7 +2,8 @@
 import type { MovesPolicy } from '../../model/moves.ts';
 import type { Server } from '../server.ts';
 import type { StartupHandOver } from '../startup/client-startup.ts';
-import type { MovableInputs, MovableSession } from './movable-session.ts';
+import type { MovableSession } from './movable-session.ts';
+import type { MovableInputs } from './moving-host.ts';
 import type { Mover, MoverInputs } from './mover.ts';
 
 /** A session that begins. */

@@ -2,79 +2,44 @@
 // about servers: the mover has it move when its turn has come. Each step begins between two transactions, and whatever
 // is unknown leaves the session where it is, or ends it.
 import type { Socket } from 'node:net';
-import { movability, movabilityBefore } from '../../core/movable.ts';
+import { movabilityBefore } from '../../core/movable.ts';
 import type { MoveFacts } from '../../core/movable.ts';
 import type { CloseReason, EvictionCause } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
-import type { CarriedState, Movability, PinReason, VerifierLookup } from '../../model/moves.ts';
+import type { CarriedState, Movability, VerifierLookup } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { Target } from '../../core/routing-table.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
-import type { SessionState } from '../../reports/session-state.ts';
-import type { QuestionResult } from '../../wire/session-question.ts';
-import type { MovingPart } from '../relay/relayed-session.ts';
-import type { Assignment } from '../session-registry.ts';
+import type { MovingPart, RelayedSession } from '../relay/relayed-session.ts';
 import { ignoreErrors } from '../socket.ts';
 import { durationText } from '../../core/describe.ts';
 import { startupParameters } from '../../wire/startup.ts';
-import { encodeParameterStatus, joined } from '../../wire/server-messages.ts';
+import { joined } from '../../wire/server-messages.ts';
 import { sayGoodbye } from '../ending/linger.ts';
+import { judged, newsOf, pinned } from './findings.ts';
+import type { PinnedAs } from './findings.ts';
 import { Interposed } from './interposed.ts';
 import { logInAgain } from './log-in-again.ts';
 import type { LoggedIn, LoginFailure } from './log-in-again.ts';
-import type { Journey, Movable, Outcome, Traveller } from './movable.ts';
-import type { Mover } from './mover.ts';
+import type { Movable, Outcome, Traveller } from './movable.ts';
 import { MoveRecord } from './move-record.ts';
+import type { MovableInputs, OwnJourney } from './moving-host.ts';
 import { ParkedClient } from './parked-client.ts';
-
-/** The session as a whole. */
-export interface MovingHost {
-  readonly id: number;
-  readonly pool: PoolName;
-  readonly state: SessionState;
-  isIdle(): boolean;
-  onIdle(run: () => void): () => void;
-  assignment(): Assignment | undefined;
-  assign(assignment: Assignment): void;
-  /** Enters the state. `leave` is called once, when the session leaves it. False: the session is closed. */
-  enter(step: 'park' | 'move', leave: () => void): boolean;
-  /** It is relayed again, to this member. False: the session is closed. */
-  resumed(member: MemberName): boolean;
-  end(reason: CloseReason, detail?: string): void;
-  cut(reason: CloseReason, detail?: string): void;
-}
-
-export interface MovableInputs {
-  readonly host: MovingHost;
-  readonly client: Socket;
-  /** Has the client's address, without its port. */
-  readonly record: { address(): string };
-  /** The startup packet as it was forwarded. */
-  readonly packet: Uint8Array;
-  readonly mover: Mover;
-}
-
-/** From the park to the end of the move. */
-interface OwnJourney extends Journey {
-  /** Reads ahead. */
-  readonly client: ParkedClient;
-  readonly state: CarriedState;
-  readonly cancelLimit: () => void;
-  /** Why the last attempt did not succeed. */
-  lastFailure: string | undefined;
-}
-
-type PinnedAs = Extract<Movability, { kind: 'pinned' }>;
+import type { Uncovered, WithoutWarning } from './without-warning.ts';
 
 /** The pause before another attempt at a server that is starting, stopping, or full. Milliseconds. */
 const RETRY_MS = 250;
 
 const nothing = (): void => {};
 
+export type { MovingHost } from './moving-host.ts';
+
 export class MovableSession implements Movable, Traveller {
   readonly #inputs: MovableInputs;
   readonly #interposed: Interposed;
+  /** Undefined: it ends when its server is lost without warning. */
+  readonly #beside: WithoutWarning | undefined;
   /** Called with the outcome of the move that is under way. */
   #listeners: ((outcome: Outcome) => void)[] = [];
   #journey: OwnJourney | undefined;
@@ -85,6 +50,14 @@ export class MovableSession implements Movable, Traveller {
   constructor(inputs: MovableInputs) {
     this.#inputs = inputs;
     this.#interposed = new Interposed(inputs.mover.clock);
+    this.#beside = inputs.mover.beside({
+      ...inputs,
+      interposed: this.#interposed,
+      ask: (onAnswer) => this.ask(onAnswer),
+      park: (from, state, onLeft) => this.#parkLost(from, state, onLeft),
+      go: () => this.#setOut(),
+      takeBack: () => this.#endJourney(),
+    });
   }
 
   get id(): number {
@@ -149,7 +122,7 @@ export class MovableSession implements Movable, Traveller {
     const database = startupParameters(this.#inputs.packet).get('database') ?? facts.loginRole;
     return this.#interposed.ask(mover.question(this.#interposed.login().serverMajor, database), (result) => {
       if (result?.kind === 'answered') mover.answered(database, result.state);
-      const found = this.#judge(facts, result);
+      const found = judged(facts, result);
       this.#record.answered(found, mover.clock.now());
       mover.asked(this, member, result?.kind === 'answered' ? found.kind : 'failed', startedAt);
       onAnswer(found, result?.kind === 'answered' ? result.state : undefined);
@@ -189,15 +162,10 @@ export class MovableSession implements Movable, Traveller {
 
   /** The session ends: synchronous with its transition. Idempotent. */
   ended(reason: CloseReason, detail: string | undefined): void {
-    const journey = this.#journey;
-    this.#journey = undefined;
-    if (journey !== undefined) {
-      journey.cancelLimit();
-      journey.client.release();
-      this.#inputs.mover.ended(this);
-    }
+    if (this.#endJourney()) this.#inputs.mover.ended(this);
     this.#interposed.stop();
     this.#interposed.forget();
+    this.#beside?.stop();
     for (const go of this.#untilIdle) go();
     this.#report({ kind: 'failed', reason, detail });
   }
@@ -224,12 +192,6 @@ export class MovableSession implements Movable, Traveller {
     return startupParameters(this.#inputs.packet).get('user') ?? '';
   }
 
-  #judge(facts: MoveFacts, result: QuestionResult | undefined): Movability {
-    if (result === undefined) return pinned('question_failed', 'no answer in time');
-    if (result.kind === 'answered') return movability(facts, result.state);
-    return pinned(result.kind === 'failed' ? result.reason : 'question_failed', result.why);
-  }
-
   #stays(cause: EvictionCause, { reason, detail }: PinnedAs): void {
     this.#inputs.mover.stayed(this, cause, reason, detail);
     this.#report({ kind: 'stayed', reason, detail });
@@ -237,31 +199,71 @@ export class MovableSession implements Movable, Traveller {
 
   /** Synchronous with the last byte of the answer: no byte of the client has gone to the server since the question. */
   #park(cause: EvictionCause, state: CarriedState): void {
-    const { host, mover, client } = this.#inputs;
+    const { host, mover } = this.#inputs;
     const session = this.#interposed.session();
     const from = this.member();
     if (session === undefined || from === undefined || !session.isWhole() || !host.isIdle()) {
       return this.#stays(cause, pinned('busy'));
     }
     if (!host.enter('park', () => mover.left(this))) return undefined;
+    this.#depart(session, { from, cause, state });
+    return this.#setOut();
+  }
+
+  /** It is parked, and waits for its turn. */
+  #setOut(): void {
+    if (this.#journey !== undefined) this.#inputs.mover.parked(this, this.#journey);
+  }
+
+  /** The session has just left its server. */
+  #depart(session: RelayedSession, why: Pick<OwnJourney, 'from' | 'cause' | 'state'>): void {
+    const { host, mover, client } = this.#inputs;
     const waiting = session.park();
     const onLeft = (reason: CloseReason): void => host.cut(reason);
     const limitMs = mover.parkTimeoutMs();
     this.#journey = {
-      from,
-      cause,
+      ...why,
       parkedAt: mover.clock.now(),
       client: new ParkedClient({ client, waiting, onLeft, onWaiting: () => mover.waits(this) }),
-      state,
       cancelLimit: mover.clock.schedule(limitMs, () => this.#tooLate(limitMs)),
       lastFailure: undefined,
     };
-    return mover.parked(this, this.#journey);
+  }
+
+  /** Its server is gone, or has ended it. It does not move before `go`. */
+  #parkLost(from: MemberName, state: CarriedState, onLeft: () => void): boolean {
+    const { host, mover } = this.#inputs;
+    const session = this.#interposed.session();
+    const leave = (): void => {
+      onLeft();
+      mover.left(this);
+    };
+    if (session === undefined || !host.enter('park', leave)) return false;
+    this.#depart(session, { from, cause: 'dead', state });
+    return true;
+  }
+
+  /** True: there was one. The client's socket is the caller's. */
+  #endJourney(): boolean {
+    const journey = this.#journey;
+    this.#journey = undefined;
+    journey?.cancelLimit();
+    journey?.client.release();
+    return journey !== undefined;
   }
 
   #tooLate(limitMs: number): void {
     const why = this.#journey?.lastFailure;
-    this.#inputs.host.end('move_timeout', `no next server within ${durationText(limitMs)}${why ? `; ${why}` : ''}`);
+    const reason = this.#beside?.isUncovered() === true ? 'move_uncovered' : 'move_timeout';
+    this.#inputs.host.end(reason, `no next server within ${durationText(limitMs)}${why ? `; ${why}` : ''}`);
+  }
+
+  #isUncovered(backend: Socket, { why, mayCome }: Uncovered): () => void {
+    backend.destroy();
+    if (this.#journey !== undefined) this.#journey.lastFailure = why;
+    if (mayCome) this.#waitAgain(RETRY_MS);
+    else this.#inputs.host.end('move_uncovered', why);
+    return nothing;
   }
 
   #waitAgain(pauseMs: number): void {
@@ -271,6 +273,8 @@ export class MovableSession implements Movable, Traveller {
 
   #logIn(target: Target, backend: Socket, startedAt: Instant): () => void {
     const { mover, packet } = this.#inputs;
+    const uncovered = this.#beside?.uncoveredAt(target.member);
+    if (uncovered !== undefined) return this.#isUncovered(backend, uncovered);
     const { login, negotiated } = this.#interposed.login();
     // Nobody listens to it yet: a server that closes meanwhile is noticed at the login.
     ignoreErrors(backend);
@@ -332,6 +336,7 @@ export class MovableSession implements Movable, Traveller {
     const news = joined([newsOf(login.parameters), login.rest]);
     session.resume({ backend, server: target, key: login.key, news, opening, hasClientEnded });
     this.#record.moved(journey, target.member, mover.clock.now());
+    this.#beside?.resumed();
     mover.moved(this, journey, { to: target.member, startedAt, wasWaiting });
     this.#report({ kind: 'moved', to: target.member });
   }
@@ -341,17 +346,4 @@ export class MovableSession implements Movable, Traveller {
     this.#listeners = [];
     for (const run of listeners) run(outcome);
   }
-}
-
-/**
- * All parameters of the next server: drivers take a value that they know already without a word. Names that are not
- * ASCII have the encoding of the client, which is not known here, and are those of the session as before.
- */
-function newsOf(parameters: ReadonlyMap<string, string>): Uint8Array {
-  const ascii = [...parameters].filter(([, value]) => /^[ -~]*$/.test(value));
-  return joined(ascii.map(([name, value]) => encodeParameterStatus(name, value)));
-}
-
-function pinned(reason: PinReason, detail?: string): PinnedAs {
-  return { kind: 'pinned', reason, ...(detail !== undefined && { detail }) };
 }

@@ -15,6 +15,7 @@ import type { Login } from '../../wire/login-transcript.ts';
 import { SessionQuestion } from '../../wire/session-question.ts';
 import { ConnectAttempts } from '../connect/connect-attempts.ts';
 import type { BackendConnector, ConnectRequest } from '../connect/connect-backend.ts';
+import type { Dial } from '../connect/dial.ts';
 import type { ProxyDependencies } from '../options.ts';
 import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
 import { TokenBucket } from '../token-bucket.ts';
@@ -22,6 +23,8 @@ import type { Journey, Movable, Traveller } from './movable.ts';
 import { MoveQueue } from './move-queue.ts';
 import { NamedSettings } from './named-settings.ts';
 import { preflight } from './preflight.ts';
+import { WithoutWarning } from './without-warning.ts';
+import type { LossServices, WithoutWarningInputs } from './without-warning.ts';
 
 /** The end of a move. */
 interface Arrival {
@@ -34,13 +37,14 @@ interface Arrival {
 
 export interface MoverInputs extends Pick<
   ProxyDependencies,
-  'clock' | 'onEvent' | 'onTrigger' | 'table' | 'decideIfDue' | 'openVerifiers'
+  'clock' | 'onEvent' | 'onTrigger' | 'table' | 'decideIfDue' | 'openVerifiers' | 'freshen' | 'wal'
 > {
   /** As it is now. Undefined: no session moves any more. */
   readonly policy: () => MovesPolicy | undefined;
   /** As it is now; as it was last if a reload removed it. */
   readonly pool: (name: PoolName) => PoolPolicy | undefined;
   readonly registry: SessionRegistry;
+  readonly dial: Dial;
   readonly connector: BackendConnector;
   readonly connectAttempts: () => number;
 }
@@ -139,6 +143,13 @@ export class Mover {
 
   pool(name: PoolName): PoolPolicy | undefined {
     return this.#inputs.pool(name);
+  }
+
+  /** Undefined: the session ends when its server is lost without warning. */
+  beside(inputs: Omit<WithoutWarningInputs, keyof LossServices>): WithoutWarning | undefined {
+    const { policy, wal, ...services } = this.#inputs;
+    if (policy()?.mode !== 'always' || wal === undefined) return undefined;
+    return new WithoutWarning({ ...services, wal, ...inputs });
   }
 
   parkTimeoutMs(): number {

@@ -43,6 +43,8 @@ export interface RelayServices {
 export interface MovingPart {
   tapsOver(session: RelayedSession): Taps;
   gateBefore(gate: Gate): Gate;
+  /** The server has ended its connection. True: the session was parked for that, or has ended. */
+  serverEnded(ending: BackendEnding): boolean;
 }
 
 /** Where a parked session goes on. */
@@ -142,6 +144,16 @@ export class RelayedSession implements Taps {
     const waiting = this.#relay.stop();
     sayGoodbye(this.#backend);
     return waiting;
+  }
+
+  /** The session was parked because its server had ended it, which was meant: its client reads the last words. */
+  giveBack(ending: BackendEnding, words: Uint8Array | undefined): void {
+    const { client, onEnded } = this.#inputs;
+    if (words !== undefined) {
+      this.#follower?.fromBackend(words);
+      client.write(words);
+    }
+    if (!this.#tellEnd(ending)) onEnded(ending);
   }
 
   /** The session was parked, and goes on. */
@@ -297,15 +309,22 @@ export class RelayedSession implements Taps {
   }
 
   #backendEnded(ending: BackendEnding): boolean {
-    const { client, pool, services, onLost } = this.#inputs;
+    const { services } = this.#inputs;
     const server = this.#server;
-    const follower = this.#follower;
     if (this.#isGoodbye()) return false;
-    this.#lostBy = ending;
-    const fatal = follower?.fatal();
+    const fatal = this.#follower?.fatal();
     const isNews = fatal === undefined || !isAboutClient(fatal);
     if (isNews && 'member' in server) services.onTrigger({ kind: ending, member: server.member });
-    // A session that cannot be read may be half-open. A client that has half a message cannot be told anything.
+    return this.#moving?.serverEnded(ending) === true || this.#tellEnd(ending);
+  }
+
+  /** A session that cannot be read may be half-open. A client that has half a message cannot be told anything. */
+  #tellEnd(ending: BackendEnding): boolean {
+    const { client, pool, onLost } = this.#inputs;
+    const server = this.#server;
+    const follower = this.#follower;
+    this.#lostBy = ending;
+    const fatal = follower?.fatal();
     const activity = follower?.activity() ?? 'unknown';
     if (activity === 'unknown' || follower?.isAtBoundaryToClient() !== true || !client.writable) return false;
     const detail = describeEnd(serverText(server), ending, fatal);

@@ -9,6 +9,7 @@ import type { Address } from '../../../src/model/member.ts';
 import type { MovesPolicy, OpenVerifiers } from '../../../src/model/moves.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy, RelayMode } from '../../../src/model/policy.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
+import type { WalKnown } from '../../../src/core/wal-samples.ts';
 import type { BranchConnectPolicy, LocateBranch } from '../../../src/model/branch.ts';
 import type { Dial } from '../../../src/proxy/connect/dial.ts';
 import type { ProxyPolicy } from '../../../src/proxy/options.ts';
@@ -43,6 +44,8 @@ export interface ProxyLabOptions {
   /** Moves are configured if this is given. */
   readonly moves?: Partial<MovesPolicy>;
   readonly openVerifiers?: OpenVerifiers;
+  /** For sessions that lose their primary without warning. */
+  readonly wal?: () => WalKnown;
   readonly freshen?: (pool: string) => Promise<void>;
   /** Called whenever the proxy has an overdue decision made. */
   readonly onDecideIfDue?: () => void;
@@ -129,6 +132,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     }),
     moves,
     ...(options.openVerifiers === undefined ? {} : { openVerifiers: options.openVerifiers }),
+    ...(options.wal === undefined ? {} : { wal: options.wal }),
     ...(options.dial === undefined ? {} : { dial: options.dial }),
     ...(options.peers === undefined ? {} : { peers: options.peers }),
   });

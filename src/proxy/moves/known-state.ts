@@ -1,0 +1,128 @@
+// The state of a session as its server last told it, for a move after a loss without warning. Asks when the session has
+// paused after something that may have left state; a session that is busy is never asked. The state counts only while
+// nothing has run since.
+import { isDeepStrictEqual } from 'node:util';
+import type { ServerRun, Told } from '../../core/coverage.ts';
+import type { Clock, Instant } from '../../model/instant.ts';
+import type { MemberName } from '../../model/member.ts';
+import type { CarriedState, Movability } from '../../model/moves.ts';
+import { StatementWatch } from '../../wire/statement-watch.ts';
+
+export interface KnownStateInputs {
+  readonly clock: Clock;
+  /** Between two transactions, with nothing under way. */
+  readonly isIdle: () => boolean;
+  readonly member: () => MemberName | undefined;
+  /** By its newest WAL position. */
+  readonly runOf: (member: MemberName) => ServerRun | undefined;
+  /** Asks the server, and calls `onAnswer` once. */
+  readonly ask: (onAnswer: (found: Movability, state?: CarriedState) => void) => void;
+}
+
+export interface Known {
+  readonly state: CarriedState;
+  readonly told: Told;
+}
+
+/**
+ * A session that was told something in the second before the loss cannot be covered (core/coverage.ts), so nothing is
+ * gained by an earlier question. Milliseconds.
+ */
+const PAUSE_MS = 500;
+/** While the answers are the same, statements that only may have left state are asked about more and more seldom. */
+const LONGEST_PAUSE_MS = 8_000;
+
+const nothing = (): void => {};
+
+export class KnownState {
+  readonly #inputs: KnownStateInputs;
+  readonly #watch = new StatementWatch();
+  /** When its server last said something. */
+  #saidAt: Instant;
+  #known: Known | undefined;
+  /** Never asked, or not answered as it must be. */
+  #isUnknown = true;
+  #pauseMs = PAUSE_MS;
+  #isScheduled = false;
+  #cancel = nothing;
+
+  constructor(inputs: KnownStateInputs) {
+    this.#inputs = inputs;
+    this.#saidAt = inputs.clock.now();
+  }
+
+  /** Before the bytes are sent on. */
+  fromClient(chunk: Uint8Array): void {
+    this.#watch.fromClient(chunk);
+  }
+
+  fromServer(chunk: Uint8Array): void {
+    this.#watch.fromServer(chunk);
+    this.#saidAt = this.#inputs.clock.now();
+    if (!this.#isScheduled) this.#schedule(this.#neededPause());
+  }
+
+  /** Undefined: the session cannot go on elsewhere. */
+  known(): Known | undefined {
+    return this.#watch.effect() === 'clean' ? this.#known : undefined;
+  }
+
+  /** The session has another server, or none. */
+  reset(): void {
+    this.#known = undefined;
+    this.#isUnknown = true;
+    this.#pauseMs = PAUSE_MS;
+  }
+
+  stop(): void {
+    this.#cancel();
+    this.#isScheduled = true;
+  }
+
+  #neededPause(): number {
+    return this.#isUnknown || this.#watch.effect() === 'dirty' ? PAUSE_MS : this.#pauseMs;
+  }
+
+  #schedule(ms: number): void {
+    this.#isScheduled = true;
+    this.#cancel = this.#inputs.clock.schedule(ms, () => this.#look());
+  }
+
+  #look(): void {
+    const { clock, isIdle } = this.#inputs;
+    this.#isScheduled = false;
+    // While it is busy the next words of its server begin the next wait.
+    if (!isIdle() || (!this.#isUnknown && this.#watch.effect() === 'clean')) return;
+    const leftMs = this.#saidAt + this.#neededPause() - clock.now();
+    if (leftMs > 0) this.#schedule(leftMs);
+    else this.#ask();
+  }
+
+  #ask(): void {
+    const { ask, member: memberNow, runOf } = this.#inputs;
+    const member = memberNow();
+    // A run that is known before the question: the server that answers is of this run, or of a later one.
+    const run = member === undefined ? undefined : runOf(member);
+    const effect = this.#watch.effect();
+    const at = this.#saidAt;
+    ask((found, state) => {
+      if (state === undefined) return this.#askAgainLater();
+      const before = this.#known?.state;
+      this.#watch.forget();
+      this.#isUnknown = run === undefined;
+      const isKnown = found.kind === 'movable' && member !== undefined && run !== undefined;
+      this.#known = isKnown ? { state, told: { member, at, run } } : undefined;
+      const isSame = effect === 'unsure' && isDeepStrictEqual(before, state);
+      this.#pauseMs = isSame ? Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2) : PAUSE_MS;
+      if (this.#isUnknown) this.#schedule(LONGEST_PAUSE_MS);
+      return undefined;
+    });
+  }
+
+  /** Without an answer nothing is known. A session that never can move is asked no more. */
+  #askAgainLater(): void {
+    this.#known = undefined;
+    this.#isUnknown = true;
+    if (!this.#isScheduled) this.#schedule(LONGEST_PAUSE_MS);
+  }
+}

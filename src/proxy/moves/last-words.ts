@@ -1,0 +1,74 @@
+// Keeps back the words with which a server ends an idle session because it stops or has crashed: a client that moves
+// never reads them. All other words pass at once. PostgreSQL's 57P01 also means that an administrator ended this one
+// session; the caller finds out which.
+import { errorField } from '../../wire/error-fields.ts';
+import { joined } from '../../wire/server-messages.ts';
+
+/** admin_shutdown, crash_shutdown, cannot_connect_now. */
+const STOPPING: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03']);
+/** ErrorResponse, and the NoticeResponse that comes before a bare end. */
+const ERROR = 0x45;
+const NOTICE = 0x4e;
+const HEADER = 5;
+/** A longer message is none of PostgreSQL's last words. Bytes. */
+const LONGEST = 8_192;
+
+export class LastWords {
+  #kept: Uint8Array | undefined;
+
+  /**
+   * The next bytes of the server while the session is idle. Undefined: they are kept back. Else the bytes that pass,
+   * with those that were kept before.
+   */
+  take(chunk: Uint8Array): Uint8Array | undefined {
+    const bytes = this.#kept === undefined ? chunk : joined([this.#kept, chunk]);
+    if (mayBeLastWords(bytes)) {
+      // The chunk is valid only during the call.
+      this.#kept = Uint8Array.from(bytes);
+      return undefined;
+    }
+    this.#kept = undefined;
+    return bytes;
+  }
+
+  /** Gives them back. */
+  release(): Uint8Array | undefined {
+    const kept = this.#kept;
+    this.#kept = undefined;
+    return kept;
+  }
+
+  /** Complete, and the server says nothing after it. */
+  isFatal(): boolean {
+    return this.#kept !== undefined && lastErrorOf(this.#kept) === 'FATAL';
+  }
+}
+
+/** Whole messages of that kind, or a part of one. */
+function mayBeLastWords(bytes: Uint8Array): boolean {
+  let at = 0;
+  while (at < bytes.length) {
+    if (bytes[at] !== ERROR && bytes[at] !== NOTICE) return false;
+    const end = endOf(bytes, at);
+    if (end === undefined || end > bytes.length) return bytes.length - at <= LONGEST && (end ?? 0) - at <= LONGEST;
+    if (!STOPPING.has(errorField(bytes, at + HEADER, end - at - HEADER, 'C') ?? '')) return false;
+    at = end;
+  }
+  return true;
+}
+
+function lastErrorOf(bytes: Uint8Array): string | undefined {
+  let severity: string | undefined;
+  for (let at = 0; at < bytes.length;) {
+    const end = endOf(bytes, at);
+    if (end === undefined || end > bytes.length) return undefined;
+    severity = bytes[at] === ERROR ? errorField(bytes, at + HEADER, end - at - HEADER, 'V') : undefined;
+    at = end;
+  }
+  return severity;
+}
+
+function endOf(bytes: Uint8Array, at: number): number | undefined {
+  if (at + HEADER > bytes.length) return undefined;
+  return at + 1 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(at + 1);
+}

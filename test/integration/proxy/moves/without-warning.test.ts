@@ -1,0 +1,230 @@
+// A real PostgreSQL server ends sessions without warning: it crashes and recovers, or an administrator ends one of
+// them. The WAL positions are the test's; its clock can leap, so that a session has been idle for long.
+import { kill } from 'node:process';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { WalSample } from '../../../../src/core/coverage.ts';
+import type { WalKnown } from '../../../../src/core/wal-samples.ts';
+import type { Clock } from '../../../../src/model/instant.ts';
+import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { describeUnless } from '../../../support/runner/unless-missing.ts';
+import { startLoginServer } from '../../../support/sandbox/login-server.ts';
+import type { LoginServer } from '../../../support/sandbox/login-server.ts';
+import { systemClock } from '../../../support/waiting/system-clock.ts';
+import { until } from '../../../support/waiting/until.ts';
+
+const RUN = { timeline: 1, startedAt: 'monday' };
+
+interface Heard {
+  readonly client: Client;
+  readonly errors: { readonly code?: string; readonly message: string }[];
+  readonly notices: unknown[];
+}
+
+function answersOf({ events }: ProxyLab): number {
+  return events.filter((event) => event.kind === 'session_asked' && event.result === 'movable').length;
+}
+
+async function pidOf({ client }: Heard): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid ?? 0;
+}
+
+describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL', () => {
+  let login: LoginServer;
+  let lab: ProxyLab;
+  let leapMs = 0;
+  /** The positions that the primary has reported, newest first. */
+  let samples: WalSample[] = [];
+  /** Where the timeline ended for the next primary. `same`: it did not end. */
+  let end: 'same' | number | undefined;
+  let isLost = false;
+  const clients: Client[] = [];
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + leapMs };
+
+  beforeAll(async () => {
+    login = await startLoginServer('embedded');
+    await login.run('create role mover login', 'create table kept (n int)', 'grant all on kept to mover');
+    await login.permit('host all mover 127.0.0.1/32 trust');
+  }, 60_000);
+
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map((client) => client.end().catch(() => {})));
+    lab.proxy.close();
+  });
+
+  afterAll(() => login.close());
+
+  function reports(bytes: number): void {
+    samples = [{ at: clock.now(), run: RUN, bytes }, ...samples];
+  }
+
+  function wal(): WalKnown {
+    if (end === 'same' || !isLost) return { samples: new Map([['node-1', samples]]), ends: undefined };
+    const promoted = { at: clock.now(), run: { timeline: 2, startedAt: 'tuesday' }, bytes: 600 };
+    const ends = new Map(end === undefined ? [] : [[1, end]]);
+    return {
+      samples: new Map([['node-1', [promoted, ...samples]]]),
+      ends: { timeline: 2, primary: 'node-1', ends },
+    };
+  }
+
+  async function start(
+    mode: 'planned' | 'always' = 'always',
+    endsAt: 'same' | number | undefined = 'same',
+  ): Promise<void> {
+    const { name, host, port } = login.server;
+    isLost = false;
+    samples = [];
+    reports(500);
+    end = endsAt;
+    lab = await startProxyLab({
+      moves: { mode, parkTimeoutMs: 60_000 },
+      clock,
+      wal,
+      table: { write: { open: { [name]: { host, port } } } },
+    });
+  }
+
+  async function connect(): Promise<Heard> {
+    const client = new Client({ ...lab.address('write'), user: 'mover', database: 'postgres' });
+    const heard: Heard = { client, errors: [], notices: [] };
+    client.on('error', (error) => heard.errors.push(error)).on('notice', (notice) => heard.notices.push(notice));
+    clients.push(client);
+    await client.connect();
+    return heard;
+  }
+
+  /** A session has been asked, and was idle for long since. Then the primary reports its position. */
+  async function idleForLong(bytes = 500): Promise<void> {
+    const before = answersOf(lab);
+    await until('the question', () => answersOf(lab) > before);
+    leapMs += 60_000;
+    reports(bytes);
+  }
+
+  /** Undefined: the server does not answer. */
+  async function writerPid(): Promise<number | undefined> {
+    const sql = "select pid from pg_stat_activity where backend_type = 'background writer'";
+    const [row] = await login.server.query<{ pid: number }>(sql).catch(() => []);
+    return row?.pid;
+  }
+
+  /** PostgreSQL ends all its sessions, recovers, and lets sessions in again. */
+  async function crash(): Promise<void> {
+    const killed = await until('the background writer', writerPid);
+    isLost = true;
+    kill(killed, 'SIGKILL');
+    await until('the recovery', async () => {
+      const pid = await writerPid();
+      return pid !== undefined && pid !== killed;
+    });
+  }
+
+  test('an idle session goes on with its state after a crash, and its client hears nothing', async () => {
+    await start();
+    const heard = await connect();
+    await heard.client.query("set work_mem = '7MB'");
+    const twice = { name: 'twice', text: 'select $1::int * 2 as n' };
+    await heard.client.query({ ...twice, values: [1] });
+    await idleForLong();
+    await crash();
+    expect((await heard.client.query('show work_mem')).rows).toEqual([{ work_mem: '7MB' }]);
+    expect((await heard.client.query({ ...twice, values: [4] })).rows).toEqual([{ n: 8 }]);
+    expect([...heard.errors, ...heard.notices]).toEqual([]);
+    expect(lab.events).toContainEqual(expect.objectContaining({ kind: 'session_moved', cause: 'dead' }));
+  });
+
+  test('G24: a session that was told of what is lost ends, and one that was idle since before goes on', async () => {
+    await start('always', 500);
+    const before = await connect();
+    const pid = await pidOf(before);
+    await idleForLong();
+    const after = await connect();
+    await after.client.query('insert into kept values (101)');
+    await idleForLong(501);
+    await crash();
+    await until('the end', () => after.errors.length > 0);
+    expect(after.errors[0]).toMatchObject({ code: '57P01', message: expect.stringContaining('(move_uncovered)') });
+    expect(await pidOf(before)).not.toBe(pid);
+    expect([...before.errors, ...before.notices]).toEqual([]);
+  });
+
+  test('a session waits until the history says where the timeline ended', async () => {
+    await start('always', undefined);
+    const heard = await connect();
+    await pidOf(heard);
+    await idleForLong();
+    await crash();
+    const answer = heard.client.query('select 5 as n');
+    await until('an attempt', () => lab.events.some(({ kind }) => kind === 'session_parked'));
+    expect(lab.events.some(({ kind }) => kind === 'session_moved')).toBe(false);
+    end = 500;
+    expect((await answer).rows).toEqual([{ n: 5 }]);
+  });
+
+  test('G24: pg_terminate_backend is delivered', async () => {
+    await start();
+    const heard = await connect();
+    const pid = await pidOf(heard);
+    await idleForLong();
+    await login.run(`select pg_terminate_backend(${pid})`);
+    await until('the end', () => heard.errors.length > 0);
+    expect(heard.errors[0]).toMatchObject({ code: '57P01', message: expect.stringContaining('administrator command') });
+    await until('the event', () => lab.closed().length > 0);
+    expect(lab.closed()[0]).toMatchObject({ reason: 'backend_closed' });
+    expect(lab.events.some(({ kind }) => kind === 'session_parked' || kind === 'session_moved')).toBe(false);
+  });
+
+  test('a timeout of the server is delivered at once', async () => {
+    await start();
+    const heard = await connect();
+    await heard.client.query('set idle_session_timeout = 3000');
+    await idleForLong();
+    await until('the end', () => heard.errors.length > 0);
+    expect(heard.errors[0]).toMatchObject({ code: '57P05' });
+  });
+
+  test('a statement in progress ends with an unknown outcome', async () => {
+    await start();
+    const heard = await connect();
+    await pidOf(heard);
+    await idleForLong();
+    const failure = heard.client.query('select pg_sleep(60)').catch((error: unknown) => error);
+    await until('the statement', async () => {
+      const rows = await login.server.query(
+        "select 1 from pg_stat_activity where query like '%pg_sleep(60)' and pid <> pg_backend_pid()",
+      );
+      return rows.length > 0;
+    });
+    await crash();
+    const error = await failure;
+    const codes = [error, ...heard.errors].map((one) => (one instanceof Error && 'code' in one ? one.code : undefined));
+    expect(codes).toContain('08007');
+    await until('the event', () => lab.closed().length > 0);
+    expect(lab.closed()[0]).toMatchObject({ reason: 'move_in_flight' });
+  });
+
+  test('a session whose state is not known ends as without moves', async () => {
+    await start();
+    const heard = await connect();
+    await pidOf(heard);
+    await idleForLong();
+    await heard.client.query("set work_mem = '8MB'");
+    await crash();
+    await until('the end', () => heard.errors.length > 0);
+    expect(lab.events.some(({ kind }) => kind === 'session_parked')).toBe(false);
+  });
+
+  test('in the mode planned no session is asked, and none moves', async () => {
+    await start('planned');
+    const heard = await connect();
+    await pidOf(heard);
+    leapMs += 60_000;
+    await crash();
+    await until('the end', () => heard.errors.length > 0);
+    expect(lab.events.some(({ kind }) => kind === 'session_asked' || kind === 'session_parked')).toBe(false);
+  });
+});

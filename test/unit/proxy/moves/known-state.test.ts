@@ -1,0 +1,147 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { KnownState } from '../../../../src/proxy/moves/known-state.ts';
+import type { CarriedState, Movability } from '../../../../src/model/moves.ts';
+import type { ServerRun } from '../../../../src/core/coverage.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+
+const RUN: ServerRun = { timeline: 1, startedAt: 'monday' };
+const ENCODER = new TextEncoder();
+
+function query(text: string): Uint8Array {
+  const body = ENCODER.encode(`${text}\0`);
+  return Uint8Array.of(0x51, 0, 0, 0, body.length + 4, ...body);
+}
+
+const READY = Uint8Array.of(0x5a, 0, 0, 0, 5, 0x49);
+
+const stateWith = (role: string): CarriedState => ({
+  settings: new Map(),
+  privilegedSettings: [],
+  custom: new Map(),
+  namedSettings: [],
+  prepared: [],
+  role,
+  sessionUser: 'app',
+  searchPath: 'public',
+  listening: [],
+  holdableCursors: [],
+  advisoryLocks: 0,
+  temporaryObjects: 0,
+  temporarySlots: 0,
+});
+
+class Lab {
+  readonly clock = new ManualClock();
+  isIdle = true;
+  run: ServerRun | undefined = RUN;
+  asked = 0;
+  found: Movability = { kind: 'movable' };
+  state: CarriedState | undefined = stateWith('none');
+  readonly known = new KnownState({
+    clock: this.clock,
+    isIdle: () => this.isIdle,
+    member: () => 'pg-1',
+    runOf: () => this.run,
+    ask: (onAnswer) => {
+      this.asked += 1;
+      onAnswer(this.found, this.state);
+    },
+  });
+
+  says(text: string): void {
+    this.known.fromClient(query(text));
+    this.known.fromServer(READY);
+  }
+}
+
+let lab: Lab;
+beforeEach(() => {
+  lab = new Lab();
+  lab.known.fromServer(READY);
+});
+
+describe('the state of a session', () => {
+  it('is known after the first pause, with the instant of the last answer', async () => {
+    expect(lab.known.known()).toBeUndefined();
+    const at = lab.clock.now();
+    await lab.clock.advance(600);
+    expect(lab.known.known()).toEqual({ state: stateWith('none'), told: { member: 'pg-1', at, run: RUN } });
+    expect(lab.asked).toBe(1);
+  });
+
+  it('stays known after statements that leave nothing', async () => {
+    await lab.clock.advance(600);
+    lab.says('SELECT 1');
+    await lab.clock.advance(60_000);
+    expect(lab.known.known()).toBeDefined();
+    expect(lab.asked).toBe(1);
+  });
+
+  it('is unknown from a statement that may leave something until the next pause', async () => {
+    await lab.clock.advance(600);
+    lab.known.fromClient(query('SET a = 1'));
+    expect(lab.known.known()).toBeUndefined();
+    lab.known.fromServer(READY);
+    await lab.clock.advance(400);
+    expect(lab.known.known()).toBeUndefined();
+    await lab.clock.advance(200);
+    expect(lab.known.known()).toBeDefined();
+    expect(lab.asked).toBe(2);
+  });
+
+  it('is not asked for while the session is busy, nor between statements that follow each other', async () => {
+    await lab.clock.advance(600);
+    for (let round = 0; round < 20; round += 1) {
+      lab.says('INSERT INTO t VALUES (1)');
+      await lab.clock.advance(300);
+    }
+    expect(lab.asked).toBe(1);
+    lab.isIdle = false;
+    lab.says('SET a = 1');
+    await lab.clock.advance(60_000);
+    expect(lab.asked).toBe(1);
+  });
+
+  it('is asked for more and more seldom while rows are read and written and the answers are the same', async () => {
+    await lab.clock.advance(600);
+    for (let round = 0; round < 10; round += 1) {
+      lab.says('SELECT * FROM t');
+      await lab.clock.advance(2_000);
+    }
+    expect(lab.asked).toBeLessThan(6);
+    expect(lab.known.known()).toBeUndefined();
+    await lab.clock.advance(10_000);
+    expect(lab.known.known()).toBeDefined();
+  });
+});
+
+describe('nothing is known', () => {
+  it.each<[string, () => void]>([
+    ['of a session that cannot move', () => (lab.found = { kind: 'pinned', reason: 'listening' })],
+    ['without an answer', () => (lab.state = undefined)],
+    ['while no WAL position of the member is known', () => (lab.run = undefined)],
+  ])('%s', async (_, change) => {
+    change();
+    await lab.clock.advance(30_000);
+    expect(lab.known.known()).toBeUndefined();
+    expect(lab.asked).toBeLessThan(6);
+  });
+
+  it('after a move, until the next server was asked', async () => {
+    await lab.clock.advance(600);
+    lab.known.reset();
+    expect(lab.known.known()).toBeUndefined();
+    lab.known.fromServer(READY);
+    await lab.clock.advance(600);
+    expect(lab.known.known()).toBeDefined();
+  });
+
+  it('and no timer stays behind', async () => {
+    lab.known.stop();
+    expect(lab.clock.pending()).toBe(0);
+    lab.known.fromServer(READY);
+    expect(lab.clock.pending()).toBe(0);
+    await lab.clock.advance(1_000);
+    expect(lab.asked).toBe(0);
+  });
+});
