@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, expect, it } from 'vitest';
 import { runTool, whyNoTool } from '../support/applications/client-tools.ts';
 import { HeldSession } from '../support/applications/held-session.ts';
 import { CREATE_KEYS, startUniqueWriters } from '../support/applications/unique-writers.ts';
@@ -52,19 +52,17 @@ function scenarios(on: Lab, workers: number): void {
   const closings: (() => Promise<unknown>)[] = [];
   const lab = on.clusterWithPointsman({
     sql: CREATE,
-    pointsman: (cluster) =>
-      Promise.resolve({
+    pointsman: async (cluster) => {
+      directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
+      const verifiers = { file: await userlist(cluster, directory) };
+      return {
         workers,
         admin: { address: '127.0.0.1:0', token: TOKEN },
         hold: { before_switchover: '3s' },
-        moves: { roles: [cluster.app.user], settings: ['app.tenant'] },
-      }),
+        moves: { roles: [cluster.app.user], settings: ['app.tenant'], verifiers },
+      };
+    },
   });
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-  });
-  // A member that starts again may write its file anew.
-  beforeEach(() => permitWithoutPassword(lab.cluster));
   afterEach(async () => {
     for (const close of closings.splice(0)) await close();
   });
@@ -141,7 +139,7 @@ function scenarios(on: Lab, workers: number): void {
     await busy.client.query('begin');
     await busy.client.query("insert into keys values ('before the schedule')");
     const isDue = async (): Promise<boolean> =>
-      (await lab.pointsman.metric('pointsman_sessions_parked{pool="write"}')) === idle.length;
+      Number(await lab.pointsman.metric('pointsman_sessions_parked{pool="write"}')) >= idle.length;
     await until('parked sessions', isDue, PATIENCE_MS);
     await busy.client.query('commit');
     const states = await Promise.all(idle.map(stateOf));
@@ -228,17 +226,12 @@ async function stateOf({ client }: HeldSession): Promise<State | undefined> {
   return rows[0];
 }
 
-/** On every member, for the application's role. */
-async function permitWithoutPassword(cluster: ClusterUnderTest): Promise<void> {
-  const lines = [
-    `host all ${cluster.app.user} 127.0.0.1/32 trust`,
-    'host all all 127.0.0.1/32 scram-sha-256',
-    'host replication all 127.0.0.1/32 scram-sha-256',
-  ];
-  for (const { name } of cluster.members()) {
-    const [row] = await cluster.sql(name, 'show hba_file');
-    const rows = lines.map((line) => `('${line}')`).join(', ');
-    await cluster.sql(name, `copy (values ${rows}) to '${String(row?.['hba_file'])}'`);
-    await cluster.sql(name, 'select pg_reload_conf()');
-  }
+/** A file with the verifier of the application's role, as PgBouncer has it. */
+async function userlist(cluster: ClusterUnderTest, directory: string): Promise<string> {
+  const { name } = await cluster.leader();
+  const { user } = cluster.app;
+  const [row] = await cluster.sql(name, `select rolpassword from pg_authid where rolname = '${user}'`);
+  const file = join(directory, 'userlist.txt');
+  await writeFile(file, `"${user}" "${String(row?.['rolpassword'])}"\n`, { mode: 0o600 });
+  return file;
 }
