@@ -48,7 +48,7 @@ const COPY_FAIL = 0x66;
 const PARSE = 0x50;
 const CLOSE = 0x43;
 /** Query, FunctionCall, Parse, Bind, Describe, Execute, Close, Sync. */
-const REQUESTS: ReadonlySet<number> = new Set([...'QFPBDECS'].map((type) => type.charCodeAt(0)));
+const REQUESTS: ReadonlySet<number> = new Set(Array.from('QFPBDECS', (type) => type.charCodeAt(0)));
 
 export class ClientFollower extends FrameWalker {
   readonly #memory: SessionMemory | undefined;

@@ -51,7 +51,7 @@ export class LoginTranscript {
     for (let message = this.#backend.next(); message !== undefined; message = this.#backend.next()) {
       if (message.kind === 'invalid' || message.body === undefined) return this.#giveUp();
       this.#readServer(message.type, message.body);
-      if (this.#isDone) return;
+      if (this.isDone()) return;
     }
   }
 
@@ -149,6 +149,7 @@ export class LoginTranscript {
       case SASL:
       case SASL_FINAL:
         break;
+      case undefined:
       default:
         this.#login = OTHER;
     }
@@ -166,6 +167,7 @@ export class LoginTranscript {
       case SASL_CONTINUE:
         this.#login ??= this.#scram(body);
         break;
+      case undefined:
       default:
         // A password, or a token: it is not kept.
         this.#login = OTHER;

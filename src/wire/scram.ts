@@ -23,9 +23,8 @@ const VERIFIER = /^SCRAM-SHA-256\$(\d{1,9}):([\w+/]+=*)\$/;
 /** The two keys in base64, 44 characters each, are never a string. */
 const KEY_TEXT = 44;
 const DIGITS = new Uint8Array(128).fill(255);
-for (const [value, digit] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries()) {
-  DIGITS[digit.charCodeAt(0)] = value;
-}
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+for (let value = 0; value < ALPHABET.length; value += 1) DIGITS[ALPHABET.charCodeAt(value)] = value;
 
 /** Undefined: no verifier of this method. */
 export function readVerifier(text: Uint8Array): ScramVerifier | undefined {

@@ -97,7 +97,7 @@ export class SessionQuestion {
   #pipeline: Pipeline;
   #tries = 1;
   #answer: string | undefined;
-  #descriptions: Description[] = [];
+  readonly #descriptions: Description[] = [];
   /** Before the last exchange: the result that it leads to. */
   #result: QuestionResult | undefined;
 

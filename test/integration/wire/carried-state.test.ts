@@ -73,8 +73,10 @@ async function restore(client: WireClient, state: CarriedState, unnamedStatement
   return result;
 }
 
-describeUnless(missingForSandbox, 'the state of a session', async () => {
-  describe.each(await choicesHere())('on PostgreSQL %s', (choice) => {
+const CHOICES = await choicesHere();
+
+describeUnless(missingForSandbox, 'the state of a session', () => {
+  describe.each(CHOICES)('on PostgreSQL %s', (choice) => {
     let lab: LoginServer;
 
     beforeAll(async () => {

@@ -82,8 +82,10 @@ async function nodePostgres(config: ClientConfig): Promise<void> {
   await client.end();
 }
 
-describeUnless(missingForSandbox, 'logging in again', async () => {
-  describe.each(await choicesHere())('on PostgreSQL %s', (choice) => {
+const CHOICES = await choicesHere();
+
+describeUnless(missingForSandbox, 'logging in again', () => {
+  describe.each(CHOICES)('on PostgreSQL %s', (choice) => {
     let lab: LoginServer;
 
     beforeAll(async () => {

@@ -105,8 +105,7 @@ export class WireClient {
         if (chunk.length === 0) return undefined;
         const step = machine.take(chunk);
         if (step.kind === 'send') this.socket.write(step.bytes);
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `wait` and `send` are the other steps
-        return step.kind === 'done' ? (step as Done) : undefined;
+        return step.kind === 'done' ? step : undefined;
       },
       LIMIT_MS,
     );

@@ -17,6 +17,7 @@ class FakeSession {
 
   constructor(isMovable = true) {
     const fake: Pick<MovableSession, 'ask'> = { ask: (onAnswer) => this.#ask(onAnswer) };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the preflight only asks
     this.movable = isMovable ? (fake as MovableSession) : undefined;
   }
 

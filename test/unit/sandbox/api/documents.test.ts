@@ -143,6 +143,7 @@ describe('node status document', () => {
         scope: 'demo',
         name: 'n2',
         systemIdentifier: '7000000000000000001',
+        startedAt: '2026-07-01 12:00:00.000000+00:00',
         storeSeenAt: member.storeSeenAt,
         dialect: dialect.name,
       },
