@@ -42,6 +42,11 @@ const TRANSACTION_SETTINGS = ['transaction_isolation', 'transaction_read_only', 
 function questionSql(serverMajor: number, asksNamedSettings: boolean): string {
   const named = asksNamedSettings ? namedSettingsSql(serverMajor) : 'SELECT NULL::pg_catalog.text WHERE false';
   const limits = quoted(timeLimits(serverMajor));
+  // The restore sets them as the session's user, before its role.
+  const mayBeSet =
+    serverMajor >= 15
+      ? "pg_catalog.has_parameter_privilege(session_user, name, 'SET')"
+      : "pg_catalog.current_setting('is_superuser')::pg_catalog.bool";
   const resultTypes = serverMajor >= 16 ? 'p.result_types::pg_catalog.oid[]' : 'NULL';
   return `/* pointsman */ WITH s AS MATERIALIZED (
   SELECT name, source, context, reset_val FROM pg_catalog.pg_settings
@@ -54,7 +59,7 @@ function questionSql(serverMajor: number, asksNamedSettings: boolean): string {
 SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
   'settings', (SELECT pg_catalog.json_object_agg(name, pg_catalog.current_setting(name)) FROM mine),
   'privileged', (SELECT pg_catalog.json_agg(name) FROM mine WHERE context OPERATOR(pg_catalog.<>) 'user'
-    AND pg_catalog.current_setting('is_superuser') OPERATOR(pg_catalog.=) 'off'),
+    AND NOT ${mayBeSet}),
   'resets', (SELECT pg_catalog.json_object_agg(name, reset_val) FROM s
     WHERE name OPERATOR(pg_catalog.=) ANY (ARRAY[${limits}])),
   'named', (SELECT COALESCE(pg_catalog.json_agg(n), '[]'::pg_catalog.json) FROM named HAVING ${asksNamedSettings}),

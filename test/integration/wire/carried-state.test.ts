@@ -1,77 +1,16 @@
 // The state of real sessions: asked, given to a new session, and asked again.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { movability } from '../../../src/core/movable.ts';
-import type { MoveFacts } from '../../../src/core/movable.ts';
-import type { CarriedState, Movability } from '../../../src/model/moves.ts';
 import { SessionQuestion } from '../../../src/wire/session-question.ts';
-import type { QuestionResult } from '../../../src/wire/session-question.ts';
-import { SessionRestore } from '../../../src/wire/session-restore.ts';
-import type { RestoreResult } from '../../../src/wire/session-restore.ts';
 import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
+import { FACTS, USUAL, ask, movabilityOf, restore, startStateLab, stateOf } from '../../support/labs/state-lab.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
-import { startLoginServer } from '../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../support/sandbox/login-server.ts';
 import { choicesHere } from '../../support/sandbox/postgres.ts';
 import { aMessage } from '../../support/sockets/messages.ts';
 import { WireClient, aParse, aRun, valuesOf } from '../../support/sockets/wire-client.ts';
 
-const FACTS: MoveFacts = {
-  isReadable: true,
-  isReplication: false,
-  isRoleConfigured: true,
-  canLogInAgain: true,
-  isUnnamedTooLong: false,
-  hiddenState: undefined,
-  loginRole: 'app',
-};
 const SYNC = aMessage('S');
-const CUSTOM = ['app.tenant', 'app.other', 'work_mem', 'App.Mixed'];
-
-const SETUP = [
-  'create role app login',
-  'create role clerk',
-  'grant clerk to app',
-  'create role other login',
-  'create schema app authorization app',
-  'create schema evil authorization app',
-  "create database latin template template0 encoding 'LATIN1' locale 'C'",
-  "create database ascii template template0 encoding 'SQL_ASCII' locale 'C'",
-  "create function app.set_tenant(t text) returns text language sql as $$ select set_config('app.tenant', t, false) $$",
-  `create function app.log_all() returns text language sql security definer as
-    $$ select set_config('log_statement', 'all', false) $$`,
-  'create function app.lock() returns text language sql as $$ select pg_advisory_lock(7)::text $$',
-  'create function evil.never(text, text) returns boolean language sql as $$ select false $$',
-  'create operator evil.= (leftarg = text, rightarg = text, function = evil.never)',
-  'create operator evil.<> (leftarg = text, rightarg = text, function = evil.never)',
-  'create function evil.set_config(text, text, boolean) returns text language sql as $$ select $1 $$',
-  'create function evil.current_setting(text) returns text language sql as $$ select $1 $$',
-  'grant all on schema evil to app, clerk',
-  'create table app.visits (id int, at timestamptz)',
-];
-
-async function ask(client: WireClient, maxStateBytes = 65_536): Promise<QuestionResult> {
-  const question = new SessionQuestion({ serverMajor: client.serverMajor, customNames: CUSTOM, maxStateBytes });
-  const { result, toClient } = await client.drive(question.start(), question);
-  expect(Buffer.from(toClient).toString('latin1')).toBe('');
-  return result;
-}
-
-async function stateOf(client: WireClient): Promise<CarriedState> {
-  const result = await ask(client);
-  if (result.kind !== 'answered') throw new Error(JSON.stringify(result));
-  return result.state;
-}
-
-async function movabilityOf(client: WireClient): Promise<Movability> {
-  return movability(FACTS, await stateOf(client));
-}
-
-async function restore(client: WireClient, state: CarriedState, unnamedStatement?: Uint8Array): Promise<RestoreResult> {
-  const machine = new SessionRestore({ state, unnamedStatement, serverMajor: client.serverMajor });
-  const { result, parameters } = await client.drive(machine.start(), machine);
-  for (const [name, value] of parameters) client.parameters.set(name, value);
-  return result;
-}
 
 const CHOICES = await choicesHere();
 
@@ -80,9 +19,7 @@ describeUnless(missingForSandbox, 'the state of a session', () => {
     let lab: LoginServer;
 
     beforeAll(async () => {
-      lab = await startLoginServer(choice);
-      await lab.run(...SETUP);
-      await lab.permit('host all app,other,postgres 127.0.0.1/32 trust');
+      lab = await startStateLab(choice);
     }, 60_000);
 
     afterAll(() => lab.close());
@@ -276,6 +213,13 @@ describeUnless(missingForSandbox, 'the state of a session', () => {
       expect(await movabilityOf(client)).toMatchObject({ kind: 'pinned', reason: 'unclear_statement' });
     });
 
+    test('a setting that an operator has granted to the role is carried', async () => {
+      const client = await logIn();
+      await lab.run('grant set on parameter log_min_messages to app');
+      await client.query('set log_min_messages = error');
+      await moved(client);
+    });
+
     test('pinned: another session_user, a temporary slot', async () => {
       const client = await logIn({ user: 'postgres' });
       const facts = { ...FACTS, loginRole: 'postgres' };
@@ -323,7 +267,7 @@ describeUnless(missingForSandbox, 'the state of a session', () => {
       const client = await logIn();
       const [pid] = await client.query('select pg_backend_pid()');
       await lab.run(`select pg_terminate_backend(${pid}, 10000)`);
-      const question = new SessionQuestion({ serverMajor: client.serverMajor, customNames: [], maxStateBytes: 1_000 });
+      const question = new SessionQuestion({ ...USUAL, serverMajor: client.serverMajor });
       const { result, toClient } = await client.drive(question.start(), question);
       expect(result).toMatchObject({ kind: 'over', why: /^57P01/ });
       expect(Buffer.from(toClient).toString()).toContain('C57P01');
