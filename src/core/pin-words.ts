@@ -19,6 +19,10 @@ const WORDS: Readonly<Record<PinReason, readonly [one: string, several: string]>
   session_authorization: ['used SET SESSION AUTHORIZATION', 'used SET SESSION AUTHORIZATION'],
   privileged_settings: ['has settings that it may not set itself', 'have settings that they may not set themselves'],
   unclear_statement: ['has a statement of unclear meaning', 'have statements of unclear meaning'],
+  unknown_position: [
+    'has read from a server that cannot be compared',
+    'have read from servers that cannot be compared',
+  ],
   hidden_state: ['has state that no catalog shows', 'have state that no catalog shows'],
   busy: ['is busy', 'are busy'],
   question_failed: ['could not be asked', 'could not be asked'],

@@ -107,6 +107,8 @@ export const PIN_REASONS = [
   'unclear_statement',
   /** A statement left state in the server that no catalog shows: LOAD. */
   'hidden_state',
+  /** A read session whose server cannot be compared with others: the session might go back in time. */
+  'unknown_position',
   /** A transaction or a statement ran until the time for them was over. */
   'busy',
   /** The server did not answer the question, or not as it must. */

@@ -120,6 +120,8 @@ export class MovableSession implements Movable, Traveller {
     const startedAt = mover.clock.now();
     const member = this.member();
     const database = startupParameters(this.#inputs.packet).get('database') ?? facts.loginRole;
+    // Its next server may be behind what this one has shown to the session.
+    if (mover.isForReads(host.pool)) return onAnswer(pinned('unknown_position', 'its pool has several members'));
     return this.#interposed.ask(mover.question(this.#interposed.login().serverMajor, database), (result) => {
       if (result?.kind === 'answered') mover.answered(database, result.state);
       const found = judged(facts, result);

@@ -141,6 +141,11 @@ export class Mover {
     this.#named.learn(database, namedSettings, this.clock.now());
   }
 
+  /** Its sessions must not go back in time: it has several members, with different amounts of the WAL. */
+  isForReads(pool: PoolName): boolean {
+    return this.#inputs.pool(pool)?.exclusive !== true;
+  }
+
   pool(name: PoolName): PoolPolicy | undefined {
     return this.#inputs.pool(name);
   }

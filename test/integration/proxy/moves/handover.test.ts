@@ -127,6 +127,15 @@ describeUnless(missingForSandbox, 'a handover at a real PostgreSQL', () => {
     await listener.query('select');
   });
 
+  test('a read session stays: its next server may be behind what it has seen', async () => {
+    lab.decide({ write: open(), read: open() });
+    await connect('mover', 'read');
+    expect(await lab.proxy.preflight('node-1')).toEqual({ movable: 0, stays: { unknown_position: 1 }, unknown: 0 });
+    lab.decide({ write: leaving(), read: leaving() });
+    await until('its end', () => lab.reasons().length === 1, PATIENCE_MS);
+    expect([lab.reasons(), allParked()]).toEqual([['evicted_switchover'], 0]);
+  });
+
   test('a client that leaves while it is parked is gone, and nobody logs in for it', async () => {
     const client = await connect();
     lab.decide({ write: leaving() });
@@ -148,8 +157,8 @@ describeUnless(missingForSandbox, 'a handover at a real PostgreSQL', () => {
     return { others: { [name]: { address: { host, port }, standing: { ...LEAVING, limitMs } } } };
   }
 
-  async function connect(user = 'mover'): Promise<Client> {
-    const client = new Client({ ...lab.address('write'), user, database: 'postgres' });
+  async function connect(user = 'mover', pool = 'write'): Promise<Client> {
+    const client = new Client({ ...lab.address(pool), user, database: 'postgres' });
     client.on('error', () => {});
     clients.push(client);
     await client.connect();
