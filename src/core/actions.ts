@@ -38,9 +38,9 @@ function departed(pool: PoolPolicy, route: Route | undefined, left: Leave, cause
   return isRelocation(wanted) && !hasEligible(route) ? { ...wanted, mode: 'keep' } : wanted;
 }
 
-/** The member could still serve these sessions. They drain because another member serves them better. */
+/** The member could still serve these sessions. They leave because another member serves them better. */
 function isRelocation({ cause, mode, why }: Departure): boolean {
-  if (mode !== 'drain' && mode !== 'drain_idle') return false;
+  if (mode === 'close' || mode === 'keep') return false;
   const isPrimaryNow = why.code === 'exclusive_elsewhere' || why.code === 'fallback';
   return cause === 'lagging' || cause === 'fallback_over' || (cause === 'promoted' && isPrimaryNow);
 }

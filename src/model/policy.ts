@@ -33,6 +33,8 @@ export interface ProbePolicy {
 export type LeaveMode =
   /** They end synchronously. */
   | 'close'
+  /** As with `drain`, but a session that can move goes on at another member. */
+  | 'move'
   /** Each ends between two transactions, the rest at a deadline. Cancelled when the member returns. */
   | 'drain'
   /** The same without the deadline: a session that is never seen between two transactions stays. */
@@ -45,7 +47,8 @@ export const LEAVE_FORCE: Readonly<Record<LeaveMode, number>> = {
   keep: 0,
   drain_idle: 1,
   drain: 2,
-  close: 3,
+  move: 3,
+  close: 4,
 };
 
 /** `client_address`: all sessions of an address go to one member, while the same members are open. */

@@ -165,6 +165,7 @@ class RunningProxy implements LocalProxy {
       registry: this.#registry,
       ...this.#options,
       drainTimeoutMs: (pool) => this.#policy.drainTimeoutMs(pool),
+      moves: () => this.#policy.current().moves,
     });
     this.#picker.tableChanged(table);
     this.#degraded.tableChanged(table);

@@ -13,11 +13,16 @@ const OF_THE_QUERY = ['password_file', 'database', 'query'] as const;
 /** Returns the reason why a file cannot be read; undefined when it can. */
 type Unreadable = (file: string) => string | undefined;
 
-export function movesRules({ moves }: ParsedFile, unreadable: Unreadable): readonly Fault[] {
-  if (moves === undefined) return [];
+export function movesRules({ moves, pools }: ParsedFile, unreadable: Unreadable): readonly Fault[] {
+  if (moves === undefined) return Object.entries(pools).flatMap(([name, pool]) => unmovable(name, pool.on_leave));
   if (moves.verifiers !== undefined) return verifierRules(moves.verifiers, unreadable);
   if (!moves.md5) return [];
   return [warning('has no effect: without moves.verifiers no stored hash is read', [...AT, 'md5'], VERIFIERS)];
+}
+
+function unmovable(pool: string, onLeave: ParsedFile['pools'][string]['on_leave']): readonly Fault[] {
+  const causes = Object.entries(onLeave).filter(([, mode]) => mode === 'move');
+  return causes.map(([cause]) => error('move needs the section moves', ['pools', pool, 'on_leave', cause], AT));
 }
 
 type Verifiers = NonNullable<NonNullable<ParsedFile['moves']>['verifiers']>;

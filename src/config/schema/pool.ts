@@ -5,7 +5,7 @@ import type { LeaveCause } from '../../model/close-reason.ts';
 import { key } from './key.ts';
 import { MAX_COUNT, check, choice, count, duration, durationOrOff, flag, name, nonEmpty } from './values.ts';
 
-const mode = choice(['close', 'drain', 'drain_idle', 'keep']).optional();
+const mode = choice(['close', 'move', 'drain', 'drain_idle', 'keep']).optional();
 
 const onLeave = z.strictObject({
   dead: key(
@@ -104,8 +104,9 @@ export const pool = z.strictObject({
     onLeave.prefault({}),
     `How existing sessions end when their member leaves the pool, by cause. \`close\`: they end at once.
     \`drain\`: each ends between two of its transactions, and the rest is closed after \`drain_timeout\`.
-    \`drain_idle\`: the same without that deadline. \`keep\`: they stay. Sessions in TLS that Pointsman cannot read
-    count as busy.`,
+    \`drain_idle\`: the same without that deadline. \`keep\`: they stay. \`move\`: each goes on at another member,
+    between two of its transactions, and \`moves.on_stays\` is for those that cannot. Sessions in TLS that Pointsman
+    cannot read count as busy.`,
   ),
   drain_timeout: key(duration(0).prefault('30s'), 'How long `drain` waits before it closes the rest.'),
   relocate_after: key(

@@ -1,6 +1,7 @@
-// Carries out what a change of the routing table asks of live sessions. Mode `close` acts synchronously, `drain` and
-// `drain_idle` start a drain, and only `drain` has a deadline. A session that is still connecting to the member is
-// routed again whatever the mode: nothing of its client was forwarded yet.
+// Carries out what a change of the routing table asks of live sessions. Mode `close` acts synchronously, the others but
+// `keep` start a drain, and `drain_idle` has no deadline. With `move` the sessions of a drain move where they can. A
+// session that is still connecting to the member is routed again whatever the mode: nothing of its client was forwarded
+// yet.
 import { isOver } from '../../core/actions.ts';
 import type { Action } from '../../core/actions.ts';
 import { describeStanding } from '../../core/describe.ts';
@@ -8,6 +9,7 @@ import type { RoutingTable } from '../../core/routing-table.ts';
 import { evictionReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import { addressText, isSameAddress } from '../../model/member.ts';
+import type { MovesPolicy } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
 import { leaveServer } from './leave-server.ts';
@@ -20,6 +22,8 @@ export interface EvictInputs {
   readonly clock: Clock;
   /** The pool's time from the beginning of a drain to its deadline. Milliseconds. */
   readonly drainTimeoutMs: (pool: PoolName) => number;
+  /** As they are now. */
+  readonly moves?: () => Pick<MovesPolicy, 'onStays' | 'waitMs'> | undefined;
 }
 
 export function evict(actions: readonly Action[], inputs: EvictInputs): void {
@@ -36,16 +40,19 @@ export function evict(actions: readonly Action[], inputs: EvictInputs): void {
   drains.review();
 }
 
-function drainOf(action: Action, { registry, table, clock, drainTimeoutMs }: EvictInputs): Drain {
+function drainOf(action: Action, { registry, table, clock, drainTimeoutMs, moves }: EvictInputs): Drain {
   const { pool, member, address, cause, mode, afterMs } = action;
-  const limitMs = (): number => action.limitMs ?? drainTimeoutMs(pool);
+  const limitMs = (): number => {
+    const policy = mode === 'move' ? moves?.() : undefined;
+    return action.limitMs ?? (policy?.onStays === 'close' ? policy.waitMs : drainTimeoutMs(pool));
+  };
   return {
     key: JSON.stringify([pool, member, addressText(address)]),
     sessions: () => registry.at(pool, member, address),
     end: (session) => (action.keepsPinned === true ? move(session, action) : leave(session, action, clock)),
     isOver: () => isOver(action, table()),
     afterMs,
-    limitMs: () => (mode === 'drain' ? limitMs() : undefined),
+    limitMs: () => (mode === 'drain_idle' ? undefined : limitMs()),
     isPrompt: cause === 'switchover',
   };
 }
@@ -55,7 +62,7 @@ function move(session: RegisteredSession, { cause }: Action): void {
   session.movable?.request(cause, () => {});
 }
 
-function leave(session: RegisteredSession, { member, address, cause, why }: Action, clock: Clock): void {
+function leave(session: RegisteredSession, { member, address, cause, mode, why }: Action, clock: Clock): void {
   if (session.state !== 'relaying') return session.reroute();
   // It has moved since the drain began.
   if (!isSameAddress(session.assignment()?.address, address)) return undefined;
@@ -65,6 +72,7 @@ function leave(session: RegisteredSession, { member, address, cause, why }: Acti
   const isCut = cause === 'switchover' && !session.isIdle();
   const reason = isCut ? 'evicted_switchover_timeout' : evictionReason(cause);
   const detail = `${member}: ${because}`;
-  if (cause === 'switchover' && !isCut) return leaveServer(session, { cause, reason, detail });
+  const mayMove = cause === 'switchover' || mode === 'move';
+  if (mayMove && session.isIdle()) return leaveServer(session, { cause, reason, detail });
   return session.end(reason, detail);
 }

@@ -11,7 +11,7 @@ import { emptySnapshot } from '../../../src/core/snapshot.ts';
 import { momentsOf, worlds } from './histories.ts';
 import type { World } from './histories.ts';
 
-const STRENGTH: Readonly<Record<LeaveMode, number>> = { keep: 0, drain_idle: 1, drain: 2, close: 3 };
+const STRENGTH: Readonly<Record<LeaveMode, number>> = { keep: 0, drain_idle: 1, drain: 2, move: 3, close: 4 };
 
 /** Sessions that could go on at their member drain only if another member of the same pool may take them. */
 function wantedOf(pool: PoolPolicy, { route }: PoolDecision, standing: Extract<Standing, { kind: 'leave' }>): number {

@@ -44,7 +44,7 @@ export const policies: fc.Arbitrary<RoutingPolicy> = fc
     hasFallback: fc.boolean(),
     beforeSwitchoverMs: fc.constantFrom(0, 0, 2000),
     silentProbes: fc.constantFrom(undefined, 1, 2),
-    lagging: fc.constantFrom<LeaveMode>('keep', 'drain_idle', 'drain', 'close'),
+    lagging: fc.constantFrom<LeaveMode>('keep', 'drain_idle', 'drain', 'move', 'close'),
   })
   .map(({ hasFallback, beforeSwitchoverMs, lagging, ...probe }) => {
     const fallback = hasFallback ? { pool: 'write', maxSessions: 50 } : undefined;

@@ -7,6 +7,7 @@ import { missingForSandbox } from '../../../support/clusters/sandbox-availabilit
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { describeUnless } from '../../../support/runner/unless-missing.ts';
+import { aWritePool } from '../../../support/values/builders.ts';
 import { startLoginServer } from '../../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../../support/sandbox/login-server.ts';
 import { until } from '../../../support/waiting/until.ts';
@@ -125,6 +126,32 @@ describeUnless(missingForSandbox, 'a handover at a real PostgreSQL', () => {
     await busy.query('commit');
     expect([allParked(), moved(), lab.reasons()]).toEqual([1, 1, []]);
     await listener.query('select');
+  });
+
+  test('on_leave move: the sessions of a member that an operator drains go on when it is resumed', async () => {
+    await lab.end();
+    const onLeave = { ...aWritePool().onLeave, operator: 'move' as const };
+    lab = await startProxyLab({
+      moves: { roles: ['mover'] },
+      pools: [aWritePool({ onLeave })],
+      table: { write: open() },
+    });
+    const [idle, listener, busy] = [await connect(), await connect(), await connect()];
+    await idle.query("set work_mem = '7MB'");
+    await listener.query('listen news');
+    await busy.query('begin');
+    const { name, host, port } = login.server;
+    const drained: Standing = { kind: 'leave', cause: 'operator', why: { code: 'drained', since: 0 } };
+    lab.decide({ write: { others: { [name]: { address: { host, port }, standing: drained } } } });
+    await parked(1);
+    await until('the end of the listener', () => lab.reasons().length === 1, PATIENCE_MS);
+    await busy.query('commit');
+    await parked(2);
+    const answer = idle.query('show work_mem');
+    lab.decide({ write: open() });
+    expect((await answer).rows).toEqual([{ work_mem: '7MB' }]);
+    await busy.query('select');
+    expect([lab.reasons(), moved()]).toEqual([['evicted_operator'], 2]);
   });
 
   test('a read session stays: its next server may be behind what it has seen', async () => {

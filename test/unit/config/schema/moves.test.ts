@@ -111,3 +111,11 @@ test('a reload takes the section over, and single keys of it', () => {
   });
   expect(reconfigured(first, without).config.moves).toBeUndefined();
 });
+
+test('sessions of a pool move by its on_leave, which needs this section', () => {
+  const pools = 'pools: { read: { on_leave: { lagging: move, operator: move } } }';
+  const loaded = load(`${pools}\nmoves: { roles: [app] }`);
+  const read = configOf(loaded).pools.find(({ name }) => name === 'read');
+  expect(read?.onLeave).toMatchObject({ lagging: 'move', operator: 'move', promoted: 'drain' });
+  expect(problemsOf(load(pools))).toContain('pools.read.on_leave.lagging: move needs the section moves');
+});
