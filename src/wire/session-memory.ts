@@ -38,8 +38,10 @@ export class SessionMemory {
     return this.#unnamedSize === 0 ? undefined : this.#unnamed.slice(0, this.#unnamedSize);
   }
 
-  isUnnamedTooLong(): boolean {
-    return this.#isUnnamedTooLong;
+  /** For the decision whether the session can move. */
+  facts(): { readonly isUnnamedTooLong: boolean; readonly hiddenState: string | undefined } {
+    const hiddenState = this.texts.hiddenState() ?? this.texts.computedName();
+    return { isUnnamedTooLong: this.#isUnnamedTooLong, hiddenState };
   }
 
   /** The server tells a parameter. */

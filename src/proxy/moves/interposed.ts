@@ -5,6 +5,7 @@ import type { Clock } from '../../model/instant.ts';
 import { LONGEST_QUESTION_MS } from '../../reports/session-move.ts';
 import { LoginTranscript } from '../../wire/login-transcript.ts';
 import type { Login } from '../../wire/login-transcript.ts';
+import { SessionMemory } from '../../wire/session-memory.ts';
 import type { Taps } from '../relay/directions.ts';
 import type { MovingPart, RelayedSession } from '../relay/relayed-session.ts';
 import type { Gate } from '../relay/stall-gate.ts';
@@ -60,6 +61,7 @@ export interface Reader {
 }
 
 export class Interposed implements MovingPart, Taps {
+  readonly memory = new SessionMemory();
   readonly #clock: Clock;
   /** Also the taps behind this one. */
   #session: RelayedSession | undefined;
@@ -153,6 +155,11 @@ export class Interposed implements MovingPart, Taps {
     asking.cancelLimit();
     asking.goOn();
     for (const run of asking.next.splice(0)) run();
+  }
+
+  /** Of custom settings in the session's statements. */
+  names(): readonly string[] {
+    return this.memory.texts.names();
   }
 
   login(): RepeatableLogin {

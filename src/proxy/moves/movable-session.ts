@@ -17,7 +17,7 @@ import { durationText } from '../../core/describe.ts';
 import { startupParameters } from '../../wire/startup.ts';
 import { joined } from '../../wire/server-messages.ts';
 import { sayGoodbye } from '../ending/linger.ts';
-import { judged, newsOf, pinned } from './findings.ts';
+import { judged, pinned } from './findings.ts';
 import type { PinnedAs } from './findings.ts';
 import { Interposed } from './interposed.ts';
 import { logInAgain } from './log-in-again.ts';
@@ -122,7 +122,8 @@ export class MovableSession implements Movable, Traveller {
     const database = startupParameters(this.#inputs.packet).get('database') ?? facts.loginRole;
     // Its next server may be behind what this one has shown to the session.
     if (mover.isForReads(host.pool)) return onAnswer(pinned('unknown_position', 'its pool has several members'));
-    return this.#interposed.ask(mover.question(this.#interposed.login().serverMajor, database), (result) => {
+    const question = mover.question(this.#interposed.login().serverMajor, database, this.#interposed.names());
+    return this.#interposed.ask(question, (result) => {
       if (result?.kind === 'answered') mover.answered(database, result.state);
       const found = judged(facts, result);
       this.#record.answered(found, mover.clock.now());
@@ -184,8 +185,7 @@ export class MovableSession implements Movable, Traveller {
       isReplication: startupParameters(packet).has('replication'),
       isRoleConfigured: mover.isRoleConfigured(loginRole),
       canLogInAgain: mover.canLogInAgain(this.#interposed.login().login),
-      isUnnamedTooLong: false,
-      hiddenState: undefined,
+      ...this.#interposed.memory.facts(),
       loginRole,
     };
   }
@@ -291,7 +291,7 @@ export class MovableSession implements Movable, Traveller {
         negotiated,
         verifier,
         state: this.#journey.state,
-        unnamedStatement: undefined,
+        unnamedStatement: this.#interposed.memory.unnamed(),
         clock: mover.clock,
         onDone: (loggedIn) => this.#resume(target, backend, loggedIn, startedAt),
         onFailed: (failure) => this.#failed(target, failure),
@@ -335,7 +335,7 @@ export class MovableSession implements Movable, Traveller {
     journey.cancelLimit();
     const wasWaiting = journey.client.isWaiting();
     const { bytes: opening, hasEnded: hasClientEnded } = journey.client.release();
-    const news = joined([newsOf(login.parameters), login.rest]);
+    const news = joined([this.#interposed.memory.news(login.parameters), login.rest]);
     session.resume({ backend, server: target, key: login.key, news, opening, hasClientEnded });
     this.#record.moved(journey, target.member, mover.clock.now());
     this.#beside?.resumed();

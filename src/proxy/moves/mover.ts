@@ -130,10 +130,11 @@ export class Mover {
     return method === 'trust' || (method === 'md5' && md5 && verifiers !== undefined);
   }
 
-  question(serverMajor: number, database: string): SessionQuestion {
+  /** `names`: of custom settings in the session's own statements. */
+  question(serverMajor: number, database: string, names: readonly string[]): SessionQuestion {
     const { settings = [], maxStateBytes = 0 } = this.#inputs.policy() ?? {};
     const named = this.#named.of(database, this.clock.now());
-    const customNames = [...settings, ...(named ?? [])];
+    const customNames = [...new Set([...settings, ...names, ...(named ?? [])])];
     return new SessionQuestion({ serverMajor, customNames, asksNamedSettings: named === undefined, maxStateBytes });
   }
 

@@ -11,6 +11,7 @@ import { encodeErrorResponse } from '../../wire/error-response.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
 import type { CancelKey } from '../../wire/cancel-key.ts';
 import { SessionFollower } from '../../wire/session-follower.ts';
+import type { SessionMemory } from '../../wire/session-memory.ts';
 import type { Activity } from '../../wire/session-follower.ts';
 import { isAboutClient } from '../../wire/sql-state.ts';
 import type { Cancels } from '../cancel/cancel.ts';
@@ -41,6 +42,7 @@ export interface RelayServices {
 
 /** The part of a session that may move. It stands between the relay and the session. */
 export interface MovingPart {
+  readonly memory: SessionMemory;
   tapsOver(session: RelayedSession): Taps;
   gateBefore(gate: Gate): Gate;
   /** The server has ended its connection. True: the session was parked for that, or has ended. */
@@ -109,7 +111,7 @@ export class RelayedSession implements Taps {
     this.#inputs = inputs;
     this.#backend = backend;
     this.#server = server;
-    this.#follower = handedOver.isReadable ? new SessionFollower() : undefined;
+    this.#follower = handedOver.isReadable ? new SessionFollower(inputs.moving?.memory) : undefined;
     this.#moving = this.#follower && inputs.moving;
     const { packet, bytes: opening, hasEnded: hasClientEnded } = handedOver;
     this.#relay = this.#relayTo(backend, { packet, opening, firstReply, hasClientEnded });

@@ -46,9 +46,9 @@ describe('the unnamed statement', () => {
     follower.fromClient(ofSize(16_384));
     expect(memory.unnamed()).toHaveLength(16_384 + 5);
     follower.fromClient(ofSize(16_385));
-    expect({ unnamed: memory.unnamed(), isTooLong: memory.isUnnamedTooLong() }).toEqual({ isTooLong: true });
+    expect({ unnamed: memory.unnamed(), isTooLong: memory.facts().isUnnamedTooLong }).toEqual({ isTooLong: true });
     follower.fromClient(QUERY);
-    expect(memory.isUnnamedTooLong()).toBe(false);
+    expect(memory.facts().isUnnamedTooLong).toBe(false);
   });
 });
 

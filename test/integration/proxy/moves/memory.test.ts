@@ -1,0 +1,62 @@
+// The part of a session's state that no server tells comes along all the same, or keeps the session where it is.
+import { expect, onTestFinished, test } from 'vitest';
+import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { describeUnless } from '../../../support/runner/unless-missing.ts';
+import { startLoginServer } from '../../../support/sandbox/login-server.ts';
+import type { LoginServer } from '../../../support/sandbox/login-server.ts';
+import { aMessage } from '../../../support/sockets/messages.ts';
+import { WireClient, aParse, aRun, valuesOf } from '../../../support/sockets/wire-client.ts';
+
+const SYNC = aMessage('S');
+
+async function start(): Promise<{ login: LoginServer; lab: ProxyLab; client: WireClient }> {
+  const login = await startLoginServer('embedded');
+  onTestFinished(() => login.close());
+  await login.run('create role trusted login');
+  await login.permit('host all trusted 127.0.0.1/32 trust');
+  const { name, host, port } = login.server;
+  const lab = await startProxyLab({ moves: {}, table: { write: { open: { [name]: { host, port } } } } });
+  onTestFinished(() => lab.proxy.close());
+  const client = await WireClient.connect(lab.address('write'), { user: 'trusted', database: 'postgres' });
+  return { login, lab, client };
+}
+
+describeUnless(missingForSandbox, 'the memory of a session', () => {
+  test('the unnamed statement, custom settings of its statements, and news of parameters', async () => {
+    const { login, lab, client } = await start();
+    await client.query("set app.tenant = 'seven'");
+    await client.exchange(aParse('', 'select $1::int * 2'), SYNC);
+    await login.run("alter role trusted set timezone = 'Asia/Tokyo'");
+    for (let round = 0; round < 2; round += 1) {
+      expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
+      const answer = await client.exchange(aRun('', ['21']), SYNC);
+      expect(answer.filter(({ type }) => type === 'D').flatMap(({ body }) => valuesOf(body))).toEqual(['42']);
+      const told = answer.filter(({ type }) => type === 'S').map(({ body }) => body.toString());
+      // Once, and nothing that the client knows already.
+      expect(told).toEqual(round === 0 ? ['TimeZone\0Asia/Tokyo\0'] : []);
+    }
+    expect(await client.query("select current_setting('app.tenant')")).toEqual(['seven']);
+  }, 60_000);
+
+  test.each([
+    ['select setseed(0.5)', 'hidden_state'],
+    ["select set_config(name, '1', false) from (values ('app.computed')) as t(name)", 'hidden_state'],
+  ])(
+    'stays: %s',
+    async (sql, reason) => {
+      const { lab, client } = await start();
+      await client.query(sql);
+      expect(await lab.proxy.move(1)).toMatchObject({ kind: 'stayed', reason });
+      expect(await client.query('select 1')).toEqual(['1']);
+    },
+    60_000,
+  );
+
+  test('stays: an unnamed statement that is too long', async () => {
+    const { lab, client } = await start();
+    await client.exchange(aParse('', `select '${'x'.repeat(20_000)}'`), SYNC);
+    expect(await lab.proxy.move(1)).toMatchObject({ kind: 'stayed', reason: 'unnamed_statement' });
+  }, 60_000);
+});
