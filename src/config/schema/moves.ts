@@ -104,7 +104,7 @@ export const moves = z.strictObject({
   on_stays: key(
     choice(['drain', 'close']).default('drain'),
     `How a session ends that cannot move. \`drain\`: between two of its transactions, and after \`drain_timeout\`
-    anyway. \`close\`: at once.`,
+    anyway. \`close\`: the same, after \`wait\`.`,
   ),
 });
 

@@ -63,6 +63,8 @@ test.each([1, 2])('workers: %i', { timeout: 120_000 }, async (workers) => {
   await client.connect();
   closing.push(() => client.end());
   await client.query("SET work_mem = '7MB'");
+  // No catalog lists it: Pointsman has read its name.
+  await client.query("SET app.tenant = 'north'");
   await client.query('PREPARE twice (int) AS SELECT $1 * 2 AS n');
   const backend = async (): Promise<unknown> => (await client.query('SELECT pg_backend_pid() AS pid')).rows[0];
   const before = await backend();
@@ -73,6 +75,7 @@ test.each([1, 2])('workers: %i', { timeout: 120_000 }, async (workers) => {
   expect(await request(pointsman, 'POST', `/sessions/${id}/move`)).toMatchObject({ result: 'moved' });
   expect(await backend()).not.toEqual(before);
   expect((await client.query('SHOW work_mem')).rows).toEqual([{ work_mem: '7MB' }]);
+  expect((await client.query("SELECT current_setting('app.tenant', true) AS t")).rows).toEqual([{ t: 'north' }]);
   expect((await client.query('EXECUTE twice (21)')).rows).toEqual([{ n: 42 }]);
 
   const said = JSON.stringify(pointsman.lines) + pointsman.stderr.join('');
