@@ -66,6 +66,7 @@ function leave(session: RegisteredSession, { member, address, cause, mode, why }
   if (session.state !== 'relaying') return session.reroute();
   // It has moved since the drain began.
   if (!isSameAddress(session.assignment()?.address, address)) return undefined;
+  if ((cause === 'dead' || cause === 'silent') && session.movable?.lose() === true) return undefined;
   const isGone = cause === 'removed' && why.code === 'never_answered';
   const because = isGone ? 'is no longer there' : describeStanding({ kind: 'leave', cause, why }, clock.now());
   // A switchover reports which sessions it ended between two transactions, and which it cut.

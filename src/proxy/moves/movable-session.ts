@@ -73,9 +73,7 @@ export class MovableSession implements Movable, Traveller {
   }
 
   /** For the relay. */
-  part(): MovingPart {
-    return this.#interposed;
-  }
+  readonly part = (): MovingPart => this.#interposed;
 
   isWaiting(): boolean {
     return this.#journey?.client.isWaiting() === true;
@@ -133,6 +131,8 @@ export class MovableSession implements Movable, Traveller {
       if (result?.kind === 'over' && session.isWhole() && !session.isFatal()) host.cut('internal_error', result.why);
     });
   }
+
+  readonly lose = (): boolean => this.#beside?.lost() === true;
 
   travel(): void {
     const { host, mover, record } = this.#inputs;

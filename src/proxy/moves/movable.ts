@@ -20,6 +20,8 @@ export interface Movable {
   request(cause: EvictionCause, onOutcome: (outcome: Outcome) => void): void;
   /** As `request`, but waits for the end of its transaction, for `limitMs` at most. */
   requestWhenIdle(cause: EvictionCause, limitMs: number, onOutcome: (outcome: Outcome) => void): void;
+  /** Its server is gone by all evidence. True: it is parked, and will go on at the next primary, or end. */
+  lose(): boolean;
   /** Asks its server, and moves nothing. Calls `onAnswer` once. */
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void;
   /** For an operator. */

@@ -146,6 +146,16 @@ export class WithoutWarning implements Reader {
     return words === undefined && this.#isInFlight();
   }
 
+  /** The server is gone by all evidence, before its connection has ended. True: the session is parked. */
+  lost(): boolean {
+    const { interposed } = this.#inputs;
+    const known = this.#known.known();
+    if (known === undefined || interposed.isAsking(nothing) || interposed.isLate()) return false;
+    const words = this.#words.release();
+    this.#keeping?.end();
+    return this.#isLost(known, 'backend_reset', words);
+  }
+
   #keep(): void {
     if (this.#keeping !== undefined) return;
     const { promise: wait, resolve } = Promise.withResolvers<void>();
