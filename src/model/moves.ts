@@ -79,6 +79,8 @@ export interface CarriedState {
   readonly advisoryLocks: number;
   readonly temporaryObjects: number;
   readonly temporarySlots: number;
+  /** Absent: it was not asked, or is not understood. */
+  readonly wal?: WalReport | undefined;
 }
 
 /** Why a session cannot move. */

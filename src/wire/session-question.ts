@@ -7,6 +7,7 @@ import { MOST_TRIES, OUR_STATEMENT, Pipeline, timeLimits } from './pipeline.ts';
 import type { Description, ServerError } from './pipeline.ts';
 import { joined } from './server-messages.ts';
 import { asBase64, readState } from './session-state.ts';
+import { WAL_EXPRESSION } from './wal-report.ts';
 
 export interface QuestionOptions {
   /** The first number of server_version: 18. */
@@ -17,6 +18,8 @@ export interface QuestionOptions {
   readonly asksNamedSettings?: boolean;
   /** A longer answer is not read. */
   readonly maxStateBytes: number;
+  /** The state tells what the server has of the WAL. */
+  readonly asksWal?: boolean;
 }
 
 export type QuestionResult =
@@ -39,7 +42,7 @@ const TRANSACTION_SETTINGS = ['transaction_isolation', 'transaction_read_only', 
  * The statement. Its one value is a JSON array of names, in base64. Its one column is a JSON document in UTF-8, in
  * base64, so that it passes every client_encoding.
  */
-function questionSql(serverMajor: number, asksNamedSettings: boolean): string {
+function questionSql({ serverMajor, asksNamedSettings = false, asksWal = false }: QuestionOptions): string {
   const named = asksNamedSettings ? namedSettingsSql(serverMajor) : 'SELECT NULL::pg_catalog.text WHERE false';
   const limits = quoted(timeLimits(serverMajor));
   // The restore sets them as the session's user, before its role.
@@ -83,7 +86,8 @@ SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
     WHERE temporary AND active_pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()),
   'role', pg_catalog.current_setting('role'),
   'session_user', session_user,
-  'search_path', pg_catalog.current_setting('search_path')
+  'search_path', pg_catalog.current_setting('search_path'),
+  'wal', ${asksWal ? WAL_EXPRESSION : 'NULL'}
 )::pg_catalog.text, 'UTF8'), 'base64')`;
 }
 
@@ -118,13 +122,13 @@ export class SessionQuestion {
   }
 
   #asking(pipeline: Pipeline): Pipeline {
-    const { customNames, serverMajor, asksNamedSettings = false } = this.#options;
+    const { customNames, serverMajor } = this.#options;
     const onAnswer = ([answer]: readonly (string | null)[]): void => {
       this.#answer = answer ?? undefined;
     };
     return pipeline
       .guard(serverMajor, (name, value) => this.#limits.set(name, value))
-      .run('question', questionSql(serverMajor, asksNamedSettings), [asBase64(JSON.stringify(customNames))], onAnswer)
+      .run('question', questionSql(this.#options), [asBase64(JSON.stringify(customNames))], onAnswer)
       .sync();
   }
 

@@ -1,6 +1,7 @@
 // Reads the document in which a server tells the state of a session. Anything unexpected makes it unreadable: a state
 // that is not understood is not carried.
 import type { CarriedState, PreparedStatement } from '../model/moves.ts';
+import { readWalReport } from './wal-report.ts';
 
 const ENCODER = new TextEncoder();
 const STRICT = new TextDecoder('utf-8', { fatal: true });
@@ -46,6 +47,7 @@ function stateOf(fields: Fields, limits: ReadonlyMap<string, string>): CarriedSt
     advisoryLocks: asNumber(fields.value('advisory')),
     temporaryObjects: asNumber(fields.value('temporary')),
     temporarySlots: asNumber(fields.value('slots')),
+    wal: readWalReport(fields.value('wal')),
   };
 }
 

@@ -1,0 +1,45 @@
+// The words of a server about its WAL. Real servers answer in test/integration/wire/wal-question.test.ts.
+import { expect, test } from 'vitest';
+import { readWalReport } from '../../../src/wire/wal-report.ts';
+
+const IDS = { ended: '740', below: '751' };
+const TRANSACTIONS = { allEndedBelow: 740, allVisibleBelow: 751 };
+const PRIMARY = { written: '50332000', file: '00000002000000000000002F', page: '8192', segment: '16777216', ...IDS };
+
+test('a standby names the position that it has replayed', () => {
+  const report = readWalReport({ replayed: '50331648', ...IDS });
+  expect(report).toEqual({ kind: 'standby', replayed: 50_331_648, transactions: TRANSACTIONS });
+});
+
+test('a primary names the end of its WAL and its timeline', () => {
+  const report = readWalReport(PRIMARY);
+  expect(report).toEqual({ kind: 'primary', timeline: 2, written: 50_332_000, transactions: TRANSACTIONS });
+});
+
+test('the header of a page without a record counts as nothing', () => {
+  const writtenOf = (written: number): unknown => {
+    const report = readWalReport({ ...PRIMARY, written: `${written}` });
+    return report?.kind === 'primary' ? report.written : undefined;
+  };
+  const segment = 3 * 16_777_216;
+  expect(writtenOf(segment + 8192 + 24)).toBe(segment + 8192);
+  expect(writtenOf(segment + 40)).toBe(segment);
+  expect(writtenOf(segment + 24)).toBe(segment);
+  expect(writtenOf(segment + 8192 + 40)).toBe(segment + 8192 + 40);
+  expect(writtenOf(segment + 48)).toBe(segment + 48);
+});
+
+test.each([
+  ['no document', undefined],
+  ['text', 'replayed'],
+  ['a standby that has replayed nothing', { replayed: null, ...IDS }],
+  ['a position that is no number', { replayed: '0/3000000', ...IDS }],
+  ['a position beyond what a number holds', { replayed: '9007199254740993', ...IDS }],
+  ['no transaction ids', { replayed: '50331648' }],
+  ['a negative id', { replayed: '50331648', ended: '-1', below: '5' }],
+  ['a primary without a file', { ...PRIMARY, file: null }],
+  ['a primary on no timeline', { ...PRIMARY, file: '00000000000000000000002F' }],
+  ['a primary without its page size', { ...PRIMARY, page: undefined }],
+])('unknown: %s', (_, value) => {
+  expect(readWalReport(value)).toBeUndefined();
+});
