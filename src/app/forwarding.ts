@@ -64,6 +64,7 @@ export function createForwarding({
       inherited,
       descriptors,
       table: () => monitor.table(),
+      snapshot: () => monitor.snapshot(),
       decideIfDue: () => monitor.decideIfDue(),
       wal: () => monitor.wal(),
       random: Math.random,

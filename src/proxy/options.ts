@@ -15,6 +15,7 @@ import type {
   RelayMode,
 } from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
+import type { Snapshot } from '../core/snapshot.ts';
 import type { WalKnown } from '../core/wal-samples.ts';
 import type { Dial } from './connect/dial.ts';
 import type { InheritedSocket } from './accept/listeners.ts';
@@ -67,6 +68,8 @@ export interface ProxyDependencies {
   readonly locateBranch?: LocateBranch;
   /** Absent: sessions that logged in with a secret stay. */
   readonly openVerifiers?: OpenVerifiers;
+  /** As it is now. Absent: sessions of pools with several members stay. */
+  readonly snapshot?: () => Snapshot;
   /** Absent: no other process serves these ports. */
   readonly peers?: Peers;
   /** Absent: no limit on file descriptors is known. */

@@ -70,7 +70,7 @@ class RunningProxy implements LocalProxy {
   #lastId: number;
 
   constructor(options: ProxyOptions) {
-    const { clock, table, onEvent, peers, descriptors, dial = dialTcp } = options;
+    const { clock, table, onEvent, peers, dial = dialTcp } = options;
     const registry = new SessionRegistry(peers);
     this.#registry = registry;
     this.#lastId = peers?.lastId ?? 0;
@@ -87,10 +87,9 @@ class RunningProxy implements LocalProxy {
     this.#drains = new Drains({ ...options, perSecond: options.client.maxDisconnectsPerSecond });
     this.#identity = new TlsIdentity(options);
     this.#admission = new Admission({
+      ...options,
       limits: () => this.#policy.current().client,
-      clock,
       others: peers?.others,
-      descriptors,
     });
     const caFile = () => this.#policy.current().branches?.backends.caFile;
     const dialServer = serverDialer({ ...options, dial, caFile });
@@ -119,6 +118,7 @@ class RunningProxy implements LocalProxy {
       ...options,
       policy: () => this.#policy.current().moves,
       pool: (name) => this.#policy.pool(name),
+      pools: () => this.#policy.current().pools,
       registry,
       dial,
       connector,

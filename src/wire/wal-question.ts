@@ -10,9 +10,9 @@ export type WalStep =
       readonly kind: 'done';
       /** Undefined: the server did not answer as it must. `why` is for logs. */
       readonly result: { readonly wal: WalReport | undefined; readonly why: string };
-      /** What the server has told since `start`, by name. */
+      /** Told by the server since `start`, by name. */
       readonly parameters: ReadonlyMap<string, string>;
-      /** What it said after its answers: for the client. */
+      /** The bytes of the server behind its answers: for the client. */
       readonly rest: Uint8Array;
     };
 

@@ -1,5 +1,5 @@
-// What a server says of its WAL on a session's connection: a part of an SQL statement, and the reader of its value. A
-// read session that moves is compared by it, so that it never goes back in time.
+// A server's own words about its WAL, on a session's connection: a part of an SQL statement, and the reader of its
+// value. Read sessions that move are compared by them, so that none goes back in time.
 import type { WalReport } from '../model/moves.ts';
 
 /** Of a page of WAL, and of the first page of a segment. Bytes; constant since PostgreSQL 9.3. */

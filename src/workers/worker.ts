@@ -85,6 +85,7 @@ export class Worker {
     this.#proxy = createProxy({
       ...policy,
       table: () => this.#decider.table(),
+      snapshot: () => this.#snapshot,
       decideIfDue: () => this.#decider.decideIfDue(),
       wal: () => this.#decider.wal(),
       freshen: (pool, since) => this.#fresh.request((id) => send({ kind: 'freshen', id, pool, since })),

@@ -28,6 +28,8 @@ export interface ConnectRequest {
   readonly attempts: ConnectAttempts;
   /** The client's first request, if the backend's reply to it can be awaited. */
   readonly firstRequest: FirstRequest | undefined;
+  /** Absent: every target of the route suits. */
+  readonly suits?: ((target: Target) => boolean) | undefined;
   /** Used instead of a new connection, if its member is open. */
   readonly parked: ParkedBackend | undefined;
   /** A connect begins: the session counts on this member from now on. */
@@ -56,6 +58,9 @@ export interface BackendConnectorInputs {
   readonly parked: ParkedBackends;
   readonly policy: () => BackendPolicy;
 }
+
+/** The pause while no target suits. Milliseconds. */
+const UNSUITED_MS = 250;
 
 const nothing = (): void => {};
 
@@ -86,12 +91,21 @@ export class BackendConnector {
       request.onRouteAgain();
       return nothing;
     }
+    const targets = suitable(request, route.targets);
+    if (targets === undefined) return this.#noneSuits(request);
     const reused = parked?.take(route.targets);
     if (reused !== undefined) {
       request.onAssigned(assignmentTo(reused.target, route));
       return this.#handOver(request, reused.target, reused.socket);
     }
-    return this.#race(request, route, this.#pick(request, attempts.preferred(route.targets)));
+    return this.#race(request, route, this.#pick(request, attempts.preferred(targets)));
+  }
+
+  /** Later, because the caller has many such sessions at a time. */
+  #noneSuits({ pool, onUnreachable }: ConnectRequest): () => void {
+    const { clock, onTrigger } = this.#inputs;
+    onTrigger({ kind: 'clients_held', pool: pool.name });
+    return clock.schedule(0, () => onUnreachable(UNSUITED_MS));
   }
 
   #race(request: ConnectRequest, route: OpenRoute, first: Target): () => void {
@@ -170,7 +184,7 @@ export class BackendConnector {
 
   /** A member of the current route that was not tried yet. */
   #anotherTarget(request: ConnectRequest, tried: ReadonlySet<MemberName>): Target | undefined {
-    const targets = this.#freshRoute(request.pool.name)?.targets ?? [];
+    const targets = suitable(request, this.#freshRoute(request.pool.name)?.targets ?? []) ?? [];
     const [first, ...rest] = targets.filter(({ member }) => !tried.has(member));
     return first && this.#pick(request, request.attempts.preferred([first, ...rest]));
   }
@@ -183,6 +197,12 @@ export class BackendConnector {
     this.#inputs.decideIfDue();
     return openRoute(this.#inputs.table(), pool);
   }
+}
+
+/** Undefined: none of them suits. */
+function suitable({ suits }: ConnectRequest, targets: readonly Target[]): readonly [Target, ...Target[]] | undefined {
+  const [first, ...rest] = suits === undefined ? targets : targets.filter(suits);
+  return first && [first, ...rest];
 }
 
 type FailedDial = Extract<DialResult, { kind: 'failed' }>;

@@ -110,7 +110,7 @@ const NOT_MOVED: Readonly<Record<MoveFailure, string>> = {
   move_restore: 'the next server did not take over the state of the session',
   move_differs: 'the state of the session would have changed on the next server',
   move_timeout: 'no next server in time',
-  move_uncovered: 'the server is lost, and the next one may lack what it had confirmed',
+  move_uncovered: 'the next server may lack what the last one had confirmed or shown',
   move_in_flight: 'the server was lost with a statement in progress',
 };
 

@@ -10,6 +10,8 @@ import type { CancelKey } from '../../wire/cancel-key.ts';
 import type { Hashes } from '../../wire/scram.ts';
 import { SessionRestore } from '../../wire/session-restore.ts';
 import { ignoreErrors } from '../socket.ts';
+import { CatchingUp } from './catching-up.ts';
+import type { CompareWal } from './catching-up.ts';
 
 export interface LoggedIn {
   readonly key: CancelKey | undefined;
@@ -35,6 +37,8 @@ export interface LogInAgainInputs extends LoginInputs {
   readonly backend: Socket;
   readonly state: CarriedState;
   readonly unnamedStatement: Uint8Array | undefined;
+  /** Of a read session: it is not restored before the server has caught up. */
+  readonly compare: CompareWal | undefined;
   readonly clock: Clock;
   /** The backend is the caller's again, paused. */
   readonly onDone: (login: LoggedIn) => void;
@@ -67,6 +71,7 @@ class LogInAgain {
   readonly #cancelLimit: () => void;
   #parameters: ReadonlyMap<string, string> = new Map();
   #key: CancelKey | undefined;
+  #catchingUp: CatchingUp | undefined;
   #restore: SessionRestore | undefined;
   #isDone = false;
 
@@ -90,8 +95,9 @@ class LogInAgain {
   }
 
   readonly #received = (chunk: Uint8Array): void => {
-    if (this.#restore === undefined) this.#loggedIn(this.#login.take(chunk));
-    else this.#restored(this.#restore, chunk);
+    if (this.#restore !== undefined) this.#restored(this.#restore, chunk);
+    else if (this.#catchingUp !== undefined) this.#catchingUp.take(chunk);
+    else this.#loggedIn(this.#login.take(chunk));
   };
 
   readonly #closed = (): void => this.#fail('move_login', 'connection closed by the server', true);
@@ -107,12 +113,33 @@ class LogInAgain {
     }
     this.#key = result.cancelKey;
     this.#parameters = parameters;
-    return this.#beginRestore(rest);
+    const { compare } = this.#inputs;
+    return compare === undefined ? this.#beginRestore(rest) : this.#catchUp(compare, rest);
+  }
+
+  #catchUp(compare: CompareWal, rest: Uint8Array): void {
+    const { backend, clock } = this.#inputs;
+    this.#catchingUp = new CatchingUp({
+      serverMajor: this.#serverMajor(),
+      clock,
+      compare,
+      write: (bytes) => backend.write(bytes),
+      onDone: (parameters, unread) => {
+        this.#parameters = new Map([...this.#parameters, ...parameters]);
+        this.#beginRestore(unread);
+      },
+      onFailed: (detail, isForNow) => this.#fail('move_uncovered', detail, isForNow),
+    });
+    this.#catchingUp.start(rest);
+  }
+
+  #serverMajor(): number {
+    return Number.parseInt(this.#parameters.get('server_version') ?? '', 10);
   }
 
   #beginRestore(rest: Uint8Array): void {
     const { state, unnamedStatement, backend } = this.#inputs;
-    const serverMajor = Number.parseInt(this.#parameters.get('server_version') ?? '', 10);
+    const serverMajor = this.#serverMajor();
     this.#restore = new SessionRestore({ state, serverMajor, unnamedStatement });
     backend.write(this.#restore.start());
     if (rest.length > 0) this.#restored(this.#restore, rest);
@@ -139,6 +166,7 @@ class LogInAgain {
     this.#isDone = true;
     this.#cancelLimit();
     this.#login.clear();
+    this.#catchingUp?.stop();
     return backend.off('data', this.#received).off('end', this.#closed).off('close', this.#closed);
   }
 }

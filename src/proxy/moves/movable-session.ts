@@ -26,6 +26,7 @@ import type { Movable, Outcome, Traveller } from './movable.ts';
 import { MoveRecord } from './move-record.ts';
 import type { MovableInputs, OwnJourney } from './moving-host.ts';
 import { ParkedClient } from './parked-client.ts';
+import { UntilIdle } from './until-idle.ts';
 import type { Uncovered, WithoutWarning } from './without-warning.ts';
 
 /** The pause before another attempt at a server that is starting, stopping, or full. Milliseconds. */
@@ -44,12 +45,12 @@ export class MovableSession implements Movable, Traveller {
   #listeners: ((outcome: Outcome) => void)[] = [];
   #journey: OwnJourney | undefined;
   readonly #record = new MoveRecord();
-  /** Those who wait until it is idle. */
-  readonly #untilIdle = new Set<() => void>();
+  readonly #untilIdle: UntilIdle;
 
   constructor(inputs: MovableInputs) {
     this.#inputs = inputs;
     this.#interposed = new Interposed(inputs.mover.clock);
+    this.#untilIdle = new UntilIdle(inputs.host, inputs.mover.clock);
     this.#beside = inputs.mover.beside({
       ...inputs,
       interposed: this.#interposed,
@@ -89,21 +90,9 @@ export class MovableSession implements Movable, Traveller {
   }
 
   requestWhenIdle(cause: EvictionCause, limitMs: number, onOutcome: (outcome: Outcome) => void): void {
-    const { host, mover } = this.#inputs;
+    const { host } = this.#inputs;
     if (host.isIdle() || host.state !== 'relaying') return this.request(cause, onOutcome);
-    const go = (): void => {
-      cancel();
-      this.request(cause, onOutcome);
-    };
-    const stopListening = host.onIdle(go);
-    const cancelLimit = mover.clock.schedule(limitMs, go);
-    const cancel = (): void => {
-      this.#untilIdle.delete(go);
-      stopListening();
-      cancelLimit();
-    };
-    this.#untilIdle.add(go);
-    return undefined;
+    return this.#untilIdle.add(limitMs, () => this.request(cause, onOutcome));
   }
 
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void {
@@ -118,12 +107,11 @@ export class MovableSession implements Movable, Traveller {
     const startedAt = mover.clock.now();
     const member = this.member();
     const database = startupParameters(this.#inputs.packet).get('database') ?? facts.loginRole;
-    // Its next server may be behind what this one has shown to the session.
-    if (mover.isForReads(host.pool)) return onAnswer(pinned('unknown_position', 'its pool has several members'));
-    const question = mover.question(this.#interposed.login().serverMajor, database, this.#interposed.names());
+    const { serverMajor } = this.#interposed.login();
+    const question = mover.question(serverMajor, host.pool, database, this.#interposed.names());
     return this.#interposed.ask(question, (result) => {
       if (result?.kind === 'answered') mover.answered(database, result.state);
-      const found = judged(facts, result);
+      const found = judged(facts, result, ({ wal }) => mover.shown(this, wal));
       this.#record.answered(found, mover.clock.now());
       mover.asked(this, member, result?.kind === 'answered' ? found.kind : 'failed', startedAt);
       onAnswer(found, result?.kind === 'answered' ? result.state : undefined);
@@ -137,6 +125,9 @@ export class MovableSession implements Movable, Traveller {
   travel(): void {
     const { host, mover, record } = this.#inputs;
     const pool = mover.pool(host.pool);
+    const shown = this.#journey?.shown;
+    const lost = shown && mover.reads.lost(shown);
+    if (lost !== undefined) return host.end('move_uncovered', lost);
     const startedAt = mover.clock.now();
     let abortConnect = nothing;
     let abortLogin = nothing;
@@ -144,11 +135,12 @@ export class MovableSession implements Movable, Traveller {
       abortConnect();
       abortLogin();
     };
-    if (pool === undefined || !host.enter('move', leave)) return;
+    if (pool === undefined || !host.enter('move', leave)) return undefined;
     abortConnect = mover.connect({
       session: host.id,
       clientAddress: record.address(),
       pool,
+      suits: shown && (({ member }) => mover.reads.seemsCaughtUp(shown, member)),
       onAssigned: (assignment) => host.assign(assignment),
       onConnected: (target, backend) => {
         abortLogin = this.#logIn(target, backend, startedAt);
@@ -156,6 +148,7 @@ export class MovableSession implements Movable, Traveller {
       onRouteAgain: () => this.#waitAgain(0),
       onUnreachable: (pauseMs) => this.#waitAgain(pauseMs),
     });
+    return undefined;
   }
 
   /** Its next server is no longer open. */
@@ -169,7 +162,7 @@ export class MovableSession implements Movable, Traveller {
     this.#interposed.stop();
     this.#interposed.forget();
     this.#beside?.stop();
-    for (const go of this.#untilIdle) go();
+    this.#untilIdle.runAll();
     this.#report({ kind: 'failed', reason, detail });
   }
 
@@ -207,8 +200,10 @@ export class MovableSession implements Movable, Traveller {
     if (session === undefined || from === undefined || !session.isWhole() || !host.isIdle()) {
       return this.#stays(cause, pinned('busy'));
     }
+    const shown = mover.shown(this, state.wal);
+    if (typeof shown === 'string') return this.#stays(cause, pinned('unknown_position', shown));
     if (!host.enter('park', () => mover.left(this))) return undefined;
-    this.#depart(session, { from, cause, state });
+    this.#depart(session, { from, cause, state, shown });
     return this.#setOut();
   }
 
@@ -218,7 +213,7 @@ export class MovableSession implements Movable, Traveller {
   }
 
   /** The session has just left its server. */
-  #depart(session: RelayedSession, why: Pick<OwnJourney, 'from' | 'cause' | 'state'>): void {
+  #depart(session: RelayedSession, why: Pick<OwnJourney, 'from' | 'cause' | 'state' | 'shown'>): void {
     const { host, mover, client } = this.#inputs;
     const waiting = session.park();
     const onLeft = (reason: CloseReason): void => host.cut(reason);
@@ -241,7 +236,7 @@ export class MovableSession implements Movable, Traveller {
       mover.left(this);
     };
     if (session === undefined || !host.enter('park', leave)) return false;
-    this.#depart(session, { from, cause: 'dead', state });
+    this.#depart(session, { from, cause: 'dead', state, shown: undefined });
     return true;
   }
 
@@ -284,14 +279,16 @@ export class MovableSession implements Movable, Traveller {
     let abort = (): void => void backend.destroy();
     const begin = (verifier: Uint8Array | undefined): void => {
       if (isAborted || this.#journey === undefined) return;
+      const { state, shown } = this.#journey;
       abort = logInAgain({
         backend,
         startup: packet,
         login,
         negotiated,
         verifier,
-        state: this.#journey.state,
+        state,
         unnamedStatement: this.#interposed.memory.unnamed(),
+        compare: shown && ((wal) => mover.reads.compare(shown, target.member, wal)),
         clock: mover.clock,
         onDone: (loggedIn) => this.#resume(target, backend, loggedIn, startedAt),
         onFailed: (failure) => this.#failed(target, failure),

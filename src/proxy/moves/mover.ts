@@ -1,12 +1,20 @@
 // Has parked sessions logged in at their next servers: those whose clients wait first, then those that were parked
 // last, because their clients were busy. Limits how many logins are under way and how many begin in a second.
+import type { Shown } from '../../core/caught-up.ts';
 import { openRoute, includesTarget } from '../../core/routing-table.ts';
 import type { Target } from '../../core/routing-table.ts';
 import type { EvictionCause } from '../../model/close-reason.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { addressText } from '../../model/member.ts';
 import type { MemberName } from '../../model/member.ts';
-import type { CarriedState, MovesPolicy, PinReason, VerifierBatch, VerifierLookup } from '../../model/moves.ts';
+import type {
+  CarriedState,
+  MovesPolicy,
+  PinReason,
+  VerifierBatch,
+  VerifierLookup,
+  WalReport,
+} from '../../model/moves.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { QuestionResult as QuestionEnd } from '../../reports/move-events.ts';
 import type { Preflight } from '../../reports/preflight.ts';
@@ -19,6 +27,8 @@ import type { Dial } from '../connect/dial.ts';
 import type { ProxyDependencies } from '../options.ts';
 import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
 import { TokenBucket } from '../token-bucket.ts';
+import { ReadOrder } from './read-order.ts';
+import { pinned } from './findings.ts';
 import type { Journey, Movable, Traveller } from './movable.ts';
 import { MoveQueue } from './move-queue.ts';
 import { NamedSettings } from './named-settings.ts';
@@ -37,12 +47,13 @@ interface Arrival {
 
 export interface MoverInputs extends Pick<
   ProxyDependencies,
-  'clock' | 'onEvent' | 'onTrigger' | 'table' | 'decideIfDue' | 'openVerifiers' | 'freshen' | 'wal'
+  'clock' | 'onEvent' | 'onTrigger' | 'table' | 'decideIfDue' | 'openVerifiers' | 'freshen' | 'snapshot' | 'wal'
 > {
   /** As it is now. Undefined: no session moves any more. */
   readonly policy: () => MovesPolicy | undefined;
   /** As it is now; as it was last if a reload removed it. */
   readonly pool: (name: PoolName) => PoolPolicy | undefined;
+  readonly pools: () => readonly PoolPolicy[];
   readonly registry: SessionRegistry;
   readonly dial: Dial;
   readonly connector: BackendConnector;
@@ -56,6 +67,7 @@ const nothing = (): void => {};
 
 export class Mover {
   readonly clock: Clock;
+  readonly reads: ReadOrder;
   readonly #inputs: MoverInputs;
   /** The parked sessions. */
   readonly #queues = new Map<PoolName, MoveQueue<Traveller>>();
@@ -70,6 +82,7 @@ export class Mover {
   constructor(inputs: MoverInputs) {
     this.#inputs = inputs;
     this.clock = inputs.clock;
+    this.reads = new ReadOrder(inputs);
     this.#perSecond = inputs.policy()?.perSecond ?? 1;
     this.#bucket = new TokenBucket(this.#perSecond, this.clock.now());
   }
@@ -131,20 +144,24 @@ export class Mover {
   }
 
   /** `names`: of custom settings in the session's own statements. */
-  question(serverMajor: number, database: string, names: readonly string[]): SessionQuestion {
+  question(serverMajor: number, pool: PoolName, database: string, names: readonly string[]): SessionQuestion {
     const { settings = [], maxStateBytes = 0 } = this.#inputs.policy() ?? {};
     const named = this.#named.of(database, this.clock.now());
     const customNames = [...new Set([...settings, ...names, ...(named ?? [])])];
-    return new SessionQuestion({ serverMajor, customNames, asksNamedSettings: named === undefined, maxStateBytes });
+    const asksNamedSettings = named === undefined;
+    const asksWal = this.#isForReads(pool);
+    return new SessionQuestion({ serverMajor, customNames, asksNamedSettings, maxStateBytes, asksWal });
   }
 
   answered(database: string, { namedSettings }: CarriedState): void {
     this.#named.learn(database, namedSettings, this.clock.now());
   }
 
-  /** Its sessions must not go back in time: it has several members, with different amounts of the WAL. */
-  isForReads(pool: PoolName): boolean {
-    return this.#inputs.pool(pool)?.exclusive !== true;
+  /** To be called synchronously with the answer of its server. A text: no other server can be compared with it. */
+  shown(session: Traveller, wal: WalReport | undefined): Shown | string | undefined {
+    const member = session.member();
+    if (!this.#isForReads(session.pool)) return undefined;
+    return member === undefined ? 'its server is not known' : this.reads.shown(member, wal);
   }
 
   pool(name: PoolName): PoolPolicy | undefined {
@@ -155,7 +172,12 @@ export class Mover {
   beside(inputs: Omit<WithoutWarningInputs, keyof LossServices>): WithoutWarning | undefined {
     const { policy, wal, ...services } = this.#inputs;
     if (policy()?.mode !== 'always' || wal === undefined) return undefined;
-    return new WithoutWarning({ ...services, wal, ...inputs });
+    // A read session ends with its server, so nobody asks for its state in advance.
+    const ask: typeof inputs.ask = (onAnswer) => {
+      if (this.#isForReads(inputs.host.pool)) onAnswer(pinned('unknown_position'));
+      else inputs.ask(onAnswer);
+    };
+    return new WithoutWarning({ ...services, wal, ...inputs, ask });
   }
 
   parkTimeoutMs(): number {
@@ -238,6 +260,11 @@ export class Mover {
 
   turnedAway(member: MemberName): void {
     this.#inputs.onTrigger({ kind: 'backend_closed', member });
+  }
+
+  /** Its sessions must not go back in time: it has several members, with different amounts of the WAL. */
+  #isForReads(pool: PoolName): boolean {
+    return this.#inputs.pool(pool)?.exclusive !== true;
   }
 
   #over(session: Traveller): void {

@@ -1,5 +1,6 @@
 // The surroundings of a session that may move: the session as a whole, and its way from one server to the next.
 import type { Socket } from 'node:net';
+import type { Shown } from '../../core/caught-up.ts';
 import type { CloseReason } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState } from '../../model/moves.ts';
@@ -42,6 +43,8 @@ export interface OwnJourney extends Journey {
   /** Reads ahead. */
   readonly client: ParkedClient;
   readonly state: CarriedState;
+  /** Of a read session: its next server must show that too. */
+  readonly shown: Shown | undefined;
   readonly cancelLimit: () => void;
   /** Why the last attempt did not succeed. */
   lastFailure: string | undefined;

@@ -49,8 +49,10 @@ async function hasReplayed(client: WireClient, position: number): Promise<boolea
   return (await standbyOf(client)).replayed >= position || undefined;
 }
 
-describeUnless(missingForSandbox, 'the WAL of real servers', async () => {
-  describe.each(await choicesHere())('on PostgreSQL %s', (choice) => {
+const CHOICES = await choicesHere();
+
+describeUnless(missingForSandbox, 'the WAL of real servers', () => {
+  describe.each(CHOICES)('on PostgreSQL %s', (choice) => {
     test('a standby is behind while its replay is paused, and catches up', { timeout: 60_000 }, async () => {
       const servers = await prepareServers(2, choice);
       const [first, second] = [servers.server(0), servers.server(1)];

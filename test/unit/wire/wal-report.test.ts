@@ -6,6 +6,11 @@ const IDS = { ended: '740', below: '751' };
 const TRANSACTIONS = { allEndedBelow: 740, allVisibleBelow: 751 };
 const PRIMARY = { written: '50332000', file: '00000002000000000000002F', page: '8192', segment: '16777216', ...IDS };
 
+function writtenOf(written: number): unknown {
+  const report = readWalReport({ ...PRIMARY, written: `${written}` });
+  return report?.kind === 'primary' ? report.written : undefined;
+}
+
 test('a standby names the position that it has replayed', () => {
   const report = readWalReport({ replayed: '50331648', ...IDS });
   expect(report).toEqual({ kind: 'standby', replayed: 50_331_648, transactions: TRANSACTIONS });
@@ -17,10 +22,6 @@ test('a primary names the end of its WAL and its timeline', () => {
 });
 
 test('the header of a page without a record counts as nothing', () => {
-  const writtenOf = (written: number): unknown => {
-    const report = readWalReport({ ...PRIMARY, written: `${written}` });
-    return report?.kind === 'primary' ? report.written : undefined;
-  };
   const segment = 3 * 16_777_216;
   expect(writtenOf(segment + 8192 + 24)).toBe(segment + 8192);
   expect(writtenOf(segment + 40)).toBe(segment);

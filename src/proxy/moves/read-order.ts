@@ -1,0 +1,83 @@
+// Keeps read sessions from going back in time: the next server must show all that the old one has shown. Gives the rule
+// (core/caught-up.ts) what it needs: the snapshot, and a yes of the primary from after both servers' words.
+import { catchUp, seemsCaughtUp, shownBy } from '../../core/caught-up.ts';
+import type { CatchUp, Shown } from '../../core/caught-up.ts';
+import type { Snapshot } from '../../core/snapshot.ts';
+import type { Clock, Instant } from '../../model/instant.ts';
+import type { MemberName } from '../../model/member.ts';
+import type { WalReport } from '../../model/moves.ts';
+import type { PoolName, PoolPolicy } from '../../model/policy.ts';
+
+export interface ReadOrderInputs {
+  /** Absent: nothing is known, so no read session moves. */
+  readonly snapshot?: (() => Snapshot) | undefined;
+  readonly freshen: (pool: PoolName, since: Instant) => Promise<void> | undefined;
+  readonly pools: () => readonly PoolPolicy[];
+  readonly clock: Clock;
+}
+
+/** Sessions that arrive within this time share a probe of the primary. Milliseconds. */
+const SHARED_MS = 50;
+
+const resolved = Promise.resolve();
+
+export class ReadOrder {
+  readonly #inputs: ReadOrderInputs;
+  #running: Promise<void> = resolved;
+  /** Begins after `#running`. */
+  #next: Promise<void> | undefined;
+
+  constructor(inputs: ReadOrderInputs) {
+    this.#inputs = inputs;
+  }
+
+  /** To be called synchronously with the member's answer. A text says why no other server can be compared with it. */
+  shown(member: MemberName, wal: WalReport | undefined): Shown | string {
+    const snapshot = this.#inputs.snapshot?.();
+    if (snapshot === undefined || wal === undefined) return `the WAL position of ${member} is not known`;
+    if (this.#primaryPools().length === 0) return 'no pool asks for the primary';
+    const shown = shownBy(snapshot, member, wal, this.#inputs.clock.now());
+    if (shown.timeline === undefined) return `the timeline of ${member} is not known`;
+    return this.lost(shown) ?? shown;
+  }
+
+  /** The reason why no server can be proven to show as much any more. Undefined: one may be. */
+  lost({ timeline = 0 }: Shown): string | undefined {
+    const highest = this.#inputs.snapshot?.().highestTimeline ?? 0;
+    return timeline < highest ? `it has read on timeline ${timeline}, which has ended` : undefined;
+  }
+
+  seemsCaughtUp(shown: Shown, member: MemberName): boolean {
+    const { snapshot, pools } = this.#inputs;
+    return snapshot !== undefined && seemsCaughtUp(pools(), snapshot(), shown, member);
+  }
+
+  /** `wal`: what the member has just said. Never rejects. */
+  async compare(shown: Shown, member: MemberName, wal: WalReport): Promise<CatchUp> {
+    const { snapshot, pools, clock } = this.#inputs;
+    const reached = { member, wal, at: clock.now() };
+    await this.#primaryProbed();
+    if (snapshot === undefined) return { kind: 'never', why: 'timeline_unknown' };
+    return catchUp(pools(), snapshot(), shown, reached);
+  }
+
+  #primaryProbed(): Promise<void> {
+    this.#next ??= this.#probeAfter(this.#running);
+    return this.#next;
+  }
+
+  async #probeAfter(running: Promise<void>): Promise<void> {
+    await running;
+    const { freshen, clock } = this.#inputs;
+    this.#next = undefined;
+    const probed = Promise.all(this.#primaryPools().map(async ({ name }) => freshen(name, clock.now())));
+    const { promise: pause, resolve: goOn } = Promise.withResolvers<void>();
+    clock.schedule(SHARED_MS, goOn);
+    this.#running = probed.then(() => pause);
+    await probed;
+  }
+
+  #primaryPools(): readonly PoolPolicy[] {
+    return this.#inputs.pools().filter(({ check }) => check.family === 'primary');
+  }
+}

@@ -1,0 +1,50 @@
+// Read sessions between two servers: what they have seen, and whether another server may still show as much.
+import { expect, test } from 'vitest';
+import type { Shown } from '../../../../src/core/caught-up.ts';
+import type { Snapshot } from '../../../../src/core/snapshot.ts';
+import type { WalReport } from '../../../../src/model/moves.ts';
+import { ReadOrder } from '../../../../src/proxy/moves/read-order.ts';
+import { aList, aPolicy, aPool, aSnapshot, isPrimary, isReplica } from '../../../support/values/builders.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+
+const POLICY = aPolicy();
+const STANDBY: WalReport = {
+  kind: 'standby',
+  replayed: 500,
+  transactions: { allEndedBelow: 700, allVisibleBelow: 751 },
+};
+
+/** pg-2 follows timeline 1. */
+function led(timeline: number): Snapshot {
+  const primary = isPrimary('pg-1', 1, { timeline });
+  return aSnapshot(POLICY, aList(0, 'pg-1', 'pg-2'), primary, isReplica('pg-2', 1));
+}
+
+function orderWith(snapshot: (() => Snapshot) | undefined, pools = POLICY.pools): ReadOrder {
+  return new ReadOrder({ snapshot, pools: () => pools, freshen: () => undefined, clock: new ManualClock() });
+}
+
+test('the position and the timeline of its replica count as seen', () => {
+  const order = orderWith(() => led(1));
+  const shown = order.shown('pg-2', STANDBY);
+  expect(shown).toEqual<Shown>({ wal: STANDBY, timeline: 1, at: 1000 });
+});
+
+test.each([
+  ['no snapshot', orderWith(undefined), 'pg-2', STANDBY, /WAL position of pg-2 is not known/],
+  ['no position', orderWith(() => led(1)), 'pg-2', undefined, /WAL position of pg-2 is not known/],
+  ['no timeline', orderWith(() => led(1)), 'pg-3', STANDBY, /timeline of pg-3 is not known/],
+  ['no check for the primary', orderWith(() => led(1), [aPool()]), 'pg-2', STANDBY, /no pool asks for the primary/],
+  ['a timeline that has ended', orderWith(() => led(2)), 'pg-2', STANDBY, /on timeline 1, which has ended/],
+] as const)('a session stays, because no server can be compared: %s', (_, order, member, wal, why) => {
+  expect(order.shown(member, wal)).toMatch(why);
+});
+
+test('a session that waits is lost when its timeline ends', () => {
+  let snapshot = led(1);
+  const order = orderWith(() => snapshot);
+  const shown: Shown = { wal: STANDBY, timeline: 1, at: 1000 };
+  expect(order.lost(shown)).toBeUndefined();
+  snapshot = led(2);
+  expect(order.lost(shown)).toMatch(/on timeline 1, which has ended/);
+});
