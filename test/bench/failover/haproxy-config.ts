@@ -13,9 +13,15 @@ export const SHIPPED = 'inter 3s fall 3 rise 2';
 /** Common tuning by operators who want HAProxy to notice a switchover earlier. */
 export const TUNED = 'inter 500ms fall 1 rise 1';
 
-export function haproxyConfig(ports: HaproxyPorts, members: readonly MemberAddress[], checks: string): string {
+/** `most`: sessions, in all and for each server. The example has 100. */
+export function haproxyConfig(
+  ports: HaproxyPorts,
+  members: readonly MemberAddress[],
+  checks: string,
+  most = 100,
+): string {
   const servers = members.map(
-    ({ name, host, port, api }) => `    server ${name} ${host}:${port} maxconn 100 check port ${new URL(api).port}`,
+    ({ name, host, port, api }) => `    server ${name} ${host}:${port} maxconn ${most} check port ${new URL(api).port}`,
   );
   const listener = (name: string, port: number, question: string): readonly string[] => [
     `listen ${name}`,
@@ -27,7 +33,7 @@ export function haproxyConfig(ports: HaproxyPorts, members: readonly MemberAddre
   ];
   return [
     'global',
-    '    maxconn 100',
+    `    maxconn ${most}`,
     'defaults',
     '    log global',
     '    mode tcp',

@@ -20,20 +20,28 @@ export function findHaproxy(): string | undefined {
   return findExecutable('haproxy') ?? findExecutable('../sbin/haproxy');
 }
 
-/** `checks`: the interval and the counts of the health check. */
-export async function startHaproxy(
+export interface RunningHaproxy {
+  readonly ports: { readonly write: number; readonly read: number };
+  /** Whether its own view is this. */
+  isSettled(leader: MemberAddress, replicas: readonly MemberAddress[]): Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+/** `checks`: the interval and the counts of the health check. `most`: sessions. */
+export async function runHaproxy(
   name: string,
   checks: string,
   cluster: PatroniCluster,
   installation: Installation,
-): Promise<Peer> {
+  most?: number,
+): Promise<RunningHaproxy> {
   const haproxy = findHaproxy();
   if (haproxy === undefined) throw new Error('HAProxy is not installed: apt-get install haproxy');
   const [write = 0, read = 0, stats = 0] = await findFreePorts(3, ['127.0.0.1']);
   const directory = mkdtempSync(join(tmpdir(), 'pointsman-haproxy-'));
   const [script, file] = [join(directory, 'supervise.py'), join(directory, 'haproxy.cfg')];
   copyFileSync(SUPERVISOR, script);
-  writeFileSync(file, haproxyConfig({ write, read, stats }, cluster.members(), checks));
+  writeFileSync(file, haproxyConfig({ write, read, stats }, cluster.members(), checks, most));
   const { account, python } = installation;
   if (account !== undefined) for (const path of [directory, script, file]) chownSync(path, account.uid, account.gid);
   const running = await SupervisedProcess.start({
@@ -56,17 +64,31 @@ export async function startHaproxy(
     await stop();
     throw error;
   }
-  const clients = new ProxyClients(name, { write, read }, cluster.app);
+  return {
+    ports: { write, read },
+    async isSettled(leader, replicas) {
+      const up = await upServers();
+      return isExactly(up?.get('write'), [leader]) && isExactly(up?.get('read'), replicas);
+    },
+    stop,
+  };
+}
+
+export async function startHaproxy(
+  name: string,
+  checks: string,
+  cluster: PatroniCluster,
+  installation: Installation,
+): Promise<Peer> {
+  const { ports, isSettled, stop } = await runHaproxy(name, checks, cluster, installation);
+  const clients = new ProxyClients(name, ports, cluster.app);
   return {
     name,
     write: (token) => clients.write(token),
     keep: (count) => clients.keep(count),
     longQuery: () => clients.longQuery(),
-    readPort: read,
-    async isSettled(leader, replicas) {
-      const up = await upServers();
-      return isExactly(up?.get('write'), [leader]) && isExactly(up?.get('read'), replicas);
-    },
+    readPort: ports.read,
+    isSettled,
     log: () => [],
     stop,
   };

@@ -13,6 +13,8 @@ export type ClientTool = 'psql' | 'pgbench' | 'pg_isready' | 'pg_receivewal' | '
 export interface ToolTarget {
   readonly port: number;
   readonly as: Credentials;
+  /** Loopback unless told; several with commas between them: the one that accepts writes. */
+  readonly host?: string;
 }
 
 export interface RunningTool {
@@ -30,8 +32,9 @@ export function whyNoTool(name: ClientTool): string | undefined {
 export function startTool(name: ClientTool, to: ToolTarget, args: readonly string[], input?: Readable): RunningTool {
   const directory = findPostgresBinDir(name);
   if (directory === undefined) throw new Error(whyNoTool(name));
-  const child = spawn(join(directory, name), ['-h', '127.0.0.1', '-p', String(to.port), ...args], {
-    env: { PGPASSWORD: to.as.password, PGUSER: to.as.user, PGDATABASE: to.as.database },
+  const { port, as, host = '127.0.0.1' } = to;
+  const child = spawn(join(directory, name), ['-h', host, '-p', String(port), ...args], {
+    env: { PGPASSWORD: as.password, PGUSER: as.user, PGDATABASE: as.database, ...sessionAttributes(host) },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const errors: string[] = [];
@@ -46,6 +49,11 @@ export function startTool(name: ClientTool, to: ToolTarget, args: readonly strin
   if (input === undefined) child.stdin.end();
   else pipeline(input, child.stdin).catch(() => undefined);
   return { stdout: child.stdout, done };
+}
+
+/** For libpq, which takes any server without it. */
+export function sessionAttributes(host: string): NodeJS.ProcessEnv {
+  return host.includes(',') ? { PGTARGETSESSIONATTRS: 'read-write' } : {};
 }
 
 /** Its output. */

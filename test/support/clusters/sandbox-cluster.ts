@@ -1,6 +1,6 @@
 // The sandbox as a cluster under test: its own verbs break and mend it. All else goes through its management API and
 // SQL, as with any other cluster.
-import type { DialectName, Sandbox, SandboxMember } from '../../../src/sandbox/sandbox.ts';
+import type { DialectName, Sandbox, SandboxMember, SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { type ClusterDocument, parseMemberStatus, type Tags } from '../patroni/documents.ts';
 import { CREATE_DIRECT_WRITES, type Floor, watchFirstDirectWrite } from '../patroni/floor.ts';
@@ -18,11 +18,16 @@ const FAILOVER_TIMEOUT_MS = 20_000;
 const REJOIN_TIMEOUT_MS = 30_000;
 const EVENTS_SHOWN = 30;
 
-export type SandboxClusterOptions = ClusterOptions & { readonly dialect?: DialectName };
+export type SandboxClusterOptions = ClusterOptions & {
+  readonly dialect?: DialectName;
+  /** The embedded one unless told. */
+  readonly postgres?: NonNullable<SandboxOptions['postgres']>;
+};
 
 export class SandboxCluster implements ClusterUnderTest {
   readonly scope: string;
   readonly app: Credentials;
+  readonly superuser: Omit<Credentials, 'database'>;
   readonly #sandbox: Sandbox;
   readonly #members: readonly AskedMember[];
   readonly #events: readonly string[];
@@ -31,6 +36,7 @@ export class SandboxCluster implements ClusterUnderTest {
   private constructor(sandbox: Sandbox, statusPath: string, events: readonly string[]) {
     this.scope = sandbox.scope;
     this.app = sandbox.app;
+    this.superuser = sandbox.superuser;
     this.#sandbox = sandbox;
     this.#members = sandbox.members.map((member) => askedMember(member, statusPath));
     this.#events = events;
@@ -39,10 +45,11 @@ export class SandboxCluster implements ClusterUnderTest {
   /** Healthy when it returns. */
   static async start(options: SandboxClusterOptions = {}): Promise<SandboxCluster> {
     const events: string[] = [];
-    const { members = 3, dialect = 'manager' } = options;
+    const { members = 3, dialect = 'manager', postgres = 'embedded' } = options;
     const sandbox = await startSandbox({
       members,
       dialect,
+      postgres,
       config: dynamicConfig(options),
       onEvent: (event) => void events.push(`${new Date().toISOString()} ${JSON.stringify(event)}`),
     });

@@ -1,0 +1,83 @@
+// The table and the legend of test/bench/README.md.
+import { MODES, type LoadFigures, type PeerFigures } from './scene.ts';
+
+interface Line {
+  readonly title: string;
+  readonly cell: (rounds: readonly PeerFigures[]) => string;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
+}
+
+function idle(rounds: readonly PeerFigures[]): number {
+  return sum(rounds.map((round) => round.idle.sessions));
+}
+
+function lines(): readonly Line[] {
+  return [
+    {
+      title: 'idle sessions that lived, with their state',
+      cell: (rounds) => `${sum(rounds.map((round) => round.idle.kept))} of ${idle(rounds)}`,
+    },
+    {
+      title: 'idle sessions with an error',
+      cell: (rounds) => String(sum(rounds.map((round) => round.idle.errors.length))),
+    },
+    {
+      title: 'idle sessions that lost their state without an error',
+      cell: (rounds) => String(sum(rounds.map((round) => round.idle.changed.length))),
+    },
+    ...MODES.flatMap((mode) => [
+      { title: `pgbench, ${mode}: clients that ended`, cell: ended(mode) },
+      { title: `pgbench, ${mode}: longest transaction, ms`, cell: longest(mode) },
+    ]),
+    { title: 'rows stored, less rows acknowledged', cell: difference },
+  ];
+}
+
+function loadsOf(mode: string, rounds: readonly PeerFigures[]): readonly LoadFigures[] {
+  return rounds.flatMap(({ loads }) => loads.filter((load) => load.mode === mode));
+}
+
+function ended(mode: string) {
+  return (rounds: readonly PeerFigures[]): string => {
+    const loads = loadsOf(mode, rounds);
+    const clients = sum(loads.map((load) => load.clients));
+    if (loads.every(({ acknowledged }) => acknowledged === 0)) return 'not possible';
+    return `${sum(loads.map(({ errors }) => errors.filter((error) => error.includes('aborted')).length))} of ${clients}`;
+  };
+}
+
+/** A client that ended does not wait for its next server. */
+function longest(mode: string) {
+  return (rounds: readonly PeerFigures[]): string => {
+    const loads = loadsOf(mode, rounds).filter(({ errors, acknowledged }) => errors.length === 0 && acknowledged > 0);
+    return loads.length === 0 ? '-' : String(Math.round(Math.max(...loads.map((load) => load.longestMs))));
+  };
+}
+
+function difference(rounds: readonly PeerFigures[]): string {
+  return String(sum(rounds.flatMap(({ loads }) => loads.map(({ stored, acknowledged }) => stored - acknowledged))));
+}
+
+/** Markdown. */
+export function table(played: readonly (readonly PeerFigures[])[]): string {
+  const names = played[0]?.map(({ peer }) => peer) ?? [];
+  const of = (name: string): readonly PeerFigures[] => played.flat().filter(({ peer }) => peer === name);
+  const header = ['', ...names];
+  const body = lines().map(({ title, cell }) => [title, ...names.map((name) => cell(of(name)))]);
+  return [draw(header), `|${header.map(() => '---').join('|')}|`, ...body.map(draw)].join('\n');
+}
+
+function draw(row: readonly string[]): string {
+  return `| ${row.join(' | ')} |`;
+}
+
+export const LEGEND = `\
+Every peer sees the same switchovers at the same time. Idle sessions are psycopg2's, each with two settings and three
+prepared statements; pgbench inserts one row a transaction, without retries.
+
+- **Lived**: the same session answers on the new primary, with every setting and statement, and its driver told nothing.
+- **Ended**: pgbench aborted the client. The **longest transaction** is that of the loads without such a client.
+- **Stored, less acknowledged**: above 0 are transactions that were committed, and whose client was not told.`;

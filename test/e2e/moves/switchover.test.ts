@@ -1,0 +1,116 @@
+// The planned switchover with moves: idle pooled sessions of six drivers and pgbench in full load in every protocol. No
+// client sees an error, no session ends, and each acknowledged row is there. Beside it, before the same cluster, a
+// Pointsman without moves: its sessions end.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { EXIT } from '../../../src/cli/io.ts';
+import { whyNoTool } from '../../support/applications/client-tools.ts';
+import { waitForCandidates } from '../../support/clusters/candidates.ts';
+import { describeOnEveryCluster } from '../../support/clusters/describe-on-clusters.ts';
+import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.ts';
+import { Fleet } from '../../support/moves/fleet.ts';
+import { listSessions } from '../../support/moves/move.ts';
+import { PGBENCH_MODES, rowsOf, startPgbench } from '../../support/moves/pgbench.ts';
+import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
+import { programs } from '../../support/moves/programs.ts';
+import { Command } from '../../support/processes/command.ts';
+import { configFor } from '../../support/processes/pointsman-config.ts';
+import { type PointsmanProcess, startPointsman } from '../../support/processes/pointsman-process.ts';
+import { rounds } from '../../support/runner/ci.ts';
+import { itUnless } from '../../support/runner/unless-missing.ts';
+
+/** 200 and a few on Patroni: the servers of the sandbox take 200 connections. */
+const POOLED = { Patroni: 34, sandbox: 8 };
+const WITHOUT_MOVES = 2;
+const CLIENTS = 8;
+const SECONDS = rounds(20, 30);
+
+const known = programs();
+const absent = known.flatMap(({ missing }) => missing ?? []).concat(whyNoTool('pgbench') ?? []);
+const missing = absent.length === 0 ? undefined : absent.join('; ');
+
+describeOnEveryCluster('a planned switchover that moves sessions', (on) => {
+  let directory = '';
+  let plain: PointsmanProcess | undefined;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
+  });
+  const lab = on.clusterWithPointsman({
+    cluster: { parameters: { max_connections: 400 } },
+    async pointsman(cluster) {
+      await prepareDatabase(cluster);
+      return movesConfig(cluster, directory, { wait: '10s' });
+    },
+  });
+  beforeAll(async () => {
+    const config = configFor(lab.cluster, { admin: { address: '127.0.0.1:0', token: TOKEN } });
+    const other = await startPointsman(config);
+    plain = other;
+    const leader = await lab.cluster.leader();
+    for (const pointsman of [lab.pointsman, other]) await waitForMembers({ ...lab, pointsman }, 'write', [leader]);
+    for (const program of known) if (program.missing === undefined) await program.prepare(directory);
+  });
+  afterAll(async () => {
+    await plain?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  itUnless(
+    missing,
+    'no client sees an error, and acknowledged rows are stored',
+    async () => {
+      const { cluster, pointsman } = lab;
+      const old = await cluster.leader();
+      const target = { port: await pointsman.port('write'), as: cluster.app, sslmode: 'disable' as const };
+      const without = { ...target, port: (await plain?.port('write')) ?? 0 };
+      await waitForCandidates(lab);
+      await waitForMembers(lab, 'read', await replicasOf(cluster));
+      const fleets = {
+        moving: await Fleet.open(known, POOLED[on.kind], directory, target),
+        plain: await Fleet.open(known, WITHOUT_MOVES, directory, without),
+      };
+      try {
+        const load = PGBENCH_MODES.map(async (mode) => {
+          const options = { mode, clients: CLIENTS, seconds: SECONDS, directory, source: mode };
+          return { mode, result: await startPgbench(target, options) };
+        });
+        const wanted = fleets.moving.size + PGBENCH_MODES.length * CLIENTS;
+        await pointsman.waitFor('every session', async () => (await listSessions(pointsman)).length >= wanted);
+
+        const admin = `127.0.0.1:${await pointsman.port('admin')}`;
+        const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+        const code = await command.code;
+        console.log(command.output);
+        expect(code, `${command.output}\n${pointsman.explain()}`).toBe(EXIT.ok);
+        expect((await cluster.leader()).name).not.toBe(old.name);
+
+        const results = await Promise.all(load);
+        const verdicts = { moving: await fleets.moving.judge(), plain: await fleets.plain.judge() };
+        console.log('idle sessions:', verdicts.moving);
+        for (const { driver, sessions, kept, errors, changed } of verdicts.moving) {
+          expect({ driver, kept, errors, changed }).toEqual({ driver, kept: sessions, errors: [], changed: [] });
+        }
+        for (const { mode, result } of results) {
+          console.log(`pgbench, ${mode}:`, result);
+          expect(result.errors, pointsman.explain()).toEqual([]);
+          expect(await stored(mode)).toBe(rowsOf(mode, result));
+        }
+        // Without moves each session ends: this test can fail.
+        for (const { driver, kept, sessions, errors } of verdicts.plain) {
+          expect({ driver, kept, errors: errors.length }).toEqual({ driver, kept: 0, errors: sessions });
+        }
+      } finally {
+        await Promise.all([fleets.moving.stop(), fleets.plain.stop()]);
+      }
+    },
+    180_000,
+  );
+
+  async function stored(source: string): Promise<number> {
+    const { name } = await lab.cluster.leader();
+    const [row] = await lab.cluster.sql(name, `select count(*)::int as n from loaded where source = '${source}'`);
+    return Number(row?.['n']);
+  }
+});

@@ -1,0 +1,171 @@
+// Moves seen from the wire: where a stream may be cut, what the next server gets, and that the client reads its own
+// answers and nothing else.
+import { afterEach, beforeAll, expect, it } from 'vitest';
+import { describeOnSandbox } from '../../support/clusters/describe-on-clusters.ts';
+import { prependHostAccess } from '../../support/moves/host-access.ts';
+import { findSession, listSessions, move, type MoveAnswer, moveSession } from '../../support/moves/move.ts';
+import { movingLab } from '../../support/moves/moving-lab.ts';
+import { bind, parse, query, rowsOf, typesOf, WireSession } from '../../support/moves/wire-session.ts';
+import { COPY_DONE, EXECUTE, FLUSH, SYNC, aMessage } from '../../support/sockets/messages.ts';
+import { until } from '../../support/waiting/until.ts';
+
+const BACKEND = 'select pg_backend_pid()';
+const MOVED = { result: 'moved', reason: null };
+
+describeOnSandbox('moves on the wire', (on) => {
+  const lab = movingLab(on, { moves: { wait: '30s' } });
+  const sessions: WireSession[] = [];
+  beforeAll(async () => {
+    const { name } = await lab.cluster.leader();
+    await lab.cluster.sql(name, 'create role svc_trust login; grant all on numbers to svc_trust');
+    await prependHostAccess(lab.cluster, ['host all svc_trust 127.0.0.1/32 trust']);
+  });
+  afterEach(() => {
+    for (const session of sessions.splice(0)) session.close();
+  });
+
+  async function open(name: string): Promise<WireSession> {
+    const port = await lab.moving.port('write');
+    const parameters = { user: 'svc_trust', database: lab.cluster.app.database, application_name: name };
+    const session = await WireSession.open(port, parameters);
+    sessions.push(session);
+    return session;
+  }
+
+  /** The request has been taken when this returns. */
+  async function begin(name: string): Promise<{ readonly done: Promise<MoveAnswer> }> {
+    const { id } = await findSession(lab.moving, name);
+    const done = moveSession(lab.moving, id);
+    done.catch(() => undefined);
+    await listSessions(lab.moving);
+    return { done };
+  }
+
+  it('the header of a query before the move, and the rest after it', async () => {
+    const session = await open('half');
+    const backend = await valueOf(session, BACKEND);
+    const whole = query(BACKEND);
+    session.send(whole.subarray(0, 3));
+    const moved = await begin('half');
+    session.send(whole.subarray(3));
+    expect(typesOf(await session.answers(1))).toBe('TDCZ');
+    expect(await moved.done).toMatchObject(MOVED);
+    expect(await valueOf(session, BACKEND)).not.toBe(backend);
+    expect(session.unasked).toEqual([]);
+  });
+
+  it('extended messages with Flush: the move waits for Sync', async () => {
+    const session = await open('flushed');
+    const backend = await valueOf(session, BACKEND);
+    session.send(parse('', BACKEND), bind(''), EXECUTE, FLUSH);
+    const moved = await begin('flushed');
+    expect(await findSession(lab.moving, 'flushed')).toMatchObject({ state: 'relaying' });
+    session.send(SYNC);
+    const answer = await session.answers(1);
+    expect(typesOf(answer)).toBe('12DCZ');
+    expect(rowsOf(answer)).toEqual([backend]);
+    expect(await moved.done).toMatchObject(MOVED);
+    expect(await valueOf(session, BACKEND)).not.toBe(backend);
+  });
+
+  it('an unnamed statement, parsed before the move and bound after it', async () => {
+    const session = await open('unnamed');
+    session.send(parse('', 'select $1::int + 1'), SYNC);
+    expect(typesOf(await session.answers(1))).toBe('1Z');
+    expect(await move(lab.moving, 'unnamed')).toMatchObject(MOVED);
+    session.send(bind('', '41'), EXECUTE, SYNC);
+    const answer = await session.answers(1);
+    expect(typesOf(answer)).toBe('2DCZ');
+    expect(rowsOf(answer)).toEqual(['42']);
+  });
+
+  it('an unnamed statement that a query has taken away is not there after the move either', async () => {
+    const session = await open('taken');
+    session.send(parse('', 'select 1'), SYNC);
+    await session.answers(1);
+    await valueOf(session, BACKEND);
+    expect(await move(lab.moving, 'taken')).toMatchObject(MOVED);
+    session.send(bind(''), EXECUTE, SYNC);
+    expect(typesOf(await session.answers(1))).toBe('EZ');
+  });
+
+  it('an unnamed statement that is too long to keep: the session stays', async () => {
+    const session = await open('long');
+    session.send(parse('', `select ${'1 + '.repeat(5000)} 1`), SYNC);
+    await session.answers(1);
+    expect(await move(lab.moving, 'long')).toMatchObject({ result: 'stayed', reason: 'unnamed_statement' });
+    session.send(bind(''), EXECUTE, SYNC);
+    expect(rowsOf(await session.answers(1))).toEqual(['5001']);
+  });
+
+  it('named statements and their types', async () => {
+    const session = await open('named');
+    session.send(parse('with types', 'select $1 || $2::text'), parse('', 'select 1'), SYNC);
+    await session.answers(1);
+    expect(await move(lab.moving, 'named')).toMatchObject(MOVED);
+    session.send(bind('with types', 'a', 'b'), EXECUTE, bind(''), EXECUTE, SYNC);
+    expect(rowsOf(await session.answers(1))).toEqual(['ab', '1']);
+  });
+
+  it('DEBUG messages about the move never reach a client that wants them', async () => {
+    const session = await open('debugged');
+    session.send(query(`set client_min_messages = 'debug5'`));
+    await session.answers(1);
+    expect(await move(lab.moving, 'debugged')).toMatchObject(MOVED);
+    session.send(query('show client_min_messages'));
+    expect(rowsOf(await session.answers(1))).toEqual(['debug5']);
+    expect(await move(lab.moving, 'debugged')).toMatchObject(MOVED);
+    // Every byte of the move is there by now, because the state is shown anew.
+    await findSession(lab.moving, 'debugged');
+    expect(session.unasked).toEqual([]);
+  });
+
+  it('a burst of statements is cut between two of them: each is answered once, in its order', async () => {
+    const session = await open('burst');
+    const numbers = Array.from({ length: 2000 }, (_, n) => String(n));
+    const { id } = await findSession(lab.moving, 'burst');
+    session.send(...numbers.map((n) => query(`select ${n}, pg_backend_pid()`)));
+    const moves = [];
+    for (let round = 0; round < 3; round += 1) moves.push(await moveSession(lab.moving, id));
+    const answers = await session.answers(numbers.length);
+    expect(rowsOf(answers)).toEqual(numbers);
+    expect(typesOf(answers)).toBe('TDCZ'.repeat(numbers.length));
+    for (const moved of moves) expect(moved).toMatchObject(MOVED);
+    expect(session.unasked).toEqual([]);
+  });
+
+  it('COPY in under way: the move waits for its end', async () => {
+    const session = await open('copying');
+    const backend = await valueOf(session, BACKEND);
+    session.send(query('copy numbers from stdin'), aMessage('d', Buffer.from('7001\n')));
+    const moved = await begin('copying');
+    await until('COPY at the server', async () => {
+      const { name } = await lab.cluster.leader();
+      return (
+        (await lab.cluster.sql(name, `select 1 from pg_stat_activity where query like 'copy numbers%'`)).length > 0
+      );
+    });
+    session.send(aMessage('d', Buffer.from('7002\n')), COPY_DONE);
+    expect(typesOf(await session.answers(1))).toBe('GCZ');
+    expect(await moved.done).toMatchObject(MOVED);
+    expect(await valueOf(session, 'select count(*) from numbers where n in (7001, 7002)')).toBe('2');
+    expect(await valueOf(session, BACKEND)).not.toBe(backend);
+  });
+
+  it('COPY out under way: 400,000 rows arrive, and then the session moves', async () => {
+    const session = await open('copied');
+    session.send(query('copy (select generate_series(1, 400000)) to stdout'));
+    const moved = await begin('copied');
+    const answer = await session.answers(1);
+    expect(answer.filter(({ type }) => type === 'd')).toHaveLength(400_000);
+    expect(await moved.done).toMatchObject(MOVED);
+    expect(session.unasked).toEqual([]);
+  });
+});
+
+async function valueOf(session: WireSession, text: string): Promise<string> {
+  session.send(query(text));
+  const answer = await session.answers(1);
+  expect(typesOf(answer)).toBe('TDCZ');
+  return rowsOf(answer)[0] ?? '';
+}

@@ -1,0 +1,175 @@
+// What others change between the login of a session and its move: the next login decides, as any login would. A session
+// that cannot go on ends with the reason, and never goes on with less than it had.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { SandboxClusterOptions } from '../clusters/sandbox-cluster.ts';
+import { describeOnSandbox } from '../clusters/describe-on-clusters.ts';
+import type { DrivenSession, RunningProgram } from './driven-session.ts';
+import { prependHostAccess } from './host-access.ts';
+import { move } from './move.ts';
+import { movingLab } from './moving-lab.ts';
+import { nodePostgres } from './programs.ts';
+
+const BACKEND = 'select pg_backend_pid()';
+const SECRET = 'svc-secret';
+
+interface Change {
+  readonly name: string;
+  readonly setUp?: readonly string[];
+  /** By a superuser. */
+  readonly between: readonly string[];
+  readonly reason: string;
+}
+
+const FATAL: readonly Change[] = [
+  { name: 'another password', between: [`alter role ROLE password 'another'`], reason: 'move_login' },
+  { name: 'NOLOGIN', between: ['alter role ROLE nologin'], reason: 'move_login' },
+  {
+    name: 'no CONNECT for the database',
+    between: ['revoke connect on database app from public'],
+    reason: 'move_login',
+  },
+  { name: 'the role is a superuser now', between: ['alter role ROLE superuser'], reason: 'move_login' },
+  {
+    name: 'the table of a prepared statement is gone',
+    setUp: ['prepare stock as select * from stock_ROLE'],
+    between: ['drop table stock_ROLE'],
+    reason: 'move_restore',
+  },
+  {
+    name: 'a prepared statement has other columns now',
+    setUp: ['prepare stock as select * from stock_ROLE'],
+    between: ['alter table stock_ROLE add column price numeric'],
+    reason: 'move_differs',
+  },
+  {
+    name: 'the role that it had set is no longer granted',
+    setUp: ['set role app_reader'],
+    between: ['revoke app_reader from ROLE'],
+    reason: 'move_restore',
+  },
+];
+const AFTER: Readonly<Record<string, string>> = {
+  'no CONNECT for the database': 'grant connect on database app to public',
+};
+
+export function describeChanges(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
+  describeOnSandbox(`changes before a move, PostgreSQL ${version}`, (on) => {
+    const lab = movingLab(on, { cluster: { postgres }, moves: { md5: true } });
+    const running: RunningProgram[] = [];
+    let roles = 0;
+
+    beforeAll(async () => {
+      await administer(`set password_encryption = 'md5'; create role svc_md5 login password '${SECRET}'`);
+      await administer('create role svc_trust login');
+      await prependHostAccess(lab.cluster, [
+        'host all svc_md5 127.0.0.1/32 md5',
+        'host all svc_trust 127.0.0.1/32 trust',
+      ]);
+    });
+    afterAll(async () => {
+      await Promise.all(running.map((program) => program.stop()));
+    });
+
+    async function administer(...statements: readonly string[]): Promise<void> {
+      const { name } = await lab.cluster.leader();
+      for (const statement of statements) await lab.cluster.sql(name, statement, { timeoutMs: 10_000 });
+    }
+
+    async function openAs(user: string): Promise<DrivenSession> {
+      const program = nodePostgres().start(lab.directory, await lab.target(lab.moving, { user, password: SECRET }));
+      running.push(program);
+      return program.open(user);
+    }
+
+    /** A role of its own for each test. */
+    async function aRole(more = ''): Promise<string> {
+      roles += 1;
+      const role = `svc_${roles}`;
+      await administer(
+        `create role ${role} login password '${SECRET}' ${more}`,
+        `grant app_reader to ${role}`,
+        `create table stock_${role} (n int)`,
+        `grant select on stock_${role} to ${role}`,
+      );
+      return role;
+    }
+
+    it.each(FATAL.map((one) => [one.name, one] as const))('ends with the reason: %s', async (name, change) => {
+      const role = await aRole();
+      const session = await openAs(role);
+      for (const statement of change.setUp ?? []) await session.run(statement.replaceAll('ROLE', role));
+      await administer(...change.between.map((statement) => statement.replaceAll('ROLE', role)));
+      const { result, reason } = await move(lab.moving, session.name);
+      if (AFTER[name] !== undefined) await administer(AFTER[name]);
+      expect({ result, reason }).toEqual({ result: 'failed', reason: change.reason });
+      await lab.moving.waitFor('the end at the client', () => session.events.includes('end'));
+      expect(session.events[0]).toMatch(/^error 57P01 pointsman: /);
+      expect(session.events[0]).toContain(`(${change.reason})`);
+      await expect(session.value('select 1')).rejects.toThrow();
+    });
+
+    it('ends with the reason: pg_hba rejects it', async () => {
+      const role = await aRole();
+      const session = await openAs(role);
+      await prependHostAccess(lab.cluster, [`host all ${role} 127.0.0.1/32 reject`]);
+      expect(await move(lab.moving, session.name)).toMatchObject({ result: 'failed', reason: 'move_login' });
+      await lab.moving.waitFor('the end at the client', () => session.events.includes('end'));
+      expect(session.events[0]).toMatch(/^error 57P01 pointsman: /);
+    });
+
+    it('goes on at the connection limit of its role', async () => {
+      const session = await openAs(await aRole('connection limit 1'));
+      expect(await move(lab.moving, session.name)).toMatchObject({ result: 'moved', reason: null });
+      expect(await session.value('select 1')).toBe('1');
+      expect(session.events).toEqual([]);
+    });
+
+    it('goes on with the new default of its role, and the client is told', async () => {
+      const role = await aRole();
+      const session = await openAs(role);
+      expect(await session.ask('parameter', 'TimeZone')).not.toBe('Asia/Tokyo');
+      await administer(`alter role ${role} set timezone = 'Asia/Tokyo'`, `alter role ${role} set work_mem = '9MB'`);
+      expect(await move(lab.moving, session.name)).toMatchObject({ result: 'moved', reason: null });
+      expect(await session.value('show work_mem')).toBe('9MB');
+      expect(await session.ask('parameter', 'TimeZone')).toBe('Asia/Tokyo');
+      expect(session.events).toEqual([]);
+    });
+
+    it.each(['md5', 'trust'])('goes on after a login by %s', async (method) => {
+      const session = await openAs(`svc_${method}`);
+      await session.run(`set work_mem = '9MB'`);
+      const backend = await session.value(BACKEND);
+      expect(await move(lab.moving, session.name)).toMatchObject({ result: 'moved', reason: null });
+      expect(await session.value('show work_mem')).toBe('9MB');
+      expect(await session.value(BACKEND)).not.toBe(backend);
+      expect(session.events).toEqual([]);
+    });
+
+    it('says that currval is not there any more, and never gives another value', async () => {
+      const role = await aRole();
+      await administer(`create sequence ids_${role}`, `grant usage on sequence ids_${role} to ${role}`);
+      const session = await openAs(role);
+      expect(await session.value(`select nextval('ids_${role}')`)).toBe('1');
+      expect(await move(lab.moving, session.name)).toMatchObject({ result: 'moved' });
+      for (const question of [`currval('ids_${role}')`, 'lastval()']) {
+        await expect(session.value(`select ${question}`)).rejects.toMatchObject({ state: '55000' });
+      }
+      expect(await session.value(`select nextval('ids_${role}')`)).toBe('2');
+    });
+
+    it('delivers pg_terminate_backend, before a move and after it', async () => {
+      for (const isMoved of [false, true]) {
+        const session = await openAs(await aRole());
+        if (isMoved) expect(await move(lab.moving, session.name)).toMatchObject({ result: 'moved' });
+        await administer(`select pg_terminate_backend(${await session.value(BACKEND)})`);
+        await lab.moving.waitFor('the end at the client', () => session.events.includes('end'));
+        expect(session.events[0]).toContain('57P01 terminating connection due to administrator command');
+      }
+    });
+
+    it('no log line has a verifier or a password', () => {
+      const log = JSON.stringify(lab.moving.lines);
+      for (const secret of ['SCRAM-SHA-256$', 'lookup-secret', SECRET]) expect(log).not.toContain(secret);
+    });
+  });
+}

@@ -1,0 +1,56 @@
+// Moves of single sessions through the management API.
+import { z } from 'zod';
+import type { PointsmanProcess } from '../processes/pointsman-process.ts';
+import { TOKEN } from './prepared-database.ts';
+
+const listed = z.object({
+  sessions: z.array(
+    z.looseObject({
+      id: z.number(),
+      application: z.string().nullable(),
+      member: z.string().nullable(),
+      state: z.string(),
+      client: z.string(),
+    }),
+  ),
+});
+export type ListedSession = z.output<typeof listed>['sessions'][number];
+
+const answer = z.looseObject({
+  result: z.enum(['moved', 'stayed', 'failed']),
+  reason: z.string().nullable(),
+});
+export type MoveAnswer = z.output<typeof answer>;
+
+export async function listSessions(pointsman: PointsmanProcess): Promise<readonly ListedSession[]> {
+  const response = await request(pointsman, 'GET', '/sessions?limit=1000');
+  return listed.parse(await response.json()).sessions;
+}
+
+/** By the name of its application. */
+export async function findSession(pointsman: PointsmanProcess, application: string): Promise<ListedSession> {
+  const sessions = await listSessions(pointsman);
+  const found = sessions.find((session) => session.application === application);
+  if (found === undefined) throw new Error(`no session of ${application}\n${pointsman.explain()}`);
+  return found;
+}
+
+export async function moveSession(pointsman: PointsmanProcess, id: number): Promise<MoveAnswer> {
+  const response = await request(pointsman, 'POST', `/sessions/${id}/move`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`move of ${id}: ${response.status} ${text}\n${pointsman.explain()}`);
+  return answer.parse(JSON.parse(text));
+}
+
+export async function move(pointsman: PointsmanProcess, application: string): Promise<MoveAnswer> {
+  const { id } = await findSession(pointsman, application);
+  return moveSession(pointsman, id);
+}
+
+export async function request(pointsman: PointsmanProcess, method: string, path: string): Promise<Response> {
+  return fetch(`http://127.0.0.1:${await pointsman.port('admin')}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    ...(method === 'POST' ? { body: '{}' } : {}),
+  });
+}

@@ -1,0 +1,82 @@
+// One PostgreSQL of the sandbox with two Pointsmans before it: one that moves sessions, and one that does not. For all
+// tests of a describe block.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import type { SandboxCluster, SandboxClusterOptions } from '../clusters/sandbox-cluster.ts';
+import type { ClusterWithPointsman } from '../clusters/cluster-with-pointsman.ts';
+import type { Lab } from '../clusters/describe-on-clusters.ts';
+import type { Credentials } from '../patroni/settings.ts';
+import { configFor } from '../processes/pointsman-config.ts';
+import { type PointsmanProcess, startPointsman } from '../processes/pointsman-process.ts';
+import { movesConfig, prepareDatabase, TOKEN } from './prepared-database.ts';
+import type { ProgramTarget } from './programs.ts';
+
+export interface MovingLab {
+  readonly cluster: SandboxCluster;
+  /** With `moves:`. */
+  readonly moving: PointsmanProcess;
+  /** Without. */
+  readonly plain: PointsmanProcess;
+  /** For the files of the programs. */
+  readonly directory: string;
+  /** The write pool, in plain text. */
+  target(pointsman: PointsmanProcess, as?: Partial<Credentials>): Promise<ProgramTarget>;
+}
+
+export interface MovingLabOptions {
+  readonly cluster?: SandboxClusterOptions;
+  /** Merged into the section `moves`. */
+  readonly moves?: Readonly<Record<string, unknown>>;
+  /** Other sections of both. */
+  readonly pointsman?: Readonly<Record<string, unknown>>;
+}
+
+type SandboxLab = Lab<SandboxCluster, SandboxClusterOptions>;
+
+/** Call inside describe; the parts are there from the first test on. */
+export function movingLab(
+  on: SandboxLab,
+  { cluster = {}, moves = {}, pointsman = {} }: MovingLabOptions = {},
+): MovingLab {
+  let directory = '';
+  let plain: PointsmanProcess | undefined;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
+  });
+  const lab: ClusterWithPointsman<SandboxCluster> = on.clusterWithPointsman({
+    cluster: { members: 1, ...cluster },
+    async pointsman(started) {
+      await prepareDatabase(started);
+      return { ...pointsman, ...movesConfig(started, directory, moves) };
+    },
+  });
+  beforeAll(async () => {
+    const admin = { address: '127.0.0.1:0', token: TOKEN };
+    plain = await startPointsman(configFor(lab.cluster, { ...pointsman, admin }));
+    await Promise.all([plain.waitUntilReady(), lab.pointsman.waitUntilReady()]);
+  });
+  afterAll(async () => {
+    await plain?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+  return {
+    get cluster() {
+      return lab.cluster;
+    },
+    get moving() {
+      return lab.pointsman;
+    },
+    get plain() {
+      if (plain === undefined) throw new Error('used before beforeAll');
+      return plain;
+    },
+    get directory() {
+      return directory;
+    },
+    async target(to, as = {}) {
+      return { port: await to.port('write'), as: { ...lab.cluster.app, ...as }, sslmode: 'disable' };
+    },
+  };
+}

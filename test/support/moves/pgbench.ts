@@ -1,0 +1,81 @@
+// pgbench at full load: each transaction inserts one row, so that the acknowledged ones can be counted in the table.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { startTool, type ToolTarget } from '../applications/client-tools.ts';
+
+export type PgbenchMode = 'simple' | 'extended' | 'prepared' | 'pipeline';
+
+export const PGBENCH_MODES: readonly PgbenchMode[] = ['simple', 'extended', 'prepared', 'pipeline'];
+
+export interface PgbenchResult {
+  /** Transactions that pgbench had confirmed. */
+  readonly acknowledged: number;
+  /** Clients that it lost, by its own account. */
+  readonly errors: readonly string[];
+  /** The longest transaction, the waiting for its next server included. */
+  readonly longestMs: number;
+}
+
+export interface PgbenchOptions {
+  readonly mode: PgbenchMode;
+  readonly clients: number;
+  readonly seconds: number;
+  /** For its script and its log. */
+  readonly directory: string;
+  /** Of the rows. */
+  readonly source: string;
+}
+
+/** Two rows a transaction in a pipeline, of which both must be there or none. */
+function scriptOf(mode: PgbenchMode, source: string): string {
+  const insert = `insert into loaded (source) values ('${source}');`;
+  if (mode !== 'pipeline') return `${insert}\n`;
+  return ['\\startpipeline', 'begin;', insert, insert, 'commit;', '\\endpipeline', ''].join('\n');
+}
+
+export function rowsOf(mode: PgbenchMode, { acknowledged }: PgbenchResult): number {
+  return mode === 'pipeline' ? 2 * acknowledged : acknowledged;
+}
+
+export function startPgbench(to: ToolTarget, options: PgbenchOptions): Promise<PgbenchResult> {
+  const { mode, clients, seconds, directory, source } = options;
+  const script = join(directory, `${source}.sql`);
+  writeFileSync(script, scriptOf(mode, source));
+  const log = join(directory, `${source}-log`);
+  const { stdout, done } = startTool('pgbench', to, [
+    '--no-vacuum',
+    `--file=${script}`,
+    `--protocol=${mode === 'pipeline' ? 'extended' : mode}`,
+    `--client=${clients}`,
+    `--time=${seconds}`,
+    '--log',
+    `--log-prefix=${log}`,
+  ]);
+  return resultOf(stdout, done, directory, `${source}-log`);
+}
+
+async function resultOf(stdout: Readable, done: Promise<void>, directory: string, log: string): Promise<PgbenchResult> {
+  const ended = done.then(
+    () => '',
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+  const [said, failure] = await Promise.all([text(stdout), ended]);
+  const acknowledged = /transactions actually processed: (\d+)/.exec(said)?.[1];
+  if (acknowledged === undefined) throw new Error(`pgbench: ${failure}${said}`);
+  const files = readdirSync(directory).filter((file) => file.startsWith(`${log}.`));
+  const latencies = files.flatMap((file) =>
+    readFileSync(join(directory, file), 'utf8').trim().split('\n').map(latencyMs),
+  );
+  return {
+    acknowledged: Number(acknowledged),
+    errors: failure.split('\n').filter((line) => line.includes('error: ')),
+    longestMs: latencies.reduce((most, one) => Math.max(most, one), 0),
+  };
+}
+
+/** Client, transaction, microseconds, and more. */
+function latencyMs(line: string): number {
+  return Number(line.split(' ')[2] ?? Number.NaN) / 1000;
+}
