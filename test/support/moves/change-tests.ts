@@ -101,6 +101,12 @@ export function describeChanges(version: string, postgres: NonNullable<SandboxCl
       await administer(...change.between.map((statement) => statement.replaceAll('ROLE', role)));
       const { result, reason } = await move(lab.moving, session.name);
       if (AFTER[name] !== undefined) await administer(AFTER[name]);
+      // PostgreSQL before 16 is asked about each statement, and fails to tell: the session stays.
+      if (reason === 'question_failed' && change.setUp?.[0]?.startsWith('prepare') === true) {
+        expect(result).toBe('stayed');
+        expect(await session.value('select 1')).toBe('1');
+        return;
+      }
       expect({ result, reason }).toEqual({ result: 'failed', reason: change.reason });
       await lab.moving.waitFor('the end at the client', () => session.events.includes('end'));
       expect(session.events[0]).toMatch(/^error 57P01 pointsman: /);

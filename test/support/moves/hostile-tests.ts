@@ -86,11 +86,13 @@ export function describeHostile(version: string, postgres: NonNullable<SandboxCl
       async (_, statements, at) => {
         const session = await open(`hostile-${at}`);
         await session.ask('prepare', 'kept', 'select $1::pg_catalog.int4');
-        await session.run(`prepare "with '"" \\" as select 'a\\\\b'::pg_catalog.text`);
+        // Under other rules for strings this one is unclear: the session would stay.
+        const text = statements[0]?.includes('standard_conforming_strings') === true ? 'ab' : 'a\\b';
+        await session.run(`prepare "with '"" \\" as select '${text}'::pg_catalog.text`);
         for (const statement of statements) await session.run(statement);
         await expectMoved(lab, session);
         expect(await session.ask('execute', 'kept', 42)).toBe('42');
-        expect(await session.value(`execute "with '"" \\"`)).toBe('a\\\\b');
+        expect(await session.value(`execute "with '"" \\"`)).toBe(text);
       },
     );
 

@@ -32,6 +32,8 @@ const ROLES = `
   create role svc_password login password '${SECRET}';
   set password_encryption = 'md5';
   create role svc_md5 login password '${SECRET}';
+  create function watch() returns void language sql security definer as
+    $$ select set_config('log_statement', 'all', false) $$;
 `;
 
 const CASES: readonly Pinned[] = [
@@ -118,6 +120,24 @@ const CASES: readonly Pinned[] = [
     reason: 'too_much_state',
     statements: [`select set_config('app.tenant', repeat('x', 100000), false)`],
     has: `select length(current_setting('app.tenant')) = 100000`,
+  },
+  {
+    name: 'a setting that it may not set itself',
+    reason: 'privileged_settings',
+    statements: ['select watch()'],
+    has: `select current_setting('log_statement') = 'all'`,
+  },
+  {
+    name: 'SQL PREPARE in one text with another statement',
+    reason: 'unclear_statement',
+    statements: ['prepare one as select true; insert into numbers values (-2)'],
+    has: 'execute one',
+  },
+  {
+    name: 'SQL PREPARE whose backslash may have had another meaning',
+    reason: 'unclear_statement',
+    statements: [`prepare one as select 'a\\b' = e'a\\\\b'`, 'set standard_conforming_strings = off'],
+    has: 'execute one',
   },
   { name: 'an open transaction', reason: 'busy', statements: ['begin'], has: ALIVE },
   { name: 'a role that is not named', reason: 'role_not_configured', role: 'other', statements: [], has: ALIVE },
