@@ -41,7 +41,9 @@ describeOnSandbox('pgbench through moves', (on) => {
       expect(result.errors).toEqual([]);
       expect(await stored(mode)).toBe(rowsOf(mode, result));
       expect(outcomes.get('moved') ?? 0).toBeGreaterThanOrEqual(CLIENTS);
-      expect([...outcomes.keys()].filter((outcome) => outcome.startsWith('failed'))).toEqual([]);
+      // At the end of its time pgbench leaves, perhaps amid a move.
+      const failed = [...outcomes.keys()].filter((outcome) => outcome.startsWith('failed'));
+      expect(failed.filter((outcome) => outcome !== 'failed: client_closed')).toEqual([]);
     });
   }
 

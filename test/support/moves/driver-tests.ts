@@ -39,7 +39,8 @@ function driverTests(lab: MovingLab, program: KnownProgram): void {
     it.each(possible.map((feature, at) => [feature.name, feature, at] as const))('%s', async (_, feature, at) => {
       const session = await running.moving.open(`${program.name}-${at}`, feature.options);
       await feature.setUp(session);
-      const [state, backend] = [await shownState(session), await session.value(BACKEND)];
+      const backend = await session.value(BACKEND);
+      const state = await shownState(session);
       expect(await move(lab.moving, session.name)).toMatchObject({ result: 'moved', reason: null });
       expect(await shownState(session)).toBe(state);
       expect(await session.value(BACKEND)).not.toBe(backend);

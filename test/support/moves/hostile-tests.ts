@@ -9,7 +9,7 @@ import { move } from './move.ts';
 import { type MovingLab, movingLab } from './moving-lab.ts';
 import { type KnownProgram, nodePostgres, programs } from './programs.ts';
 
-const BACKEND = 'select pg_backend_pid()';
+const BACKEND = 'select pg_catalog.pg_backend_pid()';
 /** Operators and functions that answer first, and wrongly, for this search_path. */
 const SHADOWS = `
   create schema hostile;
@@ -116,11 +116,11 @@ export function describeHostile(version: string, postgres: NonNullable<SandboxCl
 
 async function expectMoved(lab: MovingLab, session: DrivenSession): Promise<void> {
   const tenant = `select pg_catalog.current_setting('app.tenant', true)`;
+  const backend = await session.value(BACKEND);
   const before = { state: await shownState(session), tenant: await session.value(tenant) };
-  const backend = await session.value(BACKEND.replace('pg_', 'pg_catalog.pg_'));
   expect(await move(lab.moving, session.name)).toMatchObject({ result: 'moved', reason: null });
   expect({ state: await shownState(session), tenant: await session.value(tenant) }).toEqual(before);
-  expect(await session.value(BACKEND.replace('pg_', 'pg_catalog.pg_'))).not.toBe(backend);
+  expect(await session.value(BACKEND)).not.toBe(backend);
   expect(session.events).toEqual([]);
 }
 
