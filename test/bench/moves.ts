@@ -16,7 +16,6 @@ const USAGE = `npm run bench:moves -- [options]
   --rounds N    (3)   switchovers
   --idle N      (30)  idle sessions of each peer
   --clients N   (8)   clients of pgbench, for each peer and protocol
-  --seconds N   (15)  time of pgbench
   --json FILE         every round's figures`;
 
 const { values } = parseArgs({
@@ -24,23 +23,17 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     idle: { type: 'string', default: '30' },
     clients: { type: 'string', default: '8' },
-    seconds: { type: 'string', default: '15' },
     json: { type: 'string' },
   },
 });
 
-function positive(option: 'rounds' | 'idle' | 'clients' | 'seconds'): number {
+function positive(option: 'rounds' | 'idle' | 'clients'): number {
   const value = Number(values[option]);
   if (Number.isInteger(value) && value > 0) return value;
   throw new Error(`--${option}: '${values[option]}' is not a whole number above 0\n${USAGE}`);
 }
 
-const [rounds, idle, clients, seconds] = [
-  positive('rounds'),
-  positive('idle'),
-  positive('clients'),
-  positive('seconds'),
-];
+const [rounds, idle, clients] = [positive('rounds'), positive('idle'), positive('clients')];
 const patroni = patroniAvailability();
 if (!patroni.available) throw new Error(`Patroni, etcd or PostgreSQL is missing: ${patroni.howToInstall}`);
 const told = await facts();
@@ -53,7 +46,7 @@ try {
     const played: (readonly PeerFigures[])[] = [];
     for (let round = 1; round <= rounds; round += 1) {
       console.error(`${new Date().toISOString().slice(11, 19)}  switchover ${round} of ${rounds}`);
-      played.push(await playSwitchover(cluster, peers, { round, idle, clients, seconds, directory }));
+      played.push(await playSwitchover(cluster, peers, { round, idle, clients, directory }));
     }
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ told, played }, undefined, 2)}\n`);
     console.log(`${table(played)}\n\n${LEGEND}\n\n${told.map((fact) => `- ${fact}`).join('\n')}`);

@@ -28,7 +28,8 @@ export async function runPgbouncer(behind: number, as: Credentials): Promise<Run
   if (pgbouncer === undefined) throw new Error('PgBouncer is not installed: apt-get install pgbouncer');
   const [port = 0] = await findFreePorts(1, ['127.0.0.1']);
   const directory = mkdtempSync(join(tmpdir(), 'pointsman-pgbouncer-'));
-  const file = join(directory, 'pgbouncer.ini');
+  const [file, users] = [join(directory, 'pgbouncer.ini'), join(directory, 'users')];
+  writeFileSync(users, ['admin', as.user].map((name) => `"${name}" ""\n`).join(''));
   const lines = [
     '[databases]',
     `${as.database} = host=127.0.0.1 port=${behind} user=${as.user} password=${as.password}`,
@@ -37,7 +38,9 @@ export async function runPgbouncer(behind: number, as: Credentials): Promise<Run
     `listen_port = ${port}`,
     'unix_socket_dir =',
     'pool_mode = transaction',
-    'auth_type = any',
+    'auth_type = trust',
+    `auth_file = ${users}`,
+    'admin_users = admin',
     `max_client_conn = ${CLIENTS}`,
     `default_pool_size = ${POOL}`,
     'server_login_retry = 1',

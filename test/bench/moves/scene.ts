@@ -29,7 +29,6 @@ export interface SceneOptions {
   readonly round: number;
   readonly idle: number;
   readonly clients: number;
-  readonly seconds: number;
   readonly directory: string;
 }
 
@@ -50,12 +49,12 @@ export async function playSwitchover(
   try {
     for (const { target } of peers.all)
       fleets.push(await Fleet.open([driver], options.idle, options.directory, target));
-    const loads = peers.all.map((peer) => Promise.all(MODES.map((mode) => load(peer, mode, options))));
+    const loads = peers.all.map((peer) => MODES.map((mode) => load(peer, mode, options)));
     await busy(cluster, leader.name, options.clients);
     await Promise.all(peers.all.map((peer) => peer.before()));
     await switchOver(peers);
     await Promise.all(peers.all.map((peer) => peer.after()));
-    const results = await Promise.all(loads);
+    const results = await Promise.all(loads.map((some) => Promise.all(some.map((one) => one.finish()))));
     const figures: PeerFigures[] = [];
     for (const [at, { name }] of peers.all.entries()) {
       const [idle] = (await fleets[at]?.judge()) ?? [];
@@ -71,14 +70,19 @@ export async function playSwitchover(
 
 type Load = PgbenchResult & { readonly mode: PgbenchMode; readonly clients: number; readonly source: string };
 
-async function load(peer: MovesPeer, mode: PgbenchMode, options: SceneOptions): Promise<Load> {
-  const { round, clients, seconds, directory } = options;
+function load(peer: MovesPeer, mode: PgbenchMode, options: SceneOptions): { readonly finish: () => Promise<Load> } {
+  const { round, clients, directory } = options;
   const source = `${peer.name} ${mode} ${round}`.replaceAll(/[^\w]+/g, '-');
-  const result = await startPgbench(peer.target, { mode, clients, seconds, directory, source }).catch(
-    // It could not even begin.
-    (error: unknown) => ({ acknowledged: 0, errors: [String(error)], longestMs: 0 }),
-  );
-  return { ...result, mode, clients, source };
+  const bench = startPgbench(peer.target, { mode, clients, directory, source });
+  return {
+    async finish() {
+      const result = await bench.finish().catch(
+        // It could not even begin.
+        (error: unknown) => ({ acknowledged: 0, errors: [String(error)], longestMs: 0 }),
+      );
+      return { ...result, mode, clients, source };
+    },
+  };
 }
 
 /** At least some clients of pgbench work. */

@@ -45,7 +45,7 @@ function ended(mode: string) {
     const loads = loadsOf(mode, rounds);
     const clients = sum(loads.map((load) => load.clients));
     if (loads.every(({ acknowledged }) => acknowledged === 0)) return 'not possible';
-    return `${sum(loads.map(({ errors }) => errors.filter((error) => error.includes('aborted')).length))} of ${clients}`;
+    return `${sum(loads.map(({ errors }) => errors.length))} of ${clients}`;
   };
 }
 

@@ -18,14 +18,12 @@ import { programs } from '../../support/moves/programs.ts';
 import { Command } from '../../support/processes/command.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../../support/processes/pointsman-process.ts';
-import { rounds } from '../../support/runner/ci.ts';
 import { itUnless } from '../../support/runner/unless-missing.ts';
 
 /** 200 and a few on Patroni: the servers of the sandbox take 200 connections. */
 const POOLED = { Patroni: 34, sandbox: 8 };
 const WITHOUT_MOVES = 2;
 const CLIENTS = 8;
-const SECONDS = rounds(20, 30);
 
 const known = programs();
 const absent = known.flatMap(({ missing }) => missing ?? []).concat(whyNoTool('pgbench') ?? []);
@@ -72,10 +70,10 @@ describeOnEveryCluster('a planned switchover that moves sessions', (on) => {
         plain: await Fleet.open(known, WITHOUT_MOVES, directory, without),
       };
       try {
-        const load = PGBENCH_MODES.map(async (mode) => {
-          const options = { mode, clients: CLIENTS, seconds: SECONDS, directory, source: mode };
-          return { mode, result: await startPgbench(target, options) };
-        });
+        const loads = PGBENCH_MODES.map((mode) => ({
+          mode,
+          bench: startPgbench(target, { mode, clients: CLIENTS, directory, source: mode }),
+        }));
         const wanted = fleets.moving.size + PGBENCH_MODES.length * CLIENTS;
         await pointsman.waitFor('every session', async () => (await listSessions(pointsman)).length >= wanted);
 
@@ -86,7 +84,8 @@ describeOnEveryCluster('a planned switchover that moves sessions', (on) => {
         expect(code, `${command.output}\n${pointsman.explain()}`).toBe(EXIT.ok);
         expect((await cluster.leader()).name).not.toBe(old.name);
 
-        const results = await Promise.all(load);
+        const results = [];
+        for (const { mode, bench } of loads) results.push({ mode, result: await bench.finish() });
         const verdicts = { moving: await fleets.moving.judge(), plain: await fleets.plain.judge() };
         console.log('idle sessions:', verdicts.moving);
         for (const { driver, sessions, kept, errors, changed } of verdicts.moving) {

@@ -21,6 +21,7 @@ export interface RunningTool {
   readonly stdout: Readable;
   /** Rejects, with what it said, when it ends with another code than 0. */
   readonly done: Promise<void>;
+  signal(name: NodeJS.Signals): void;
 }
 
 /** For people; undefined when it is there. */
@@ -48,7 +49,7 @@ export function startTool(name: ClientTool, to: ToolTarget, args: readonly strin
   });
   if (input === undefined) child.stdin.end();
   else pipeline(input, child.stdin).catch(() => undefined);
-  return { stdout: child.stdout, done };
+  return { stdout: child.stdout, done, signal: (name) => void child.kill(name) };
 }
 
 /** For libpq, which takes any server without it. */

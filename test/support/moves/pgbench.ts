@@ -7,12 +7,15 @@ import { startTool, type ToolTarget } from '../applications/client-tools.ts';
 
 export type PgbenchMode = 'simple' | 'extended' | 'prepared' | 'pipeline';
 
+/** Unless it is finished before. */
+const MOST_SECONDS = 120;
+
 export const PGBENCH_MODES: readonly PgbenchMode[] = ['simple', 'extended', 'prepared', 'pipeline'];
 
 export interface PgbenchResult {
   /** Transactions that pgbench had confirmed. */
   readonly acknowledged: number;
-  /** Clients that it lost, by its own account. */
+  /** Its words about each client that it lost. */
   readonly errors: readonly string[];
   /** The longest transaction, the waiting for its next server included. */
   readonly longestMs: number;
@@ -21,7 +24,6 @@ export interface PgbenchResult {
 export interface PgbenchOptions {
   readonly mode: PgbenchMode;
   readonly clients: number;
-  readonly seconds: number;
   /** For its script and its log. */
   readonly directory: string;
   /** Of the rows. */
@@ -39,21 +41,37 @@ export function rowsOf(mode: PgbenchMode, { acknowledged }: PgbenchResult): numb
   return mode === 'pipeline' ? 2 * acknowledged : acknowledged;
 }
 
-export function startPgbench(to: ToolTarget, options: PgbenchOptions): Promise<PgbenchResult> {
-  const { mode, clients, seconds, directory, source } = options;
+export interface RunningPgbench {
+  /** Settles when its clients have ended, too. */
+  readonly result: Promise<PgbenchResult>;
+  /** Each client ends after its transaction. */
+  finish(): Promise<PgbenchResult>;
+}
+
+export function startPgbench(to: ToolTarget, options: PgbenchOptions): RunningPgbench {
+  const { mode, clients, directory, source } = options;
   const script = join(directory, `${source}.sql`);
   writeFileSync(script, scriptOf(mode, source));
-  const log = join(directory, `${source}-log`);
-  const { stdout, done } = startTool('pgbench', to, [
+  const log = `${source}-log`;
+  const { stdout, done, signal } = startTool('pgbench', to, [
     '--no-vacuum',
     `--file=${script}`,
     `--protocol=${mode === 'pipeline' ? 'extended' : mode}`,
     `--client=${clients}`,
-    `--time=${seconds}`,
+    `--time=${MOST_SECONDS}`,
     '--log',
-    `--log-prefix=${log}`,
+    `--log-prefix=${join(directory, log)}`,
   ]);
-  return resultOf(stdout, done, directory, `${source}-log`);
+  const result = resultOf(stdout, done, directory, log);
+  result.catch(() => undefined);
+  return {
+    result,
+    finish() {
+      // Its own alarm clock for the end of its time.
+      signal('SIGALRM');
+      return result;
+    },
+  };
 }
 
 async function resultOf(stdout: Readable, done: Promise<void>, directory: string, log: string): Promise<PgbenchResult> {
@@ -65,13 +83,11 @@ async function resultOf(stdout: Readable, done: Promise<void>, directory: string
   const acknowledged = /transactions actually processed: (\d+)/.exec(said)?.[1];
   if (acknowledged === undefined) throw new Error(`pgbench: ${failure}${said}`);
   const files = readdirSync(directory).filter((file) => file.startsWith(`${log}.`));
-  const latencies = files.flatMap((file) =>
-    readFileSync(join(directory, file), 'utf8').trim().split('\n').map(latencyMs),
-  );
+  const lines = files.flatMap((file) => readFileSync(join(directory, file), 'utf8').trim().split('\n'));
   return {
     acknowledged: Number(acknowledged),
-    errors: failure.split('\n').filter((line) => line.includes('error: ')),
-    longestMs: latencies.reduce((most, one) => Math.max(most, one), 0),
+    errors: failure.split('\n').filter((line) => /error: client \d+/.test(line)),
+    longestMs: lines.map(latencyMs).reduce((most, one) => Math.max(most, one), 0),
   };
 }
 
