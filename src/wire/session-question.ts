@@ -22,10 +22,12 @@ export interface QuestionOptions {
   readonly asksWal?: boolean;
 }
 
+type FailedQuestion = 'question_failed' | 'too_much_state' | 'unclear_statement';
+
 export type QuestionResult =
   | { readonly kind: 'answered'; readonly state: CarriedState }
   /** The session goes on as it was. `why` is for logs. */
-  | { readonly kind: 'failed'; readonly reason: 'question_failed' | 'too_much_state'; readonly why: string }
+  | { readonly kind: 'failed'; readonly reason: FailedQuestion; readonly why: string }
   /** The server has ended the session, or cannot be understood: the session cannot go on. */
   | { readonly kind: 'over'; readonly why: string };
 
@@ -90,6 +92,12 @@ SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
   'wal', ${asksWal ? WAL_EXPRESSION : 'NULL'}
 )::pg_catalog.text, 'UTF8'), 'base64')`;
 }
+
+/**
+ * FETCH, perhaps behind a comment. Its rows depend on a cursor that is gone. To describe such a statement crashes
+ * PostgreSQL, 15 and 18 alike: FetchStatementTargetList() in tcop/pquery.c takes its portal for valid.
+ */
+const FETCHES = /^[\s;]*(?:fetch\b|(?:--|\/\*)[^]*\bfetch\b)/i;
 
 /** Base64 with its line ends, and the frame around it. */
 const longestRow = (stateBytes: number): number => Math.ceil(stateBytes * 1.4) + 1_000;
@@ -164,9 +172,10 @@ export class SessionQuestion {
     if (before?.kind === 'answered') return { kind: 'answered', state: this.#withDescriptions(before.state) };
     if (this.#answer === undefined) return failed('too_much_state', `over ${this.#options.maxStateBytes} bytes`);
     const state = readState(this.#answer, this.#limits);
-    return state === undefined
-      ? failed('question_failed', 'the answer is not understood')
-      : { kind: 'answered', state };
+    if (state === undefined) return failed('question_failed', 'the answer is not understood');
+    const fetching = state.prepared.find(({ statement }) => FETCHES.test(statement));
+    if (fetching !== undefined) return failed('unclear_statement', `${fetching.name}: it reads from a cursor`);
+    return { kind: 'answered', state };
   }
 
   /** PostgreSQL before 16 does not list the types of the rows. */
@@ -213,6 +222,6 @@ export class SessionQuestion {
   }
 }
 
-function failed(reason: 'question_failed' | 'too_much_state', why: string): QuestionResult {
+function failed(reason: FailedQuestion, why: string): QuestionResult {
   return { kind: 'failed', reason, why };
 }

@@ -2,9 +2,12 @@
 // answers and nothing else.
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { describeOnSandbox } from '../../support/clusters/describe-on-clusters.ts';
+import type { SandboxClusterOptions } from '../../support/clusters/sandbox-cluster.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
 import { prependHostAccess } from '../../support/moves/host-access.ts';
 import { findSession, listSessions, move, type MoveAnswer, moveSession } from '../../support/moves/move.ts';
-import { movingLab } from '../../support/moves/moving-lab.ts';
+import { type MovingLab, movingLab } from '../../support/moves/moving-lab.ts';
+import { whyNoSystemPostgres } from '../../support/moves/system-postgres.ts';
 import { bind, parse, query, rowsOf, typesOf, WireSession } from '../../support/moves/wire-session.ts';
 import { COPY_DONE, EXECUTE, FLUSH, SYNC, aMessage } from '../../support/sockets/messages.ts';
 import { until } from '../../support/waiting/until.ts';
@@ -12,8 +15,18 @@ import { until } from '../../support/waiting/until.ts';
 const BACKEND = 'select pg_backend_pid()';
 const MOVED = { result: 'moved', reason: null };
 
-describeOnSandbox('moves on the wire', (on) => {
-  const lab = movingLab(on, { moves: { wait: '30s' } });
+describeWire('18', 'embedded');
+describeUnless(await whyNoSystemPostgres(), 'with the PostgreSQL of the system', () =>
+  describeWire('of the system', 'system'),
+);
+
+function describeWire(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
+  describeOnSandbox(`moves on the wire, PostgreSQL ${version}`, (on) =>
+    wireTests(movingLab(on, { cluster: { postgres }, moves: { wait: '30s' } })),
+  );
+}
+
+function wireTests(lab: MovingLab): void {
   const sessions: WireSession[] = [];
   beforeAll(async () => {
     const { name } = await lab.cluster.leader();
@@ -120,6 +133,24 @@ describeOnSandbox('moves on the wire', (on) => {
     expect(session.unasked).toEqual([]);
   });
 
+  it('a prepared FETCH whose cursor is gone: the session stays, and the server lives', async () => {
+    const session = await open('fetching');
+    session.send(query('begin; declare c cursor for select 1'));
+    await session.answers(1);
+    session.send(parse('plain', 'fetch c'), parse('commented', '/* of a driver */ FETCH c'), SYNC);
+    expect(typesOf(await session.answers(1))).toBe('11Z');
+    session.send(query('commit'));
+    await session.answers(1);
+    const backend = await valueOf(session, BACKEND);
+    for (const name of ['plain', 'commented']) {
+      expect(await move(lab.moving, 'fetching')).toMatchObject({ result: 'stayed', reason: 'unclear_statement' });
+      session.send(aMessage('C', Buffer.from(`S${name}\0`)), SYNC);
+      await session.answers(1);
+    }
+    expect(await valueOf(session, BACKEND)).toBe(backend);
+    expect(await move(lab.moving, 'fetching')).toMatchObject(MOVED);
+  });
+
   it('a burst of statements is cut between two of them: each is answered once, in its order', async () => {
     const session = await open('burst');
     const numbers = Array.from({ length: 2000 }, (_, n) => String(n));
@@ -161,7 +192,7 @@ describeOnSandbox('moves on the wire', (on) => {
     expect(await moved.done).toMatchObject(MOVED);
     expect(session.unasked).toEqual([]);
   });
-});
+}
 
 async function valueOf(session: WireSession, text: string): Promise<string> {
   session.send(query(text));

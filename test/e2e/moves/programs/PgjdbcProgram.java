@@ -85,6 +85,8 @@ class PgjdbcProgram {
           }
         case "prepare": {
           PreparedStatement statement = db.prepareStatement(words[1].replace("$1", "?"));
+          // It is prepared at the server at its first execution.
+          statement.unwrap(org.postgresql.PGStatement.class).setPrepareThreshold(1);
           statements.put(words[0], statement);
           execute(words[0], 0);
           return "";
@@ -146,8 +148,6 @@ class PgjdbcProgram {
       properties.setProperty("ApplicationName", name);
       // Without it the name is set by a statement after the login.
       properties.setProperty("assumeMinServerVersion", "9.0");
-      // A PreparedStatement is prepared at the server at its first execution.
-      properties.setProperty("prepareThreshold", "1");
       if (!options.isEmpty()) properties.setProperty("options", options);
       String url = "jdbc:postgresql://" + System.getenv("PGHOST") + ":" + System.getenv("PGPORT") + "/";
       return DriverManager.getConnection(url + System.getenv("PGDATABASE"), properties);
