@@ -23,8 +23,8 @@ export function findHaproxy(): string | undefined {
 export interface RunningHaproxy {
   readonly ports: { readonly write: number; readonly read: number };
   /** Whether its own view is this. */
-  isSettled(leader: MemberAddress, replicas: readonly MemberAddress[]): Promise<boolean>;
-  stop(): Promise<void>;
+  readonly isSettled: (leader: MemberAddress, replicas: readonly MemberAddress[]) => Promise<boolean>;
+  readonly stop: () => Promise<void>;
 }
 
 /** `checks`: the interval and the counts of the health check. `most`: sessions. */

@@ -18,7 +18,7 @@ export interface MovesPeer {
   readonly target: ProgramTarget;
   /** Whether it routes to this primary. */
   isSettled(leader: MemberAddress, replicas: readonly MemberAddress[]): Promise<boolean>;
-  /** What an operator does with it around a switchover. */
+  /** The operator's part, before and after a switchover. */
   before(): Promise<void>;
   after(): Promise<void>;
   stop(): Promise<void>;

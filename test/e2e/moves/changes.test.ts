@@ -1,5 +1,5 @@
-// A move is a login: what an administrator changed since the first one decides. On the PostgreSQL of the sandbox, and on
-// that of the system, which is 15 on Debian 12.
+// A move is a login: what an administrator changed since the first one decides. On the PostgreSQL of the sandbox, and
+// on that of the system, which is 15 on Debian 12.
 import { describeChanges } from '../../support/moves/change-tests.ts';
 import { whyNoSystemPostgres } from '../../support/moves/system-postgres.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';

@@ -27,7 +27,7 @@ function secretsOf(password: string, verifier: string): Secrets {
     /^SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):(.+)$/.exec(verifier) ?? [];
   const salted = pbkdf2Sync(password, Buffer.from(salt, 'base64'), Number(iterations), 32, 'sha256');
   const clientKey = createHmac('sha256', salted).update('Client Key').digest();
-  // What the test itself computes must be what the server has.
+  // The key that the test computes must fit to the one that the server has.
   expect(createHash('sha256').update(clientKey).digest('base64')).toBe(stored);
   const keys = [clientKey, Buffer.from(stored, 'base64'), Buffer.from(server, 'base64')];
   const texts = keys.flatMap((key) => [key.toString('base64'), key.toString('hex'), key.toString('latin1')]);

@@ -21,7 +21,7 @@ export interface RunningTool {
   readonly stdout: Readable;
   /** Rejects, with what it said, when it ends with another code than 0. */
   readonly done: Promise<void>;
-  signal(name: NodeJS.Signals): void;
+  readonly signal: (name: NodeJS.Signals) => void;
 }
 
 /** For people; undefined when it is there. */

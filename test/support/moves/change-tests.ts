@@ -1,4 +1,4 @@
-// What others change between the login of a session and its move: the next login decides, as any login would. A session
+// Changes by others between the login of a session and its move: the next login decides, as any login would. A session
 // that cannot go on ends with the reason, and never goes on with less than it had.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SandboxClusterOptions } from '../clusters/sandbox-cluster.ts';

@@ -1,5 +1,5 @@
-// A session of some driver, whose state a test sets up and asks for again. Each call rejects with a ProgramError when the
-// driver has one.
+// A session of some driver, whose state a test sets up and asks for again. Each call rejects with a ProgramError when
+// the driver has one.
 
 export interface DrivenSession {
   /** It is the session's application_name. */

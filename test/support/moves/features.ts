@@ -1,4 +1,4 @@
-// What a session can have that its client relies on: how it is set up, and what must be there after a move.
+// The state of a session that its client relies on: how it is set up, and that it is still there after a move.
 import { expect } from 'vitest';
 import type { DrivenSession } from './driven-session.ts';
 import { COMPUTED } from './prepared-database.ts';
@@ -9,8 +9,8 @@ export interface Feature {
   readonly needs: readonly string[];
   /** Of the startup packet. */
   readonly options?: string;
-  setUp(session: DrivenSession): Promise<void>;
-  expectKept(session: DrivenSession): Promise<void>;
+  readonly setUp: (session: DrivenSession) => Promise<void>;
+  readonly expectKept: (session: DrivenSession) => Promise<void>;
 }
 
 const SETTINGS = {

@@ -37,7 +37,9 @@ export class WireSession {
     this.#socket.write(Buffer.concat(bytes));
   }
 
-  /** The messages up to so many ReadyForQuery, which are taken. ParameterStatus is left out: it may come at any time. */
+  /**
+   * The messages up to so many ReadyForQuery, which are taken. ParameterStatus is left out: it may come at any time.
+   */
   async answers(count: number): Promise<readonly WireMessage[]> {
     const isReady = ({ type }: WireMessage): boolean => type === 'Z';
     await until(`${count} answers`, () => {
@@ -49,7 +51,7 @@ export class WireSession {
     return this.#messages.splice(0, end + 1).filter(({ type }) => type !== 'S');
   }
 
-  /** What came that nobody asked for. */
+  /** The messages that answer no request. */
   get unasked(): readonly WireMessage[] {
     return this.#messages.filter(({ type }) => type !== 'S');
   }

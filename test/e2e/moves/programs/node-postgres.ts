@@ -32,7 +32,7 @@ serve(async (name, options): Promise<Session> => {
   let load: Load | undefined;
 
   async function first(query: Omit<QueryArrayConfig, 'rowMode'>): Promise<string> {
-    const { rows } = await client.query<[unknown]>({ ...query, rowMode: 'array' });
+    const { rows } = await client.query<[string | number | boolean | null]>({ ...query, rowMode: 'array' });
     return String(rows[0]?.[0] ?? '');
   }
 

@@ -66,7 +66,7 @@ serve(async (name, options): Promise<Session> => {
         setTimeout(() => query.cancel(), 300);
         return query.then(() => 'no error', stateOf);
       },
-      parameter: async (parameter = '') => String(Reflect.get(sql.parameters, parameter) ?? ''),
+      parameter: async (parameter = '') => String(Reflect.get(sql.parameters, parameter)),
       load: async (table = '') => {
         load = new Load(() => sql`insert into ${sql(table)} (source) values (${name})`);
         return '';
