@@ -104,11 +104,13 @@ function wireTests(lab: MovingLab): void {
 
   it('an unnamed statement that is too long to keep: the session stays', async () => {
     const session = await open('long');
-    session.send(parse('', `select ${'1 + '.repeat(5000)} 1`), SYNC);
+    session.send(parse('', `select /* ${'long '.repeat(5000)} */ 5001`), SYNC);
     await session.answers(1);
     expect(await move(lab.moving, 'long')).toMatchObject({ result: 'stayed', reason: 'unnamed_statement' });
     session.send(bind(''), EXECUTE, SYNC);
-    expect(rowsOf(await session.answers(1))).toEqual(['5001']);
+    const answer = await session.answers(1);
+    expect(typesOf(answer)).toBe('2DCZ');
+    expect(rowsOf(answer)).toEqual(['5001']);
   });
 
   it('named statements and their types', async () => {

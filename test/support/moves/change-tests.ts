@@ -25,7 +25,8 @@ const FATAL: readonly Change[] = [
   { name: 'NOLOGIN', between: ['alter role ROLE nologin'], reason: 'move_login' },
   {
     name: 'no CONNECT for the database',
-    between: ['revoke connect on database app from public'],
+    // The verifiers are in the same database.
+    between: ['grant connect on database app to pointsman_lookup', 'revoke connect on database app from public'],
     reason: 'move_login',
   },
   { name: 'the role is a superuser now', between: ['alter role ROLE superuser'], reason: 'move_login' },
