@@ -115,8 +115,8 @@ export class MovableSession implements Movable, Traveller {
       this.#record.answered(found, mover.clock.now());
       mover.asked(this, member, result?.kind === 'answered' ? found.kind : 'failed', startedAt);
       onAnswer(found, result?.kind === 'answered' ? result.state : undefined);
-      // Without a FATAL error of the server nothing tells its client.
-      if (result?.kind === 'over' && session.isWhole() && !session.isFatal()) host.cut('internal_error', result.why);
+      // After a FATAL error the server closes by itself. Bytes that are no protocol must not reach the client.
+      if (result?.kind === 'over' && session.isWhole() && !session.isFatal()) host.cut('backend_closed', result.why);
     });
   }
 

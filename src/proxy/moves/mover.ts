@@ -289,8 +289,8 @@ export class Mover {
     const { concurrent, perSecond } = this.#inputs.policy() ?? NO_LONGER;
     if (perSecond !== this.#perSecond) this.#bucket = new TokenBucket((this.#perSecond = perSecond), now);
     for (const [pool, queue] of this.#queues) {
-      while (this.#moving.size < concurrent && this.#isRouted(pool)) {
-        if (!queue.isReady(now)) break;
+      // First, whatever else holds: a pause that is over must not be waited for again.
+      while (queue.isReady(now) && this.#moving.size < concurrent && this.#isRouted(pool)) {
         const waitMs = this.#bucket.take(now);
         if (waitMs > 0) return this.#pumpAt(now + waitMs);
         const session = queue.take();

@@ -4,6 +4,7 @@ import type { Server, Socket } from 'node:net';
 import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
 import type { Address } from '../../../src/model/member.ts';
 import { close, listen } from './listen.ts';
+import { serveMovable } from './movable-server.ts';
 import {
   AUTHENTICATION_OK,
   COMMAND_COMPLETE,
@@ -28,10 +29,21 @@ export interface FakeBackend {
   /**
    * `echo`: returns the bytes and the half-close. `silent`: reads and sends nothing. `polite`: asks for authentication,
    * then is silent. `stalled`: does not even read. `stopping`: answers that it shuts down. `gone`: closes without a
-   * word. `full`: has no room for one more. `obliging`: lets every client in and answers every message as a query
-   * that selects one. `standby`: the same, and reports that it is a standby.
+   * word. `full`: has no room for one more. `obliging`: lets every client in and answers every message as a query that
+   * selects one. `standby`: the same, and reports that it is a standby. `movable`: the same, and tells the state of its
+   * sessions, of the user `app`.
    */
-  behaviour: 'echo' | 'silent' | 'polite' | 'stalled' | 'stopping' | 'full' | 'gone' | 'obliging' | 'standby';
+  behaviour:
+    | 'echo'
+    | 'silent'
+    | 'polite'
+    | 'stalled'
+    | 'stopping'
+    | 'full'
+    | 'gone'
+    | 'obliging'
+    | 'standby'
+    | 'movable';
   readonly connections: readonly BackendConnection[];
   /** The only connection, or the newest. */
   last(): BackendConnection;
@@ -115,6 +127,7 @@ function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConn
   if (behaviour === 'stalled') return connection;
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   if (behaviour === 'echo') socket.pipe(socket);
+  if (behaviour === 'movable') serveMovable(socket, 'app');
   const welcome = WELCOMES[behaviour];
   if (welcome !== undefined) {
     socket.on('data', (chunk: Buffer) => oblige(socket, chunk, welcome)).on('end', () => socket.end());

@@ -72,17 +72,21 @@ class RudeClient {
   #socket: Socket;
   readonly #carrier: Socket;
 
-  constructor(at: Address, wantsTls: boolean) {
+  constructor(at: Address, wantsTls: boolean, greeting: Uint8Array | undefined) {
     const carrier = connect({ ...at, allowHalfOpen: true });
     const raw = watch(carrier);
     this.#carrier = carrier;
     this.#socket = carrier;
-    if (!wantsTls) return;
+    if (!wantsTls) {
+      if (greeting !== undefined) carrier.write(greeting);
+      return;
+    }
     carrier.write(SSL_REQUEST);
     carrier.once('data', (answer: Buffer) => {
       if (answer.toString() !== 'S' || carrier.destroyed) return;
       this.#socket = over(raw).socket;
       carry(this.#socket, carrier);
+      if (greeting !== undefined) this.#socket.write(greeting);
     });
   }
 
@@ -122,6 +126,8 @@ export interface RudeClientsInputs {
   readonly isTls: boolean;
   /** Their messages. Default: WORDS. */
   readonly words?: readonly Uint8Array[] | undefined;
+  /** Their first message. Default: one of `words`, when its turn has come. */
+  readonly greeting?: Uint8Array;
 }
 
 export class RudeClients {
@@ -133,8 +139,8 @@ export class RudeClients {
   }
 
   connect(): void {
-    const { dice, at, isTls } = this.#inputs;
-    this.#clients.push(new RudeClient(at(dice.pick(['write', 'read'])), isTls && dice.isLucky(0.8)));
+    const { dice, at, isTls, greeting } = this.#inputs;
+    this.#clients.push(new RudeClient(at(dice.pick(['write', 'read'])), isTls && dice.isLucky(0.8), greeting));
   }
 
   /** One of those that are still there does something. */
@@ -173,10 +179,13 @@ const BEHAVIOURS: readonly FakeBackend['behaviour'][] = [
 export class RudeServers {
   readonly #dice: Dice;
   readonly #backends: readonly FakeBackend[];
+  readonly #usual: FakeBackend['behaviour'] | undefined;
 
-  constructor(dice: Dice, backends: readonly FakeBackend[]) {
+  /** `usual`: the behaviour that is as likely as all others together. */
+  constructor(dice: Dice, backends: readonly FakeBackend[], usual?: FakeBackend['behaviour']) {
     this.#dice = dice;
     this.#backends = backends;
+    this.#usual = usual;
   }
 
   /** One of them does something, to one of its sessions or to those that come. */
@@ -184,7 +193,8 @@ export class RudeServers {
     const dice = this.#dice;
     const backend = dice.pick(this.#backends);
     const open = backend.connections.filter(({ isClosed }) => !isClosed);
-    if (open.length === 0 || dice.isLucky(0.2)) backend.behaviour = dice.pick(BEHAVIOURS);
+    if (open.length === 0 || dice.isLucky(0.2))
+      backend.behaviour = this.#usual !== undefined && dice.isLucky(0.5) ? this.#usual : dice.pick(BEHAVIOURS);
     else dice.pick(actsOf(dice.pick(open), dice))();
   }
 

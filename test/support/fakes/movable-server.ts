@@ -1,0 +1,91 @@
+// The part of a fake PostgreSQL that sessions can move to and from: it lets every client in, answers what Pointsman
+// asks about a session without state, and every other statement as a query that selects one.
+import type { Socket } from 'node:net';
+import {
+  AUTHENTICATION_OK,
+  COMMAND_COMPLETE,
+  aMessage,
+  aNumber,
+  backendKeyData,
+  parameterStatus,
+  readyForQuery,
+} from '../sockets/messages.ts';
+
+const WELCOME = Buffer.concat([
+  AUTHENTICATION_OK,
+  parameterStatus('server_version', '16.1'),
+  backendKeyData(42, Buffer.alloc(4, 7)),
+  readyForQuery('I'),
+]);
+/** Of every session; `session_user` is added. */
+const STATE = {
+  settings: null,
+  privileged: null,
+  resets: { statement_timeout: '0' },
+  custom: null,
+  named: null,
+  prepared: null,
+  role: 'none',
+  listening: null,
+  cursors: null,
+  advisory: 0,
+  temporary: 0,
+  slots: 0,
+  search_path: 'public',
+  wal: null,
+};
+const FIRST = 8;
+
+export function serveMovable(socket: Socket, user: string): void {
+  let rest = Buffer.alloc(0);
+  let isStarting = true;
+  let sql = '';
+  const answers: Record<string, () => Buffer> = {
+    P: () => aMessage('1'),
+    B: () => aMessage('2'),
+    E: () => Buffer.concat([rowFor(sql, user), COMMAND_COMPLETE]),
+    C: () => aMessage('3'),
+    S: () => readyForQuery('I'),
+    Q: () => Buffer.concat([COMMAND_COMPLETE, readyForQuery('I')]),
+  };
+  socket.on('data', (chunk: Buffer) => {
+    rest = Buffer.concat([rest, chunk]);
+    const replies: Buffer[] = [];
+    for (;;) {
+      const header = isStarting ? 0 : 1;
+      if (rest.length < header + 4) break;
+      const end = header + rest.readInt32BE(header);
+      if (end < header + 4) return void socket.destroy();
+      if (rest.length < end) break;
+      const message = rest.subarray(0, end);
+      rest = rest.subarray(end);
+      if (isStarting) {
+        if (message.length < FIRST || message.readUInt16BE(4) !== 3) return void socket.end('N');
+        isStarting = false;
+        replies.push(WELCOME);
+        continue;
+      }
+      const type = String.fromCharCode(message[0] ?? 0);
+      if (type === 'X') return void socket.end(Buffer.concat(replies));
+      if (type === 'P') sql = message.toString('latin1');
+      replies.push(answers[type]?.() ?? Buffer.alloc(0));
+    }
+    if (socket.writable) socket.write(Buffer.concat(replies));
+    return undefined;
+  });
+  socket.on('end', () => socket.end());
+}
+
+function rowFor(sql: string, user: string): Buffer {
+  if (sql.includes('json_build_object')) {
+    const document = JSON.stringify({ ...STATE, session_user: user });
+    return dataRow(Buffer.from(document).toString('base64'));
+  }
+  if (sql.includes("current_setting('role'), session_user")) return dataRow('none', user, 'public');
+  return sql.includes('SHOW ') ? dataRow('0') : Buffer.alloc(0);
+}
+
+function dataRow(...values: readonly string[]): Buffer {
+  const fields = values.flatMap((value) => [aNumber(Buffer.byteLength(value)), Buffer.from(value)]);
+  return aMessage('D', Buffer.concat([Buffer.of(0, values.length), ...fields]));
+}
