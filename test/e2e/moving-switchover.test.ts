@@ -10,10 +10,10 @@ import { runTool, whyNoTool } from '../support/applications/client-tools.ts';
 import { HeldSession } from '../support/applications/held-session.ts';
 import { CREATE_KEYS, startUniqueWriters } from '../support/applications/unique-writers.ts';
 import { waitForCandidates } from '../support/clusters/candidates.ts';
-import type { ClusterUnderTest } from '../support/clusters/cluster-under-test.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import type { Lab } from '../support/clusters/describe-on-clusters.ts';
 import { SERVER_NAME, serverName } from '../support/clusters/server-name.ts';
+import { userlist } from '../support/clusters/userlist.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
 import { Command } from '../support/processes/command.ts';
 import { until } from '../support/waiting/until.ts';
@@ -224,14 +224,4 @@ function stateNumber(index: number): Pick<State, 'tenant' | 'memory'> {
 async function stateOf({ client }: HeldSession): Promise<State | undefined> {
   const { rows } = await client.query<State>({ name: 'state', text: STATE });
   return rows[0];
-}
-
-/** A file with the verifier of the application's role, as PgBouncer has it. */
-async function userlist(cluster: ClusterUnderTest, directory: string): Promise<string> {
-  const { name } = await cluster.leader();
-  const { user } = cluster.app;
-  const [row] = await cluster.sql(name, `select rolpassword from pg_authid where rolname = '${user}'`);
-  const file = join(directory, 'userlist.txt');
-  await writeFile(file, `"${user}" "${String(row?.['rolpassword'])}"\n`, { mode: 0o600 });
-  return file;
 }

@@ -1,7 +1,9 @@
 // A real Prometheus scrapes a real Pointsman through a switchover and a kill of the primary. Every query of every
 // dashboard, and every metric of every rule, has data then: a name that exists nowhere gives an empty panel, not an
 // error.
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { dashboardFiles } from '../support/deploy/monitoring/dashboards/all.ts';
@@ -9,11 +11,13 @@ import { ALERTS, readAlerts, readRecordings, RECORDINGS } from '../support/deplo
 import { CREATE_WRITES, READ_ROW, startConnectLoad, WRITE_ROW } from '../support/applications/connect-load.ts';
 import { HeldSession } from '../support/applications/held-session.ts';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
+import { userlist } from '../support/clusters/userlist.ts';
 import { missingPrometheus, PrometheusProcess } from '../support/processes/prometheus-process.ts';
 import type { TimeRange } from '../support/processes/prometheus-process.ts';
 import { describeUnless } from '../support/runner/unless-missing.ts';
 import { SERVER } from '../support/values/tls-files.ts';
 
+const TOKEN = '0123456789abcdef-operator';
 const SCRAPES = { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' };
 
 /** Metrics of the rules without data here, with the reason. */
@@ -36,6 +40,8 @@ const dashboard = z.looseObject({
   annotations: z.object({ list: z.array(z.looseObject({ name: z.string(), expr: z.string() })) }),
   templating: z.object({ list: z.array(z.looseObject({ name: z.string(), query: z.string().default('') })) }),
 });
+
+const listed = z.looseObject({ sessions: z.array(z.looseObject({ id: z.number() })) });
 
 /** Every query, as Grafana sends it when all jobs and instances are chosen. */
 function panelQueries(scope: string): readonly PanelQuery[] {
@@ -79,13 +85,19 @@ function selectorsOf(expr: string): readonly string[] {
 
 describeUnless(missingPrometheus, 'with Prometheus', () => {
   describeOnSandbox('a switchover and a kill of the primary, scraped', (on) => {
+    let directory = '';
     const lab = on.clusterWithPointsman({
       sql: CREATE_WRITES,
-      // Workers, certificates and branches have metrics of their own.
-      pointsman: {
-        workers: 2,
-        client: { tls: { mode: 'terminate', ...SERVER } },
-        branches: { source: 'static', static: { 'pr-1': '127.0.0.1:1' } },
+      // Workers, certificates, branches and moves have metrics of their own.
+      pointsman: async (cluster) => {
+        directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
+        return {
+          workers: 2,
+          admin: { address: '127.0.0.1:0', token: TOKEN },
+          client: { tls: { mode: 'terminate', ...SERVER } },
+          branches: { source: 'static', static: { 'pr-1': '127.0.0.1:1' } },
+          moves: { roles: [cluster.app.user], verifiers: { file: await userlist(cluster, directory) } },
+        };
       },
     });
     let prometheus: PrometheusProcess;
@@ -108,19 +120,33 @@ describeUnless(missingPrometheus, 'with Prometheus', () => {
         { 'alerts.yaml': alerts ?? '', 'recordings.yaml': recordings?.replace(/interval: \w+/, 'interval: 1s') ?? '' },
       );
     });
-    afterAll(() => prometheus.stop());
+    afterAll(async () => {
+      await prometheus.stop();
+      await rm(directory, { recursive: true, force: true });
+    });
+
+    /** The only session, to the same server. */
+    const moveSession = async (): Promise<void> => {
+      const admin = `http://127.0.0.1:${await lab.pointsman.port('admin')}`;
+      const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+      const { sessions } = listed.parse(await (await fetch(`${admin}/sessions`, { headers })).json());
+      expect(sessions.length).toBe(1);
+      const moved = await fetch(`${admin}/sessions/${sessions[0]?.id}/move`, { method: 'POST', headers, body: '{}' });
+      expect(await moved.json()).toMatchObject({ result: 'moved' });
+    };
 
     it('every query of every panel, alert and recording rule has data', async () => {
       const { cluster, pointsman } = lab;
       await waitFor('pointsman_pool_route{pool="write",route="open"} == 1');
       const [write, read] = await Promise.all(['write', 'read'].map((pool) => pointsman.port(pool)));
+      const session = await HeldSession.open(write ?? 0, cluster.app);
+      await moveSession();
       const client = { host: '127.0.0.1', ...cluster.app, perSecond: 20 };
       const loads = [
         startConnectLoad({ ...client, port: write ?? 0, sql: WRITE_ROW }),
         startConnectLoad({ ...client, port: read ?? 0, sql: READ_ROW }),
       ];
       try {
-        const session = await HeldSession.open(write ?? 0, cluster.app);
         const next = await cluster.switchover();
         await waitFor('pointsman_primary_changes_total{kind="switchover"} == 1');
         await pointsman.waitFor('the end of the session on the old primary', () => session.endedAtMs !== undefined);

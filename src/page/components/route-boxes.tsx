@@ -82,7 +82,7 @@ export function PoolLabel({ pool, place, limits }: PoolLabelProps): JSX.Element 
     <p class={`routes-label routes-label-${route}`} style={placed(place.label)} title={check}>
       {route === 'open' && waiting === 0 && moving === 0 && check}
       {route === 'closed' && 'clients are refused'}
-      {route !== 'closed' && (waiting > 0 || route === 'hold') && (
+      {route !== 'closed' && (waiting > 0 || (route === 'hold' && moving === 0)) && (
         <>
           {numberText(waiting)} wait
           {waitSeconds !== undefined && (

@@ -2,6 +2,7 @@
 import { afterEach, expect } from 'vitest';
 import type { ConfigOverrides } from '../processes/pointsman-config.ts';
 import { clusterWithPointsman } from '../clusters/cluster-with-pointsman.ts';
+import type { ClusterUnderTest } from '../clusters/cluster-under-test.ts';
 import type { ClusterWithPointsman } from '../clusters/cluster-with-pointsman.ts';
 import { SandboxCluster } from '../clusters/sandbox-cluster.ts';
 import type { Page } from 'playwright-core';
@@ -24,10 +25,14 @@ export interface PageLab extends ClusterWithPointsman<SandboxCluster> {
   readonly open: (options?: TabOptions & WhereTo) => Promise<Tab>;
 }
 
-/** Call inside describe. */
-export function pageLab(more: ConfigOverrides = {}): PageLab {
+/** Call inside describe. A function is called once, when the cluster is there. */
+export function pageLab(
+  more: ConfigOverrides | ((cluster: ClusterUnderTest) => Promise<ConfigOverrides>) = {},
+): PageLab {
   const running = inBrowser();
-  const lab = clusterWithPointsman(() => SandboxCluster.start(), { pointsman: { ...SETTINGS, ...more } });
+  const lab = clusterWithPointsman(() => SandboxCluster.start(), {
+    pointsman: async (cluster) => ({ ...SETTINGS, ...(typeof more === 'function' ? await more(cluster) : more) }),
+  });
   const tabs: Tab[] = [];
   afterEach(async () => {
     const closed = tabs.splice(0);

@@ -1,0 +1,14 @@
+// The source of verifiers for sessions that move.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ClusterUnderTest } from './cluster-under-test.ts';
+
+/** A file with the verifier of the application's role, as PgBouncer has it. */
+export async function userlist(cluster: ClusterUnderTest, directory: string): Promise<string> {
+  const { name } = await cluster.leader();
+  const { user } = cluster.app;
+  const [row] = await cluster.sql(name, `select rolpassword from pg_authid where rolname = '${user}'`);
+  const file = join(directory, 'userlist.txt');
+  await writeFile(file, `"${user}" "${String(row?.['rolpassword'])}"\n`, { mode: 0o600 });
+  return file;
+}
