@@ -94,7 +94,9 @@ async function pool(program: RunningProgram, name: string): Promise<Pooled> {
     () => undefined,
     (error: unknown) => `before the switchover: ${String(error)}`,
   );
-  return { session, state: await shownState(session), server: await session.value(SERVER), failure };
+  // A driver that prepares every statement prepares this one, too.
+  const server = await session.value(SERVER);
+  return { session, state: await shownState(session), server, failure };
 }
 
 async function setUp(session: DrivenSession): Promise<void> {

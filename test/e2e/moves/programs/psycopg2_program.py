@@ -92,6 +92,10 @@ class Session:
             return error.pgcode or str(error)
         return "no error"
 
+    def encode(self, encoding):
+        self.connection.set_client_encoding(encoding)
+        return ""
+
     def parameter(self, name):
         return self.connection.get_parameter_status(name) or ""
 
