@@ -1,0 +1,146 @@
+// `npm run bench:moves-idle`: many idle sessions before one cluster of the sandbox. The memory of a session with `moves`
+// and without, and how long a switchover takes that moves all of them.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Client } from 'pg';
+import { waitForCandidates } from '../support/clusters/candidates.ts';
+import { waitForMembers } from '../support/clusters/pool-members.ts';
+import { SandboxCluster } from '../support/clusters/sandbox-cluster.ts';
+import { movesConfig, prepareDatabase, TOKEN } from '../support/moves/prepared-database.ts';
+import { Command } from '../support/processes/command.ts';
+import { type ConfigOverrides, configFor } from '../support/processes/pointsman-config.ts';
+import { type PointsmanProcess, startPointsman } from '../support/processes/pointsman-process.ts';
+
+const AT_A_TIME = 16;
+const STATEMENTS = 6;
+/** Sessions that come and go before, so that code and caches are there. */
+const WARM_UP = 50;
+const SETTLED_MS = 60_000;
+
+interface Memory {
+  readonly heap: number;
+  readonly external: number;
+}
+
+const { values } = parseArgs({ options: { sessions: { type: 'string', default: '1000' } } });
+const count = Number(values.sessions);
+if (!Number.isInteger(count) || count < 1) throw new Error(`--sessions: '${values.sessions}' is not a whole number`);
+
+const directory = mkdtempSync(join(tmpdir(), 'pointsman-moves-'));
+const cluster = await SandboxCluster.start({ parameters: { max_connections: count + 100 } });
+try {
+  await prepareDatabase(cluster);
+  const admin = { address: '127.0.0.1:0', token: TOKEN };
+  const client = { max_sessions: count + 100 };
+  await play('without moves', { admin, client }, false);
+  await play('with moves', { client, ...movesConfig(cluster, directory) }, true);
+} finally {
+  await cluster.destroy();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+async function play(name: string, overrides: ConfigOverrides, isMoved: boolean): Promise<void> {
+  const NODE_OPTIONS = `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${directory}`;
+  const log = { level: 'info', format: 'json' };
+  const pointsman = await startPointsman(configFor(cluster, { log, ...overrides }), { NODE_OPTIONS });
+  const sessions: Client[] = [];
+  try {
+    await pointsman.waitUntilReady();
+    await waitForMembers({ cluster, pointsman }, 'write', [await cluster.leader()]);
+    const port = await pointsman.port('write');
+    await leave(await open(port, WARM_UP));
+    const before = await memoryOf(pointsman);
+    sessions.push(...(await open(port, count)));
+    const beside = await memoryOf(pointsman);
+    const kb = (key: keyof Memory): string => ((beside[key] - before[key]) / count / 1000).toFixed(1);
+    console.log(`${count} sessions ${name}: heap ${kb('heap')} kB each, buffers ${kb('external')} kB each`);
+    if (isMoved) await moveAll(pointsman, sessions);
+  } finally {
+    await leave(sessions);
+    await pointsman.stop();
+  }
+}
+
+async function moveAll(pointsman: PointsmanProcess, sessions: readonly Client[]): Promise<void> {
+  await waitForCandidates({ cluster, pointsman });
+  const backends = await Promise.all(sessions.map(backendOf));
+  const address = `127.0.0.1:${await pointsman.port('admin')}`;
+  const command = new Command(['switchover', '--admin', address, '--yes'], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+  const code = await command.code;
+  console.log(command.output);
+  if (code !== 0) throw new Error(`pointsman switchover ended with ${code}`);
+  const finished = await pointsman.waitFor(
+    'the end of the moves',
+    () => pointsman.lines.find(({ event }) => event === 'moves_finished'),
+    SETTLED_MS,
+  );
+  console.log(String(finished['msg']));
+  const kept = await Promise.all(sessions.map(async (session, at) => isKept(session, at, backends[at])));
+  console.log(`${kept.filter(Boolean).length} of ${sessions.length} have their state`);
+}
+
+async function open(port: number, wanted: number): Promise<Client[]> {
+  const sessions: Client[] = [];
+  while (sessions.length < wanted) {
+    const some = Array.from({ length: Math.min(AT_A_TIME, wanted - sessions.length) }, (_, n) => sessions.length + n);
+    sessions.push(...(await Promise.all(some.map(async (at) => openOne(port, at)))));
+  }
+  return sessions;
+}
+
+async function openOne(port: number, at: number): Promise<Client> {
+  const session = new Client({ host: '127.0.0.1', port, ...cluster.app });
+  session.on('error', (error) => console.error(`session ${at}: ${error.message}`));
+  await session.connect();
+  await session.query(`set work_mem = '${at + 64}kB'`);
+  for (let n = 1; n <= STATEMENTS; n += 1) await execute(session, n, at);
+  return session;
+}
+
+async function execute(session: Client, n: number, at: number): Promise<unknown> {
+  const { rows } = await session.query<{ sum: number }>({
+    name: `sum ${n}`,
+    text: `select $1::int + ${n} as sum`,
+    values: [at],
+  });
+  return rows[0]?.sum;
+}
+
+async function backendOf(session: Client): Promise<unknown> {
+  const { rows } = await session.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid;
+}
+
+async function isKept(session: Client, at: number, backend: unknown): Promise<boolean> {
+  const { rows } = await session.query<{ kb: number }>(
+    `select setting::int as kb from pg_settings where name = 'work_mem'`,
+  );
+  const hasSetting = rows[0]?.kb === at + 64;
+  // It knows the name already, so it does not prepare it again.
+  return (
+    hasSetting && (await execute(session, STATEMENTS, at)) === at + STATEMENTS && (await backendOf(session)) !== backend
+  );
+}
+
+/** After a heap snapshot, which collects the garbage before. */
+async function memoryOf(pointsman: PointsmanProcess): Promise<Memory> {
+  const before = snapshots();
+  pointsman.signal('SIGUSR2');
+  await pointsman.waitFor('a heap snapshot', () => snapshots() > before, SETTLED_MS);
+  // The process answers again when the snapshot is written.
+  const [heap = 0, external = 0] = [
+    await pointsman.metric('nodejs_heap_size_used_bytes'),
+    await pointsman.metric('nodejs_external_memory_bytes'),
+  ];
+  return { heap, external };
+}
+
+function snapshots(): number {
+  return readdirSync(directory).filter((file) => file.endsWith('.heapsnapshot')).length;
+}
+
+async function leave(sessions: readonly Client[]): Promise<void> {
+  await Promise.all(sessions.map((session) => session.end().catch(() => undefined)));
+}
