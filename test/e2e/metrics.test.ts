@@ -29,6 +29,7 @@ function wanted(workers: number): PointsmanWanted {
       client: { tls: { mode: 'terminate', ...SERVER }, max_handshakes: 50 },
       pools: { read: { when_all_lagging: 'least_lagging' } },
       branches: { source: 'static', static: { 'pr-1': '127.0.0.1:1' } },
+      moves: { roles: ['*'] },
       admin: { address: '127.0.0.1:0', token: TOKEN },
     },
   };
@@ -190,6 +191,8 @@ function scenarios(lab: ClusterWithPointsman): void {
     const [replica] = await replicasOf(cluster);
     await pointsman.operate(`/members/${replica.name}/drain`, TOKEN);
     const session = await HeldSession.open(await pointsman.port('write'), cluster.app);
+    // The plan asks the sessions of the primary whether they can move.
+    expect((await pointsman.admin('/switchover')).status).toBe(200);
     const { text } = await pointsman.admin('/metrics');
     await session.close();
     expect(await metricFindings(text)).toBe('');
