@@ -1,5 +1,5 @@
-// `npm run bench:moves-idle`: many idle sessions before one cluster of the sandbox. The memory of a session with `moves`
-// and without, and how long a switchover takes that moves all of them.
+// `npm run bench:moves-idle`: many idle sessions before one cluster of the sandbox. The memory of a session with
+// `moves` and without, and how long a switchover takes that moves all of them.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

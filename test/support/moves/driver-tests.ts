@@ -48,7 +48,8 @@ function driverTests(lab: MovingLab, program: KnownProgram): void {
       expect(session.events).toEqual([]);
     });
 
-    it.runIf(has('load'))(`acknowledged rows through ${ROUNDS} moves of a busy session`, async () => {
+    if (!has('load')) return;
+    it(`acknowledged rows through ${ROUNDS} moves of a busy session`, async () => {
       const session = await running.moving.open(`${program.name}-load`);
       await session.ask('load', 'loaded');
       const { id } = await findSession(lab.moving, session.name);
