@@ -4,8 +4,11 @@ import type { Instant } from '../model/instant.ts';
 import type { SamplesDocument } from './schema/samples.ts';
 
 export interface PoolSample {
+  /** Those that are parked included. */
   readonly sessions: number;
   readonly waiting: number;
+  /** Parked, or moving. */
+  readonly parked: number;
 }
 
 export interface MemberSample {
@@ -22,7 +25,7 @@ export interface Sample {
 
 export const SAMPLE_MS = 5000;
 const KEPT = 3_600_000 / SAMPLE_MS;
-/** Pools, and members. 6 kB each. */
+/** Pools, and members. 9 kB and 6 kB each. */
 const MOST_NAMES = 100;
 
 interface Series<Field extends string> {
@@ -88,7 +91,7 @@ class NamedSeries<Field extends string> {
 
 export class Samples {
   readonly #times = new Float64Array(KEPT);
-  readonly #pools = new NamedSeries<keyof PoolSample>('sessions', 'waiting');
+  readonly #pools = new NamedSeries<keyof PoolSample>('sessions', 'waiting', 'parked');
   readonly #members = new NamedSeries<keyof MemberSample>('lagBytes', 'sessions');
   #count = 0;
 

@@ -243,7 +243,7 @@ function keyOf(kind: Kind, { pool = '', member = '' }: About): string {
   return `${kind} ${pool} ${member}`;
 }
 
-const PLANNED: readonly HoldCause[] = ['switchover', 'drained'];
+const PLANNED: readonly HoldCause[] = ['switchover', 'restart', 'drained'];
 
 function routeSeverity(route: Exclude<Route, { kind: 'open' }>): Severity {
   return route.kind === 'hold' && PLANNED.includes(route.cause) ? 'info' : 'error';

@@ -216,10 +216,10 @@ function acceptedPrimary({ member, kind, detail, by, at }: Acceptance, now: Inst
 }
 
 function handover(
-  { member, phase, since }: Handover,
+  { operation, member, phase, since }: Handover,
   now: Instant,
 ): NonNullable<StatusDocument['cluster']['handover']> {
-  return { member, phase, for_seconds: seconds(now - since) };
+  return { operation, member, phase, for_seconds: seconds(now - since) };
 }
 
 /** Null for a switchover whose time has passed. */

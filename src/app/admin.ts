@@ -15,6 +15,7 @@ import type { ConfigurationStatus, OpenFilesStatus, Readiness } from '../admin/s
 import type { PoolReadiness } from '../admin/endpoints/probes.ts';
 import type { StatusDocument } from '../admin/schema/status.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
+import type { ClusterControl } from '../cluster/control.ts';
 import { configHash } from '../config/config-hash.ts';
 import { describeRoute } from '../core/describe.ts';
 import type { Config } from '../config/config.ts';
@@ -35,6 +36,7 @@ import type { OperationsOptions } from './operations.ts';
 import type { Past } from './past.ts';
 import type { RunningParts } from './reload.ts';
 import { sessionPools } from './session-pools.ts';
+import { sessionsOn } from './sessions-on.ts';
 
 /** In /status. */
 const RECENT_EVENTS = 20;
@@ -94,7 +96,7 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
     switchovers: parts.switchovers,
     events: parts.events,
     branches: () => branchesOf(parts),
-    cluster: () => running.access.control(),
+    cluster: () => clusterOf(parts),
     sessions: {
       list: (query) => proxy.sessions(query),
       kill: (session) => proxy.kill(session),
@@ -113,6 +115,20 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
     sessionsDocument(await proxy.sessions({ limit: MOST_SESSIONS }), parts.clock.now());
   const sources = { version: parts.version, status, sessions, branches: () => branchesOf(parts), settings };
   return { admin, console: createConsoleOf({ address: running.config.admin.console, sources, token }), liveStatus };
+}
+
+/** The operations on the cluster, of which a restart moves sessions. */
+async function clusterOf({ running, monitor, proxy, clock }: AdminParts): Promise<ClusterControl> {
+  const [{ withParking }, control] = await Promise.all([
+    import('../cluster/restart-in-place.ts'),
+    running.access.control(),
+  ]);
+  return withParking(control, {
+    clock,
+    moves: () => running.config.moves,
+    handOver: (handover) => monitor.handOver(handover),
+    sessions: async (member) => (await sessionsOn(proxy, member)).onMember,
+  });
 }
 
 async function branchesOf({ running, proxy, clock }: AdminParts): Promise<BranchesDocument | undefined> {

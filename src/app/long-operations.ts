@@ -8,6 +8,7 @@ import type { Clock } from '../model/instant.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { RunningParts } from './reload.ts';
+import { sessionsOn } from './sessions-on.ts';
 
 /** Of the sessions that a plan looks at. */
 const MOST_LISTED = 10_000;
@@ -67,14 +68,7 @@ function optionsOf({ clock, running, monitor, proxy, exclusion, onEvent }: LongO
       control,
       known: () => ({ policy: running.config, table: monitor().table(), snapshot: monitor().snapshot() }),
       handOver: (handover) => monitor().handOver(handover),
-      sessions: async (member) => {
-        await proxy().gather();
-        const pools = [...proxy().counts().values()];
-        return {
-          onMember: pools.reduce((sum, { members }) => sum + (members.get(member) ?? 0), 0),
-          connecting: pools.reduce((sum, { states }) => sum + states.dialing, 0),
-        };
-      },
+      sessions: (member) => sessionsOn(proxy(), member),
     },
     unreadable: async (member) => {
       const { sessions } = await proxy().sessions({ member, state: 'relaying', limit: MOST_LISTED });

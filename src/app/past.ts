@@ -42,6 +42,8 @@ export interface Past {
 const LOOK_MS = 1000;
 
 type Counts = ReadonlyMap<PoolName, PoolCounts>;
+/** The most at a time since the last sample. */
+type Peaks = ReadonlyMap<PoolName, Pick<PoolSample, 'waiting' | 'parked'>>;
 
 export function createPast({ clock, running, monitor, proxy, incidents, onOutage }: PastParts): Past {
   const incidentOf: Past['incidentAt'] = (...time) => incidentAt(incidents.list(), ...time);
@@ -49,18 +51,18 @@ export function createPast({ clock, running, monitor, proxy, incidents, onOutage
   const spans = new Spans({ now: () => clock.now(), wallClock: () => Date.now(), incidentAt: incidentOf });
   const outages = new Outages({ incidents, tell: onOutage });
   const samples = new Samples();
-  let waiting = new Map<PoolName, number>();
+  let peaks: Peaks = new Map();
   let dueAt = -Infinity;
   let cancel: (() => void) | undefined;
   const look = (): void => {
     const now = clock.now();
     const counts = proxy.counts();
-    for (const [pool, { states }] of counts) waiting.set(pool, Math.max(waiting.get(pool) ?? 0, states.holding));
+    peaks = higher(peaks, counts);
     if (now >= dueAt) {
       // Removed pools have counts, too.
       const pools = running.config.pools.map(({ name }) => name);
-      samples.put({ at: now, pools: poolSamples(pools, counts, waiting), members: memberSamples(monitor, counts) });
-      waiting = new Map();
+      samples.put({ at: now, pools: poolSamples(pools, counts, peaks), members: memberSamples(monitor, counts) });
+      peaks = new Map();
       // The next look may come a little early.
       dueAt = now + SAMPLE_MS - LOOK_MS / 2;
     }
@@ -79,19 +81,27 @@ export function createPast({ clock, running, monitor, proxy, incidents, onOutage
   return { routes, spans, samples, incidentAt: incidentOf, take, start: next, stop: () => cancel?.() };
 }
 
-function poolSamples(
-  pools: readonly PoolName[],
-  counts: Counts,
-  waiting: ReadonlyMap<PoolName, number>,
-): ReadonlyMap<PoolName, PoolSample> {
+function higher(peaks: Peaks, counts: Counts): Peaks {
   return new Map(
-    pools.map((pool) => [
-      pool,
-      {
-        sessions: [...(counts.get(pool)?.members.values() ?? [])].reduce((sum, sessions) => sum + sessions, 0),
-        waiting: waiting.get(pool) ?? 0,
-      },
-    ]),
+    [...counts].map(([pool, { states }]) => {
+      const { holding, parked = 0, moving = 0 } = states;
+      const before = peaks.get(pool);
+      const [waiting, onTheirWay] = [
+        Math.max(before?.waiting ?? 0, holding),
+        Math.max(before?.parked ?? 0, parked + moving),
+      ];
+      return [pool, { waiting, parked: onTheirWay }];
+    }),
+  );
+}
+
+function poolSamples(pools: readonly PoolName[], counts: Counts, peaks: Peaks): ReadonlyMap<PoolName, PoolSample> {
+  return new Map(
+    pools.map((pool) => {
+      const { members, states } = counts.get(pool) ?? {};
+      const sessions = [...(members?.values() ?? []), states?.parked ?? 0].reduce((sum, count) => sum + count, 0);
+      return [pool, { waiting: 0, parked: 0, ...peaks.get(pool), sessions }];
+    }),
   );
 }
 

@@ -7,8 +7,9 @@ import type { CliIo } from './io.ts';
 import type { CheckSeeds } from './live-check.ts';
 
 const CHECK_HELP = `
-With --live the exit code is 1 if no seed answers, if a member would be refused, if no primary would be usable, or if
-the source of branches refuses the request for their list. Nothing is bound or changed.
+With --live the exit code is 1 if no seed answers, if a member would be refused, if no primary would be usable, if the
+verifiers for moves cannot be read, or if the source of branches refuses the request for their list. Nothing is bound or
+changed.
 
 Example:
   pointsman check -c pointsman.yaml --live`;
@@ -44,7 +45,8 @@ export function describeConfiguration(program: Command, { configured, io, checkS
   configured('check', 'Validate a configuration and print a summary')
     .option(
       '--live',
-      'also read the member list from each seed, probe the members, try their PostgreSQL ports, and list the branches',
+      'also read the member list from each seed, probe the members, try their PostgreSQL ports, ask for the ' +
+        'verifiers of roles that move, and list the branches',
     )
     .option('--json', 'print JSON')
     .option('-q, --quiet', 'print only problems and warnings')

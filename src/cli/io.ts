@@ -51,6 +51,8 @@ export interface SandboxRequest {
   readonly dialect: 'manager' | 'patroni';
   /** With branches; their list comes from this API. */
   readonly branches?: 'storage' | 'console';
+  /** Sessions move to the next primary. */
+  readonly moves?: boolean;
   /** With a model platform; commands name versions of skills in this way. */
   readonly platform?: SkillDialect;
   /** Each host:port, on loopback. */

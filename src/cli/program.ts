@@ -17,6 +17,7 @@ import { examples } from './examples.ts';
 import { helpWithin } from './help-text.ts';
 import { EXIT } from './io.ts';
 import type { CliIo, RunApp, SandboxParts } from './io.ts';
+import { LOCATION } from './location.ts';
 import type { CheckSeeds } from './live-check.ts';
 import { describeIncidents } from './incidents/commands.ts';
 import type { PlatformParts } from './platform/context.ts';
@@ -94,7 +95,10 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
     })
     .exitOverride();
   const configured = (name: string, description: string): Command =>
-    program.command(name).description(description).option('-c, --config <file>', 'the configuration file (YAML)');
+    program
+      .command(name)
+      .description(description)
+      .option(...LOCATION.config);
   configured('run', 'Run the proxy until SIGTERM or SIGINT')
     .addOption(new Option('--log-level <level>', 'override log.level').choices(LOG_LEVELS))
     .addOption(new Option('--log-format <format>', 'override log.format').choices(LOG_FORMATS))
@@ -102,10 +106,7 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
     .action(async (options: ConfigOptions) => end(await run(options, io, runApp)));
   describeConfiguration(program, { configured, io, checkSeeds, end });
   const remote = (name: string, description: string): Command =>
-    configured(name, description).option(
-      '--admin <address>',
-      'HOST:PORT or URL of the running Pointsman (default: admin.address)',
-    );
+    configured(name, description).option(...LOCATION.admin);
   describeStatus(remote, io, end);
   describeExplain(remote, io, end);
   remote('healthcheck', 'Exit 0 if the local Pointsman is ready, 1 otherwise')

@@ -14,6 +14,7 @@ Runs three real PostgreSQL servers, a small cluster manager for each, and Points
 and testing, not for data. While it runs, its verbs and the other commands work in another terminal.
 ${examples(
   'pointsman sandbox',
+  'pointsman sandbox --moves',
   'pointsman sandbox --branches',
   'pointsman sandbox --platform',
   'pointsman sandbox kill primary',
@@ -40,6 +41,7 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
     .option('--members <n>', 'number of PostgreSQL servers, 1 to 9', '3')
     .option('--postgres <where>', 'embedded (from npm), system, or a directory with the binaries', 'embedded')
     .addOption(dialectOption())
+    .option('--moves', 'sessions of the application go on at the next primary')
     .addOption(branchesOption())
     .addOption(platformOption())
     .option('--write <address>', 'address of the write pool', '127.0.0.1:6432')

@@ -1,4 +1,5 @@
 // The operations that take a while: one at a time. The last ones are kept for later questions, in memory only.
+import { staysText } from '../core/pin-words.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { OperationEvent, ProxyEvent, WorkerEvent } from '../reports/events.ts';
@@ -36,6 +37,8 @@ export type Cancelling =
 const MOST_KEPT = 20;
 /** Anybody may read the plan, and a preflight asks the primary one question for each session. Milliseconds. */
 const PREFLIGHT_AGE_MS = 5_000;
+/** The same when the sessions are others by now: an operator who looks again must not read that none moves. */
+const CHANGED_PREFLIGHT_AGE_MS = 1_000;
 
 export class LongOperations {
   readonly #options: LongOperationsOptions;
@@ -44,7 +47,13 @@ export class LongOperations {
   /** Under way: callers at the same time share it, because members answer few requests at once. */
   #reading: ReturnType<typeof readCluster> | undefined;
   #preflight:
-    | { readonly member: MemberName; readonly at: Instant; readonly counted: Promise<Preflight | undefined> }
+    | {
+        readonly member: MemberName;
+        readonly at: Instant;
+        readonly counted: Promise<Preflight | undefined>;
+        /** Undefined: they are asked now. */
+        total: number | undefined;
+      }
     | undefined;
   #running: { readonly id: string; readonly switchover: Switchover; readonly ended: Promise<void> } | undefined;
 
@@ -60,9 +69,16 @@ export class LongOperations {
     const plan = planSwitchover(request, site.known(), { report, config });
     const { from, warnings } = plan;
     if (from === null) {
-      return { ...plan, sessions_on_primary: null, unreadable_sessions_on_primary: null, moves: null };
+      return {
+        ...plan,
+        sessions_on_primary: null,
+        unreadable_sessions_on_primary: null,
+        moves: null,
+        stays_text: null,
+      };
     }
-    const [{ onMember }, moves] = await Promise.all([site.sessions(from), this.#preflightOf(from)]);
+    const { onMember } = await site.sessions(from);
+    const moves = await this.#preflightOf(from, onMember);
     const { maxSessions } = site.known().policy.hold;
     const ending = Math.max(0, onMember - (moves?.movable ?? 0));
     const tooMany = `${ending} sessions will end, and ${maxSessions} clients may wait (hold.max_sessions)`;
@@ -72,6 +88,7 @@ export class LongOperations {
       sessions_on_primary: onMember,
       unreadable_sessions_on_primary: await unreadable(from),
       moves: moves ?? null,
+      stays_text: staysText(moves?.stays ?? {}) || null,
     };
   }
 
@@ -152,17 +169,19 @@ export class LongOperations {
     if (this.#kept.size > MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest);
   }
 
-  #preflightOf(member: MemberName): Promise<Preflight | undefined> {
+  /** `sessions`: on the member now. */
+  #preflightOf(member: MemberName, sessions: number): Promise<Preflight | undefined> {
     const { site, preflight, onEvent } = this.#options;
     const known = this.#preflight;
     const now = site.clock.now();
-    if (known?.member === member && now - known.at < PREFLIGHT_AGE_MS) return known.counted;
+    if (known?.member === member && now - known.at < ageOf(known.total, sessions)) return known.counted;
     const counted = preflight(member).then((found) => {
+      this.#preflight = { member, at: now, counted, total: found && totalOf(found) };
       if (found === undefined) return found;
       onEvent({ kind: 'preflight_finished', member, ...found, durationMs: site.clock.now() - now });
       return found;
     });
-    this.#preflight = { member, at: now, counted };
+    this.#preflight = { member, at: now, counted, total: undefined };
     return counted;
   }
 
@@ -183,6 +202,16 @@ export class LongOperations {
       moved: sessions.moved,
     });
   }
+}
+
+/** How old a preflight may be whose sessions were `total`. Milliseconds. */
+function ageOf(total: number | undefined, sessions: number): number {
+  const isAsMany = total === undefined || Math.abs(total - sessions) * 10 <= sessions;
+  return isAsMany ? PREFLIGHT_AGE_MS : CHANGED_PREFLIGHT_AGE_MS;
+}
+
+function totalOf({ movable, stays, unknown }: Preflight): number {
+  return Object.values(stays).reduce((sum, count) => sum + count, movable + unknown);
 }
 
 /** Not a number: an id from before a restart must not name another operation. */

@@ -1,5 +1,6 @@
 // The consequences for live sessions when one table follows another. They are a diff: applying it twice changes
 // nothing, and a lost event cannot lose an eviction.
+import { isOperation } from '../model/close-reason.ts';
 import type { EvictionCause } from '../model/close-reason.ts';
 import { isSameAddress } from '../model/member.ts';
 import type { Address, MemberName } from '../model/member.ts';
@@ -18,7 +19,7 @@ export interface Action {
   readonly address: Address;
   readonly cause: EvictionCause;
   readonly mode: LeaveMode;
-  /** The deadline of a drain for a switchover, from its beginning. Absent: the pool's. Milliseconds. */
+  /** The deadline of a drain for an operation, from its beginning. Absent: the pool's. Milliseconds. */
   readonly limitMs?: number;
   /** Sessions that cannot move stay. Absent: they end. */
   readonly keepsPinned?: true;
@@ -57,8 +58,8 @@ function causeOf(before: Standing, after: Leave): EvictionCause {
 }
 
 /**
- * A member that has left already leaves again only for a harder mode: for example kept for its lag, then found dead. A
- * switchover that begins or ends replaces what was planned before.
+ * A member that has left already leaves again only for a harder mode: for example kept for its lag, then found dead. An
+ * operation that begins or ends replaces what was planned before.
  */
 function departure(
   pool: PoolPolicy,
@@ -73,7 +74,7 @@ function departure(
   if (after?.kind !== 'leave') return undefined;
   const left = departed(pool, next?.route, after, causeOf(before, after));
   if (before.kind !== 'leave') return left;
-  if ((before.cause === 'switchover') !== (after.cause === 'switchover')) return left;
+  if (isOperation(before.cause) !== isOperation(after.cause)) return left;
   const known = departed(pool, previous.route, before);
   return LEAVE_FORCE[left.mode] > LEAVE_FORCE[known.mode] ? left : undefined;
 }
@@ -121,7 +122,7 @@ export function isOver(action: Action, table: RoutingTable): boolean {
   const standing = decision?.standings.get(member);
   const isThere = isSameAddress(decision?.addresses.get(member), address);
   if (action.keepsPinned === true) return !isThere || !isDue(standing);
-  if (action.cause === 'switchover' && standing?.kind === 'leave' && standing.cause !== 'switchover') return true;
+  if (isOperation(action.cause) && standing?.kind === 'leave' && !isOperation(standing.cause)) return true;
   if (isThere && standing !== undefined && standing.kind !== 'leave') return true;
   return isRelocation(action) && !hasEligible(decision?.route);
 }

@@ -29,7 +29,7 @@ export type CatchUp =
   /** `primary_unproven`: no primary said yes since. The others: the next server has not caught up. */
   | { readonly kind: 'not_yet'; readonly why: 'primary_unproven' | 'other_timeline' | 'behind' }
   /** No later evidence will prove it. */
-  | { readonly kind: 'never'; readonly why: 'timeline_unknown' | 'timeline_ended' };
+  | { readonly kind: 'never'; readonly why: 'timeline_unknown' | 'timeline_ended' | 'wal_missing' };
 
 /**
  * To be called with the snapshot of the moment when the old server answered: a later answer of its API proves nothing
@@ -103,7 +103,8 @@ function provenPrimary(pools: readonly PoolPolicy[], snapshot: Snapshot, since: 
   return first === undefined || second !== undefined ? undefined : { record: first, timeline };
 }
 
-function followed(record: MemberRecord | undefined): number | undefined {
+/** The timeline that the member follows at least. Undefined: it is not known, or it is of another cluster. */
+export function followed(record: MemberRecord | undefined): number | undefined {
   return record?.mismatch === undefined ? record?.status?.timeline : undefined;
 }
 

@@ -31,8 +31,8 @@ export interface TimelineEnds {
 /** The last answer that a session got. */
 export interface Told {
   readonly member: MemberName;
-  /** When its last answer was complete. */
-  readonly at: Instant;
+  /** From then on everything that the answer showed is on disk: `flushedAt` of the instant when it was complete. */
+  readonly flushedAt: Instant;
   /**
    * The member's run by a sample that was asked for before a request that the session's server has answered: its server
    * is of this run or of a later one.
@@ -47,9 +47,13 @@ export type Coverage =
 
 /**
  * PostgreSQL shows a transaction to others, and to its own client with synchronous_commit = off, before its WAL is on
- * disk. The WAL writer needs up to three rounds for that, each 200 ms unless it is configured otherwise. Milliseconds.
+ * disk. The WAL writer needs up to three rounds for that, of `wal_writer_delay` each.
  */
-export const FLUSH_MS = 1_000;
+const FLUSH_ROUNDS = 3;
+/** A round begins late on a busy machine. Milliseconds. */
+const LATE_MS = 100;
+/** Of the flush, however short the rounds are. Milliseconds. */
+const LEAST_FLUSH_MS = 1_000;
 
 /**
  * The end of a connection may arrive this much later than it happened. Within that time a server that recovers in place
@@ -57,12 +61,17 @@ export const FLUSH_MS = 1_000;
  */
 const NOTICED_WITHIN_MS = 2_000;
 
+/** `toldAt`: when the last answer was complete. */
+export function flushedAt(toldAt: Instant, walWriterDelayMs: number): Instant {
+  return toldAt + Math.max(LEAST_FLUSH_MS, FLUSH_ROUNDS * walWriterDelayMs + LATE_MS);
+}
+
 /**
  * The first position that certainly contains what the session was told. `samples`: of the session's member, newest
  * first, all of them known when the session lost its server.
  */
 export function proofOf(told: Told, samples: readonly WalSample[]): WalSample | undefined {
-  return samples.findLast(({ at, run }) => at >= told.at + FLUSH_MS && isSameRun(run, told.run));
+  return samples.findLast(({ at, run }) => at >= told.flushedAt && isSameRun(run, told.run));
 }
 
 export interface Loss {
@@ -81,7 +90,7 @@ export interface NextPrimary {
 
 export function coverageOf({ told, proof, at }: Loss, next: NextPrimary, known: TimelineEnds | undefined): Coverage {
   if (proof === undefined) return never('no WAL position of the lost server is known from after its last answer');
-  if (at < told.at + FLUSH_MS + NOTICED_WITHIN_MS) return never('its last answer came too soon before the loss');
+  if (at < told.flushedAt + NOTICED_WITHIN_MS) return never('its last answer came too soon before the loss');
   const { timeline } = told.run;
   const { sample } = next;
   if (sample === undefined) return notYet('the timeline of the next primary is not known');

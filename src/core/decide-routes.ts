@@ -143,6 +143,7 @@ function idleRoute(
     const code = exclusive.winner && standings.get(exclusive.winner)?.why.code;
     if (code === 'drained') return { kind: 'hold', cause: 'drained' };
     if (code === 'switchover_due' || code === 'switchover_running') return { kind: 'hold', cause: 'switchover' };
+    if (code === 'restart_running') return { kind: 'hold', cause: 'restart' };
     return exclusive.isStandbyCluster ? { kind: 'closed' } : { kind: 'hold', cause: exclusive.cause };
   }
   const isDefinite = isSettled && [...standings.values()].every((standing) => standing.kind === 'leave');

@@ -37,6 +37,7 @@ const WORDS: Readonly<Record<WhyCode, string>> = {
   drained: 'drained by the operator',
   switchover_due: 'switchover due',
   switchover_running: 'hands over to another primary',
+  restart_running: 'restarts',
 };
 
 /** Shown to clients that have not authenticated, so without addresses and ports. */
@@ -120,6 +121,7 @@ const HOLD_WORDS: Readonly<Record<HoldCause, string>> = {
   two_primaries: 'two members claim to be primary',
   drained: 'the only eligible member is drained',
   switchover: 'a switchover is due or running',
+  restart: 'the primary restarts',
 };
 
 /** `no eligible member` */
@@ -221,6 +223,8 @@ function rule(standing: Standing, now: Instant): string | undefined {
     case 'switchover_due':
     case 'switchover_running':
       return 'new clients wait for the next primary';
+    case 'restart_running':
+      return 'no new sessions until it has restarted';
     case 'refused':
       return 'considered dead until it answers again';
     case 'lagging':

@@ -15,6 +15,8 @@ export interface MoveFacts {
   readonly isUnnamedTooLong: boolean;
   /** A statement left state that no catalog shows: its text or tag, for people. */
   readonly hiddenState: string | undefined;
+  /** Settings that say how literals are read, and that changed when statements may have been prepared already. */
+  readonly changedReading: readonly string[];
   /** The role that logged in. */
   readonly loginRole: string;
 }
@@ -24,6 +26,8 @@ const MOVABLE: Movability = { kind: 'movable' };
 const MOST_STATEMENTS = 1_000;
 /** Longer names are cut by the server (NAMEDATALEN). Bytes. */
 const LONGEST_NAME = 63;
+const STRINGS = 'standard_conforming_strings';
+const TIME = /\d|now|today|tomorrow|yesterday/i;
 /** One PREPARE, after comments. A semicolon may only end it: the rest of a text must not run again. */
 const ONE_PREPARE = /^(?:\s|--[^\n]*\n|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*))*\*\/)*prepare\s[^;]*;?\s*$/i;
 
@@ -50,14 +54,26 @@ export function movability(facts: MoveFacts, state: CarriedState): Movability {
   if (state.sessionUser !== asStored(facts.loginRole)) return pinned('session_authorization', state.sessionUser);
   if (state.privilegedSettings.length > 0) return pinned('privileged_settings', state.privilegedSettings.join(', '));
   if (state.prepared.length > MOST_STATEMENTS) return pinned('too_many_statements', String(state.prepared.length));
-  const unclear = state.prepared.find((one) => isUnclear(one, state));
+  const unclear = state.prepared.find((one) => isUnclear(one, state, facts));
   return unclear === undefined ? MOVABLE : pinned('unclear_statement', unclear.name);
 }
 
-function isUnclear({ statement, isFromSql }: CarriedState['prepared'][number], { settings }: CarriedState): boolean {
+/** Prepared again, the statement might have another meaning than it has. */
+function isUnclear(
+  { statement, isFromSql }: CarriedState['prepared'][number],
+  { settings }: CarriedState,
+  { changedReading }: MoveFacts,
+): boolean {
   if (isFromSql && !ONE_PREPARE.test(statement)) return true;
-  // The session has changed what a backslash in a literal means, perhaps after it prepared this statement.
-  return settings.has('standard_conforming_strings') && statement.includes('\\');
+  const isStringUnclear = changedReading.includes(STRINGS) || settings.get(STRINGS) === 'off';
+  if (isStringUnclear && statement.includes('\\')) return true;
+  // PostgreSQL makes a date of '1/2/2026'::date when it prepares the statement.
+  return changedReading.some((name) => name !== STRINGS) && hasTime(statement);
+}
+
+/** A literal may be a date, a time or an interval. */
+function hasTime(statement: string): boolean {
+  return [...statement.matchAll(/'([^']*)'/g)].some(([, literal = '']) => TIME.test(literal));
 }
 
 function asStored(role: string): string {

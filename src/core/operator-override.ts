@@ -1,5 +1,5 @@
-// The operator's wishes that override the evidence: a drained member, a primary that is scheduled to hand over, or one
-// that hands over now. An override takes members away and never adds one.
+// The operator's wishes that override the evidence: a drained member, a primary that is scheduled to hand over, one
+// that hands over now, or a member that is about to restart. An override takes members away and never adds one.
 import type { Ages, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import { LEAVE_FORCE } from '../model/policy.ts';
@@ -48,13 +48,13 @@ function handedOver(
   standing: Standing,
 ): Standing | undefined {
   if (handover?.member !== name || !ages.isYoung(handover.since, handover.mostMs)) return undefined;
-  const { phase, since, transactionMs } = handover;
-  const why = { code: 'switchover_running', since } as const;
+  const { operation, phase, since, transactionMs } = handover;
+  const why = { code: `${operation}_running`, since } as const;
   if (phase === 'hold') return standing.kind === 'open' ? { kind: 'keep', why } : undefined;
   // Sessions may be there by the pool's fallback, of which the standing itself does not tell.
   const served = usual?.pools.get(pool.name)?.standings.get(name) ?? standing;
   const isClosing = served.kind === 'leave' && leaveMode(pool, served.cause) === 'close';
-  return isClosing ? undefined : { ...leave('switchover', why), limitMs: transactionMs };
+  return isClosing ? undefined : { ...leave(operation, why), limitMs: transactionMs };
 }
 
 function isHarder(pool: PoolPolicy, standing: Standing): boolean {

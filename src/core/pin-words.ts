@@ -37,8 +37,21 @@ export function staysText(stays: Readonly<Partial<Record<PinReason, number>>>): 
     .join(', ');
 }
 
-/** For one session: `listens`. A reason that this version does not know stays as it is. */
-export function pinText(reason: string): string {
+/** Their detail is a number: `holds 3 advisory locks`. */
+const COUNTED: Readonly<Partial<Record<string, readonly [verb: string, noun: string, rest?: string]>>> = {
+  advisory_locks: ['holds', 'advisory lock'],
+  temporary_objects: ['has', 'temporary object'],
+  temporary_slots: ['has', 'temporary replication slot'],
+  too_many_statements: ['has', 'prepared statement', ', and 1000 at most can move'],
+};
+
+/** For one session: `listens (jobs)`. A reason that this version does not know stays as it is. */
+export function pinText(reason: string, detail?: string | null): string {
   const known = PIN_REASONS.find((one) => one === reason);
-  return known === undefined ? reason : WORDS[known][0];
+  const words = known === undefined ? reason : WORDS[known][0];
+  if (detail === undefined || detail === null) return words;
+  const counted = COUNTED[reason];
+  if (counted === undefined || !/^\d+$/.test(detail)) return `${words} (${detail})`;
+  const [verb, noun, rest = ''] = counted;
+  return `${verb} ${detail} ${noun}${detail === '1' ? '' : 's'}${rest}`;
 }

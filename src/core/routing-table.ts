@@ -23,8 +23,8 @@ export interface Target {
   readonly isStandbyReportStale?: true;
 }
 
-/** `drained`, `switchover`: the operator keeps clients away from the only member that could serve. */
-export type HoldCause = 'starting' | 'no_member' | 'two_primaries' | 'drained' | 'switchover';
+/** `drained`, `switchover`, `restart`: the operator keeps clients away from the only member that could serve. */
+export type HoldCause = 'starting' | 'no_member' | 'two_primaries' | 'drained' | 'switchover' | 'restart';
 
 /** A pool's part of the table. */
 export type Route =

@@ -103,14 +103,18 @@ export interface Snapshot {
   /** Members that the operator drained, with the instant. Also names that are not known now. */
   readonly drained: ReadonlyMap<MemberName, Instant>;
   readonly switchover: ScheduledSwitchover | undefined;
-  /** The switchover that an operator runs here. */
+  /** The switchover, or the restart that moves sessions, that an operator runs here. */
   readonly handover: Handover | undefined;
   /** Members of the newest document that are not used. */
   readonly refused: readonly MemberRefusal[];
 }
 
-/** A primary that is about to stop as the primary. Without effect when it has lasted for `mostMs`. */
+/**
+ * A primary that is about to stop as the primary, or a member that is about to restart in place. Without effect when it
+ * has lasted for `mostMs`.
+ */
 export interface Handover {
+  readonly operation: 'switchover' | 'restart';
   readonly member: MemberName;
   /** `hold`: it takes no new sessions. `drain`: its sessions end as well, each between two transactions. */
   readonly phase: 'hold' | 'drain';

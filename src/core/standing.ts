@@ -1,4 +1,5 @@
 // A member's place in one pool, and the rules about silence that exclusive and shared pools have in common.
+import { isOperation } from '../model/close-reason.ts';
 import type { EvictionCause } from '../model/close-reason.ts';
 import type { Ages, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
@@ -15,7 +16,7 @@ export type Standing =
 
 export interface Leave {
   readonly kind: 'leave';
-  /** The pool's `on_leave` for this cause decides what happens to live sessions; for `switchover` they drain. */
+  /** The pool's `on_leave` for this cause decides what happens to live sessions; for an operation they drain. */
   readonly cause: EvictionCause;
   readonly why: Why;
   /** How long the sessions have to end by themselves. Absent: the pool's drain timeout. Milliseconds. */
@@ -28,7 +29,7 @@ export type Standings = ReadonlyMap<MemberName, Standing>;
 
 /** The end of the live sessions of a member that leaves the pool for this cause. */
 export function leaveMode({ onLeave }: PoolPolicy, cause: EvictionCause): LeaveMode {
-  return cause === 'switchover' ? 'drain' : onLeave[cause];
+  return isOperation(cause) ? 'drain' : onLeave[cause];
 }
 
 export function leave(cause: EvictionCause, why: Why): Leave {

@@ -28,7 +28,8 @@ export type WhyCode =
   | 'rising'
   | 'drained'
   | 'switchover_due'
-  | 'switchover_running';
+  | 'switchover_running'
+  | 'restart_running';
 
 export interface Why {
   readonly code: WhyCode;

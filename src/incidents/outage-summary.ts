@@ -78,6 +78,7 @@ const REASONS: Readonly<Record<string, string>> = {
   other_cluster: 'of another cluster',
   switchover_due: 'switched over',
   switchover_running: 'switched over',
+  restart_running: 'restarted',
 };
 
 /** An interruption of no length is a primary that changed without a time in between. */

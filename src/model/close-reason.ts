@@ -17,8 +17,17 @@ export const LEAVE_CAUSES = [
 ] as const;
 export type LeaveCause = (typeof LEAVE_CAUSES)[number];
 
-/** The causes that no setting governs: a switchover that holds clients has its own limit. */
-export type EvictionCause = LeaveCause | 'switchover';
+/**
+ * The causes that no setting governs, because an operation has its own limit: a switchover that holds clients, and a
+ * restart that moves sessions.
+ */
+export const OPERATION_CAUSES = ['switchover', 'restart'] as const;
+export type EvictionCause = LeaveCause | (typeof OPERATION_CAUSES)[number];
+
+/** The server of the session is about to stop, because an operator has asked for it. */
+export function isOperation(cause: EvictionCause): cause is (typeof OPERATION_CAUSES)[number] {
+  return cause === 'switchover' || cause === 'restart';
+}
 
 interface CloseReasonFacts {
   /** Sent while the client can still read an error. Undefined: no error is sent. */
@@ -81,6 +90,8 @@ export const CLOSE_REASONS = {
   /** A switchover is about to stop the server: between two transactions, or at the end of the time for them. */
   evicted_switchover: { sqlState: '57P01', side: 'pointsman' },
   evicted_switchover_timeout: { sqlState: '57P01', side: 'pointsman' },
+  /** A restart is about to stop the server: between two transactions, or at the end of the time for them. */
+  evicted_restart: { sqlState: '57P01', side: 'pointsman' },
   // A session that was to move to another server.
   move_login: { sqlState: '57P01', side: 'pointsman' },
   move_restore: { sqlState: '57P01', side: 'pointsman' },

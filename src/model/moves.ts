@@ -52,8 +52,8 @@ export interface PreparedStatement {
   readonly statement: string;
   /** Object ids in pg_type. */
   readonly parameterTypes: readonly number[];
-  /** Object ids in pg_type. Undefined: the statement returns no rows. */
-  readonly resultTypes: readonly number[] | undefined;
+  /** Each with name, type and modifier of the type. Undefined: the statement returns no rows. */
+  readonly resultColumns: readonly string[] | undefined;
   readonly isFromSql: boolean;
 }
 
@@ -79,6 +79,8 @@ export interface CarriedState {
   readonly advisoryLocks: number;
   readonly temporaryObjects: number;
   readonly temporarySlots: number;
+  /** The server's `wal_writer_delay`. Absent: it is not known. */
+  readonly walWriterDelayMs?: number | undefined;
   /** Absent: it was not asked, or is not understood. */
   readonly wal?: WalReport | undefined;
 }
@@ -174,6 +176,8 @@ export type WalReport =
       readonly timeline: number;
       /** Every record of a visible transaction is before it. */
       readonly written: number;
+      /** It was promoted: every record before it was replayed until then. Absent: it started as a primary. */
+      readonly recovered?: number | undefined;
       readonly transactions: TransactionIds;
     };
 

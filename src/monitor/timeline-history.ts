@@ -19,9 +19,13 @@ export interface TimelineHistoryOptions {
   readonly onEnds: (ends: TimelineEnds) => void;
 }
 
-/** Between two reads for the same timeline. Milliseconds. */
+/**
+ * Between two reads for the same timeline. Milliseconds. Parked sessions wait for the line, so a read comes late by a
+ * small part of the time that the line takes.
+ */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
+const PAUSE_PART = 1 / 3;
 
 /** The primary of the highest timeline, as long as it answers so. */
 interface Sought {
@@ -31,7 +35,7 @@ interface Sought {
 
 export class TimelineHistory {
   readonly #options: TimelineHistoryOptions;
-  #sought: { readonly key: string; dueAt: Instant; pauseMs: number } | undefined;
+  #sought: { readonly key: string; dueAt: Instant; readonly since: Instant } | undefined;
   #isReading = false;
 
   constructor(options: TimelineHistoryOptions) {
@@ -45,12 +49,12 @@ export class TimelineHistory {
     if (readHistory === undefined || this.#isReading) return;
     const sought = soughtIn(snapshot());
     if (sought === undefined) return;
+    const now = clock.now();
     const key = JSON.stringify([sought.timeline, sought.primary.name]);
-    if (this.#sought?.key !== key) this.#sought = { key, dueAt: -Infinity, pauseMs: FIRST_PAUSE_MS };
+    if (this.#sought?.key !== key) this.#sought = { key, dueAt: -Infinity, since: now };
     const state = this.#sought;
-    if (clock.now() < state.dueAt) return;
-    state.dueAt = clock.now() + state.pauseMs;
-    state.pauseMs = Math.min(LONGEST_PAUSE_MS, state.pauseMs * 2);
+    if (now < state.dueAt) return;
+    state.dueAt = now + Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, (now - state.since) * PAUSE_PART));
     void this.#read(readHistory, sought);
   }
 

@@ -3,7 +3,7 @@
 import type { MemberName } from '../model/member.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import { isWanted } from '../reports/session-list.ts';
-import type { KillResult, SessionEntry, SessionList, SessionQuery } from '../reports/session-list.ts';
+import type { Filtered, KillResult, SessionEntry, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { MoveResult } from '../reports/session-move.ts';
 import type { Mover } from './moves/mover.ts';
 import type { RegisteredSession } from './session-registry.ts';
@@ -13,12 +13,17 @@ export function listSessions(sessions: Iterable<RegisteredSession>, query: Sessi
   const wanted: SessionEntry[] = [];
   let total = 0;
   for (const session of sessions) {
-    const { id, pool, state, client } = session;
-    if (!isWanted({ id, pool, state, client, member: session.assignment()?.member }, query)) continue;
+    if (!isWanted(filteredOf(session), query)) continue;
     total += 1;
     if (wanted.length < query.limit) wanted.push(session.entry());
   }
   return { sessions: wanted, total, silentWorkers: [] };
+}
+
+function filteredOf(session: RegisteredSession): Filtered {
+  const { id, pool, state, client, movable } = session;
+  const moves = state === 'parked' || state === 'moving' ? movable?.shown() : undefined;
+  return { id, pool, state, client, member: session.assignment()?.member, ...(moves !== undefined && { moves }) };
 }
 
 export function killSession(sessions: Iterable<RegisteredSession>, id: number): KillResult {
@@ -34,7 +39,7 @@ export async function preflight(
 ): Promise<Preflight | undefined> {
   if (mover === undefined) return undefined;
   const there = sessions.filter((session) => session.assignment()?.member === member);
-  return mover.preflight(there, member);
+  return mover.preflight(there);
 }
 
 /** `mover`: undefined without the section `moves`. */
@@ -47,7 +52,10 @@ export async function moveSession(
   const session = [...sessions].find((one) => one.id === id);
   if (session === undefined) return { kind: 'unknown' };
   const from = session.assignment()?.member;
-  const { movable } = session;
-  if (movable === undefined) return { kind: 'stayed', reason: 'unreadable', from, durationMs: 0 };
+  const { movable, state } = session;
+  const isEarly = state === 'startup' || state === 'holding' || state === 'dialing';
+  if (movable === undefined) {
+    return { kind: 'stayed', reason: isEarly ? 'busy' : 'unreadable', from, durationMs: 0 };
+  }
   return mover.move(movable, from);
 }

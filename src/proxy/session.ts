@@ -231,9 +231,8 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     this.#relayed = new RelayedSession({
       client,
       backend,
-      handedOver,
-      moving: this.movable?.part(),
-      firstReply,
+      isReadable: handedOver.isReadable,
+      moving: this.movable?.interposed,
       pool: this.#policy,
       server,
       idleListeners: this.#idleListeners,
@@ -245,7 +244,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     });
     this.#connecting = undefined;
     this.#record.opened(this.#pool, server, this.#relayed.tls());
-    this.#relayed.start();
+    this.#relayed.start({ ...handedOver, firstReply });
   }
 
   /** `park` and `move` come before it. */

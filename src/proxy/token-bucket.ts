@@ -28,4 +28,9 @@ export class TokenBucket {
     this.#tokens = Math.max(0, this.#tokens - 1);
     return 0;
   }
+
+  /** A token that was taken was not needed. */
+  giveBack(): void {
+    this.#tokens = Math.min(this.#capacity, this.#tokens + 1);
+  }
 }

@@ -34,8 +34,12 @@ export interface SessionMoves {
   readonly underway?: {
     readonly from: MemberName;
     readonly cause: EvictionCause;
+    /** It has no server since then, whatever was tried meanwhile. */
+    readonly leftAt: Instant;
     /** Its client has sent something meanwhile. */
     readonly isWaiting: boolean;
+    /** A parked session waits for this: `a route: …`, `its turn …`. Absent: it is logged in at its next server. */
+    readonly waitsFor?: string;
     /** Why the last attempt did not succeed. */
     readonly why?: string;
   };
@@ -117,14 +121,15 @@ export type KillResult =
   | { readonly kind: 'silent_worker'; readonly worker: number };
 
 /** The part that a filter reads. */
-export type Filtered = Pick<SessionEntry, 'id' | 'pool' | 'member' | 'client' | 'state'>;
+export type Filtered = Pick<SessionEntry, 'id' | 'pool' | 'member' | 'client' | 'state' | 'moves'>;
 
+/** A session on its way is found by the member that it has left, and by the one to which it goes. */
 export function isWanted(session: Filtered, { id, pool, member, client, state }: SessionFilter): boolean {
   return (
     (id === undefined || session.id === id) &&
     (pool === undefined || session.pool === pool) &&
     (state === undefined || session.state === state) &&
-    (member === undefined || session.member === member) &&
+    (member === undefined || session.member === member || session.moves?.underway?.from === member) &&
     (client === undefined || isClient(session.client, client))
   );
 }

@@ -131,6 +131,7 @@ async function startAll(options: RunSandboxOptions, screen: Screen, closing: (()
     postgres: placeOf(request.postgres),
     branches: request.branches !== undefined,
     platform: request.platform !== undefined,
+    moves: request.moves === true,
     onEvent: (event) => screen.line('cluster', eventText(event), event.kind === 'warning' ? 'warn' : undefined),
   });
   closing.push(() => sandbox.stop());
@@ -154,6 +155,7 @@ async function startAll(options: RunSandboxOptions, screen: Screen, closing: (()
     program: options.program,
     commandsConfig,
     hasBranches: sandbox.branches !== undefined,
+    hasMoves: sandbox.moves !== undefined,
     platform: sandbox.platform,
     hasPsql: hasPsql(),
   };
@@ -170,18 +172,18 @@ async function startAll(options: RunSandboxOptions, screen: Screen, closing: (()
 }
 
 function routedOf(sandbox: Sandbox, { branches: source, platform: dialect }: SandboxRequest): Routed {
-  const { scope, members, branches: from, platform: at } = sandbox;
+  const { scope, members, branches: from, platform: at, moves } = sandbox;
   const branches = from === undefined || source === undefined ? undefined : { source, from };
   const platform = at === undefined || dialect === undefined ? undefined : { dialect, at };
-  return { scope, members, branches, platform };
+  return { scope, members, branches, platform, moves };
 }
 
 /**
  * Writes the configuration into a file, for the commands, and again whenever a branch comes or goes. Pointsman loads it
- * then, because it has the addresses of the branches. Undefined: the sandbox has neither branches nor a platform.
+ * then, because it has the addresses of the branches. Undefined: the sandbox has no branches, moves or platform.
  */
 async function keepConfig(sandbox: Sandbox, config: () => string, app: App): Promise<string | undefined> {
-  if (sandbox.branches === undefined && sandbox.platform === undefined) return undefined;
+  if ([sandbox.branches, sandbox.platform, sandbox.moves].every((part) => part === undefined)) return undefined;
   const file = join(sandbox.directory, 'pointsman.yaml');
   const apply = async (): Promise<void> => {
     const text = config();

@@ -11,11 +11,19 @@ import type { ManagerEvent } from './manager/manager.ts';
 import { readSettings } from './manager/settings.ts';
 import type { Store } from './manager/store.ts';
 import type { Tags } from './manager/view.ts';
+import { setUpMoves } from './moves.ts';
 import { startPlatform } from './platform/start-platform.ts';
 import type { RunningPlatform } from './platform/start-platform.ts';
 import type { PreparedServers } from './postgres/prepare.ts';
 import type { PostgresServer } from './postgres/server.ts';
-import type { Sandbox, SandboxBranches, SandboxEvent, SandboxMember, SandboxPlatform } from './sandbox.ts';
+import type {
+  Sandbox,
+  SandboxBranches,
+  SandboxEvent,
+  SandboxMember,
+  SandboxMoves,
+  SandboxPlatform,
+} from './sandbox.ts';
 
 export interface RunningSandboxOptions {
   readonly directory: string;
@@ -36,6 +44,7 @@ export class RunningSandbox implements Sandbox {
   readonly #members: ClusterMember[] = [];
   #branches: RunningBranches | undefined;
   #platform: RunningPlatform | undefined;
+  #moves: SandboxMoves | undefined;
   #told: string | undefined;
   #stopping: Promise<void> | undefined;
 
@@ -95,6 +104,15 @@ export class RunningSandbox implements Sandbox {
     const { user, password, database } = this.app;
     await server.query(`create role ${user} login password '${password}'`);
     await server.query(`create database ${database} owner ${user}`, [], 20_000);
+  }
+
+  get moves(): SandboxMoves | undefined {
+    return this.#moves;
+  }
+
+  /** After `createApp`. */
+  async setUpMoves(server: PostgresServer): Promise<void> {
+    this.#moves = await setUpMoves(server, this.app.user, this.directory);
   }
 
   get branches(): SandboxBranches | undefined {

@@ -20,6 +20,8 @@ export interface SandboxOptions {
   readonly directory?: string;
   /** With the APIs of a storage node and of a console, which make branches of the cluster. Default: without. */
   readonly branches?: boolean;
+  /** With the lookup role by which Pointsman moves the sessions of the application. Default: without. */
+  readonly moves?: boolean;
   /** With a model platform that stores skills and files. Default: without. */
   readonly platform?: boolean;
   readonly onEvent?: (event: SandboxEvent) => void;
@@ -54,6 +56,13 @@ export interface SandboxBranches {
   projectBranches(): readonly BranchPlace[];
   /** Called when a branch comes or goes. A creation waits until the listener is done. */
   onChange(listener: () => Promise<void>): void;
+}
+
+/** For the section `moves` of Pointsman's configuration. */
+export interface SandboxMoves {
+  readonly role: string;
+  readonly lookupUser: string;
+  readonly passwordFile: string;
 }
 
 /** The model platform, on loopback. No model is behind it. */
@@ -96,6 +105,8 @@ export interface Sandbox {
   readonly branches: SandboxBranches | undefined;
   /** Undefined: the sandbox was started without it. */
   readonly platform: SandboxPlatform | undefined;
+  /** Undefined: without moves. */
+  readonly moves: SandboxMoves | undefined;
   /** The holder of the leader lock. */
   leader(): SandboxMember | undefined;
   /** Members with a fault that was not healed yet. */

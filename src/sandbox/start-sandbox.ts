@@ -53,7 +53,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     for (const member of await makeMembers(prepared, { store, dialect, directory, onEvent: sandbox.onManagerEvent })) {
       sandbox.add(member);
     }
-    await bringUp(sandbox, store);
+    await bringUp(sandbox, store, options.moves === true);
     if (options.branches === true) await sandbox.serveBranches();
     if (options.platform === true) await sandbox.servePlatform();
     onProgress(`${names.length} members are up, ${sandbox.leader()?.name ?? 'no member'} is the leader`);
@@ -110,7 +110,7 @@ async function makeMembers(prepared: PreparedServers, shared: Shared): Promise<r
 }
 
 /** The first member leads: it has the lock before any heartbeat begins, so that all servers can start at once. */
-async function bringUp(sandbox: RunningSandbox, store: Store): Promise<void> {
+async function bringUp(sandbox: RunningSandbox, store: Store, hasMoves: boolean): Promise<void> {
   const [first, ...others] = sandbox.all();
   if (first === undefined) return;
   const settings = readSettings(store.read()?.config ?? {});
@@ -123,6 +123,7 @@ async function bringUp(sandbox: RunningSandbox, store: Store): Promise<void> {
     (await first.look(LOOK_WITHIN_MS))?.state === 'running' ? undefined : `${first.name} is not up`,
   );
   if (isPrimary) await sandbox.createApp(first.server);
+  if (isPrimary && hasMoves) await sandbox.setUpMoves(first.server);
   const written = (await first.look(LOOK_WITHIN_MS))?.wal;
   await until(endsAt, () => sandbox.whyUnhealthy());
   // So that a reader of the application's database finds it on a standby.

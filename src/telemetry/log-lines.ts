@@ -212,7 +212,7 @@ function refusedLine(refused: readonly MemberRefusal[]): LogLine {
 function routeLine({ pool, from, to }: Events['route_changed']): LogLine {
   const text = (): string => `pool ${pool}: ${describeRoute(to)}`;
   if (to.kind === 'hold' && to.cause === 'two_primaries') return { level: 'error', text };
-  const isPlanned = to.kind === 'hold' && (to.cause === 'switchover' || to.cause === 'drained');
+  const isPlanned = to.kind === 'hold' && ['switchover', 'restart', 'drained'].includes(to.cause);
   const isLoss = from?.kind === 'open' && to.kind !== 'open' && !isPlanned;
   const isDegraded = to.kind === 'open' && to.lagging !== undefined;
   return { level: isLoss || isDegraded ? 'warn' : 'info', text };

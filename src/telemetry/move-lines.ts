@@ -1,7 +1,7 @@
 // The lines of the events about sessions that move. One session is debug; a line for each batch is info, or a warning
 // when a session of it was lost.
 import { durationText } from '../core/describe.ts';
-import { staysText } from '../core/pin-words.ts';
+import { pinText, staysText } from '../core/pin-words.ts';
 import type { MoveFailure, PinReason } from '../model/moves.ts';
 import type { Counts, MoveEvent } from '../reports/move-events.ts';
 import type { LogLine } from './line.ts';
@@ -27,8 +27,7 @@ export const MOVE_LINES: Lines = {
   }),
   session_stayed: ({ session, member, reason, detail }) => ({
     level: 'debug',
-    text: () =>
-      `session ${session}: cannot move from ${member}: ${reason}${detail === undefined ? '' : ` (${detail})`}`,
+    text: () => `session ${session}: stays on ${member}, because it ${pinText(reason, detail)}`,
   }),
   moves_finished: (event) => ({
     level: total(event.failed) === 0 ? 'info' : 'warn',

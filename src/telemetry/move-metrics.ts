@@ -1,6 +1,6 @@
 // Metrics of sessions that move. They exist only where moves are configured, or were until a reload.
 import type { Registry } from 'prom-client';
-import { LEAVE_CAUSES, isMoveFailure } from '../model/close-reason.ts';
+import { LEAVE_CAUSES, OPERATION_CAUSES, isMoveFailure } from '../model/close-reason.ts';
 import { MOVE_FAILURES, PIN_REASONS } from '../model/moves.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { PoolCounts } from '../reports/counts.ts';
@@ -19,7 +19,7 @@ export interface MoveMetrics {
 
 /** The results with their reasons: why a session moved, why its move failed, why it stayed. */
 const RESULTS: readonly (readonly [result: string, reasons: readonly string[]])[] = [
-  ['moved', [...LEAVE_CAUSES, 'switchover']],
+  ['moved', [...LEAVE_CAUSES, ...OPERATION_CAUSES]],
   ['failed', MOVE_FAILURES],
   ['stayed', PIN_REASONS],
 ];

@@ -13,6 +13,7 @@ const NONE: Readonly<Record<NoRouteCause, number>> = {
   two_primaries: 0,
   drained: 0,
   switchover: 0,
+  restart: 0,
   closed: 0,
 };
 

@@ -1,14 +1,16 @@
 // Verifiers from the next primary, by the operator's query on one connection, one question after another. The library
-// `pg` is loaded for the first one. A value is a Buffer as soon as the library has read it.
+// `pg` is loaded for the first one, and never sees a value.
 import { readFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import type Pg from 'pg';
-import type { Client, CustomTypesConfig } from 'pg';
+import type { Client } from 'pg';
 import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
 import type { VerifierPolicy } from '../model/moves.ts';
 import { onOneLine, shown } from '../model/printable.ts';
 import { fileFault } from './file-fault.ts';
+import { MaskedRows } from './masked-rows.ts';
+import type { MaskedRow } from './masked-rows.ts';
 import { SourceError } from './source.ts';
 import type { Answer, VerifierSource } from './source.ts';
 
@@ -17,11 +19,11 @@ type QueryPolicy = Extract<VerifierPolicy, { kind: 'query' }>;
 interface Session {
   readonly socket: Socket;
   readonly client: Promise<Client>;
+  readonly masked: MaskedRows;
 }
 
 /** The server ends a question that takes longer, also when Pointsman is gone. */
 const STATEMENT_TIMEOUT = '5s';
-const AS_BYTES: CustomTypesConfig = { getTypeParser: () => (text: string) => Buffer.from(text) };
 
 export class QuerySource implements VerifierSource {
   readonly #policy: QueryPolicy;
@@ -63,13 +65,14 @@ export class QuerySource implements VerifierSource {
       const client = await session.client;
       const { query: text } = this.#policy;
       const values = [role];
-      const result = await client.query<(Buffer | null)[]>({ text, values, rowMode: 'array', types: AS_BYTES });
-      return answerOf(role, result.rows, this.#who());
+      await client.query({ text, values, rowMode: 'array' });
+      return answerOf(role, session.masked.rows(), this.#who());
     } catch (error) {
       if (!isPlainError(error)) this.#drop(session);
       if (signal.aborted) throw new SourceError(`${this.#who()}: ${reasonOf(signal)}`);
       throw error instanceof SourceError ? error : new SourceError(`${this.#who()}: ${faultOf(error)}`);
     } finally {
+      overwrite(session.masked.rows());
       this.#isAsking = false;
       signal.removeEventListener('abort', giveUp);
     }
@@ -81,6 +84,9 @@ export class QuerySource implements VerifierSource {
 
   #open(pg: typeof Pg): Session {
     const socket = new Socket();
+    const masked = new MaskedRows();
+    // Before the library reads along.
+    socket.on('data', (chunk: Buffer) => masked.take(chunk));
     const { user, database, passwordFile } = this.#policy;
     // Everything is explicit, because the library takes what is missing from variables such as PGPASSWORD. Connections
     // to members have no TLS.
@@ -95,7 +101,7 @@ export class QuerySource implements VerifierSource {
       options: `-c statement_timeout=${STATEMENT_TIMEOUT}`,
       stream: () => socket,
     });
-    const session = { socket, client: client.connect().then(() => client) };
+    const session = { socket, masked, client: client.connect().then(() => client) };
     // A question in progress is rejected as well.
     client.on('error', () => this.#drop(session));
     client.on('end', () => this.#drop(session));
@@ -125,11 +131,15 @@ async function passwordOf(file: string | undefined): Promise<string> {
   return password;
 }
 
-function answerOf(role: string, rows: readonly (readonly (Buffer | null)[])[], who: string): Answer {
+function overwrite(rows: readonly MaskedRow[]): void {
+  for (const value of rows.flat()) value?.fill(0);
+}
+
+function answerOf(role: string, rows: readonly MaskedRow[], who: string): Answer {
   const values = rows.flat();
   const [verifier] = values;
   if (rows.length > 1 || values.length > 1) {
-    for (const value of values) value?.fill(0);
+    overwrite(rows);
     const seen = rows.length > 1 ? `${rows.length} rows` : `${values.length} columns`;
     throw new SourceError(`${who}: moves.verifiers.query returned ${seen}: it must return one row with one column`);
   }

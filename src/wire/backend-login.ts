@@ -4,6 +4,7 @@
 import { readKey } from './cancel-key.ts';
 import type { CancelKey } from './cancel-key.ts';
 import { BodyReader } from './client-messages.ts';
+import { scramParts } from './login-transcript.ts';
 import type { Login } from './login-transcript.ts';
 import { MessageReader } from './message-reader.ts';
 import { readParameter } from './parameter-status.ts';
@@ -191,7 +192,7 @@ export class BackendLogin {
     if (first.salt !== verifier.salt || first.iterations !== verifier.iterations) {
       return this.#fail('the verifier is not the one of the server');
     }
-    const clientKey = clientKeyOf(hashes, login, verifier);
+    const clientKey = clientKeyOf(hashes, scramParts(login.transcript), verifier);
     if (clientKey === undefined) return this.#fail('the password has changed since the login');
     const final = `${BINDING},r=${first.nonce}`;
     this.#authMessage = ENCODER.encode(`${this.#clientFirst},${serverFirst},${final}`);

@@ -37,6 +37,8 @@ const MEMORY_GRAMMAR = grammarOf([
   ...RULES,
   { types: 'QP', longest: LONG, wanted: LONGEST_UNNAMED + 1 },
   { types: 'C', longest: SHORT, wanted: 2 },
+  // The object id of the function.
+  { types: 'F', longest: LONG, wanted: 4 },
 ]);
 
 const QUERY = 0x51;
@@ -125,6 +127,10 @@ export class ClientFollower extends FrameWalker {
     return true;
   }
 
+  protected override reportRest(type: number, bytes: Uint8Array, from: number, to: number): void {
+    if (type === QUERY || type === PARSE) this.#memory?.goesOn(bytes, from, to);
+  }
+
   #await(): void {
     this.#awaited += 1;
     this.#isUnsynced = false;
@@ -146,4 +152,7 @@ function remember(memory: SessionMemory, type: number, bytes: Uint8Array, at: nu
   if (type === PARSE) memory.parses(bytes, at, size);
   else if (type === QUERY) memory.queries(bytes, at, size);
   else if (type === CLOSE) memory.closes(bytes[at], bytes[at + 1]);
+  else if (type === FUNCTION_CALL && size === 4) {
+    memory.texts.calls(new DataView(bytes.buffer, bytes.byteOffset + at, 4).getUint32(0));
+  }
 }

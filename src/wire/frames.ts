@@ -63,6 +63,9 @@ export abstract class FrameWalker {
    */
   protected abstract report(type: number, bytes: Uint8Array, at: number, size: number): boolean;
 
+  /** Called for the rest of the payload, in parts, where less was wanted; for a type that is not reported as well. */
+  protected reportRest(_type: number, _bytes: Uint8Array, _from: number, _to: number): void {}
+
   /** False after invalid bytes, for good. */
   isFollowing(): boolean {
     return this.#isFollowing;
@@ -123,6 +126,10 @@ export abstract class FrameWalker {
           return;
         }
         if (!this.report(type, bytes, at + HEADER, size)) return this.#stop();
+        const rest = at + HEADER + size;
+        if (size < length - LENGTH_WORD && rest < end) {
+          this.reportRest(type, bytes, rest, Math.min(end, at + 1 + length));
+        }
       }
       at += 1 + length;
     }
@@ -138,6 +145,7 @@ export abstract class FrameWalker {
     if (this.#held !== undefined) at = this.#takeWanted(this.#held, bytes, at);
     if (this.#held === undefined && this.#restBytes > 0) {
       const skipped = Math.min(this.#restBytes, bytes.length - at);
+      if (skipped > 0) this.reportRest(this.#type, bytes, at, at + skipped);
       this.#restBytes -= skipped;
       at += skipped;
     }

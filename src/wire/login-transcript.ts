@@ -11,8 +11,8 @@ import { fromBase64 } from './scram.ts';
 /** The data with which a login can be repeated. */
 export type Login =
   | { readonly method: 'trust' }
-  /** `authMessage` of RFC 5802, and the ClientProof for it. */
-  | { readonly method: 'scram_sha_256'; readonly authMessage: Uint8Array; readonly proof: Uint8Array }
+  /** The ClientProof, and behind it the `AuthMessage` of RFC 5802: one buffer is cheaper to keep than two. */
+  | { readonly method: 'scram_sha_256'; readonly transcript: Uint8Array }
   /** `response`: `md5` and 32 hexadecimal digits. */
   | { readonly method: 'md5'; readonly salt: Uint8Array; readonly response: Uint8Array }
   /** It cannot be repeated without the client. */
@@ -27,9 +27,16 @@ const SASL = 10;
 const SASL_CONTINUE = 11;
 const SASL_FINAL = 12;
 const MECHANISM = 'SCRAM-SHA-256';
+const PROOF_BYTES = 32;
+const TRUST: Login = { method: 'trust' };
 const OTHER: Login = { method: 'other' };
 /** A character for each byte, so that nothing is lost. */
 const DECODER = new TextDecoder('latin1');
+
+/** The two parts of the transcript of SCRAM, in its own memory. */
+export function scramParts(transcript: Uint8Array): { readonly authMessage: Uint8Array; readonly proof: Uint8Array } {
+  return { proof: transcript.subarray(0, PROOF_BYTES), authMessage: transcript.subarray(PROOF_BYTES) };
+}
 
 export class LoginTranscript {
   readonly #backend = new MessageReader(LONGEST);
@@ -93,8 +100,7 @@ export class LoginTranscript {
   clear(): void {
     const login = this.#login;
     if (login?.method === 'scram_sha_256') {
-      login.authMessage.fill(0);
-      login.proof.fill(0);
+      login.transcript.fill(0);
     } else if (login?.method === 'md5') {
       login.salt.fill(0);
       login.response.fill(0);
@@ -138,7 +144,7 @@ export class LoginTranscript {
     this.#request = code;
     switch (code) {
       case OK:
-        this.#login ??= { method: 'trust' };
+        this.#login ??= TRUST;
         break;
       case MD5:
         this.#salt = data.slice(0, 4);
@@ -179,9 +185,13 @@ export class LoginTranscript {
     const text = DECODER.decode(body);
     const at = text.lastIndexOf(',p=');
     const proof = at === -1 ? undefined : fromBase64(body.subarray(at + 3));
-    if (proof?.length !== 32 || this.#serverFirst === '') return OTHER;
-    const authMessage = bytesOf(`${this.#clientFirst},${this.#serverFirst},${text.slice(0, at)}`);
-    return { method: 'scram_sha_256', authMessage, proof };
+    if (proof?.length !== PROOF_BYTES || this.#serverFirst === '') return OTHER;
+    const authMessage = `${this.#clientFirst},${this.#serverFirst},${text.slice(0, at)}`;
+    const transcript = new Uint8Array(PROOF_BYTES + authMessage.length);
+    transcript.set(proof);
+    for (let at = 0; at < authMessage.length; at += 1) transcript[PROOF_BYTES + at] = authMessage.charCodeAt(at);
+    proof.fill(0);
+    return { method: 'scram_sha_256', transcript };
   }
 }
 
@@ -197,8 +207,4 @@ function clientFirstBare(body: Uint8Array): string | undefined {
 function cText(body: Uint8Array): Uint8Array {
   const end = body.indexOf(0);
   return body.slice(0, end === -1 ? body.length : end);
-}
-
-function bytesOf(latin1: string): Uint8Array {
-  return Uint8Array.from(latin1, (character) => character.charCodeAt(0));
 }

@@ -11,13 +11,18 @@ export const OUR_STATEMENT = '_pointsman';
 
 /** Of a request that the session's own limit of time ended before our guard was in force. */
 export const MOST_TRIES = 20;
-const GUARD = 'guard';
+export const GUARD = 'guard';
 /** The SQLSTATE query_canceled. */
 const CANCELED = '57014';
 
+const READ_COMMITTED = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED';
+/** Of a question. Milliseconds. */
+const LIMITS_MS: Readonly<Record<string, number>> = { lock_timeout: 500, statement_timeout: 3_000 };
+
 /** Settings that may end a transaction of ours. */
 export function timeLimits(serverMajor: number): readonly string[] {
-  return serverMajor >= 17 ? ['statement_timeout', 'transaction_timeout'] : ['statement_timeout'];
+  const names = ['lock_timeout', 'statement_timeout'];
+  return serverMajor >= 17 ? [...names, 'transaction_timeout'] : names;
 }
 
 export interface ServerError {
@@ -31,8 +36,8 @@ export interface ServerError {
 
 export interface Description {
   readonly parameterTypes: readonly number[];
-  /** Undefined: no rows. */
-  readonly resultTypes: readonly number[] | undefined;
+  /** Each with name, type and modifier of the type. Undefined: no rows. */
+  readonly resultColumns: readonly string[] | undefined;
 }
 
 export type PipelineEnd =
@@ -95,15 +100,24 @@ export class Pipeline {
   }
 
   /**
-   * For the transaction of this pipeline no limit of time is in force, and no snapshot is waited for. None of these
-   * statements takes a snapshot itself. `onLimit` is told the limits of the session, as SHOW writes them.
+   * For the transaction of this pipeline no limit of time is in force, and no snapshot is waited for: the first
+   * statement must take none.
    */
-  guard(serverMajor: number, onLimit?: (name: string, value: string) => void): this {
-    for (const name of timeLimits(serverMajor)) {
-      if (onLimit !== undefined) this.run(GUARD, `SHOW ${name}`, [], ([value]) => onLimit(name, value ?? ''));
-      this.run(GUARD, `SET LOCAL ${name} = 0`);
-    }
-    return this.run(GUARD, 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED');
+  guard(serverMajor: number): this {
+    this.run(GUARD, READ_COMMITTED);
+    for (const name of timeLimits(serverMajor)) this.run(GUARD, `SET LOCAL ${name} = 0`);
+    return this;
+  }
+
+  /**
+   * As `guard`, on a session whose client waits: a lock of somebody else, or a slow disk, ends the transaction soon.
+   * `before`: adds statements that must run while the limits of the session are still in force.
+   */
+  guardBriefly(serverMajor: number, before: (pipeline: this) => void = () => {}): this {
+    this.run(GUARD, READ_COMMITTED);
+    before(this);
+    for (const name of timeLimits(serverMajor)) this.run(GUARD, `SET LOCAL ${name} = ${LIMITS_MS[name] ?? 0}`);
+    return this;
   }
 
   /** The end of a statement of ours that an error has left. */
@@ -214,7 +228,7 @@ export class Pipeline {
     if (type === 'Z') this.#endCycle(due, body);
     due.onDescription?.({
       parameterTypes: this.#parameterTypes,
-      resultTypes: type === 'T' ? columnTypesOf(body) : undefined,
+      resultColumns: type === 'T' ? columnsOf(body) : undefined,
     });
   }
 
@@ -289,16 +303,18 @@ function typesOf(body: Uint8Array | undefined): readonly number[] {
 }
 
 /** RowDescription: name, table, column, type, size, modifier, format. */
-function columnTypesOf(body: Uint8Array | undefined): readonly number[] {
+function columnsOf(body: Uint8Array | undefined): readonly string[] {
   if (body === undefined) return [];
   const reader = new BodyReader(body);
   const count = reader.int16() ?? 0;
   return Array.from({ length: count }, () => {
-    reader.text();
+    const name = reader.text();
     reader.bytes(6);
     const type = (reader.int32() ?? 0) >>> 0;
-    reader.bytes(8);
-    return type;
+    reader.bytes(2);
+    const modifier = reader.int32();
+    reader.bytes(2);
+    return `${name}:${type}:${modifier}`;
   });
 }
 

@@ -49,7 +49,10 @@ export function clientKeyOf(
   const signature = hashes.hmacSha256(verifier.storedKey, login.authMessage);
   const key = xor(login.proof, signature);
   signature.fill(0);
-  if (isEqual(hashes.sha256(key), verifier.storedKey)) return key;
+  const stored = hashes.sha256(key);
+  const isRight = isEqual(stored, verifier.storedKey);
+  stored.fill(0);
+  if (isRight) return key;
   key.fill(0);
   return undefined;
 }
@@ -74,7 +77,10 @@ export function isServersSignature(
   authMessage: Uint8Array,
   signature: Uint8Array,
 ): boolean {
-  return isEqual(hashes.hmacSha256(verifier.serverKey, authMessage), signature);
+  const expected = hashes.hmacSha256(verifier.serverKey, authMessage);
+  const isRight = isEqual(expected, signature);
+  expected.fill(0);
+  return isRight;
 }
 
 /** The first message of the server. Undefined: broken, or it asks for an extension. */
@@ -98,7 +104,7 @@ export function fromBase64(text: Uint8Array): Uint8Array | undefined {
   let size = text.length;
   while (size > 0 && text[size - 1] === 0x3d) size -= 1;
   if (text.length % 4 !== 0 || text.length - size > 2) return undefined;
-  const bytes = new Uint8Array(Math.floor((size * 3) / 4));
+  const bytes = secretBytes(Math.floor((size * 3) / 4));
   let bits = 0;
   let count = 0;
   let at = 0;
@@ -121,5 +127,12 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 function xor(one: Uint8Array, other: Uint8Array): Uint8Array {
-  return one.map((byte, at) => byte ^ (other[at] ?? 0));
+  const bytes = secretBytes(one.length);
+  for (const [at, byte] of one.entries()) bytes[at] = byte ^ (other[at] ?? 0);
+  return bytes;
+}
+
+/** V8 moves a small array about, and leaves copies that nobody overwrites, unless its bytes are in a buffer. */
+function secretBytes(size: number): Uint8Array {
+  return new Uint8Array(new ArrayBuffer(size));
 }

@@ -9,18 +9,41 @@ export const LONGEST_UNNAMED = 16_384;
 
 const HEADER = 5;
 const PARSE = 0x50;
+/** They say how literals are read. The server tells each change (GUC_REPORT). */
+const READING = new Set(['DateStyle', 'IntervalStyle', 'TimeZone', 'standard_conforming_strings']);
+
+export interface RememberedFacts {
+  readonly isUnnamedTooLong: boolean;
+  readonly hiddenState: string | undefined;
+  /** Settings that say how literals are read, and that changed when statements may have been prepared already. */
+  readonly changedReading: readonly string[];
+}
 
 export class SessionMemory {
-  /** One text, because a session has a dozen of them: name, NUL, value, NUL. */
-  #told = '';
-  #unnamed = new Uint8Array(0);
+  readonly #share: (text: string) => string;
+  /** One text, because a session has a dozen of them: name, NUL, value, NUL. Undefined until the login is over. */
+  #told: string | undefined;
+  #unnamed: Uint8Array | undefined;
   #unnamedSize = 0;
   #isUnnamedTooLong = false;
+  #hasNamedStatement = false;
+  /** None for most sessions. */
+  #reading: Set<string> | undefined;
   readonly texts = new StatementTexts();
+
+  /** `share`: gives the same string for equal texts, because most sessions of an application are told the same. */
+  constructor(share: (text: string) => string = (text) => text) {
+    this.#share = share;
+  }
+
+  /** The login is over, in which the client was told these parameters. */
+  begins(told: ReadonlyMap<string, string>): void {
+    this.#keep(told);
+  }
 
   /** As the client was told last. */
   told(): ReadonlyMap<string, string> {
-    const parts = this.#told.split('\0');
+    const parts = (this.#told ?? '').split('\0');
     const told = new Map<string, string>();
     for (let at = 0; at + 1 < parts.length; at += 2) told.set(parts[at] ?? '', parts[at + 1] ?? '');
     return told;
@@ -35,38 +58,45 @@ export class SessionMemory {
 
   /** The Parse message of the unnamed statement, if there may be one. */
   unnamed(): Uint8Array | undefined {
-    return this.#unnamedSize === 0 ? undefined : this.#unnamed.slice(0, this.#unnamedSize);
+    return this.#unnamedSize === 0 ? undefined : this.#unnamed?.slice(0, this.#unnamedSize);
   }
 
   /** For the decision whether the session can move. */
-  facts(): { readonly isUnnamedTooLong: boolean; readonly hiddenState: string | undefined } {
+  facts(): RememberedFacts {
     const hiddenState = this.texts.hiddenState() ?? this.texts.computedName();
-    return { isUnnamedTooLong: this.#isUnnamedTooLong, hiddenState };
+    return { isUnnamedTooLong: this.#isUnnamedTooLong, hiddenState, changedReading: [...(this.#reading ?? [])] };
   }
 
-  /** The server tells a parameter. */
+  /** The server tells a parameter. During the login `begins` is still to come. */
   tells(name: string, value: string): void {
-    const told = new Map(this.told());
-    if (told.get(name) === value) return;
-    told.set(name, value);
-    this.#told = [...told].map(([one, other]) => `${one}\0${other}\0`).join('');
+    if (this.#told === undefined) return;
+    const told = this.told();
+    const before = told.get(name);
+    if (before === value) return;
+    const mayHavePrepared = this.#hasNamedStatement || this.texts.hasPrepare();
+    if (before !== undefined && mayHavePrepared && READING.has(name)) (this.#reading ??= new Set()).add(name);
+    this.#keep(new Map([...told, [name, value]]));
   }
 
   /** The client sends Parse: of its body, the `size` bytes from `at`, with one more than the limit at most. */
   parses(bytes: Uint8Array, at: number, size: number): void {
     const nameEnd = bytes.indexOf(0, at);
     this.texts.read(bytes, nameEnd + 1, at + size);
-    if (nameEnd !== at) return;
+    if (nameEnd !== at) {
+      this.#hasNamedStatement = true;
+      return;
+    }
     this.#forget();
     if (size > LONGEST_UNNAMED) {
       this.#isUnnamedTooLong = true;
       return;
     }
     const whole = HEADER + size;
-    if (this.#unnamed.length < whole) this.#unnamed = new Uint8Array(whole);
-    this.#unnamed[0] = PARSE;
-    new DataView(this.#unnamed.buffer).setInt32(1, 4 + size);
-    this.#unnamed.set(bytes.subarray(at, at + size), HEADER);
+    const kept = this.#unnamed !== undefined && this.#unnamed.length >= whole ? this.#unnamed : new Uint8Array(whole);
+    kept[0] = PARSE;
+    new DataView(kept.buffer).setInt32(1, 4 + size);
+    kept.set(bytes.subarray(at, at + size), HEADER);
+    this.#unnamed = kept;
     this.#unnamedSize = whole;
   }
 
@@ -76,9 +106,18 @@ export class SessionMemory {
     this.texts.read(bytes, at, at + size);
   }
 
+  /** More of the last Parse or Query, which was longer than was shown of it. */
+  goesOn(bytes: Uint8Array, from: number, end: number): void {
+    this.texts.readOn(bytes, from, end);
+  }
+
   /** The client sends Close, with these first two bytes of its body. */
   closes(kind: number | undefined, name: number | undefined): void {
     if (kind === 0x53 && name === 0) this.#forget();
+  }
+
+  #keep(told: ReadonlyMap<string, string>): void {
+    this.#told = this.#share([...told].map(([name, value]) => `${name}\0${value}\0`).join(''));
   }
 
   #forget(): void {

@@ -3,7 +3,7 @@
 // every name and operator qualified, no array input, guards first. Its own transaction changes nothing.
 import type { CarriedState } from '../model/moves.ts';
 import { namedSettingsSql } from './named-settings.ts';
-import { MOST_TRIES, OUR_STATEMENT, Pipeline, timeLimits } from './pipeline.ts';
+import { GUARD, MOST_TRIES, OUR_STATEMENT, Pipeline, timeLimits } from './pipeline.ts';
 import type { Description, ServerError } from './pipeline.ts';
 import { joined } from './server-messages.ts';
 import { asBase64, readState } from './session-state.ts';
@@ -18,8 +18,6 @@ export interface QuestionOptions {
   readonly asksNamedSettings?: boolean;
   /** A longer answer is not read. */
   readonly maxStateBytes: number;
-  /** The state tells what the server has of the WAL. */
-  readonly asksWal?: boolean;
 }
 
 type FailedQuestion = 'question_failed' | 'too_much_state' | 'unclear_statement';
@@ -37,44 +35,48 @@ export type QuestionStep =
   /** `toClient`: what the server said to the client meanwhile, unread; whole messages but for the last. */
   | { readonly kind: 'done'; readonly result: QuestionResult; readonly toClient: Uint8Array };
 
-/** Settings of our own transaction, which the question sets. */
+/** Settings of our own transaction. The limits of time are ours as well while the question runs. */
 const TRANSACTION_SETTINGS = ['transaction_isolation', 'transaction_read_only', 'transaction_deferrable'];
 
 /**
- * The statement. Its one value is a JSON array of names, in base64. Its one column is a JSON document in UTF-8, in
- * base64, so that it passes every client_encoding.
+ * The settings. Its one column is a JSON document in UTF-8, in base64, so that it passes every client_encoding.
+ * `without`: names of settings that are not wanted.
  */
-function questionSql({ serverMajor, asksNamedSettings = false, asksWal = false }: QuestionOptions): string {
-  const named = asksNamedSettings ? namedSettingsSql(serverMajor) : 'SELECT NULL::pg_catalog.text WHERE false';
-  const limits = quoted(timeLimits(serverMajor));
+function settingsSql(serverMajor: number, without: readonly string[]): string {
   // The restore sets them as the session's user, before its role.
   const mayBeSet =
     serverMajor >= 15
       ? "pg_catalog.has_parameter_privilege(session_user, name, 'SET')"
       : "pg_catalog.current_setting('is_superuser')::pg_catalog.bool";
-  const resultTypes = serverMajor >= 16 ? 'p.result_types::pg_catalog.oid[]' : 'NULL';
   return `/* pointsman */ WITH s AS MATERIALIZED (
   SELECT name, source, context, reset_val FROM pg_catalog.pg_settings
 ), mine AS MATERIALIZED (
   SELECT name, context FROM s WHERE source OPERATOR(pg_catalog.=) 'session'
-  AND name OPERATOR(pg_catalog.<>) ALL (ARRAY[${quoted(TRANSACTION_SETTINGS)}, ${limits}])
-), named(n) AS MATERIALIZED (
-  ${named}
+  AND name OPERATOR(pg_catalog.<>) ALL (ARRAY[${quoted(without)}])
 )
 SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
   'settings', (SELECT pg_catalog.json_object_agg(name, pg_catalog.current_setting(name)) FROM mine),
   'privileged', (SELECT pg_catalog.json_agg(name) FROM mine WHERE context OPERATOR(pg_catalog.<>) 'user'
     AND NOT ${mayBeSet}),
-  'resets', (SELECT pg_catalog.json_object_agg(name, reset_val) FROM s
-    WHERE name OPERATOR(pg_catalog.=) ANY (ARRAY[${limits}])),
+  'wal_writer_delay', (SELECT reset_val FROM s WHERE name OPERATOR(pg_catalog.=) 'wal_writer_delay')
+)::pg_catalog.text, 'UTF8'), 'base64')`;
+}
+
+/** The rest. Its one value is a JSON array of names, in base64. Its one column is as that of the settings. */
+function questionSql({ serverMajor, asksNamedSettings = false }: QuestionOptions): string {
+  const named = asksNamedSettings ? namedSettingsSql(serverMajor) : 'SELECT NULL::pg_catalog.text WHERE false';
+  return `/* pointsman */ WITH named(n) AS MATERIALIZED (
+  ${named}
+)
+SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
   'named', (SELECT COALESCE(pg_catalog.json_agg(n), '[]'::pg_catalog.json) FROM named HAVING ${asksNamedSettings}),
   'custom', (SELECT pg_catalog.json_object_agg(n, pg_catalog.current_setting(n, true)) FROM (
     SELECT n FROM named UNION SELECT * FROM pg_catalog.json_array_elements_text(
       pg_catalog.convert_from(pg_catalog.decode($1, 'base64'), 'UTF8')::pg_catalog.json)) AS c(n)
-    WHERE NOT EXISTS (SELECT 1 FROM s
+    WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_settings AS s
       WHERE pg_catalog.lower(s.name) OPERATOR(pg_catalog.=) pg_catalog.lower(n))),
   'prepared', (SELECT pg_catalog.json_agg(pg_catalog.json_build_array(p.name, p.statement,
-    p.parameter_types::pg_catalog.oid[], ${resultTypes}, p.from_sql) ORDER BY p.prepare_time)
+    p.parameter_types::pg_catalog.oid[], p.from_sql) ORDER BY p.prepare_time)
     FROM pg_catalog.pg_prepared_statements AS p WHERE p.name OPERATOR(pg_catalog.<>) '${OUR_STATEMENT}'),
   'listening', (SELECT pg_catalog.json_agg(c) FROM pg_catalog.pg_listening_channels() AS c),
   'cursors', (SELECT pg_catalog.json_agg(name) FROM pg_catalog.pg_cursors WHERE is_holdable),
@@ -89,7 +91,7 @@ SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
   'role', pg_catalog.current_setting('role'),
   'session_user', session_user,
   'search_path', pg_catalog.current_setting('search_path'),
-  'wal', ${asksWal ? WAL_EXPRESSION : 'NULL'}
+  'wal', ${WAL_EXPRESSION}
 )::pg_catalog.text, 'UTF8'), 'base64')`;
 }
 
@@ -109,10 +111,11 @@ const quoted = (names: readonly string[]): string => names.map((name) => `'${nam
 export class SessionQuestion {
   readonly #options: QuestionOptions;
   readonly #toClient: Uint8Array[] = [];
-  /** Limits of time that the session has, in milliseconds. They are not in force during the question. */
+  /** Limits of time, as SHOW wrote them, where an earlier try was cut short. */
   readonly #limits = new Map<string, string>();
   #pipeline: Pipeline;
   #tries = 1;
+  #settings: string | undefined;
   #answer: string | undefined;
   readonly #descriptions: Description[] = [];
   /** Before the last exchange: the result that it leads to. */
@@ -131,13 +134,29 @@ export class SessionQuestion {
 
   #asking(pipeline: Pipeline): Pipeline {
     const { customNames, serverMajor } = this.#options;
-    const onAnswer = ([answer]: readonly (string | null)[]): void => {
-      this.#answer = answer ?? undefined;
-    };
+    const isHurried = this.#tries > 1;
+    pipeline.guardBriefly(serverMajor, () =>
+      isHurried ? this.#showLimits(pipeline) : this.#askSettings(pipeline, GUARD, TRANSACTION_SETTINGS),
+    );
+    if (isHurried) this.#askSettings(pipeline, 'settings', [...TRANSACTION_SETTINGS, ...timeLimits(serverMajor)]);
     return pipeline
-      .guard(serverMajor, (name, value) => this.#limits.set(name, value))
-      .run('question', questionSql(this.#options), [asBase64(JSON.stringify(customNames))], onAnswer)
+      .run('question', questionSql(this.#options), [asBase64(JSON.stringify(customNames))], ([answer]) => {
+        this.#answer = answer ?? undefined;
+      })
       .sync();
+  }
+
+  /** A limit has cut the settings short, so each limit counts as set by the session. */
+  #showLimits(pipeline: Pipeline): void {
+    for (const name of timeLimits(this.#options.serverMajor)) {
+      pipeline.run(GUARD, `SHOW ${name}`, [], ([value]) => this.#limits.set(name, value ?? ''));
+    }
+  }
+
+  #askSettings(pipeline: Pipeline, request: string, without: readonly string[]): void {
+    pipeline.run(request, settingsSql(this.#options.serverMajor, without), [], ([answer]) => {
+      this.#settings = answer ?? undefined;
+    });
   }
 
   /** The next bytes of the server. */
@@ -170,22 +189,27 @@ export class SessionQuestion {
     if (before?.kind === 'failed') return before;
     if (error !== undefined) return failed('question_failed', `${error.sqlState} ${error.message}`);
     if (before?.kind === 'answered') return { kind: 'answered', state: this.#withDescriptions(before.state) };
-    if (this.#answer === undefined) return failed('too_much_state', `over ${this.#options.maxStateBytes} bytes`);
-    const state = readState(this.#answer, this.#limits);
+    if (this.#answer === undefined || this.#settings === undefined) {
+      return failed('too_much_state', `over ${this.#options.maxStateBytes} bytes`);
+    }
+    const state = readState([this.#settings, this.#answer], this.#limits);
     if (state === undefined) return failed('question_failed', 'the answer is not understood');
     const fetching = state.prepared.find(({ statement }) => FETCHES.test(statement));
     if (fetching !== undefined) return failed('unclear_statement', `${fetching.name}: it reads from a cursor`);
     return { kind: 'answered', state };
   }
 
-  /** PostgreSQL before 16 does not list the types of the rows. */
+  /**
+   * No catalog lists the columns of the rows. A statement whose columns have changed since it was prepared fails here,
+   * as it would for its client, who may still know it with the columns of then.
+   */
   #mustDescribe({ prepared }: CarriedState): boolean {
-    return this.#options.serverMajor < 16 && this.#descriptions.length < prepared.length;
+    return this.#descriptions.length < prepared.length;
   }
 
   #describing({ prepared }: CarriedState): Pipeline {
     // Names arrive as UTF-8. A net change of nothing is not told to the client (PostgreSQL 14 and later).
-    const pipeline = this.#newPipeline().guard(this.#options.serverMajor);
+    const pipeline = this.#newPipeline().guardBriefly(this.#options.serverMajor);
     pipeline.run('the encoding', "SET LOCAL client_encoding = 'UTF8'");
     for (const { name } of prepared) {
       pipeline.describe(`the statement ${name}`, name, (description) => this.#descriptions.push(description));
@@ -194,7 +218,10 @@ export class SessionQuestion {
   }
 
   #withDescriptions(state: CarriedState): CarriedState {
-    const prepared = state.prepared.map((one, at) => ({ ...one, resultTypes: this.#descriptions[at]?.resultTypes }));
+    const prepared = state.prepared.map((one, at) => ({
+      ...one,
+      resultColumns: this.#descriptions[at]?.resultColumns,
+    }));
     return { ...state, prepared };
   }
 

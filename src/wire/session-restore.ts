@@ -1,8 +1,10 @@
 // Gives a new session the state of an old one, in one pipeline, and checks that it is the same: every setting, role,
-// user, search_path, the types of every prepared statement. Any difference is a failure: the session must not go on.
-import type { CarriedState, MoveFailure } from '../model/moves.ts';
+// user, search_path, the columns and types of every prepared statement. Any difference is a failure: the session must
+// not go on.
+import type { CarriedState, MoveFailure, WalReport } from '../model/moves.ts';
 import { MOST_TRIES, Pipeline, timeLimits } from './pipeline.ts';
 import type { Description, ServerError } from './pipeline.ts';
+import { parsedWalReport, WAL_EXPRESSION } from './wal-report.ts';
 
 export interface RestoreOptions {
   readonly state: CarriedState;
@@ -10,10 +12,13 @@ export interface RestoreOptions {
   readonly unnamedStatement: Uint8Array | undefined;
   /** The first number of server_version: 18. */
   readonly serverMajor: number;
+  /** The result tells what the server has of the WAL. */
+  readonly asksWal?: boolean;
 }
 
 export type RestoreResult =
-  | { readonly kind: 'restored' }
+  /** `wal`: undefined unless it was asked, and understood. */
+  | { readonly kind: 'restored'; readonly wal: WalReport | undefined }
   /** The connection is of no use. `why` is for the client and logs. */
   | {
       readonly kind: 'failed';
@@ -40,6 +45,18 @@ const SET_ALL =
   'SELECT n, pg_catalog.set_config(n, v, false) FROM pg_catalog.json_each_text($1::pg_catalog.json) AS t(n, v)';
 const SET_ROLE = "SELECT pg_catalog.set_config('role', $1, false)";
 const WHO = "SELECT pg_catalog.current_setting('role'), session_user, pg_catalog.current_setting('search_path')";
+const WHO_AND_WAL = `${WHO}, (${WAL_EXPRESSION})::pg_catalog.text`;
+
+/**
+ * Undoes settings of a login event trigger that the old session did not have. `names`: a condition. A database without
+ * such a trigger pays for the look at a small catalog alone.
+ */
+const untrigger = (names: string): string => `SELECT pg_catalog.set_config(name, reset_val, false)
+  FROM pg_catalog.pg_settings WHERE source OPERATOR(pg_catalog.=) 'session' AND ${names} AND EXISTS (
+    SELECT FROM pg_catalog.pg_event_trigger WHERE evtevent OPERATOR(pg_catalog.=) 'login')`;
+const TRIGGERS_SINCE = 17;
+/** Of the transaction of the restore itself. */
+const OWN = ['transaction_isolation', 'transaction_read_only', 'transaction_deferrable'];
 
 /** One restore on one new session. */
 export class SessionRestore {
@@ -48,6 +65,7 @@ export class SessionRestore {
   #tries = 1;
   readonly #parameters = new Map<string, string>();
   readonly #differences: string[] = [];
+  #wal: WalReport | undefined;
   /** Settings that are not equal yet. */
   readonly #unequal: Map<string, string>;
 
@@ -61,15 +79,20 @@ export class SessionRestore {
   /** The bytes for the server, which has told that it is ready. */
   start(): Uint8Array {
     const { state, unnamedStatement, serverMajor } = this.#options;
-    const late = timeLimits(serverMajor);
+    // They are in force for what follows.
+    const late = [...timeLimits(serverMajor), 'client_encoding'];
     const pipeline = this.#pipeline.guard(serverMajor);
     // For this transaction alone.
     pipeline.run('the encoding', "SET LOCAL client_encoding = 'UTF8'");
-    const isLate = ([name]: readonly [string, string]): boolean => name === 'client_encoding' || late.includes(name);
+    const isLate = ([name]: readonly [string, string]): boolean => late.includes(name);
+    this.#untrigger(`name OPERATOR(pg_catalog.<>) ALL (ARRAY[${quoted([...late, ...OWN])}])`);
     this.#set([...state.settings, ...state.custom].filter((entry) => !isLate(entry)));
     pipeline.run(`the role ${state.role}`, SET_ROLE, [state.role]);
     for (const statement of state.prepared) this.#prepare(statement);
-    pipeline.run('the comparison', WHO, [], (row) => this.#compareWho(row));
+    const comparison = this.#options.asksWal === true ? WHO_AND_WAL : WHO;
+    pipeline.run('the comparison', comparison, [], (row) => this.#compareWho(row));
+    const lost = late.filter((name) => !state.settings.has(name));
+    if (lost.length > 0) this.#untrigger(`name OPERATOR(pg_catalog.=) ANY (ARRAY[${quoted(lost)}])`);
     this.#set([...state.settings].filter(isLate));
     pipeline.sync();
     // Its text has the encoding of the session, so it follows when that is in force.
@@ -99,6 +122,10 @@ export class SessionRestore {
     return new Pipeline(LONGEST, (name, value) => this.#parameters.set(name, value));
   }
 
+  #untrigger(names: string): void {
+    if (this.#options.serverMajor >= TRIGGERS_SINCE) this.#pipeline.run('the login triggers', untrigger(names));
+  }
+
   #set(settings: readonly (readonly [string, string])[]): void {
     if (settings.length === 0) return;
     const names = settings.map(([name]) => name).join(', ');
@@ -113,12 +140,13 @@ export class SessionRestore {
     if (isFromSql) this.#pipeline.run(request, sql);
     else this.#pipeline.prepare(request, name, sql, parameterTypes);
     this.#pipeline.describe(request, name, (description) => {
-      if (!isSame(description, statement)) this.#differences.push(`the types of ${request}`);
+      if (!isSame(description, statement)) this.#differences.push(`the columns or types of ${request}`);
     });
   }
 
-  #compareWho([role, user, searchPath]: readonly (string | null)[]): void {
+  #compareWho([role, user, searchPath, wal]: readonly (string | null)[]): void {
     const { state } = this.#options;
+    this.#wal = parsedWalReport(wal ?? undefined);
     if (role !== state.role) this.#differences.push('role');
     if (user !== state.sessionUser) this.#differences.push('session_user');
     if (searchPath !== state.searchPath) this.#differences.push('search_path');
@@ -127,7 +155,7 @@ export class SessionRestore {
   #resultOf(error: ServerError | undefined): RestoreResult {
     if (error !== undefined) return failedBy(error);
     const differences = [...this.#unequal.keys(), ...this.#differences];
-    if (differences.length === 0) return { kind: 'restored' };
+    if (differences.length === 0) return { kind: 'restored', wal: this.#wal };
     return { kind: 'failed', reason: 'move_differs', sqlState: undefined, why: `different: ${differences.join(', ')}` };
   }
 }
@@ -137,15 +165,20 @@ function failedBy(error: ServerError | undefined): RestoreResult {
   return { kind: 'failed', reason: 'move_restore', sqlState: error?.sqlState, why };
 }
 
+/** SQL literals of names that need no quoting. */
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `'${name}'`).join(', ');
+}
+
 /** JSON, in the order given: an object of JavaScript would put names that look like numbers first. */
 function objectOf(settings: readonly (readonly [string, string])[]): string {
   return `{${settings.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
 }
 
 function isSame(one: Description, other: Description): boolean {
-  return typesOf(one) === typesOf(other);
+  return textOf(one) === textOf(other);
 }
 
-function typesOf({ parameterTypes, resultTypes }: Description): string {
-  return `${parameterTypes.join()} ${resultTypes?.join() ?? 'none'}`;
+function textOf({ parameterTypes, resultColumns }: Description): string {
+  return JSON.stringify([parameterTypes, resultColumns ?? 'none']);
 }

@@ -5,7 +5,6 @@ import { readWalReport } from './wal-report.ts';
 
 const ENCODER = new TextEncoder();
 const STRICT = new TextDecoder('utf-8', { fatal: true });
-const UNITS: Readonly<Record<string, number>> = { '': 1, ms: 1, s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** UTF-8 in base64, for SQL. */
 export function asBase64(text: string): string {
@@ -13,28 +12,24 @@ export function asBase64(text: string): string {
 }
 
 /**
- * The answer to a question, in base64. `limits`: the limits of time as `SHOW` wrote them, which the document has only
- * as they are without the session's own SET. Undefined: not understood.
+ * The answers to a question, in base64. `limits`: the limits of time that the session has set, as `SHOW` wrote them,
+ * where the documents do not have them. Undefined: not understood.
  */
-export function readState(answer: string, limits: ReadonlyMap<string, string>): CarriedState | undefined {
+export function readState(answers: readonly string[], limits: ReadonlyMap<string, string>): CarriedState | undefined {
   try {
-    const bytes = Uint8Array.from(atob(answer), (character) => character.charCodeAt(0));
-    return stateOf(new Fields(JSON.parse(STRICT.decode(bytes))), limits);
+    return stateOf(new Fields(answers.map((answer): unknown => JSON.parse(decoded(answer)))), limits);
   } catch {
     return undefined;
   }
 }
 
+function decoded(answer: string): string {
+  return STRICT.decode(Uint8Array.from(atob(answer), (character) => character.charCodeAt(0)));
+}
+
 function stateOf(fields: Fields, limits: ReadonlyMap<string, string>): CarriedState {
-  const resets = fields.texts('resets');
-  const settings = fields.texts('settings');
-  for (const [name, value] of limits) {
-    const reset = resets.get(name);
-    if (reset === undefined) throw new TypeError(name);
-    if (durationOf(value) !== Number(reset)) settings.set(name, value);
-  }
   return {
-    settings,
+    settings: new Map([...fields.texts('settings'), ...limits]),
     privilegedSettings: fields.list('privileged').map(asText),
     custom: fields.texts('custom'),
     namedSettings: fields.value('named') === null ? undefined : fields.list('named').map(asText),
@@ -47,24 +42,24 @@ function stateOf(fields: Fields, limits: ReadonlyMap<string, string>): CarriedSt
     advisoryLocks: asNumber(fields.value('advisory')),
     temporaryObjects: asNumber(fields.value('temporary')),
     temporarySlots: asNumber(fields.value('slots')),
+    walWriterDelayMs: wholeNumber(asText(fields.value('wal_writer_delay'))),
     wal: readWalReport(fields.value('wal')),
   };
 }
 
-/** Milliseconds of a duration as `SHOW` writes it: `0`, `90s`, `1min`. NaN: not understood. */
-function durationOf(shown: string): number {
-  const [, digits, unit = ''] = /^(\d+)([a-z]*)$/.exec(shown) ?? [];
-  return digits === undefined ? Number.NaN : Number(digits) * (UNITS[unit] ?? Number.NaN);
+function wholeNumber(text: string): number | undefined {
+  return /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
 function statementOf(value: unknown): PreparedStatement {
-  const [name, statement, parameterTypes, resultTypes, isFromSql] = asList(value);
+  const [name, statement, parameterTypes, isFromSql] = asList(value);
   if (typeof isFromSql !== 'boolean') throw new TypeError('from_sql');
   return {
     name: asText(name),
     statement: asText(statement),
     parameterTypes: asList(parameterTypes).map(asNumber),
-    resultTypes: resultTypes === null ? undefined : asList(resultTypes).map(asNumber),
+    // Its description follows.
+    resultColumns: undefined,
     isFromSql,
   };
 }
@@ -72,8 +67,8 @@ function statementOf(value: unknown): PreparedStatement {
 class Fields {
   readonly #fields: ReadonlyMap<string, unknown>;
 
-  constructor(document: unknown) {
-    this.#fields = entriesOf(document);
+  constructor(documents: readonly unknown[]) {
+    this.#fields = new Map(documents.flatMap((document) => [...entriesOf(document)]));
   }
 
   value(name: string): unknown {

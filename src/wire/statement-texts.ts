@@ -1,22 +1,39 @@
-// Reads two things in the statements of a client, because no catalog tells them: the names of custom settings, and
-// statements that leave hidden state. A name too many does no harm. Everything else of the state is asked.
+// Reads three things in the statements of a client, because no catalog tells them: the names of custom settings,
+// statements that leave hidden state, and whether statements were prepared. A name too many does no harm. Everything
+// else of the state is asked.
 
 /** A session with more names stays. */
 const MOST_NAMES = 100;
 const LONGEST_NAME = 100;
+/** Of a text that arrives in parts: as much is read again with the next part. Characters. */
+const OVERLAP = 512;
 /** Nothing is looked for in a text without one of these. */
-const SUSPICIOUS = /set|load|dblink_connect|origin_session_setup/i;
-const NAME = String.raw`"?([a-z_\u0080-\uffff][\w$\u0080-\uffff]*"?(?:\."?[a-z_\u0080-\uffff][\w$\u0080-\uffff]*"?)+)`;
-/** SET a.b, set_config('a.b', current_setting('a.b' */
-const NAMES = new RegExp(
-  String.raw`(?:\bset\s+(?:session\s+|local\s+)?|\b(?:set_config|current_setting)\s*\(\s*e?')${NAME}`,
-  'gi',
-);
+const SUSPICIOUS = /set|load|dblink_connect|origin_session_setup|prepare/i;
+const LASTING = String.raw`\bset\s+(?:session\s+)?`;
+const SET = String.raw`\bset\s+(?:session\s+|local\s+)?`;
+const PART = String.raw`"?[a-z_\u0080-\uffff][\w$\u0080-\uffff]*"?`;
+/** SET a.b */
+const SET_NAMES = new RegExp(String.raw`${SET}(${PART}(?:\s*\.\s*${PART})+)`, 'gi');
+/** set_config('a.b', current_setting('a.b'. PostgreSQL before 14 takes any name with a dot. */
+const CALL_NAMES = /\b(?:set_config|current_setting)"?\s*\(\s*e?'([^'\\]*\.[^'\\]*)'/gi;
 /** A name that is no literal, in a call that is not for its transaction alone. */
-const COMPUTED = /\bset_config\s*\(\s*(?!\s|e?'[^'\\]*'\s*,)(?![^()]*,\s*(?:is_local\s*=>\s*)?true\s*\))/i;
-const HIDDEN = /(?:^|;)\s*load\s|\b(?:setseed|dblink_connect(?:_u)?|pg_replication_origin_session_setup)\s*\(/i;
-const SEED = /\bset\s+(?:session\s+)?seed\b/i;
+const COMPUTED_CALL = /\bset_config"?\s*\(\s*(?!\s|e?'[^'\\]*'\s*,)(?![^()]*,\s*(?:is_local\s*=>\s*)?true\s*\))/i;
+/** A SET that is put together: `'set ' ||`, format('set %I */
+const COMPUTED_SET = new RegExp(String.raw`'\s*${LASTING}[\w."]*(?:'\s*(?:\|\||,)|%)`, 'i');
+const COMPUTED = [COMPUTED_CALL, COMPUTED_SET];
+const HIDDEN = [
+  /(?:^|;)\s*load\s|'\s*load\s+''/i,
+  /\b(?:setseed|dblink_connect(?:_u)?|pg_replication_origin_session_setup)"?\s*\(/i,
+  /\bset_config"?\s*\(\s*e?'seed'/i,
+  new RegExp(String.raw`${SET}"?seed\b`, 'i'),
+];
+const ESCAPED_NAME = new RegExp(String.raw`${SET}(?:${PART}\s*\.\s*)*u&"`, 'i');
+const PREPARES = /\bprepare\b/i;
 const NOT_ASCII = /[\u0080-\uffff]/;
+const INNER_COMMENT = /\/\*(?:(?!\/\*|\*\/)[^])*\*\//g;
+const LINE_COMMENT = /--[^\n]*/g;
+/** Comments that are in comments. */
+const MOST_DEEP = 8;
 /** A character for each byte; the few that windows-1252 changes are in no name. */
 const DECODER = new TextDecoder('latin1');
 
@@ -25,6 +42,9 @@ export class StatementTexts {
   #names: Set<string> | undefined;
   #hidden: string | undefined;
   #computed: string | undefined;
+  #hasPrepare = false;
+  /** The end of what was read of the text that is under way. Undefined: it was read to its end. */
+  #open: string | undefined;
 
   /** Of the custom settings that the client has named. */
   names(): readonly string[] {
@@ -41,14 +61,47 @@ export class StatementTexts {
     return this.#computed;
   }
 
-  /** The text from `from` to its NUL, or to `end`. */
+  /** A text had the word PREPARE. */
+  hasPrepare(): boolean {
+    return this.#hasPrepare;
+  }
+
+  /** The text from `from` to its NUL, or to `end`; then the rest of it follows. */
   read(bytes: Uint8Array, from: number, end: number): void {
+    this.#open = '';
+    this.readOn(bytes, from, end);
+  }
+
+  /** The rest of the text, or a part of it. Nothing happens behind its NUL. */
+  readOn(bytes: Uint8Array, from: number, end: number): void {
+    if (this.#open === undefined) return;
     const nul = bytes.indexOf(0, from);
-    const text = DECODER.decode(bytes.subarray(from, nul === -1 ? end : Math.min(nul, end)));
+    const isWhole = nul !== -1 && nul < end;
+    const text = this.#open + DECODER.decode(bytes.subarray(from, isWhole ? nul : end));
+    this.#open = isWhole ? undefined : text.slice(-OVERLAP);
     if (!SUSPICIOUS.test(text)) return;
-    this.#hidden ??= (HIDDEN.exec(text) ?? SEED.exec(text))?.[0].replace(/^[;\s]+/, '').trim();
-    this.#computed ??= COMPUTED.exec(text)?.[0].trim();
-    for (const [, name = ''] of text.matchAll(NAMES)) this.#learn(name.replaceAll('"', ''));
+    const plain = withoutComments(text);
+    for (const one of plain === text ? [text] : [text, plain]) this.#find(one, isWhole);
+  }
+
+  /** The client calls a function by its object id (FunctionCall). */
+  calls(oid: number): void {
+    const name = FUNCTIONS.get(oid);
+    if (name !== undefined) this.#hidden ??= `a FunctionCall of ${name}`;
+  }
+
+  #find(text: string, isWhole: boolean): void {
+    this.#hasPrepare ||= PREPARES.test(text);
+    for (const pattern of HIDDEN) this.#hidden ??= bare(pattern.exec(text));
+    if (ESCAPED_NAME.test(text)) this.#hidden ??= 'a custom setting whose name has escapes';
+    for (const pattern of COMPUTED) {
+      const found = pattern.exec(text);
+      // A call that is cut by the end of a part is read again as a whole.
+      const isCut = !isWhole && found !== null && found.index + OVERLAP > text.length;
+      if (!isCut) this.#computed ??= bare(found);
+    }
+    for (const [, name = ''] of text.matchAll(SET_NAMES)) this.#learn(name.replaceAll(/["\s]/g, ''));
+    for (const [, name = ''] of text.matchAll(CALL_NAMES)) this.#learn(name);
   }
 
   #learn(name: string): void {
@@ -58,4 +111,23 @@ export class StatementTexts {
     if (names.size < MOST_NAMES && name.length <= LONGEST_NAME) names.add(name);
     else if (!names.has(name)) this.#hidden ??= 'too many custom settings';
   }
+}
+
+/** The words without the quote or semicolon before and the parenthesis after them. */
+function bare(found: RegExpExecArray | null): string | undefined {
+  return found?.[0].replace(/^[';\s]+/, '').replace(/["\s(]+$/, '');
+}
+
+/** In pg_proc of every version. */
+const FUNCTIONS: ReadonlyMap<number, string> = new Map([
+  [2078, 'set_config'],
+  [1599, 'setseed'],
+]);
+
+/** A literal that looks like a comment is lost as well: so the text with comments is read, too. */
+function withoutComments(text: string): string {
+  if (!text.includes('--') && !text.includes('/*')) return text;
+  let plain = text;
+  for (let depth = 0; depth < MOST_DEEP && plain.includes('/*'); depth += 1) plain = plain.replace(INNER_COMMENT, ' ');
+  return plain.replace(LINE_COMMENT, ' ');
 }

@@ -34,9 +34,8 @@ const STATEMENT = 0x53;
 const DECODER = new TextDecoder();
 
 export class StatementWatch {
-  readonly #client = new ClientWatch((effect) => this.#add(effect));
-  readonly #server = new ServerWatch((effect) => this.#add(effect));
-  #effect: Effect = 'clean';
+  readonly #client = new ClientWatch(CLIENT);
+  readonly #server = new ServerWatch(SERVER);
 
   /** The next bytes from the client. */
   fromClient(chunk: Uint8Array): void {
@@ -50,31 +49,40 @@ export class StatementWatch {
 
   /** The worst of all since `forget`. */
   effect(): Effect {
-    return this.#client.isFollowing() && this.#server.isFollowing() ? this.#effect : 'dirty';
+    return worse(this.#client.effect(), this.#server.effect());
   }
 
   /** To be called between two transactions, when the state of the session is known. */
   forget(): void {
+    this.#client.forget();
+    this.#server.forget();
+  }
+}
+
+/** One direction. */
+abstract class EffectWalker extends FrameWalker {
+  #effect: Effect = 'clean';
+
+  /** The worst since `forget`. */
+  effect(): Effect {
+    return this.isFollowing() ? this.#effect : 'dirty';
+  }
+
+  forget(): void {
     this.#effect = 'clean';
   }
 
-  #add(effect: Effect): void {
+  protected add(effect: Effect): void {
     this.#effect = worse(this.#effect, effect);
   }
 }
 
-class ClientWatch extends FrameWalker {
-  readonly #onEffect: (effect: Effect) => void;
+class ClientWatch extends EffectWalker {
   /** Of the last statement without a name. */
   #unnamed: Effect = 'unsure';
 
-  constructor(onEffect: (effect: Effect) => void) {
-    super(CLIENT);
-    this.#onEffect = onEffect;
-  }
-
   protected override report(type: number, bytes: Uint8Array, at: number, size: number): boolean {
-    this.#onEffect(this.#effectOf(type, bytes, at, at + size));
+    this.add(this.#effectOf(type, bytes, at, at + size));
     return true;
   }
 
@@ -103,19 +111,12 @@ function effectOfBytes(bytes: Uint8Array, at: number, limit: number): Effect {
   return end === -1 || end >= limit ? 'dirty' : effectOfText(DECODER.decode(bytes.subarray(at, end)));
 }
 
-class ServerWatch extends FrameWalker {
-  readonly #onEffect: (effect: Effect) => void;
-
-  constructor(onEffect: (effect: Effect) => void) {
-    super(SERVER);
-    this.#onEffect = onEffect;
-  }
-
+class ServerWatch extends EffectWalker {
   protected override report(_type: number, bytes: Uint8Array, at: number, size: number): boolean {
     const [tag = ''] = DECODER.decode(bytes.subarray(at, at + size)).split('\0');
     const effect = effectOfTag(tag);
     // The text of the statement has been judged.
-    if (effect !== 'by_text') this.#onEffect(effect);
+    if (effect !== 'by_text') this.add(effect);
     return true;
   }
 }

@@ -1,7 +1,7 @@
 // Asks a server what it has of the WAL, on the new connection of a session that moves, before its state is restored.
 import type { WalReport } from '../model/moves.ts';
 import { MOST_TRIES, Pipeline } from './pipeline.ts';
-import { readWalReport, WAL_EXPRESSION } from './wal-report.ts';
+import { parsedWalReport, WAL_EXPRESSION } from './wal-report.ts';
 
 export type WalStep =
   | { readonly kind: 'wait' }
@@ -56,20 +56,12 @@ export class WalQuestion {
       return { kind: 'send', bytes };
     }
     const why = end.error === undefined ? 'the answer is not understood' : `${end.error.sqlState} ${end.error.message}`;
-    const wal = end.kind === 'ready' && end.error === undefined ? parsed(this.#answer) : undefined;
+    const wal = end.kind === 'ready' && end.error === undefined ? parsedWalReport(this.#answer) : undefined;
     const rest = end.kind === 'ready' ? this.#pipeline.rest() : end.bytes;
     return { kind: 'done', result: { wal, why }, parameters: this.#parameters, rest };
   }
 
   #newPipeline(): Pipeline {
     return new Pipeline(LONGEST, (name, value) => this.#parameters.set(name, value));
-  }
-}
-
-function parsed(answer: string | undefined): WalReport | undefined {
-  try {
-    return readWalReport(JSON.parse(answer ?? ''));
-  } catch {
-    return undefined;
   }
 }

@@ -1,5 +1,5 @@
 // A server's own words about its WAL, on a session's connection: a part of an SQL statement, and the reader of its
-// value. Read sessions that move are compared by them, so that none goes back in time.
+// value. Servers are compared by them when a session moves, so that none goes back in time.
 import type { WalReport } from '../model/moves.ts';
 
 /** Of a page of WAL, and of the first page of a segment. Bytes; constant since PostgreSQL 9.3. */
@@ -22,7 +22,17 @@ export const WAL_EXPRESSION = `CASE WHEN pg_catalog.pg_is_in_recovery() THEN pg_
     'file', pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()),
     'page', pg_catalog.current_setting('wal_block_size'),
     'segment', pg_catalog.pg_size_bytes(pg_catalog.current_setting('wal_segment_size'))::pg_catalog.text,
+    'recovered', ${bytes('pg_catalog.pg_last_wal_replay_lsn()')},
     'ended', ${IDS}) END`;
+
+/** The value of the expression as text. Undefined: not understood, or a position that is not known. */
+export function parsedWalReport(text: string | undefined): WalReport | undefined {
+  try {
+    return readWalReport(JSON.parse(text ?? ''));
+  } catch {
+    return undefined;
+  }
+}
 
 /** The value of the expression. Undefined: not understood, or a position that is not known. */
 export function readWalReport(value: unknown): WalReport | undefined {
@@ -37,7 +47,8 @@ export function readWalReport(value: unknown): WalReport | undefined {
   if (position === undefined || page === undefined || segment === undefined || timeline === undefined) {
     return undefined;
   }
-  return { kind: 'primary', timeline, written: endOfRecords(position, page, segment), transactions };
+  const written = endOfRecords(position, page, segment);
+  return { kind: 'primary', timeline, written, recovered: numberIn(value, 'recovered'), transactions };
 }
 
 /** PostgreSQL names the place of the next record, which may be behind the header of a page that is empty so far. */

@@ -1,13 +1,15 @@
 // `npm run bench:moves-idle`: many idle sessions before one cluster of the sandbox. The memory of a session with
-// `moves` and without, and how long a switchover takes that moves all of them.
+// `moves` and without, how long a switchover takes that moves all of them, and how long a busy client waits meanwhile.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { waitForCandidates } from '../support/clusters/candidates.ts';
 import { waitForMembers } from '../support/clusters/pool-members.ts';
 import { SandboxCluster } from '../support/clusters/sandbox-cluster.ts';
+import { BusyClient } from './moves/busy-client.ts';
 import { movesConfig, prepareDatabase, TOKEN } from '../support/moves/prepared-database.ts';
 import { Command } from '../support/processes/command.ts';
 import { type ConfigOverrides, configFor } from '../support/processes/pointsman-config.ts';
@@ -18,15 +20,24 @@ const STATEMENTS = 6;
 /** Sessions that come and go before, so that code and caches are there. */
 const WARM_UP = 50;
 const SETTLED_MS = 60_000;
+/** Longer than the pause of a session before a question. */
+const QUIET_MS = 3_000;
+const ASK_EVERY_MS = 1_000;
 
 interface Memory {
   readonly heap: number;
   readonly external: number;
 }
 
-const { values } = parseArgs({ options: { sessions: { type: 'string', default: '1000' } } });
+const { values } = parseArgs({
+  options: { sessions: { type: 'string', default: '1000' }, mode: { type: 'string', default: 'planned' } },
+});
+const { mode } = values;
 const count = Number(values.sessions);
-if (!Number.isInteger(count) || count < 1) throw new Error(`--sessions: '${values.sessions}' is not a whole number`);
+if (!Number.isInteger(count) || count < 2) throw new Error(`--sessions: '${values.sessions}' is not a number above 1`);
+/** The memory of the other half is counted: what exists once is there before. */
+const half = Math.floor(count / 2);
+if (mode !== 'planned' && mode !== 'always') throw new Error(`--mode: '${mode}' is neither planned nor always`);
 
 const directory = mkdtempSync(join(tmpdir(), 'pointsman-moves-'));
 const cluster = await SandboxCluster.start({ parameters: { max_connections: count + 100 } });
@@ -34,14 +45,17 @@ try {
   await prepareDatabase(cluster);
   const admin = { address: '127.0.0.1:0', token: TOKEN };
   const client = { max_sessions: count + 100 };
-  await play('without moves', { admin, client }, false);
-  await play('with moves', { client, ...movesConfig(cluster, directory) }, true);
+  const without = await play('without moves', { admin, client }, false);
+  const beside = await play('with moves', { client, ...movesConfig(cluster, directory, { mode }) }, true);
+  const more = { heap: beside.heap - without.heap, external: beside.external - without.external };
+  console.log(`moves, mode ${mode}: ${shown(more)}; together ${kb(more.heap + more.external)} kB`);
 } finally {
   await cluster.destroy();
   rmSync(directory, { recursive: true, force: true });
 }
 
-async function play(name: string, overrides: ConfigOverrides, isMoved: boolean): Promise<void> {
+/** Returns the bytes of one session. */
+async function play(name: string, overrides: ConfigOverrides, isMoved: boolean): Promise<Memory> {
   const NODE_OPTIONS = `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${directory}`;
   const log = { level: 'info', format: 'json' };
   const pointsman = await startPointsman(configFor(cluster, { log, ...overrides }), { NODE_OPTIONS });
@@ -51,16 +65,52 @@ async function play(name: string, overrides: ConfigOverrides, isMoved: boolean):
     await waitForMembers({ cluster, pointsman }, 'write', [await cluster.leader()]);
     const port = await pointsman.port('write');
     await leave(await open(port, WARM_UP));
+    // The oldest session is the one that a switchover in the order of the sessions would park first.
+    const busy = await BusyClient.connect({ host: '127.0.0.1', port, ...cluster.app });
+    sessions.push(...(await open(port, half)));
+    if (isMoved && mode === 'always') await waitUntilAsked(pointsman, half);
     const before = await memoryOf(pointsman);
-    sessions.push(...(await open(port, count)));
+    sessions.push(...(await open(port, count - half, half)));
+    if (isMoved && mode === 'always') await waitUntilAsked(pointsman, count);
     const beside = await memoryOf(pointsman);
-    const kb = (key: keyof Memory): string => ((beside[key] - before[key]) / count / 1000).toFixed(1);
-    console.log(`${count} sessions ${name}: heap ${kb('heap')} kB each, buffers ${kb('external')} kB each`);
+    const each = {
+      heap: (beside.heap - before.heap) / (count - half),
+      external: (beside.external - before.external) / (count - half),
+    };
+    console.log(`${count} sessions ${name}: ${shown(each)}`);
+    if (isMoved) busy.begin();
     if (isMoved) await moveAll(pointsman, sessions);
+    const figures = await busy.stop();
+    if (isMoved) console.log(`longest gap of a busy client: ${figures}`);
+    return each;
   } finally {
     await leave(sessions);
     await pointsman.stop();
   }
+}
+
+/** Every session has been asked for its state, and no question is under way. */
+async function waitUntilAsked(pointsman: PointsmanProcess, wanted: number): Promise<void> {
+  let last = { asked: 0, at: performance.now() };
+  await pointsman.waitFor(
+    'the answers of the sessions',
+    async () => {
+      // Seldom: many requests for metrics would leave compiled code in the heap that is measured.
+      await sleep(ASK_EVERY_MS);
+      const asked = (await pointsman.metric('pointsman_session_questions_total{result="movable"}')) ?? 0;
+      if (asked !== last.asked) last = { asked, at: performance.now() };
+      return asked >= wanted && performance.now() - last.at > QUIET_MS;
+    },
+    SETTLED_MS,
+  );
+}
+
+function shown({ heap, external }: Memory): string {
+  return `heap ${kb(heap)} kB each, buffers ${kb(external)} kB each`;
+}
+
+function kb(bytes: number): string {
+  return (bytes / 1000).toFixed(2);
 }
 
 async function moveAll(pointsman: PointsmanProcess, sessions: readonly Client[]): Promise<void> {
@@ -81,11 +131,12 @@ async function moveAll(pointsman: PointsmanProcess, sessions: readonly Client[])
   console.log(`${kept.filter(Boolean).length} of ${sessions.length} have their state`);
 }
 
-async function open(port: number, wanted: number): Promise<Client[]> {
+/** `from`: the number of the first one. */
+async function open(port: number, wanted: number, from = 0): Promise<Client[]> {
   const sessions: Client[] = [];
   while (sessions.length < wanted) {
     const some = Array.from({ length: Math.min(AT_A_TIME, wanted - sessions.length) }, (_, n) => sessions.length + n);
-    sessions.push(...(await Promise.all(some.map(async (at) => openOne(port, at)))));
+    sessions.push(...(await Promise.all(some.map(async (at) => openOne(port, from + at)))));
   }
   return sessions;
 }

@@ -9,20 +9,21 @@ import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
 import { prepareDatabase } from '../support/moves/prepared-database.ts';
 import { facts } from './failover/facts.ts';
 import { startPeers } from './moves/peers.ts';
+import { pgbouncerVersion } from './moves/pgbouncer.ts';
 import { playSwitchover, type PeerFigures } from './moves/scene.ts';
 import { LEGEND, table } from './moves/table.ts';
 
 const USAGE = `npm run bench:moves -- [options]
   --rounds N    (3)   switchovers
   --idle N      (30)  idle sessions of each peer
-  --clients N   (8)   clients of pgbench, for each peer and protocol
+  --clients N   (4)   clients of pgbench, for each peer and protocol
   --json FILE         every round's figures`;
 
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
     idle: { type: 'string', default: '30' },
-    clients: { type: 'string', default: '8' },
+    clients: { type: 'string', default: '4' },
     json: { type: 'string' },
   },
 });
@@ -36,7 +37,7 @@ function positive(option: 'rounds' | 'idle' | 'clients'): number {
 const [rounds, idle, clients] = [positive('rounds'), positive('idle'), positive('clients')];
 const patroni = patroniAvailability();
 if (!patroni.available) throw new Error(`Patroni, etcd or PostgreSQL is missing: ${patroni.howToInstall}`);
-const told = await facts();
+const told = [...(await facts()), await pgbouncerVersion()];
 const directory = mkdtempSync(join(tmpdir(), 'pointsman-moves-'));
 const cluster = await startPatroniCluster({ parameters: { max_connections: 600 } });
 try {

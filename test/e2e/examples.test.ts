@@ -156,8 +156,9 @@ describeOnSandbox('each example', (on) => {
     const child = spawn(process.execPath, [MAIN, ...args], { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let [out, err] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => {
+      // Once: a second one would end it at once.
+      if (isEndless && out === '') child.kill('SIGINT');
       out += chunk.toString();
-      if (isEndless) child.kill('SIGINT');
     });
     child.stderr.on('data', (chunk: Buffer) => void (err += chunk.toString()));
     const code = await new Promise<number | string>((resolve) => {

@@ -1,47 +1,51 @@
 // Read sessions go on at another member when theirs lags, was promoted, served as the fallback, or is drained by the
-// operator. Their clients notice nothing, and none of them ever goes back in time.
-import { expect, it } from 'vitest';
+// operator. Their clients notice nothing, and none of them ever goes back in time. Logins with SCRAM, two workers.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/io.ts';
 import { CounterReaders } from '../support/applications/counter-readers.ts';
-import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 import { serverName } from '../support/clusters/server-name.ts';
 import { writeWal } from '../support/clusters/write-wal.ts';
+import { movesConfig, prepareDatabase, TOKEN } from '../support/moves/prepared-database.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
+import { Command } from '../support/processes/command.ts';
+import { median } from '../support/values/median.ts';
 
-const TOKEN = 'operator-token-of-this-test';
 const READERS = 6;
 const LIMIT_MS = 60_000;
 const MORE_THAN_THE_BOUND_MB = 32;
 const COUNTER = 'select n from counter';
-const HBA = ['host all reader 127.0.0.1/32 trust', 'host all,replication all 127.0.0.1/32 scram-sha-256'];
 const ON_LEAVE = { lagging: 'move', promoted: 'move', fallback_over: 'move', operator: 'move', tagged_out: 'move' };
 
-describeOnSandbox('read sessions that move', (on) => {
-  const lab = on.clusterWithPointsman({
-    pointsman: {
-      admin: { address: '127.0.0.1:0', token: TOKEN },
-      moves: { roles: ['reader'], park_timeout: '60s' },
-      pools: {
-        read: {
-          check: '/replica?lag=16MB',
-          fallback: { pool: 'write' },
-          on_leave: ON_LEAVE,
-          relocate_after: '200ms',
-          slow_start: 0,
-        },
-      },
-    },
-    sql: `create table counter (n int); insert into counter values (0); grant select on counter to public`,
+describeOnEveryCluster('read sessions that move', (on) => {
+  let directory = '';
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
   });
-
-  /** The role logs in without a secret, on this member. */
-  async function permit({ name }: MemberAddress): Promise<void> {
-    const [row] = await lab.cluster.sql(name, 'show hba_file');
-    const lines = HBA.map((line) => `('${line.replace('all,replication', 'all')}')`).join(', ');
-    const replication = `('host replication all 127.0.0.1/32 scram-sha-256')`;
-    await lab.cluster.sql(name, `copy (values ${lines}, ${replication}) to '${String(row?.['hba_file'])}'`);
-    await lab.cluster.sql(name, 'select pg_reload_conf()');
-  }
+  const lab = on.clusterWithPointsman({
+    async pointsman(cluster) {
+      await prepareDatabase(cluster);
+      return {
+        ...movesConfig(cluster, directory, { park_timeout: '60s' }),
+        workers: 2,
+        pools: {
+          read: {
+            check: '/replica?lag=16MB',
+            fallback: { pool: 'write' },
+            on_leave: ON_LEAVE,
+            relocate_after: '200ms',
+            slow_start: 0,
+          },
+        },
+      };
+    },
+    sql: `create table counter (n int); insert into counter values (0)`,
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
 
   async function count(): Promise<void> {
     const { name } = await lab.cluster.leader();
@@ -54,20 +58,7 @@ describeOnSandbox('read sessions that move', (on) => {
 
   async function withReaders(run: (readers: CounterReaders) => Promise<void>): Promise<void> {
     const { cluster, pointsman } = lab;
-    const leader = await cluster.leader();
-    await cluster.sql(
-      leader.name,
-      `do $$ begin
-        if not exists (select from pg_roles where rolname = 'reader') then create role reader login; end if;
-      end $$`,
-    );
-    for (const member of cluster.members()) await permit(member);
-    const { database } = cluster.app;
-    const readers = await CounterReaders.open(READERS, COUNTER, {
-      port: await pointsman.port('read'),
-      user: 'reader',
-      database,
-    });
+    const readers = await CounterReaders.open(READERS, COUNTER, { port: await pointsman.port('read'), ...cluster.app });
     const end = new AbortController();
     const counting = countUntil(end.signal);
     try {
@@ -77,7 +68,16 @@ describeOnSandbox('read sessions that move', (on) => {
       await counting;
       await readers.stop();
     }
-    expect(readers.problems()).toEqual([]);
+    expect(readers.problems(), pointsman.explain()).toEqual([]);
+    const longest = readers.longestMs();
+    const figures = [median(longest), Math.max(...longest)].map(Math.round).join(', ');
+    console.log(`reads that move, on ${on.kind}: longest answer of a reader, ms: median and most ${figures}`);
+  }
+
+  async function drain({ name }: MemberAddress): Promise<void> {
+    const admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
+    const command = new Command(['drain', name, '--wait', '--admin', admin], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+    expect(await command.code, command.output).toBe(EXIT.ok);
   }
 
   async function untilOn(readers: CounterReaders, member: MemberAddress): Promise<void> {
@@ -140,10 +140,16 @@ describeOnSandbox('read sessions that move', (on) => {
     await waitForMembers(lab, 'read', [leader]);
     await withReaders(async (readers) => {
       await untilOn(readers, leader);
+      const before = readers.seen();
+      await cluster.lagReplica(first.name);
+      const isLater = (): boolean => readers.seen().every((value, at) => value > (before[at] ?? 0));
+      await pointsman.waitFor('later reads', isLater, LIMIT_MS);
       await pointsman.operate(`/members/${first.name}/resume`, TOKEN);
+      await pointsman.waitFor('parked sessions', async () => (await parked()) === READERS, LIMIT_MS);
+      await cluster.unlagReplica(first.name);
       await untilOn(readers, first);
       // And back, when no replica is left.
-      await pointsman.operate(`/members/${first.name}/drain`, TOKEN);
+      await drain(first);
       await untilOn(readers, leader);
     });
     for (const { name } of [first, second]) await pointsman.operate(`/members/${name}/resume`, TOKEN);

@@ -68,7 +68,7 @@ function scenarios(on: Lab, workers: number): void {
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  it('a switchover fails nothing: sessions go on with the next primary, with their state', async () => {
+  it('G24: a switchover fails nothing: sessions go on with the next primary, with their state', async () => {
     await waitForCandidates(lab);
     const port = await lab.pointsman.port('write');
     const old = await lab.cluster.leader();

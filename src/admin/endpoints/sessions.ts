@@ -49,7 +49,10 @@ const [FIRST_STATE, ...MORE_STATES] = SESSION_STATES.filter((state) => state !==
 const QUERY = z.strictObject({
   id: z.coerce.number().int().min(0).optional().describe('Only this session.'),
   pool: z.string().optional().describe('Only sessions of this pool.'),
-  member: z.string().optional().describe('Only sessions on this member, or on their way to it.'),
+  member: z
+    .string()
+    .optional()
+    .describe('Only sessions on this member, on their way to it, or parked since they left it.'),
   client: z.string().optional().describe('Only this client: an address, or an address with its port.'),
   state: z
     .enum([FIRST_STATE ?? 'startup', ...MORE_STATES])
@@ -174,11 +177,16 @@ function movesDocument(
             detail: pinned?.detail ?? null,
             age_seconds: found.at === undefined ? null : seconds(now - found.at),
           },
-    underway:
-      underway === undefined
-        ? null
-        : { from: underway.from, cause: underway.cause, waiting: underway.isWaiting, why: underway.why ?? null },
+    underway: underway === undefined ? null : underwayDocument(underway, now),
   };
+}
+
+function underwayDocument(
+  { from, cause, leftAt, isWaiting, waitsFor, why }: NonNullable<SessionMoves['underway']>,
+  now: Instant,
+): NonNullable<NonNullable<SessionDocument['moves']>['underway']> {
+  const age = seconds(now - leftAt);
+  return { from, cause, age_seconds: age, waiting: isWaiting, waits_for: waitsFor ?? null, why: why ?? null };
 }
 
 /** Workers have their own clocks, whose instants may be a little ahead. */

@@ -10,7 +10,7 @@ const moves = z.strictObject({
     .strictObject({
       from: z.string(),
       to: z.string(),
-      cause: z.string().describe('A key of on_leave, or switchover.'),
+      cause: z.string().describe('A key of on_leave, switchover, or restart.'),
       gap_ms: count.describe('Without a server.'),
       age_seconds: seconds,
     })
@@ -29,7 +29,12 @@ const moves = z.strictObject({
     .strictObject({
       from: z.string(),
       cause: z.string(),
+      age_seconds: seconds.describe('Since it left, whatever was tried meanwhile.'),
       waiting: z.boolean().describe('Its client has sent something meanwhile.'),
+      waits_for: z
+        .string()
+        .nullable()
+        .describe('It waits for this, such as a route or its turn. Null: it is logged in at its next server.'),
       why: z.string().nullable().describe('Why the last attempt did not succeed.'),
     })
     .nullable()

@@ -61,9 +61,14 @@ const cluster = z.strictObject({
   first_round_complete: z.boolean().describe('True after the first round of probes is complete.'),
   drained: list(member).describe('By the operator, currently unknown members included. Lost when this process ends.'),
   handover: z
-    .strictObject({ member, phase: z.enum(['hold', 'drain']), for_seconds: seconds })
+    .strictObject({
+      operation: z.enum(['switchover', 'restart']),
+      member,
+      phase: z.enum(['hold', 'drain']),
+      for_seconds: seconds,
+    })
     .exactOptional()
-    .describe('The primary whose sessions a switchover from here takes away. Absent: there is none.'),
+    .describe('The member whose sessions an operation from here takes away. Absent: there is none.'),
   scheduled_switchover: z
     .strictObject({ in_seconds: seconds, from: member })
     .nullable()

@@ -41,6 +41,10 @@ export const planDocument = z.strictObject({
     })
     .nullable()
     .describe('The sessions on the primary were asked whether they can move. Null: moves is not configured.'),
+  stays_text: z
+    .string()
+    .nullable()
+    .describe('Why sessions stay, in words: 12 listen, 1 holds an advisory lock. Null: none stays.'),
 }) satisfies z.ZodType<PlanOfPrimary>;
 
 export const operationDocument = z.strictObject({

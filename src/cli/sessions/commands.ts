@@ -5,6 +5,7 @@ import { parseDuration } from '../../config/schema/duration.ts';
 import { SESSION_STATES } from '../../reports/session-state.ts';
 import { examples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
+import { LOCATION } from '../location.ts';
 import type { RunningOptions } from '../running.ts';
 import type { DrainOptions } from './drain.ts';
 import type { KillOptions } from './kill.ts';
@@ -29,9 +30,9 @@ is in a statement or in a transaction moves at its end. One that cannot move sta
 Exit codes: 0 every session moved, 1 a session stayed, ended or no longer exists, 2 wrong usage.`;
 
 const DRAIN_HELP = `
-Live sessions end between two transactions, and after drain_timeout in any case (on_leave.operator). If the member is
-the primary, its clients wait until it is resumed or another primary is proven, so the command asks first. Ctrl-C during
---wait leaves the member drained.
+Live sessions leave between two transactions, and after drain_timeout in any case: they end or move, as
+on_leave.operator says. If the member is the primary, its clients wait until it is resumed or another primary is proven,
+so the command asks first. Ctrl-C during --wait leaves the member drained.
 Exit codes: 0 success, 1 failure, or sessions remain at the timeout, 2 wrong usage.`;
 
 /** `remote` creates a command with the options that locate a running Pointsman. */
@@ -54,6 +55,8 @@ export function describeSessions(
     .command('move')
     .description('Move sessions to a server of their pool; their clients notice nothing')
     .argument('<session...>', 'ids, as `pointsman sessions` shows them')
+    .option(...LOCATION.config)
+    .option(...LOCATION.admin)
     .addHelpText('after', MOVE_HELP)
     .addHelpText('after', examples('pointsman sessions move 17', 'pointsman sessions move 17 18'))
     .action(async (ids: readonly string[], _: unknown, command: Command) =>

@@ -20,7 +20,15 @@ const moves = z.looseObject({
     })
     .nullable(),
   underway: z
-    .looseObject({ from: z.string(), cause: z.string(), waiting: z.boolean(), why: z.string().nullable() })
+    .looseObject({
+      from: z.string(),
+      cause: z.string(),
+      /** Absent, as the next one: of an older Pointsman. */
+      age_seconds: z.number().optional(),
+      waits_for: z.string().nullish(),
+      waiting: z.boolean(),
+      why: z.string().nullable(),
+    })
     .nullable(),
 });
 

@@ -93,7 +93,7 @@ function sessionsOn(member: string, { pools }: Status): number {
 function remainText(status: Status, member: string): string {
   const left = sessionsOn(member, status);
   if (left === 0) return 'it has no sessions';
-  return `${sessionsText(left)} on it ${left === 1 ? 'ends' : 'end'} by on_leave.operator`;
+  return `${sessionsText(left)} ${left === 1 ? 'leaves' : 'leave'} it by on_leave.operator`;
 }
 
 function sessionsText(count: number): string {

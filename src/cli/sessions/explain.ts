@@ -37,31 +37,45 @@ function explanation(session: Session): string {
   const lines = [
     `session ${id} of pool ${shown(pool)}: ${client}, ${login}`,
     placeText(session),
-    ...(session.moves ? movesText(session.moves) : [neverText(opaque)]),
+    ...(session.moves ? movesText(session.moves, session) : [neverText(opaque)]),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function placeText({ member, branch, state, activity, state_seconds: seconds, moves }: Session): string {
+function placeText(session: Session): string {
+  const { member, branch, state, activity, state_seconds: seconds, moves } = session;
   const since = `for ${durationText(seconds * 1000)}`;
-  if (moves?.underway) {
-    const { from, cause, waiting, why } = moves.underway;
-    const client = waiting ? 'its client waits' : 'its client has sent nothing meanwhile';
-    const where = `${state} ${since}: it has left ${shown(from)} (${cause}), ${client}`;
-    return why === null ? where : `${where}; the last attempt: ${shown(why)}`;
-  }
+  if (moves?.underway) return underwayText(session, moves.underway);
   const place = branch ? ` on branch ${shown(branch.name)}` : member === null ? '' : ` on ${shown(member)}`;
   return `${(activity ?? state).replaceAll('_', ' ')}${place} ${since}`;
 }
 
-type Moves = NonNullable<Session['moves']>;
+function underwayText(session: Session, { from, cause, waiting, ...why }: Underway): string {
+  const { state, member, state_seconds: seconds } = session;
+  const since = `for ${durationText((why.age_seconds ?? seconds) * 1000)}`;
+  const next = why.waits_for ?? undefined;
+  const goes = next !== undefined ? `waits for ${shown(next)}` : `logs in at ${shown(member ?? 'its next server')}`;
+  return [
+    `${state} ${since}: it has left ${shown(from)} (${cause}) and ${goes}`,
+    ...(why.why === null ? [] : [`the last attempt failed: ${shown(why.why)}`]),
+    waiting ? 'its client has sent a statement and waits' : 'its client has sent nothing and notices nothing',
+  ].join('; ');
+}
 
-function movesText({ moved, last, answer }: Moves): readonly string[] {
+const STAYS = 'a change of its server ends it, as without moves; the reasons and remedies are in deploy/moves.md';
+
+type Moves = NonNullable<Session['moves']>;
+type Underway = NonNullable<Moves['underway']>;
+
+function movesText({ moved, last, answer }: Moves, { id, activity }: Session): readonly string[] {
+  const isIdle = activity === null || activity === 'idle';
+  const notAsked = isIdle
+    ? `pointsman switchover --dry-run asks all of the primary, pointsman sessions move ${id} moves this one`
+    : 'it is asked between two transactions';
   return [
     ...(last === null ? [] : [lastText(moved, last)]),
-    answer === null
-      ? 'not asked yet whether it can move: pointsman switchover --dry-run asks the sessions of the primary'
-      : answerText(answer),
+    answer === null ? `not asked yet whether it can move: ${notAsked}` : answerText(answer),
+    ...(answer === null || answer.movable ? [] : [STAYS]),
   ];
 }
 
@@ -74,8 +88,7 @@ function lastText(moved: number, { from, to, cause, gap_ms: gapMs, age_seconds: 
 function answerText({ movable, reason, detail, age_seconds: age }: NonNullable<Moves['answer']>): string {
   const source = age === null ? '' : `, by the answer of its server ${durationText(age * 1000)} ago`;
   if (movable) return `it can move${source}`;
-  const why = `${pinText(reason ?? 'unknown')}${detail === null ? '' : ` (${shown(detail)})`}`;
-  return `it cannot move, because it ${why}${source}`;
+  return `it cannot move, because it ${shown(pinText(reason ?? 'unknown', detail))}${source}`;
 }
 
 function neverText(opaque: boolean): string {

@@ -18,15 +18,15 @@ const [BRANCH, MOVES] = ['BRANCH', 'MOVES'];
 const COLUMNS: readonly Shown[] = [
   { title: 'ID', align: 'right', cell: ({ id }) => String(id) },
   { title: 'POOL', cell: ({ pool }) => pool },
-  { title: 'MEMBER', cell: ({ member }) => member ?? '-' },
+  { title: 'MEMBER', cell: memberCell },
   { title: BRANCH, cell: ({ branch }) => shown(branch?.name ?? '-') },
   { title: 'CLIENT', cell: ({ client }) => client },
   { title: 'USER', optional: 1, cell: ({ user, opaque }) => user ?? (opaque ? 'encrypted' : '-') },
-  { title: 'DATABASE', optional: 3, cell: ({ database }) => database ?? '-' },
-  { title: 'APPLICATION', optional: 2, cell: ({ application }) => application ?? '-' },
+  { title: 'DATABASE', optional: 4, cell: ({ database }) => database ?? '-' },
+  { title: 'APPLICATION', optional: 3, cell: ({ application }) => application ?? '-' },
   { title: 'STATE', cell: stateCell },
-  { title: MOVES, optional: 4, cell: movesCell },
-  { title: 'SINCE', align: 'right', cell: ({ state_seconds: seconds }) => durationText(seconds * 1000) },
+  { title: MOVES, optional: 2, cell: movesCell },
+  { title: 'SINCE', align: 'right', cell: sinceCell },
   { title: 'AGE', align: 'right', optional: 4, cell: ({ age_seconds: seconds }) => durationText(seconds * 1000) },
   { title: 'HELD', align: 'right', optional: 5, cell: ({ held_seconds: seconds }) => heldText(seconds) },
   { title: 'IN', align: 'right', optional: 6, cell: ({ to_backend_bytes: bytes }) => bytesText(bytes) },
@@ -51,10 +51,20 @@ function stateCell({ state, activity }: Session, paint: Paint): string {
   return activity === 'in_failed_transaction' ? paint('bad', 'failed transaction') : text;
 }
 
-/** Whether it can move, or why not; and the member that it has left. */
+/** `pg-1 →`: it has left pg-1. `pg-1 → pg-2`: it is logged in at pg-2. */
+function memberCell({ member, moves }: Session): string {
+  if (!moves?.underway) return member ?? '-';
+  return `${shown(moves.underway.from)} → ${member ?? ''}`.trimEnd();
+}
+
+/** On its way it changes its state with each attempt. */
+function sinceCell({ state_seconds: seconds, moves }: Session): string {
+  return durationText((moves?.underway?.age_seconds ?? seconds) * 1000);
+}
+
+/** Whether it can move, or why not. */
 function movesCell({ moves }: Session): string {
   if (!moves) return '-';
-  if (moves.underway) return `from ${shown(moves.underway.from)}`;
   if (moves.answer === null) return 'not asked';
   return moves.answer.movable ? 'yes' : (moves.answer.reason ?? 'no').replaceAll('_', ' ');
 }

@@ -65,9 +65,14 @@ export function movingText({ sessions }: Pick<StatusPool, 'sessions'>): string |
   const { parked = 0, moving = 0 } = sessions?.by_state ?? {};
   const parts = [
     ...(parked === 0 ? [] : [`${parked === 1 ? '1 session' : `${parked} sessions`} parked`]),
-    ...(moving === 0 ? [] : [moving === 1 ? '1 logs in at its next server' : `${moving} log in at their next server`]),
+    ...(moving === 0 ? [] : [loggingInText(moving, parked === 0)]),
   ];
   return parts.length === 0 ? undefined : parts.join(', ');
+}
+
+function loggingInText(moving: number, isAlone: boolean): string {
+  if (moving === 1) return isAlone ? '1 session logs in at its next server' : '1 logs in at its next server';
+  return isAlone ? `${moving} sessions log in at their next server` : `${moving} log in at their next server`;
 }
 
 /** Sessions that connect to a member or have one. */

@@ -66,6 +66,8 @@ export interface PlanOfPrimary extends PlanDocument {
   readonly unreadable_sessions_on_primary: number | null;
   /** The sessions that go on with the next primary, and those that end. Null: `moves` is not configured. */
   readonly moves: Preflight | null;
+  /** Why sessions stay, in words: `12 listen, 1 holds an advisory lock`. Null: none stays. */
+  readonly stays_text: string | null;
 }
 
 /** From the request to the proof of the next primary: Patroni needs about 6 s, this leaves room. Milliseconds. */

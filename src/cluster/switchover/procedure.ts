@@ -306,7 +306,14 @@ export class Switchover {
 
   #handOver({ member, phase, mostMs }: Pick<Handover, 'member' | 'phase' | 'mostMs'>): void {
     const since = this.#heldAt ?? this.#site.clock.now();
-    this.#site.handOver({ member, phase, since, mostMs, transactionMs: this.#request.transactionMs });
+    this.#site.handOver({
+      operation: 'switchover',
+      member,
+      phase,
+      since,
+      mostMs,
+      transactionMs: this.#request.transactionMs,
+    });
   }
 
   #release(): void {

@@ -41,6 +41,7 @@ export const planDocument = z.object({
       unknown: z.number(),
     })
     .nullable(),
+  stays_text: z.string().nullable().default(null),
 }) satisfies z.ZodType<PlanOfPrimary>;
 
 export const operationDocument = z.object({

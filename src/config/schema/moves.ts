@@ -97,8 +97,8 @@ export const moves = z.strictObject({
   settings: key(
     z.array(customSetting).prefault([]),
     `Custom settings that sessions take along, beside those that Pointsman finds in statements and functions.
-    PostgreSQL does not list them. A name that is put together while a statement runs is found nowhere, so it
-    belongs here.`,
+    PostgreSQL does not list them. A name belongs here that a function puts together while it runs, or that a
+    library in C sets. A session stays that puts a name together in a statement of its own.`,
     { example: '[app.tenant]' },
   ),
   on_stays: key(

@@ -29,6 +29,14 @@ export const sessionColumns: readonly ColumnOf<SessionDocument>[] = [
   ...int8<SessionDocument>({
     to_backend_bytes: (session) => session.to_backend_bytes,
     to_client_bytes: (session) => session.to_client_bytes,
+    moves: ({ moves }) => moves?.moved ?? null,
+  }),
+  ...numeric<SessionDocument>({ last_gap: ({ moves }) => gapOf(moves?.last) }),
+  ...text<SessionDocument>({
+    can_move: ({ moves }) => moves?.answer?.movable ?? null,
+    stays: ({ moves }) => moves?.answer?.reason ?? null,
+    left_member: ({ moves }) => moves?.underway?.from ?? null,
+    waits_for: ({ moves }) => moves?.underway?.waits_for ?? null,
   }),
 ];
 
@@ -110,6 +118,10 @@ export function showServers(document: SessionsDocument, { members }: StatusDocum
     return [{ type: 'S', session, address: addresses.get(session.member) ?? null, local: null, now }];
   });
   return { ...tableOf(endColumns, ends), ...noticeOf(document) };
+}
+
+function gapOf(last: NonNullable<SessionDocument['moves']>['last'] | undefined): number | null {
+  return last ? last.gap_ms / 1000 : null;
 }
 
 function noticeOf(document: SessionsDocument): Pick<Table, 'notice'> {

@@ -2,15 +2,10 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import type { Line } from './lines.ts';
 import { ticksBetween, topOf, windowOf } from './scale.ts';
 import type { Unit } from './scale.ts';
 import { summaryOf } from './summary.ts';
-
-export interface Line {
-  readonly name: string;
-  /** As many as there are times. Null: unknown, so the line has a gap. */
-  readonly values: readonly (number | null)[];
-}
 
 interface ChartProps {
   readonly title: string;

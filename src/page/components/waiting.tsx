@@ -1,6 +1,7 @@
 // The clients that wait for a route, and the time until the first of them is refused.
 import type { JSX } from 'preact';
 import type { StatusDocument } from '../../admin/schema/status.ts';
+import { movingIn } from '../state/samples.ts';
 import { ageText, countText, numberText } from '../view/words.ts';
 import { Panel } from './panel.tsx';
 import { Age, Countdown } from './ticking.tsx';
@@ -11,7 +12,7 @@ export function Waiting({ status: { pools, limits } }: { readonly status: Status
     return count === 0 ? [] : [{ name, count, longest: sessions?.longest_wait_seconds ?? 0 }];
   });
   const total = waiting.reduce((sum, { count }) => sum + count, 0);
-  const parked = pools.reduce((sum, { sessions }) => sum + movingOf(sessions), 0);
+  const parked = pools.reduce((sum, { sessions }) => sum + movingIn(sessions), 0);
   const longest = Math.max(0, ...waiting.map((one) => one.longest));
   return (
     <Panel title="Waiting clients" place="waiting">
@@ -32,9 +33,4 @@ export function Waiting({ status: { pools, limits } }: { readonly status: Status
       </p>
     </Panel>
   );
-}
-
-function movingOf(sessions: StatusDocument['pools'][number]['sessions']): number {
-  const { parked = 0, moving = 0 } = sessions?.by_state ?? {};
-  return parked + moving;
 }

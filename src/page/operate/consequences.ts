@@ -42,22 +42,42 @@ export function refreshConsequences({ members }: Pick<StatusDocument, 'members'>
 
 export function switchoverConsequences(plan: PlanOfPrimary, status: Known): readonly string[] {
   const { from, to, sessions_on_primary: sessions, unreadable_sessions_on_primary: unreadable } = plan;
-  const transactions = durationText(plan.transaction_timeout_ms);
   const pools = status.pools.filter(({ exclusive }) => exclusive).map(({ name }) => name);
-  const clients = countOf(sessions ?? 0, 'client');
   return [
-    ...(from === null || sessions === null
-      ? []
-      : [
-          `${from} is the primary: ${sessions === 0 ? 'new clients' : clients} will wait.`,
-          ...(sessions === 0 ? [] : [`Sessions on it end between two transactions, or after ${transactions}.`]),
-        ]),
+    ...(from === null || sessions === null ? [] : sessionsText(plan, from, sessions)),
     ...(unreadable === null || unreadable === 0
       ? []
-      : [`${unreadableText(unreadable)} and will be cut after ${transactions}.`]),
+      : [`${unreadableText(unreadable)} and will be cut after ${durationText(plan.transaction_timeout_ms)}.`]),
     `New clients of pool ${pools.join(', ')} wait for ${durationText(plan.longest_hold_ms)} at most.`,
     to === null ? 'The cluster chooses the next primary.' : `${to} becomes the primary.`,
   ];
+}
+
+function sessionsText({ moves, ...plan }: PlanOfPrimary, from: string, sessions: number): readonly string[] {
+  if (sessions === 0) return [`${from} is the primary: new clients will wait.`];
+  const end = `between two transactions, or after ${durationText(plan.transaction_timeout_ms)}.`;
+  if (moves === null) {
+    return [`${from} is the primary: ${countOf(sessions, 'client')} will wait.`, `Sessions on it end ${end}`];
+  }
+  const { movable, stays, unknown } = moves;
+  const staying = Object.values(stays).reduce((sum, count) => sum + count, 0);
+  const [stay, they] = staying === 1 ? ['stays', 'It ends'] : ['stay', 'They end'];
+  return [
+    `Of ${countOf(sessions, 'session')} on ${from}, ${movingText(movable, sessions)}.`,
+    ...(staying === 0 ? [] : [`${staying} ${stay}: ${plan.stays_text ?? ''}. ${they} ${end}`]),
+    ...(unknown === 0 ? [] : [unknownText(unknown)]),
+  ];
+}
+
+function movingText(movable: number, sessions: number): string {
+  if (movable === 0) return 'none moves for certain';
+  if (movable === 1) return '1 moves: its client keeps its connection and notices a pause';
+  return `${movable === sessions ? 'all' : movable} move: their clients keep their connections and notice a pause`;
+}
+
+function unknownText(sessions: number): string {
+  const they = sessions === 1 ? 'it is asked when it is idle' : 'they are asked when they are idle';
+  return `${countOf(sessions, 'session')} could not be asked yet: ${they}.`;
 }
 
 function unreadableText(sessions: number): string {

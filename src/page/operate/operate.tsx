@@ -48,7 +48,9 @@ export function Operate(): JSX.Element | null {
           Probe now …
         </button>
       </div>
-      {handover !== undefined && <Running onFound={(running) => setOpen({ kind: 'switchover', running })} />}
+      {handover?.operation === 'switchover' && (
+        <Running onFound={(running) => setOpen({ kind: 'switchover', running })} />
+      )}
       <TokenText token={token} keep={keep} />
       {open?.kind === 'switchover' && <SwitchoverDialog {...props} {...(open.running && { running: open.running })} />}
       {open?.kind === 'drain' && <DrainDialog {...props} />}

@@ -8,7 +8,8 @@ import { CloseButton } from './dialog.tsx';
 import { get } from './requests.ts';
 import type { Answer } from './requests.ts';
 import type { TokenKeeper } from './token.ts';
-import { countOf, durationText } from '../view/words.ts';
+import { durationText } from '../view/words.ts';
+import { sessionsText } from './progress-text.ts';
 
 const PHASES = ['check', 'hold', 'drain', 'switch', 'confirm', 'release'] as const satisfies readonly Phase[];
 type Phase = OperationDocument['phase'];
@@ -16,7 +17,7 @@ type Phase = OperationDocument['phase'];
 const MEANING: Readonly<Record<Phase, string>> = {
   check: 'the cluster can switch',
   hold: 'new clients wait',
-  drain: 'sessions end between two transactions',
+  drain: 'sessions end or are parked',
   switch: 'the cluster promotes the next primary',
   confirm: 'the next primary is proven',
   release: 'the clients are served',
@@ -112,15 +113,6 @@ function durationOf(
   operation: OperationDocument,
 ): number {
   return ms ?? Math.max(0, Date.parse(operation.started_at) + operation.duration_ms - Date.parse(startedAt));
-}
-
-function sessionsText({ sessions }: OperationDocument): string {
-  const { held, waiting, longest_wait_ms: longest, ended, cut, lost } = sessions;
-  return [
-    `${countOf(held, 'client')} held, ${waiting} waiting now`,
-    ...(held === 0 ? [] : [`the longest wait was ${durationText(longest)}`]),
-    `${countOf(ended, 'session')} ended, ${cut} cut${lost === 0 ? '' : `, ${lost} lost`}`,
-  ].join('; ');
 }
 
 function endText({ outcome, why, primary, without_primary_ms: gap }: OperationDocument): string {

@@ -5,6 +5,7 @@ import type { StatusDocument } from '../../admin/schema/status.ts';
 
 type PoolSeries = SamplesDocument['pools'][string];
 type MemberSeries = SamplesDocument['members'][string];
+type PoolSessions = StatusDocument['pools'][number]['sessions'];
 type Values = readonly (number | null)[];
 
 const KEPT_SECONDS = 3600;
@@ -30,8 +31,9 @@ export function withPoint(samples: SamplesDocument, status: StatusDocument): Sam
     interval_seconds,
     times: [...times, now].slice(drop),
     pools: mapped(samples.pools, Object.keys(pools), (series: PoolSeries | undefined, name) => ({
-      sessions: extended(series?.sessions, total(pools[name]?.by_member)),
+      sessions: extended(series?.sessions, sessionsOf(pools[name])),
       waiting: extended(series?.waiting, pools[name]?.by_state.holding ?? null),
+      parked: extended(series?.parked, pools[name] ? movingIn(pools[name]) : null),
     })),
     members: mapped(samples.members, Object.keys(members), (series: MemberSeries | undefined, name) => ({
       lag_bytes: extended(series?.lag_bytes, members[name]?.lag_bytes ?? null),
@@ -48,8 +50,17 @@ export function sessionsOn(member: string, { pools }: StatusDocument): number {
   return pools.reduce((sum, { sessions }) => sum + (sessions?.by_member[member] ?? 0), 0);
 }
 
-function total(counts: Readonly<Record<string, number>> | undefined): number | null {
-  return counts === undefined ? null : Object.values(counts).reduce((sum, count) => sum + count, 0);
+/** Parked, or logged in at their next server. */
+export function movingIn(sessions: PoolSessions): number {
+  const { parked = 0, moving = 0 } = sessions?.by_state ?? {};
+  return parked + moving;
+}
+
+/** Those that are parked included, as the samples have them. */
+function sessionsOf(sessions: PoolSessions | undefined): number | null {
+  if (!sessions) return null;
+  const { by_member: members, by_state: states } = sessions;
+  return Object.values(members).reduce((sum, count) => sum + count, states.parked ?? 0);
 }
 
 /** Names that are new come last. Names without any value left are dropped. */

@@ -30,6 +30,10 @@ export interface Notice {
   readonly text: string;
 }
 
+function handoverText({ operation, member, phase }: NonNullable<StatusDocument['cluster']['handover']>): string {
+  return `A ${operation} takes the sessions of ${member} away: ${phase}.`;
+}
+
 function danger(text: string): Notice {
   return { level: 'danger', text };
 }
@@ -51,9 +55,7 @@ export function noticesOf(status: StatusDocument): readonly Notice[] {
       danger(`${member} is refused as primary: it ${why}. This ends by: ${ends.join('; or ')}.`),
     ),
     ...(unlocked.length === 0 ? [] : [warning(`Nobody holds the leader lock, as ${namesOf(unlocked)} reports.`)]),
-    ...(cluster.handover === undefined
-      ? []
-      : [warning(`A switchover takes the sessions of ${cluster.handover.member} away: ${cluster.handover.phase}.`)]),
+    ...(cluster.handover === undefined ? [] : [warning(handoverText(cluster.handover))]),
     ...(cluster.scheduled_switchover === null
       ? []
       : [warning(`A switchover away from ${cluster.scheduled_switchover.from} is scheduled.`)]),

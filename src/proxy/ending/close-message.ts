@@ -102,6 +102,7 @@ const EVICTED: Readonly<Record<EvictionReason, string>> = {
   evicted_operator: 'the server is being drained',
   evicted_switchover: 'the server is about to hand over to another primary',
   evicted_switchover_timeout: 'the server is about to hand over to another primary',
+  evicted_restart: 'the server is about to restart',
   evicted_fallback_over: 'the pool has its own members again',
 };
 

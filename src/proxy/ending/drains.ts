@@ -3,6 +3,8 @@
 // removed, and the shutdown of the process are drains. All of them share one limit on endings per second.
 import type { Clock } from '../../model/instant.ts';
 import type { RegisteredSession } from '../session-registry.ts';
+import { Parking } from './parking.ts';
+import type { ParkingInputs, ParkingSession } from './parking.ts';
 import { WhenIdle } from './when-idle.ts';
 import type { Drainable } from './when-idle.ts';
 
@@ -22,6 +24,11 @@ export interface Drain {
    * the next primary is there, and do not connect to a server now.
    */
   readonly isPrompt?: boolean;
+  /** Its sessions that may move are parked, in an order of their own. Absent: they are as all others. */
+  readonly parking?: Pick<ParkingInputs, 'park' | 'onStays'> & {
+    /** How long sessions with transactions are waited for. Milliseconds. */
+    readonly waitMs: number;
+  };
   /** From the beginning of the drain to its deadline, read at its beginning. Milliseconds; undefined: no deadline. */
   readonly limitMs: () => number | undefined;
 }
@@ -35,6 +42,8 @@ const nothing = (): void => {};
 
 /** A prompt drain ends its idle sessions in this part of its limit. */
 const PROMPT_PART = 1 / 4;
+/** Busy sessions wait for idle ones in this part of the time for transactions. They need the rest themselves. */
+const IDLE_PART = 1 / 2;
 
 export interface DrainsInputs {
   readonly clock: Clock;
@@ -108,7 +117,21 @@ export class Drains {
     const limitMs = drain.limitMs();
     const sessions = drain.sessions();
     const whenIdle = drain.isPrompt === true ? this.#prompt(sessions.length, limitMs) : this.#whenIdle;
-    const cancels = sessions.map((session) => whenIdle.run(session, () => drain.end(session)));
+    const { movable, others } = divided(sessions, drain);
+    const cancels = others.map((session) => whenIdle.run(session, () => drain.end(session)));
+    const { parking } = drain;
+    if (parking !== undefined && movable.length > 0) {
+      const { park, onStays, waitMs } = parking;
+      const batch = new Parking({
+        clock: this.#clock,
+        sessions: movable,
+        park,
+        onStays: (session) => cancels.push(whenIdle.run(session, () => onStays(session))),
+        busyAfterMs: Math.min(limitMs ?? Infinity, waitMs) * IDLE_PART,
+      });
+      cancels.push(() => batch.stop());
+      batch.start();
+    }
     if (whenIdle !== this.#whenIdle) cancels.push(() => whenIdle.stop());
     if (limitMs !== undefined) cancels.push(this.#clock.schedule(limitMs, () => this.#deadline(drain)));
     running.cancel = () => {
@@ -131,4 +154,16 @@ export class Drains {
     this.#running.get(key)?.cancel();
     this.#running.delete(key);
   }
+}
+
+function divided(
+  sessions: readonly RegisteredSession[],
+  { parking }: Drain,
+): { readonly movable: readonly ParkingSession[]; readonly others: readonly RegisteredSession[] } {
+  if (parking === undefined) return { movable: [], others: sessions };
+  return { movable: sessions.filter(mayMove), others: sessions.filter((session) => !mayMove(session)) };
+}
+
+function mayMove(session: RegisteredSession): session is ParkingSession {
+  return session.state === 'relaying' && session.movable !== undefined;
 }

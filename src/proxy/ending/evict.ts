@@ -6,13 +6,14 @@ import { isOver } from '../../core/actions.ts';
 import type { Action } from '../../core/actions.ts';
 import { describeStanding } from '../../core/describe.ts';
 import type { RoutingTable } from '../../core/routing-table.ts';
-import { evictionReason } from '../../model/close-reason.ts';
+import { evictionReason, isOperation } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import { addressText, isSameAddress } from '../../model/member.ts';
 import type { MovesPolicy } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
-import { leaveServer } from './leave-server.ts';
+import { askToPark, leaveServer, whyStayed } from './leave-server.ts';
+import type { Leaving } from './leave-server.ts';
 import type { Drain, Drains } from './drains.ts';
 
 export interface EvictInputs {
@@ -53,7 +54,35 @@ function drainOf(action: Action, { registry, table, clock, drainTimeoutMs, moves
     isOver: () => isOver(action, table()),
     afterMs,
     limitMs: () => (mode === 'drain_idle' ? undefined : limitMs()),
-    isPrompt: cause === 'switchover',
+    isPrompt: isOperation(cause),
+    ...parkingOf(action, clock, moves?.()),
+  };
+}
+
+/** For a server that stops. The sessions of any other one go on there until their turn to move has come. */
+function parkingOf(
+  action: Action,
+  clock: Clock,
+  moves: Pick<MovesPolicy, 'waitMs'> | undefined,
+): Pick<Drain, 'parking'> {
+  const { cause, mode, address, keepsPinned } = action;
+  const stops = isOperation(cause) || (cause === 'demoted' && mode === 'move' && !isSuperseded(action));
+  if (!stops || moves === undefined) return {};
+  return {
+    parking: {
+      waitMs: moves.waitMs,
+      onStays: (session) => {
+        const { reason, detail } = leaving(session, action, clock);
+        if (keepsPinned !== true) session.end(reason, `${detail}${whyStayed(session.movable)}`);
+      },
+      park: (session, onAnswer) => {
+        // It has moved since the drain began.
+        if (!isSameAddress(session.assignment()?.address, address)) return onAnswer('gone');
+        // A server that is stopping may end the session in the middle of a question.
+        if (cause === 'demoted' && session.movable.lose()) return onAnswer('gone');
+        return askToPark(session.movable, cause, onAnswer);
+      },
+    },
   };
 }
 
@@ -62,18 +91,29 @@ function move(session: RegisteredSession, { cause }: Action): void {
   session.movable?.request(cause, () => {});
 }
 
-function leave(session: RegisteredSession, { member, address, cause, mode, why }: Action, clock: Clock): void {
+/** The old primary has said nothing itself, and may have confirmed what the next one does not have. */
+function isSuperseded({ why }: Action): boolean {
+  return why.code === 'superseded';
+}
+
+function leave(session: RegisteredSession, action: Action, clock: Clock): void {
+  const { address, cause, mode } = action;
   if (session.state !== 'relaying') return session.reroute();
   // It has moved since the drain began.
   if (!isSameAddress(session.assignment()?.address, address)) return undefined;
-  if ((cause === 'dead' || cause === 'silent') && session.movable?.lose() === true) return undefined;
+  const isLost = cause === 'dead' || cause === 'silent' || cause === 'demoted';
+  if (isLost && session.movable?.lose() === true) return undefined;
+  const end = leaving(session, action, clock);
+  const mayMove = (isOperation(cause) || mode === 'move') && !isSuperseded(action);
+  if (mayMove && session.isIdle()) return leaveServer(session, end);
+  return session.end(end.reason, end.detail);
+}
+
+function leaving(session: RegisteredSession, { member, cause, why }: Action, clock: Clock): Leaving {
   const isGone = cause === 'removed' && why.code === 'never_answered';
   const because = isGone ? 'is no longer there' : describeStanding({ kind: 'leave', cause, why }, clock.now());
   // A switchover reports which sessions it ended between two transactions, and which it cut.
   const isCut = cause === 'switchover' && !session.isIdle();
   const reason = isCut ? 'evicted_switchover_timeout' : evictionReason(cause);
-  const detail = `${member}: ${because}`;
-  const mayMove = cause === 'switchover' || mode === 'move';
-  if (mayMove && session.isIdle()) return leaveServer(session, { cause, reason, detail });
-  return session.end(reason, detail);
+  return { cause, reason, detail: `${member}: ${because}` };
 }

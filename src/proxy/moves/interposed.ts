@@ -1,7 +1,7 @@
 // Stands between the relay and the session of a client that may move. While the server is asked a question, the
 // client's bytes wait, and what the server says goes to the question. One question at a time.
 import type { BackendEnding } from '../../model/close-reason.ts';
-import type { Clock } from '../../model/instant.ts';
+import type { Clock, Instant } from '../../model/instant.ts';
 import { LONGEST_QUESTION_MS } from '../../reports/session-move.ts';
 import { LoginTranscript } from '../../wire/login-transcript.ts';
 import type { Login } from '../../wire/login-transcript.ts';
@@ -44,7 +44,7 @@ export interface RepeatableLogin {
   readonly serverMajor: number;
 }
 
-const UNKNOWN_LOGIN: RepeatableLogin = { login: { method: 'other' }, negotiated: undefined, serverMajor: 0 };
+const UNKNOWN_LOGIN: Login = { method: 'other' };
 
 /** Reads along with a session. */
 export interface Reader {
@@ -60,8 +60,14 @@ export interface Reader {
   serverEnded(ending: BackendEnding): boolean;
 }
 
+/** The parts of the mover that it uses. */
+interface InterposedServices {
+  readonly clock: Clock;
+  readonly sharedTold: (told: string) => string;
+}
+
 export class Interposed implements MovingPart, Taps {
-  readonly memory = new SessionMemory();
+  readonly memory: SessionMemory;
   readonly #clock: Clock;
   /** Also the taps behind this one. */
   #session: RelayedSession | undefined;
@@ -69,13 +75,21 @@ export class Interposed implements MovingPart, Taps {
   /** Requests of the client that wait until the one before them is answered. */
   #held: PromiseWithResolvers<void> | undefined;
   /** Until the login is over. */
-  #transcript: LoginTranscript | undefined = new LoginTranscript();
-  #login: RepeatableLogin = UNKNOWN_LOGIN;
+  #transcript: LoginTranscript | undefined;
+  // Of RepeatableLogin.
+  #login = UNKNOWN_LOGIN;
+  #negotiated: Uint8Array | undefined;
+  #serverMajor = 0;
   /** Where the session may move after a loss without warning. */
   #beside: Reader | undefined;
+  #quietSince: Instant;
 
-  constructor(clock: Clock) {
+  /** `keepsLogin`: the role is one whose sessions move. Nothing of any other login is kept. */
+  constructor({ clock, sharedTold }: InterposedServices, keepsLogin: boolean) {
     this.#clock = clock;
+    this.#transcript = keepsLogin ? new LoginTranscript() : undefined;
+    this.#quietSince = clock.now();
+    this.memory = new SessionMemory(sharedTold);
   }
 
   /** Has it read along from now on. To be called before the relay begins. */
@@ -112,7 +126,7 @@ export class Interposed implements MovingPart, Taps {
 
   /**
    * To be called between two transactions, and while no other question is under way. Calls `onDone` once, synchronously
-   * with the last byte of the answer; with undefined when the answer is late.
+   * with the last byte of the answer; with undefined when the answer is late. Not at all when the session ends before.
    */
   ask<Result>(question: Question<Result>, onDone: (result: Result | undefined) => void): void {
     let isReported = false;
@@ -157,18 +171,29 @@ export class Interposed implements MovingPart, Taps {
     for (const run of asking.next.splice(0)) run();
   }
 
+  /** When the server last said something that was no answer to a question. */
+  quietSince(): Instant {
+    return this.#quietSince;
+  }
+
   /** Of custom settings in the session's statements. */
   names(): readonly string[] {
     return this.memory.texts.names();
   }
 
   login(): RepeatableLogin {
-    return this.#login;
+    return { login: this.#login, negotiated: this.#negotiated, serverMajor: this.#serverMajor };
   }
 
-  /** Overwrites what the login left. */
-  forget(): void {
-    const { login } = this.#login;
+  /** The way of its login is not known yet. */
+  isLoggingIn(): boolean {
+    return this.#transcript !== undefined;
+  }
+
+  /** The session is over: overwrites what the login left. */
+  end(): void {
+    this.stop();
+    const login = this.#login;
     this.#login = UNKNOWN_LOGIN;
     this.#transcript?.clear();
     this.#transcript = undefined;
@@ -189,6 +214,7 @@ export class Interposed implements MovingPart, Taps {
       this.#asking.take(chunk);
       return false;
     }
+    this.#quietSince = this.#clock.now();
     const passing = this.#beside === undefined ? chunk : this.#beside.fromServer(chunk);
     if (passing === chunk) return this.#session?.fromBackend(chunk) === true;
     if (passing !== undefined) this.#session?.passToClient(passing);
@@ -213,7 +239,10 @@ export class Interposed implements MovingPart, Taps {
     transcript.fromBackend(chunk);
     if (!transcript.isDone()) return;
     this.#transcript = undefined;
-    const serverMajor = Number.parseInt(transcript.parameters().get('server_version') ?? '', 10);
-    this.#login = { login: transcript.login(), negotiated: transcript.negotiated(), serverMajor };
+    const told = transcript.parameters();
+    this.memory.begins(told);
+    this.#login = transcript.login();
+    this.#negotiated = transcript.negotiated();
+    this.#serverMajor = Number.parseInt(told.get('server_version') ?? '', 10);
   }
 }

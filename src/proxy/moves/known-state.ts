@@ -1,22 +1,24 @@
 // The state of a session as its server last told it, for a move after a loss without warning. Asks when the session has
 // paused after something that may have left state; a session that is busy is never asked. The state counts only while
 // nothing has run since.
-import { isDeepStrictEqual } from 'node:util';
+import { flushedAt } from '../../core/coverage.ts';
 import type { ServerRun, Told } from '../../core/coverage.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability } from '../../model/moves.ts';
 import { StatementWatch } from '../../wire/statement-watch.ts';
+import { packState, unpackState } from './packed-state.ts';
 
-export interface KnownStateInputs {
+/** The session. */
+export interface KnownSession {
   readonly clock: Clock;
   /** Between two transactions, with nothing under way. */
-  readonly isIdle: () => boolean;
-  readonly member: () => MemberName | undefined;
+  isIdle(): boolean;
+  member(): MemberName | undefined;
   /** By its newest WAL position. */
-  readonly runOf: (member: MemberName) => ServerRun | undefined;
+  runOf(member: MemberName): ServerRun | undefined;
   /** Asks the server, and calls `onAnswer` once. */
-  readonly ask: (onAnswer: (found: Movability, state?: CarriedState) => void) => void;
+  ask(onAnswer: (found: Movability, state?: CarriedState) => void): void;
 }
 
 export interface Known {
@@ -35,20 +37,20 @@ const LONGEST_PAUSE_MS = 8_000;
 const nothing = (): void => {};
 
 export class KnownState {
-  readonly #inputs: KnownStateInputs;
+  readonly #session: KnownSession;
   readonly #watch = new StatementWatch();
   /** When its server last said something. */
   #saidAt: Instant;
-  #known: Known | undefined;
+  #known: { readonly packed: string; readonly told: Told } | undefined;
   /** Never asked, or not answered as it must be. */
   #isUnknown = true;
   #pauseMs = PAUSE_MS;
   #isScheduled = false;
   #cancel = nothing;
 
-  constructor(inputs: KnownStateInputs) {
-    this.#inputs = inputs;
-    this.#saidAt = inputs.clock.now();
+  constructor(session: KnownSession) {
+    this.#session = session;
+    this.#saidAt = session.clock.now();
   }
 
   /** Before the bytes are sent on. */
@@ -58,13 +60,14 @@ export class KnownState {
 
   fromServer(chunk: Uint8Array): void {
     this.#watch.fromServer(chunk);
-    this.#saidAt = this.#inputs.clock.now();
+    this.#saidAt = this.#session.clock.now();
     if (!this.#isScheduled) this.#schedule(this.#neededPause());
   }
 
   /** Undefined: the session cannot go on elsewhere. */
   known(): Known | undefined {
-    return this.#watch.effect() === 'clean' ? this.#known : undefined;
+    if (this.#known === undefined || this.#watch.effect() !== 'clean') return undefined;
+    return { state: unpackState(this.#known.packed), told: this.#known.told };
   }
 
   /** The session has another server, or none. */
@@ -85,34 +88,36 @@ export class KnownState {
 
   #schedule(ms: number): void {
     this.#isScheduled = true;
-    this.#cancel = this.#inputs.clock.schedule(ms, () => this.#look());
+    this.#cancel = this.#session.clock.schedule(ms, () => this.#look());
   }
 
   #look(): void {
-    const { clock, isIdle } = this.#inputs;
     this.#isScheduled = false;
+    this.#cancel = nothing;
     // While it is busy the next words of its server begin the next wait.
-    if (!isIdle() || (!this.#isUnknown && this.#watch.effect() === 'clean')) return;
-    const leftMs = this.#saidAt + this.#neededPause() - clock.now();
+    if (!this.#session.isIdle() || (!this.#isUnknown && this.#watch.effect() === 'clean')) return;
+    const leftMs = this.#saidAt + this.#neededPause() - this.#session.clock.now();
     if (leftMs > 0) this.#schedule(leftMs);
     else this.#ask();
   }
 
   #ask(): void {
-    const { ask, member: memberNow, runOf } = this.#inputs;
-    const member = memberNow();
+    const member = this.#session.member();
     // A run that is known before the question: the server that answers is of this run, or of a later one.
-    const run = member === undefined ? undefined : runOf(member);
+    const run = member === undefined ? undefined : this.#session.runOf(member);
     const effect = this.#watch.effect();
     const at = this.#saidAt;
-    ask((found, state) => {
+    this.#session.ask((found, state) => {
       if (state === undefined) return this.#askAgainLater();
-      const before = this.#known?.state;
+      const before = this.#known?.packed;
       this.#watch.forget();
       this.#isUnknown = run === undefined;
       const isKnown = found.kind === 'movable' && member !== undefined && run !== undefined;
-      this.#known = isKnown ? { state, told: { member, at, run } } : undefined;
-      const isSame = effect === 'unsure' && isDeepStrictEqual(before, state);
+      const { walWriterDelayMs: delayMs } = state;
+      const isCertain = isKnown && delayMs !== undefined;
+      const packed = packState(state);
+      this.#known = isCertain ? { packed, told: { member, flushedAt: flushedAt(at, delayMs), run } } : undefined;
+      const isSame = effect === 'unsure' && before === packed;
       this.#pauseMs = isSame ? Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2) : PAUSE_MS;
       if (this.#isUnknown) this.#schedule(LONGEST_PAUSE_MS);
       return undefined;

@@ -4,8 +4,10 @@
 import { errorField } from '../../wire/error-fields.ts';
 import { joined } from '../../wire/server-messages.ts';
 
-/** admin_shutdown, crash_shutdown, cannot_connect_now. */
-const STOPPING: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03']);
+const ADMIN_SHUTDOWN = '57P01';
+const CRASH_SHUTDOWN = '57P02';
+const CANNOT_CONNECT_NOW = '57P03';
+const STOPPING: ReadonlySet<string> = new Set([ADMIN_SHUTDOWN, CRASH_SHUTDOWN, CANNOT_CONNECT_NOW]);
 /** ErrorResponse, and the NoticeResponse that comes before a bare end. */
 const ERROR = 0x45;
 const NOTICE = 0x4e;
@@ -37,11 +39,16 @@ export class LastWords {
     this.#kept = undefined;
     return kept;
   }
+}
 
-  /** Complete, and the server says nothing after it. */
-  isFatal(): boolean {
-    return this.#kept !== undefined && lastErrorOf(this.#kept) === 'FATAL';
-  }
+/** After a crash the server ends all sessions. */
+export function isForAll(words: Uint8Array): boolean {
+  return says(words, CRASH_SHUTDOWN);
+}
+
+/** An administrator has ended this session, or the server stops. */
+export function maybeForOne(words: Uint8Array): boolean {
+  return says(words, ADMIN_SHUTDOWN) && !isForAll(words);
 }
 
 /** Whole messages of that kind, or a part of one. */
@@ -57,15 +64,15 @@ function mayBeLastWords(bytes: Uint8Array): boolean {
   return true;
 }
 
-function lastErrorOf(bytes: Uint8Array): string | undefined {
-  let severity: string | undefined;
-  for (let at = 0; at < bytes.length;) {
-    const end = endOf(bytes, at);
-    if (end === undefined || end > bytes.length) return undefined;
-    severity = bytes[at] === ERROR ? errorField(bytes, at + HEADER, end - at - HEADER, 'V') : undefined;
+/** `words`: whole messages, perhaps with a part of one behind them. */
+function says(words: Uint8Array, sqlState: string): boolean {
+  for (let at = 0; at < words.length;) {
+    const end = endOf(words, at);
+    if (end === undefined || end > words.length) return false;
+    if (errorField(words, at + HEADER, end - at - HEADER, 'C') === sqlState) return true;
     at = end;
   }
-  return severity;
+  return false;
 }
 
 function endOf(bytes: Uint8Array, at: number): number | undefined {

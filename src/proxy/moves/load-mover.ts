@@ -31,11 +31,13 @@ export class LoadedMover {
   }
 
   /** Undefined: the session never moves. */
-  adopt({ server, handedOver, ...inputs }: Adoption): MovableSession | undefined {
+  adopt({ host, client, record, server, handedOver }: Adoption): MovableSession | undefined {
     const { packet, isReadable } = handedOver;
     const isConfigured = this.#inputs.policy() !== undefined;
     if (!isConfigured || !isReadable || packet === undefined || 'branch' in server) return undefined;
-    return this.#loaded && new this.#loaded.session({ ...inputs, packet, mover: this.#loaded.mover });
+    if (this.#loaded === undefined) return undefined;
+    const { mover, session: OneSession } = this.#loaded;
+    return new OneSession({ host, client, record, packet: mover.sharedPacket(packet), mover });
   }
 
   /** Undefined: moves were never configured. */

@@ -1,6 +1,6 @@
 // Logs a session in at its next server and restores its state there, without its client. Reports once, and nothing
 // after the abort. Whatever is not expected fails the login.
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac, hash, randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
 import type { CarriedState, MoveFailure } from '../../model/moves.ts';
@@ -11,6 +11,7 @@ import type { Hashes } from '../../wire/scram.ts';
 import { SessionRestore } from '../../wire/session-restore.ts';
 import { ignoreErrors } from '../socket.ts';
 import { CatchingUp } from './catching-up.ts';
+import type { BoundOrder } from './move-order.ts';
 import type { CompareWal } from './catching-up.ts';
 
 export interface LoggedIn {
@@ -37,8 +38,8 @@ export interface LogInAgainInputs extends LoginInputs {
   readonly backend: Socket;
   readonly state: CarriedState;
   readonly unnamedStatement: Uint8Array | undefined;
-  /** Of a read session: it is not restored before the server has caught up. */
-  readonly compare: CompareWal | undefined;
+  /** The next server must have all that the old one has shown. Undefined: that is proven already. */
+  readonly order: BoundOrder | undefined;
   readonly clock: Clock;
   /** The backend is the caller's again, paused. */
   readonly onDone: (login: LoggedIn) => void;
@@ -53,7 +54,8 @@ const NONCE_BYTES = 18;
 const FOR_NOW: ReadonlySet<string> = new Set(['57P03', '57P01', '57P02', '53300']);
 
 const HASHES: Hashes = {
-  sha256: (bytes) => createHash('sha256').update(bytes).digest(),
+  // An object of createHash would keep the digest until it is collected.
+  sha256: (bytes) => hash('sha256', bytes, 'buffer'),
   hmacSha256: (key, bytes) => createHmac('sha256', key).update(bytes).digest(),
   md5: (bytes) => createHash('md5').update(bytes).digest(),
 };
@@ -113,8 +115,8 @@ class LogInAgain {
     }
     this.#key = result.cancelKey;
     this.#parameters = parameters;
-    const { compare } = this.#inputs;
-    return compare === undefined ? this.#beginRestore(rest) : this.#catchUp(compare, rest);
+    const { order } = this.#inputs;
+    return order?.kind === 'catch_up' ? this.#catchUp(order.compare, rest) : this.#beginRestore(rest);
   }
 
   #catchUp(compare: CompareWal, rest: Uint8Array): void {
@@ -138,9 +140,10 @@ class LogInAgain {
   }
 
   #beginRestore(rest: Uint8Array): void {
-    const { state, unnamedStatement, backend } = this.#inputs;
+    const { state, unnamedStatement, backend, order } = this.#inputs;
     const serverMajor = this.#serverMajor();
-    this.#restore = new SessionRestore({ state, serverMajor, unnamedStatement });
+    const asksWal = order?.kind === 'succeed';
+    this.#restore = new SessionRestore({ state, serverMajor, unnamedStatement, asksWal });
     backend.write(this.#restore.start());
     if (rest.length > 0) this.#restored(this.#restore, rest);
   }
@@ -151,6 +154,11 @@ class LogInAgain {
     if (step.kind === 'send') return void this.#inputs.backend.write(step.bytes);
     const { result, parameters, rest } = step;
     if (result.kind === 'failed') return this.#fail(result.reason, result.why, false);
+    const { order } = this.#inputs;
+    const found = order?.kind === 'succeed' ? order.compare(result.wal) : undefined;
+    if (found !== undefined && found.kind !== 'caught_up') {
+      return this.#fail('move_uncovered', 'what the old server has shown may be lost', found.kind === 'not_yet');
+    }
     this.#leave().pause();
     return this.#inputs.onDone({ key: this.#key, parameters: new Map([...this.#parameters, ...parameters]), rest });
   }

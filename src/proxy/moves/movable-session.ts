@@ -3,17 +3,15 @@
 // is unknown leaves the session where it is, or ends it.
 import type { Socket } from 'node:net';
 import { movabilityBefore } from '../../core/movable.ts';
-import type { MoveFacts } from '../../core/movable.ts';
 import type { CloseReason, EvictionCause } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
-import type { MemberName } from '../../model/member.ts';
+import type { Address, MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability, VerifierLookup } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { Target } from '../../core/routing-table.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
-import type { MovingPart, RelayedSession } from '../relay/relayed-session.ts';
+import type { RelayedSession } from '../relay/relayed-session.ts';
 import { ignoreErrors } from '../socket.ts';
-import { durationText } from '../../core/describe.ts';
 import { startupParameters } from '../../wire/startup.ts';
 import { joined } from '../../wire/server-messages.ts';
 import { sayGoodbye } from '../ending/linger.ts';
@@ -22,43 +20,42 @@ import type { PinnedAs } from './findings.ts';
 import { Interposed } from './interposed.ts';
 import { logInAgain } from './log-in-again.ts';
 import type { LoggedIn, LoginFailure } from './log-in-again.ts';
-import type { Movable, Outcome, Traveller } from './movable.ts';
+import type { Movable, Outcome, Progress, Traveller } from './movable.ts';
+import { factsOf, roleOf } from './move-facts.ts';
 import { MoveRecord } from './move-record.ts';
 import type { MovableInputs, OwnJourney } from './moving-host.ts';
 import { ParkedClient } from './parked-client.ts';
 import { UntilIdle } from './until-idle.ts';
-import type { Uncovered, WithoutWarning } from './without-warning.ts';
+import { tooLateText } from './waits-for.ts';
+import type { Losable, Uncovered, WithoutWarning } from './without-warning.ts';
 
 /** The pause before another attempt at a server that is starting, stopping, or full. Milliseconds. */
 const RETRY_MS = 250;
+/** Of a session that was never asked and never moved. */
+const NO_MOVES = new MoveRecord();
 
 const nothing = (): void => {};
 
 export type { MovingHost } from './moving-host.ts';
 
-export class MovableSession implements Movable, Traveller {
+export class MovableSession implements Movable, Traveller, Losable {
   readonly #inputs: MovableInputs;
-  readonly #interposed: Interposed;
+  /** For the relay. */
+  readonly interposed: Interposed;
   /** Undefined: it ends when its server is lost without warning. */
   readonly #beside: WithoutWarning | undefined;
-  /** Called with the outcome of the move that is under way. */
-  #listeners: ((outcome: Outcome) => void)[] = [];
   #journey: OwnJourney | undefined;
-  readonly #record = new MoveRecord();
-  readonly #untilIdle: UntilIdle;
+  // Most sessions are never asked to move, and need none of these.
+  /** Called with the progress of the move that is under way. */
+  #listeners: ((progress: Progress) => void)[] | undefined;
+  #record: MoveRecord | undefined;
+  #untilIdle: UntilIdle | undefined;
 
   constructor(inputs: MovableInputs) {
     this.#inputs = inputs;
-    this.#interposed = new Interposed(inputs.mover.clock);
-    this.#untilIdle = new UntilIdle(inputs.host, inputs.mover.clock);
-    this.#beside = inputs.mover.beside({
-      ...inputs,
-      interposed: this.#interposed,
-      ask: (onAnswer) => this.ask(onAnswer),
-      park: (from, state, onLeft) => this.#parkLost(from, state, onLeft),
-      go: () => this.#setOut(),
-      takeBack: () => this.#endJourney(),
-    });
+    const keepsLogin = inputs.mover.isRoleConfigured(roleOf(inputs.packet));
+    this.interposed = new Interposed(inputs.mover, keepsLogin);
+    this.#beside = inputs.mover.beside(inputs, this);
   }
 
   get id(): number {
@@ -69,50 +66,54 @@ export class MovableSession implements Movable, Traveller {
     return this.#inputs.host.pool;
   }
 
+  address(): Address | undefined {
+    return this.#inputs.host.assignment()?.address;
+  }
+
   member(): MemberName | undefined {
     return this.#inputs.host.assignment()?.member;
   }
-
-  /** For the relay. */
-  readonly part = (): MovingPart => this.#interposed;
 
   isWaiting(): boolean {
     return this.#journey?.client.isWaiting() === true;
   }
 
-  request(cause: EvictionCause, onOutcome: (outcome: Outcome) => void): void {
-    this.#listeners.push(onOutcome);
-    if (this.#journey !== undefined || this.#listeners.length > 1) return;
-    this.ask((found, state) => {
+  request(cause: EvictionCause, onProgress: (progress: Progress) => void): void {
+    const listeners = (this.#listeners ??= []);
+    listeners.push(onProgress);
+    if (this.#journey !== undefined) return onProgress({ kind: 'parked' });
+    if (listeners.length > 1) return undefined;
+    return this.ask((found, state) => {
       if (found.kind === 'pinned') this.#stays(cause, found);
       else if (state !== undefined) this.#park(cause, state);
     });
   }
 
-  requestWhenIdle(cause: EvictionCause, limitMs: number, onOutcome: (outcome: Outcome) => void): void {
-    const { host } = this.#inputs;
-    if (host.isIdle() || host.state !== 'relaying') return this.request(cause, onOutcome);
-    return this.#untilIdle.add(limitMs, () => this.request(cause, onOutcome));
+  requestWhenIdle(cause: EvictionCause, limitMs: number, onProgress: (progress: Progress) => void): void {
+    const { host, mover } = this.#inputs;
+    if (host.isIdle() || host.state !== 'relaying') return this.request(cause, onProgress);
+    this.#untilIdle ??= new UntilIdle(host, mover.clock);
+    return this.#untilIdle.add(limitMs, () => this.request(cause, onProgress));
   }
 
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void {
     const { host, mover } = this.#inputs;
-    const session = this.#interposed.session();
-    const facts = this.#facts();
+    const session = this.interposed.session();
+    const facts = factsOf(this.#inputs, this.interposed);
     const before = movabilityBefore(facts);
     if (before.kind === 'pinned') return onAnswer(before);
     if (session === undefined || !host.isIdle() || !session.isWhole()) return onAnswer(pinned('busy'));
-    if (this.#interposed.isAsking(() => this.ask(onAnswer))) return undefined;
-    if (this.#interposed.isLate()) return onAnswer(pinned('question_failed', 'an earlier question has no answer yet'));
+    if (this.interposed.isAsking(() => this.ask(onAnswer))) return undefined;
+    if (this.interposed.isLate()) return onAnswer(pinned('question_failed', 'an earlier question has no answer yet'));
     const startedAt = mover.clock.now();
     const member = this.member();
     const database = startupParameters(this.#inputs.packet).get('database') ?? facts.loginRole;
-    const { serverMajor } = this.#interposed.login();
-    const question = mover.question(serverMajor, host.pool, database, this.#interposed.names());
-    return this.#interposed.ask(question, (result) => {
+    const { serverMajor } = this.interposed.login();
+    const question = mover.question(serverMajor, database, this.interposed.names());
+    return this.interposed.ask(question, (result) => {
       if (result?.kind === 'answered') mover.answered(database, result.state);
       const found = judged(facts, result, ({ wal }) => mover.shown(this, wal));
-      this.#record.answered(found, mover.clock.now());
+      (this.#record ??= new MoveRecord()).answered(found, mover.clock.now());
       mover.asked(this, member, result?.kind === 'answered' ? found.kind : 'failed', startedAt);
       onAnswer(found, result?.kind === 'answered' ? result.state : undefined);
       // After a FATAL error the server closes by itself. Bytes that are no protocol must not reach the client.
@@ -120,13 +121,16 @@ export class MovableSession implements Movable, Traveller {
     });
   }
 
-  readonly lose = (): boolean => this.#beside?.lost() === true;
+  lose(): boolean {
+    return this.#beside?.lost() === true;
+  }
 
   travel(): void {
     const { host, mover, record } = this.#inputs;
     const pool = mover.pool(host.pool);
     const shown = this.#journey?.shown;
-    const lost = shown && mover.reads.lost(shown);
+    const order = mover.order(host.pool);
+    const lost = shown && order.lost(shown);
     if (lost !== undefined) return host.end('move_uncovered', lost);
     const startedAt = mover.clock.now();
     let abortConnect = nothing;
@@ -140,7 +144,7 @@ export class MovableSession implements Movable, Traveller {
       session: host.id,
       clientAddress: record.address(),
       pool,
-      suits: shown && (({ member }) => mover.reads.seemsCaughtUp(shown, member)),
+      suits: shown && (({ member }) => order.seemsCaughtUp(shown, member)),
       onAssigned: (assignment) => host.assign(assignment),
       onConnected: (target, backend) => {
         abortLogin = this.#logIn(target, backend, startedAt);
@@ -158,33 +162,24 @@ export class MovableSession implements Movable, Traveller {
 
   /** The session ends: synchronous with its transition. Idempotent. */
   ended(reason: CloseReason, detail: string | undefined): void {
-    if (this.#endJourney()) this.#inputs.mover.ended(this);
-    this.#interposed.stop();
-    this.#interposed.forget();
+    if (this.endJourney()) this.#inputs.mover.ended(this);
+    this.interposed.end();
     this.#beside?.stop();
-    this.#untilIdle.runAll();
+    this.#untilIdle?.runAll();
     this.#report({ kind: 'failed', reason, detail });
   }
 
+  quietSince(): Instant {
+    return this.interposed.quietSince();
+  }
+
   shown(): SessionMoves {
-    return this.#record.shown(movabilityBefore(this.#facts()), this.#journey);
+    const before = movabilityBefore(factsOf(this.#inputs, this.interposed));
+    return (this.#record ?? NO_MOVES).shown(before, this.#journey, this.#waitsFor());
   }
 
-  #facts(): MoveFacts {
-    const { mover, packet } = this.#inputs;
-    const loginRole = this.#role();
-    return {
-      isReadable: this.#interposed.session()?.activity() !== undefined,
-      isReplication: startupParameters(packet).has('replication'),
-      isRoleConfigured: mover.isRoleConfigured(loginRole),
-      canLogInAgain: mover.canLogInAgain(this.#interposed.login().login),
-      ...this.#interposed.memory.facts(),
-      loginRole,
-    };
-  }
-
-  #role(): string {
-    return startupParameters(this.#inputs.packet).get('user') ?? '';
+  #waitsFor(): string | undefined {
+    return this.#journey && this.#inputs.mover.waitsFor(this, this.#journey);
   }
 
   #stays(cause: EvictionCause, { reason, detail }: PinnedAs): void {
@@ -195,7 +190,7 @@ export class MovableSession implements Movable, Traveller {
   /** Synchronous with the last byte of the answer: no byte of the client has gone to the server since the question. */
   #park(cause: EvictionCause, state: CarriedState): void {
     const { host, mover } = this.#inputs;
-    const session = this.#interposed.session();
+    const session = this.interposed.session();
     const from = this.member();
     if (session === undefined || from === undefined || !session.isWhole() || !host.isIdle()) {
       return this.#stays(cause, pinned('busy'));
@@ -204,18 +199,19 @@ export class MovableSession implements Movable, Traveller {
     if (typeof shown === 'string') return this.#stays(cause, pinned('unknown_position', shown));
     if (!host.enter('park', () => mover.left(this))) return undefined;
     this.#depart(session, { from, cause, state, shown });
-    return this.#setOut();
+    this.setOut();
+    return this.#listeners?.forEach((run) => run({ kind: 'parked' }));
   }
 
   /** It is parked, and waits for its turn. */
-  #setOut(): void {
+  setOut(): void {
     if (this.#journey !== undefined) this.#inputs.mover.parked(this, this.#journey);
   }
 
   /** The session has just left its server. */
   #depart(session: RelayedSession, why: Pick<OwnJourney, 'from' | 'cause' | 'state' | 'shown'>): void {
     const { host, mover, client } = this.#inputs;
-    const waiting = session.park();
+    const waiting = session.park((chunk) => this.#journey?.client.take(chunk));
     const onLeft = (reason: CloseReason): void => host.cut(reason);
     const limitMs = mover.parkTimeoutMs();
     this.#journey = {
@@ -228,9 +224,9 @@ export class MovableSession implements Movable, Traveller {
   }
 
   /** Its server is gone, or has ended it. It does not move before `go`. */
-  #parkLost(from: MemberName, state: CarriedState, onLeft: () => void): boolean {
+  parkLost(from: MemberName, state: CarriedState, onLeft: () => void): boolean {
     const { host, mover } = this.#inputs;
-    const session = this.#interposed.session();
+    const session = this.interposed.session();
     const leave = (): void => {
       onLeft();
       mover.left(this);
@@ -241,7 +237,7 @@ export class MovableSession implements Movable, Traveller {
   }
 
   /** True: there was one. The client's socket is the caller's. */
-  #endJourney(): boolean {
+  endJourney(): boolean {
     const journey = this.#journey;
     this.#journey = undefined;
     journey?.cancelLimit();
@@ -250,9 +246,8 @@ export class MovableSession implements Movable, Traveller {
   }
 
   #tooLate(limitMs: number): void {
-    const why = this.#journey?.lastFailure;
     const reason = this.#beside?.isUncovered() === true ? 'move_uncovered' : 'move_timeout';
-    this.#inputs.host.end(reason, `no next server within ${durationText(limitMs)}${why ? `; ${why}` : ''}`);
+    this.#inputs.host.end(reason, tooLateText(limitMs, this.#waitsFor(), this.#journey?.lastFailure));
   }
 
   #isUncovered(backend: Socket, { why, mayCome }: Uncovered): () => void {
@@ -272,7 +267,7 @@ export class MovableSession implements Movable, Traveller {
     const { mover, packet } = this.#inputs;
     const uncovered = this.#beside?.uncoveredAt(target.member);
     if (uncovered !== undefined) return this.#isUncovered(backend, uncovered);
-    const { login, negotiated } = this.#interposed.login();
+    const { login, negotiated } = this.interposed.login();
     // Nobody listens to it yet: a server that closes meanwhile is noticed at the login.
     ignoreErrors(backend);
     let isAborted = false;
@@ -287,8 +282,8 @@ export class MovableSession implements Movable, Traveller {
         negotiated,
         verifier,
         state,
-        unnamedStatement: this.#interposed.memory.unnamed(),
-        compare: shown && ((wal) => mover.reads.compare(shown, target.member, wal)),
+        unnamedStatement: this.interposed.memory.unnamed(),
+        order: shown && mover.order(this.pool).bind(shown, target.member),
         clock: mover.clock,
         onDone: (loggedIn) => this.#resume(target, backend, loggedIn, startedAt),
         onFailed: (failure) => this.#failed(target, failure),
@@ -301,7 +296,7 @@ export class MovableSession implements Movable, Traveller {
       return this.#failed(target, { reason: 'move_login', detail: lookup.why, isForNow: lookup.kind === 'failed' });
     };
     if (login.method === 'trust') begin(undefined);
-    else void mover.verifier(target, this.#role()).then(found);
+    else void mover.verifier(target, roleOf(packet)).then(found);
     return () => {
       isAborted = true;
       abort();
@@ -319,7 +314,7 @@ export class MovableSession implements Movable, Traveller {
 
   #resume(target: Target, backend: Socket, login: LoggedIn, startedAt: Instant): void {
     const { host, mover, client } = this.#inputs;
-    const session = this.#interposed.session();
+    const session = this.interposed.session();
     const journey = this.#journey;
     if (session === undefined || journey === undefined || !mover.isOpen(host.pool, target)) {
       sayGoodbye(backend);
@@ -332,17 +327,17 @@ export class MovableSession implements Movable, Traveller {
     journey.cancelLimit();
     const wasWaiting = journey.client.isWaiting();
     const { bytes: opening, hasEnded: hasClientEnded } = journey.client.release();
-    const news = joined([this.#interposed.memory.news(login.parameters), login.rest]);
+    const news = joined([this.interposed.memory.news(login.parameters), login.rest]);
     session.resume({ backend, server: target, key: login.key, news, opening, hasClientEnded });
-    this.#record.moved(journey, target.member, mover.clock.now());
+    (this.#record ??= new MoveRecord()).moved(journey, target.member, mover.clock.now());
     this.#beside?.resumed();
     mover.moved(this, journey, { to: target.member, startedAt, wasWaiting });
     this.#report({ kind: 'moved', to: target.member });
   }
 
   #report(outcome: Outcome): void {
-    const listeners = this.#listeners;
-    this.#listeners = [];
+    const listeners = this.#listeners ?? [];
+    this.#listeners = undefined;
     for (const run of listeners) run(outcome);
   }
 }

@@ -1,5 +1,7 @@
 // The parked sessions of one pool, in the order in which they move: those whose clients wait, the longest wait first;
-// then those that were parked last, because their clients are the busy ones.
+// then those that were parked last, because their clients are the busy ones. A session that has failed once may fail
+// again and again: it never comes before a client that waits for its first attempt, and leaves every other turn to the
+// sessions that have not tried yet.
 import type { Instant } from '../../model/instant.ts';
 
 export interface Queued {
@@ -7,29 +9,42 @@ export interface Queued {
   isWaiting(): boolean;
 }
 
-export class MoveQueue<Session extends Queued> {
-  /** With the instant before which each may not move. */
-  readonly #all = new Map<Session, Instant>();
-  readonly #waiting = new Set<Session>();
-  /** The last one moves first. Sessions that have left, or wait, may still be in it. */
-  #silent: Session[] = [];
-  readonly #paused = new Set<Session>();
+interface Entry {
+  /** It may not move before. */
+  notBefore: Instant;
+  readonly isRepeated: boolean;
+}
 
-  add(session: Session, notBefore: Instant): void {
-    this.#all.set(session, notBefore);
+export class MoveQueue<Session extends Queued> {
+  readonly #all = new Map<Session, Entry>();
+  readonly #paused = new Set<Session>();
+  readonly #first = new Lane<Session>();
+  readonly #repeated = new Lane<Session>();
+  #isTurnOfRepeated = false;
+
+  /** `isRepeated`: an attempt of it has failed. */
+  add(session: Session, notBefore: Instant, isRepeated: boolean): void {
+    this.#all.set(session, { notBefore, isRepeated });
     this.#paused.add(session);
   }
 
   /** Its client has sent something. */
   waits(session: Session): void {
-    if (this.#all.has(session) && !this.#paused.has(session)) this.#waiting.add(session);
+    const entry = this.#all.get(session);
+    if (entry !== undefined && !this.#paused.has(session)) this.#laneOf(entry).waits(session);
   }
 
   remove(session: Session): void {
+    const entry = this.#all.get(session);
+    if (entry === undefined) return;
     this.#all.delete(session);
     this.#paused.delete(session);
-    this.#waiting.delete(session);
-    if (this.#all.size === 0) this.#silent = [];
+    this.#laneOf(entry).remove(session);
+  }
+
+  placeOf(session: Session): 'queued' | 'paused' | undefined {
+    if (!this.#all.has(session)) return undefined;
+    return this.#paused.has(session) ? 'paused' : 'queued';
   }
 
   isEmpty(): boolean {
@@ -38,7 +53,7 @@ export class MoveQueue<Session extends Queued> {
 
   /** All may move at once. */
   hurry(): void {
-    for (const session of this.#all.keys()) this.#all.set(session, -Infinity);
+    for (const entry of this.#all.values()) entry.notBefore = -Infinity;
   }
 
   /** One of them may move now. */
@@ -49,9 +64,7 @@ export class MoveQueue<Session extends Queued> {
 
   /** Takes the next one out that may move. */
   take(): Session | undefined {
-    const [waiting] = this.#waiting;
-    let next = waiting ?? this.#silent.pop();
-    while (next !== undefined && (!this.#all.has(next) || this.#paused.has(next))) next = this.#silent.pop();
+    const next = this.#first.waiting() ?? this.#inTurn();
     if (next !== undefined) this.remove(next);
     return next;
   }
@@ -59,16 +72,65 @@ export class MoveQueue<Session extends Queued> {
   /** When the first pause is over; Infinity without one. */
   pausedUntil(): Instant {
     let until = Infinity;
-    for (const session of this.#paused) until = Math.min(until, this.#all.get(session) ?? Infinity);
+    for (const session of this.#paused) until = Math.min(until, this.#all.get(session)?.notBefore ?? Infinity);
     return until;
+  }
+
+  #inTurn(): Session | undefined {
+    const [first, repeated] = [this.#first.silent(), this.#repeated.waiting() ?? this.#repeated.silent()];
+    if (first === undefined || repeated === undefined) return first ?? repeated;
+    this.#isTurnOfRepeated = !this.#isTurnOfRepeated;
+    return this.#isTurnOfRepeated ? first : repeated;
   }
 
   #promote(now: Instant): void {
     for (const session of this.#paused) {
-      if ((this.#all.get(session) ?? 0) > now) continue;
+      const entry = this.#all.get(session);
+      if (entry === undefined || entry.notBefore > now) continue;
       this.#paused.delete(session);
-      if (session.isWaiting()) this.#waiting.add(session);
-      else this.#silent.push(session);
+      this.#laneOf(entry).add(session, session.isWaiting());
+    }
+  }
+
+  #laneOf({ isRepeated }: Entry): Lane<Session> {
+    return isRepeated ? this.#repeated : this.#first;
+  }
+}
+
+class Lane<Session> {
+  readonly #waiting = new Set<Session>();
+  readonly #silent = new Set<Session>();
+  /** The last one moves first. Sessions that are no longer silent may still be in it. */
+  #order: Session[] = [];
+
+  add(session: Session, isWaiting: boolean): void {
+    if (isWaiting) return void this.#waiting.add(session);
+    this.#silent.add(session);
+    this.#order.push(session);
+    return undefined;
+  }
+
+  waits(session: Session): void {
+    if (this.#silent.delete(session)) this.#waiting.add(session);
+  }
+
+  remove(session: Session): void {
+    this.#waiting.delete(session);
+    this.#silent.delete(session);
+    if (this.#silent.size === 0) this.#order = [];
+  }
+
+  /** The one that has waited longest. */
+  waiting(): Session | undefined {
+    const [longest] = this.#waiting;
+    return longest;
+  }
+
+  silent(): Session | undefined {
+    for (;;) {
+      const last = this.#order.at(-1);
+      if (last === undefined || this.#silent.has(last)) return last;
+      this.#order.pop();
     }
   }
 }

@@ -24,18 +24,29 @@ export class MoveRecord {
     this.#last = { from, to, cause, gapMs: at - parkedAt, at };
   }
 
-  /** `before`: what is known without a question. `journey`: while it is parked or moving. */
-  shown(before: Movability, journey: Underway | undefined): SessionMoves {
+  /** `before`: what is known without a question. `journey`: while it is parked or moving. `waitsFor`: while parked. */
+  shown(before: Movability, journey: Underway | undefined, waitsFor: string | undefined): SessionMoves {
     const found = before.kind === 'pinned' ? { movability: before } : this.#found;
     return {
       moved: this.#moved,
       ...(this.#last !== undefined && { last: this.#last }),
       ...(found !== undefined && { found }),
-      ...(journey !== undefined && { underway: underwayOf(journey) }),
+      ...(journey !== undefined && { underway: underwayOf(journey, waitsFor) }),
     };
   }
 }
 
-function underwayOf({ from, cause, client, lastFailure: why }: Underway): NonNullable<SessionMoves['underway']> {
-  return { from, cause, isWaiting: client.isWaiting(), ...(why !== undefined && { why }) };
+function underwayOf(
+  { from, cause, parkedAt: leftAt, client, lastFailure: why }: Underway,
+  waitsFor: string | undefined,
+): NonNullable<SessionMoves['underway']> {
+  const isWaiting = client.isWaiting();
+  return {
+    from,
+    cause,
+    leftAt,
+    isWaiting,
+    ...(waitsFor !== undefined && { waitsFor }),
+    ...(why !== undefined && { why }),
+  };
 }

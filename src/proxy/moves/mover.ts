@@ -12,6 +12,7 @@ import type {
   MovesPolicy,
   PinReason,
   VerifierBatch,
+  VerifierPolicy,
   VerifierLookup,
   WalReport,
 } from '../../model/moves.ts';
@@ -26,15 +27,20 @@ import type { BackendConnector, ConnectRequest } from '../connect/connect-backen
 import type { Dial } from '../connect/dial.ts';
 import type { ProxyDependencies } from '../options.ts';
 import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
+import { SharedValues } from '../shared-values.ts';
 import { TokenBucket } from '../token-bucket.ts';
+import type { MoveOrder } from './move-order.ts';
 import { ReadOrder } from './read-order.ts';
-import { pinned } from './findings.ts';
 import type { Journey, Movable, Traveller } from './movable.ts';
 import { MoveQueue } from './move-queue.ts';
 import { NamedSettings } from './named-settings.ts';
+import { isNamed } from './role-patterns.ts';
 import { preflight } from './preflight.ts';
+import { waitsFor } from './waits-for.ts';
+import type { WaitFacts } from './waits-for.ts';
 import { WithoutWarning } from './without-warning.ts';
-import type { LossServices, WithoutWarningInputs } from './without-warning.ts';
+import { WriteOrder } from './write-order.ts';
+import type { Losable, LosableInputs, LossServices } from './without-warning.ts';
 
 /** The end of a move. */
 interface Arrival {
@@ -67,22 +73,31 @@ const nothing = (): void => {};
 
 export class Mover {
   readonly clock: Clock;
-  readonly reads: ReadOrder;
+  readonly #reads: ReadOrder;
+  readonly #writes: WriteOrder;
   readonly #inputs: MoverInputs;
+  /** Undefined: no WAL positions are known. */
+  readonly #lossServices: LossServices | undefined;
   /** The parked sessions. */
   readonly #queues = new Map<PoolName, MoveQueue<Traveller>>();
   readonly #moving = new Set<Traveller>();
   readonly #named = new NamedSettings();
+  readonly #packets = new SharedValues<Uint8Array>();
+  readonly #told = new SharedValues<string>();
   /** By address. */
   readonly #batches = new Map<string, VerifierBatch>();
+  /** As it was when a session was parked last: a reload may remove the section meanwhile. */
+  #verifiers: VerifierPolicy | undefined;
   #bucket: TokenBucket;
   #perSecond: number;
   #cancelPump = nothing;
 
   constructor(inputs: MoverInputs) {
     this.#inputs = inputs;
+    this.#lossServices = inputs.wal && { ...inputs, wal: inputs.wal };
     this.clock = inputs.clock;
-    this.reads = new ReadOrder(inputs);
+    this.#reads = new ReadOrder(inputs);
+    this.#writes = new WriteOrder(inputs.clock);
     this.#perSecond = inputs.policy()?.perSecond ?? 1;
     this.#bucket = new TokenBucket(this.#perSecond, this.clock.now());
   }
@@ -92,23 +107,20 @@ export class Mover {
     const startedAt = this.clock.now();
     const waitMs = this.#inputs.policy()?.waitMs ?? 0;
     return new Promise((resolve) => {
-      session.requestWhenIdle('operator', waitMs, (outcome) =>
-        resolve({ ...outcome, from, durationMs: this.clock.now() - startedAt }),
-      );
+      session.requestWhenIdle('operator', waitMs, (outcome) => {
+        if (outcome.kind !== 'parked') resolve({ ...outcome, from, durationMs: this.clock.now() - startedAt });
+      });
     });
   }
 
   /** Takes PREFLIGHT_MS at most. Moves nothing. */
-  async preflight(sessions: readonly RegisteredSession[], member: MemberName): Promise<Preflight> {
-    const startedAt = this.clock.now();
-    const counted = await preflight(sessions, this.clock);
-    const durationMs = this.clock.now() - startedAt;
-    this.#inputs.onEvent({ kind: 'preflight_finished', member, ...counted, durationMs });
-    return counted;
+  preflight(sessions: readonly RegisteredSession[]): Promise<Preflight> {
+    return preflight(sessions, this.clock);
   }
 
   /** Logins begin, as far as routes are open. */
   tableChanged(): void {
+    this.#reads.learn();
     for (const queue of this.#queues.values()) queue.hurry();
     this.#pump();
   }
@@ -120,21 +132,30 @@ export class Mover {
 
   // For its sessions alone.
 
+  /** Sessions of one application have equal startup packets, so each keeps the same one. */
+  sharedPacket(packet: Uint8Array): Uint8Array {
+    return this.#packets.share(Buffer.from(packet).toString('latin1'), packet);
+  }
+
+  /** The parameters that a session was told, as one text: most sessions of an application are told the same. */
+  readonly sharedTold = (told: string): string => this.#told.share(told, told);
+
   isRoleConfigured(role: string): boolean {
-    return (this.#inputs.policy()?.roles ?? []).some((pattern) => matchesPattern(role, pattern));
+    return isNamed(role, this.#inputs.policy()?.roles ?? []);
   }
 
   /** The source of verifiers for the moves to a server, opened for the batch. */
   verifier(server: Target, role: string): Promise<VerifierLookup> {
     const { policy, openVerifiers } = this.#inputs;
-    const source = policy()?.verifiers;
+    const current = policy();
+    const source = current === undefined ? this.#verifiers : current.verifiers;
     if (source === undefined || openVerifiers === undefined) {
       return Promise.resolve({ kind: 'refused', why: '`moves.verifiers` is not configured' });
     }
     const name = addressText(server.address);
     const batch = this.#batches.get(name) ?? openVerifiers(source, server.address);
     this.#batches.set(name, batch);
-    return batch.find(role);
+    return batch.find(role).then((lookup) => (lookup.kind === 'found' ? lookup : named(lookup, server)));
   }
 
   canLogInAgain({ method }: Login): boolean {
@@ -144,13 +165,12 @@ export class Mover {
   }
 
   /** `names`: of custom settings in the session's own statements. */
-  question(serverMajor: number, pool: PoolName, database: string, names: readonly string[]): SessionQuestion {
+  question(serverMajor: number, database: string, names: readonly string[]): SessionQuestion {
     const { settings = [], maxStateBytes = 0 } = this.#inputs.policy() ?? {};
     const named = this.#named.of(database, this.clock.now());
     const customNames = [...new Set([...settings, ...names, ...(named ?? [])])];
     const asksNamedSettings = named === undefined;
-    const asksWal = this.#isForReads(pool);
-    return new SessionQuestion({ serverMajor, customNames, asksNamedSettings, maxStateBytes, asksWal });
+    return new SessionQuestion({ serverMajor, customNames, asksNamedSettings, maxStateBytes });
   }
 
   answered(database: string, { namedSettings }: CarriedState): void {
@@ -158,10 +178,16 @@ export class Mover {
   }
 
   /** To be called synchronously with the answer of its server. A text: no other server can be compared with it. */
-  shown(session: Traveller, wal: WalReport | undefined): Shown | string | undefined {
+  shown(session: Traveller, wal: WalReport | undefined): Shown | string {
     const member = session.member();
-    if (!this.#isForReads(session.pool)) return undefined;
-    return member === undefined ? 'its server is not known' : this.reads.shown(member, wal);
+    if (member === undefined) return 'its server is not known';
+    return this.order(session.pool).shown(member, wal, session.address());
+  }
+
+  /** The rule for the next server of a session of the pool. */
+  order(name: PoolName): MoveOrder {
+    const pool = this.#inputs.pool(name);
+    return pool?.exclusive === true && pool.check.family === 'primary' ? this.#writes : this.#reads;
   }
 
   pool(name: PoolName): PoolPolicy | undefined {
@@ -169,15 +195,9 @@ export class Mover {
   }
 
   /** Undefined: the session ends when its server is lost without warning. */
-  beside(inputs: Omit<WithoutWarningInputs, keyof LossServices>): WithoutWarning | undefined {
-    const { policy, wal, ...services } = this.#inputs;
-    if (policy()?.mode !== 'always' || wal === undefined) return undefined;
-    // A read session ends with its server, so nobody asks for its state in advance.
-    const ask: typeof inputs.ask = (onAnswer) => {
-      if (this.#isForReads(inputs.host.pool)) onAnswer(pinned('unknown_position'));
-      else inputs.ask(onAnswer);
-    };
-    return new WithoutWarning({ ...services, wal, ...inputs, ask });
+  beside(inputs: LosableInputs, session: Losable): WithoutWarning | undefined {
+    if (this.#lossServices === undefined || this.#inputs.policy()?.mode !== 'always') return undefined;
+    return new WithoutWarning(this.#lossServices, inputs, session);
   }
 
   parkTimeoutMs(): number {
@@ -188,8 +208,25 @@ export class Mover {
     request: Omit<ConnectRequest, 'attempts' | 'firstRequest' | 'parked' | 'onDeclined' | 'onClosed'>,
   ): () => void {
     const { connector, connectAttempts } = this.#inputs;
+    let isDialled = false;
+    // Without a connection it was no login, and the next one in the queue may have its place.
+    const giveBack = (): void => {
+      if (!isDialled) this.#bucket.giveBack();
+    };
     return connector.connect({
       ...request,
+      onAssigned: (assignment) => {
+        isDialled = true;
+        request.onAssigned(assignment);
+      },
+      onRouteAgain: () => {
+        giveBack();
+        request.onRouteAgain();
+      },
+      onUnreachable: (pauseMs) => {
+        giveBack();
+        request.onUnreachable(pauseMs);
+      },
       attempts: new ConnectAttempts(connectAttempts()),
       firstRequest: undefined,
       parked: undefined,
@@ -221,15 +258,16 @@ export class Mover {
   parked(session: Traveller, { from, cause }: Journey): void {
     const { id, pool } = session;
     this.#inputs.onEvent({ kind: 'session_parked', pool, session: id, member: from, cause });
+    this.#verifiers = this.#inputs.policy()?.verifiers ?? this.#verifiers;
     this.queue(session, 0);
   }
 
-  /** The parked session is to move, not before the pause is over. */
+  /** The parked session is to move, not before the pause is over. With a pause: its attempt has failed. */
   queue(session: Traveller, pauseMs: number): void {
     this.#moving.delete(session);
     const queue = this.#queues.get(session.pool) ?? new MoveQueue<Traveller>();
     this.#queues.set(session.pool, queue);
-    queue.add(session, this.clock.now() + pauseMs);
+    queue.add(session, this.clock.now() + pauseMs, pauseMs > 0);
     this.#pump();
   }
 
@@ -241,6 +279,18 @@ export class Mover {
   /** It is no longer parked. */
   left(session: Traveller): void {
     this.#queues.get(session.pool)?.remove(session);
+  }
+
+  /** Undefined: its turn has come. */
+  waitsFor(session: Traveller, { from, shown }: Pick<WaitFacts, 'from' | 'shown'>): string | undefined {
+    if (this.#moving.has(session)) return undefined;
+    const { table, registry } = this.#inputs;
+    const route = table().pools.get(session.pool)?.route;
+    const limit = route?.kind === 'open' ? registry.limitReached(session.pool, route) : undefined;
+    const place = this.#queues.get(session.pool)?.placeOf(session) ?? 'unsure';
+    const order = this.order(session.pool);
+    const seemsCaughtUp = order.seemsCaughtUp.bind(order);
+    return waitsFor({ from, place, route, limit, shown, seemsCaughtUp });
   }
 
   moved(session: Traveller, journey: Journey, { to, startedAt, wasWaiting }: Arrival): void {
@@ -260,11 +310,6 @@ export class Mover {
 
   turnedAway(member: MemberName): void {
     this.#inputs.onTrigger({ kind: 'backend_closed', member });
-  }
-
-  /** Its sessions must not go back in time: it has several members, with different amounts of the WAL. */
-  #isForReads(pool: PoolName): boolean {
-    return this.#inputs.pool(pool)?.exclusive !== true;
   }
 
   #over(session: Traveller): void {
@@ -288,19 +333,28 @@ export class Mover {
     const now = this.clock.now();
     const { concurrent, perSecond } = this.#inputs.policy() ?? NO_LONGER;
     if (perSecond !== this.#perSecond) this.#bucket = new TokenBucket((this.#perSecond = perSecond), now);
-    for (const [pool, queue] of this.#queues) {
-      // First, whatever else holds: a pause that is over must not be waited for again.
-      while (queue.isReady(now) && this.#moving.size < concurrent && this.#isRouted(pool)) {
-        const waitMs = this.#bucket.take(now);
-        if (waitMs > 0) return this.#pumpAt(now + waitMs);
-        const session = queue.take();
-        if (session === undefined) break;
-        this.#moving.add(session);
-        session.travel();
-      }
+    for (;;) {
+      const ready = this.#readyPool(now);
+      if (ready === undefined || this.#moving.size >= concurrent) break;
+      const [pool, queue] = ready;
+      const waitMs = this.#bucket.take(now);
+      if (waitMs > 0) return this.#pumpAt(now + waitMs);
+      const session = queue.take();
+      if (session === undefined) break;
+      // The pools take turns.
+      this.#queues.delete(pool);
+      this.#queues.set(pool, queue);
+      this.#moving.add(session);
+      session.travel();
     }
     return this.#pumpAt(Math.min(...[...this.#queues.values()].map((queue) => queue.pausedUntil())));
   };
+
+  /** Of all of them the pauses are looked at: one that is over must not be waited for again. */
+  #readyPool(now: Instant): readonly [PoolName, MoveQueue<Traveller>] | undefined {
+    const ready = [...this.#queues].filter(([, queue]) => queue.isReady(now));
+    return ready.find(([pool]) => this.#isRouted(pool));
+  }
 
   #pumpAt(at: Instant): void {
     this.#cancelPump();
@@ -315,8 +369,8 @@ export class Mover {
   }
 }
 
-/** `*` stands for any characters. */
-function matchesPattern(role: string, pattern: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`));
-  return new RegExp(`^${parts.join('.*')}$`, 's').test(role);
+/** Clients read the reason, and addresses are not for them. */
+function named<Lookup extends { readonly why: string }>(lookup: Lookup, { member, address }: Target): Lookup {
+  const { host, port } = address;
+  return { ...lookup, why: lookup.why.replaceAll(addressText(address), member).replaceAll(`${host}:${port}`, member) };
 }

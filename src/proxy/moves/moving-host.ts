@@ -43,7 +43,7 @@ export interface OwnJourney extends Journey {
   /** Reads ahead. */
   readonly client: ParkedClient;
   readonly state: CarriedState;
-  /** Of a read session: its next server must show that too. */
+  /** Its next server must have that too. Undefined: the loss of its server decides. */
   readonly shown: Shown | undefined;
   readonly cancelLimit: () => void;
   /** Why the last attempt did not succeed. */

@@ -37,7 +37,7 @@ export class ParkedClient {
     this.#inputs = inputs;
     this.#chunks = [...waiting];
     this.#length = waiting.reduce((sum, { length }) => sum + length, 0);
-    client.on('data', this.#received).on('end', this.#ended).on('error', this.#failed).on('close', this.#failed);
+    client.on('data', this.take).on('end', this.#ended).on('error', this.#failed).on('close', this.#failed);
     this.#flow();
   }
 
@@ -49,7 +49,7 @@ export class ParkedClient {
   /** Gives the socket back, paused. */
   release(): Ahead {
     const { client } = this.#inputs;
-    client.off('data', this.#received).off('end', this.#ended).off('error', this.#failed).off('close', this.#failed);
+    client.off('data', this.take).off('end', this.#ended).off('error', this.#failed).off('close', this.#failed);
     client.pause();
     return { bytes: joined(this.#chunks), hasEnded: this.#hasEnded };
   }
@@ -59,7 +59,8 @@ export class ParkedClient {
     else this.#inputs.client.pause();
   }
 
-  readonly #received = (chunk: Buffer): void => {
+  /** The next bytes of the client. */
+  readonly take = (chunk: Uint8Array): void => {
     const isFirst = this.#length === 0;
     this.#chunks.push(chunk);
     this.#length += chunk.length;

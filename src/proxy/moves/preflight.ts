@@ -8,6 +8,10 @@ import type { RegisteredSession } from '../session-registry.ts';
 
 /** Questions at a time: the server has other work. */
 const CONCURRENT = 16;
+/** How often sessions are noticed that have ended instead of an answer. Milliseconds. */
+const LOOK_MS = 100;
+
+const nothing = (): void => {};
 
 type AskedSession = Pick<RegisteredSession, 'state' | 'movable' | 'onIdle'>;
 
@@ -19,12 +23,12 @@ class Round {
   readonly ended: Promise<Preflight>;
   readonly #queue: AskedSession[];
   readonly #stays = new Map<PinReason, number>();
-  /** Of the sessions that are asked when they are idle. */
-  readonly #stops = new Set<() => void>();
+  /** The sessions that are asked when they are idle. */
+  readonly #waiting = new Map<AskedSession, () => void>();
+  readonly #asking = new Set<AskedSession>();
   readonly #end: () => void;
   #movable = 0;
   #unknown: number;
-  #asking = 0;
   #isOver = false;
 
   constructor(sessions: readonly AskedSession[], clock: Clock) {
@@ -33,48 +37,64 @@ class Round {
     const { promise, resolve } = Promise.withResolvers<Preflight>();
     this.ended = promise;
     const cancel = clock.schedule(PREFLIGHT_MS, () => this.#end());
+    let cancelLook = nothing;
+    const look = (): void => {
+      cancelLook = clock.schedule(LOOK_MS, look);
+      this.#dropEnded();
+    };
     this.#end = () => {
       if (this.#isOver) return;
       this.#isOver = true;
       cancel();
-      for (const stop of this.#stops) stop();
+      cancelLook();
+      for (const stopListening of this.#waiting.values()) stopListening();
       const stays = Object.fromEntries(this.#stays);
       resolve(sumOfPreflights([{ movable: this.#movable, stays, unknown: this.#unknown }]));
     };
+    look();
     this.#next();
   }
 
   #next(): void {
-    while (!this.#isOver && this.#asking < CONCURRENT) {
+    while (!this.#isOver && this.#asking.size < CONCURRENT) {
       const session = this.#queue.shift();
       if (session === undefined) break;
-      this.#asking += 1;
+      this.#asking.add(session);
       void this.#ask(session);
     }
-    // Nothing more can come: the others connect, or have ended.
-    if (this.#asking === 0 && this.#stops.size === 0) this.#end();
+    // Nothing more can come: the others connect.
+    if (this.#asking.size === 0 && this.#waiting.size === 0) this.#end();
+  }
+
+  /** They count no more. */
+  #dropEnded(): void {
+    for (const session of [...this.#asking, ...this.#waiting.keys()].filter(hasEnded)) {
+      this.#waiting.get(session)?.();
+      this.#waiting.delete(session);
+      this.#asking.delete(session);
+      this.#unknown -= 1;
+    }
+    this.#next();
   }
 
   async #ask(session: AskedSession): Promise<void> {
     const answer = await asked(session);
-    this.#asking -= 1;
-    if (this.#isOver) return;
+    // It has ended before.
+    if (this.#isOver || !this.#asking.delete(session)) return;
     if (answer?.kind === 'pinned' && answer.reason === 'busy') this.#askWhenIdle(session);
     else if (answer !== undefined) this.#count(answer);
+    else if (hasEnded(session)) this.#unknown -= 1;
     this.#next();
   }
 
   #askWhenIdle(session: AskedSession): void {
     const stopListening = session.onIdle(() => {
-      stop();
+      stopListening();
+      this.#waiting.delete(session);
       this.#queue.push(session);
       this.#next();
     });
-    const stop = (): void => {
-      stopListening();
-      this.#stops.delete(stop);
-    };
-    this.#stops.add(stop);
+    this.#waiting.set(session, stopListening);
   }
 
   #count(answer: Movability): void {
@@ -84,7 +104,11 @@ class Round {
   }
 }
 
-/** Undefined: nothing can be asked now, because it connects, moves or ends. */
+function hasEnded({ state }: AskedSession): boolean {
+  return state === 'closing' || state === 'closed';
+}
+
+/** Undefined: nothing can be asked now, because it connects or moves. Never resolves when the session ends. */
 async function asked(session: AskedSession): Promise<Movability | undefined> {
   if (session.state !== 'relaying') return undefined;
   const { movable } = session;

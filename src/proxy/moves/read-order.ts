@@ -1,12 +1,14 @@
 // Keeps read sessions from going back in time: the next server must show all that the old one has shown. Gives the rule
 // (core/caught-up.ts) what it needs: the snapshot, and a yes of the primary from after both servers' words.
-import { catchUp, seemsCaughtUp, shownBy } from '../../core/caught-up.ts';
+import { catchUp, followed, seemsCaughtUp, shownBy } from '../../core/caught-up.ts';
 import type { CatchUp, Shown } from '../../core/caught-up.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
-import type { MemberName } from '../../model/member.ts';
+import { addressText, isSameAddress } from '../../model/member.ts';
+import type { Address, MemberName } from '../../model/member.ts';
 import type { WalReport } from '../../model/moves.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
+import type { BoundOrder, MoveOrder } from './move-order.ts';
 
 export interface ReadOrderInputs {
   /** Absent: nothing is known, so no read session moves. */
@@ -18,25 +20,46 @@ export interface ReadOrderInputs {
 
 /** Sessions that arrive within this time share a probe of the primary. Milliseconds. */
 const SHARED_MS = 50;
+/** Servers whose timelines are kept. */
+const MOST_SERVERS = 1_000;
 
 const resolved = Promise.resolve();
 
-export class ReadOrder {
+export class ReadOrder implements MoveOrder {
   readonly #inputs: ReadOrderInputs;
+  /** By address. A server that is no member any more has sessions that are still to be asked. */
+  readonly #timelines = new Map<string, number>();
   #running: Promise<void> = resolved;
   /** Begins after `#running`. */
   #next: Promise<void> | undefined;
 
   constructor(inputs: ReadOrderInputs) {
     this.#inputs = inputs;
+    this.learn();
+  }
+
+  /** To be called with each table. A server only goes on to later timelines, so the last one is followed at least. */
+  learn(): void {
+    for (const record of this.#inputs.snapshot?.().members.values() ?? []) {
+      const { postgres } = record.member;
+      const timeline = followed(record);
+      if (postgres === undefined) continue;
+      if (timeline !== undefined) this.#timelines.set(addressText(postgres), timeline);
+      else if (record.mismatch !== undefined) this.#timelines.delete(addressText(postgres));
+    }
+    const [oldest] = this.#timelines.keys();
+    if (this.#timelines.size > MOST_SERVERS && oldest !== undefined) this.#timelines.delete(oldest);
   }
 
   /** To be called synchronously with the member's answer. A text says why no other server can be compared with it. */
-  shown(member: MemberName, wal: WalReport | undefined): Shown | string {
+  shown(member: MemberName, wal: WalReport | undefined, address?: Address): Shown | string {
     const snapshot = this.#inputs.snapshot?.();
     if (snapshot === undefined || wal === undefined) return `the WAL position of ${member} is not known`;
     if (this.#primaryPools().length === 0) return 'no pool asks for the primary';
-    const shown = shownBy(snapshot, member, wal, this.#inputs.clock.now());
+    const known = shownBy(snapshot, member, wal, this.#inputs.clock.now());
+    const isMember = isSameAddress(snapshot.members.get(member)?.member.postgres, address);
+    const isByName = address === undefined || isMember || wal.kind === 'primary';
+    const shown = isByName ? known : { ...known, timeline: this.#timelines.get(addressText(address)) };
     if (shown.timeline === undefined) return `the timeline of ${member} is not known`;
     return this.lost(shown) ?? shown;
   }
@@ -50,6 +73,10 @@ export class ReadOrder {
   seemsCaughtUp(shown: Shown, member: MemberName): boolean {
     const { snapshot, pools } = this.#inputs;
     return snapshot !== undefined && seemsCaughtUp(pools(), snapshot(), shown, member);
+  }
+
+  bind(shown: Shown, member: MemberName): BoundOrder {
+    return { kind: 'catch_up', compare: (wal) => this.compare(shown, member, wal) };
   }
 
   /** `wal`: what the member has just said. Never rejects. */

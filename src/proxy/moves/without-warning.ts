@@ -3,7 +3,7 @@
 // the server is asked whether it lets new sessions in: then it meant this session alone, whose client reads its words.
 // Else the session goes on at the next primary, if that one has all that the session was told.
 import { coverageOf, proofOf } from '../../core/coverage.ts';
-import type { Coverage, Loss } from '../../core/coverage.ts';
+import type { Coverage, Loss, ServerRun } from '../../core/coverage.ts';
 import type { WalKnown } from '../../core/wal-samples.ts';
 import type { BackendEnding, CloseReason } from '../../model/close-reason.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
@@ -15,10 +15,12 @@ import type { RoutingTable } from '../../core/routing-table.ts';
 import type { Dial } from '../connect/dial.ts';
 import type { Assignment } from '../session-registry.ts';
 import type { Interposed, Reader } from './interposed.ts';
+import { pinned } from './findings.ts';
 import { KnownState } from './known-state.ts';
-import type { Known } from './known-state.ts';
-import { LastWords } from './last-words.ts';
+import type { Known, KnownSession } from './known-state.ts';
+import { isForAll, LastWords, maybeForOne } from './last-words.ts';
 import { letsIn } from './lets-in.ts';
+import type { Entrance } from './lets-in.ts';
 
 /** The parts of the proxy that it uses. */
 export interface LossServices {
@@ -39,17 +41,21 @@ interface LossHost {
   end(reason: CloseReason, detail?: string): void;
 }
 
-export interface WithoutWarningInputs extends LossServices {
+export interface LosableInputs {
   readonly host: LossHost;
   readonly packet: Uint8Array;
+}
+
+/** The part of the session that moves. */
+export interface Losable {
   readonly interposed: Interposed;
-  readonly ask: (onAnswer: (found: Movability, state?: CarriedState) => void) => void;
+  ask(onAnswer: (found: Movability, state?: CarriedState) => void): void;
   /** Parks the session, which does not move yet. `onLeft`: it is no longer parked. False: it has ended. */
-  readonly park: (from: MemberName, state: CarriedState, onLeft: () => void) => boolean;
+  parkLost(from: MemberName, state: CarriedState, onLeft: () => void): boolean;
   /** The parked session is to move. */
-  readonly go: () => void;
+  setOut(): void;
   /** The parked session does not move. */
-  readonly takeBack: () => void;
+  endJourney(): void;
 }
 
 export type Uncovered = Extract<Coverage, { kind: 'uncovered' }>;
@@ -59,8 +65,10 @@ const CLOSES_WITHIN_MS = 5_000;
 
 const nothing = (): void => {};
 
-export class WithoutWarning implements Reader {
-  readonly #inputs: WithoutWarningInputs;
+export class WithoutWarning implements Reader, KnownSession {
+  readonly #services: LossServices;
+  readonly #inputs: LosableInputs;
+  readonly #session: Losable;
   readonly #known: KnownState;
   readonly #words = new LastWords();
   /** While last words are kept back, the client's bytes wait. */
@@ -70,17 +78,12 @@ export class WithoutWarning implements Reader {
   #loss: Loss | undefined;
   #isUncovered = false;
 
-  constructor(inputs: WithoutWarningInputs) {
-    const { clock, host, ask, wal, interposed } = inputs;
+  constructor(services: LossServices, inputs: LosableInputs, session: Losable) {
+    this.#services = services;
     this.#inputs = inputs;
-    this.#known = new KnownState({
-      clock,
-      isIdle: () => host.isIdle(),
-      member: () => host.assignment()?.member,
-      runOf: (member) => wal().samples.get(member)?.[0]?.run,
-      ask,
-    });
-    interposed.readAlong(this);
+    this.#session = session;
+    this.#known = new KnownState(this);
+    session.interposed.readAlong(this);
   }
 
   wait(): Promise<void> | undefined {
@@ -110,7 +113,7 @@ export class WithoutWarning implements Reader {
   /** Undefined: the session may go on at the member, which has all that the session was told. */
   uncoveredAt(member: MemberName): Uncovered | undefined {
     if (this.#loss === undefined) return undefined;
-    const { samples, ends } = this.#inputs.wal();
+    const { samples, ends } = this.#services.wal();
     const coverage = coverageOf(this.#loss, { member, sample: samples.get(member)?.[0] }, ends);
     this.#isUncovered = coverage.kind === 'uncovered';
     return coverage.kind === 'uncovered' ? coverage : undefined;
@@ -136,7 +139,7 @@ export class WithoutWarning implements Reader {
   }
 
   serverEnded(ending: BackendEnding): boolean {
-    const { interposed } = this.#inputs;
+    const { interposed } = this.#session;
     const known = this.#known.known();
     const words = this.#words.release();
     this.#keeping?.end();
@@ -148,12 +151,36 @@ export class WithoutWarning implements Reader {
 
   /** The server is gone by all evidence, before its connection has ended. True: the session is parked. */
   lost(): boolean {
-    const { interposed } = this.#inputs;
+    const { interposed } = this.#session;
     const known = this.#known.known();
     if (known === undefined || interposed.isAsking(nothing) || interposed.isLate()) return false;
     const words = this.#words.release();
     this.#keeping?.end();
     return this.#isLost(known, 'backend_reset', words);
+  }
+
+  // KnownSession
+
+  get clock(): Clock {
+    return this.#services.clock;
+  }
+
+  isIdle(): boolean {
+    return this.#inputs.host.isIdle();
+  }
+
+  member(): MemberName | undefined {
+    return this.#inputs.host.assignment()?.member;
+  }
+
+  runOf(member: MemberName): ServerRun | undefined {
+    return this.#services.wal().samples.get(member)?.[0]?.run;
+  }
+
+  /** A read session ends with its server, so nobody asks for its state in advance. */
+  ask(onAnswer: (found: Movability, state?: CarriedState) => void): void {
+    if (this.#services.pool(this.#inputs.host.pool)?.exclusive === true) this.#session.ask(onAnswer);
+    else onAnswer(pinned('unknown_position'));
   }
 
   #keep(): void {
@@ -162,9 +189,9 @@ export class WithoutWarning implements Reader {
     const pass = (): void => {
       this.#keeping?.end();
       const words = this.#words.release();
-      if (words !== undefined) this.#inputs.interposed.session()?.passToClient(words);
+      if (words !== undefined) this.#session.interposed.session()?.passToClient(words);
     };
-    const cancel = this.#inputs.clock.schedule(CLOSES_WITHIN_MS, pass);
+    const cancel = this.clock.schedule(CLOSES_WITHIN_MS, pass);
     const end = (): void => {
       this.#keeping = undefined;
       cancel();
@@ -175,8 +202,8 @@ export class WithoutWarning implements Reader {
 
   /** The server has said nothing about a statement that was in progress. */
   #isInFlight(): boolean {
-    const { host, interposed } = this.#inputs;
-    const session = interposed.session();
+    const { host } = this.#inputs;
+    const session = this.#session.interposed.session();
     if (session?.activity() !== 'busy' || session.isFatal()) return false;
     const member = host.assignment()?.member ?? 'the server';
     host.end('move_in_flight', `${member}: connection closed by the server without an error message`);
@@ -185,7 +212,9 @@ export class WithoutWarning implements Reader {
 
   /** Only a primary reports the positions that prove it. */
   #isLost({ state, told }: Known, ending: BackendEnding, words: Uint8Array | undefined): boolean {
-    const { host, pool, wal, clock, park, go, takeBack, interposed } = this.#inputs;
+    const { host } = this.#inputs;
+    const { pool, wal, clock } = this.#services;
+    const session = this.#session;
     const at = host.assignment();
     const policy = pool(host.pool);
     if (at === undefined || policy?.exclusive !== true || policy.check.family !== 'primary') return false;
@@ -193,32 +222,58 @@ export class WithoutWarning implements Reader {
     const proof = proofOf(told, wal().samples.get(told.member) ?? []);
     this.#loss = { told, proof, at: clock.now() };
     let cancel = nothing;
-    if (!park(told.member, state, () => cancel())) return true;
-    cancel = this.#findOut(at, policy.name, clock.now(), (isAlone) => {
-      if (!isAlone) return go();
-      takeBack();
-      return interposed.session()?.giveBack(ending, words);
+    if (!session.parkLost(told.member, state, () => cancel())) return true;
+    if ((words !== undefined && isForAll(words)) || this.#isGone(at, policy.name)) {
+      session.setOut();
+      return true;
+    }
+    cancel = this.#findOut(at, policy.name, words, (isAlone) => {
+      if (!isAlone) return session.setOut();
+      session.endJourney();
+      return session.interposed.session()?.giveBack(ending, words);
     });
     return true;
   }
 
-  /** Whether the server, asked now, goes on as the primary without this session. Returns the cancel function. */
-  #findOut(at: Assignment, pool: PoolName, since: Instant, onAnswer: (isAlone: boolean) => void): () => void {
-    const { packet, dial, clock, freshen, table } = this.#inputs;
+  /**
+   * Whether the server has ended this session alone. Returns the cancel function. Words that an administrator's
+   * decision may be behind are taken back only for what proves that the server stopped.
+   */
+  #findOut(
+    at: Assignment,
+    pool: PoolName,
+    words: Uint8Array | undefined,
+    onAnswer: (isAlone: boolean) => void,
+  ): () => void {
+    const { packet } = this.#inputs;
+    const { dial, clock, freshen } = this.#services;
+    const since = clock.now();
     let isCancelled = false;
     // Its API is asked as well: a primary that was demoted lets sessions in, too.
-    const askApi = async (): Promise<void> => {
+    const askApi = async (entrance: Entrance): Promise<void> => {
       await freshen(pool, since);
-      const isOpen = openRoute(table(), pool)?.targets.some(({ member }) => member === at.member) === true;
-      if (!isCancelled) onAnswer(isOpen);
+      if (isCancelled) return;
+      const isMeant = words !== undefined && maybeForOne(words);
+      onAnswer(isMeant ? !this.#isGone(at, pool) : entrance === 'open' && this.#isOpen(at, pool));
     };
-    const abort = letsIn({ address: at.address, packet, dial, clock }, (isIn) => {
-      if (isIn) void askApi();
-      else onAnswer(false);
+    const abort = letsIn({ address: at.address, packet, dial, clock }, (entrance) => {
+      if (entrance === 'closed') onAnswer(false);
+      else void askApi(entrance);
     });
     return () => {
       isCancelled = true;
       abort();
     };
+  }
+
+  #isOpen({ member }: Assignment, pool: PoolName): boolean {
+    return openRoute(this.#services.table(), pool)?.targets.some((target) => target.member === member) === true;
+  }
+
+  /** By an answer: silence may end as well. A server that its API calls stopping ends all of its sessions. */
+  #isGone({ member }: Assignment, pool: PoolName): boolean {
+    const standing = this.#services.table().pools.get(pool)?.standings.get(member);
+    if (standing?.kind === 'keep') return standing.why.code === 'not_running';
+    return standing?.kind === 'leave' && (standing.cause === 'demoted' || standing.cause === 'dead');
   }
 }

@@ -29,13 +29,17 @@ export interface DirectionInputs {
   readonly poolTraffic: Traffic;
 }
 
+const OPEN = Promise.resolve();
+const nothing = (): void => {};
+
 export class ToBackend implements Receiver {
   readonly #pipe: Pipe;
   readonly #taps: Taps | undefined;
   readonly #gate: Gate;
   readonly #traffic: Traffic;
   readonly #poolTraffic: Traffic;
-  #isStopped = false;
+  /** Set when it has stopped: takes the chunks that are on their way. */
+  #onLate: ((chunk: Uint8Array) => void) | undefined;
   /** Chunks that wait behind the gate, and what is to run behind them. */
   #kept: { readonly chunks: Uint8Array[]; readonly ends: (() => void)[] } | undefined;
 
@@ -49,7 +53,7 @@ export class ToBackend implements Receiver {
 
   receive(chunk: Uint8Array): void {
     const wait = this.#gate();
-    if (this.#isStopped) return;
+    if (this.#onLate !== undefined) return this.#onLate(Uint8Array.from(chunk));
     if (wait !== undefined || this.#kept !== undefined) return this.#keep(chunk, wait);
     const passing = this.#taps?.fromClient(chunk);
     if (passing === undefined) this.send(chunk);
@@ -74,17 +78,25 @@ export class ToBackend implements Receiver {
     this.#poolTraffic.toBackendBytes += bytes;
   }
 
-  /** Nothing more is sent. Returns the chunks that wait. */
-  stop(): readonly Uint8Array[] {
+  /**
+   * Nothing more is sent. Returns the chunks that wait. If the gate has called this, `onLate` is given the chunks
+   * behind them that were on their way through the gate.
+   */
+  stop(onLate: (chunk: Uint8Array) => void = nothing): readonly Uint8Array[] {
     const chunks = this.#kept?.chunks ?? [];
-    this.#isStopped = true;
+    this.#onLate ??= onLate;
     this.#kept = undefined;
     return chunks;
   }
 
   #divide(chunk: Uint8Array, passing: number): void {
     if (passing > 0) this.send(chunk.subarray(0, passing));
-    if (passing < chunk.length) this.#keep(chunk.subarray(passing), this.#gate());
+    if (passing >= chunk.length) return undefined;
+    const rest = chunk.subarray(passing);
+    const wait = this.#gate();
+    if (this.#onLate !== undefined) return this.#onLate(Uint8Array.from(rest));
+    // The gate may have opened since the taps closed it.
+    return this.#keep(rest, wait ?? OPEN);
   }
 
   #keep(chunk: Uint8Array, wait: Promise<void> | undefined): void {
@@ -100,7 +112,10 @@ export class ToBackend implements Receiver {
     if (kept === undefined) return;
     this.#kept = undefined;
     this.#pipe.resume();
-    for (const chunk of kept.chunks) this.receive(chunk);
+    for (const chunk of kept.chunks) {
+      if (this.#onLate === undefined) this.receive(chunk);
+      else this.#onLate(chunk);
+    }
     for (const run of kept.ends) this.whenSent(run);
   };
 }

@@ -13,20 +13,24 @@ import { resetSocket } from '../socket.ts';
 export interface RelayInputs extends DirectionInputs {
   readonly client: Socket;
   readonly backend: Socket;
-  /** The first packet to the backend. */
-  readonly packet: Uint8Array | undefined;
-  /** The client's bytes behind it. */
-  readonly opening: Uint8Array;
-  /** Set when `packet` was sent already. */
-  readonly firstReply?: FirstReply | undefined;
-  /** The client has half-closed already. */
-  readonly hasClientEnded: boolean;
   readonly pipes: PipePair;
   readonly clock: Clock;
   /** The backend ended before the client. True: the caller has stopped this relay and ends both sockets. */
   readonly onBackendEnded: (ending: BackendEnding) => boolean;
   /** Both sockets are closed; `ending` tells which side began. */
   readonly onEnded: (ending: RelayEnding) => void;
+}
+
+/** How a relay begins. It is not kept, because nothing of it is needed later. */
+export interface Opening {
+  /** The first packet to the backend. */
+  readonly packet: Uint8Array | undefined;
+  /** The client's bytes behind it. */
+  readonly bytes: Uint8Array;
+  /** Set when `packet` was sent already. */
+  readonly firstReply?: FirstReply | undefined;
+  /** The client has half-closed already. */
+  readonly hasEnded: boolean;
 }
 
 /** How long a client may still read the bytes of a backend that was reset. Milliseconds. */
@@ -54,15 +58,18 @@ export class Relay {
   }
 
   /** Call once. */
-  start(): void {
-    const { client, backend, packet, opening, firstReply } = this.#inputs;
+  start({ packet, bytes, firstReply, hasEnded }: Opening): void {
+    const { client, backend, pipes } = this.#inputs;
     client.on('end', this.#endOfClient).on('error', this.#clientFailed).on('close', this.#clientClosed);
     backend.on('end', this.#endOfBackend).on('error', this.#backendFailed).on('close', this.#backendClosed);
     if (packet !== undefined && firstReply === undefined) this.#toBackend.send(packet);
     if (packet !== undefined && firstReply !== undefined) this.#toBackend.count(packet.length);
     if (firstReply !== undefined && firstReply.bytes.length > 0) this.#toClient.receive(firstReply.bytes);
-    if (opening.length > 0 && !this.#isStopped) this.#toBackend.receive(opening);
-    this.#flow();
+    if (bytes.length > 0 && !this.#isStopped) this.#toBackend.receive(bytes);
+    if (this.#isStopped) return;
+    pipes.toBackend.start(this.#toBackend);
+    pipes.toClient.start(this.#toClient);
+    if (hasEnded) this.#endOfClient();
   }
 
   /** Neither side has ended. */
@@ -82,13 +89,13 @@ export class Relay {
 
   /**
    * Gives both sockets back to the caller: nothing more is copied or reported. Idempotent. Returns the client's bytes
-   * that waited at the gate.
+   * that waited at the gate; `onLate` is given those that were just on their way through it.
    */
-  stop(): readonly Uint8Array[] {
+  stop(onLate?: (chunk: Uint8Array) => void): readonly Uint8Array[] {
     const { client, backend, pipes } = this.#inputs;
     if (this.#isStopped) return [];
     this.#isStopped = true;
-    const waiting = this.#toBackend.stop();
+    const waiting = this.#toBackend.stop(onLate);
     this.#cancelTimer();
     client.off('end', this.#endOfClient).off('error', this.#clientFailed).off('close', this.#clientClosed);
     backend.off('end', this.#endOfBackend).off('error', this.#backendFailed).off('close', this.#backendClosed);
@@ -97,14 +104,6 @@ export class Relay {
     pipes.toClient.detach();
     pipes.toBackend.detach();
     return waiting;
-  }
-
-  #flow(): void {
-    const { pipes, hasClientEnded } = this.#inputs;
-    if (this.#isStopped) return;
-    pipes.toBackend.start(this.#toBackend);
-    pipes.toClient.start(this.#toClient);
-    if (hasClientEnded) this.#endOfClient();
   }
 
   readonly #endOfClient = (): void => {

@@ -16,16 +16,14 @@ import type { Activity } from '../../wire/session-follower.ts';
 import { isAboutClient } from '../../wire/sql-state.ts';
 import type { Cancels } from '../cancel/cancel.ts';
 import type { Keyed } from '../cancel/cancel-keys.ts';
-import type { FirstReply } from '../connect/first-reply.ts';
 import { describeEnd, lossMessage } from '../ending/close-message.ts';
 import { linger, lingerUnread, sayGoodbye } from '../ending/linger.ts';
 import { serverText } from '../server.ts';
 import type { Server } from '../server.ts';
 import { isTls, resetSocket } from '../socket.ts';
-import type { StartupHandOver } from '../startup/client-startup.ts';
 import type { Taps, Traffic } from './directions.ts';
 import { Relay } from './relay.ts';
-import type { RelayInputs } from './relay.ts';
+import type { Opening } from './relay.ts';
 import type { Gate, StallGate } from './stall-gate.ts';
 import type { OpenPipes } from './stream-pipe.ts';
 
@@ -66,8 +64,8 @@ export interface NextServer {
 export interface RelayedSessionInputs {
   readonly client: Socket;
   readonly backend: Socket;
-  readonly handedOver: StartupHandOver;
-  readonly firstReply: FirstReply | undefined;
+  /** Its stream is in plain text of protocol 3. */
+  readonly isReadable: boolean;
   readonly pool: PoolPolicy;
   readonly server: Server;
   /** Called after bytes of the backend when the session is idle behind them. */
@@ -107,19 +105,18 @@ export class RelayedSession implements Taps {
   #canTellLanding: boolean | undefined;
 
   constructor(inputs: RelayedSessionInputs) {
-    const { backend, server, handedOver, firstReply } = inputs;
+    const { backend, server } = inputs;
     this.#inputs = inputs;
     this.#backend = backend;
     this.#server = server;
-    this.#follower = handedOver.isReadable ? new SessionFollower(inputs.moving?.memory) : undefined;
+    this.#follower = inputs.isReadable ? new SessionFollower(inputs.moving?.memory) : undefined;
     this.#moving = this.#follower && inputs.moving;
-    const { packet, bytes: opening, hasEnded: hasClientEnded } = handedOver;
-    this.#relay = this.#relayTo(backend, { packet, opening, firstReply, hasClientEnded });
+    this.#relay = this.#relayTo(backend);
   }
 
   /** Call once. */
-  start(): void {
-    this.#relay.start();
+  start(opening: Opening): void {
+    this.#relay.start(opening);
   }
 
   /** Neither side has ended: the server can be asked, and the session parked. */
@@ -140,10 +137,11 @@ export class RelayedSession implements Taps {
 
   /**
    * Between two transactions: the session leaves its server, which is told so. Its client's socket is the caller's, who
-   * must listen to it synchronously. Returns the client's bytes that waited.
+   * must listen to it synchronously. Returns the client's bytes that waited; `onLate` is given further ones that were
+   * read before.
    */
-  park(): readonly Uint8Array[] {
-    const waiting = this.#relay.stop();
+  park(onLate: (chunk: Uint8Array) => void): readonly Uint8Array[] {
+    const waiting = this.#relay.stop(onLate);
     sayGoodbye(this.#backend);
     return waiting;
   }
@@ -163,9 +161,9 @@ export class RelayedSession implements Taps {
     this.#backend = backend;
     this.#server = server;
     if (this.#keyed !== undefined && key !== undefined) Object.assign(this.#keyed, { current: key, server });
-    this.#relay = this.#relayTo(backend, { packet: undefined, opening, firstReply: undefined, hasClientEnded });
+    this.#relay = this.#relayTo(backend);
     if (news.length > 0) this.passToClient(news);
-    this.#relay.start();
+    this.#relay.start({ packet: undefined, bytes: opening, hasEnded: hasClientEnded });
   }
 
   /** Between two transactions with nothing under way, as far as can be read, and with a client that can be told. */
@@ -338,13 +336,12 @@ export class RelayedSession implements Taps {
     return true;
   }
 
-  #relayTo(backend: Socket, opening: Pick<RelayInputs, 'packet' | 'opening' | 'firstReply' | 'hasClientEnded'>): Relay {
+  #relayTo(backend: Socket): Relay {
     const { client, pool, traffic, services, onEnded } = this.#inputs;
     const gate = services.stallGate.gateFor(pool);
     return new Relay({
       client,
       backend,
-      ...opening,
       taps: this.#follower && (this.#moving?.tapsOver(this) ?? this),
       gate: this.#moving?.gateBefore(gate) ?? gate,
       pipes: services.openPipes(client, backend),

@@ -17,9 +17,10 @@ export interface BannerFacts {
   readonly command: string;
   /** The command that calls the whole program: `pointsman`. */
   readonly program: string;
-  /** The configuration file for commands about branches and the platform. Undefined: the sandbox has neither. */
+  /** The configuration file for commands about branches, moves and the platform. Undefined: it has none of them. */
   readonly commandsConfig: string | undefined;
   readonly hasBranches: boolean;
+  readonly hasMoves: boolean;
   readonly platform: SandboxPlatform | undefined;
   /** With psql the banner shows psql commands, without it commands of this program. */
   readonly hasPsql: boolean;
@@ -54,10 +55,21 @@ export function banner(facts: BannerFacts): string {
     `  Break    ${command} kill primary     # or ${others.join(', ')}: --help says more`,
     `  Traffic  ${command} traffic     # 20 writes a second, until the same again`,
     `  Config   ${command} config > second.yaml     # for a second Pointsman, and for check --live`,
+    ...moveLines(facts),
     ...branchLines(facts),
     ...platformLines(facts),
     '',
   ].join('\n');
+}
+
+function moveLines({ hasMoves, commandsConfig, program, write, hasPsql }: BannerFacts): readonly string[] {
+  if (!hasMoves || commandsConfig === undefined) return [];
+  const lines = [
+    ...(hasPsql ? [`psql ${write}     # leave it open, and in another terminal:`] : []),
+    `${program} switchover -c ${commandsConfig}     # open sessions go on at the next primary`,
+    `${program} sessions -c ${commandsConfig}     # the column MOVES says which can; explain ID says why`,
+  ];
+  return lines.map((line, index) => `  ${(index === 0 ? 'Moves' : '').padEnd(8)} ${line}`);
 }
 
 function branchLines({ hasBranches, commandsConfig, program, write }: BannerFacts): readonly string[] {

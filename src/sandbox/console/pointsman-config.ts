@@ -1,7 +1,7 @@
 // The configuration of the Pointsman in front of the sandbox, as a user would write it for such a cluster. Pure.
 import { stringify } from 'yaml';
 import type { SkillDialect } from '../../model/platform.ts';
-import type { BranchPlace, SandboxBranches, SandboxMember, SandboxPlatform } from '../sandbox.ts';
+import type { BranchPlace, SandboxBranches, SandboxMember, SandboxMoves, SandboxPlatform } from '../sandbox.ts';
 
 /** Known to everybody, as the passwords are: what listens is on loopback. */
 export const ADMIN_TOKEN = 'sandbox-operator';
@@ -23,6 +23,8 @@ export interface Routed {
   readonly branches: { readonly source: BranchSource; readonly from: SandboxBranches } | undefined;
   /** For commands: Pointsman itself never calls it. Undefined: without a platform. */
   readonly platform: { readonly dialect: SkillDialect; readonly at: SandboxPlatform } | undefined;
+  /** Undefined: sessions end with their server. */
+  readonly moves: SandboxMoves | undefined;
 }
 
 /** For a second Pointsman before the same cluster, and for `check --live`: its ports are 10 higher. */
@@ -41,7 +43,7 @@ function tenHigher(address: string): string {
 }
 
 /** It has the branches of this moment. */
-export function pointsmanConfig({ scope, members, branches, platform }: Routed, addresses: Addresses): string {
+export function pointsmanConfig({ scope, members, branches, platform, moves }: Routed, addresses: Addresses): string {
   return stringify({
     cluster: {
       scope,
@@ -51,6 +53,7 @@ export function pointsmanConfig({ scope, members, branches, platform }: Routed, 
     },
     ...(branches === undefined ? {} : { branches: branchesSection(branches.source, branches.from) }),
     ...(platform === undefined ? {} : { platform: platformSection(platform.dialect, platform.at) }),
+    ...(moves === undefined ? {} : movesSections(moves)),
     listeners: [
       { address: addresses.write, pool: 'write' },
       { address: addresses.read, pool: 'read' },
@@ -69,6 +72,18 @@ function branchesSection(source: BranchSource, from: SandboxBranches): object {
   const places: readonly BranchPlace[] = source === 'storage' ? from.timelines() : from.projectBranches();
   const overrides = places.map(({ id, host, port }) => [id, `${host}:${port}`] as const);
   return { source, refresh: '2s', [source]: section, backends: { overrides: Object.fromEntries(overrides) } };
+}
+
+/** Sessions move wherever they can: also without warning, and at each planned way out of a pool. */
+function movesSections({ role, lookupUser, passwordFile }: SandboxMoves): object {
+  const verifiers = { user: lookupUser, password_file: passwordFile };
+  return {
+    moves: { mode: 'always', roles: [role], verifiers },
+    pools: {
+      write: { on_leave: { demoted: 'move', operator: 'move' } },
+      read: { on_leave: { lagging: 'move', promoted: 'move', fallback_over: 'move', operator: 'move' } },
+    },
+  };
 }
 
 function platformSection(dialect: SkillDialect, at: SandboxPlatform): object {

@@ -1,8 +1,10 @@
 // PgBouncer in transaction mode behind HAProxy, which knows the primary: the usual way to keep clients through a
 // switchover. It shares server connections, so a client's session state is not its own.
+import { execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { findExecutable } from '../../support/patroni/availability.ts';
 import { findFreePorts } from '../../support/patroni/ports.ts';
@@ -19,13 +21,19 @@ export interface RunningPgbouncer {
   stop(): Promise<void>;
 }
 
-export function findPgbouncer(): string | undefined {
-  return findExecutable('pgbouncer') ?? findExecutable('../sbin/pgbouncer');
+function found(): string {
+  const pgbouncer = findExecutable('pgbouncer') ?? findExecutable('../sbin/pgbouncer');
+  if (pgbouncer === undefined) throw new Error('PgBouncer is not installed: apt-get install pgbouncer');
+  return pgbouncer;
+}
+
+export async function pgbouncerVersion(): Promise<string> {
+  const { stdout } = await promisify(execFile)(found(), ['--version']);
+  return stdout.split('\n', 1)[0] ?? '';
 }
 
 export async function runPgbouncer(behind: number, as: Credentials): Promise<RunningPgbouncer> {
-  const pgbouncer = findPgbouncer();
-  if (pgbouncer === undefined) throw new Error('PgBouncer is not installed: apt-get install pgbouncer');
+  const pgbouncer = found();
   const [port = 0] = await findFreePorts(1, ['127.0.0.1']);
   const directory = mkdtempSync(join(tmpdir(), 'pointsman-pgbouncer-'));
   const [file, users] = [join(directory, 'pgbouncer.ini'), join(directory, 'users')];

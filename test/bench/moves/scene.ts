@@ -7,9 +7,10 @@ import type { PatroniCluster } from '../../support/patroni/cluster.ts';
 import { Command } from '../../support/processes/command.ts';
 import type { MovesPeer, Peers } from './peers.ts';
 
-/** PgBouncer before 1.21 cannot do prepared statements in transaction mode. */
 export const MODES: readonly PgbenchMode[] = ['simple', 'extended', 'prepared'];
 const SETTLE_MS = 90_000;
+/** A load that stores as many more works. */
+const MORE_ROWS = 50;
 /** The driver that can take every peer's address. */
 const DRIVER = 'psycopg2';
 
@@ -47,13 +48,14 @@ export async function playSwitchover(
   if (driver?.missing !== undefined || driver === undefined) throw new Error(`missing: ${driver?.missing ?? DRIVER}`);
   const fleets: Fleet[] = [];
   try {
-    for (const { target } of peers.all)
+    for (const { target } of peers.all) {
       fleets.push(await Fleet.open([driver], options.idle, options.directory, target));
+    }
     const loads = peers.all.map((peer) => MODES.map((mode) => load(peer, mode, options)));
-    await busy(cluster, leader.name, options.clients);
-    await Promise.all(peers.all.map((peer) => peer.before()));
-    await switchOver(peers);
-    await Promise.all(peers.all.map((peer) => peer.after()));
+    await untilEachHasMore(cluster, loads.flat());
+    await switchOver(cluster, peers);
+    // Each load that lives shows that it works again.
+    await untilEachHasMore(cluster, loads.flat());
     const results = await Promise.all(loads.map((some) => Promise.all(some.map((one) => one.finish()))));
     const figures: PeerFigures[] = [];
     for (const [at, { name }] of peers.all.entries()) {
@@ -70,11 +72,23 @@ export async function playSwitchover(
 
 type Load = PgbenchResult & { readonly mode: PgbenchMode; readonly clients: number; readonly source: string };
 
-function load(peer: MovesPeer, mode: PgbenchMode, options: SceneOptions): { readonly finish: () => Promise<Load> } {
+interface RunningLoad {
+  readonly source: string;
+  /** All its clients have ended. */
+  readonly hasEnded: () => boolean;
+  readonly finish: () => Promise<Load>;
+}
+
+function load(peer: MovesPeer, mode: PgbenchMode, options: SceneOptions): RunningLoad {
   const { round, clients, directory } = options;
   const source = `${peer.name} ${mode} ${round}`.replaceAll(/[^\w]+/g, '-');
   const bench = startPgbench(peer.target, { mode, clients, directory, source });
+  const end = (): void => void (hasEnded = true);
+  let hasEnded = false;
+  bench.result.then(end, end);
   return {
+    source,
+    hasEnded: () => hasEnded,
     async finish() {
       const result = await bench.finish().catch(
         // It could not even begin.
@@ -85,23 +99,39 @@ function load(peer: MovesPeer, mode: PgbenchMode, options: SceneOptions): { read
   };
 }
 
-/** At least some clients of pgbench work. */
-async function busy(cluster: PatroniCluster, leader: string, clients: number): Promise<void> {
-  const question = `select count(*)::int as n from pg_stat_activity where application_name = 'pgbench'`;
-  const isBusy = async (): Promise<boolean> => Number((await cluster.sql(leader, question))[0]?.['n']) >= 2 * clients;
-  await cluster.waitUntil('the load', isBusy, 30_000);
+/** Each load that has clients stores more rows than it has now. */
+async function untilEachHasMore(cluster: PatroniCluster, loads: readonly RunningLoad[]): Promise<void> {
+  const before = await rows(cluster);
+  const hasMore = async (): Promise<boolean> => {
+    const now = await rows(cluster);
+    return loads.every(({ source, hasEnded }) => {
+      return hasEnded() || (now.get(source) ?? 0) >= (before.get(source) ?? 0) + MORE_ROWS;
+    });
+  };
+  await cluster.waitUntil('the loads', hasMore, SETTLE_MS);
 }
 
-async function switchOver({ moving }: Peers): Promise<void> {
+async function rows(cluster: PatroniCluster): Promise<ReadonlyMap<string, number>> {
+  const { name } = await cluster.leader();
+  const counted = await cluster.sql(name, 'select source, count(*)::int as n from loaded group by source', {
+    timeoutMs: SETTLE_MS,
+  });
+  return new Map(counted.map(({ source, n }) => [String(source), Number(n)]));
+}
+
+async function switchOver(cluster: PatroniCluster, { moving, all }: Peers): Promise<void> {
   const admin = `127.0.0.1:${await moving.port('admin')}`;
   const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+  // The operator of another peer waits for the start of the command, too.
+  const hasPlan = async (): Promise<boolean> => command.output.includes('will wait');
+  await cluster.waitUntil('the plan', hasPlan, SETTLE_MS);
+  await Promise.all(all.map((peer) => peer.before()));
   const code = await command.code;
+  await Promise.all(all.map((peer) => peer.after()));
   console.error(command.output);
   if (code !== 0) throw new Error(`pointsman switchover ended with ${code}: ${command.output}`);
 }
 
 async function stored(cluster: PatroniCluster, { source }: Load): Promise<number> {
-  const { name } = await cluster.leader();
-  const [row] = await cluster.sql(name, `select count(*)::int as n from loaded where source = '${source}'`);
-  return Number(row?.['n']);
+  return (await rows(cluster)).get(source) ?? 0;
 }

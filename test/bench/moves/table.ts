@@ -76,8 +76,11 @@ function draw(row: readonly string[]): string {
 
 export const LEGEND = `\
 Every peer sees the same switchovers at the same time. Idle sessions are psycopg2's, each with two settings and three
-prepared statements; pgbench inserts one row a transaction, without retries.
+statements of SQL PREPARE; pgbench inserts one row a transaction, without retries.
 
 - **Lived**: the same session answers on the new primary, with every setting and statement, and its driver told nothing.
 - **Ended**: pgbench aborted the client. The **longest transaction** is that of the loads without such a client.
-- **Stored, less acknowledged**: above 0 are transactions that were committed, and whose client was not told.`;
+- **Stored, less acknowledged**: above 0 are transactions that were committed, and whose client was not told.
+- **PgBouncer** is in transaction mode behind HAProxy. **With PAUSE**: its operator sends PAUSE right before the
+  switchover, and RESUME after it. Its sessions share server connections, so none has a state of its own.
+- **Not possible**: no transaction succeeded. PgBouncer before 1.21 has no prepared statements in transaction mode.`;

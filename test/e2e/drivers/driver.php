@@ -5,7 +5,8 @@ const WRITE = "insert into driver_writes default values returning host(inet_serv
 const RECOVERY = 'select pg_is_in_recovery()::text';
 
 function tell(string ...$parts): void {
-    echo implode("\t", array_map(fn($part) => str_replace("\n", ' | ', trim($part)), $parts)), "\n";
+    // In one write: lines of several processes must not mix.
+    echo implode("\t", array_map(fn($part) => str_replace("\n", ' | ', trim($part)), $parts)) . "\n";
 }
 
 function session(string $more = '') {

@@ -5,6 +5,6 @@ import { whyNoSystemPostgres } from '../../support/moves/system-postgres.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 describeChanges('18', 'embedded');
-describeUnless(await whyNoSystemPostgres(), 'with the PostgreSQL of the system', () =>
+describeUnless(await whyNoSystemPostgres(), 'G24: a move is a login, with the PostgreSQL of the system', () =>
   describeChanges('of the system', 'system'),
 );

@@ -4,6 +4,6 @@ import { describeDrivers } from '../../support/moves/driver-tests.ts';
 import { whyNoSystemPostgres } from '../../support/moves/system-postgres.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 
-describeUnless(await whyNoSystemPostgres(), 'with the PostgreSQL of the system', () =>
+describeUnless(await whyNoSystemPostgres(), 'G24: every driver, with the PostgreSQL of the system', () =>
   describeDrivers('of the system', 'system'),
 );

@@ -5,6 +5,6 @@ import { whyNoSystemPostgres } from '../../support/moves/system-postgres.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 describeHostile('18', 'embedded');
-describeUnless(await whyNoSystemPostgres(), 'with the PostgreSQL of the system', () =>
+describeUnless(await whyNoSystemPostgres(), 'G24: hostile settings, with the PostgreSQL of the system', () =>
   describeHostile('of the system', 'system'),
 );

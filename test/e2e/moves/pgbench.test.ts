@@ -1,20 +1,31 @@
 // pgbench in full load while its sessions move again and again from the server to the same server: each acknowledged
-// transaction is there, and none is there twice.
+// transaction is there, and none is there twice. On the PostgreSQL of the sandbox, and on that of the system.
 import { expect } from 'vitest';
 import { describeOnSandbox } from '../../support/clusters/describe-on-clusters.ts';
+import type { SandboxClusterOptions } from '../../support/clusters/sandbox-cluster.ts';
 import { whyNoTool } from '../../support/applications/client-tools.ts';
 import { listSessions, moveSession } from '../../support/moves/move.ts';
-import { movingLab } from '../../support/moves/moving-lab.ts';
+import { type MovingLab, movingLab } from '../../support/moves/moving-lab.ts';
 import { PGBENCH_MODES, rowsOf, startPgbench } from '../../support/moves/pgbench.ts';
+import { whyNoSystemPostgres } from '../../support/moves/system-postgres.ts';
 import { rounds } from '../../support/runner/ci.ts';
-import { itUnless } from '../../support/runner/unless-missing.ts';
+import { describeUnless, itUnless } from '../../support/runner/unless-missing.ts';
 
 const CLIENTS = 8;
 const ROUNDS = rounds(10, 25);
 
-describeOnSandbox('pgbench through moves', (on) => {
-  const lab = movingLab(on);
+describePgbench('18', 'embedded');
+describeUnless(await whyNoSystemPostgres(), 'with the PostgreSQL of the system', () =>
+  describePgbench('of the system', 'system'),
+);
 
+function describePgbench(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
+  describeOnSandbox(`pgbench through moves, PostgreSQL ${version}`, (on) =>
+    pgbenchTests(movingLab(on, { cluster: { postgres } })),
+  );
+}
+
+function pgbenchTests(lab: MovingLab): void {
   for (const mode of PGBENCH_MODES) {
     itUnless(whyNoTool('pgbench'), `acknowledged rows are stored once: ${mode}`, async () => {
       const { directory } = lab;
@@ -49,4 +60,4 @@ describeOnSandbox('pgbench through moves', (on) => {
     const [row] = await lab.cluster.sql(name, `select count(*)::int as n from loaded where source = '${source}'`);
     return Number(row?.['n']);
   }
-});
+}

@@ -5,6 +5,6 @@ import { whyNoSystemPostgres } from '../../support/moves/system-postgres.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 describePinned('18', 'embedded');
-describeUnless(await whyNoSystemPostgres(), 'with the PostgreSQL of the system', () =>
+describeUnless(await whyNoSystemPostgres(), 'G24: what cannot go along stays, with the PostgreSQL of the system', () =>
   describePinned('of the system', 'system'),
 );

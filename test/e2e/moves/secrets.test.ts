@@ -1,10 +1,12 @@
-// After a batch of moves nothing of a secret is left: not in the heap, the log, or any document of the management API.
+// After a batch of moves nothing of a secret is left: not in the memory of the process, its heap, its log, or any
+// document of the management API.
 import { createHmac, createHash, pbkdf2Sync } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeOnSandbox } from '../../support/clusters/describe-on-clusters.ts';
+import { countInMemory, hasProcessMemory } from '../../support/processes/process-memory.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../../support/processes/pointsman-process.ts';
 import type { DrivenSession, RunningProgram } from '../../support/moves/driven-session.ts';
@@ -17,8 +19,8 @@ const SESSIONS = 20;
 
 interface Secrets {
   readonly texts: readonly string[];
-  /** The raw keys. */
-  readonly keys: readonly Buffer[];
+  /** The bytes that could be in memory: the raw keys, and the texts. */
+  readonly wanted: readonly Buffer[];
 }
 
 /** Everything that can be made of a password and its verifier, as it might be kept. */
@@ -31,7 +33,8 @@ function secretsOf(password: string, verifier: string): Secrets {
   expect(createHash('sha256').update(clientKey).digest('base64')).toBe(stored);
   const keys = [clientKey, Buffer.from(stored, 'base64'), Buffer.from(server, 'base64')];
   const texts = keys.flatMap((key) => [key.toString('base64'), key.toString('hex'), key.toString('latin1')]);
-  return { texts: [...texts, verifier], keys };
+  const all = [...texts, verifier];
+  return { texts: all, wanted: [...keys, ...all.map((text) => Buffer.from(text))] };
 }
 
 describeOnSandbox('secrets after a batch of moves', (on) => {
@@ -65,6 +68,14 @@ describeOnSandbox('secrets after a batch of moves', (on) => {
         expect(await move(pointsman, session.name)).toMatchObject({ result: 'moved', reason: null });
       }),
     );
+    if (hasProcessMemory) {
+      const counts = await countInMemory(pointsman.pid, [Buffer.from('secret-0'), ...secrets.wanted]);
+      // It is the memory of these sessions.
+      expect(counts[0]).toBeGreaterThan(0);
+      expect(counts.slice(1)).toEqual(secrets.wanted.map(() => 0));
+    }
+    // The process stands still while it writes its heap.
+    for (const session of sessions) expect(session.events).toEqual([]);
     const heap = await snapshot(pointsman);
     // It is the heap of these sessions.
     expect(heap).toContain('secret-0');
@@ -76,7 +87,6 @@ describeOnSandbox('secrets after a batch of moves', (on) => {
     });
     const told = [JSON.stringify(pointsman.lines), ...pointsman.stderr, ...(await Promise.all(answers))].join('\n');
     for (const text of secrets.texts) expect(told.includes(text)).toBe(false);
-    for (const session of sessions) expect(session.events).toEqual([]);
   });
 
   async function snapshot(pointsman: PointsmanProcess): Promise<string> {

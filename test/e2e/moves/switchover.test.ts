@@ -22,6 +22,7 @@ import { itUnless } from '../../support/runner/unless-missing.ts';
 
 /** 200 and a few on Patroni: the servers of the sandbox take 200 connections. */
 const POOLED = { Patroni: 34, sandbox: 8 };
+const WORKERS = { Patroni: 4, sandbox: 1 };
 const WITHOUT_MOVES = 2;
 const CLIENTS = 8;
 
@@ -29,7 +30,7 @@ const known = programs();
 const absent = known.flatMap(({ missing }) => missing ?? []).concat(whyNoTool('pgbench') ?? []);
 const missing = absent.length === 0 ? undefined : absent.join('; ');
 
-describeOnEveryCluster('a planned switchover that moves sessions', (on) => {
+describeOnEveryCluster('G24: a planned switchover that moves sessions', (on) => {
   let directory = '';
   let plain: PointsmanProcess | undefined;
   beforeAll(async () => {
@@ -39,7 +40,7 @@ describeOnEveryCluster('a planned switchover that moves sessions', (on) => {
     cluster: { parameters: { max_connections: 400 } },
     async pointsman(cluster) {
       await prepareDatabase(cluster);
-      return movesConfig(cluster, directory, { wait: '10s' });
+      return { ...movesConfig(cluster, directory, { wait: '10s' }), workers: WORKERS[on.kind] };
     },
   });
   beforeAll(async () => {
@@ -82,6 +83,9 @@ describeOnEveryCluster('a planned switchover that moves sessions', (on) => {
         const code = await command.code;
         console.log(command.output);
         expect(code, `${command.output}\n${pointsman.explain()}`).toBe(EXIT.ok);
+        // No worker alone has so many.
+        const [, movable = '0'] = /Of \d+ sessions on \S+, (\d+) move/.exec(command.output) ?? [];
+        expect(Number(movable)).toBeGreaterThanOrEqual(fleets.moving.size);
         expect((await cluster.leader()).name).not.toBe(old.name);
 
         const results = [];

@@ -10,6 +10,7 @@ import { type MovingLab, movingLab } from '../../support/moves/moving-lab.ts';
 import { whyNoSystemPostgres } from '../../support/moves/system-postgres.ts';
 import { bind, parse, query, rowsOf, typesOf, WireSession } from '../../support/moves/wire-session.ts';
 import { COPY_DONE, EXECUTE, FLUSH, SYNC, aMessage } from '../../support/sockets/messages.ts';
+import { errorFields } from '../../support/sockets/packets.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const BACKEND = 'select pg_backend_pid()';
@@ -31,15 +32,19 @@ function wireTests(lab: MovingLab): void {
   beforeAll(async () => {
     const { name } = await lab.cluster.leader();
     await lab.cluster.sql(name, 'create role svc_trust login; grant all on numbers to svc_trust');
-    await prependHostAccess(lab.cluster, ['host all svc_trust 127.0.0.1/32 trust']);
+    await lab.cluster.sql(name, 'create role svc_leaver login');
+    await prependHostAccess(lab.cluster, [
+      'host all svc_trust 127.0.0.1/32 trust',
+      'host all svc_leaver 127.0.0.1/32 trust',
+    ]);
   });
   afterEach(() => {
     for (const session of sessions.splice(0)) session.close();
   });
 
-  async function open(name: string): Promise<WireSession> {
+  async function open(name: string, user = 'svc_trust'): Promise<WireSession> {
     const port = await lab.moving.port('write');
-    const parameters = { user: 'svc_trust', database: lab.cluster.app.database, application_name: name };
+    const parameters = { user, database: lab.cluster.app.database, application_name: name };
     const session = await WireSession.open(port, parameters);
     sessions.push(session);
     return session;
@@ -92,7 +97,7 @@ function wireTests(lab: MovingLab): void {
     expect(rowsOf(answer)).toEqual(['42']);
   });
 
-  it('an unnamed statement that a query has taken away is not there after the move either', async () => {
+  it('G24: an unnamed statement that a query has taken away is not there after the move either', async () => {
     const session = await open('taken');
     session.send(parse('', 'select 1'), SYNC);
     await session.answers(1);
@@ -167,10 +172,39 @@ function wireTests(lab: MovingLab): void {
     expect(session.unasked).toEqual([]);
   });
 
-  it('COPY in under way: the move waits for its end', async () => {
+  it('a session that cannot go on reads one FATAL error with the reason, and then the end', async () => {
+    const session = await open('leaving', 'svc_leaver');
+    const { name } = await lab.cluster.leader();
+    await lab.cluster.sql(name, 'alter role svc_leaver nologin');
+    expect(await move(lab.moving, 'leaving')).toMatchObject({ result: 'failed', reason: 'move_login' });
+    await until('the end', () => session.isEnded);
+    const [error, ...more] = session.unasked;
+    const fields = error && errorFields(aMessage(error.type, error.body));
+    expect(fields).toMatchObject({ S: 'FATAL', V: 'FATAL', C: '57P01', M: expect.stringContaining('(move_login)') });
+    expect(fields?.['D']).toContain('role "svc_leaver" is not permitted to log in');
+    expect(fields?.['H']).toBeDefined();
+    expect(more).toEqual([]);
+  });
+
+  it('two requests at once, and a third while it moves: the session moves, and hears of none', async () => {
+    const session = await open('wanted');
+    await valueOf(session, `set application_name = 'wanted'; select 1`, 'CTDCZ');
+    const { id } = await findSession(lab.moving, 'wanted');
+    const requests = Array.from({ length: 3 }, () => moveSession(lab.moving, id));
+    session.send(query(BACKEND));
+    for (const answer of await Promise.all(requests)) expect(answer).toMatchObject(MOVED);
+    expect(typesOf(await session.answers(1))).toBe('TDCZ');
+    expect(await move(lab.moving, 'wanted')).toMatchObject(MOVED);
+    expect(await valueOf(session, 'select 42')).toBe('42');
+    expect(session.unasked).toEqual([]);
+  });
+
+  it('COPY in under way, 200,000 rows: the move waits for its end', async () => {
     const session = await open('copying');
     const backend = await valueOf(session, BACKEND);
-    session.send(query('copy numbers from stdin'), aMessage('d', Buffer.from('7001\n')));
+    const rows = Array.from({ length: 200 }, (_, n) => aMessage('d', Buffer.from(`${n}\n`.repeat(1000))));
+    await valueOf(session, 'delete from numbers where n between 0 and 199', 'CZ');
+    session.send(query('copy numbers from stdin'), ...rows, aMessage('d', Buffer.from('7001\n')));
     const moved = await begin('copying');
     await until('COPY at the server', async () => {
       const { name } = await lab.cluster.leader();
@@ -182,6 +216,7 @@ function wireTests(lab: MovingLab): void {
     expect(typesOf(await session.answers(1))).toBe('GCZ');
     expect(await moved.done).toMatchObject(MOVED);
     expect(await valueOf(session, 'select count(*) from numbers where n in (7001, 7002)')).toBe('2');
+    expect(await valueOf(session, 'select count(*) from numbers where n between 0 and 199')).toBe('200000');
     expect(await valueOf(session, BACKEND)).not.toBe(backend);
   });
 
@@ -196,9 +231,9 @@ function wireTests(lab: MovingLab): void {
   });
 }
 
-async function valueOf(session: WireSession, text: string): Promise<string> {
+async function valueOf(session: WireSession, text: string, types = 'TDCZ'): Promise<string> {
   session.send(query(text));
   const answer = await session.answers(1);
-  expect(typesOf(answer)).toBe('TDCZ');
+  expect(typesOf(answer)).toBe(types);
   return rowsOf(answer)[0] ?? '';
 }

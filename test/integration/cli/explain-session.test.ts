@@ -20,6 +20,11 @@ const MOVED: NonNullable<SessionMoves['last']> = {
   at: 3_000,
 };
 
+const NOT_ASKED =
+  'not asked yet whether it can move: pointsman switchover --dry-run asks all of the primary, ' +
+  'pointsman sessions move 17 moves this one';
+const STAYS = 'a change of its server ends it, as without moves; the reasons and remedies are in deploy/moves.md';
+
 let admin: Admin;
 let address: string;
 let entries: readonly SessionEntry[];
@@ -74,7 +79,7 @@ test.each<[string, SessionEntry, readonly string[]]>([
   [
     'its server names what keeps it',
     relayed({ moved: 0, found: { movability: { kind: 'pinned', reason: 'listening', detail: 'jobs' }, at: 4_000 } }),
-    ['idle on pg-2 for 5 s', 'it cannot move, because it listens (jobs), by the answer of its server 1 s ago'],
+    ['idle on pg-2 for 5 s', 'it cannot move, because it listens (jobs), by the answer of its server 1 s ago', STAYS],
   ],
   [
     'known without a question',
@@ -83,15 +88,14 @@ test.each<[string, SessionEntry, readonly string[]]>([
       'idle on pg-2 for 5 s',
       'moved once from pg-1 to pg-2 2 s ago (switchover), 83 ms without a server',
       'it cannot move, because it has a login that cannot be repeated',
+      STAYS,
     ],
   ],
+  ['not asked yet', relayed({ moved: 0 }), ['idle on pg-2 for 5 s', NOT_ASKED]],
   [
-    'not asked yet',
-    relayed({ moved: 0 }),
-    [
-      'idle on pg-2 for 5 s',
-      'not asked yet whether it can move: pointsman switchover --dry-run asks the sessions of the primary',
-    ],
+    'not asked yet, in a transaction',
+    { ...relayed({ moved: 0 }), activity: 'in_transaction' },
+    ['in transaction on pg-2 for 5 s', 'not asked yet whether it can move: it is asked between two transactions'],
   ],
   [
     'parked, and its next server is full',
@@ -104,12 +108,36 @@ test.each<[string, SessionEntry, readonly string[]]>([
       moves: {
         moved: 0,
         found: { movability: { kind: 'movable' }, at: 2_000 },
-        underway: { from: 'pg-1', cause: 'demoted', isWaiting: true, why: 'pg-2: too many clients already' },
+        underway: {
+          from: 'pg-1',
+          cause: 'demoted',
+          leftAt: 1_000,
+          isWaiting: true,
+          waitsFor: 'its next attempt',
+          why: 'pg-2: too many clients already',
+        },
       },
     }),
     [
-      'parked for 3 s: it has left pg-1 (demoted), its client waits; the last attempt: pg-2: too many clients already',
+      'parked for 4 s: it has left pg-1 (demoted) and waits for its next attempt; the last attempt failed: ' +
+        'pg-2: too many clients already; its client has sent a statement and waits',
       'it can move, by the answer of its server 3 s ago',
+    ],
+  ],
+  [
+    'on its way: it is logged in at its next server',
+    aSessionEntry({
+      id: 17,
+      member: 'pg-2',
+      state: 'moving',
+      activity: undefined,
+      stateSince: 4_950,
+      moves: { moved: 0, underway: { from: 'pg-1', cause: 'switchover', leftAt: 0, isWaiting: false } },
+    }),
+    [
+      'moving for 5 s: it has left pg-1 (switchover) and logs in at pg-2; ' +
+        'its client has sent nothing and notices nothing',
+      NOT_ASKED,
     ],
   ],
   ['without moves', relayed(), ['idle on pg-2 for 5 s', expect.stringMatching(/^it does not move: the configuration/)]],
@@ -145,18 +173,31 @@ test('the list has a column of moves where a session may move', async () => {
   entries = [
     relayed({ moved: 0, found: { movability: { kind: 'movable' }, at: 0 } }),
     { ...relayed({ moved: 0, found: { movability: { kind: 'pinned', reason: 'temporary_objects' } } }), id: 18 },
-    { ...relayed({ moved: 0, underway: { from: 'pg-1', cause: 'operator', isWaiting: false } }), id: 19 },
     { ...relayed({ moved: 0 }), id: 20 },
     { ...relayed(), id: 21 },
   ];
   const { out } = await cli(['sessions'], terminal(200));
   const lines = out.split('\n');
   const column = lines[0]?.indexOf('MOVES') ?? -1;
-  expect(lines.slice(1, 6).map((line) => line.slice(column).split(/ {2,}/)[0])).toEqual([
+  expect(lines.slice(1, 5).map((line) => line.slice(column).split(/ {2,}/)[0])).toEqual([
     'yes',
     'temporary objects',
-    'from pg-1',
     'not asked',
     '-',
   ]);
+});
+
+test('the list has the member that a session has left, also where it is narrow', async () => {
+  const moves: SessionMoves = {
+    moved: 0,
+    underway: { from: 'pg-1', cause: 'switchover', leftAt: 0, isWaiting: false },
+  };
+  const way = { activity: undefined, moves };
+  entries = [
+    aSessionEntry({ id: 18, state: 'parked', member: undefined, ...way }),
+    aSessionEntry({ id: 19, state: 'moving', member: 'pg-2', ...way }),
+  ];
+  const { out } = await cli(['sessions', '--member', 'pg-1'], terminal(60));
+  expect(out).toMatch(/^18 .*write +pg-1 → +10\..* parked /m);
+  expect(out).toMatch(/^19 .*write +pg-1 → pg-2 .* moving /m);
 });

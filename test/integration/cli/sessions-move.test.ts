@@ -54,7 +54,7 @@ test('says of each session how it went; exit code 1 if one did not move', async 
   const first = 'session 1 moved from pg-1 to pg-2 in 12 ms\n';
   expect(await move('1')).toEqual({ code: 0, out: first, err: '' });
   const { code, out, err } = await move('1', '2', '3', '99', '1');
-  expect(out).toBe(`${first}session 2 stayed on pg-1: listening (news)\nsession 3 ended: move_timeout\n`);
+  expect(out).toBe(`${first}session 2 stayed on pg-1: it listens (news)\nsession 3 ended: move_timeout\n`);
   expect(err).toBe('pointsman: no session 99: it has ended, or never existed\n');
   expect([code, moved]).toEqual([1, [1, 1, 2, 3, 99]]);
 });
@@ -62,4 +62,10 @@ test('says of each session how it went; exit code 1 if one did not move', async 
 test('an id that is no number: nothing is moved', async () => {
   expect((await move('1', 'all')).code).toBe(2);
   expect(moved).toEqual([]);
+});
+
+test('the options that find Pointsman may follow the ids', async () => {
+  const { code, err } = await move('1', '--admin', address);
+  expect([code, err]).toEqual([0, '']);
+  expect((await move('1', '-c', '/nowhere/pointsman.yaml')).err).toContain('/nowhere/pointsman.yaml');
 });

@@ -29,6 +29,7 @@ const PLAN: PlanOfPrimary = {
   sessions_on_primary: 100,
   unreadable_sessions_on_primary: 3,
   moves: null,
+  stays_text: null,
 };
 
 function anOperation(phases: readonly Phase[], changes: Partial<OperationDocument> = {}): OperationDocument {
@@ -170,7 +171,11 @@ test('the plan says how many sessions move, and why the others stay', async () =
       '',
     ].join('\n'),
   );
-  plan = { ...plan, moves: { movable: 100, stays: {}, unknown: 0 } };
+  plan = { ...plan, sessions_on_primary: 3, moves: { movable: 1, stays: { listening: 1 }, unknown: 1 } };
+  const { out: few } = await cli(['--dry-run']);
+  expect(few).toContain('Of 3 sessions on pg-1, 1 moves, 1 stays: 1 listens.\n');
+  expect(few).toContain('\n1 session could not be asked yet: it is asked when it is idle.\n');
+  plan = { ...plan, sessions_on_primary: 100, moves: { movable: 100, stays: {}, unknown: 0 } };
   expect((await cli(['--dry-run'])).out).toContain('Of 100 sessions on pg-1, 100 move.\nNew clients');
 });
 

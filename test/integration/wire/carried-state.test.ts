@@ -11,6 +11,7 @@ import { aMessage } from '../../support/sockets/messages.ts';
 import { WireClient, aParse, aRun, valuesOf } from '../../support/sockets/wire-client.ts';
 
 const SYNC = aMessage('S');
+const POLL = { timeout: 20_000 };
 
 const CHOICES = await choicesHere();
 
@@ -43,6 +44,15 @@ describeUnless(missingForSandbox, 'the state of a session', () => {
       expect(movability(FACTS, state)).toEqual({ kind: 'movable' });
     });
 
+    test('the delay of the WAL writer is that of the server now', async () => {
+      const client = await logIn();
+      expect(await stateOf(client)).toMatchObject({ walWriterDelayMs: 200 });
+      await lab.run(`alter system set wal_writer_delay = '2s'`, 'select pg_reload_conf()');
+      await expect.poll(() => stateOf(client), POLL).toMatchObject({ walWriterDelayMs: 2_000 });
+      await lab.run('alter system reset wal_writer_delay', 'select pg_reload_conf()');
+      await expect.poll(() => stateOf(client), POLL).toMatchObject({ walWriterDelayMs: 200 });
+    });
+
     test('settings, role and search_path come with the session', async () => {
       const client = await logIn();
       await client.query(`set work_mem = '7MB'; set statement_timeout = '90s'; set timezone to -3;
@@ -73,6 +83,49 @@ describeUnless(missingForSandbox, 'the state of a session', () => {
       await client.query('set statement_timeout = 1');
       await moved(client);
       await moved(await logIn({ options: '-c statement_timeout=1' }), { options: '-c statement_timeout=1' });
+    });
+
+    test('a limit of time that the session has set to the default of its server is carried', async () => {
+      const client = await logIn();
+      await client.query('set statement_timeout = 0; set lock_timeout = 0; set work_mem to default');
+      const state = await stateOf(client);
+      const limits = { lock_timeout: '0', statement_timeout: '0' };
+      expect(Object.fromEntries(state.settings)).toEqual(limits);
+      const startup = { options: '-c statement_timeout=9s -c lock_timeout=8s' };
+      const next = await logIn(startup);
+      expect(await restore(next, state)).toEqual({ kind: 'restored' });
+      expect(await next.query('show statement_timeout; show lock_timeout')).toEqual(['0', '0']);
+    });
+
+    test('a lock of another session does not keep the client waiting', { timeout: 60_000 }, async () => {
+      const [client, other] = [await logIn(), await logIn({ user: 'postgres' })];
+      await lab.run(
+        'create table app.locked (id int)',
+        'create function app.counted() returns bigint begin atomic select count(*) from app.locked; end',
+      );
+      await other.query('begin; lock table app.locked');
+      const why = /^55P03/;
+      expect(await ask(client, { asksNamedSettings: true })).toMatchObject({ reason: 'question_failed', why });
+      expect(await client.query('select 1')).toEqual(['1']);
+      await other.query('commit');
+      expect(await ask(client, { asksNamedSettings: true })).toMatchObject({ kind: 'answered' });
+      await lab.run('drop function app.counted(); drop table app.locked');
+    });
+
+    test.each([
+      ['renamed', 'alter table app.star rename column a to c'],
+      ['exchanged', 'alter table app.star drop column a, add column c int'],
+      ['resized', 'alter table app.star alter column a type numeric(9, 2)'],
+    ])('G24: a statement whose columns were %s since it was prepared does not go along', async (_, change) => {
+      await lab.run('create table app.star (a numeric(9, 1), b int)', 'grant select on app.star to app');
+      const client = await logIn();
+      await client.exchange(aParse('s', 'select * from app.star'), SYNC);
+      const before = await stateOf(client);
+      await lab.run(change);
+      // As its client would read it.
+      expect(await ask(client)).toMatchObject({ kind: 'failed', why: /^0A000/ });
+      expect(await restore(await logIn(), before)).toMatchObject({ kind: 'failed', reason: 'move_differs' });
+      await lab.run('drop table app.star');
     });
 
     test('custom settings: by SET, by a function, with hostile values', async () => {

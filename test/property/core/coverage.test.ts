@@ -2,7 +2,7 @@
 // disk, slow probes, the loss, and how late the session notices it. Most of it happens around the last answer.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { coverageOf, proofOf } from '../../../src/core/coverage.ts';
+import { coverageOf, flushedAt, proofOf } from '../../../src/core/coverage.ts';
 import type { Coverage, ServerRun, Told, WalSample } from '../../../src/core/coverage.ts';
 import { emptySnapshot, newRecord } from '../../../src/core/snapshot.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
@@ -10,15 +10,16 @@ import { withSnapshot } from '../../../src/core/wal-samples.ts';
 import type { WalSamples } from '../../../src/core/wal-samples.ts';
 import { aMember } from '../../support/values/builders.ts';
 
-/** The WAL writer's three rounds of 200 ms. */
-const LATEST_FLUSH_MS = 600;
+/** The WAL writer takes up to three rounds. */
+const ROUNDS = 3;
 /** When the server gave the session its last answer. */
 const TOLD_AT = 10_000;
 
 interface Write {
   readonly at: number;
   readonly bytes: number;
-  readonly flushMs: number;
+  /** Of the time that the WAL writer may take. */
+  readonly flushed: number;
 }
 interface Probe {
   readonly at: number;
@@ -27,6 +28,7 @@ interface Probe {
 }
 interface World {
   readonly writes: readonly Write[];
+  readonly walWriterDelayMs: number;
   readonly probes: readonly Probe[];
   readonly answerMs: number;
   /** The server stops, without what is not on disk. */
@@ -44,12 +46,17 @@ const around = (before: number, after: number): fc.Arbitrary<number> =>
 
 const worlds: fc.Arbitrary<World> = fc.record({
   writes: fc.array(
-    fc.record({ at: around(800, 300), bytes: fc.integer({ min: 1, max: 50 }), flushMs: ms(LATEST_FLUSH_MS) }),
+    fc.record({
+      at: around(800, 300),
+      bytes: fc.integer({ min: 1, max: 50 }),
+      flushed: fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100),
+    }),
     { maxLength: 8 },
   ),
-  probes: fc.array(fc.record({ at: around(2_000, 5_000), readMs: ms(200), answerMs: ms(200) }), { maxLength: 20 }),
+  walWriterDelayMs: fc.constantFrom(10, 200, 200, 300, 700, 1_500),
+  probes: fc.array(fc.record({ at: around(2_000, 8_000), readMs: ms(200), answerMs: ms(200) }), { maxLength: 20 }),
   answerMs: ms(100),
-  lossAt: around(0, 4_000),
+  lossAt: around(0, 8_000),
   noticedMs: ms(2_000),
   comesBack: fc.constantFrom(undefined, 'restarted' as const, 'recovered' as const),
   received: fc.constantFrom(undefined, 0, 0.5, 0.9, 1, 1, 1),
@@ -62,7 +69,8 @@ function written({ writes }: World, at: number): number {
 
 /** WAL that is on disk by then: with each part everything before it. Nothing more gets there after the loss. */
 function onDisk(world: World, at: number): number {
-  const flushed = world.writes.filter((write) => write.at + write.flushMs <= Math.min(at, world.lossAt));
+  const latestMs = ROUNDS * world.walWriterDelayMs;
+  const flushed = world.writes.filter((write) => write.at + write.flushed * latestMs <= Math.min(at, world.lossAt));
   return Math.max(0, ...flushed.map((write) => written(world, write.at)));
 }
 
@@ -96,14 +104,17 @@ interface Judged {
 }
 
 function judged(world: World): Judged {
-  const { lossAt, answerMs, noticedMs, received } = world;
-  const told: Told = { member: 'pg-1', at: TOLD_AT + answerMs, run: { timeline: 1, startedAt: 'first' } };
-  const noticedAt = Math.max(told.at, lossAt + noticedMs);
+  const { lossAt, answerMs, noticedMs, received, walWriterDelayMs } = world;
+  const toldAt = TOLD_AT + answerMs;
+  const run = { timeline: 1, startedAt: 'first' };
+  const told: Told = { member: 'pg-1', flushedAt: flushedAt(toldAt, walWriterDelayMs), run };
+  const noticedAt = Math.max(toldAt, lossAt + noticedMs);
   const proof = proofOf(told, samplesBy(world, noticedAt));
   const kept = onDisk(world, lossAt);
   const survives = Math.floor(kept * (received ?? 1));
-  const run: ServerRun = { timeline: received === undefined ? 1 : 2, startedAt: 'next' };
-  const next = { member: received === undefined ? 'pg-1' : 'pg-2', sample: { at: noticedAt, run, bytes: survives } };
+  const after: ServerRun = { timeline: received === undefined ? 1 : 2, startedAt: 'next' };
+  const sample = { at: noticedAt, run: after, bytes: survives };
+  const next = { member: received === undefined ? 'pg-1' : 'pg-2', sample };
   const ends = { timeline: 2, primary: 'pg-2', ends: new Map([[1, survives]]) };
   const coverage = coverageOf({ told, proof, at: noticedAt }, next, ends);
   return { coverage, isLost: written(world, TOLD_AT) > survives };

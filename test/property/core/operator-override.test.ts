@@ -31,6 +31,7 @@ test('a drained member is open in no pool, and its drain opens no other member i
 });
 
 const handovers: fc.Arbitrary<Handover> = fc.record({
+  operation: fc.constantFrom('switchover', 'restart'),
   member: fc.constantFrom(...NAMES),
   phase: fc.constantFrom('hold', 'drain'),
   since: fc.integer({ min: 0, max: 20_000 }),
@@ -74,7 +75,7 @@ test('G22: each session that a handover ends goes on or is planned anew when the
         const during = decideRoutes(world.policy, { ...snapshot, handover }, now);
         const ended = planActions(world.policy, before, during);
         if (handover.phase === 'hold') expect(ended).toEqual([]);
-        for (const { member, cause } of ended) expect([member, cause]).toEqual([handover.member, 'switchover']);
+        for (const { member, cause } of ended) expect([member, cause]).toEqual([handover.member, handover.operation]);
         for (const action of ended) expect(isOver(action, before)).toBe(true);
         const anew = planActions(world.policy, during, before);
         for (const { pool, member } of ended) {

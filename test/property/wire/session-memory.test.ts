@@ -51,6 +51,7 @@ test('the same for every split', () => {
     fc.property(client, backend, fc.array(fc.nat(), { maxLength: 8 }), (asked, answered, cuts) => {
       const whole = new SessionMemory();
       const split = new SessionMemory();
+      for (const memory of [whole, split]) memory.begins(new Map([['x', 'at login']]));
       const plain = new SessionFollower();
       const follower = new SessionFollower(split);
       for (const one of [new SessionFollower(whole), plain]) {

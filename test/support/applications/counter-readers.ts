@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
 import { SERVER_NAME } from '../clusters/server-name.ts';
+import { monotonicMs } from '../patroni/wait.ts';
 
 /** Between two reads of one reader. */
 const PAUSE_MS = 5;
@@ -12,6 +13,7 @@ export class CounterReaders {
   readonly #clients: readonly Client[];
   readonly #servers: string[] = [];
   readonly #seen: number[] = [];
+  readonly #longestMs: number[] = [];
   readonly #problems: string[] = [];
   readonly #stopping = new AbortController();
   #loops: readonly Promise<void>[] = [];
@@ -44,6 +46,11 @@ export class CounterReaders {
     return this.#clients.map((_, at) => this.#seen[at] ?? -1);
   }
 
+  /** The longest that each has waited for an answer. */
+  longestMs(): readonly number[] {
+    return this.#clients.map((_, at) => this.#longestMs[at] ?? 0);
+  }
+
   /** Counters that shrank, and errors. */
   problems(): readonly string[] {
     return [...new Set(this.#problems)];
@@ -60,7 +67,9 @@ export class CounterReaders {
     while (!signal.aborted) {
       try {
         const sql = `select (${statement})::int as counter, ${SERVER_NAME} as server`;
+        const askedAtMs = monotonicMs();
         const { rows } = await client.query<{ counter: number; server: string }>(sql);
+        this.#longestMs[at] = Math.max(this.#longestMs[at] ?? 0, monotonicMs() - askedAtMs);
         const { counter = -1, server = '' } = rows[0] ?? {};
         const before = this.#seen[at] ?? -1;
         if (counter < before) this.#problems.push(`${before} on ${this.#servers[at]}, then ${counter} on ${server}`);

@@ -35,7 +35,11 @@ export function startUniqueWriters(count: number, port: number, as: Credentials,
     let next = 0;
     while (!isStopped()) {
       const client = new Client({ host: '127.0.0.1', port, ...as });
-      client.on('error', () => undefined);
+      // Between two writes.
+      let told: Error | undefined;
+      client.on('error', (error) => {
+        told ??= error;
+      });
       try {
         await client.connect();
         for (; !isStopped(); next += 1) {
@@ -46,7 +50,7 @@ export function startUniqueWriters(count: number, port: number, as: Credentials,
           await delay(everyMs);
         }
       } catch (error) {
-        errors.push(String(error));
+        errors.push(String(told ?? error));
       } finally {
         await client.end().catch(() => undefined);
       }

@@ -31,6 +31,8 @@ export interface ClusterUnderTest {
   /** Connects to the member's API succeed, but get no answer; its PostgreSQL goes on. */
   freezeManager(name: string): Promise<void>;
   thawManager(name: string): Promise<void>;
+  /** The same with its PostgreSQL. Only a kill ends it. */
+  freezePostgres(name: string): Promise<void>;
   /** The replica receives WAL but does not replay it. */
   lagReplica(name: string): Promise<void>;
   unlagReplica(name: string): Promise<void>;

@@ -17,11 +17,19 @@ const WELCOME = Buffer.concat([
   backendKeyData(42, Buffer.alloc(4, 7)),
   readyForQuery('I'),
 ]);
+/** It is always the primary of the same timeline. */
+const WAL = {
+  written: '50332000',
+  file: '000000010000000000000003',
+  page: '8192',
+  segment: '16777216',
+  recovered: null,
+  ended: '740',
+  below: '751',
+};
+const SETTINGS = { settings: null, privileged: null, wal_writer_delay: '200' };
 /** Of every session; `session_user` is added. */
 const STATE = {
-  settings: null,
-  privileged: null,
-  resets: { statement_timeout: '0' },
   custom: null,
   named: null,
   prepared: null,
@@ -32,7 +40,7 @@ const STATE = {
   temporary: 0,
   slots: 0,
   search_path: 'public',
-  wal: null,
+  wal: WAL,
 };
 const FIRST = 8;
 
@@ -77,12 +85,16 @@ export function serveMovable(socket: Socket, user: string): void {
 }
 
 function rowFor(sql: string, user: string): Buffer {
-  if (sql.includes('json_build_object')) {
+  if (sql.includes("'privileged'")) return dataRow(Buffer.from(JSON.stringify(SETTINGS)).toString('base64'));
+  const asksState = sql.includes("'session_user'");
+  if (asksState) {
     const document = JSON.stringify({ ...STATE, session_user: user });
     return dataRow(Buffer.from(document).toString('base64'));
   }
-  if (sql.includes("current_setting('role'), session_user")) return dataRow('none', user, 'public');
-  return sql.includes('SHOW ') ? dataRow('0') : Buffer.alloc(0);
+  if (sql.includes("current_setting('role'), session_user")) {
+    return dataRow('none', user, 'public', JSON.stringify(WAL));
+  }
+  return Buffer.alloc(0);
 }
 
 function dataRow(...values: readonly string[]): Buffer {

@@ -20,6 +20,7 @@ export const FACTS: MoveFacts = {
   canLogInAgain: true,
   isUnnamedTooLong: false,
   hiddenState: undefined,
+  changedReading: [],
   loginRole: 'app',
 };
 /** Of a question. */

@@ -6,31 +6,43 @@ import type { SandboxClusterOptions } from '../clusters/sandbox-cluster.ts';
 import { describeUnless } from '../runner/unless-missing.ts';
 import type { DrivenSession, RunningProgram } from './driven-session.ts';
 import { type Feature, FEATURES, shownState } from './features.ts';
-import { findSession, move } from './move.ts';
-import { type MovingLab, movingLab } from './moving-lab.ts';
+import { findSession, inTheGap, move } from './move.ts';
+import { besideLab, MOVES_WHEN_DRAINED, type MovingLab, movingLab } from './moving-lab.ts';
 import { TOKEN } from './prepared-database.ts';
 import { type KnownProgram, programs } from './programs.ts';
+import type { PointsmanProcess } from '../processes/pointsman-process.ts';
+import { SERVER } from '../values/tls-files.ts';
 
+const TERMINATE = { client: { tls: { mode: 'terminate', ...SERVER } } };
+/** Inside TLS, which is the same bytes for all others. */
+const ENCRYPTED = ['statements that the driver prepared', 'settings by SET', 'the cancel of a statement', 'COPY in'];
 const BACKEND = 'select pg_backend_pid()';
 const ROUNDS = 5;
 
 export function describeDrivers(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
   describeOnSandbox(`sessions that move, PostgreSQL ${version}`, (on) => {
-    const lab = movingLab(on, { cluster: { postgres } });
-    for (const program of programs()) describeUnless(program.missing, program.name, () => driverTests(lab, program));
+    const lab = movingLab(on, { cluster: { postgres }, pointsman: MOVES_WHEN_DRAINED });
+    const encrypted = besideLab(lab, async () => ({ pointsman: TERMINATE }));
+    for (const program of programs()) {
+      describeUnless(program.missing, program.name, () => driverTests(lab, encrypted, program));
+    }
   });
 }
 
-function driverTests(lab: MovingLab, program: KnownProgram): void {
-  let running: Readonly<Record<'moving' | 'plain', RunningProgram>>;
+function driverTests(lab: MovingLab, encrypted: () => PointsmanProcess, program: KnownProgram): void {
+  let running: Readonly<Record<'moving' | 'plain' | 'encrypted', RunningProgram>>;
   beforeAll(async () => {
     await program.prepare(lab.directory);
-    const start = async (name: 'moving' | 'plain'): Promise<RunningProgram> =>
-      program.start(lab.directory, await lab.target(lab[name]));
-    running = { moving: await start('moving'), plain: await start('plain') };
+    const start = async (to: PointsmanProcess, sslmode: 'disable' | 'require'): Promise<RunningProgram> =>
+      program.start(lab.directory, { ...(await lab.target(to)), sslmode });
+    running = {
+      moving: await start(lab.moving, 'disable'),
+      plain: await start(lab.plain, 'disable'),
+      encrypted: await start(encrypted(), 'require'),
+    };
   });
   afterAll(async () => {
-    await Promise.all([running.moving.stop(), running.plain.stop()]);
+    await Promise.all(Object.values(running).map((one) => one.stop()));
   });
   const has = (...verbs: readonly string[]): boolean => verbs.every((verb) => !program.lacks.includes(verb));
   const possible = FEATURES.filter(({ needs }) => has(...needs));
@@ -38,13 +50,26 @@ function driverTests(lab: MovingLab, program: KnownProgram): void {
   describe('kept by a move', () => {
     it.each(possible.map((feature, at) => [feature.name, feature, at] as const))('%s', async (_, feature, at) => {
       const session = await running.moving.open(`${program.name}-${at}`, feature.options);
-      await feature.setUp(session);
+      await expectKept(feature, session, lab.moving);
+    });
+
+    it('a statement that is sent in the gap: it is answered after the move, and executed once', async () => {
+      const session = await running.moving.open(`${program.name}-gap`);
+      await session.ask('prepare', 'gap', 'select $1::int + 1');
+      await session.ask('execute', 'gap', 1);
       const backend = await session.value(BACKEND);
-      const state = await shownState(session);
-      expect(await move(lab.moving, session.name)).toMatchObject({ result: 'moved', reason: null });
-      expect(await shownState(session)).toBe(state);
+      const { name: member } = await lab.cluster.leader();
+      const answer = await inTheGap(lab.moving, { session: session.name, member }, async (untilWaiting) => {
+        const asked = session.value(`insert into loaded (source) values ('${session.name}') returning source`);
+        asked.catch(() => undefined);
+        await untilWaiting();
+        expect(await stored(member, session.name)).toBe(0);
+        return { asked };
+      });
+      expect(await answer.asked).toBe(session.name);
+      expect(await stored(member, session.name)).toBe(1);
       expect(await session.value(BACKEND)).not.toBe(backend);
-      await feature.expectKept(session);
+      expect(await session.ask('execute', 'gap', 41)).toBe('42');
       expect(session.events).toEqual([]);
     });
 
@@ -65,6 +90,17 @@ function driverTests(lab: MovingLab, program: KnownProgram): void {
     });
   });
 
+  const inTls = possible.filter(({ name }) => ENCRYPTED.includes(name));
+  it.each(inTls.map((feature, at) => [feature.name, feature, at] as const))(
+    'kept by a move, with TLS that Pointsman answers: %s',
+    async (_, feature, at) => {
+      const session = await running.encrypted.open(`${program.name}-tls-${at}`, feature.options);
+      const { tls } = await findSession(encrypted(), session.name);
+      expect(tls).toBe('terminate');
+      await expectKept(feature, session, encrypted());
+    },
+  );
+
   it('are lost without moves', async () => {
     const kept: string[] = [];
     for (const [at, feature] of possible.entries()) {
@@ -76,6 +112,22 @@ function driverTests(lab: MovingLab, program: KnownProgram): void {
     }
     expect(kept).toEqual([]);
   });
+
+  async function stored(member: string, source: string): Promise<number> {
+    const [row] = await lab.cluster.sql(member, `select count(*)::int as n from loaded where source = '${source}'`);
+    return Number(row?.['n']);
+  }
+}
+
+async function expectKept(feature: Feature, session: DrivenSession, pointsman: PointsmanProcess): Promise<void> {
+  await feature.setUp(session);
+  const backend = await session.value(BACKEND);
+  const state = await shownState(session);
+  expect(await move(pointsman, session.name)).toMatchObject({ result: 'moved', reason: null });
+  expect(await shownState(session)).toBe(state);
+  expect(await session.value(BACKEND)).not.toBe(backend);
+  await feature.expectKept(session);
+  expect(session.events).toEqual([]);
 }
 
 /** It works, and the driver told of nothing: some connect again by themselves. */

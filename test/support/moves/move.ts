@@ -11,6 +11,10 @@ const listed = z.object({
       member: z.string().nullable(),
       state: z.string(),
       client: z.string(),
+      tls: z.string().nullable(),
+      moves: z
+        .looseObject({ underway: z.looseObject({ waiting: z.boolean(), why: z.string().nullable() }).nullable() })
+        .nullish(),
     }),
   ),
 });
@@ -53,4 +57,29 @@ export async function request(pointsman: PointsmanProcess, method: string, path:
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
     ...(method === 'POST' ? { body: '{}' } : {}),
   });
+}
+
+/** Of a session that is parked or moving. */
+export async function journeyOf(pointsman: PointsmanProcess, application: string) {
+  const { state, moves } = await findSession(pointsman, application);
+  return state === 'parked' || state === 'moving' ? (moves?.underway ?? undefined) : undefined;
+}
+
+/**
+ * Every session waits for a server while `act` runs: its member is drained, and there is no other. `act` may wait until
+ * the session's client has sent something.
+ */
+export async function inTheGap<T>(
+  pointsman: PointsmanProcess,
+  { session, member }: { readonly session: string; readonly member: string },
+  act: (untilWaiting: () => Promise<unknown>) => Promise<T>,
+): Promise<T> {
+  await pointsman.operate(`/members/${member}/drain`, TOKEN);
+  try {
+    await pointsman.waitFor(`${session} parked`, () => journeyOf(pointsman, session));
+    const isWaiting = async () => (await journeyOf(pointsman, session))?.waiting;
+    return await act(() => pointsman.waitFor(`bytes of ${session}`, isWaiting));
+  } finally {
+    await pointsman.operate(`/members/${member}/resume`, TOKEN);
+  }
 }

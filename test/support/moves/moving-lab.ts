@@ -29,11 +29,14 @@ export interface MovingLabOptions {
   readonly cluster?: SandboxClusterOptions;
   /** Merged into the section `moves`. */
   readonly moves?: Readonly<Record<string, unknown>>;
-  /** Other sections of both. */
+  /** Other sections of the one that moves sessions. */
   readonly pointsman?: Readonly<Record<string, unknown>>;
 }
 
 type SandboxLab = Lab<SandboxCluster, SandboxClusterOptions>;
+
+/** With it sessions are parked while their member is drained. */
+export const MOVES_WHEN_DRAINED = { pools: { write: { on_leave: { operator: 'move' } } } };
 
 /** Call inside describe; the parts are there from the first test on. */
 export function movingLab(
@@ -54,7 +57,7 @@ export function movingLab(
   });
   beforeAll(async () => {
     const admin = { address: '127.0.0.1:0', token: TOKEN };
-    plain = await startPointsman(configFor(lab.cluster, { ...pointsman, admin }));
+    plain = await startPointsman(configFor(lab.cluster, { admin }));
     await Promise.all([plain.waitUntilReady(), lab.pointsman.waitUntilReady()]);
   });
   afterAll(async () => {
@@ -78,5 +81,25 @@ export function movingLab(
     async target(to, as = {}) {
       return { port: await to.port('write'), as: { ...lab.cluster.app, ...as }, sslmode: 'disable' };
     },
+  };
+}
+
+/** A further Pointsman with `moves:` before the same server. Call inside describe, behind the lab. */
+export function besideLab(
+  lab: MovingLab,
+  wanted: () => Promise<Omit<MovingLabOptions, 'cluster'>>,
+): () => PointsmanProcess {
+  let started: PointsmanProcess | undefined;
+  beforeAll(async () => {
+    const { moves, pointsman } = await wanted();
+    started = await startPointsman(
+      configFor(lab.cluster, { ...pointsman, ...movesConfig(lab.cluster, lab.directory, moves) }),
+    );
+    await started.waitUntilReady();
+  });
+  afterAll(() => started?.stop());
+  return () => {
+    if (started === undefined) throw new Error('used before beforeAll');
+    return started;
   };
 }

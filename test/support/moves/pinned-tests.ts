@@ -6,7 +6,7 @@ import type { DrivenSession, RunningProgram } from './driven-session.ts';
 import { failureOf } from './driven-session.ts';
 import { prependHostAccess } from './host-access.ts';
 import { move } from './move.ts';
-import { movingLab } from './moving-lab.ts';
+import { besideLab, movingLab } from './moving-lab.ts';
 import { nodePostgres } from './programs.ts';
 
 interface Pinned {
@@ -100,6 +100,23 @@ const CASES: readonly Pinned[] = [
     has: 'select count(*) = 1 from pg_replication_slots where active_pid = pg_backend_pid()',
   },
   { name: 'LOAD', reason: 'hidden_state', role: 'postgres', statements: [`load 'plpgsql'`], has: ALIVE },
+  { name: 'setseed', reason: 'hidden_state', statements: ['select setseed(0.5)'], has: ALIVE },
+  {
+    name: 'a custom setting whose name is computed',
+    reason: 'hidden_state',
+    statements: [`select set_config('app.' || 'secret', 'kept', false)`],
+    has: `select current_setting('app.secret') = 'kept'`,
+  },
+  {
+    name: 'an origin of replication',
+    reason: 'hidden_state',
+    role: 'postgres',
+    statements: [
+      `select pg_replication_origin_create('elsewhere')`,
+      `select pg_replication_origin_session_setup('elsewhere')`,
+    ],
+    has: 'select pg_replication_origin_session_is_setup()',
+  },
   {
     name: 'SET SESSION AUTHORIZATION',
     reason: 'session_authorization',
@@ -148,6 +165,7 @@ const CASES: readonly Pinned[] = [
 export function describePinned(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
   describeOnSandbox(`sessions that stay, PostgreSQL ${version}`, (on) => {
     const lab = movingLab(on, { cluster: { postgres }, moves: { roles: ['app', 'svc_*', 'postgres'], wait: '500ms' } });
+    const withoutVerifiers = besideLab(lab, async () => ({ moves: { verifiers: undefined } }));
     const running = new Map<string, RunningProgram>();
     beforeAll(async () => {
       const { name } = await lab.cluster.leader();
@@ -176,6 +194,19 @@ export function describePinned(version: string, postgres: NonNullable<SandboxClu
       expect(await move(lab.moving, session.name)).toMatchObject({ result: 'stayed', reason: pinned.reason });
       expect(await session.value(BACKEND)).toBe(backend);
       expect(await session.value(pinned.has)).toBe('true');
+      expect(session.events).toEqual([]);
+    });
+
+    it('a login by SCRAM, and no source of verifiers', async () => {
+      const program = nodePostgres().start(lab.directory, await lab.target(withoutVerifiers()));
+      running.set('no verifiers', program);
+      const session = await program.open('pinned-unverified');
+      const backend = await session.value(BACKEND);
+      expect(await move(withoutVerifiers(), session.name)).toMatchObject({
+        result: 'stayed',
+        reason: 'authentication',
+      });
+      expect(await session.value(BACKEND)).toBe(backend);
       expect(session.events).toEqual([]);
     });
 

@@ -15,6 +15,8 @@ const PYTHON = '/usr/bin/python3';
 
 export interface ProgramTarget extends ToolTarget {
   readonly sslmode: 'disable' | 'require';
+  /** Further variables of its environment. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 export interface KnownProgram {
@@ -29,14 +31,7 @@ export interface KnownProgram {
 }
 
 export function programs(): readonly KnownProgram[] {
-  return [
-    psql(),
-    python('psycopg2', 'pipeline'),
-    python('asyncpg', 'pipeline'),
-    nodePostgres(),
-    postgresJs(),
-    pgjdbc(),
-  ];
+  return [psql(), psycopg2(), python('asyncpg', 'pipeline'), nodePostgres(), postgresJs(), pgjdbc()];
 }
 
 function environment(directory: string, to: ProgramTarget): NodeJS.ProcessEnv {
@@ -53,18 +48,20 @@ function environment(directory: string, to: ProgramTarget): NodeJS.ProcessEnv {
     PGDATABASE: to.as.database,
     PGSSLMODE: to.sslmode,
     PGCONNECT_TIMEOUT: '60',
+    ...to.env,
   };
 }
 
 const nothing = async (): Promise<void> => undefined;
 
-function psql(): KnownProgram {
+/** `more`: of its connection string. */
+export function psql(more?: string): KnownProgram {
   return {
     name: 'psql',
     missing: whyNoTool('psql'),
     lacks: ['bind', 'pipeline', 'cancel', 'load'],
     prepare: nothing,
-    start: (directory, to) => new PsqlProgram(environment(directory, to)),
+    start: (directory, to) => new PsqlProgram(environment(directory, to), more),
   };
 }
 
@@ -78,6 +75,10 @@ function python(module: string, ...lacks: readonly string[]): KnownProgram {
     start: (directory, to) =>
       new DrivenProgram([PYTHON, join(FOLDER, `${module}_program.py`)], environment(directory, to)),
   };
+}
+
+export function psycopg2(): KnownProgram {
+  return python('psycopg2', 'pipeline');
 }
 
 function node(name: string, ...lacks: readonly string[]): KnownProgram {

@@ -15,14 +15,17 @@ interface Verbs {
 
 export class PsqlProgram implements RunningProgram {
   readonly #env: NodeJS.ProcessEnv;
+  readonly #conninfo: string;
   readonly #sessions: PsqlSession[] = [];
 
-  constructor(env: NodeJS.ProcessEnv) {
+  /** `conninfo`: more than the environment can have. */
+  constructor(env: NodeJS.ProcessEnv, conninfo = '') {
     this.#env = env;
+    this.#conninfo = conninfo;
   }
 
   async open(name: string, options = ''): Promise<DrivenSession> {
-    const session = new PsqlSession(name, { ...this.#env, PGAPPNAME: name, PGOPTIONS: options });
+    const session = new PsqlSession(name, { ...this.#env, PGAPPNAME: name, PGOPTIONS: options }, this.#conninfo);
     this.#sessions.push(session);
     await session.value('select 1');
     return session;
@@ -45,11 +48,11 @@ class PsqlSession implements DrivenSession {
   #isOver = false;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(name: string, env: NodeJS.ProcessEnv) {
+  constructor(name: string, env: NodeJS.ProcessEnv, conninfo: string) {
     this.name = name;
     const psql = join(findPostgresBinDir('psql') ?? '', 'psql');
     // Both outputs as one, so that an error is where it belongs.
-    const command = ['-c', 'exec "$0" "$@" 2>&1', psql, ...ARGUMENTS];
+    const command = ['-c', 'exec "$0" "$@" 2>&1', psql, ...ARGUMENTS, ...(conninfo === '' ? [] : [conninfo])];
     this.#child = spawn('/bin/sh', command, { stdio: ['pipe', 'pipe', 'inherit'], env });
     this.#ended = new Promise((resolve) => {
       this.#child.once('close', () => {

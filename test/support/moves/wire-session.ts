@@ -24,12 +24,19 @@ export class WireSession {
     socket.on('close', () => (this.isEnded = true));
   }
 
-  static async open(port: number, parameters: Readonly<Record<string, string>>): Promise<WireSession> {
+  /** The messages of the login. */
+  greeting: readonly WireMessage[] = [];
+
+  static async open(
+    port: number,
+    parameters: Readonly<Record<string, string>>,
+    version?: number,
+  ): Promise<WireSession> {
     const socket = connect({ host: '127.0.0.1', port, noDelay: true });
     await once(socket, 'connect');
     const session = new WireSession(socket);
-    socket.write(aStartup(parameters));
-    await session.answers(1);
+    socket.write(aStartup(parameters, version));
+    session.greeting = await session.answers(1);
     return session;
   }
 

@@ -1,8 +1,11 @@
 // A client's first packets, built by hand, and the answers to them, taken apart by hand: independent of src/wire.
 
-export function aStartup(parameters: Readonly<Record<string, string>> = { user: 'app', database: 'shop' }): Buffer {
+export function aStartup(
+  parameters: Readonly<Record<string, string>> = { user: 'app', database: 'shop' },
+  version = 0x00030000,
+): Buffer {
   const text = Object.entries(parameters).map(([name, value]) => `${name}\0${value}\0`);
-  return aPacket(0x00030000, Buffer.from(`${text.join('')}\0`));
+  return aPacket(version, Buffer.from(`${text.join('')}\0`));
 }
 
 /** Length word, code, body. */

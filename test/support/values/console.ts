@@ -73,7 +73,7 @@ export const STATUS: StatusDocument = {
   ],
 };
 
-const SESSION: SessionsDocument['sessions'][number] = {
+export const SESSION: SessionsDocument['sessions'][number] = {
   id: 2 ** 40,
   pool: 'write',
   member: 'pg-1',

@@ -9,7 +9,7 @@ const WALL = 1_700_000_000_000;
 function aSample(at: number, members: Readonly<Record<string, number | undefined>> = {}): Sample {
   return {
     at,
-    pools: new Map([['write', { sessions: at / 1000, waiting: 2 }]]),
+    pools: new Map([['write', { sessions: at / 1000, waiting: 2, parked: 3 }]]),
     members: new Map(Object.entries(members).map(([name, lagBytes]) => [name, { lagBytes, sessions: 1 }])),
   };
 }
@@ -39,7 +39,7 @@ test('times are those of the clock on the wall; what is unknown is null', () => 
   expect(samples.document(6000, WALL)).toEqual({
     interval_seconds: 5,
     times: [WALL / 1000 - 6, WALL / 1000 - 1],
-    pools: { write: { sessions: [0, 5], waiting: [2, 2] } },
+    pools: { write: { sessions: [0, 5], waiting: [2, 2], parked: [3, 3] } },
     members: {
       'pg-1': { lag_bytes: [null, null], sessions: [1, 1] },
       'pg-2': { lag_bytes: [7, 8], sessions: [1, 1] },

@@ -148,8 +148,16 @@ describe('status', () => {
     expect(at({ at: NOW + 90_000, leader: 'pg-1' })).toEqual({ in_seconds: 90, from: 'pg-1' });
     expect(at({ at: NOW - 1, leader: 'pg-1' })).toBeNull();
     const snapshot = withDrained(withDrained(aSnapshot(policy, ...both), 'pg-2', 1000), 'pg-9', 1000);
-    const handover = { member: 'pg-1', phase: 'drain', since: NOW - 2000, mostMs: 9000, transactionMs: 1 } as const;
+    const handover = {
+      operation: 'switchover',
+      member: 'pg-1',
+      phase: 'drain',
+      since: NOW - 2000,
+      mostMs: 9000,
+      transactionMs: 1,
+    } as const;
     expect(statusOf(both, { snapshot: { ...snapshot, handover } }).cluster.handover).toEqual({
+      operation: 'switchover',
       member: 'pg-1',
       phase: 'drain',
       for_seconds: 2,

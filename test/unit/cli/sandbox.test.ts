@@ -60,6 +60,11 @@ describe('sandbox', () => {
     expect((await cli(['sandbox', '--platform=latest'])).err).toContain('general, beta');
   });
 
+  test('with moves', async () => {
+    expect((await cli(['sandbox'])).asked).not.toMatchObject([{ moves: expect.anything() }]);
+    expect((await cli(['sandbox', '--moves'])).asked).toMatchObject([{ moves: true }]);
+  });
+
   test('every flag', async () => {
     const flags =
       '--members 5 --postgres system --dialect patroni --write [::1]:1 --read 127.0.0.2:2 --control localhost:0';

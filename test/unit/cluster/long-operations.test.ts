@@ -16,6 +16,7 @@ test('the plan has the sessions, and warns when not all of their clients can wai
     sessions_on_primary: 5,
     unreadable_sessions_on_primary: 2,
     moves: null,
+    stays_text: null,
     warnings: [],
   });
   lab.hold = { ...lab.hold, maxSessions: 4 };
@@ -31,13 +32,15 @@ test('the plan has the sessions that move: their clients need no place to wait',
   lab.sessions = 10;
   lab.preflight = { movable: 7, stays: { listening: 2 }, unknown: 1 };
   lab.hold = { ...lab.hold, maxSessions: 2 };
-  const { moves, warnings } = await lab.operations.plan({ to: undefined, transactionMs: 1000 });
+  const { moves, warnings, ...plan } = await lab.operations.plan({ to: undefined, transactionMs: 1000 });
   expect(moves).toEqual({ movable: 7, stays: { listening: 2 }, unknown: 1 });
+  expect(plan.stays_text).toBe('2 listen');
   expect(warnings).toEqual(['3 sessions will end, and 2 clients may wait (hold.max_sessions)']);
 });
 
 test('plans within a few seconds share one preflight', async () => {
   const request = { to: undefined, transactionMs: 1000 };
+  lab.sessions = 7;
   lab.preflight = { movable: 7, stays: {}, unknown: 0 };
   await Promise.all([lab.operations.plan(request), lab.operations.plan({ ...request, to: 'pg-2' })]);
   lab.preflight = { movable: 8, stays: {}, unknown: 0 };
@@ -49,6 +52,18 @@ test('plans within a few seconds share one preflight', async () => {
     { kind: 'preflight_finished', member: 'pg-1', movable: 7, stays: {}, unknown: 0 },
     { kind: 'preflight_finished', movable: 8 },
   ]);
+});
+
+test('a plan counts anew when there are other sessions than at the last preflight', async () => {
+  const request = { to: undefined, transactionMs: 1000 };
+  lab.sessions = 0;
+  lab.preflight = { movable: 0, stays: {}, unknown: 0 };
+  await lab.operations.plan(request);
+  lab.sessions = 6;
+  lab.preflight = { movable: 5, stays: { listening: 1 }, unknown: 0 };
+  expect(await lab.operations.plan(request), 'at most once a second').toMatchObject({ moves: { movable: 0 } });
+  await lab.clock.advance(1_000);
+  expect(await lab.operations.plan(request)).toMatchObject({ sessions_on_primary: 6, moves: { movable: 5 } });
 });
 
 test('plans that are asked for at the same time share one reading of the cluster', async () => {

@@ -1,17 +1,22 @@
 // The rows of each SHOW.
 import { describe, expect, test } from 'vitest';
+import type { SessionDocument } from '../../../src/admin/schema/sessions.ts';
 import type { Value } from '../../../src/wire/server-messages.ts';
 import { SHOWS } from '../../../src/console/shows/shows.ts';
-import { BRANCHES, SESSIONS, aConsoleSources } from '../../support/values/console.ts';
+import { BRANCHES, SESSION, SESSIONS, aConsoleSources } from '../../support/values/console.ts';
 
 type Row = Readonly<Record<string, Value | undefined>>;
 
-async function rowsOf(name: string): Promise<readonly Row[]> {
+async function rowsOf(name: string, sources = aConsoleSources()): Promise<readonly Row[]> {
   const show = SHOWS.get(name);
   if (show === undefined) throw new Error(`no SHOW ${name}`);
-  const { columns, rows } = await show.read(aConsoleSources());
+  const { columns, rows } = await show.read(sources);
   expect(columns.map((column) => column.name)).toEqual(show.columns.map((column) => column.name));
   return rows.map((row) => Object.fromEntries(columns.map((column, at) => [column.name, row[at]])));
+}
+
+function withMoves(moves: SessionDocument['moves']): SessionDocument {
+  return { ...SESSION, ...(moves && { moves }) };
 }
 
 test.each([...SHOWS])('SHOW %s: no column is there twice, and every row has all', async (name, { columns, read }) => {
@@ -110,6 +115,30 @@ describe('sessions', () => {
     expect(await rowsOf('SESSIONS')).toMatchObject([
       { id: 2 ** 40, pool: 'write', member: 'pg-1', client: '10.0.0.9:51234', state: 'relaying', age: 60, held: 0 },
       { id: 2, member: null, user: null, state: 'holding', held: 2.25, to_backend_bytes: 2 ** 33 },
+    ]);
+  });
+
+  test('with their moves: how often, the last gap, why one stays, and what a parked one waits for', async () => {
+    const last = { from: 'pg-2', to: 'pg-1', cause: 'switchover', gap_ms: 83, age_seconds: 4 };
+    const stays = { movable: false, reason: 'listening', detail: 'jobs', age_seconds: 1 };
+    const moves = { movable: true, reason: null, detail: null, age_seconds: 1 };
+    const why = { waits_for: 'a route: no eligible member', why: null };
+    const underway = { from: 'pg-1', cause: 'switchover', age_seconds: 2, waiting: true, ...why };
+    const sessions = [
+      withMoves({ moved: 2, last, answer: stays, underway: null }),
+      withMoves({ moved: 0, last: null, answer: moves, underway: null }),
+      withMoves({ moved: 0, last: null, answer: null, underway: null }),
+      { ...withMoves({ moved: 0, last: null, answer: moves, underway }), member: null, state: 'parked' as const },
+      SESSION,
+    ];
+    const sources = aConsoleSources({ sessions: () => Promise.resolve({ ...SESSIONS, sessions }) });
+    const none = { moves: 0, last_gap: null, left_member: null, waits_for: null };
+    expect(await rowsOf('SESSIONS', sources)).toMatchObject([
+      { ...none, moves: 2, last_gap: 0.083, can_move: 'no', stays: 'listening' },
+      { ...none, can_move: 'yes', stays: null },
+      { ...none, can_move: null, stays: null },
+      { member: null, can_move: 'yes', left_member: 'pg-1', waits_for: 'a route: no eligible member' },
+      { ...none, moves: null, can_move: null, stays: null },
     ]);
   });
 

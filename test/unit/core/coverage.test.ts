@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { coverageOf, proofOf, timelineEnds } from '../../../src/core/coverage.ts';
+import { coverageOf, flushedAt, proofOf, timelineEnds } from '../../../src/core/coverage.ts';
 import type { Coverage, Loss, TimelineEnds, WalSample } from '../../../src/core/coverage.ts';
 
 const RUN = { timeline: 1, startedAt: 'monday' };
-const TOLD = { member: 'pg-1', at: 10_000, run: RUN };
+const TOLD = { member: 'pg-1', flushedAt: 11_000, run: RUN };
 const NEXT = { member: 'pg-2', sample: { at: 30_000, run: { timeline: 2, startedAt: 'sunday' }, bytes: 900 } };
 const ENDS: TimelineEnds = { timeline: 2, primary: 'pg-2', ends: new Map([[1, 500]]) };
 
@@ -11,8 +11,20 @@ const sample = (at: number, bytes: number, run = RUN): WalSample => ({ at, run, 
 const lossWith = (proof: WalSample | undefined): Loss => ({ told: TOLD, proof, at: 20_000 });
 const whyNot = (coverage: Coverage): string => (coverage.kind === 'covered' ? 'covered' : coverage.why);
 
+describe('everything that an answer showed', () => {
+  it.each([
+    [10, 11_000],
+    [200, 11_000],
+    [300, 11_000],
+    [301, 11_003],
+    [10_000, 40_100],
+  ])('is on disk after three rounds of the WAL writer, with a delay of %i ms', (delayMs, at) => {
+    expect(flushedAt(10_000, delayMs)).toBe(at);
+  });
+});
+
 describe('the proof', () => {
-  it('is the first sample that was asked for one second after the last answer, or later', () => {
+  it('is the first sample that was asked for when all that the last answer showed was on disk, or later', () => {
     const samples = [sample(14_000, 300), sample(11_000, 200), sample(10_999, 150), sample(9_000, 100)];
     expect(proofOf(TOLD, samples)).toEqual(sample(11_000, 200));
   });
@@ -39,7 +51,7 @@ describe('a session whose primary is lost', () => {
     expect(coverage).toEqual({ kind: 'uncovered', why: expect.stringContaining('1 bytes'), mayCome: false });
   });
 
-  it('is not covered when its last answer came within three seconds before the loss', () => {
+  it('is not covered when its last answer came within two seconds and the flush before the loss', () => {
     const loss = { told: TOLD, proof: sample(11_000, 400), at: 12_999 };
     expect(coverageOf(loss, NEXT, ENDS)).toMatchObject({ kind: 'uncovered', mayCome: false });
     expect(coverageOf({ ...loss, at: 13_000 }, NEXT, ENDS).kind).toBe('covered');

@@ -10,6 +10,7 @@ const FACTS: MoveFacts = {
   canLogInAgain: true,
   isUnnamedTooLong: false,
   hiddenState: undefined,
+  changedReading: [],
   loginRole: 'app',
 };
 const STATE: CarriedState = {
@@ -29,7 +30,7 @@ const STATE: CarriedState = {
 };
 
 function prepared(statement: string, isFromSql: boolean): PreparedStatement {
-  return { name: 's', statement, parameterTypes: [], resultTypes: undefined, isFromSql };
+  return { name: 's', statement, parameterTypes: [], resultColumns: undefined, isFromSql };
 }
 
 test('a session that nothing keeps is movable', () => {
@@ -94,5 +95,23 @@ describe('a statement', () => {
     expect(movability(FACTS, state)).toEqual({ kind: 'movable' });
     const settings = new Map([['standard_conforming_strings', 'off']]);
     expect(movability(FACTS, { ...state, settings })).toMatchObject({ reason: 'unclear_statement' });
+    // As drivers do in every session.
+    const usual = new Map([['standard_conforming_strings', 'on']]);
+    expect(movability(FACTS, { ...state, settings: usual })).toEqual({ kind: 'movable' });
+    const changed = { ...FACTS, changedReading: ['standard_conforming_strings'] };
+    expect(movability(changed, state)).toMatchObject({ reason: 'unclear_statement' });
+  });
+
+  test.each([
+    ["select '1/2/2026'::date", 'unclear_statement'],
+    ["select $1 || 'a' || $2 || 'today'::timestamptz", 'unclear_statement'],
+    ["select $1 || 'a' || $2 || 'b', 5", undefined],
+  ])('with a date in it is not, when the session has changed how dates are read: %s', (text, reason) => {
+    const state = { ...STATE, prepared: [prepared(text, false)] };
+    expect(movability(FACTS, state)).toEqual({ kind: 'movable' });
+    for (const name of ['DateStyle', 'IntervalStyle', 'TimeZone']) {
+      const found = movability({ ...FACTS, changedReading: [name] }, state);
+      expect('reason' in found ? found.reason : undefined).toBe(reason);
+    }
   });
 });

@@ -115,7 +115,13 @@ test('after a resume everything is as before; a second drain keeps the first sta
 });
 
 describe('a primary that hands over', () => {
-  const HANDOVER = { member: 'pg-1', since: 500, mostMs: 20_000, transactionMs: 3000 } as const;
+  const HANDOVER = {
+    operation: 'switchover',
+    member: 'pg-1',
+    since: 500,
+    mostMs: 20_000,
+    transactionMs: 3000,
+  } as const;
 
   function handingOver(
     phase: Handover['phase'],
@@ -194,6 +200,22 @@ describe('a primary that hands over', () => {
     expect(standingIn(handingOver('drain', 1100, [no]), 'write', 'pg-1')).toBe('leave demoted not_holding_the_check');
     const dead = refused({ member: 'pg-1', at: 1000 });
     expect(standingIn(handingOver('drain', 1100, [dead]), 'write', 'pg-1')).toBe('leave dead refused');
+  });
+
+  test('before a restart in place too, in every pool, with other words', () => {
+    const policy = POLICY;
+    const primary = handingOver('drain', 1000, [], policy, { operation: 'restart' });
+    expect(routeOf(primary, 'write')).toEqual({ kind: 'hold', cause: 'restart' });
+    expect(planActions(policy, before, primary).map(({ pool, cause, mode }) => [pool, cause, mode].join(' '))).toEqual([
+      'write restart drain',
+      'read restart drain',
+    ]);
+    expect(planActions(policy, primary, before).every(({ cause }) => cause !== 'restart')).toBe(true);
+    const replica = handingOver('drain', 1000, [], policy, { operation: 'restart', member: 'pg-2' });
+    expect([openIn(replica, 'write'), openIn(replica, 'read')]).toEqual([['pg-1'], ['pg-3']]);
+    const standing = poolOf(replica, 'read').standings.get('pg-2');
+    expect(standing && describeStanding(standing, 1000)).toMatch(/^restarts for 500 ms; .*until it has restarted$/);
+    expect(describeRoute(routeOf(primary, 'write'))).toBe('the primary restarts, clients wait');
   });
 
   test('says why', () => {

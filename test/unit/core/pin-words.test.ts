@@ -1,6 +1,6 @@
 // The reasons why sessions cannot move, in words.
 import { expect, test } from 'vitest';
-import { staysText } from '../../../src/core/pin-words.ts';
+import { pinText, staysText } from '../../../src/core/pin-words.ts';
 import { PIN_REASONS } from '../../../src/model/moves.ts';
 
 test('the most frequent reason comes first, and the words agree with the number', () => {
@@ -13,4 +13,17 @@ test('the most frequent reason comes first, and the words agree with the number'
 test.each(PIN_REASONS)('%s has words', (reason) => {
   expect(staysText({ [reason]: 1 })).toMatch(/^1 [a-z]/);
   expect(staysText({ [reason]: 2 })).toMatch(/^2 [a-z]/);
+});
+
+test.each([
+  ['listening', 'jobs, news', 'listens (jobs, news)'],
+  ['listening', null, 'listens'],
+  ['advisory_locks', '1', 'holds 1 advisory lock'],
+  ['temporary_objects', '3', 'has 3 temporary objects'],
+  ['temporary_slots', '1', 'has 1 temporary replication slot'],
+  ['too_many_statements', '1001', 'has 1001 prepared statements, and 1000 at most can move'],
+  ['role_not_configured', 'app', 'has a role that moves.roles does not name (app)'],
+  ['of_a_newer_version', 'x', 'of_a_newer_version (x)'],
+])('of one session: %s, %s', (reason, detail, text) => {
+  expect(pinText(reason, detail)).toBe(text);
 });

@@ -49,7 +49,7 @@ it.each<[string, readonly HistoryLine[] | undefined]>([
   failOver(one);
   await one.lab.clock.advance(8_000);
   const early = one.asked.length;
-  expect(early).toBeGreaterThanOrEqual(3);
+  expect(early).toBeGreaterThanOrEqual(6);
   await one.lab.clock.advance(600_000);
   expect(one.asked.length).toBeLessThan(early + 20);
   expect(one.lab.monitor.wal().ends).toBeUndefined();

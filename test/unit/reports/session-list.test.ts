@@ -24,6 +24,13 @@ describe('a filter', () => {
     expect(isWanted(aSessionEntry(), filter)).toBe(expected);
   });
 
+  test.each(['parked', 'moving'] as const)('a session that is %s is found by the member that it has left', (state) => {
+    const left = { moved: 0, underway: { from: 'pg-2', cause: 'switchover', leftAt: 0, isWaiting: false } } as const;
+    const session = aSessionEntry({ state, member: state === 'parked' ? undefined : 'pg-1', moves: left });
+    const isFound = (member: string): boolean => isWanted(session, { member });
+    expect(['pg-1', 'pg-2', 'pg-3'].map(isFound)).toEqual([state === 'moving', true, false]);
+  });
+
   test.each([
     ['[::ffff:10.0.0.5]:51234', '10.0.0.5', true],
     ['[::ffff:10.0.0.5]:51234', '10.0.0.5:51234', true],

@@ -116,7 +116,7 @@ test.each<[MoveEvent | undefined, string, string]>([
   [
     { kind: 'session_stayed', ...session, member: 'pg-1', reason: 'listening', detail: 'channel jobs' },
     'debug',
-    'session 7: cannot move from pg-1: listening (channel jobs)',
+    'session 7: stays on pg-1, because it listens (channel jobs)',
   ],
   [
     { ...moved, wasWaiting: true },

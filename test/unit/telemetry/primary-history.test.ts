@@ -94,7 +94,14 @@ test.each<[string, readonly Observation[]]>([
 test('switchover: by an operator here, also if the old primary misses a probe at the end', () => {
   const { hear, change, kinds } = aLab();
   hear(...start);
-  const handover = { member: 'pg-1', phase: 'hold', since: 1000, mostMs: 60_000, transactionMs: 1000 } as const;
+  const handover = {
+    operation: 'switchover',
+    member: 'pg-1',
+    phase: 'hold',
+    since: 1000,
+    mostMs: 60_000,
+    transactionMs: 1000,
+  } as const;
   change((snapshot) => ({ ...snapshot, handover }));
   hear(silent({ at: 2000, postgres: 'accepts' }), next(3000));
   expect(kinds()).toEqual([0, 1]);

@@ -6,6 +6,7 @@ import { aParse } from '../../support/sockets/wire-client.ts';
 
 function following() {
   const memory = new SessionMemory();
+  memory.begins(new Map());
   return { memory, follower: new SessionFollower(memory) };
 }
 
@@ -86,9 +87,91 @@ describe('the parameters', () => {
   });
 });
 
+test('equal parameters are one text for all sessions, after the login and after a change', () => {
+  const texts = new Map<string, string>();
+  const asked: string[] = [];
+  const share = (text: string): string => {
+    asked.push(text);
+    const known = texts.get(text) ?? text;
+    texts.set(text, known);
+    return known;
+  };
+  for (let session = 0; session < 2; session += 1) {
+    const memory = new SessionMemory(share);
+    const follower = new SessionFollower(memory);
+    // Until the login is over another part reads the parameters.
+    follower.fromBackend(parameterStatus('TimeZone', 'UTC'));
+    expect(memory.told().size).toBe(0);
+    memory.begins(new Map([['TimeZone', 'UTC']]));
+    follower.fromBackend(Buffer.concat([parameterStatus('TimeZone', 'UTC'), parameterStatus('DateStyle', 'ISO')]));
+    expect([...memory.told()]).toEqual([
+      ['TimeZone', 'UTC'],
+      ['DateStyle', 'ISO'],
+    ]);
+  }
+  const [login, changed] = asked;
+  expect(asked).toEqual([login, changed, login, changed]);
+  expect(texts.size).toBe(2);
+});
+
 test('the names of custom settings are found in both kinds of statements', () => {
   const { memory, follower } = following();
   follower.fromClient(aMessage('Q', Buffer.from('set app.one = 1\0')));
   follower.fromClient(aParse('named', "select set_config('app.two', $1, false)"));
   expect(memory.texts.names()).toEqual(['app.one', 'app.two']);
+});
+
+test('a name far behind in a long text is found, however the text is cut', () => {
+  const filler = `select '${'x'.repeat(40_000)}'`;
+  for (const message of [
+    aMessage('Q', Buffer.from(`${filler}; set app.far = 1\0`)),
+    aParse('', `${filler}, set_config('app.far', $1, false)`),
+  ]) {
+    for (const size of [7, 1_000, 16_389, 16_390, 39_990, message.length]) {
+      const { memory, follower } = following();
+      const all = Buffer.concat([message, SYNC, aMessage('Q', Buffer.from('select 1\0'))]);
+      for (let at = 0; at < all.length; at += size) follower.fromClient(all.subarray(at, at + size));
+      expect(memory.texts.names()).toContain('app.far');
+      expect(memory.facts().hiddenState).toBeUndefined();
+    }
+  }
+});
+
+function aCall(oid: number): Buffer {
+  return aMessage('F', Buffer.from([0, 0, oid >> 8, oid & 255, 0, 0, 0, 0, 0, 0]));
+}
+
+function zone(name: string): Buffer {
+  return parameterStatus('TimeZone', name);
+}
+
+test('a FunctionCall of set_config leaves hidden state, one of another function does not', () => {
+  const { memory, follower } = following();
+  follower.fromClient(aCall(952));
+  expect(memory.facts().hiddenState).toBeUndefined();
+  follower.fromClient(aCall(2078));
+  expect(memory.facts().hiddenState).toBe('a FunctionCall of set_config');
+});
+
+describe('the settings that say how literals are read', () => {
+  test.each([
+    ['a statement with a name', aParse('named', 'select 1')],
+    ['SQL PREPARE', aMessage('Q', Buffer.from('prepare a as select 1\0'))],
+  ])('count when they change after %s', (_, message) => {
+    const { memory, follower } = following();
+    follower.fromBackend(zone('UTC'));
+    follower.fromBackend(zone('Asia/Tokyo'));
+    follower.fromClient(message);
+    follower.fromBackend(Buffer.concat([zone('Asia/Tokyo'), parameterStatus('application_name', 'other')]));
+    expect(memory.facts().changedReading).toEqual([]);
+    follower.fromBackend(zone('UTC'));
+    expect(memory.facts().changedReading).toEqual(['TimeZone']);
+  });
+
+  test('do not count when the server tells them for the first time', () => {
+    const { memory, follower } = following();
+    follower.fromClient(aParse('named', 'select 1'));
+    follower.fromBackend(zone('UTC'));
+    expect(memory.facts().changedReading).toEqual([]);
+  });
 });

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { StatementTexts } from '../../../src/wire/statement-texts.ts';
 
+const THREE = ['app.one', 'app.two', 'app.three'];
+const MINE = ['app.one', 'my-app.user-id'];
+
 function read(...texts: readonly string[]): StatementTexts {
   const found = new StatementTexts();
   for (const text of texts) {
@@ -17,6 +20,9 @@ test.each([
   ["select pg_catalog.current_setting ('app.tenant', true)", ['app.tenant']],
   ["select current_setting('work_mem'); set work_mem = 1; reset app.x", []],
   ['select a.b from offset.c', []],
+  ["set/* a */app.one = 1; set -- b\n app.two = 2; set session /* /* c */ */ app.three = '--'", THREE],
+  ["set app . one = 1; set app./**/two = 1; select set_config/* a */('app.three', 'x', false)", THREE],
+  [`select "set_config"('app.one', 'x', false), "pg_catalog"."current_setting" ('my-app.user-id')`, MINE],
 ])('names in: %s', (text, names) => {
   expect(read(text).names()).toEqual(names);
   expect(read(text).hiddenState()).toBeUndefined();
@@ -26,11 +32,17 @@ test.each([
 test.each([
   ["LOAD 'auto_explain'", 'LOAD'],
   ["select 1; load 'x'", 'load'],
-  ['select setseed(0.5)', 'setseed('],
+  ['select setseed(0.5)', 'setseed'],
   ['set seed to 0.5', 'set seed'],
-  ["select dblink_connect('c', 'dbname=x')", 'dblink_connect('],
-  ["select pg_replication_origin_session_setup('o')", 'pg_replication_origin_session_setup('],
+  ["select dblink_connect('c', 'dbname=x')", 'dblink_connect'],
+  ["select pg_replication_origin_session_setup('o')", 'pg_replication_origin_session_setup'],
   ['set "app"."größe" = 1', 'a custom setting whose name is not ASCII'],
+  ["/* a */ load 'x'", 'load'],
+  ["do $$ begin execute 'load ''x'''; end $$", "load ''"],
+  ['select "setseed" (0.5)', 'setseed'],
+  ["select set_config('seed', '0.5', false)", "set_config('seed'"],
+  ['set local/**/seed = 0.5', 'set local seed'],
+  [String.raw`set U&"app\002ex" = 1`, 'a custom setting whose name has escapes'],
   [Array.from({ length: 101 }, (_, at) => `set a.s${at} = 1`).join(';'), 'too many custom settings'],
 ])('hidden state: %s', (text, hidden) => {
   expect(read(text, "load 'later'").hiddenState()).toBe(hidden);
@@ -49,14 +61,47 @@ test.each([
   'select set_config( name, value, false) from t',
   'select set_config($1, $2, $3)',
   "select set_config(lower('App.X'), 'a', (true))",
+  `select "set_config"(a, b, false) from t`,
 ])('a computed name: %s', (text) => {
   expect(read(text).computedName()).toContain('set_config');
 });
 
 test.each([
+  "do $$ begin execute format('set app.%I = %L', a, b); end $$",
+  "do $$ begin execute 'set session ' || a || ' = 1'; end $$",
+  "do $$ begin execute concat('set ', a, ' = 1'); end $$",
+])('a computed SET: %s', (text) => {
+  expect(read(text).computedName()).toMatch(/^set/);
+});
+
+test.each([
+  "do $$ begin execute 'set app.x = ' || quote_literal(a); execute format('set local %I = 1', b); end $$",
+  "update t set a = '%' || b, c = 'set'",
   'select set_config($1, $2, true)',
   "select set_config('app.x', $1, false)",
   "select set_config('search_path', $1, true), set_config($2, $3, is_local => true)",
 ])('no computed name: %s', (text) => {
   expect(read(text).computedName()).toBeUndefined();
+});
+
+test('a text in parts is read as one', () => {
+  const text = `select '${'x'.repeat(3000)}'; set app.far = 1; select set_config('app.further', 'y', false), 1`;
+  const bytes = Buffer.from(`${text}\0`);
+  for (let cut = 1; cut < bytes.length; cut += 1) {
+    const found = new StatementTexts();
+    found.read(bytes, 0, cut);
+    found.readOn(bytes, cut, bytes.length);
+    expect(found.names()).toEqual(expect.arrayContaining(['app.far', 'app.further']));
+    expect(found.computedName()).toBeUndefined();
+    expect(found.hiddenState()).toBeUndefined();
+    found.readOn(Buffer.from("load 'x'"), 0, 8);
+    expect(found.hiddenState()).toBeUndefined();
+  }
+});
+
+test.each([
+  ['prepare a as select 1', true],
+  ['select prepared from t', false],
+])('%s: whether it has the word PREPARE', (text, has) => {
+  expect(read(text).hasPrepare()).toBe(has);
 });

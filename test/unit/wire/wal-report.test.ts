@@ -21,6 +21,11 @@ test('a primary names the end of its WAL and its timeline', () => {
   expect(report).toEqual({ kind: 'primary', timeline: 2, written: 50_332_000, transactions: TRANSACTIONS });
 });
 
+test('a primary that was promoted names the position that it had replayed until then', () => {
+  expect(readWalReport({ ...PRIMARY, recovered: '50331000' })).toMatchObject({ recovered: 50_331_000 });
+  expect(readWalReport({ ...PRIMARY, recovered: null })).toMatchObject({ recovered: undefined });
+});
+
 test('the header of a page without a record counts as nothing', () => {
   const segment = 3 * 16_777_216;
   expect(writtenOf(segment + 8192 + 24)).toBe(segment + 8192);

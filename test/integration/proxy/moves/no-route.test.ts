@@ -1,4 +1,5 @@
-// A parked session whose pool has no route costs nothing while it waits, and moves when there is one.
+// A parked session whose pool has no route costs nothing while it waits, says what it waits for, and moves when there
+// is a route.
 import { afterEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
@@ -31,4 +32,41 @@ test('no timer runs again and again', async () => {
   lab.decide(open);
   expect(await moved).toMatchObject({ kind: 'moved', from: 'pg-1', to: 'pg-1' });
   client.socket.destroy();
+});
+
+test('the list has it under the member that it has left, with what it waits for', async () => {
+  backend = await startFakeBackend('movable');
+  const clock = new ManualClock();
+  const open = { write: { open: { 'pg-1': backend.address } } };
+  lab = await startProxyLab({ clock, moves: { concurrent: 1 }, table: open });
+  const clients = [await lab.connect('write'), await lab.connect('write')];
+  const states = async (): Promise<readonly unknown[]> =>
+    (await lab.proxy.sessions({ limit: 2 })).sessions.map(({ activity }) => activity);
+  await until('both logins', async () => (await states()).every((activity) => activity === 'idle'));
+  const waits = async (): Promise<readonly unknown[]> =>
+    (await lab.proxy.sessions({ limit: 2, member: 'pg-1' })).sessions.map(({ moves }) => moves?.underway);
+  const underway = { from: 'pg-1', cause: 'operator', isWaiting: false };
+  expect(await waits()).toEqual([undefined, undefined]);
+  backend.behaviour = 'full';
+  const moved = [lab.proxy.move(1), lab.proxy.move(2)];
+  await until('a login that the server turned away', () => lab.triggers.length > 0);
+  await until('two parked sessions', async () => {
+    const found = JSON.stringify(await waits());
+    return found.includes('its next attempt') && found.includes('too many');
+  });
+  lab.decide({ write: {} });
+  expect(await waits()).toMatchObject([
+    { ...underway, waitsFor: 'a route: no eligible member' },
+    { ...underway, waitsFor: 'a route: no eligible member' },
+  ]);
+  await clock.advance(31_000);
+  expect(await moved[0]).toMatchObject({
+    kind: 'failed',
+    reason: 'move_timeout',
+    detail: expect.stringMatching(
+      /^no next server within 30 s; it waited for a route: no eligible member; pg-1: 53300 .*too many/,
+    ),
+  });
+  expect(await moved[1]).toMatchObject({ kind: 'failed', reason: 'move_timeout' });
+  for (const { socket } of clients) socket.destroy();
 });

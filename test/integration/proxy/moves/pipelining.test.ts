@@ -1,5 +1,6 @@
 // A client that sends its next statements before the answers to the last ones is never idle by itself. It moves all the
 // same, between two of its transactions.
+import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { waitUntil } from '../../../support/patroni/wait.ts';
 import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
@@ -21,13 +22,17 @@ function aQuery(sql: string): Buffer {
 
 /** Each inserts one row. `answers`: its ReadyForQuery. */
 const TRANSACTIONS = [
-  { bytes: aQuery(`${PADDING} begin; insert into piped values (1); commit`), answers: 1 },
+  { bytes: aQuery(`${PADDING} begin; insert into piped values (pg_backend_pid()); commit`), answers: 1 },
   {
-    bytes: Buffer.concat([aQuery(`${PADDING} begin`), aQuery('insert into piped values (1)'), aQuery('commit')]),
+    bytes: Buffer.concat([
+      aQuery(`${PADDING} begin`),
+      aQuery('insert into piped values (pg_backend_pid())'),
+      aQuery('commit'),
+    ]),
     answers: 3,
   },
   // A longer unnamed statement would keep the session where it is.
-  { bytes: Buffer.concat([aParse('', 'insert into piped values (1)'), aRun(''), SYNC]), answers: 1 },
+  { bytes: Buffer.concat([aParse('', 'insert into piped values (pg_backend_pid())'), aRun(''), SYNC]), answers: 1 },
   { bytes: Buffer.concat([aRun('named'), SYNC]), answers: 1 },
 ];
 
@@ -42,21 +47,25 @@ describeUnless(missingForSandbox, 'a client that sends ahead', () => {
     const lab = await startProxyLab({ relay, moves: { waitMs: 20_000 }, table });
     onTestFinished(() => lab.proxy.close());
     const client = await WireClient.connect(lab.address('write'), { user: 'trusted', database: 'postgres' });
-    await client.exchange(aParse('named', 'insert into piped values (1)'), SYNC);
+    await client.exchange(aParse('named', 'insert into piped values (pg_backend_pid())'), SYNC);
+    const blocker = new Client({ host, port, user: 'trusted', database: 'postgres' });
+    onTestFinished(() => blocker.end());
+    await blocker.connect();
+    await blocker.query('begin; lock table piped');
     const transactions = Array.from({ length: SENT }, (_, at) => TRANSACTIONS[at % TRANSACTIONS.length]);
     client.socket.write(Buffer.concat(transactions.map((one) => one?.bytes ?? SYNC)));
-    const rows = async (): Promise<number> => {
-      const [row] = await login.server.query<{ n: number }>('select count(*)::int as n from piped');
-      return row?.n ?? 0;
-    };
-    await waitUntil('the first rows', async () => (await rows()) > 0, { timeoutMs: 10_000 });
-    // It is idle behind the transaction that runs, not behind the last one.
-    expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
-    expect(await rows()).toBeLessThan(SENT);
+    const waiting = "select 1 from pg_locks where relation = 'piped'::regclass and not granted";
+    const isWaiting = async (): Promise<boolean> => (await login.server.query(waiting)).length > 0;
+    await waitUntil('the first transaction', isWaiting, { timeoutMs: 10_000 });
+    const moved = lab.proxy.move(1);
+    await blocker.query('commit');
+    expect(await moved).toMatchObject({ kind: 'moved' });
     for (let due = transactions.reduce((sum, one) => sum + (one?.answers ?? 0), 0); due > 0; due -= 1) {
       const messages = await client.answer();
       expect(messages.filter(({ type }) => type === 'E').map(({ body }) => body.toString())).toEqual([]);
     }
     expect(await client.query('select count(*) from piped')).toEqual([String(SENT)]);
+    // It was idle behind one of the first transactions, not behind the last one.
+    expect(await client.query('select count(distinct id) from piped')).toEqual(['2']);
   });
 });

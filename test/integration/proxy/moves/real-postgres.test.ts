@@ -1,6 +1,6 @@
 // A live session goes from a real PostgreSQL server to the same server, between two transactions: its client notices
 // nothing, and everything it had is still there.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -10,7 +10,7 @@ import type { VerifierPolicy } from '../../../../src/model/moves.ts';
 import { verifierOpener } from '../../../../src/verifiers/open-verifiers.ts';
 import { cancelRequestOf } from '../../../support/applications/cancel-key.ts';
 import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
-import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { LAB_POLICY, startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../../support/labs/proxy-lab.ts';
 import { waitUntil } from '../../../support/patroni/wait.ts';
 import { ask } from '../../../support/sandbox/postgres.ts';
@@ -18,6 +18,7 @@ import { startLoginServer } from '../../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../../support/sandbox/login-server.ts';
 import { describeUnless } from '../../../support/runner/unless-missing.ts';
 import { connectRaw } from '../../../support/sockets/raw-client.ts';
+import { aPool, aWritePool } from '../../../support/values/builders.ts';
 import { SERVER } from '../../../support/values/tls-files.ts';
 import { systemClock } from '../../../support/waiting/system-clock.ts';
 
@@ -116,7 +117,7 @@ describeUnless(missingForSandbox, 'moves at a real PostgreSQL', () => {
     return results;
   }
 
-  test.each(WAYS)('%s: settings and prepared statements go along', async (_, way) => {
+  test.each(WAYS)('G24: %s: settings and prepared statements go along', async (_, way) => {
     await start(way.lab);
     const client = await connect(way.client);
     const surprises: unknown[] = [];
@@ -153,6 +154,26 @@ describeUnless(missingForSandbox, 'moves at a real PostgreSQL', () => {
     const canceller = await connectRaw(lab.address('write'));
     canceller.socket.write(cancelRequestOf(client));
     await ended;
+  });
+
+  test('a session that is parked when a reload takes the section away still moves', async () => {
+    await start({ relay: 'auto' });
+    const client = await connect(SCRAM);
+    const pid = await pidOf(client);
+    if (verifiers.kind !== 'file') throw new Error('no file');
+    const userlist = await readFile(verifiers.file);
+    await rm(verifiers.file);
+    const moved = lab.proxy.move(1);
+    const isTurnedAway = (): Promise<boolean> => Promise.resolve(lab.triggers.length > 0);
+    await waitUntil('an attempt without a verifier', isTurnedAway, { timeoutMs: 10_000 });
+    const pools = [aWritePool(), aPool()];
+    const listeners = pools.map(({ name: pool }) => ({ address: { host: '127.0.0.1', port: 0 }, pool }));
+    const prepared = await lab.proxy.prepare({ pools, listeners, ...LAB_POLICY });
+    if (prepared.kind === 'failed') throw new Error(prepared.message);
+    prepared.apply();
+    await writeFile(verifiers.file, userlist);
+    expect(await moved).toMatchObject({ kind: 'moved' });
+    expect(await pidOf(client)).not.toBe(pid);
   });
 
   test.each(WAYS)(

@@ -4,18 +4,28 @@ import { kill } from 'node:process';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { WalSample } from '../../../../src/core/coverage.ts';
+import type { Standing } from '../../../../src/core/standing.ts';
 import type { WalKnown } from '../../../../src/core/wal-samples.ts';
 import type { Clock } from '../../../../src/model/instant.ts';
+import type { LeaveMode } from '../../../../src/model/policy.ts';
+import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
+import type { Dial } from '../../../../src/proxy/connect/dial.ts';
 import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { describeUnless } from '../../../support/runner/unless-missing.ts';
 import { startLoginServer } from '../../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../../support/sandbox/login-server.ts';
+import { aWritePool } from '../../../support/values/builders.ts';
+import { DEMOTED } from '../../../support/values/tables.ts';
 import { systemClock } from '../../../support/waiting/system-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
 const RUN = { timeline: 1, startedAt: 'monday' };
+const SILENT: Standing = { kind: 'keep', why: { code: 'no_answer' } };
+const STOPPING: Standing = { kind: 'keep', why: { code: 'not_running', detail: 'state stopping' } };
+const SUPERSEDED: Standing = { kind: 'leave', cause: 'demoted', why: { code: 'superseded' } };
+const nothing = (): void => {};
 
 interface Heard {
   readonly client: Client;
@@ -39,8 +49,14 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
   /** The positions that the primary has reported, newest first. */
   let samples: WalSample[] = [];
   /** Where the timeline ended for the next primary. `same`: it did not end. */
-  let end: 'same' | number | undefined;
+  let end: 'same' | 'unknown' | number = 'same';
   let isLost = false;
+  /** Connects to the server are not answered. */
+  let isSilent = false;
+  /** A probe of the member is wanted. */
+  let onFreshen = nothing;
+  /** A decision may be due. */
+  let onDecideIfDue = nothing;
   const clients: Client[] = [];
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + leapMs };
 
@@ -57,6 +73,12 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
 
   afterAll(() => login.close());
 
+  const dial: Dial = (address, limits, onResult) => {
+    if (!isSilent) return dialTcp(address, limits, onResult);
+    onResult({ kind: 'failed', outcome: 'timeout', isLocalFault: false, detail: 'no connection' });
+    return nothing;
+  };
+
   function reports(bytes: number): void {
     samples = [{ at: clock.now(), run: RUN, bytes }, ...samples];
   }
@@ -64,7 +86,7 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
   function wal(): WalKnown {
     if (end === 'same' || !isLost) return { samples: new Map([['node-1', samples]]), ends: undefined };
     const promoted = { at: clock.now(), run: { timeline: 2, startedAt: 'tuesday' }, bytes: 600 };
-    const ends = new Map(end === undefined ? [] : [[1, end]]);
+    const ends = new Map(end === 'unknown' ? [] : [[1, end]]);
     return {
       samples: new Map([['node-1', [promoted, ...samples]]]),
       ends: { timeline: 2, primary: 'node-1', ends },
@@ -73,17 +95,26 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
 
   async function start(
     mode: 'planned' | 'always' = 'always',
-    endsAt: 'same' | number | undefined = 'same',
+    endsAt: 'same' | 'unknown' | number = 'same',
+    demoted: LeaveMode = 'close',
   ): Promise<void> {
     const { name, host, port } = login.server;
+    const write = aWritePool();
     isLost = false;
+    isSilent = false;
+    onFreshen = nothing;
+    onDecideIfDue = nothing;
     samples = [];
     reports(500);
     end = endsAt;
     lab = await startProxyLab({
+      pools: [{ ...write, onLeave: { ...write.onLeave, demoted } }],
       moves: { mode, parkTimeoutMs: 60_000 },
       clock,
       wal,
+      dial,
+      onDecideIfDue: () => onDecideIfDue(),
+      freshen: () => Promise.resolve(onFreshen()),
       table: { write: { open: { [name]: { host, port } } } },
     });
   }
@@ -96,6 +127,8 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
     await client.connect();
     return heard;
   }
+
+  const parked = () => until('the park', () => lab.events.some(({ kind }) => kind === 'session_parked'));
 
   /** A session has been asked, and was idle for long since. Then the primary reports its position. */
   async function idleForLong(bytes = 500): Promise<void> {
@@ -137,6 +170,24 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
     expect(lab.events).toContainEqual(expect.objectContaining({ kind: 'session_moved', cause: 'dead' }));
   });
 
+  test('a statement that arrives as its server is found dead is answered by the next one', async () => {
+    await start();
+    const heard = await connect();
+    const pid = await pidOf(heard);
+    await idleForLong();
+    const { name, host, port } = login.server;
+    const standing: Standing = { kind: 'leave', cause: 'dead', why: { code: 'refused' } };
+    onDecideIfDue = () => {
+      onDecideIfDue = nothing;
+      lab.decide({ write: { others: { [name]: { address: { host, port }, standing } } } });
+    };
+    const answer = pidOf(heard);
+    await parked();
+    lab.decide({ write: { open: { [name]: { host, port } } } });
+    expect(await answer).not.toBe(pid);
+    expect([...heard.errors, ...heard.notices]).toEqual([]);
+  });
+
   test('G24: a session that was told of what is lost ends, and one that was idle since before goes on', async () => {
     await start('always', 500);
     const before = await connect();
@@ -153,13 +204,17 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
   });
 
   test('a session waits until the history says where the timeline ended', async () => {
-    await start('always', undefined);
+    await start('always', 'unknown');
     const heard = await connect();
     await pidOf(heard);
     await idleForLong();
     await crash();
     const answer = heard.client.query('select 5 as n');
-    await until('an attempt', () => lab.events.some(({ kind }) => kind === 'session_parked'));
+    const why = 'the history of timelines does not say where timeline 1 ended';
+    await until(
+      'an attempt',
+      async () => (await lab.proxy.sessions({ limit: 1 })).sessions[0]?.moves?.underway?.why === why,
+    );
     expect(lab.events.some(({ kind }) => kind === 'session_moved')).toBe(false);
     end = 500;
     expect((await answer).rows).toEqual([{ n: 5 }]);
@@ -176,6 +231,81 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
     await until('the event', () => lab.closed().length > 0);
     expect(lab.closed()[0]).toMatchObject({ reason: 'backend_closed' });
     expect(lab.events.some(({ kind }) => kind === 'session_parked' || kind === 'session_moved')).toBe(false);
+  });
+
+  test('G24: pg_terminate_backend is delivered while the API is silent', async () => {
+    await start();
+    const heard = await connect();
+    const pid = await pidOf(heard);
+    await idleForLong();
+    const { name, ...address } = login.server;
+    lab.decide({ write: { others: { [name]: { address, standing: SILENT } } } });
+    await login.run(`select pg_terminate_backend(${pid})`);
+    await until('the end', () => heard.errors.length > 0);
+    expect(heard.errors[0]).toMatchObject({ code: '57P01', message: expect.stringContaining('administrator command') });
+    expect(lab.events.some(({ kind }) => kind === 'session_parked' || kind === 'session_moved')).toBe(false);
+  });
+
+  test('a server that its API calls stopping has ended all sessions, although it is too slow to refuse', async () => {
+    await start();
+    const heard = await connect();
+    const pid = await pidOf(heard);
+    await idleForLong();
+    isSilent = true;
+    const { name, ...address } = login.server;
+    lab.decide({ write: { others: { [name]: { address, standing: STOPPING } } } });
+    await login.run(`select pg_terminate_backend(${pid})`);
+    await parked();
+    expect(heard.errors).toEqual([]);
+  });
+
+  test('G24: pg_terminate_backend is delivered while the server is too slow to let anybody in', async () => {
+    await start();
+    const heard = await connect();
+    const pid = await pidOf(heard);
+    await idleForLong();
+    isSilent = true;
+    await login.run(`select pg_terminate_backend(${pid})`);
+    await until('the end', () => heard.errors.length > 0);
+    expect(heard.errors[0]).toMatchObject({ code: '57P01', message: expect.stringContaining('administrator command') });
+    expect(lab.events.some(({ kind }) => kind === 'session_parked' || kind === 'session_moved')).toBe(false);
+  });
+
+  test('a primary that was demoted has ended all sessions, although it lets new ones in', async () => {
+    await start();
+    const heard = await connect();
+    const pid = await pidOf(heard);
+    await idleForLong();
+    const { name, ...address } = login.server;
+    onFreshen = () => lab.decide({ write: { others: { [name]: { address, standing: DEMOTED } } } });
+    await login.run(`select pg_terminate_backend(${pid})`);
+    await parked();
+    expect(heard.errors).toEqual([]);
+  });
+
+  test('an idle session goes on when another primary has superseded its own, which says nothing', async () => {
+    await start('always', 500);
+    const heard = await connect();
+    await heard.client.query("set work_mem = '7MB'");
+    await idleForLong();
+    const { name, ...address } = login.server;
+    lab.decide({ write: { others: { [name]: { address, standing: SUPERSEDED } } } });
+    expect(lab.events.some(({ kind }) => kind === 'session_parked')).toBe(true);
+    isLost = true;
+    lab.decide({ write: { open: { [name]: address } } });
+    expect((await heard.client.query('show work_mem')).rows).toEqual([{ work_mem: '7MB' }]);
+    expect(heard.errors).toEqual([]);
+  });
+
+  test('G24: a superseded primary is not asked: it may have confirmed what the next one lacks', async () => {
+    await start('planned', 'same', 'move');
+    const heard = await connect();
+    await pidOf(heard);
+    const { name, ...address } = login.server;
+    lab.decide({ write: { others: { [name]: { address, standing: SUPERSEDED } } } });
+    await until('the end', () => lab.closed().length > 0);
+    expect(lab.closed()[0]).toMatchObject({ reason: 'evicted_demoted' });
+    expect(lab.events.some(({ kind }) => kind === 'session_parked' || kind === 'session_asked')).toBe(false);
   });
 
   test('a timeout of the server is delivered at once', async () => {

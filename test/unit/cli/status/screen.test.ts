@@ -196,6 +196,10 @@ switchover       from pg-2, scheduled in 90 min
     const moving = { ...counts({ 'pg-2': 1 }), by_state: { holding: 0, relaying: 0, parked: 42, moving: 1 } };
     const text = screen(aStatus({ pools: [aPool('write', ['pg-2'], { sessions: moving })] }));
     expect(text).toContain('\nwrite: 42 sessions parked, 1 logs in at its next server\n');
+    const alone = { ...counts({}), by_state: { holding: 0, moving: 1 } };
+    expect(screen(aStatus({ pools: [aPool('write', [], { sessions: alone })] }))).toContain(
+      'write: 1 session logs in at its next server\n',
+    );
     const one = { ...counts({}), by_state: { holding: 0, parked: 1 } };
     expect(screen(aStatus({ pools: [aPool('write', [], { sessions: one })] }))).toContain('write: 1 session parked\n');
   });

@@ -57,6 +57,7 @@ const PLAN: PlanOfPrimary = {
   sessions_on_primary: 12,
   unreadable_sessions_on_primary: 0,
   moves: null,
+  stays_text: null,
 };
 
 test('the primary is the open member of the exclusive pool', () => {
@@ -106,6 +107,50 @@ describe('a switchover', () => {
       'New clients of pool write wait for 28 s at most.',
       'pg-2 becomes the primary.',
     ]);
+  });
+
+  test('with moves, says how many sessions move, how many stay, and why', () => {
+    const moves = { movable: 9, stays: { listening: 2, advisory_locks: 1 }, unknown: 0 } as const;
+    const plan = { ...PLAN, moves, stays_text: '2 listen, 1 holds an advisory lock' };
+    expect(switchoverConsequences(plan, status(12))).toEqual([
+      'Of 12 sessions on pg-1, 9 move: their clients keep their connections and notice a pause.',
+      '3 stay: 2 listen, 1 holds an advisory lock. They end between two transactions, or after 10 s.',
+      'New clients of pool write wait for 28 s at most.',
+      'pg-2 becomes the primary.',
+    ]);
+  });
+
+  test.each([
+    [
+      { movable: 12, stays: {}, unknown: 0 },
+      ['Of 12 sessions on pg-1, all move: their clients keep their connections and notice a pause.'],
+    ],
+    [
+      { movable: 0, stays: { authentication: 11 }, unknown: 1 },
+      [
+        'Of 12 sessions on pg-1, none moves for certain.',
+        '11 stay: 11 have logins that cannot be repeated. They end between two transactions, or after 10 s.',
+        '1 session could not be asked yet: it is asked when it is idle.',
+      ],
+    ],
+  ] as const)('with moves %j', (moves, first) => {
+    const plan = { ...PLAN, moves, stays_text: '11 have logins that cannot be repeated' };
+    expect(switchoverConsequences(plan, status(12)).slice(0, -2)).toEqual(first);
+  });
+
+  test('with moves, and few sessions', () => {
+    const moves = { movable: 1, stays: { listening: 1 }, unknown: 0 };
+    const plan = { ...PLAN, moves, stays_text: '1 listens', sessions_on_primary: 2 };
+    expect(switchoverConsequences(plan, status(2)).slice(0, -2)).toEqual([
+      'Of 2 sessions on pg-1, 1 moves: its client keeps its connection and notices a pause.',
+      '1 stays: 1 listens. It ends between two transactions, or after 10 s.',
+    ]);
+  });
+
+  test('with moves, and without a session', () => {
+    const moves = { movable: 0, stays: {}, unknown: 0 };
+    const [first] = switchoverConsequences({ ...PLAN, moves, sessions_on_primary: 0 }, status(0));
+    expect(first).toBe('pg-1 is the primary: new clients will wait.');
   });
 
   test('names the sessions that will be cut, and the choice of the cluster', () => {

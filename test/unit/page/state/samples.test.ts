@@ -16,7 +16,7 @@ function samplesUntil(seconds: number, count: number): SamplesDocument {
   return {
     interval_seconds: 5,
     times,
-    pools: { write: { sessions: times.map(() => 1), waiting: times.map(() => 0) } },
+    pools: { write: { sessions: times.map(() => 1), waiting: times.map(() => 0), parked: times.map(() => 0) } },
     members: { gone: { lag_bytes: times.map(() => 9), sessions: times.map(() => 2) } },
   };
 }
@@ -26,7 +26,7 @@ test('a status becomes a sample when a whole interval has passed', () => {
   expect(withSampleOf(samples, at(4.9))).toBe(samples);
   const { times, pools, members } = withSampleOf(samples, at(5));
   expect(times.slice(-2)).toEqual([START, START + 5]);
-  expect(pools['write']).toEqual({ sessions: [1, 1, 1, 7], waiting: [0, 0, 0, 2] });
+  expect(pools['write']).toEqual({ sessions: [1, 1, 1, 7], waiting: [0, 0, 0, 2], parked: [0, 0, 0, 0] });
   expect(pools['read']).toBeUndefined();
   expect(members['gone']).toEqual({ lag_bytes: [9, 9, 9, null], sessions: [2, 2, 2, null] });
   expect(members['pg-1']).toEqual({ lag_bytes: [null, null, null, null], sessions: [null, null, null, 7] });
@@ -53,4 +53,13 @@ test('the newest status is the last point at any time; a clock that was put back
 test('without samples it begins with the status', () => {
   const empty = { interval_seconds: 5, times: [], pools: {}, members: {} };
   expect(withSampleOf(empty, at(0)).times).toEqual([START]);
+});
+
+test('sessions on their way are sessions of their pool, and parked', () => {
+  const [first, ...others] = STATUS.pools;
+  if (first === undefined || first.sessions === null) throw new Error('no pool');
+  const by_state = { ...first.sessions.by_state, parked: 4, moving: 1 };
+  const pools = [{ ...first, sessions: { ...first.sessions, by_state } }, ...others];
+  const write = withSampleOf(samplesUntil(0, 1), at(5, { pools })).pools['write'];
+  expect([write?.sessions.at(-1), write?.parked.at(-1)]).toEqual([7 + 4, 5]);
 });

@@ -110,6 +110,38 @@ test('after stop() it leaves no timer', () => {
   expect(clock.pending()).toBe(0);
 });
 
+test('sessions that may move are parked instead, and those that stay end at the pace of the drain', async () => {
+  const movable = {
+    quietSince: () => 0,
+    request() {},
+    requestWhenIdle() {},
+    lose: () => false,
+    ask() {},
+    shown: () => ({ moved: 0 }),
+  };
+  const [gone, stays] = [
+    { ...aSession('gone', true), movable },
+    { ...aSession('stays', true), movable },
+  ];
+  drains.pace(1);
+  drains.start(
+    aDrain({
+      sessions: () => [gone, stays, idle],
+      parking: {
+        waitMs: 1_000,
+        park: (session, onAnswer) => onAnswer(session === gone ? 'gone' : 'stays'),
+        onStays: (session) => session.end('shutdown'),
+      },
+      limitMs: () => 10_000,
+    }),
+  );
+  expect(ended).toEqual(['idle']);
+  await clock.advance(1_000);
+  expect(ended).toEqual(['idle', 'stays']);
+  drains.stop();
+  expect(clock.pending()).toBe(0);
+});
+
 test('a prompt drain ends its idle sessions in a quarter of its limit, whatever the limit per second', async () => {
   const many = Array.from({ length: 1000 }, () => idle);
   drains.start(aDrain({ sessions: () => many, isPrompt: true, limitMs: () => 4_000 }));

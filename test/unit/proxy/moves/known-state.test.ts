@@ -18,7 +18,7 @@ const stateWith = (role: string): CarriedState => ({
   settings: new Map(),
   privilegedSettings: [],
   custom: new Map(),
-  namedSettings: [],
+  namedSettings: undefined,
   prepared: [],
   role,
   sessionUser: 'app',
@@ -28,6 +28,7 @@ const stateWith = (role: string): CarriedState => ({
   advisoryLocks: 0,
   temporaryObjects: 0,
   temporarySlots: 0,
+  walWriterDelayMs: 200,
 });
 
 class Lab {
@@ -65,8 +66,16 @@ describe('the state of a session', () => {
     expect(lab.known.known()).toBeUndefined();
     const at = lab.clock.now();
     await lab.clock.advance(600);
-    expect(lab.known.known()).toEqual({ state: stateWith('none'), told: { member: 'pg-1', at, run: RUN } });
+    const told = { member: 'pg-1', flushedAt: at + 1_000, run: RUN };
+    expect(lab.known.known()).toEqual({ state: stateWith('none'), told });
     expect(lab.asked).toBe(1);
+  });
+
+  it('takes the delay of the WAL writer into account', async () => {
+    lab.state = { ...stateWith('none'), walWriterDelayMs: 2_000 };
+    const at = lab.clock.now();
+    await lab.clock.advance(600);
+    expect(lab.known.known()?.told.flushedAt).toBe(at + 6_100);
   });
 
   it('stays known after statements that leave nothing', async () => {
@@ -119,6 +128,10 @@ describe('nothing is known', () => {
   it.each<[string, () => void]>([
     ['of a session that cannot move', () => (lab.found = { kind: 'pinned', reason: 'listening' })],
     ['without an answer', () => (lab.state = undefined)],
+    [
+      'while the delay of the WAL writer is not known',
+      () => (lab.state = { ...stateWith('none'), walWriterDelayMs: undefined }),
+    ],
     ['while no WAL position of the member is known', () => (lab.run = undefined)],
   ])('%s', async (_, change) => {
     change();

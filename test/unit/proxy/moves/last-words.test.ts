@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { LastWords } from '../../../../src/proxy/moves/last-words.ts';
+import { isForAll, LastWords, maybeForOne } from '../../../../src/proxy/moves/last-words.ts';
 import { encodeErrorResponse } from '../../../../src/wire/error-response.ts';
 
 const fatal = (sqlState: string): Uint8Array => encodeErrorResponse({ sqlState, message: 'the end' });
@@ -18,7 +18,6 @@ beforeEach(() => {
 describe('the last words of a server that stops', () => {
   it.each(['57P01', '57P02', '57P03'])('are kept back: FATAL %s', (sqlState) => {
     expect(words.take(fatal(sqlState))).toBeUndefined();
-    expect(words.isFatal()).toBe(true);
     expect(words.release()).toEqual(fatal(sqlState));
     expect(words.release()).toBeUndefined();
   });
@@ -30,7 +29,23 @@ describe('the last words of a server that stops', () => {
 
   it('are a warning before a bare end, too', () => {
     expect(words.take(warning('57P02'))).toBeUndefined();
-    expect(words.isFatal()).toBe(false);
+  });
+});
+
+describe('the meaning of last words', () => {
+  it.each([
+    ['57P01', false, true],
+    ['57P02', true, false],
+    ['57P03', false, false],
+  ])('%s: for all sessions %s, perhaps for one alone %s', (sqlState, all, one) => {
+    for (const bytes of [fatal(sqlState), warning(sqlState), Uint8Array.of(...fatal(sqlState), 0x45)]) {
+      expect([isForAll(bytes), maybeForOne(bytes)]).toEqual([all, one]);
+    }
+  });
+
+  it('a crash is for all sessions, whatever else is said', () => {
+    const bytes = Uint8Array.of(...warning('57P02'), ...fatal('57P01'));
+    expect([isForAll(bytes), maybeForOne(bytes)]).toEqual([true, false]);
   });
 });
 

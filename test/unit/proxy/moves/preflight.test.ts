@@ -82,6 +82,43 @@ test('a busy session is asked again when it is idle, and is unknown when the tim
   expect([soon.asked, never.asked, never.listeners(), clock.pending()]).toEqual([2, 1, 0, 0]);
 });
 
+test('sessions that end meanwhile count no more, and nobody waits for them', async () => {
+  const clock = new ManualClock();
+  const [asked, busy, late, before] = [
+    new FakeSession(),
+    new FakeSession().answer('busy'),
+    new FakeSession(),
+    new FakeSession(),
+  ];
+  before.state = 'closing';
+  const counted = preflight([asked, busy, late, before, new FakeSession().answer('movable')], clock);
+  await clock.advance(1_000);
+  late.state = 'closed';
+  late.answer('busy');
+  asked.state = 'closed';
+  busy.state = 'closing';
+  let isOver = false;
+  void counted.then(() => (isOver = true));
+  await clock.advance(200);
+  expect([isOver, before.asked, busy.listeners(), clock.pending()]).toEqual([true, 0, 0, 0]);
+  expect(await counted).toEqual({ movable: 1, stays: {}, unknown: 0 });
+});
+
+test('a session that ends makes room for the next question', async () => {
+  const clock = new ManualClock();
+  const sessions = Array.from({ length: 17 }, () => new FakeSession());
+  const [first, last] = [sessions[0], sessions.at(-1)];
+  void preflight(sessions, clock);
+  await clock.advance(1);
+  expect(last?.asked).toBe(0);
+  if (first !== undefined) first.state = 'closed';
+  await clock.advance(200);
+  expect(last?.asked).toBe(1);
+  // A late answer of the session that has ended.
+  first?.answer('movable');
+  await clock.advance(PREFLIGHT_MS);
+});
+
 test('only some questions are under way at a time, and a late answer changes nothing', async () => {
   const clock = new ManualClock();
   const sessions = Array.from({ length: 40 }, () => new FakeSession());

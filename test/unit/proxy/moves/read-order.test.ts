@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Shown } from '../../../../src/core/caught-up.ts';
 import type { Snapshot } from '../../../../src/core/snapshot.ts';
 import type { WalReport } from '../../../../src/model/moves.ts';
+import type { Address } from '../../../../src/model/member.ts';
 import { ReadOrder } from '../../../../src/proxy/moves/read-order.ts';
 import { aList, aPolicy, aPool, aSnapshot, isPrimary, isReplica } from '../../../support/values/builders.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
@@ -47,4 +48,44 @@ test('a session that waits is lost when its timeline ends', () => {
   expect(order.lost(shown)).toBeUndefined();
   snapshot = led(2);
   expect(order.lost(shown)).toMatch(/on timeline 1, which has ended/);
+});
+
+function at(host: string): Address {
+  return { host, port: 5432 };
+}
+
+test('a server that has left the cluster keeps its timeline, and another server of its name does not count', () => {
+  let snapshot = led(1);
+  const before = snapshot.members.get('pg-2')?.member.postgres;
+  const order = orderWith(() => snapshot);
+  const asked = (address: Address | undefined): unknown => {
+    order.learn();
+    return order.shown('pg-2', STANDBY, address);
+  };
+  expect(asked(before)).toMatchObject({ timeline: 1 });
+  const { members, ...others } = snapshot;
+  snapshot = { ...others, members: new Map([...members].filter(([name]) => name !== 'pg-2')) };
+  expect(asked(before)).toMatchObject({ timeline: 1 });
+  expect(asked(at('10.9.9.9'))).toMatch(/timeline of pg-2 is not known/);
+  // The name has a new server.
+  const next = members.get('pg-2');
+  if (next === undefined) throw new Error('pg-2 is a member');
+  const record = { ...next, member: { ...next.member, postgres: at('10.9.9.8') } };
+  snapshot = { ...others, members: new Map([...members, ['pg-2', record]]) };
+  expect(asked(at('10.9.9.7'))).toMatch(/timeline of pg-2 is not known/);
+  expect(asked(at('10.9.9.8'))).toMatchObject({ timeline: 1 });
+  snapshot = { ...snapshot, highestTimeline: 2 };
+  expect(asked(before)).toMatch(/timeline 1, which has ended/);
+});
+
+test('a server of another cluster has no timeline', () => {
+  const snapshot = led(1);
+  const record = snapshot.members.get('pg-2');
+  if (record === undefined) throw new Error('pg-2 is a member');
+  const order = orderWith(() => snapshot);
+  const mismatch = { at: 2, detail: 'another system identifier' };
+  const other = { ...snapshot, members: new Map([['pg-2', { ...record, mismatch } as typeof record]]) };
+  const strangers = orderWith(() => other);
+  expect(order.shown('pg-2', STANDBY, record.member.postgres)).toMatchObject({ timeline: 1 });
+  expect(strangers.shown('pg-2', STANDBY, record.member.postgres)).toMatch(/timeline of pg-2 is not known/);
 });

@@ -69,9 +69,6 @@ function start(inputs: Partial<RelayInputs> = {}): Relay {
   const relay = new Relay({
     client,
     backend,
-    packet: Buffer.from('startup'),
-    opening: new Uint8Array(0),
-    hasClientEnded: false,
     taps: undefined,
     gate: () => {},
     traffic: none,
@@ -82,7 +79,7 @@ function start(inputs: Partial<RelayInputs> = {}): Relay {
     onEnded: (ending) => endings.push(ending),
     ...inputs,
   });
-  relay.start();
+  relay.start({ packet: Buffer.from('startup'), bytes: new Uint8Array(0), hasEnded: false });
   return relay;
 }
 

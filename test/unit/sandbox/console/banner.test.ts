@@ -17,6 +17,7 @@ const FACTS: BannerFacts = {
   program: 'pointsman',
   commandsConfig: undefined,
   hasBranches: false,
+  hasMoves: false,
   platform: undefined,
   hasPsql: true,
 };
@@ -66,4 +67,16 @@ test('with a platform: the commands, and the address that checks a request', () 
   expect(text).toContain(`pointsman incidents upload latest ${file}`);
   expect(text).toContain(' http://127.0.0.1:23001/message-check ');
   expect(text).not.toContain('branches');
+});
+
+test('with moves: a session to leave open, and the command that takes its server away', () => {
+  expect(banner(FACTS)).not.toContain('Moves');
+  const facts = { ...FACTS, hasMoves: true, commandsConfig: '/tmp/sandbox/pointsman.yaml' };
+  const text = banner(facts);
+  expect(text).toMatch(/^ {2}Moves +psql postgresql:\/\/app:app@127\.0\.0\.1:6432\/app {5}# /m);
+  expect(text).toContain('pointsman switchover -c /tmp/sandbox/pointsman.yaml ');
+  expect(text).toContain('pointsman sessions -c /tmp/sandbox/pointsman.yaml ');
+  const without = banner({ ...facts, hasPsql: false });
+  expect(without).not.toContain('psql');
+  expect(without).toContain('pointsman switchover -c /tmp/sandbox/pointsman.yaml ');
 });

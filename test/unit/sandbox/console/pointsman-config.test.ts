@@ -9,6 +9,7 @@ const ROUTED: Routed = {
   members: [{ name: 'pg-1', host: '127.0.0.1', port: 21001, api: 'http://127.0.0.1:22001' }],
   branches: undefined,
   platform: undefined,
+  moves: undefined,
 };
 const ADDRESSES = { write: '127.0.0.1:6432', read: '127.0.0.1:6433', admin: '127.0.0.1:8432' };
 
@@ -41,4 +42,18 @@ test.each(['general', 'beta'] as const)('with a platform: everything that a comm
     skills: { dialect, filesField: at.skillsField, extraFields: {} },
     files: { field: at.fileField, extraFields: {} },
   });
+});
+
+test('with moves: the role of the application, the lookup role, and each planned way out of a pool', () => {
+  expect(loaded(ROUTED).moves).toBeUndefined();
+  const moves = { role: 'app', lookupUser: 'lookup', passwordFile: '/tmp/password' };
+  const config = loaded({ ...ROUTED, moves });
+  expect(config.moves).toMatchObject({
+    mode: 'always',
+    roles: ['app'],
+    verifiers: { user: 'lookup', passwordFile: '/tmp/password', database: 'postgres' },
+  });
+  const [write, read] = config.pools;
+  expect(write?.onLeave).toMatchObject({ demoted: 'move', operator: 'move' });
+  expect(read?.onLeave).toMatchObject({ lagging: 'move', promoted: 'move', fallback_over: 'move', operator: 'move' });
 });

@@ -36,6 +36,7 @@ function aSandbox({ leader = 'pg-1', faulty = [], fails }: Situation = {}): { sa
     superuser: { user: 'postgres', password: 'secret' },
     branches: undefined,
     platform: undefined,
+    moves: undefined,
     leader: () => members.find(({ name }) => name === leader),
     faulty: () => faulty,
     isHealthy: () => Promise.resolve(true),

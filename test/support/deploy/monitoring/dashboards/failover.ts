@@ -17,7 +17,7 @@ const summary: Row = {
   panels: [
     stat({
       title: 'Without a route',
-      description: 'Time without a route by pool and cause. The causes switchover and drained are planned.',
+      description: 'Time without a route by pool and cause. The causes switchover, restart and drained are planned.',
       queries: [[`max by (pool, cause) (increase(${NO_ROUTE}${RANGE})) > 0`, '{{pool}}: {{cause}}']],
       unit: 's',
       alerts: ['PointsmanPoolClosed'],

@@ -1,0 +1,62 @@
+// A restart that moves sessions. The member's sessions leave it before its PostgreSQL stops: those that can move are
+// parked, and go on at another member of their pool, or at this one when it is back. The others end between two
+// transactions. A time limit in the snapshot ends that even if no answer comes.
+import type { Handover } from '../core/snapshot.ts';
+import type { Clock } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
+import type { MovesPolicy } from '../model/moves.ts';
+import type { ClusterControl, ClusterOperation } from './control.ts';
+import { News } from './switchover/news.ts';
+
+export interface RestartSite {
+  readonly clock: Clock;
+  /** As it is now. Undefined: no session moves, and PostgreSQL itself ends the sessions of a restart. */
+  readonly moves: () => Pick<MovesPolicy, 'waitMs' | 'parkTimeoutMs'> | undefined;
+  /** Synchronous. Undefined: the handover is over. */
+  readonly handOver: (handover: Handover | undefined) => void;
+  /** Sessions on the member in all processes. Never rejects. */
+  readonly sessions: (member: MemberName) => Promise<number>;
+}
+
+/** How often the number of sessions is read. Milliseconds. */
+const POLL_MS = 25;
+/** After the end of the time for transactions: workers report with a delay. Milliseconds. */
+const SLACK_MS = 500;
+
+type Restart = Extract<ClusterOperation, { kind: 'restart' }>;
+
+/** Restarts that happen now move sessions; all else is left to `control`. */
+export function withParking(control: ClusterControl, site: RestartSite): ClusterControl {
+  return {
+    get source() {
+      return control.source;
+    },
+    report: () => control.report(),
+    history: () => control.history(),
+    config: () => control.config(),
+    plan: (operation) => control.plan(operation),
+    async perform(operation) {
+      const isNow = operation.kind === 'restart' && operation.schedule === undefined;
+      // A refusal must not touch a session.
+      if (!isNow || site.moves() === undefined || (await control.plan(operation)).kind === 'unreadable') {
+        return control.perform(operation);
+      }
+      try {
+        await takeSessions(operation, site);
+        return await control.perform(operation);
+      } finally {
+        site.handOver(undefined);
+      }
+    },
+  };
+}
+
+/** Resolves when the member has no session any more, or the time for its transactions is over. */
+async function takeSessions({ member }: Restart, { clock, moves, handOver, sessions }: RestartSite): Promise<void> {
+  const { waitMs = 0, parkTimeoutMs = 0 } = moves() ?? {};
+  const since = clock.now();
+  const mostMs = waitMs + parkTimeoutMs;
+  handOver({ operation: 'restart', member, phase: 'drain', since, mostMs, transactionMs: waitMs });
+  const news = new News(clock);
+  while (clock.now() < since + waitMs + SLACK_MS && (await sessions(member)) > 0) await news.next(POLL_MS);
+}

@@ -1,0 +1,57 @@
+// The lines of the charts of the last hour, from the samples. Pure.
+import type { SamplesDocument } from '../../admin/schema/samples.ts';
+
+/** In one chart. More could not be told apart. */
+const MOST_LINES = 8;
+
+export interface Line {
+  readonly name: string;
+  /** As many as there are times. Null: unknown, so the line has a gap. */
+  readonly values: readonly (number | null)[];
+}
+
+export interface Shown {
+  readonly times: readonly number[];
+  readonly sessions: readonly Line[];
+  readonly waiting: readonly Line[];
+  readonly lag: readonly Line[];
+  /** Members with lag that have no line. */
+  readonly leftOut: number;
+}
+
+export const NO_LINES: Shown = { times: [], sessions: [], waiting: [], lag: [], leftOut: 0 };
+
+export function linesOf({ times, pools, members }: SamplesDocument): Shown {
+  const all = Object.entries(pools).slice(0, MOST_LINES);
+  const lagging = Object.entries(members)
+    .map(([name, { lag_bytes }]): Line => ({ name, values: lag_bytes }))
+    .filter(({ values }) => values.some((value) => value !== null));
+  return {
+    times,
+    sessions: [...all.map(([name, { sessions }]) => ({ name, values: sessions })), ...parkedOf(all)].slice(
+      0,
+      MOST_LINES,
+    ),
+    waiting: all.map(([name, series]) => ({ name, values: series.waiting })),
+    lag: mostLag(lagging),
+    leftOut: Math.max(0, lagging.length - MOST_LINES),
+  };
+}
+
+/** Of the pools that had one: without moves there is no such line. */
+function parkedOf(pools: readonly [string, SamplesDocument['pools'][string]][]): readonly Line[] {
+  return pools
+    .map(([name, { parked }]): Line => ({ name: `${name}, parked`, values: parked }))
+    .filter((line) => most(line) > 0);
+}
+
+function most({ values }: Line): number {
+  return Math.max(0, ...values.map((value) => value ?? 0));
+}
+
+/** In the order of the members, so that a line keeps its colour. */
+function mostLag(lines: readonly Line[]): readonly Line[] {
+  if (lines.length <= MOST_LINES) return lines;
+  const kept = new Set(lines.toSorted((a, b) => most(b) - most(a)).slice(0, MOST_LINES));
+  return lines.filter((line) => kept.has(line));
+}

@@ -1,0 +1,22 @@
+// The facts of a session that are known without a question, for the decision whether it can move.
+import type { MoveFacts } from '../../core/movable.ts';
+import { startupParameters } from '../../wire/startup.ts';
+import type { Interposed } from './interposed.ts';
+import type { MovableInputs } from './moving-host.ts';
+
+export function factsOf({ mover, packet }: MovableInputs, interposed: Interposed): MoveFacts {
+  const loginRole = roleOf(packet);
+  return {
+    isReadable: interposed.session()?.activity() !== undefined,
+    isReplication: startupParameters(packet).has('replication'),
+    isRoleConfigured: mover.isRoleConfigured(loginRole),
+    canLogInAgain: interposed.isLoggingIn() || mover.canLogInAgain(interposed.login().login),
+    ...interposed.memory.facts(),
+    loginRole,
+  };
+}
+
+/** The role in a startup packet. */
+export function roleOf(packet: Uint8Array): string {
+  return startupParameters(packet).get('user') ?? '';
+}

@@ -1,0 +1,24 @@
+// The rule for the next server of a session: it must have all that the session's old server has shown to it.
+import type { CatchUp, Shown } from '../../core/caught-up.ts';
+import type { Address, MemberName } from '../../model/member.ts';
+import type { WalReport } from '../../model/moves.ts';
+import type { CompareWal } from './catching-up.ts';
+
+export interface MoveOrder {
+  /** To be called synchronously with the member's answer. A text says why no other server can be compared with it. */
+  shown(member: MemberName, wal: WalReport | undefined, address?: Address): Shown | string;
+  /** The reason why no server can be proven to have as much any more. Undefined: one may be. */
+  lost(shown: Shown): string | undefined;
+  /** Good enough to choose where to log in. */
+  seemsCaughtUp(shown: Shown, member: MemberName): boolean;
+  /** For the login at the member. */
+  bind(shown: Shown, member: MemberName): BoundOrder;
+}
+
+/**
+ * `catch_up`: the server is waited for before the session is restored. `succeed`: the server has it or not, so it is
+ * asked with the restore. `wal`: the server's words; undefined: not understood.
+ */
+export type BoundOrder =
+  | { readonly kind: 'catch_up'; readonly compare: CompareWal }
+  | { readonly kind: 'succeed'; readonly compare: (wal: WalReport | undefined) => CatchUp };

@@ -1,0 +1,27 @@
+// The state of a session as one text, where it is kept for long: as objects it would take several times the memory.
+import type { CarriedState } from '../../model/moves.ts';
+
+/** Maps are no part of JSON. */
+interface Packed extends Omit<CarriedState, 'settings' | 'custom'> {
+  readonly settings: readonly (readonly [string, string])[];
+  readonly custom: readonly (readonly [string, string])[];
+}
+
+/** The same answers of a server have the same texts. The names and the position that came along are left out. */
+export function packState(state: CarriedState): string {
+  const { settings, custom } = state;
+  const packed: Packed = {
+    ...state,
+    settings: [...settings],
+    custom: [...custom],
+    namedSettings: undefined,
+    wal: undefined,
+  };
+  return JSON.stringify(packed);
+}
+
+/** `text`: of `packState`. */
+export function unpackState(text: string): CarriedState {
+  const packed: Packed = JSON.parse(text);
+  return { ...packed, settings: new Map(packed.settings), custom: new Map(packed.custom) };
+}

@@ -1,0 +1,40 @@
+// The next step of a parked session, in words: for an operator, and for the client whose time is over. Pure.
+import type { Shown } from '../../core/caught-up.ts';
+import { describeHold, durationText } from '../../core/describe.ts';
+import type { Route } from '../../core/routing-table.ts';
+import type { MemberName } from '../../model/member.ts';
+
+export interface WaitFacts {
+  readonly from: MemberName;
+  /** `unsure`: its old server is being asked whether it goes on. `paused`: the last attempt did not succeed. */
+  readonly place: 'unsure' | 'queued' | 'paused';
+  /** Of its pool. Undefined: the pool is no longer configured. */
+  readonly route: Route | undefined;
+  /** Why the pool takes no more sessions, although its route is open. */
+  readonly limit: string | undefined;
+  /** Its next server must have that too. */
+  readonly shown: Shown | undefined;
+  readonly seemsCaughtUp: (shown: Shown, member: MemberName) => boolean;
+}
+
+export function waitsFor({ from, place, route, limit, shown, seemsCaughtUp }: WaitFacts): string {
+  if (place === 'unsure') return `certainty that ${from} is lost`;
+  if (route === undefined) return 'a route: the configuration no longer has its pool';
+  if (route.kind === 'hold') return `a route: ${describeHold(route.cause)}`;
+  if (route.kind === 'closed') return 'a route: no eligible member';
+  if (limit !== undefined) return `a free place: ${limit}`;
+  if (shown !== undefined && !route.targets.some(({ member }) => seemsCaughtUp(shown, member))) {
+    return `a member that shows all that ${from} has shown`;
+  }
+  return place === 'paused' ? 'its next attempt' : 'its turn (moves.concurrent, moves.per_second)';
+}
+
+/** DETAIL of a session whose time is over. `waited`: absent while it is logged in at its next server. */
+export function tooLateText(limitMs: number, waited: string | undefined, lastFailure: string | undefined): string {
+  const parts = [
+    `no next server within ${durationText(limitMs)}`,
+    ...(waited === undefined ? [] : [`it waited for ${waited}`]),
+    ...(lastFailure === undefined ? [] : [lastFailure]),
+  ];
+  return parts.join('; ');
+}

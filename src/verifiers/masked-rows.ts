@@ -1,0 +1,97 @@
+// Takes the values out of the rows that a server sends, before the library `pg` sees them: the library makes a string
+// of every value, and nobody can overwrite a string. In their place it reads letters x.
+const HEADER = 5;
+const DATA_ROW = 0x44;
+const MASK = 0x78;
+/** The header of a row has the number of its values, that of a value its length. Bytes. */
+const [COUNT, LENGTH] = [2, 4];
+
+export type MaskedRow = readonly (Buffer | null)[];
+
+export class MaskedRows {
+  readonly #header = Buffer.alloc(HEADER);
+  #headerFill = 0;
+  /** Body bytes to come. */
+  #left = 0;
+  /** Of a row. */
+  #body: Buffer | undefined;
+  #bodyFill = 0;
+  /** The next value begins here, behind its length. */
+  #valueAt = 0;
+  #rows: MaskedRow[] = [];
+
+  /** The next bytes of the server, from its first one on. They are changed in place. */
+  take(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length;) {
+      if (this.#left === 0) at = this.#takeHeader(chunk, at);
+      else if (this.#body === undefined) {
+        const skipped = Math.min(this.#left, chunk.length - at);
+        this.#left -= skipped;
+        at += skipped;
+      } else {
+        chunk[at] = this.#takeByte(this.#body, chunk[at] ?? 0);
+        at += 1;
+      }
+    }
+  }
+
+  /** The rows so far, which are the caller's from now on. */
+  rows(): readonly MaskedRow[] {
+    const rows = this.#rows;
+    this.#rows = [];
+    return rows;
+  }
+
+  #takeHeader(chunk: Buffer, from: number): number {
+    const taken = Math.min(HEADER - this.#headerFill, chunk.length - from);
+    chunk.copy(this.#header, this.#headerFill, from, from + taken);
+    this.#headerFill += taken;
+    if (this.#headerFill === HEADER) {
+      this.#headerFill = 0;
+      this.#left = Math.max(0, this.#header.readInt32BE(1) - LENGTH);
+      this.#body = this.#header[0] === DATA_ROW && this.#left > 0 ? Buffer.alloc(this.#left) : undefined;
+      this.#bodyFill = 0;
+      this.#valueAt = COUNT + LENGTH;
+    }
+    return from + taken;
+  }
+
+  /** Returns the byte that stays in its place. */
+  #takeByte(body: Buffer, byte: number): number {
+    const at = this.#bodyFill;
+    body[at] = byte;
+    this.#bodyFill += 1;
+    this.#left -= 1;
+    const isValue = at >= this.#valueAt;
+    // The last byte of a value, or the last byte of the length of an empty one.
+    const end = at + 1 >= this.#valueAt ? this.#valueAt + this.#lengthBefore(body) : Infinity;
+    if (at + 1 === end) this.#valueAt = end + LENGTH;
+    if (this.#left === 0) this.#end(body);
+    return isValue ? MASK : byte;
+  }
+
+  /** Of the value at hand. Null counts as empty. */
+  #lengthBefore(body: Buffer): number {
+    return Math.max(0, body.readInt32BE(this.#valueAt - LENGTH));
+  }
+
+  #end(body: Buffer): void {
+    this.#body = undefined;
+    const row: (Buffer | null)[] = [];
+    for (let at = COUNT; at + LENGTH <= body.length;) {
+      const length = body.readInt32BE(at);
+      at += LENGTH;
+      row.push(length < 0 ? null : copyOf(body.subarray(at, at + length)));
+      at += Math.max(0, length);
+    }
+    body.fill(0);
+    this.#rows.push(row);
+  }
+}
+
+/** With memory of its own. */
+function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.alloc(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}

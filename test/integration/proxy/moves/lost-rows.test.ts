@@ -1,0 +1,111 @@
+// A session is parked while its primary still answers, and then the primary is lost, with a standby that is behind. The
+// session goes on only at a server that has everything that the session was told.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Standing } from '../../../../src/core/standing.ts';
+import type { PostgresServer } from '../../../../src/sandbox/postgres/server.ts';
+import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { describeUnless } from '../../../support/runner/unless-missing.ts';
+import {
+  addressOf,
+  ask,
+  choicesHere,
+  prepareServers,
+  startAs,
+  startReplication,
+} from '../../../support/sandbox/postgres.ts';
+import { until } from '../../../support/waiting/until.ts';
+
+const LIMIT_MS = 30_000;
+const LEAVING: Standing = { kind: 'leave', cause: 'switchover', why: { code: 'switchover_running', since: 0 } };
+
+interface Scene {
+  readonly lab: ProxyLab;
+  readonly first: PostgresServer;
+  readonly second: PostgresServer;
+  readonly client: Client;
+  readonly errors: Error[];
+}
+
+async function park({ lab, first }: Scene): Promise<void> {
+  lab.decide({ write: { others: { [first.name]: { address: addressOf(first), standing: LEAVING } } } });
+  await until('the park', () => lab.events.some(({ kind }) => kind === 'session_parked'), LIMIT_MS);
+}
+
+async function promoteSecond({ lab, second }: Scene): Promise<void> {
+  const file = join(second.dataDirectory, 'pg_hba.conf');
+  await writeFile(file, `host all app 127.0.0.1/32 trust\n${await readFile(file, 'utf8')}`);
+  await second.promote();
+  await second.query('select pg_reload_conf()');
+  lab.decide({ write: { open: { [second.name]: addressOf(second) } } });
+}
+
+const CHOICES = await choicesHere();
+
+describeUnless(missingForSandbox, 'a primary that is lost while its sessions are parked', () => {
+  describe.each(CHOICES)('on PostgreSQL %s', (choice) => {
+    async function play(): Promise<Scene> {
+      const servers = await prepareServers(2, choice);
+      const [first, second] = [servers.server(0), servers.server(1)];
+      await startReplication(first, second);
+      const file = join(first.dataDirectory, 'pg_hba.conf');
+      await writeFile(file, `host all app 127.0.0.1/32 trust\n${await readFile(file, 'utf8')}`);
+      await first.query('select pg_reload_conf()');
+      await first.query('create role app login');
+      await first.query('create table visits (id int primary key)');
+      await first.query('grant all on visits to app');
+      const lab = await startProxyLab({ moves: { parkTimeoutMs: LIMIT_MS } });
+      const client = new Client({ ...lab.address('write'), user: 'app', database: 'postgres' });
+      const errors: Error[] = [];
+      client.on('error', (error) => errors.push(error));
+      onTestFinished(async () => {
+        await client.end().catch(() => {});
+        await lab.end();
+      });
+      lab.decide({ write: { open: { [first.name]: addressOf(first) } } });
+      await client.connect();
+      await client.query("set work_mem = '7MB'");
+      return { lab, first, second, client, errors };
+    }
+
+    test('G24: with a row that only the lost primary had, the session ends', { timeout: 60_000 }, async () => {
+      const scene = await play();
+      const { first, second, client, errors, lab } = scene;
+      await second.stop('immediate');
+      // Acknowledged, and on no other server.
+      await client.query('insert into visits values (101)');
+      await park(scene);
+      await first.stop('immediate');
+      await startAs(second, first);
+      await promoteSecond(scene);
+      await until(
+        'the end',
+        () => lab.closed().length > 0 || lab.events.some(({ kind }) => kind === 'session_moved'),
+        LIMIT_MS,
+      );
+      expect(lab.closed()[0]).toMatchObject({ reason: 'move_uncovered' });
+      await until('the error', () => errors.length > 0, LIMIT_MS);
+      expect(errors[0]).toMatchObject({ code: '57P01' });
+      expect(await ask(second, 'select count(*) from visits')).toBe('0');
+    });
+
+    test('G24: with all rows on the next primary, the session goes on', { timeout: 60_000 }, async () => {
+      const scene = await play();
+      const { first, second, client, errors } = scene;
+      await client.query('insert into visits values (101)');
+      const written = await ask(first, 'select pg_current_wal_insert_lsn()');
+      const hasAll = `select pg_last_wal_replay_lsn() >= '${written}'`;
+      await park(scene);
+      await until('the row on the standby', async () => (await ask(second, hasAll)) === 'true', LIMIT_MS);
+      await first.stop('immediate');
+      await promoteSecond(scene);
+      expect((await client.query('show work_mem')).rows).toEqual([{ work_mem: '7MB' }]);
+      expect((await client.query('select id from visits')).rows).toEqual([{ id: 101 }]);
+      expect(errors).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,89 @@
+// A restart that moves sessions: the member's sessions leave before the request, and come back after the answer.
+import { beforeEach, expect, test } from 'vitest';
+import type { ClusterControl, ClusterOperation } from '../../../src/cluster/control.ts';
+import { withParking } from '../../../src/cluster/restart-in-place.ts';
+import type { RestartSite } from '../../../src/cluster/restart-in-place.ts';
+import type { Handover } from '../../../src/core/snapshot.ts';
+import { fakeControl } from '../../support/fakes/fake-control.ts';
+import type { FakeControl } from '../../support/fakes/fake-control.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+
+const RESTART: ClusterOperation = { kind: 'restart', member: 'pg-1' };
+const MOVES = { waitMs: 5_000, parkTimeoutMs: 30_000 };
+
+let clock: ManualClock;
+let control: FakeControl;
+let handovers: (Handover | undefined)[];
+let sessions: number;
+let moves: typeof MOVES | undefined;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  control = fakeControl();
+  handovers = [];
+  sessions = 2;
+  moves = MOVES;
+});
+
+function parking(): ClusterControl {
+  const site: RestartSite = {
+    clock,
+    moves: () => moves,
+    handOver: (handover) => void handovers.push(handover),
+    sessions: () => Promise.resolve(sessions),
+  };
+  return withParking(control, site);
+}
+
+test('the sessions leave the member before the request, and the handover ends with the answer', async () => {
+  const answer = Promise.withResolvers<undefined>();
+  control.result = () => answer.promise.then(() => ({ kind: 'done', text: 'done', reason: 'ok' }));
+  const since = clock.now();
+  const done = parking().perform(RESTART);
+  await clock.advance(1_000);
+  expect(control.performed).toEqual([]);
+  expect(handovers).toEqual([
+    { operation: 'restart', member: 'pg-1', phase: 'drain', since, mostMs: 35_000, transactionMs: 5_000 },
+  ]);
+  sessions = 0;
+  await clock.advance(25);
+  expect([control.performed, handovers.length]).toEqual([[RESTART], 1]);
+  answer.resolve(undefined);
+  expect(await done).toMatchObject({ kind: 'done' });
+  expect(handovers.at(-1)).toBeUndefined();
+});
+
+test('sessions that stay do not prevent it: their time ends', async () => {
+  const done = parking().perform(RESTART);
+  await clock.advance(5_000);
+  expect(control.performed).toEqual([]);
+  await clock.advance(1_000);
+  await done;
+  expect(control.performed).toEqual([RESTART]);
+});
+
+test('the handover ends whatever the answer is', async () => {
+  sessions = 0;
+  control.result = () => Promise.reject(new Error('no answer'));
+  await expect(parking().perform(RESTART)).rejects.toThrow('no answer');
+  expect(handovers).toEqual([expect.anything(), undefined]);
+});
+
+test('a restart that a rule refuses takes no session', async () => {
+  control.isReadable = false;
+  await parking().perform(RESTART);
+  expect([control.performed, handovers]).toEqual([[RESTART], []]);
+});
+
+test('without moves, at a later time, and for every other operation nothing is taken', async () => {
+  const others: readonly ClusterOperation[] = [
+    { ...RESTART, schedule: '2026-12-01T02:00:00+00:00' },
+    { kind: 'switchover', leader: 'pg-1' },
+    { kind: 'pause' },
+  ];
+  for (const operation of others) await parking().perform(operation);
+  moves = undefined;
+  await parking().perform(RESTART);
+  expect([control.performed.length, handovers]).toEqual([4, []]);
+  expect(parking().source).toBe(control.source);
+});

@@ -1,0 +1,202 @@
+// The order in which sessions are parked: the longest idle first, the busy last, some at a time, and nobody waits for
+// sessions that do not answer.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Parking } from '../../../../src/proxy/ending/parking.ts';
+import type { ParkAnswer, ParkingSession } from '../../../../src/proxy/ending/parking.ts';
+import { aRegisteredSession } from '../../../support/values/sessions.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+
+const NOW = 100_000;
+const BUSY_AFTER_MS = 5_000;
+
+interface Fake {
+  readonly session: ParkingSession;
+  isIdle: boolean;
+  /** The server has answered, and the session is idle. */
+  becomeIdle(): void;
+  listeners(): number;
+}
+
+let clock: ManualClock;
+let parking: Parking | undefined;
+/** Ids, in the order of the questions. */
+let asked: number[];
+let stayed: number[];
+let answers: Map<number, (answer: ParkAnswer) => void>;
+/** Undefined: a question is answered by the test. */
+let answerAtOnce: ParkAnswer | undefined;
+
+beforeEach(() => {
+  clock = new ManualClock(NOW);
+  [asked, stayed, answers, answerAtOnce] = [[], [], new Map(), 'gone'];
+});
+
+afterEach(() => {
+  parking?.stop();
+  expect(clock.pending()).toBe(0);
+});
+
+function aSession(id: number, idleForMs: number | 'busy'): Fake {
+  const listeners = new Set<() => void>();
+  const fake: Fake = {
+    isIdle: idleForMs !== 'busy',
+    becomeIdle(): void {
+      fake.isIdle = true;
+      for (const run of listeners) run();
+    },
+    listeners: () => listeners.size,
+    session: {
+      ...aRegisteredSession({
+        id,
+        isIdle: () => fake.isIdle,
+        onIdle(run) {
+          listeners.add(run);
+          return () => listeners.delete(run);
+        },
+      }),
+      movable: {
+        quietSince: () => NOW - (idleForMs === 'busy' ? 0 : idleForMs),
+        request() {},
+        requestWhenIdle() {},
+        lose: () => false,
+        ask() {},
+        shown: () => ({ moved: 0 }),
+      },
+    },
+  };
+  return fake;
+}
+
+function park(fakes: readonly Fake[]): void {
+  parking = new Parking({
+    clock,
+    sessions: fakes.map(({ session }) => session),
+    busyAfterMs: BUSY_AFTER_MS,
+    park(session, onAnswer) {
+      asked.push(session.id);
+      if (answerAtOnce === undefined) answers.set(session.id, onAnswer);
+      else onAnswer(answerAtOnce);
+    },
+    onStays: ({ id }) => stayed.push(id),
+  });
+  parking.start();
+}
+
+function answer(id: number, found: ParkAnswer = 'gone'): void {
+  answers.get(id)?.(found);
+}
+
+test('the longest idle is first, and sessions that had an answer in the last second come last', () => {
+  park([aSession(1, 20), aSession(2, 5_000), aSession(3, 90_000), aSession(4, 1_000), aSession(5, 999)]);
+  expect(asked).toEqual([3, 2, 4, 5, 1]);
+});
+
+test('some sessions are asked at a time, and the next one when one has answered', () => {
+  answerAtOnce = undefined;
+  park(Array.from({ length: 40 }, (_, at) => aSession(at, 50_000 - at)));
+  expect(asked).toHaveLength(16);
+  answer(3);
+  expect(asked.at(-1)).toBe(16);
+  answer(16);
+  expect(asked).toHaveLength(18);
+});
+
+test('a session in a transaction is asked at its next pause, once the idle ones have answered', () => {
+  answerAtOnce = undefined;
+  const busy = aSession(0, 'busy');
+  park([busy, aSession(1, 60_000), aSession(2, 60_000)]);
+  busy.becomeIdle();
+  answer(1);
+  expect(asked).not.toContain(0);
+  answer(2);
+  expect(asked.at(-1)).toBe(0);
+  expect(busy.listeners()).toBe(0);
+});
+
+test('busy sessions do not wait long for the last answers of idle ones', async () => {
+  answerAtOnce = undefined;
+  park([aSession(0, 10), aSession(1, 60_000), aSession(2, 60_000)]);
+  answer(2);
+  await clock.advance(249);
+  expect(asked).not.toContain(0);
+  await clock.advance(1);
+  expect(asked.at(-1)).toBe(0);
+});
+
+test('a pause that is over is not used: the session is asked at its next one', () => {
+  answerAtOnce = undefined;
+  const busy = aSession(0, 'busy');
+  park([busy, aSession(1, 60_000)]);
+  busy.becomeIdle();
+  busy.isIdle = false;
+  answer(1);
+  expect(asked).not.toContain(0);
+  busy.becomeIdle();
+  expect(asked.at(-1)).toBe(0);
+});
+
+test('when idle sessions do not answer, busy ones are asked all the same, as soon as there is room', async () => {
+  answerAtOnce = undefined;
+  const busy = aSession(0, 'busy');
+  park([busy, ...Array.from({ length: 40 }, (_, at) => aSession(at + 1, 60_000 - at))]);
+  busy.becomeIdle();
+  answer(1);
+  expect(asked.at(-1)).toBe(17);
+  await clock.advance(BUSY_AFTER_MS);
+  answer(2);
+  expect(asked.at(-1)).toBe(0);
+  answer(3);
+  expect(asked.at(-1)).toBe(18);
+});
+
+test('the end of a long transaction is used before the turn of the busy ones', async () => {
+  answerAtOnce = undefined;
+  const [long, short] = [aSession(100, 'busy'), aSession(101, 'busy')];
+  park([long, short, ...Array.from({ length: 40 }, (_, at) => aSession(at + 1, 60_000 - at))]);
+  short.becomeIdle();
+  await clock.advance(1_000);
+  long.becomeIdle();
+  short.becomeIdle();
+  answer(1);
+  answer(2);
+  expect(asked.slice(16)).toEqual([100, 17]);
+});
+
+test('a session that stays is reported, and one that was busy after all is asked at its next pause', () => {
+  answerAtOnce = undefined;
+  const [first, second] = [aSession(1, 60_000), aSession(2, 50_000)];
+  park([first, second]);
+  answer(1, 'stays');
+  second.isIdle = false;
+  answer(2, 'busy');
+  expect([asked, stayed]).toEqual([[1, 2], [1]]);
+  second.becomeIdle();
+  expect(asked).toEqual([1, 2, 2]);
+});
+
+test('an idle session that goes to work before it is asked counts as busy', () => {
+  answerAtOnce = undefined;
+  const late = aSession(0, 2_000);
+  const others = Array.from({ length: 16 }, (_, at) => aSession(at + 1, 60_000));
+  park([late, ...others]);
+  late.isIdle = false;
+  for (const { session } of others) answer(session.id);
+  expect(asked).not.toContain(0);
+  late.becomeIdle();
+  expect(asked.at(-1)).toBe(0);
+});
+
+test('ten thousand sessions that answer at once are no problem', () => {
+  answerAtOnce = 'stays';
+  park(Array.from({ length: 10_000 }, (_, at) => aSession(at, 60_000)));
+  expect(stayed).toHaveLength(10_000);
+});
+
+test('after stop() nobody is asked, and no listener is left', () => {
+  answerAtOnce = undefined;
+  const busy = aSession(0, 'busy');
+  park([busy, ...Array.from({ length: 17 }, (_, at) => aSession(at + 1, 60_000 - at))]);
+  parking?.stop();
+  answer(1, 'stays');
+  expect([asked.length, stayed, busy.listeners()]).toEqual([16, [], 0]);
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { SharedValues } from '../../../src/proxy/shared-values.ts';
+
+test('equal keys have one value, different keys have their own', () => {
+  const shared = new SharedValues<Uint8Array>();
+  const first = Uint8Array.of(1);
+  expect(shared.share('a', first)).toBe(first);
+  expect(shared.share('a', Uint8Array.of(1))).toBe(first);
+  const other = Uint8Array.of(2);
+  expect(shared.share('b', other)).toBe(other);
+});
+
+test('ever new values do not fill the memory, and each caller has the right one', () => {
+  const shared = new SharedValues<string>();
+  for (let at = 0; at < 1_000; at += 1) expect(shared.share(`key ${at}`, `value ${at}`)).toBe(`value ${at}`);
+  expect(shared.size()).toBeLessThanOrEqual(256);
+});
+
+test('a large value is not remembered', () => {
+  const shared = new SharedValues<string>();
+  for (const text of ['x'.repeat(1_025), 'short']) expect(shared.share(text, text)).toBe(text);
+  expect(shared.size()).toBe(1);
+});
