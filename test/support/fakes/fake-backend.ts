@@ -4,6 +4,8 @@ import type { Server, Socket } from 'node:net';
 import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
 import type { Address } from '../../../src/model/member.ts';
 import { close, listen } from './listen.ts';
+import { keepPort } from './kept-port.ts';
+import type { KeptPort } from './kept-port.ts';
 import { serveMovable } from './movable-server.ts';
 import {
   AUTHENTICATION_OK,
@@ -66,6 +68,12 @@ export async function startFakeBackend(
   };
   let server: Server = createServer({ allowHalfOpen: true }, accept);
   const port = await listen(server, at);
+  let kept: KeptPort | undefined;
+  const end = async (): Promise<void> => {
+    const closing = close(server);
+    for (const { socket } of connections) socket.destroy();
+    await closing;
+  };
   const backend: FakeBackend = {
     address: { host: '127.0.0.1', port },
     behaviour,
@@ -78,20 +86,17 @@ export async function startFakeBackend(
     open: () => connections.filter((connection) => !connection.isClosed).length,
     clients: () => connections.filter(({ chunks }) => chunks.length > 0).length,
     async refuseConnections() {
-      const closing = close(server);
-      for (const { socket } of connections) socket.destroy();
-      await closing;
+      await end();
+      kept = await keepPort(port);
     },
     async listenAgain() {
       server = createServer({ allowHalfOpen: true }, accept);
-      const { promise, resolve } = Promise.withResolvers<void>();
-      server.listen(port, '127.0.0.1', resolve);
-      await promise;
+      await listen(server, { port });
+      await kept?.release();
+      kept = undefined;
     },
     async stop() {
-      const closing = close(server);
-      for (const { socket } of connections) socket.destroy();
-      await closing;
+      await Promise.all([end(), kept?.release()]);
     },
   };
   return backend;

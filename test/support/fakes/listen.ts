@@ -1,8 +1,15 @@
 // Servers of tests: a free port on loopback, and an end.
 import type { Server } from 'node:net';
 
-/** Listens on a free port of 127.0.0.1; resolves with it. `backlog`: the kernel's queue of connects. */
-export async function listen(server: Server, at: { readonly backlog?: number } = {}): Promise<number> {
+export interface ListenOptions {
+  /** Without one, a free port. */
+  readonly port?: number;
+  /** The kernel's queue of connects. */
+  readonly backlog?: number;
+}
+
+/** Listens on 127.0.0.1; resolves with the port. */
+export async function listen(server: Server, at: ListenOptions = {}): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
   server.listen({ port: 0, host: '127.0.0.1', ...at }, resolve);
