@@ -1,7 +1,8 @@
 // The plan of a switchover that holds clients: the primary, the members that may follow it, and every reason not to
 // begin. Patroni checks much of this too, but only after clients wait already. Pure.
 import { durationText } from '../../core/describe.ts';
-import { isDead } from '../../core/snapshot.ts';
+import { primaryPositions, recentLags } from '../../core/lag.ts';
+import { isAnswering, isDead } from '../../core/snapshot.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import { openPrimary } from '../../core/primary-pools.ts';
 import type { RoutingTable } from '../../core/routing-table.ts';
@@ -177,6 +178,7 @@ function candidatesOf(cluster: ClusterReport, snapshot: Snapshot, rules: Rules):
   const members = cluster.members.map((member) => ({
     ...member,
     timeline: newestTimeline(member, snapshot),
+    lag_bytes: smallestLag(member, snapshot),
     tags: { ...member.tags, ...Object.fromEntries(snapshot.members.get(member.name)?.status?.tags ?? []) },
   }));
   const leader = members.find(({ name }) => name === cluster.leader);
@@ -193,6 +195,17 @@ function candidatesOf(cluster: ClusterReport, snapshot: Snapshot, rules: Rules):
 function newestTimeline({ name, timeline }: MemberReport, { members }: Snapshot): number | null {
   const own = members.get(name)?.status?.timeline;
   return own === undefined ? timeline : Math.max(own, timeline ?? own);
+}
+
+/**
+ * Bytes. The document has positions that are up to loop_wait old, each of another moment: what the primary writes
+ * between two of them looks like lag. Patroni, too, compares a member with an older position of the leader.
+ */
+function smallestLag({ name, lag_bytes: told }: MemberReport, snapshot: Snapshot): number | null {
+  const record = snapshot.members.get(name);
+  if (told === null || record === undefined || !isAnswering(record)) return told;
+  const [own = told] = recentLags(primaryPositions(snapshot), record, 1);
+  return Math.min(own, told);
 }
 
 function whyNotEligible(

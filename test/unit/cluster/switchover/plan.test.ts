@@ -8,7 +8,16 @@ import type { Snapshot } from '../../../../src/core/snapshot.ts';
 import { withDrained } from '../../../../src/core/snapshot.ts';
 import type { Observation } from '../../../../src/model/observation.ts';
 import { aReport } from '../../../support/labs/switchover-lab.ts';
-import { aList, aPolicy, aSnapshot, isPrimary, isReplica, MB, refused } from '../../../support/values/builders.ts';
+import {
+  aList,
+  aPolicy,
+  aSnapshot,
+  isPrimary,
+  isReplica,
+  MB,
+  refused,
+  silent,
+} from '../../../support/values/builders.ts';
 
 const POLICY = aPolicy();
 const ROUND = [aList(0, 'pg-1', 'pg-2', 'pg-3'), isPrimary('pg-1', 0), isReplica('pg-2', 0), isReplica('pg-3', 0)];
@@ -40,6 +49,12 @@ function withMember(name: string, changes: Partial<MemberReport>): Partial<Clust
   return { members: members.map((member) => (member.name === name ? { ...member, ...changes } : member)) };
 }
 
+/** pg-2 lags, by the report and by its own answer. */
+function lagging(bytes: number): Given {
+  const news = [isReplica('pg-2', 400, { replayed: 100 * MB - bytes })];
+  return { report: withMember('pg-2', { lag_bytes: bytes }), news };
+}
+
 test('a healthy cluster has a plan without problems', () => {
   expect(planned()).toMatchObject({ from: 'pg-1', to: null, longest_hold_ms: 28_000, problems: [], warnings: [] });
   expect(planned({ to: 'pg-2' })).toMatchObject({ to: 'pg-2', problems: [] });
@@ -65,10 +80,10 @@ describe('a candidate that cannot follow the primary', () => {
       'it is on timeline 7, the primary is on 1',
     ],
     ['has an unknown lag', { report: withMember('pg-2', { lag_bytes: null }) }, 'its lag is unknown'],
-    ['lags', { report: withMember('pg-2', { lag_bytes: 2 * MB }) }, 'its lag is 2 MB, the limit is 1 MB'],
+    ['lags', lagging(2 * MB), 'its lag is 2 MB, the limit is 1 MB'],
     [
       'lags beyond the configured limit',
-      { report: withMember('pg-2', { lag_bytes: 2048 }), config: { maximum_lag_on_failover: 1024 } },
+      { ...lagging(2048), config: { maximum_lag_on_failover: 1024 } },
       'its lag is 2 kB, the limit is 1 kB',
     ],
     [
@@ -101,6 +116,21 @@ describe('a candidate that cannot follow the primary', () => {
     expect(planned({ to: 'pg-2', report: { members: known }, news }).problems).toEqual([]);
     expect(planned({ to: 'pg-3', report: { members: known }, news }).problems).toEqual([
       'pg-3 cannot follow the primary: it is on timeline 1, the primary is on 2',
+    ]);
+  });
+
+  test('the smaller lag counts: under load the document has the positions of different moments', () => {
+    const { report = {} } = lagging(2 * MB);
+    const [pg2] = planned({ to: 'pg-2', report }).candidates;
+    expect(pg2).toMatchObject({ lag_bytes: 0, eligible: true });
+    const { news = [] } = lagging(2 * MB);
+    expect(planned({ to: 'pg-2', news }).candidates[0]).toMatchObject({ lag_bytes: 0, eligible: true });
+  });
+
+  test('the own lag of a member that does not answer does not count', () => {
+    const { report = {} } = lagging(2 * MB);
+    expect(planned({ to: 'pg-2', report, news: [silent({ member: 'pg-2', at: 400 })] }).problems).toEqual([
+      'pg-2 cannot follow the primary: its lag is 2 MB, the limit is 1 MB',
     ]);
   });
 
