@@ -197,7 +197,7 @@ export class MovableSession implements Movable, Traveller, Losable {
     }
     const shown = mover.shown(this, state.wal);
     if (typeof shown === 'string') return this.#stays(cause, pinned('unknown_position', shown));
-    if (!host.enter('park', () => mover.left(this))) return undefined;
+    if (!host.enter('park', () => mover.turns.left(this))) return undefined;
     this.#depart(session, { from, cause, state, shown });
     this.setOut();
     return this.#listeners?.forEach((run) => run({ kind: 'parked' }));
@@ -217,7 +217,7 @@ export class MovableSession implements Movable, Traveller, Losable {
     this.#journey = {
       ...why,
       parkedAt: mover.clock.now(),
-      client: new ParkedClient({ client, waiting, onLeft, onWaiting: () => mover.waits(this) }),
+      client: new ParkedClient({ client, waiting, onLeft, onWaiting: () => mover.turns.waits(this) }),
       cancelLimit: mover.clock.schedule(limitMs, () => this.#tooLate(limitMs)),
       lastFailure: undefined,
     };
@@ -229,7 +229,7 @@ export class MovableSession implements Movable, Traveller, Losable {
     const session = this.interposed.session();
     const leave = (): void => {
       onLeft();
-      mover.left(this);
+      mover.turns.left(this);
     };
     if (session === undefined || !host.enter('park', leave)) return false;
     this.#depart(session, { from, cause: 'dead', state, shown: undefined });
@@ -260,7 +260,7 @@ export class MovableSession implements Movable, Traveller, Losable {
 
   #waitAgain(pauseMs: number): void {
     const { host, mover } = this.#inputs;
-    if (host.enter('park', () => mover.left(this))) mover.queue(this, pauseMs);
+    if (host.enter('park', () => mover.turns.left(this))) mover.turns.add(this, pauseMs);
   }
 
   #logIn(target: Target, backend: Socket, startedAt: Instant): () => void {
@@ -296,7 +296,7 @@ export class MovableSession implements Movable, Traveller, Losable {
       return this.#failed(target, { reason: 'move_login', detail: lookup.why, isForNow: lookup.kind === 'failed' });
     };
     if (login.method === 'trust') begin(undefined);
-    else void mover.verifier(target, roleOf(packet)).then(found);
+    else void mover.verifiers.find(target, roleOf(packet)).then(found);
     return () => {
       isAborted = true;
       abort();

@@ -1,26 +1,16 @@
-// Has parked sessions logged in at their next servers: those whose clients wait first, then those that were parked
-// last, because their clients were busy. Limits how many logins are under way and how many begin in a second.
+// Everything that the sessions that move share: their turns, the connects to their next servers, the rule for these
+// servers, the verifiers, the names to ask for, and the events.
 import type { Shown } from '../../core/caught-up.ts';
 import { openRoute, includesTarget } from '../../core/routing-table.ts';
 import type { Target } from '../../core/routing-table.ts';
 import type { EvictionCause } from '../../model/close-reason.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
-import { addressText } from '../../model/member.ts';
 import type { MemberName } from '../../model/member.ts';
-import type {
-  CarriedState,
-  MovesPolicy,
-  PinReason,
-  VerifierBatch,
-  VerifierPolicy,
-  VerifierLookup,
-  WalReport,
-} from '../../model/moves.ts';
+import type { CarriedState, MovesPolicy, PinReason, WalReport } from '../../model/moves.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { QuestionResult as QuestionEnd } from '../../reports/move-events.ts';
 import type { Preflight } from '../../reports/preflight.ts';
 import type { MoveResult } from '../../reports/session-move.ts';
-import type { Login } from '../../wire/login-transcript.ts';
 import { SessionQuestion } from '../../wire/session-question.ts';
 import { ConnectAttempts } from '../connect/connect-attempts.ts';
 import type { BackendConnector, ConnectRequest } from '../connect/connect-backend.ts';
@@ -28,14 +18,14 @@ import type { Dial } from '../connect/dial.ts';
 import type { ProxyDependencies } from '../options.ts';
 import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
 import { SharedValues } from '../shared-values.ts';
-import { TokenBucket } from '../token-bucket.ts';
 import type { MoveOrder } from './move-order.ts';
 import { ReadOrder } from './read-order.ts';
 import type { Journey, Movable, Traveller } from './movable.ts';
-import { MoveQueue } from './move-queue.ts';
 import { NamedSettings } from './named-settings.ts';
 import { isNamed } from './role-patterns.ts';
 import { preflight } from './preflight.ts';
+import { Turns } from './turns.ts';
+import { Verifiers } from './verifiers.ts';
 import { waitsFor } from './waits-for.ts';
 import type { WaitFacts } from './waits-for.ts';
 import { WithoutWarning } from './without-warning.ts';
@@ -66,31 +56,20 @@ export interface MoverInputs extends Pick<
   readonly connectAttempts: () => number;
 }
 
-/** After a reload without the section: sessions that are parked already still move. */
-const NO_LONGER = { concurrent: 8, perSecond: 200 };
-
 const nothing = (): void => {};
 
 export class Mover {
   readonly clock: Clock;
+  readonly turns: Turns;
+  readonly verifiers: Verifiers;
   readonly #reads: ReadOrder;
   readonly #writes: WriteOrder;
   readonly #inputs: MoverInputs;
   /** Undefined: no WAL positions are known. */
   readonly #lossServices: LossServices | undefined;
-  /** The parked sessions. */
-  readonly #queues = new Map<PoolName, MoveQueue<Traveller>>();
-  readonly #moving = new Set<Traveller>();
   readonly #named = new NamedSettings();
   readonly #packets = new SharedValues<Uint8Array>();
   readonly #told = new SharedValues<string>();
-  /** By address. */
-  readonly #batches = new Map<string, VerifierBatch>();
-  /** As it was when a session was parked last: a reload may remove the section meanwhile. */
-  #verifiers: VerifierPolicy | undefined;
-  #bucket: TokenBucket;
-  #perSecond: number;
-  #cancelPump = nothing;
 
   constructor(inputs: MoverInputs) {
     this.#inputs = inputs;
@@ -98,8 +77,8 @@ export class Mover {
     this.clock = inputs.clock;
     this.#reads = new ReadOrder(inputs);
     this.#writes = new WriteOrder(inputs.clock);
-    this.#perSecond = inputs.policy()?.perSecond ?? 1;
-    this.#bucket = new TokenBucket(this.#perSecond, this.clock.now());
+    this.turns = new Turns(inputs);
+    this.verifiers = new Verifiers(inputs);
   }
 
   /** For an operator. Waits for the session's transaction to end, for as long as `moves.wait` allows. */
@@ -121,13 +100,12 @@ export class Mover {
   /** Logins begin, as far as routes are open. */
   tableChanged(): void {
     this.#reads.learn();
-    for (const queue of this.#queues.values()) queue.hurry();
-    this.#pump();
+    this.turns.hurry();
   }
 
   stop(): void {
-    this.#cancelPump();
-    this.#endBatches();
+    this.turns.stop();
+    this.verifiers.endBatches();
   }
 
   // For its sessions alone.
@@ -142,26 +120,6 @@ export class Mover {
 
   isRoleConfigured(role: string): boolean {
     return isNamed(role, this.#inputs.policy()?.roles ?? []);
-  }
-
-  /** The source of verifiers for the moves to a server, opened for the batch. */
-  verifier(server: Target, role: string): Promise<VerifierLookup> {
-    const { policy, openVerifiers } = this.#inputs;
-    const current = policy();
-    const source = current === undefined ? this.#verifiers : current.verifiers;
-    if (source === undefined || openVerifiers === undefined) {
-      return Promise.resolve({ kind: 'refused', why: '`moves.verifiers` is not configured' });
-    }
-    const name = addressText(server.address);
-    const batch = this.#batches.get(name) ?? openVerifiers(source, server.address);
-    this.#batches.set(name, batch);
-    return batch.find(role).then((lookup) => (lookup.kind === 'found' ? lookup : named(lookup, server)));
-  }
-
-  canLogInAgain({ method }: Login): boolean {
-    const { verifiers, md5 = false } = this.#inputs.policy() ?? {};
-    if (method === 'scram_sha_256') return verifiers !== undefined;
-    return method === 'trust' || (method === 'md5' && md5 && verifiers !== undefined);
   }
 
   /** `names`: of custom settings in the session's own statements. */
@@ -209,9 +167,8 @@ export class Mover {
   ): () => void {
     const { connector, connectAttempts } = this.#inputs;
     let isDialled = false;
-    // Without a connection it was no login, and the next one in the queue may have its place.
     const giveBack = (): void => {
-      if (!isDialled) this.#bucket.giveBack();
+      if (!isDialled) this.turns.giveBack();
     };
     return connector.connect({
       ...request,
@@ -258,36 +215,17 @@ export class Mover {
   parked(session: Traveller, { from, cause }: Journey): void {
     const { id, pool } = session;
     this.#inputs.onEvent({ kind: 'session_parked', pool, session: id, member: from, cause });
-    this.#verifiers = this.#inputs.policy()?.verifiers ?? this.#verifiers;
-    this.queue(session, 0);
-  }
-
-  /** The parked session is to move, not before the pause is over. With a pause: its attempt has failed. */
-  queue(session: Traveller, pauseMs: number): void {
-    this.#moving.delete(session);
-    const queue = this.#queues.get(session.pool) ?? new MoveQueue<Traveller>();
-    this.#queues.set(session.pool, queue);
-    queue.add(session, this.clock.now() + pauseMs, pauseMs > 0);
-    this.#pump();
-  }
-
-  /** The client of a parked session has sent something. */
-  waits(session: Traveller): void {
-    this.#queues.get(session.pool)?.waits(session);
-  }
-
-  /** It is no longer parked. */
-  left(session: Traveller): void {
-    this.#queues.get(session.pool)?.remove(session);
+    this.verifiers.keep();
+    this.turns.add(session, 0);
   }
 
   /** Undefined: its turn has come. */
   waitsFor(session: Traveller, { from, shown }: Pick<WaitFacts, 'from' | 'shown'>): string | undefined {
-    if (this.#moving.has(session)) return undefined;
+    if (this.turns.isMoving(session)) return undefined;
     const { table, registry } = this.#inputs;
     const route = table().pools.get(session.pool)?.route;
     const limit = route?.kind === 'open' ? registry.limitReached(session.pool, route) : undefined;
-    const place = this.#queues.get(session.pool)?.placeOf(session) ?? 'unsure';
+    const place = this.turns.placeOf(session) ?? 'unsure';
     const order = this.order(session.pool);
     const seemsCaughtUp = order.seemsCaughtUp.bind(order);
     return waitsFor({ from, place, route, limit, shown, seemsCaughtUp });
@@ -313,64 +251,8 @@ export class Mover {
   }
 
   #over(session: Traveller): void {
-    this.#moving.delete(session);
-    if (this.#isIdle()) this.#endBatches();
-    this.#pump();
+    this.turns.over(session);
+    if (this.turns.isIdle()) this.verifiers.endBatches();
+    this.turns.pump();
   }
-
-  #isIdle(): boolean {
-    return this.#moving.size === 0 && [...this.#queues.values()].every((queue) => queue.isEmpty());
-  }
-
-  #endBatches(): void {
-    for (const batch of this.#batches.values()) batch.end();
-    this.#batches.clear();
-  }
-
-  readonly #pump = (): void => {
-    this.#cancelPump();
-    if (this.#queues.size === 0) return;
-    const now = this.clock.now();
-    const { concurrent, perSecond } = this.#inputs.policy() ?? NO_LONGER;
-    if (perSecond !== this.#perSecond) this.#bucket = new TokenBucket((this.#perSecond = perSecond), now);
-    for (;;) {
-      const ready = this.#readyPool(now);
-      if (ready === undefined || this.#moving.size >= concurrent) break;
-      const [pool, queue] = ready;
-      const waitMs = this.#bucket.take(now);
-      if (waitMs > 0) return this.#pumpAt(now + waitMs);
-      const session = queue.take();
-      if (session === undefined) break;
-      // The pools take turns.
-      this.#queues.delete(pool);
-      this.#queues.set(pool, queue);
-      this.#moving.add(session);
-      session.travel();
-    }
-    return this.#pumpAt(Math.min(...[...this.#queues.values()].map((queue) => queue.pausedUntil())));
-  };
-
-  /** Of all of them the pauses are looked at: one that is over must not be waited for again. */
-  #readyPool(now: Instant): readonly [PoolName, MoveQueue<Traveller>] | undefined {
-    const ready = [...this.#queues].filter(([, queue]) => queue.isReady(now));
-    return ready.find(([pool]) => this.#isRouted(pool));
-  }
-
-  #pumpAt(at: Instant): void {
-    this.#cancelPump();
-    if (at !== Infinity) this.#cancelPump = this.clock.schedule(Math.max(0, at - this.clock.now()), this.#pump);
-  }
-
-  #isRouted(pool: PoolName): boolean {
-    const { decideIfDue, table, registry } = this.#inputs;
-    decideIfDue();
-    const route = openRoute(table(), pool);
-    return route !== undefined && registry.limitReached(pool, route) === undefined;
-  }
-}
-
-/** Clients read the reason, and addresses are not for them. */
-function named<Lookup extends { readonly why: string }>(lookup: Lookup, { member, address }: Target): Lookup {
-  const { host, port } = address;
-  return { ...lookup, why: lookup.why.replaceAll(addressText(address), member).replaceAll(`${host}:${port}`, member) };
 }

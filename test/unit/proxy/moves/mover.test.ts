@@ -71,12 +71,12 @@ class Lab {
           pool: aWritePool({ name: pool }),
           onAssigned() {},
           onConnected() {},
-          onRouteAgain: () => this.mover.queue(session, 0),
-          onUnreachable: (pauseMs) => this.mover.queue(session, pauseMs),
+          onRouteAgain: () => this.mover.turns.add(session, 0),
+          onUnreachable: (pauseMs) => this.mover.turns.add(session, pauseMs),
         });
       },
     };
-    this.mover.queue(session, 0);
+    this.mover.turns.add(session, 0);
   }
 }
 

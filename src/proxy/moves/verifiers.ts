@@ -1,0 +1,59 @@
+// The verifiers for the logins at the next servers: one source for each server, opened for a batch of moves.
+import type { Target } from '../../core/routing-table.ts';
+import { addressText } from '../../model/member.ts';
+import type { MovesPolicy, VerifierBatch, VerifierLookup, VerifierPolicy } from '../../model/moves.ts';
+import type { Login } from '../../wire/login-transcript.ts';
+import type { ProxyDependencies } from '../options.ts';
+
+export interface VerifiersInputs extends Pick<ProxyDependencies, 'openVerifiers'> {
+  /** As it is now. Undefined: the section was removed. */
+  readonly policy: () => MovesPolicy | undefined;
+}
+
+export class Verifiers {
+  readonly #inputs: VerifiersInputs;
+  /** By address. */
+  readonly #batches = new Map<string, VerifierBatch>();
+  /** As it was when a session was parked last: a reload may remove the section meanwhile. */
+  #policy: VerifierPolicy | undefined;
+
+  constructor(inputs: VerifiersInputs) {
+    this.#inputs = inputs;
+  }
+
+  /** A session is parked: it needs the source, whatever a reload does. */
+  keep(): void {
+    this.#policy = this.#inputs.policy()?.verifiers ?? this.#policy;
+  }
+
+  find(server: Target, role: string): Promise<VerifierLookup> {
+    const { policy, openVerifiers } = this.#inputs;
+    const current = policy();
+    const source = current === undefined ? this.#policy : current.verifiers;
+    if (source === undefined || openVerifiers === undefined) {
+      return Promise.resolve({ kind: 'refused', why: '`moves.verifiers` is not configured' });
+    }
+    const name = addressText(server.address);
+    const batch = this.#batches.get(name) ?? openVerifiers(source, server.address);
+    this.#batches.set(name, batch);
+    return batch.find(role).then((lookup) => (lookup.kind === 'found' ? lookup : named(lookup, server)));
+  }
+
+  canLogInAgain({ method }: Login): boolean {
+    const { verifiers, md5 = false } = this.#inputs.policy() ?? {};
+    if (method === 'scram_sha_256') return verifiers !== undefined;
+    return method === 'trust' || (method === 'md5' && md5 && verifiers !== undefined);
+  }
+
+  /** Nothing of a verifier stays. */
+  endBatches(): void {
+    for (const batch of this.#batches.values()) batch.end();
+    this.#batches.clear();
+  }
+}
+
+/** Clients read the reason, and addresses are not for them. */
+function named<Lookup extends { readonly why: string }>(lookup: Lookup, { member, address }: Target): Lookup {
+  const { host, port } = address;
+  return { ...lookup, why: lookup.why.replaceAll(addressText(address), member).replaceAll(`${host}:${port}`, member) };
+}
