@@ -1,8 +1,9 @@
 // The drain of the whole process. Clients that wait for a route are refused at once; clients that arrive later are
-// refused by their own session. The sessions that are idle shortly before the deadline are ended then, whatever their
-// turn, so that their clients can read the message. The caller cuts the rest at the deadline.
+// refused by their own session. A session that is on its way to another server is between two transactions, so it ends
+// as an idle one. The sessions that are idle shortly before the deadline are ended then, whatever their turn, so that
+// their clients can read the message. The caller cuts the rest at the deadline.
 import type { Clock } from '../../model/instant.ts';
-import type { SessionRegistry } from '../session-registry.ts';
+import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
 import type { Drains } from './drains.ts';
 
 /** Before the deadline. Milliseconds. */
@@ -22,17 +23,18 @@ export async function drainAll({ registry, drains, clock, perSecond }: ShutdownI
   drains.pace(Math.max(perSecond, neededPerSecond));
   for (const session of registry.all()) {
     if (session.state === 'holding') session.end('shutdown');
+    const isIdle = (): boolean => hasPause(session);
+    const settlesInMs = (): number => session.settlesInMs();
+    const onIdle = (run: () => void): (() => void) => session.onIdle(run);
+    drains.whenIdle({ isIdle, settlesInMs, onIdle }, () => session.end('shutdown'));
   }
-  drains.start({
-    key: 'shutdown',
-    sessions: () => registry.all(),
-    end: (session) => session.end('shutdown'),
-    isOver: () => false,
-    afterMs: 0,
-    limitMs: () => undefined,
-  });
   const lastMessagesMs = Math.min(LAST_MESSAGES_MS, limitMs / 2);
   await registry.emptied(clock, limitMs - lastMessagesMs);
-  for (const session of registry.all()) if (session.isIdle()) session.end('shutdown');
+  for (const session of registry.all()) if (hasPause(session)) session.end('shutdown');
   await registry.emptied(clock, lastMessagesMs);
+}
+
+/** Its client can read why it ends. */
+function hasPause(session: RegisteredSession): boolean {
+  return session.isIdle() || session.state === 'parked' || session.state === 'moving';
 }

@@ -61,6 +61,7 @@ function verdict(from: Shown, to: Reached, ...observations: readonly Observation
 
 const CAUGHT_UP = { kind: 'caught_up' };
 const BEHIND = { kind: 'not_yet', why: 'behind' };
+const ELSEWHERE = { kind: 'not_yet', why: 'other_timeline' };
 const UNPROVEN = { kind: 'not_yet', why: 'primary_unproven' };
 
 test('a standby that has replayed more has caught up, once the primary has answered after it', () => {
@@ -98,7 +99,7 @@ test('a primary as the next server has caught up when all that may have been see
 test('a server on another timeline than the primary has not caught up, whatever its position', () => {
   const from = shown(standby(500), ...round(50, { timeline: 2 }));
   const late = [isPrimary('pg-1', 201, { timeline: 2 }), isReplica('pg-3', 202, { timeline: 1 })];
-  expect(verdict(from, reached(standby(9000)), ...late)).toEqual({ kind: 'not_yet', why: 'other_timeline' });
+  expect(verdict(from, reached(standby(9000)), ...late)).toEqual(ELSEWHERE);
 });
 
 test('a timeline that ended proves nothing ever: its last WAL may be lost', () => {
@@ -133,8 +134,45 @@ test('what was not reported is unknown: the timeline of the old server, or of th
   });
   const known = shown(standby(500), ...round(50));
   const noTimeline = [isPrimary('pg-1', 201), answered({ member: 'pg-3', at: 202, status: 503, body: {} })];
-  const late = verdict(known, reached(standby(900)), ...noTimeline);
-  expect(late).toEqual({ kind: 'not_yet', why: 'other_timeline' });
+  expect(verdict(known, reached(standby(900)), ...noTimeline)).toEqual(ELSEWHERE);
+});
+
+test('the yes of the primary is from after both answers', () => {
+  const from = shown(standby(500), ...round(50));
+  expect(verdict(from, reached(standby(900)), ...round(200))).toEqual(UNPROVEN);
+  expect(verdict(from, { ...reached(standby(900)), at: 90 }, ...round(95))).toEqual(UNPROVEN);
+});
+
+test('another server that calls itself a primary is not the proven one: its history may be another', () => {
+  const from = shown(standby(500), ...round(50));
+  const all = { allEndedBelow: 9000 };
+  expect(verdict(from, reached(primary(9000, all), 'pg-3'), ...round(201))).toEqual(ELSEWHERE);
+  expect(verdict(from, reached(primary(9000, { ...all, timeline: 2 }), 'pg-1'), ...round(201))).toEqual(ELSEWHERE);
+});
+
+test('a member of another cluster proves nothing, as the primary, as the old server or as the next one', () => {
+  const from = shown(standby(500), ...round(50));
+  const other = { scope: 'billing' };
+  expect(verdict(from, reached(standby(900)), ...round(201), isPrimary('pg-1', 210, other))).toEqual(UNPROVEN);
+  expect(verdict(from, reached(standby(900)), ...round(201), isReplica('pg-3', 210, other))).toEqual(ELSEWHERE);
+  expect(shown(standby(500), ...round(50), isReplica('pg-2', 60, other)).timeline).toBeUndefined();
+});
+
+test('a yes on a timeline that another member has gone beyond is no proof', () => {
+  const from = shown(primary(500, { timeline: 2 }), ...round(50));
+  const late = [...round(50), isPrimary('pg-1', 201), isReplica('pg-3', 202, { timeline: 2 })];
+  expect(verdict(from, reached(standby(900)), ...late)).toEqual(UNPROVEN);
+});
+
+test('only what the primary has written on its own timeline says that it has written no more', () => {
+  const from = shown(standby(500), ...round(50, { timeline: 2 }));
+  const follows = isReplica('pg-3', 203, { timeline: 2 });
+  const before = isPrimary('pg-1', 150, { timeline: 1, location: 500 });
+  const replayed = isReplica('pg-1', 150, { timeline: 2, replayed: 500 });
+  for (const earlier of [before, replayed]) {
+    const now = isPrimary('pg-1', 201, { timeline: 2, location: 900 });
+    expect(verdict(from, reached(standby(500)), earlier, now, follows)).toEqual(BEHIND);
+  }
 });
 
 test('a primary that is silent, and two primaries on one timeline, prove nothing', () => {
@@ -161,4 +199,7 @@ test('probes tell which member seems to have caught up', () => {
   expect(seems('pg-1', ...round(90))).toBe(true);
   expect(seems('pg-3', ...round(90, { replayed: 900, timeline: 2 }))).toBe(false);
   expect(seems('pg-4', ...round(90, { replayed: 900 }))).toBe(false);
+  const onTwo = shown(standby(500), ...round(50, { timeline: 2 }));
+  const late = [isPrimary('pg-1', 90, { timeline: 2 }), isReplica('pg-3', 91, { timeline: 1, replayed: 9000 })];
+  expect(seemsCaughtUp(pools, after(...late), onTwo, 'pg-3')).toBe(false);
 });

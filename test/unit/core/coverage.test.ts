@@ -78,7 +78,19 @@ describe('a session whose primary is lost', () => {
 
   it('is not covered at another member on the same timeline number', () => {
     const next = { member: 'pg-2', sample: { ...NEXT.sample, run: RUN } };
-    expect(whyNot(coverageOf(lossWith(sample(12_000, 400)), next, ENDS))).toContain('timeline 1');
+    const coverage = coverageOf(lossWith(sample(12_000, 400)), next, ENDS);
+    expect(coverage).toEqual({ kind: 'uncovered', why: 'the next primary is on timeline 1', mayCome: false });
+  });
+
+  it('is covered whatever the ends of timelines before its own', () => {
+    const onThree = { ...TOLD, run: { timeline: 3, startedAt: 'monday' } };
+    const next = { member: 'pg-2', sample: { ...NEXT.sample, run: { timeline: 4, startedAt: 'sunday' } } };
+    const ends = new Map([
+      [2, 100],
+      [3, 500],
+    ]);
+    const loss = { ...lossWith(sample(12_000, 400, onThree.run)), told: onThree };
+    expect(coverageOf(loss, next, { timeline: 4, primary: 'pg-2', ends })).toEqual({ kind: 'covered' });
   });
 
   it('takes the lowest end on the way to a later timeline', () => {

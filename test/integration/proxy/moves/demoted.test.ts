@@ -1,0 +1,123 @@
+// A primary is demoted while it still answers. Where the state of a session is known, the session is parked without a
+// question: a server that is stopping may end the session in the middle of one. Else the server is asked.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { WalSample } from '../../../../src/core/coverage.ts';
+import type { Standing } from '../../../../src/core/standing.ts';
+import type { WalKnown } from '../../../../src/core/wal-samples.ts';
+import type { MovesPolicy } from '../../../../src/model/moves.ts';
+import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { TERMINATE } from '../../../support/sockets/messages.ts';
+import { aWritePool } from '../../../support/values/builders.ts';
+import { DEMOTED } from '../../../support/values/tables.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+import { until } from '../../../support/waiting/until.ts';
+
+const SWITCHOVER: Standing = {
+  kind: 'leave',
+  cause: 'switchover',
+  why: { code: 'switchover_running', since: 0 },
+  limitMs: 10_000,
+};
+
+let clock: ManualClock;
+let lab: ProxyLab;
+let one: FakeBackend;
+let two: FakeBackend;
+/** Of the first server. Newest first. */
+let samples: WalSample[];
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  samples = [];
+  [one, two] = [await startFakeBackend('movable'), await startFakeBackend('movable')];
+});
+
+afterEach(() => lab.end(one, two));
+
+function wal(): WalKnown {
+  const next = { at: clock.now(), run: { timeline: 2, startedAt: 'tuesday' }, bytes: 600 };
+  return {
+    samples: new Map([
+      ['pg-1', samples],
+      ['pg-2', [next]],
+    ]),
+    ends: { timeline: 2, primary: 'pg-2', ends: new Map([[1, 500]]) },
+  };
+}
+
+function reports(): void {
+  samples = [{ at: clock.now(), run: { timeline: 1, startedAt: 'monday' }, bytes: 500 }, ...samples];
+}
+
+async function start(mode: MovesPolicy['mode']): Promise<void> {
+  const write = aWritePool();
+  reports();
+  lab = await startProxyLab({
+    clock,
+    moves: { mode },
+    pools: [{ ...write, onLeave: { ...write.onLeave, demoted: 'move' } }],
+    wal,
+    table: { write: { open: { 'pg-1': one.address } } },
+  });
+  await lab.connect('write');
+  await until('the login', async () => (await lab.proxy.sessions({ limit: 1 })).sessions[0]?.activity === 'idle');
+}
+
+function asked(): number {
+  return lab.events.filter(({ kind }) => kind === 'session_asked').length;
+}
+
+function causes(): readonly string[] {
+  return lab.events.flatMap((event) => (event.kind === 'session_parked' ? [event.cause] : []));
+}
+
+/** Its state is known, and a position of its server from long after that. */
+async function idleForLong(): Promise<void> {
+  await clock.advance(1_000);
+  await until('the question', () => asked() === 1);
+  await clock.advance(60_000);
+  reports();
+}
+
+function leave(standing: Standing): void {
+  lab.decide({ write: { others: { 'pg-1': { address: one.address, standing } } } });
+}
+
+test('a session whose state is known is parked at once and not asked, and goes on at the next primary', async () => {
+  await start('always');
+  await idleForLong();
+  const before = one.last().received();
+  leave(DEMOTED);
+  expect(causes()).toEqual(['dead']);
+  await until('the end of its connection', () => one.open() === 0);
+  expect(one.last().received()).toEqual(Buffer.concat([before, TERMINATE]));
+  lab.decide({ write: { open: { 'pg-2': two.address } } });
+  await until('the move', () => lab.events.some(({ kind }) => kind === 'session_moved'));
+  expect([asked(), two.clients(), lab.reasons()]).toEqual([1, 1, []]);
+});
+
+test('a session whose state is not known is asked', async () => {
+  await start('always');
+  leave(DEMOTED);
+  await until('the park', () => causes().length > 0);
+  expect([causes(), asked()]).toEqual([['demoted'], 1]);
+});
+
+test('in the mode planned it is asked', async () => {
+  await start('planned');
+  await clock.advance(60_000);
+  leave(DEMOTED);
+  await until('the park', () => causes().length > 0);
+  expect([causes(), asked()]).toEqual([['demoted'], 1]);
+});
+
+test('a primary that hands over can be asked: its answer proves more', async () => {
+  await start('always');
+  await idleForLong();
+  leave(SWITCHOVER);
+  await until('the park', () => causes().length > 0);
+  expect([causes(), asked()]).toEqual([['switchover'], 2]);
+});
