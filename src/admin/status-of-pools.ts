@@ -44,6 +44,7 @@ export function poolStatus(
     exclusive: pool.exclusive,
     route: routeDocument(route, since === undefined ? {} : { for_seconds: seconds(now - since) }),
     why: describeRoute(route),
+    on_drain: pool.onLeave.operator,
     sessions: counts === undefined ? null : sessionsDocument(counts, now),
   };
 }

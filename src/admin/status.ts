@@ -6,6 +6,7 @@ import type { BranchListStatus } from '../model/branch.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
+import type { MovesPolicy } from '../model/moves.ts';
 import type { ClientPolicy, HoldPolicy, ListenerPolicy, PoolName, PoolPolicy } from '../model/policy.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
@@ -40,6 +41,8 @@ export interface StatusInputs {
   readonly zone?: string | undefined;
   readonly client: ClientPolicy;
   readonly hold: HoldPolicy;
+  /** Undefined: no session moves. */
+  readonly moves?: Pick<MovesPolicy, 'parkTimeoutMs'> | undefined;
   readonly config: ConfigurationStatus;
   /** The current table and its snapshot, taken synchronously. */
   readonly table: RoutingTable;
@@ -166,13 +169,14 @@ function configuration({ source, hash, loadedAt }: ConfigurationStatus): StatusD
   return { source, hash, loaded_at: isoTime(loadedAt) };
 }
 
-function limits({ client, hold, openFiles }: StatusInputs): StatusDocument['limits'] {
+function limits({ client, hold, moves, openFiles }: StatusInputs): StatusDocument['limits'] {
   return {
     max_sessions: openFiles?.mostSessions ?? client.maxSessions,
     max_sessions_per_address: client.maxSessionsPerAddress ?? null,
     max_handshakes: client.maxHandshakes ?? null,
     max_waiting_clients: hold.maxSessions,
     client_wait_seconds: seconds(hold.clientTimeoutMs),
+    park_seconds: moves === undefined ? null : seconds(moves.parkTimeoutMs),
     outage_seconds: seconds(hold.outageTimeoutMs),
     max_connects_per_second: hold.maxConnectsPerSecond,
   };

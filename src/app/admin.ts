@@ -154,6 +154,7 @@ function statusOf(parts: AdminParts, readiness: Readiness): StatusDocument {
     zone: running.config.zone,
     client: running.config.client,
     hold: running.config.hold,
+    moves: running.config.moves,
     config: configStatus(running, parts.source),
     table: monitor.table(),
     snapshot: monitor.snapshot(),

@@ -187,6 +187,9 @@ export const poolStatus = z.strictObject({
   route,
   route_since: time.describe('Of the decision that made this route, or of the start.'),
   why: z.string().describe('The sentence of the log.'),
+  on_drain: z
+    .enum(['close', 'move', 'drain', 'drain_idle', 'keep'])
+    .describe('What happens to the sessions of a member that the operator drains: on_leave.operator.'),
   sessions: sessions.nullable(),
 });
 
@@ -213,6 +216,9 @@ const limits = z.strictObject({
   max_handshakes: count.nullable().describe('Null: no limit of its own.'),
   max_waiting_clients: count,
   client_wait_seconds: seconds.describe('The longest wait of one client: hold.client_timeout.'),
+  park_seconds: seconds
+    .nullable()
+    .describe('The longest wait of a parked session: moves.park_timeout. Null: no session moves.'),
   outage_seconds: seconds.describe('A pool without a route for so long refuses its clients: hold.outage_timeout.'),
   max_connects_per_second: count.describe('Of waiting clients, when a route opens.'),
 });

@@ -13,6 +13,7 @@ import { sessionsIn } from '../status/cells.ts';
 import { readStatus, statusFrom } from '../status/document.ts';
 import type { Status } from '../status/document.ts';
 import { confirm } from '../terminal/confirm.ts';
+import { drainWarning, remainText, sessionsText } from './drain-text.ts';
 
 export interface DrainOptions extends RunningOptions {
   readonly wait?: boolean | undefined;
@@ -37,10 +38,10 @@ export async function drain(member: string, options: DrainOptions, io: CliIo): P
   const found = await readStatus(options, io);
   if (typeof found === 'number') return found;
   const { status, running } = found;
-  const warning = warningFor(member, status);
+  const warning = drainWarning(member, status);
   if (options.dryRun === true) {
     io.stdout(warning === undefined ? '' : `${warning}\n`);
-    return plan(status, member, `no new session would go to ${member}; ${remainText(status, member)}`, io);
+    return plan(status, member, `no new session would go to ${member}; ${remainText(member, status)}`, io);
   }
   if ((await tokenFor(running, io)) === undefined) return EXIT.usage;
   if (warning !== undefined) {
@@ -49,7 +50,7 @@ export async function drain(member: string, options: DrainOptions, io: CliIo): P
   }
   const code = await operateOn(running, `/members/${encodeURIComponent(member)}/drain`, io, (body) => {
     const text = changedText(body);
-    return text && `${text}${remainText(status, member)}\n`;
+    return text && `${text}${remainText(member, status)}\n`;
   });
   return code === EXIT.ok && options.wait === true
     ? waitUntilEmpty(member, { running, timeoutMs: options.timeout }, io)
@@ -74,30 +75,8 @@ function plan({ members, cluster }: Status, member: string, text: string, io: Cl
   return isKnown ? EXIT.ok : EXIT.failure;
 }
 
-/** For a member that alone can serve a pool now: its clients have nowhere to go. */
-function warningFor(member: string, { pools }: Status): string | undefined {
-  const alone = pools.filter(
-    ({ exclusive, route }) =>
-      exclusive === true && route.kind === 'open' && route.members.some(({ name }) => name === member),
-  );
-  if (alone.length === 0) return undefined;
-  const clients = alone.reduce((sum, pool) => sum + sessionsIn(pool, member), 0);
-  const who = clients === 0 ? 'new clients' : clients === 1 ? '1 client' : `${clients} clients`;
-  return `${member} is the primary: ${who} will wait`;
-}
-
 function sessionsOn(member: string, { pools }: Status): number {
   return pools.reduce((sum, pool) => sum + sessionsIn(pool, member), 0);
-}
-
-function remainText(status: Status, member: string): string {
-  const left = sessionsOn(member, status);
-  if (left === 0) return 'it has no sessions';
-  return `${sessionsText(left)} ${left === 1 ? 'leaves' : 'leave'} it by on_leave.operator`;
-}
-
-function sessionsText(count: number): string {
-  return count === 1 ? '1 session' : `${count} sessions`;
 }
 
 interface Wait {

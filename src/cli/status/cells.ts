@@ -60,11 +60,16 @@ export function waitingIn({ sessions }: Pick<StatusPool, 'sessions'>): number {
   return sessions?.by_state['holding'] ?? 0;
 }
 
-/** `42 sessions parked, 3 log in at their next server`. Undefined: no session of this pool moves. */
-export function movingText({ sessions }: Pick<StatusPool, 'sessions'>): string | undefined {
+/** `42 sessions parked for 30 s at most, 3 log in at their next server`. Undefined: no session of this pool moves. */
+export function movingText(
+  { sessions }: Pick<StatusPool, 'sessions'>,
+  { limits }: Pick<Status, 'limits'>,
+): string | undefined {
   const { parked = 0, moving = 0 } = sessions?.by_state ?? {};
+  const seconds = limits?.park_seconds ?? undefined;
+  const limit = seconds === undefined ? '' : ` for ${durationText(seconds * 1000)} at most`;
   const parts = [
-    ...(parked === 0 ? [] : [`${parked === 1 ? '1 session' : `${parked} sessions`} parked`]),
+    ...(parked === 0 ? [] : [`${parked === 1 ? '1 session' : `${parked} sessions`} parked${limit}`]),
     ...(moving === 0 ? [] : [loggingInText(moving, parked === 0)]),
   ];
   return parts.length === 0 ? undefined : parts.join(', ');

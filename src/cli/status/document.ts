@@ -52,6 +52,7 @@ const pool = z.looseObject({
   exclusive: z.boolean().optional(),
   route,
   why: z.string(),
+  on_drain: z.enum(['close', 'move', 'drain', 'drain_idle', 'keep']).optional(),
   sessions: sessions.nullable(),
 });
 
@@ -77,7 +78,7 @@ export const statusDocument = z.looseObject({
   refused_members: z.array(z.looseObject({ name: z.string(), why: z.string() })).default([]),
   pools: z.array(pool),
   branches: branches.optional(),
-  limits: z.looseObject({ client_wait_seconds: z.number() }).optional(),
+  limits: z.looseObject({ client_wait_seconds: z.number(), park_seconds: z.number().nullish() }).optional(),
 });
 
 export type Status = z.infer<typeof statusDocument>;

@@ -142,10 +142,13 @@ function poolsText(status: Status, { paint, width }: ScreenOptions): string {
 /** A line for each pool with waiting clients, and for each with parked sessions; empty if there are none. */
 export function waitingLines(status: Status, { paint }: Pick<ScreenOptions, 'paint'>): string {
   return status.pools
-    .flatMap((pool) => [
-      ...(waitingIn(pool) > 0 ? [`${shown(pool.name)}: ${waitingText(pool, status)}`] : []),
-      ...(movingText(pool) === undefined ? [] : [`${shown(pool.name)}: ${movingText(pool)}`]),
-    ])
+    .flatMap((pool) => {
+      const moving = movingText(pool, status);
+      return [
+        ...(waitingIn(pool) > 0 ? [`${shown(pool.name)}: ${waitingText(pool, status)}`] : []),
+        ...(moving === undefined ? [] : [`${shown(pool.name)}: ${moving}`]),
+      ];
+    })
     .map((line) => `${paint('warn', line)}\n`)
     .join('');
 }

@@ -4,6 +4,7 @@ import type { PoolStatusDocument, StatusDocument } from '../../admin/schema/stat
 import { countOf, durationText } from '../view/words.ts';
 
 type Known = Pick<StatusDocument, 'pools' | 'limits'>;
+type Limits = StatusDocument['limits'];
 
 /** The open member of the first exclusive pool that has one. */
 export function primaryOf({ pools }: Known): string | undefined {
@@ -12,23 +13,64 @@ export function primaryOf({ pools }: Known): string | undefined {
 
 export function drainConsequences(member: string, status: Known): readonly string[] {
   const serving = status.pools.filter((pool) => openMembers(pool).includes(member));
-  const own = serving.map((pool) => {
-    const clients = sessionsIn(pool, member);
-    if (pool.exclusive) {
-      const who = clients === 0 ? 'new clients' : countOf(clients, 'client');
-      const limit = durationText(status.limits.client_wait_seconds * 1000);
-      return `${member} is the primary: ${who} will wait in pool ${pool.name}, each for ${limit} at most.`;
-    }
-    const others = openMembers(pool).filter((name) => name !== member);
-    const ended = clients === 0 ? '' : `${countOf(clients, 'session')} will end between two transactions. `;
-    return others.length === 0
-      ? `Pool ${pool.name}: ${ended}No other member serves it now.`
-      : `Pool ${pool.name}: ${ended}New sessions go to ${others.join(', ')}.`;
-  });
+  const own = serving.flatMap((pool) =>
+    pool.exclusive ? drainOfPrimary(member, pool, status) : [drainOfReplica(member, pool, status)],
+  );
   return [
     ...(own.length === 0 ? [`${member} serves no pool now. It will stay out of all pools.`] : own),
     `${member} stays out until it is resumed or this Pointsman restarts. Every other Pointsman still uses it.`,
   ];
+}
+
+function drainOfPrimary(member: string, pool: PoolStatusDocument, { limits }: Known): readonly string[] {
+  const sessions = sessionsIn(pool, member);
+  const who = sessions === 0 ? 'new clients' : countOf(sessions, 'client');
+  const limit = durationText(limits.client_wait_seconds * 1000);
+  return [
+    `${member} is the primary: ${who} will wait in pool ${pool.name}, each for ${limit} at most.`,
+    ...(sessions === 0 ? [] : [sessionsOfPrimary(member, pool, limits)]),
+    'A drain makes no other member the primary. Switch over does.',
+  ];
+}
+
+function sessionsOfPrimary(member: string, pool: PoolStatusDocument, { park_seconds: parkSeconds }: Limits): string {
+  if (pool.on_drain !== 'move') return `Pool ${pool.name}: ${leavingText(pool, sessionsIn(pool, member))}.`;
+  const unless = `unless ${member} is resumed or another member is the primary by then`;
+  return `Sessions that can move are parked${atMost(parkSeconds)}. Then they end, ${unless}. The others end between two transactions.`;
+}
+
+function drainOfReplica(member: string, pool: PoolStatusDocument, { limits }: Known): string {
+  const sessions = sessionsIn(pool, member);
+  const others = openMembers(pool).filter((name) => name !== member);
+  const next = others.length === 0 ? 'No other member serves it now.' : `New sessions go to ${others.join(', ')}.`;
+  if (sessions === 0) return `Pool ${pool.name}: ${next}`;
+  const isParked = pool.on_drain === 'move' && others.length === 0;
+  const are = sessions === 1 ? 'is' : 'are';
+  const leave = isParked
+    ? `${countOf(sessions, 'session')} ${are} parked until another member serves the pool${atMost(limits.park_seconds, ',')}`
+    : leavingText(pool, sessions);
+  return `Pool ${pool.name}: ${leave}. ${next}`;
+}
+
+function leavingText({ on_drain: mode }: PoolStatusDocument, sessions: number): string {
+  const [end, stay, move] = sessions === 1 ? ['ends', 'stays', 'moves'] : ['end', 'stay', 'move'];
+  const who = countOf(sessions, 'session');
+  switch (mode) {
+    case 'close':
+      return `${who} ${end} at once`;
+    case 'keep':
+      return `${who} ${stay} on it`;
+    case 'move':
+      return `${who} ${move} to another member. Sessions that cannot move end between two transactions`;
+    case 'drain':
+    case 'drain_idle':
+      return `${who} ${end} between two transactions`;
+  }
+}
+
+/** ` for 30 s at most`. Empty if no limit is known. */
+function atMost(seconds: number | null, comma = ''): string {
+  return seconds === null ? '' : `${comma} for ${durationText(seconds * 1000)} at most`;
 }
 
 export function resumeConsequences(member: string, status: Known): readonly string[] {

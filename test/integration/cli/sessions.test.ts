@@ -247,7 +247,7 @@ describe('drain', () => {
       code: 0,
       out:
         'pg-2 drained: no new sessions until it is resumed\n  pool write  open on pg-1\n' +
-        '40 sessions leave it by on_leave.operator\n',
+        '40 sessions end between two transactions (on_leave.operator: drain)\n',
       err: '',
     });
   });
@@ -274,7 +274,7 @@ describe('drain', () => {
     const primary = await cli(['drain', 'pg-1', '--dry-run']);
     expect(primary.out).toBe(
       'pg-1 is the primary: 1 client will wait\n' +
-        'no new session would go to pg-1; 1 session leaves it by on_leave.operator\n',
+        'no new session would go to pg-1; 1 session ends at once (on_leave.operator: close)\n',
     );
     expect((await cli(['resume', 'pg-2', '--dry-run'])).out).toBe('pg-2 is not drained\n');
     expect((await cli(['resume', 'pg-9', '--dry-run'])).code).toBe(1);

@@ -10,6 +10,7 @@ export function poolOf(name: string, own: Partial<PoolStatusDocument> = {}): Poo
     route: { kind: 'open', members: [], fallback: null },
     route_since: '2026-01-01T00:00:00.000Z',
     why: 'open',
+    on_drain: 'drain',
     sessions: null,
     ...own,
   };

@@ -50,6 +50,7 @@ export const STATUS: StatusDocument = {
       route: { kind: 'open', members: [{ name: 'pg-1', address: '10.0.0.1:5432' }], fallback: null },
       route_since: STATUS_FIELDS.time,
       why: 'pg-1 serves',
+      on_drain: 'drain',
       sessions: {
         by_state: { startup: 1, holding: 2, dialing: 3, relaying: 4, closing: 5 },
         by_member: { 'pg-1': 7 },
@@ -68,6 +69,7 @@ export const STATUS: StatusDocument = {
       route: { kind: 'hold', cause: 'no_member' },
       route_since: STATUS_FIELDS.time,
       why: 'no eligible member, clients wait',
+      on_drain: 'drain',
       sessions: null,
     },
   ],

@@ -36,6 +36,7 @@ export const STATUS_FIELDS: Pick<StatusDocument, 'time' | 'started_at' | 'config
     max_handshakes: null,
     max_waiting_clients: 1000,
     client_wait_seconds: 30,
+    park_seconds: null,
     outage_seconds: 60,
     max_connects_per_second: 100,
   },

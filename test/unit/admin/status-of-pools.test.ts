@@ -52,6 +52,12 @@ describe('lag, weights, zones and waiting clients', () => {
     table,
     snapshot: aSnapshot({ ...policy, pools }, ...lagging),
     counts,
+    moves: { parkTimeoutMs: 20_000 },
+  });
+
+  test('what a drain does to the sessions of a pool, and the longest wait of a parked one', () => {
+    expect(status.pools.map(({ on_drain: mode }) => mode)).toEqual(pools.map(({ onLeave }) => onLeave.operator));
+    expect(status.limits.park_seconds).toBe(20);
   });
 
   test('an excluded member has them too', () => {

@@ -123,6 +123,7 @@ describe('status', () => {
         max_handshakes: null,
         max_waiting_clients: 1000,
         client_wait_seconds: 30,
+        park_seconds: null,
         outage_seconds: 60,
         max_connects_per_second: 100,
       },

@@ -202,6 +202,9 @@ switchover       from pg-2, scheduled in 90 min
     );
     const one = { ...counts({}), by_state: { holding: 0, parked: 1 } };
     expect(screen(aStatus({ pools: [aPool('write', [], { sessions: one })] }))).toContain('write: 1 session parked\n');
+    const limits = { client_wait_seconds: 30, park_seconds: 20 };
+    const limited = { ...aStatus({ pools: [aPool('write', ['pg-2'], { sessions: moving })] }), limits };
+    expect(screen(limited)).toContain('write: 42 sessions parked for 20 s at most, 1 logs in at its next server\n');
   });
 
   test('waiting clients: the longest wait, and when they are refused', () => {

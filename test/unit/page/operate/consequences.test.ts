@@ -32,6 +32,7 @@ function pool(
     exclusive: name === 'write',
     why: '',
     route_since: STATUS_FIELDS.time,
+    on_drain: 'drain',
     route: {
       kind: 'open',
       members: members.map((member) => ({ name: member, address: '127.0.0.1:5432' })),
@@ -66,26 +67,69 @@ test('the primary is the open member of the exclusive pool', () => {
 });
 
 describe('a drain', () => {
+  const NO_SWITCHOVER = 'A drain makes no other member the primary. Switch over does.';
+
+  test('of the primary without a session says that new clients will wait', () => {
+    expect(drainConsequences('pg-1', status(0))).toEqual([
+      'pg-1 is the primary: new clients will wait in pool write, each for 30 s at most.',
+      NO_SWITCHOVER,
+      STAYS('pg-1'),
+    ]);
+  });
+
   test.each([
-    [0, 'new clients'],
+    [1, '1 client', '1 session ends'],
+    [12, '12 clients', '12 sessions end'],
+  ])('of the primary with %i sessions says that they end, and that clients will wait', (sessions, clients, end) => {
+    expect(drainConsequences('pg-1', status(sessions)).slice(0, 2)).toEqual([
+      `pg-1 is the primary: ${clients} will wait in pool write, each for 30 s at most.`,
+      `Pool write: ${end} between two transactions.`,
+    ]);
+  });
+
+  test.each([
     [1, '1 client'],
     [12, '12 clients'],
-  ])('of the primary with %i sessions says that they will wait', (sessions, clients) => {
-    const [first, second] = drainConsequences('pg-1', status(sessions));
-    expect(first).toBe(`pg-1 is the primary: ${clients} will wait in pool write, each for 30 s at most.`);
-    expect(second).toBe(STAYS('pg-1'));
+  ])('of the primary with %i sessions that move says when they end', (sessions, clients) => {
+    const [first, second, third] = drainConsequences('pg-1', {
+      ...status(0),
+      limits: { ...STATUS_FIELDS.limits, park_seconds: 20 },
+      pools: [{ ...pool('write', ['pg-1'], { 'pg-1': sessions }), on_drain: 'move' }],
+    });
+    expect([first, second, third]).toEqual([
+      `pg-1 is the primary: ${clients} will wait in pool write, each for 30 s at most.`,
+      'Sessions that can move are parked for 20 s at most. Then they end, unless pg-1 is resumed or another member is ' +
+        'the primary by then. The others end between two transactions.',
+      NO_SWITCHOVER,
+    ]);
   });
 
-  test('of a replica names the members that take its sessions', () => {
-    const moved = 'Pool read: 2 sessions will end between two transactions. New sessions go to pg-2.';
-    expect(drainConsequences('pg-3', status(0))).toEqual([moved, STAYS('pg-3')]);
+  test.each([
+    ['close', '2 sessions end at once.'],
+    ['drain', '2 sessions end between two transactions.'],
+    ['drain_idle', '2 sessions end between two transactions.'],
+    ['keep', '2 sessions stay on it.'],
+    ['move', '2 sessions move to another member. Sessions that cannot move end between two transactions.'],
+  ] as const)('of a replica with on_leave.operator: %s', (mode, text) => {
+    const read = { ...pool('read', ['pg-2', 'pg-3'], { 'pg-3': 2 }), on_drain: mode };
+    expect(drainConsequences('pg-3', { ...status(0), pools: [read] })).toEqual([
+      `Pool read: ${text} New sessions go to pg-2.`,
+      STAYS('pg-3'),
+    ]);
   });
 
-  test('of the last member of a pool says that there is no other', () => {
-    const alone = { ...status(0), pools: [pool('read', ['pg-2'], { 'pg-2': 1 })] };
-    expect(drainConsequences('pg-2', alone)[0]).toBe(
-      'Pool read: 1 session will end between two transactions. No other member serves it now.',
-    );
+  test.each([
+    ['drain', 'Pool read: 1 session ends between two transactions. No other member serves it now.'],
+    [
+      'move',
+      'Pool read: 1 session is parked until another member serves the pool, for 20 s at most. No other member serves it now.',
+    ],
+  ] as const)('of the last member of a pool with on_leave.operator: %s says that there is no other', (mode, text) => {
+    const alone = {
+      limits: { ...STATUS_FIELDS.limits, park_seconds: 20 },
+      pools: [{ ...pool('read', ['pg-2'], { 'pg-2': 1 }), on_drain: mode }],
+    };
+    expect(drainConsequences('pg-2', alone)[0]).toBe(text);
   });
 
   test('of a member that serves nothing says so', () => {
