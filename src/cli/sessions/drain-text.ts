@@ -1,4 +1,4 @@
-// What a drain does to the clients of its member, in words. Pure.
+// The effect of a drain on the clients of its member, in words. Pure.
 import { durationText } from '../../core/describe.ts';
 import { sessionsIn } from '../status/cells.ts';
 import type { Status, StatusPool } from '../status/document.ts';

@@ -36,7 +36,8 @@ function drainOfPrimary(member: string, pool: PoolStatusDocument, { limits }: Kn
 function sessionsOfPrimary(member: string, pool: PoolStatusDocument, { park_seconds: parkSeconds }: Limits): string {
   if (pool.on_drain !== 'move') return `Pool ${pool.name}: ${leavingText(pool, sessionsIn(pool, member))}.`;
   const unless = `unless ${member} is resumed or another member is the primary by then`;
-  return `Sessions that can move are parked${atMost(parkSeconds)}. Then they end, ${unless}. The others end between two transactions.`;
+  const parked = `Sessions that can move are parked${atMost(parkSeconds)}. Then they end, ${unless}.`;
+  return `${parked} The others end between two transactions.`;
 }
 
 function drainOfReplica(member: string, pool: PoolStatusDocument, { limits }: Known): string {
@@ -44,11 +45,11 @@ function drainOfReplica(member: string, pool: PoolStatusDocument, { limits }: Kn
   const others = openMembers(pool).filter((name) => name !== member);
   const next = others.length === 0 ? 'No other member serves it now.' : `New sessions go to ${others.join(', ')}.`;
   if (sessions === 0) return `Pool ${pool.name}: ${next}`;
-  const isParked = pool.on_drain === 'move' && others.length === 0;
-  const are = sessions === 1 ? 'is' : 'are';
-  const leave = isParked
-    ? `${countOf(sessions, 'session')} ${are} parked until another member serves the pool${atMost(limits.park_seconds, ',')}`
-    : leavingText(pool, sessions);
+  const who = `${countOf(sessions, 'session')} ${sessions === 1 ? 'is' : 'are'}`;
+  const leave =
+    pool.on_drain === 'move' && others.length === 0
+      ? `${who} parked until another member serves the pool${atMost(limits.park_seconds, ',')}`
+      : leavingText(pool, sessions);
   return `Pool ${pool.name}: ${leave}. ${next}`;
 }
 

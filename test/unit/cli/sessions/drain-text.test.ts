@@ -1,4 +1,4 @@
-// What `pointsman drain` says before and after: who waits, and what becomes of the sessions by `on_leave.operator`.
+// The words of `pointsman drain` before and after it: the clients that wait, and the sessions by `on_leave.operator`.
 import { describe, expect, test } from 'vitest';
 import { drainWarning, remainText } from '../../../../src/cli/sessions/drain-text.ts';
 import type { Status } from '../../../../src/cli/status/document.ts';
@@ -38,14 +38,14 @@ describe('the warning', () => {
   test('of the primary with sessions that move says when they end', () => {
     expect(drainWarning('pg-1', of(pool('write', ['pg-1'], 'move', [1])))).toBe(
       'pg-1 is the primary: 1 client will wait. Sessions that can move are parked, and end after 20 s ' +
-        '(moves.park_timeout) unless pg-1 is resumed or another member is the primary by then. A drain is no switchover',
+        '(moves.park_timeout) unless pg-1 is resumed or another member is the primary by then. ' +
+        'A drain is no switchover',
     );
   });
 
   test('of the primary without a session has no word about parked ones', () => {
-    expect(drainWarning('pg-1', of(pool('write', ['pg-1'], 'move')))).toBe(
-      'pg-1 is the primary: new clients will wait',
-    );
+    const idle = of(pool('write', ['pg-1'], 'move'));
+    expect(drainWarning('pg-1', idle)).toBe('pg-1 is the primary: new clients will wait');
   });
 });
 
@@ -74,7 +74,8 @@ describe('the sessions', () => {
   test('of two pools', () => {
     const both = of(pool('write', ['pg-1'], 'drain', [1]), pool('reports', ['pg-1', 'pg-2'], 'keep', [3, 4]));
     expect(remainText('pg-1', both)).toBe(
-      '1 session ends between two transactions (on_leave.operator: drain)\n3 sessions stay on it (on_leave.operator: keep)',
+      '1 session ends between two transactions (on_leave.operator: drain)\n' +
+        '3 sessions stay on it (on_leave.operator: keep)',
     );
   });
 

@@ -98,8 +98,8 @@ describe('a drain', () => {
     });
     expect([first, second, third]).toEqual([
       `pg-1 is the primary: ${clients} will wait in pool write, each for 30 s at most.`,
-      'Sessions that can move are parked for 20 s at most. Then they end, unless pg-1 is resumed or another member is ' +
-        'the primary by then. The others end between two transactions.',
+      'Sessions that can move are parked for 20 s at most. Then they end, unless pg-1 is resumed or another member ' +
+        'is the primary by then. The others end between two transactions.',
       NO_SWITCHOVER,
     ]);
   });
@@ -122,7 +122,8 @@ describe('a drain', () => {
     ['drain', 'Pool read: 1 session ends between two transactions. No other member serves it now.'],
     [
       'move',
-      'Pool read: 1 session is parked until another member serves the pool, for 20 s at most. No other member serves it now.',
+      'Pool read: 1 session is parked until another member serves the pool, for 20 s at most. ' +
+        'No other member serves it now.',
     ],
   ] as const)('of the last member of a pool with on_leave.operator: %s says that there is no other', (mode, text) => {
     const alone = {
