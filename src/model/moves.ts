@@ -176,7 +176,7 @@ export type WalReport =
       readonly timeline: number;
       /** Every record of a visible transaction is before it. */
       readonly written: number;
-      /** It was promoted: every record before it was replayed until then. Absent: it started as a primary. */
+      /** Its start replayed every record before it: for a promotion, or after a crash. Absent: it stopped in order. */
       readonly recovered?: number | undefined;
       readonly transactions: TransactionIds;
     };

@@ -76,7 +76,7 @@ export class Mover {
     this.#lossServices = inputs.wal && { ...inputs, wal: inputs.wal };
     this.clock = inputs.clock;
     this.#reads = new ReadOrder(inputs);
-    this.#writes = new WriteOrder(inputs.clock);
+    this.#writes = new WriteOrder(inputs);
     this.turns = new Turns(inputs);
     this.verifiers = new Verifiers(inputs);
   }

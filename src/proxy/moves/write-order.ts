@@ -1,22 +1,29 @@
 // Keeps sessions of a primary from losing what it has confirmed to them: the next primary must have all of its WAL.
 import type { Shown } from '../../core/caught-up.ts';
 import { succeeds } from '../../core/succession.ts';
+import type { WalKnown } from '../../core/wal-samples.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { WalReport } from '../../model/moves.ts';
 import type { BoundOrder, MoveOrder } from './move-order.ts';
 
-export class WriteOrder implements MoveOrder {
-  readonly #clock: Clock;
+export interface WriteOrderInputs {
+  readonly clock: Clock;
+  /** Undefined: no positions are known. */
+  readonly wal?: () => WalKnown;
+}
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+export class WriteOrder implements MoveOrder {
+  readonly #inputs: WriteOrderInputs;
+
+  constructor(inputs: WriteOrderInputs) {
+    this.#inputs = inputs;
   }
 
   shown(member: MemberName, wal: WalReport | undefined): Shown | string {
     if (wal === undefined) return `the WAL position of ${member} is not known`;
     if (wal.kind === 'standby') return `${member} is a standby`;
-    return { wal, timeline: wal.timeline, at: this.#clock.now() };
+    return { wal, timeline: wal.timeline, at: this.#inputs.clock.now() };
   }
 
   lost(): undefined {
@@ -27,7 +34,13 @@ export class WriteOrder implements MoveOrder {
     return true;
   }
 
-  bind({ wal: left }: Shown): BoundOrder {
-    return { kind: 'succeed', compare: (next) => succeeds(left, next) };
+  bind({ wal: left }: Shown, member: MemberName): BoundOrder {
+    return { kind: 'succeed', compare: (next) => succeeds(left, next, this.#firstSeen(member, next)) };
+  }
+
+  #firstSeen(member: MemberName, next: WalReport | undefined): number | undefined {
+    const timeline = next?.kind === 'primary' ? next.timeline : undefined;
+    const samples = this.#inputs.wal?.().samples.get(member) ?? [];
+    return samples.findLast(({ run }) => run.timeline === timeline)?.bytes;
   }
 }

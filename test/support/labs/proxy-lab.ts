@@ -44,7 +44,7 @@ export interface ProxyLabOptions {
   /** Moves are configured if this is given. */
   readonly moves?: Partial<MovesPolicy>;
   readonly openVerifiers?: OpenVerifiers;
-  /** For sessions that lose their primary without warning. */
+  /** The WAL positions that primaries reported. */
   readonly wal?: () => WalKnown;
   readonly freshen?: (pool: string) => Promise<void>;
   /** Called whenever the proxy has an overdue decision made. */

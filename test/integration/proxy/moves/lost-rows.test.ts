@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { WalSample } from '../../../../src/core/coverage.ts';
 import type { Standing } from '../../../../src/core/standing.ts';
 import type { PostgresServer } from '../../../../src/sandbox/postgres/server.ts';
 import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
@@ -29,6 +30,8 @@ interface Scene {
   readonly second: PostgresServer;
   readonly client: Client;
   readonly errors: Error[];
+  /** As its API would report it. */
+  report(server: PostgresServer): Promise<void>;
 }
 
 async function park({ lab, first }: Scene): Promise<void> {
@@ -36,12 +39,43 @@ async function park({ lab, first }: Scene): Promise<void> {
   await until('the park', () => lab.events.some(({ kind }) => kind === 'session_parked'), LIMIT_MS);
 }
 
-async function promoteSecond({ lab, second }: Scene): Promise<void> {
-  const file = join(second.dataDirectory, 'pg_hba.conf');
-  await writeFile(file, `host all app 127.0.0.1/32 trust\n${await readFile(file, 'utf8')}`);
+async function promoteSecond({ second, report }: Scene): Promise<void> {
   await second.promote();
-  await second.query('select pg_reload_conf()');
-  lab.decide({ write: { open: { [second.name]: addressOf(second) } } });
+  await letAppIn(second);
+  await report(second);
+}
+
+async function letAppIn(server: PostgresServer): Promise<void> {
+  const file = join(server.dataDirectory, 'pg_hba.conf');
+  await writeFile(file, `host all app 127.0.0.1/32 trust\n${await readFile(file, 'utf8')}`);
+  await server.query('select pg_reload_conf()');
+}
+
+function routeTo({ lab }: Scene, server: PostgresServer): void {
+  lab.decide({ write: { open: { [server.name]: addressOf(server) } } });
+}
+
+async function crash(server: PostgresServer): Promise<void> {
+  await server.stop('immediate');
+  await startAs(server, undefined);
+  await letAppIn(server);
+}
+
+/** Other records get the positions of those that were lost. */
+async function writeOn(server: PostgresServer): Promise<void> {
+  await server.query('create table noise as select generate_series(1, 20000)');
+  await server.query('checkpoint');
+}
+
+async function untilLost({ lab, errors }: Scene): Promise<void> {
+  await until(
+    'the end',
+    () => lab.closed().length > 0 || lab.events.some(({ kind }) => kind === 'session_moved'),
+    LIMIT_MS,
+  );
+  expect(lab.closed()[0]).toMatchObject({ reason: 'move_uncovered' });
+  await until('the error', () => errors.length > 0, LIMIT_MS);
+  expect(errors[0]).toMatchObject({ code: '57P01' });
 }
 
 const CHOICES = await choicesHere();
@@ -52,13 +86,15 @@ describeUnless(missingForSandbox, 'a primary that is lost while its sessions are
       const servers = await prepareServers(2, choice);
       const [first, second] = [servers.server(0), servers.server(1)];
       await startReplication(first, second);
-      const file = join(first.dataDirectory, 'pg_hba.conf');
-      await writeFile(file, `host all app 127.0.0.1/32 trust\n${await readFile(file, 'utf8')}`);
-      await first.query('select pg_reload_conf()');
+      await letAppIn(first);
       await first.query('create role app login');
       await first.query('create table visits (id int primary key)');
       await first.query('grant all on visits to app');
-      const lab = await startProxyLab({ moves: { parkTimeoutMs: LIMIT_MS } });
+      const samples = new Map<string, readonly WalSample[]>();
+      const lab = await startProxyLab({
+        moves: { parkTimeoutMs: LIMIT_MS },
+        wal: () => ({ samples, ends: undefined }),
+      });
       const client = new Client({ ...lab.address('write'), user: 'app', database: 'postgres' });
       const errors: Error[] = [];
       client.on('error', (error) => errors.push(error));
@@ -69,12 +105,22 @@ describeUnless(missingForSandbox, 'a primary that is lost while its sessions are
       lab.decide({ write: { open: { [first.name]: addressOf(first) } } });
       await client.connect();
       await client.query("set work_mem = '7MB'");
-      return { lab, first, second, client, errors };
+      return {
+        lab,
+        first,
+        second,
+        client,
+        errors,
+        async report(server) {
+          const bytes = Number(await ask(server, "select pg_current_wal_lsn() - '0/0'"));
+          samples.set(server.name, [{ at: 0, run: { timeline: 2, startedAt: 'once' }, bytes }]);
+        },
+      };
     }
 
     test('G24: with a row that only the lost primary had, the session ends', { timeout: 60_000 }, async () => {
       const scene = await play();
-      const { first, second, client, errors, lab } = scene;
+      const { first, second, client } = scene;
       await second.stop('immediate');
       // Acknowledged, and on no other server.
       await client.query('insert into visits values (101)');
@@ -82,15 +128,43 @@ describeUnless(missingForSandbox, 'a primary that is lost while its sessions are
       await first.stop('immediate');
       await startAs(second, first);
       await promoteSecond(scene);
-      await until(
-        'the end',
-        () => lab.closed().length > 0 || lab.events.some(({ kind }) => kind === 'session_moved'),
-        LIMIT_MS,
-      );
-      expect(lab.closed()[0]).toMatchObject({ reason: 'move_uncovered' });
-      await until('the error', () => errors.length > 0, LIMIT_MS);
-      expect(errors[0]).toMatchObject({ code: '57P01' });
+      routeTo(scene, second);
+      await untilLost(scene);
       expect(await ask(second, 'select count(*) from visits')).toBe('0');
+    });
+
+    test(
+      'G24: nor does it go on at a next primary that has crashed since its promotion',
+      { timeout: 60_000 },
+      async () => {
+        const scene = await play();
+        const { first, second, client } = scene;
+        await second.stop('immediate');
+        await client.query('insert into visits values (101)');
+        await park(scene);
+        await first.stop('immediate');
+        await startAs(second, first);
+        await promoteSecond(scene);
+        await writeOn(second);
+        await crash(second);
+        routeTo(scene, second);
+        await untilLost(scene);
+      },
+    );
+
+    test('G24: a row that its primary lost in a crash: the session ends', { timeout: 60_000 }, async () => {
+      const scene = await play();
+      const { first, client } = scene;
+      await first.query('alter system set wal_writer_delay = 10000');
+      await first.query('select pg_reload_conf()');
+      await client.query('set synchronous_commit = off');
+      await client.query('insert into visits values (101)');
+      await park(scene);
+      await crash(first);
+      expect(await ask(first, 'select count(*) from visits')).toBe('0');
+      await writeOn(first);
+      routeTo(scene, first);
+      await untilLost(scene);
     });
 
     test('G24: with all rows on the next primary, the session goes on', { timeout: 60_000 }, async () => {
@@ -103,6 +177,7 @@ describeUnless(missingForSandbox, 'a primary that is lost while its sessions are
       await until('the row on the standby', async () => (await ask(second, hasAll)) === 'true', LIMIT_MS);
       await first.stop('immediate');
       await promoteSecond(scene);
+      routeTo(scene, second);
       expect((await client.query('show work_mem')).rows).toEqual([{ work_mem: '7MB' }]);
       expect((await client.query('select id from visits')).rows).toEqual([{ id: 101 }]);
       expect(errors).toEqual([]);
