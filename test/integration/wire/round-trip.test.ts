@@ -44,12 +44,14 @@ describeUnless(missingForSandbox, 'random states', () => {
         const client = await WireClient.connect(lab.server, startup);
         for (const [name, value] of Object.entries(custom)) await client.query(`set app.${name} = ${literal(value)}`);
         await client.query(`set search_path = ${searchPath.map(identifier).join(', ')}; set work_mem = ${workMem};
-          set statement_timeout = ${timeout}; set default_transaction_read_only = ${String(readOnly)}`);
+          set default_transaction_read_only = ${String(readOnly)}`);
         const parses = Object.entries(prepared).map(([name, value]) => aParse(name, `select $1, ${literal(value)}`));
         await client.exchange(...parses, aMessage('S'));
         for (const [name, value] of Object.entries(fromSql)) {
           await client.query(`prepare ${identifier(name)} as select ${literal(value.replaceAll(';', ','))}`);
         }
+        // Last: the limit is for the question.
+        await client.query(`set statement_timeout = ${timeout}`);
         const customNames = Object.keys(custom).map((name) => `app.${name}`);
         const asked = await ask(client, { ...USUAL, customNames });
         if (asked.kind !== 'answered') throw new Error(JSON.stringify(asked));
