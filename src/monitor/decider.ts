@@ -20,8 +20,6 @@ export interface Known {
 export interface DeciderOptions {
   /** Read at each decision. */
   readonly known: () => Known;
-  /** Sessions may need to prove that they lost nothing. Absent: none do. */
-  readonly keepsWal?: (() => boolean) | undefined;
   readonly clock: Clock;
   /** Called synchronously with each decision, when table() returns the new table already. Must not throw. */
   readonly onTable: (actions: readonly Action[]) => void;
@@ -76,9 +74,9 @@ export class Decider {
   /** To be called when the policy or the snapshot has changed. */
   decide(): void {
     if (this.#isStopped) return;
-    const { known, keepsWal, clock, onTable, onDecided } = this.#options;
+    const { known, clock, onTable, onDecided } = this.#options;
     const { policy, snapshot } = known();
-    if (keepsWal?.() === true) this.#walSamples = withSnapshot(this.#walSamples, snapshot);
+    this.#walSamples = withSnapshot(this.#walSamples, snapshot);
     const now = clock.now();
     const previous = this.#table;
     const next = decideRoutes(policy, snapshot, now);

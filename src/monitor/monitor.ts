@@ -52,7 +52,6 @@ export class Monitor {
     const { clock, onEvent, onTable } = options;
     this.#decider = new Decider({
       known: () => ({ policy: this.#policy, snapshot: this.#snapshot }),
-      keepsWal: () => options.readHistory?.() !== undefined,
       clock,
       onTable,
       onStall: options.onStall,

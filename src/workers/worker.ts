@@ -77,7 +77,6 @@ export class Worker {
     });
     this.#decider = new Decider({
       known: () => ({ policy: this.#policy, snapshot: this.#snapshot }),
-      keepsWal: () => this.#policy.moves?.mode === 'always',
       clock,
       onTable: (actions) => this.#proxy.tableChanged(actions),
       onStall: (...stall) => this.#proxy.stalled(...stall),
