@@ -31,7 +31,7 @@ interface Scene {
   readonly client: Client;
   readonly errors: Error[];
   /** As its API would report it. */
-  report(server: PostgresServer): Promise<void>;
+  readonly report: (server: PostgresServer) => Promise<void>;
 }
 
 async function park({ lab, first }: Scene): Promise<void> {
