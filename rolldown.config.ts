@@ -8,12 +8,21 @@ import page from './rolldown.page.config.ts';
 
 const ENTRANCE = 'src/index.ts';
 
+const ASSERT = 'module.exports = (value, message) => { if (!value) throw new Error(message ?? "assertion failed"); };';
+
 /** What a library requires and this program never asks of it, but would keep all the same. */
 const LEFT_OUT = new Map([
   // Every connection is HTTP/1 by `allowH2`; Node's http2 brings its tls and crypto: 8 MB.
   ['./client-h2.js', 'module.exports = () => { throw new Error("HTTP/2 is left out of this build"); };'],
   // Exemplars of prom-client, which are off.
   ['@opentelemetry/api', 'module.exports = {};'],
+  // Log lines that a thread writes (pino): thread-stream, and Node's worker_threads.
+  ['./lib/transport', 'module.exports = undefined;'],
+  ['./transport', 'module.exports = undefined;'],
+  ['worker_threads', 'module.exports = { isMainThread: true };'],
+  // Called as a function alone. Node's own module takes 0.7 MB, most of it for the words of differences.
+  ['assert', ASSERT],
+  ['node:assert', ASSERT],
 ]);
 
 /** Parts of undici that it requires when they are needed: parsers in WebAssembly (one of four), bodies of requests. They stay in its package. */
@@ -23,6 +32,7 @@ const libraries: Plugin = {
   name: 'libraries',
   async resolveId(id, importer) {
     if (importer === undefined) return null;
+    if (!importer.includes('/node_modules/')) return null;
     if (LEFT_OUT.has(id)) return `\0left-out:${id}`;
     if (!importer.includes('/node_modules/undici/') || !LATE.test(id)) return null;
     const path = (await this.resolve(id, importer, { skipSelf: true }))?.id;
@@ -30,6 +40,26 @@ const libraries: Plugin = {
     return { id: path.slice(path.lastIndexOf('/undici/') + 1), external: true };
   },
   load: (id) => LEFT_OUT.get(id.replace('\0left-out:', '')) ?? null,
+};
+
+/**
+ * Takes Node's modules as `require` does. An import reads every property of the module, also those that load more of
+ * Node when they are read: worker threads for util, the report and the standard streams for process. 3 MB, together.
+ */
+const builtins: Plugin = {
+  name: 'builtins',
+  renderChunk: (code) => ({
+    code: code.replaceAll(
+      /^import (?:(\w+)(?:, )?)?(\{.*\})? from ("node:\w+(?:\/\w+)*");$/gm,
+      (_, whole, some, id) => {
+        const module = id === '"node:process"' ? 'globalThis.process' : `globalThis.process.getBuiltinModule(${id})`;
+        const names = [whole, some?.replaceAll(' as ', ': ')].filter((name) => name !== undefined);
+        return `const ${names.map((name) => `${name} = ${module}`).join(', ')};`;
+      },
+    ),
+    // Each import stays in its line.
+    map: null,
+  }),
 };
 
 /** The types of the package's entrance, which names none of another file. */
@@ -72,7 +102,7 @@ export default defineConfig({
   platform: 'node',
   // Optional, or too much of what nobody but the sandbox needs.
   external: ['pg', 'undici', 'cli-table3', 'diff', 'eventsource-parser', 'playwright-core'],
-  plugins: [libraries, types, statusPage()],
+  plugins: [libraries, builtins, types, statusPage()],
   output: {
     dir: 'dist',
     format: 'esm',

@@ -7,6 +7,7 @@ import { DirectPipe } from './direct-pipe.ts';
 import { testDirectPipes } from './self-test.ts';
 import type { OpenDirectPipe } from './self-test.ts';
 import { NodeHandle } from './node-handle.ts';
+import { readBuffers } from './read-buffers.ts';
 import { openStreamPipes } from '../stream-pipe.ts';
 import type { OpenPipes } from '../stream-pipe.ts';
 import { isTls } from '../../socket.ts';
@@ -46,6 +47,8 @@ export class RelayPipes {
   async choose(wanted: RelayMode): Promise<void> {
     const { clock, onEvent } = this.#inputs;
     const why = wanted === 'streams' ? 'relay is streams' : await testDirectPipes(directPipes(), clock);
+    // Those of the self-test: an idle process keeps none.
+    readBuffers.drop();
     this.#isOn = why === undefined;
     onEvent({ kind: 'relay_chosen', isOn: this.#isOn, why });
   }

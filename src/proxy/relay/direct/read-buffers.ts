@@ -69,6 +69,12 @@ class ReadBuffers {
     if (free.length < most) free.push(buffer);
   }
 
+  /** Leaves the free buffers to the garbage collector. */
+  drop(): void {
+    this.#small.length = 0;
+    this.#large.length = 0;
+  }
+
   /** The kernel may still read from the buffer, so it is never lent again. */
   forget(buffer: ReadBuffer): void {
     if (buffer.isLarge) this.#lent -= 1;

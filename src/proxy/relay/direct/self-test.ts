@@ -14,12 +14,10 @@ import { SOCKET_OPTIONS, resetSocket } from '../../socket.ts';
 export type OpenDirectPipe = (source: Socket, sink: Socket) => Pipe | undefined;
 
 const LIMIT_MS = 3_000;
-/** No buffer's length is a multiple of its length. */
-const PATTERN = Buffer.alloc(65_521, Buffer.from(Array.from({ length: 251 }, (_, at) => at)));
+/** Bytes of the pattern. No buffer's length is a multiple of it. */
+const PATTERN_BYTES = 65_521;
 /** Together more than the kernel keeps between two sockets, so that both directions stall. */
 const TIMES = 128;
-/** Long enough to compare with any read, wherever it begins in the pattern. */
-const REPEATED = Buffer.concat([PATTERN, PATTERN, PATTERN]);
 /** Connections that exchange words at the same time: enough for some writes to be batched, and some not. */
 const TALKERS = 4;
 const WORDS = 48;
@@ -34,6 +32,14 @@ interface Pair {
    * the process would keep that memory.
    */
   readonly ear: { hear: (bytes: Uint8Array) => void };
+  readonly words: Words;
+}
+
+/** The far ends send parts of it. */
+interface Words {
+  readonly pattern: Buffer;
+  /** Long enough to compare with any read, wherever it begins in the pattern. */
+  readonly repeated: Buffer;
 }
 
 /** Resolves when all its sockets are closed: undefined when the test has passed, else the reason. */
@@ -71,9 +77,10 @@ async function run(server: Server, sockets: Socket[], openPipe: OpenDirectPipe):
   server.listen({ host: '127.0.0.1', port: 0 });
   await once(server, 'listening');
   const pairs: Pair[] = [];
-  const room = Buffer.alloc(PATTERN.length);
+  const words = wordsToSay();
+  const room = Buffer.alloc(PATTERN_BYTES);
   for (let count = 0; count < TALKERS + 3; count += 1) {
-    const connected = await connectedPair(server, sockets, room);
+    const connected = await connectedPair(server, sockets, words, room);
     const pipe = openPipe(connected.near, connected.near);
     if (pipe === undefined) return 'this version of Node has other internals';
     pairs.push({ ...connected, pipe });
@@ -87,8 +94,19 @@ async function run(server: Server, sockets: Socket[], openPipe: OpenDirectPipe):
   return undefined;
 }
 
+/** Made for each test, so that the memory is free after it. */
+function wordsToSay(): Words {
+  const pattern = Buffer.alloc(PATTERN_BYTES, Buffer.from(Array.from({ length: 251 }, (_, at) => at)));
+  return { pattern, repeated: Buffer.concat([pattern, pattern, pattern]) };
+}
+
 /** The first byte has been read already, as `data`. */
-async function connectedPair(server: Server, sockets: Socket[], room: Buffer): Promise<Omit<Pair, 'pipe'>> {
+async function connectedPair(
+  server: Server,
+  sockets: Socket[],
+  words: Words,
+  room: Buffer,
+): Promise<Omit<Pair, 'pipe'>> {
   const at = server.address();
   if (at === null || typeof at !== 'object') throw new Error('no address');
   const accepted = Promise.withResolvers<Socket>();
@@ -103,10 +121,10 @@ async function connectedPair(server: Server, sockets: Socket[], room: Buffer): P
   const far = connect({ host: '127.0.0.1', port: at.port, ...SOCKET_OPTIONS, onread: { buffer: room, callback } });
   keep(far);
   const near = await Promise.race([accepted.promise, failureOf(far)]);
-  far.write(PATTERN.subarray(0, 1));
+  far.write(words.pattern.subarray(0, 1));
   await once(near, 'data');
   near.pause();
-  return { near, far, ear };
+  return { near, far, ear, words };
 }
 
 async function failureOf(socket: Socket): Promise<never> {
@@ -116,13 +134,13 @@ async function failureOf(socket: Socket): Promise<never> {
 
 /** Sends one word after another there and back, each a little longer, then the end. */
 async function talks(pair: Pair): Promise<boolean> {
-  const { near, far, pipe } = pair;
+  const { near, far, pipe, words } = pair;
   echo(near, pipe);
   far.resume();
   const broken = failureOf(far);
   let isSame = true;
   for (let word = 1; word <= WORDS; word += 1) {
-    isSame &&= await Promise.race([saidBack(pair, PATTERN.subarray(0, 1 + word * word)), broken]);
+    isSame &&= await Promise.race([saidBack(pair, words.pattern.subarray(0, 1 + word * word)), broken]);
   }
   far.end();
   await Promise.all([closed(far), closed(near)]);
@@ -144,23 +162,23 @@ function saidBack({ far, ear }: Pair, said: Buffer): Promise<boolean> {
 }
 
 /** Sends much there and back. The far end does not read before the near end has stalled. */
-async function copies({ near, far, pipe, ear }: Pair): Promise<boolean> {
+async function copies({ near, far, pipe, ear, words: { pattern, repeated } }: Pair): Promise<boolean> {
   let [received, isSame, taken] = [0, true, 0];
   near.on('end', () => far.resume());
   echo(near, pipe, (bytes) => (taken += bytes.length));
   ear.hear = (bytes) => {
-    const at = received % PATTERN.length;
-    isSame &&= REPEATED.subarray(at, at + bytes.length).equals(bytes);
+    const at = received % pattern.length;
+    isSame &&= repeated.subarray(at, at + bytes.length).equals(bytes);
     received += bytes.length;
   };
   far.pause();
-  for (let times = 0; times < TIMES; times += 1) far.write(PATTERN);
+  for (let times = 0; times < TIMES; times += 1) far.write(pattern);
   far.end();
   await standstill(() => taken);
   far.resume();
   await Promise.all([closed(far), closed(near)]);
   pipe.closed();
-  return isSame && received === PATTERN.length * TIMES;
+  return isSame && received === pattern.length * TIMES;
 }
 
 /** Resolves when the figure has not changed for some turns. */

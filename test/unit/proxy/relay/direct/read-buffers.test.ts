@@ -33,3 +33,13 @@ test('a view covers the bytes of the read', () => {
   expect(Buffer.from(buffer.filled(2)).toString()).toBe('he');
   readBuffers.giveBack(buffer);
 });
+
+test('dropped buffers are not lent again', () => {
+  const [small, large] = [readBuffers.small(), readBuffers.large()];
+  for (const buffer of [small, large]) readBuffers.giveBack(buffer);
+  readBuffers.drop();
+  const next = [readBuffers.small(), readBuffers.large()];
+  expect(next).not.toContain(small);
+  expect(next).not.toContain(large);
+  for (const buffer of next) readBuffers.giveBack(buffer);
+});
