@@ -1,5 +1,6 @@
 // Keeps, of a session that may move, as much as no server can tell: the parameters as its client knows them, the last
 // unnamed statement, and the names of custom settings in its statements. The followers fill it.
+import type { CarriedState } from '../model/moves.ts';
 import { encodeParameter } from './parameter-status.ts';
 import { joined } from './server-messages.ts';
 import { StatementTexts } from './statement-texts.ts';
@@ -29,6 +30,8 @@ export class SessionMemory {
   #hasNamedStatement = false;
   /** None for most sessions. */
   #reading: Set<string> | undefined;
+  /** Settings with a dot that came with the last move. */
+  #carried: readonly string[] = [];
   readonly texts = new StatementTexts();
 
   /** `share`: gives the same string for equal texts, because most sessions of an application are told the same. */
@@ -59,6 +62,16 @@ export class SessionMemory {
   /** The Parse message of the unnamed statement, if there may be one. */
   unnamed(): Uint8Array | undefined {
     return this.#unnamedSize === 0 ? undefined : this.#unnamed?.slice(0, this.#unnamedSize);
+  }
+
+  /** Of custom settings that the session may have. A library's own is one of them until the library is loaded. */
+  names(): readonly string[] {
+    return [...this.texts.names(), ...this.#carried];
+  }
+
+  /** The session has moved with this state. The next server need not show the names of all of it. */
+  carries({ settings, custom }: CarriedState): void {
+    this.#carried = [...settings.keys(), ...custom.keys()].filter((name) => name.includes('.'));
   }
 
   /** For the decision whether the session can move. */

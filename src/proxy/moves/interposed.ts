@@ -176,11 +176,6 @@ export class Interposed implements MovingPart, Taps {
     return this.#quietSince;
   }
 
-  /** Of custom settings in the session's statements. */
-  names(): readonly string[] {
-    return this.memory.texts.names();
-  }
-
   login(): RepeatableLogin {
     return { login: this.#login, negotiated: this.#negotiated, serverMajor: this.#serverMajor };
   }

@@ -109,7 +109,7 @@ export class MovableSession implements Movable, Traveller, Losable {
     const member = this.member();
     const database = startupParameters(this.#inputs.packet).get('database') ?? facts.loginRole;
     const { serverMajor } = this.interposed.login();
-    const question = mover.question(serverMajor, database, this.interposed.names());
+    const question = mover.question(serverMajor, database, this.interposed.memory.names());
     return this.interposed.ask(question, (result) => {
       if (result?.kind === 'answered') mover.answered(database, result.state);
       const found = judged(facts, result, ({ wal }) => mover.shown(this, wal));
@@ -327,7 +327,9 @@ export class MovableSession implements Movable, Traveller, Losable {
     journey.cancelLimit();
     const wasWaiting = journey.client.isWaiting();
     const { bytes: opening, hasEnded: hasClientEnded } = journey.client.release();
-    const news = joined([this.interposed.memory.news(login.parameters), login.rest]);
+    const { memory } = this.interposed;
+    memory.carries(journey.state);
+    const news = joined([memory.news(login.parameters), login.rest]);
     session.resume({ backend, server: target, key: login.key, news, opening, hasClientEnded });
     (this.#record ??= new MoveRecord()).moved(journey, target.member, mover.clock.now());
     this.#beside?.resumed();

@@ -122,7 +122,7 @@ export class Mover {
     return isNamed(role, this.#inputs.policy()?.roles ?? []);
   }
 
-  /** `names`: of custom settings in the session's own statements. */
+  /** `names`: of custom settings that the session may have. */
   question(serverMajor: number, database: string, names: readonly string[]): SessionQuestion {
     const { settings = [], maxStateBytes = 0 } = this.#inputs.policy() ?? {};
     const named = this.#named.of(database, this.clock.now());

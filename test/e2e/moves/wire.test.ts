@@ -127,6 +127,16 @@ function wireTests(lab: MovingLab): void {
     expect(rowsOf(await session.answers(1))).toEqual(['ab', '1']);
   });
 
+  it('G24: a setting of a library is there after two moves, though no statement has its name', async () => {
+    const session = await open('library');
+    const load = 'do $$ begin end $$';
+    await valueOf(session, load, 'CZ');
+    await valueOf(session, `update pg_settings set setting = 'off' where name like 'plpgsql.check_%'`);
+    for (let round = 0; round < 2; round += 1) expect(await move(lab.moving, 'library')).toMatchObject(MOVED);
+    await valueOf(session, load, 'CZ');
+    expect(await valueOf(session, 'show plpgsql.check_asserts')).toBe('off');
+  });
+
   it('DEBUG messages about the move never reach a client that wants them', async () => {
     const session = await open('debugged');
     session.send(query(`set client_min_messages = 'debug5'`));
