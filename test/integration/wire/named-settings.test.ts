@@ -21,12 +21,16 @@ const SETUP = [
   "create policy mine on app.rows using (tenant = current_setting('app.five', true))",
   `create function app.computed(t text) returns text language sql as
     $$ select set_config('app.' || 'five', t, false) $$`,
+  `create function app.six(t text) returns text language sql as
+    $$ select set_config(/* whose */ cast(e'app.six' as text), t, false) $$`,
+  `create function app.seven(t text) returns text language plpgsql as
+    $$ declare mine constant text := 'app.seven'; begin return set_config(mine, t, false); end $$`,
   "create function app.other() returns text language sql as $$ select 'app.none of these' $$",
   'create schema evil authorization app',
   `create function evil.regexp_matches(text, text, text) returns setof text[] language sql as
     $$ select '{a.b}'::text[] $$`,
 ];
-const NAMED = ['App.Four_$', 'app.five', 'app.one', 'app.three', 'app.two'];
+const NAMED = ['App.Four_$', 'app.five', 'app.one', 'app.seven', 'app.six', 'app.three', 'app.two'];
 
 async function stateOf(client: WireClient, asksNamedSettings = true): Promise<CarriedState> {
   const { serverMajor } = client;
@@ -57,10 +61,11 @@ describeUnless(missingForSandbox, 'settings that functions and policies name', (
       const before = await stateOf(client);
       expect(before.namedSettings?.toSorted()).toEqual(NAMED);
       expect(before.custom).toEqual(new Map());
-      await client.query(`select app.one('1'), app.two('2'), app.three('3'), app.computed('5'); call app.four()`);
+      await client.query(`select app.one('1'), app.two('2'), app.three('3'), app.computed('5'); call app.four();
+        select app.six('6'), app.seven('7')`);
       const { custom } = await stateOf(client);
       const expected = { 'app.one': '1', 'app.two': '2', 'app.three': '3', 'App.Four_$': 'x', 'app.five': '5' };
-      expect(Object.fromEntries(custom)).toEqual(expected);
+      expect(Object.fromEntries(custom)).toEqual({ ...expected, 'app.six': '6', 'app.seven': '7' });
     });
 
     test('without the wish none is looked for', async () => {
