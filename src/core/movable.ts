@@ -17,6 +17,8 @@ export interface MoveFacts {
   readonly hiddenState: string | undefined;
   /** Settings that say how literals are read, and that changed when statements may have been prepared already. */
   readonly changedReading: readonly string[];
+  /** The text of the unnamed statement, and the settings that say how it is read and have changed since. */
+  readonly unsureUnnamed: { readonly text: string; readonly changedReading: readonly string[] } | undefined;
   /** The role that logged in. */
   readonly loginRole: string;
 }
@@ -27,7 +29,11 @@ const MOST_STATEMENTS = 1_000;
 /** Longer names are cut by the server (NAMEDATALEN). Bytes. */
 const LONGEST_NAME = 63;
 const STRINGS = 'standard_conforming_strings';
+const ENCODING = 'client_encoding';
+const NOT_ASCII = /[\u0080-\uffff]/;
 const TIME = /\d|now|today|tomorrow|yesterday/i;
+/** Its values are no literals of a type. */
+const SETS = /^\s*set\s/i;
 /** One PREPARE, after comments. A semicolon may only end it: the rest of a text must not run again. */
 const ONE_PREPARE = /^(?:\s|--[^\n]*\n|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*))*\*\/)*prepare\s[^;]*;?\s*$/i;
 
@@ -39,6 +45,10 @@ export function movabilityBefore(facts: MoveFacts): Movability {
   if (!facts.canLogInAgain) return pinned('authentication');
   if (facts.hiddenState !== undefined) return pinned('hidden_state', facts.hiddenState);
   if (facts.isUnnamedTooLong) return pinned('unnamed_statement');
+  const unnamed = facts.unsureUnnamed;
+  if (unnamed !== undefined && mayDiffer(unnamed.text, unnamed.changedReading)) {
+    return pinned('unclear_statement', 'the unnamed statement');
+  }
   return MOVABLE;
 }
 
@@ -65,15 +75,20 @@ function isUnclear(
   { changedReading }: MoveFacts,
 ): boolean {
   if (isFromSql && !ONE_PREPARE.test(statement)) return true;
-  const isStringUnclear = changedReading.includes(STRINGS) || settings.get(STRINGS) === 'off';
-  if (isStringUnclear && statement.includes('\\')) return true;
+  return mayDiffer(statement, settings.get(STRINGS) === 'off' ? [...changedReading, STRINGS] : changedReading);
+}
+
+/** `changed`: settings since it was read. */
+function mayDiffer(statement: string, changed: readonly string[]): boolean {
+  if (changed.includes(STRINGS) && statement.includes('\\')) return true;
+  if (changed.includes(ENCODING) && NOT_ASCII.test(statement)) return true;
   // PostgreSQL makes a date of '1/2/2026'::date when it prepares the statement.
-  return changedReading.some((name) => name !== STRINGS) && hasTime(statement);
+  return changed.some((name) => name !== STRINGS && name !== ENCODING) && hasTime(statement);
 }
 
 /** A literal may be a date, a time or an interval. */
 function hasTime(statement: string): boolean {
-  return [...statement.matchAll(/'([^']*)'/g)].some(([, literal = '']) => TIME.test(literal));
+  return !SETS.test(statement) && [...statement.matchAll(/'([^']*)'/g)].some(([, literal = '']) => TIME.test(literal));
 }
 
 function asStored(role: string): string {

@@ -12,12 +12,18 @@ const HEADER = 5;
 const PARSE = 0x50;
 /** They say how literals are read. The server tells each change (GUC_REPORT). */
 const READING = new Set(['DateStyle', 'IntervalStyle', 'TimeZone', 'standard_conforming_strings']);
+/** The server tells the texts of named statements in UTF-8. */
+const ENCODING = 'client_encoding';
+/** A character for each byte. */
+const DECODER = new TextDecoder('latin1');
 
 export interface RememberedFacts {
   readonly isUnnamedTooLong: boolean;
   readonly hiddenState: string | undefined;
   /** Settings that say how literals are read, and that changed when statements may have been prepared already. */
   readonly changedReading: readonly string[];
+  /** The text of the unnamed statement, and the settings that say how it is read and have changed since. */
+  readonly unsureUnnamed: { readonly text: string; readonly changedReading: readonly string[] } | undefined;
 }
 
 export class SessionMemory {
@@ -30,6 +36,8 @@ export class SessionMemory {
   #hasNamedStatement = false;
   /** None for most sessions. */
   #reading: Set<string> | undefined;
+  /** Since the unnamed statement. */
+  #readingSince: Set<string> | undefined;
   /** Settings with a dot that came with the last move. */
   #carried: readonly string[] = [];
   readonly texts = new StatementTexts();
@@ -77,7 +85,8 @@ export class SessionMemory {
   /** For the decision whether the session can move. */
   facts(): RememberedFacts {
     const hiddenState = this.texts.hiddenState() ?? this.texts.computedName();
-    return { isUnnamedTooLong: this.#isUnnamedTooLong, hiddenState, changedReading: [...(this.#reading ?? [])] };
+    const changedReading = [...(this.#reading ?? [])];
+    return { isUnnamedTooLong: this.#isUnnamedTooLong, hiddenState, changedReading, unsureUnnamed: this.#unsure() };
   }
 
   /** The server tells a parameter. During the login `begins` is still to come. */
@@ -87,7 +96,9 @@ export class SessionMemory {
     const before = told.get(name);
     if (before === value) return;
     const mayHavePrepared = this.#hasNamedStatement || this.texts.hasPrepare();
-    if (before !== undefined && mayHavePrepared && READING.has(name)) (this.#reading ??= new Set()).add(name);
+    const isReading = before !== undefined && READING.has(name);
+    if (isReading && mayHavePrepared) (this.#reading ??= new Set()).add(name);
+    if ((isReading || name === ENCODING) && this.#unnamedSize > 0) (this.#readingSince ??= new Set()).add(name);
     this.#keep(new Map([...told, [name, value]]));
   }
 
@@ -133,8 +144,16 @@ export class SessionMemory {
     this.#told = this.#share([...told].map(([name, value]) => `${name}\0${value}\0`).join(''));
   }
 
+  #unsure(): RememberedFacts['unsureUnnamed'] {
+    if (this.#readingSince === undefined) return undefined;
+    // Behind the empty name.
+    const [text = ''] = DECODER.decode(this.unnamed()?.subarray(HEADER + 1)).split('\0', 1);
+    return { text, changedReading: [...this.#readingSince] };
+  }
+
   #forget(): void {
     this.#unnamedSize = 0;
+    this.#readingSince = undefined;
     this.#isUnnamedTooLong = false;
   }
 }

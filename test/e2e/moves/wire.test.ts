@@ -42,9 +42,13 @@ function wireTests(lab: MovingLab): void {
     for (const session of sessions.splice(0)) session.close();
   });
 
-  async function open(name: string, user = 'svc_trust'): Promise<WireSession> {
+  async function open(
+    name: string,
+    user = 'svc_trust',
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<WireSession> {
     const port = await lab.moving.port('write');
-    const parameters = { user, database: lab.cluster.app.database, application_name: name };
+    const parameters = { user, database: lab.cluster.app.database, application_name: name, ...more };
     const session = await WireSession.open(port, parameters);
     sessions.push(session);
     return session;
@@ -116,6 +120,24 @@ function wireTests(lab: MovingLab): void {
     const answer = await session.answers(1);
     expect(typesOf(answer)).toBe('2DCZ');
     expect(rowsOf(answer)).toEqual(['5001']);
+  });
+
+  it.each([
+    ['client_encoding', 'LATIN2', `select ascii('\u00e3')`, '227'],
+    ['standard_conforming_strings', 'off', String.raw`select 'a\\b'`, String.raw`a\\b`],
+    ['DateStyle', 'DMY', `select '1/2/2026'::date - '2026-01-01'::date`, '1'],
+  ])('G24: an unnamed statement that would be read in another way under the new %s', async (name, value, text, has) => {
+    const session = await open(`unsure-${name}`, 'svc_trust', { client_encoding: 'LATIN1', DateStyle: 'ISO, MDY' });
+    session.send(parse('changes', `set ${name} = '${value}'`), SYNC, parse('', Buffer.from(text, 'latin1')), SYNC);
+    session.send(bind('changes'), EXECUTE, SYNC);
+    await session.answers(3);
+    const stays = { result: 'stayed', reason: 'unclear_statement', detail: 'the unnamed statement' };
+    expect(await move(lab.moving, `unsure-${name}`)).toMatchObject(stays);
+    session.send(bind(''), EXECUTE, SYNC);
+    expect(rowsOf(await session.answers(1))).toEqual([has]);
+    session.send(parse('', 'select 1'), SYNC);
+    await session.answers(1);
+    expect(await move(lab.moving, `unsure-${name}`)).toMatchObject(MOVED);
   });
 
   it('named statements and their types', async () => {

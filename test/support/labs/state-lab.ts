@@ -21,6 +21,7 @@ export const FACTS: MoveFacts = {
   isUnnamedTooLong: false,
   hiddenState: undefined,
   changedReading: [],
+  unsureUnnamed: undefined,
   loginRole: 'app',
 };
 /** Of a question. */

@@ -99,8 +99,8 @@ export function query(text: string): Buffer {
 }
 
 /** Without types for its parameters. */
-export function parse(name: string, text: string): Buffer {
-  return aMessage('P', Buffer.from(`${name}\0${text}\0\0\0`));
+export function parse(name: string, text: string | Buffer): Buffer {
+  return aMessage('P', Buffer.concat([Buffer.from(`${name}\0`), Buffer.from(text), Buffer.alloc(3)]));
 }
 
 /** The values as text, all columns as text. */

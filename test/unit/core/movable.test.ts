@@ -11,6 +11,7 @@ const FACTS: MoveFacts = {
   isUnnamedTooLong: false,
   hiddenState: undefined,
   changedReading: [],
+  unsureUnnamed: undefined,
   loginRole: 'app',
 };
 const STATE: CarriedState = {
@@ -68,6 +69,19 @@ test('the server cuts long names of roles', () => {
   expect(movability(facts, { ...STATE, sessionUser: 'x'.repeat(63) })).toEqual({ kind: 'movable' });
 });
 
+test.each<readonly [string, string, boolean]>([
+  [String.raw`select 'a\b'`, 'standard_conforming_strings', true],
+  ["select 'ab'", 'standard_conforming_strings', false],
+  ["select '\u00e9'", 'client_encoding', true],
+  ["select '1/2/2026'::date", 'client_encoding', false],
+  ["select '1/2/2026'::date", 'DateStyle', true],
+  ["set TimeZone = '+02:00'", 'TimeZone', false],
+])('the unnamed statement %s after a change of %s keeps the session: %s', (text, name, isPinned) => {
+  const found = movabilityBefore({ ...FACTS, unsureUnnamed: { text, changedReading: [name] } });
+  const pinned = { kind: 'pinned', reason: 'unclear_statement', detail: 'the unnamed statement' };
+  expect(found).toEqual(isPinned ? pinned : { kind: 'movable' });
+});
+
 describe('a statement', () => {
   test.each([
     'prepare s as select 1',
@@ -106,6 +120,7 @@ describe('a statement', () => {
     ["select '1/2/2026'::date", 'unclear_statement'],
     ["select $1 || 'a' || $2 || 'today'::timestamptz", 'unclear_statement'],
     ["select $1 || 'a' || $2 || 'b', 5", undefined],
+    ["set TimeZone = '+02:00'", undefined],
   ])('with a date in it is not, when the session has changed how dates are read: %s', (text, reason) => {
     const state = { ...STATE, prepared: [prepared(text, false)] };
     expect(movability(FACTS, state)).toEqual({ kind: 'movable' });

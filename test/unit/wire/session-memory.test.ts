@@ -168,6 +168,23 @@ describe('the settings that say how literals are read', () => {
     expect(memory.facts().changedReading).toEqual(['TimeZone']);
   });
 
+  test('count for the unnamed statement when they change after it, as does the encoding', () => {
+    const { memory, follower } = following();
+    const encoding = (name: string): Buffer => parameterStatus('client_encoding', name);
+    follower.fromBackend(Buffer.concat([zone('UTC'), encoding('UTF8')]));
+    follower.fromClient(aParse('', Buffer.from("select '\xe9'", 'latin1')));
+    follower.fromBackend(parameterStatus('application_name', 'other'));
+    expect(memory.facts().unsureUnnamed).toBeUndefined();
+    follower.fromBackend(Buffer.concat([zone('Asia/Tokyo'), encoding('LATIN1')]));
+    const changedReading = ['TimeZone', 'client_encoding'];
+    expect(memory.facts()).toMatchObject({
+      changedReading: [],
+      unsureUnnamed: { text: "select '\xe9'", changedReading },
+    });
+    follower.fromClient(aParse('', 'select 1'));
+    expect(memory.facts().unsureUnnamed).toBeUndefined();
+  });
+
   test('do not count when the server tells them for the first time', () => {
     const { memory, follower } = following();
     follower.fromClient(aParse('named', 'select 1'));
