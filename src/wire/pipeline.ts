@@ -12,6 +12,8 @@ export const OUR_STATEMENT = '_pointsman';
 /** Of a request that the session's own limit of time ended before our guard was in force. */
 export const MOST_TRIES = 20;
 export const GUARD = 'guard';
+/** No description of a statement is longer: 1,664 columns at most, and 65,535 parameters. Bytes. */
+export const LONGEST_DESCRIPTION = 1_000_000;
 /** The SQLSTATE query_canceled. */
 const CANCELED = '57014';
 

@@ -3,7 +3,7 @@
 // every name and operator qualified, no array input, guards first. Its own transaction changes nothing.
 import type { CarriedState } from '../model/moves.ts';
 import { namedSettingsSql } from './named-settings.ts';
-import { GUARD, MOST_TRIES, OUR_STATEMENT, Pipeline, timeLimits } from './pipeline.ts';
+import { GUARD, LONGEST_DESCRIPTION, MOST_TRIES, OUR_STATEMENT, Pipeline, timeLimits } from './pipeline.ts';
 import type { Description, ServerError } from './pipeline.ts';
 import { joined } from './server-messages.ts';
 import { asBase64, readState } from './session-state.ts';
@@ -209,7 +209,7 @@ export class SessionQuestion {
 
   #describing({ prepared }: CarriedState): Pipeline {
     // Names arrive as UTF-8. A net change of nothing is not told to the client (PostgreSQL 14 and later).
-    const pipeline = this.#newPipeline().guardBriefly(this.#options.serverMajor);
+    const pipeline = this.#newPipeline(LONGEST_DESCRIPTION).guardBriefly(this.#options.serverMajor);
     pipeline.run('the encoding', "SET LOCAL client_encoding = 'UTF8'");
     for (const { name } of prepared) {
       pipeline.describe(`the statement ${name}`, name, (description) => this.#descriptions.push(description));
@@ -237,15 +237,11 @@ export class SessionQuestion {
     return { kind: 'done', result, toClient: joined([...this.#toClient, rest]) };
   }
 
-  #newPipeline(): Pipeline {
+  #newPipeline(longest = longestRow(this.#options.maxStateBytes)): Pipeline {
     const toClient = (message: Uint8Array): void => {
       this.#toClient.push(message);
     };
-    return new Pipeline(
-      longestRow(this.#options.maxStateBytes),
-      (_name, _value, message) => toClient(message),
-      toClient,
-    );
+    return new Pipeline(longest, (_name, _value, message) => toClient(message), toClient);
   }
 }
 

@@ -2,7 +2,7 @@
 // user, search_path, the columns and types of every prepared statement. Any difference is a failure: the session must
 // not go on.
 import type { CarriedState, MoveFailure, WalReport } from '../model/moves.ts';
-import { MOST_TRIES, Pipeline, timeLimits } from './pipeline.ts';
+import { LONGEST_DESCRIPTION, MOST_TRIES, Pipeline, timeLimits } from './pipeline.ts';
 import type { Description, ServerError } from './pipeline.ts';
 import { parsedWalReport, WAL_EXPRESSION } from './wal-report.ts';
 
@@ -39,8 +39,6 @@ export type RestoreStep =
       readonly rest: Uint8Array;
     };
 
-/** No answer of a restore is longer, but for a description of many columns. Bytes. */
-const LONGEST = 1_000_000;
 const SET_ALL =
   'SELECT n, pg_catalog.set_config(n, v, false) FROM pg_catalog.json_each_text($1::pg_catalog.json) AS t(n, v)';
 const SET_ROLE = "SELECT pg_catalog.set_config('role', $1, false)";
@@ -119,7 +117,7 @@ export class SessionRestore {
   }
 
   #newPipeline(): Pipeline {
-    return new Pipeline(LONGEST, (name, value) => this.#parameters.set(name, value));
+    return new Pipeline(LONGEST_DESCRIPTION, (name, value) => this.#parameters.set(name, value));
   }
 
   #untrigger(names: string): void {

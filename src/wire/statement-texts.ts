@@ -8,7 +8,7 @@ const LONGEST_NAME = 100;
 /** Of a text that arrives in parts: as much is read again with the next part. Characters. */
 const OVERLAP = 512;
 /** Nothing is looked for in a text without one of these. */
-const SUSPICIOUS = /set|load|dblink_connect|origin_session_setup|prepare/i;
+const SUSPICIOUS = /set|load|dblink_connect|origin_session_setup|backup|prepare/i;
 const LASTING = String.raw`\bset\s+(?:session\s+)?`;
 const SET = String.raw`\bset\s+(?:session\s+|local\s+)?`;
 const PART = String.raw`"?[a-z_\u0080-\uffff][\w$\u0080-\uffff]*"?`;
@@ -24,6 +24,8 @@ const COMPUTED = [COMPUTED_CALL, COMPUTED_SET];
 const HIDDEN = [
   /(?:^|;)\s*load\s|'\s*load\s+''/i,
   /\b(?:setseed|dblink_connect(?:_u)?|pg_replication_origin_session_setup)"?\s*\(/i,
+  // The server drops a backup when the session that began it ends.
+  /\bpg_(?:backup_start|start_backup)"?\s*\(/i,
   /\bset_config"?\s*\(\s*e?'seed'/i,
   new RegExp(String.raw`${SET}"?seed\b`, 'i'),
 ];

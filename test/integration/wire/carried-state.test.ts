@@ -159,6 +159,14 @@ describeUnless(missingForSandbox, 'the state of a session', () => {
       await moved(client);
     });
 
+    test('a statement with as many columns as a view may have, and long names', async () => {
+      const columns = Array.from({ length: 1_600 }, (_, at) => `${at} as ${'c'.repeat(50)}_${at}`);
+      await lab.run(`create view app.wide as select ${columns.join(', ')}`, 'grant select on app.wide to app');
+      const client = await logIn();
+      await client.exchange(aParse('wide', 'select * from app.wide'), SYNC);
+      await moved(client);
+    });
+
     test('the unnamed statement survives the question and comes with the session', async () => {
       const client = await logIn({ client_encoding: 'LATIN1' });
       const parse = aParse('', Buffer.from("select 'é' || $1::text", 'latin1'));

@@ -100,6 +100,13 @@ const CASES: readonly Pinned[] = [
     has: 'select count(*) = 1 from pg_replication_slots where active_pid = pg_backend_pid()',
   },
   { name: 'LOAD', reason: 'hidden_state', role: 'postgres', statements: [`load 'plpgsql'`], has: ALIVE },
+  {
+    name: 'a backup that has begun',
+    reason: 'hidden_state',
+    role: 'postgres',
+    statements: [`select pg_backup_start('nightly', true)`],
+    has: 'select lsn is not null from pg_backup_stop(false)',
+  },
   { name: 'setseed', reason: 'hidden_state', statements: ['select setseed(0.5)'], has: ALIVE },
   {
     name: 'a custom setting whose name is computed',

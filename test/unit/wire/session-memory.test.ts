@@ -170,12 +170,11 @@ describe('the settings that say how literals are read', () => {
 
   test('count for the unnamed statement when they change after it, as does the encoding', () => {
     const { memory, follower } = following();
-    const encoding = (name: string): Buffer => parameterStatus('client_encoding', name);
-    follower.fromBackend(Buffer.concat([zone('UTC'), encoding('UTF8')]));
+    follower.fromBackend(Buffer.concat([zone('UTC'), parameterStatus('client_encoding', 'UTF8')]));
     follower.fromClient(aParse('', Buffer.from("select '\xe9'", 'latin1')));
     follower.fromBackend(parameterStatus('application_name', 'other'));
     expect(memory.facts().unsureUnnamed).toBeUndefined();
-    follower.fromBackend(Buffer.concat([zone('Asia/Tokyo'), encoding('LATIN1')]));
+    follower.fromBackend(Buffer.concat([zone('Asia/Tokyo'), parameterStatus('client_encoding', 'LATIN1')]));
     const changedReading = ['TimeZone', 'client_encoding'];
     expect(memory.facts()).toMatchObject({
       changedReading: [],

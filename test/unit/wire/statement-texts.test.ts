@@ -40,6 +40,8 @@ test.each([
   ["/* a */ load 'x'", 'load'],
   ["do $$ begin execute 'load ''x'''; end $$", "load ''"],
   ['select "setseed" (0.5)', 'setseed'],
+  ["select pg_backup_start('nightly', true)", 'pg_backup_start'],
+  ["select lsn from pg_catalog.pg_start_backup('nightly', true, false)", 'pg_start_backup'],
   ["select set_config('seed', '0.5', false)", "set_config('seed'"],
   ['set local/**/seed = 0.5', 'set local seed'],
   [String.raw`set U&"app\002ex" = 1`, 'a custom setting whose name has escapes'],
