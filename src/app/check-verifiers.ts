@@ -1,5 +1,6 @@
-// The verifiers of `pointsman check --live`: whether their source answers, and has those of the roles that the
-// configuration names.
+// Whether the source of verifiers answers, and has those of the roles that the configuration names: for
+// `pointsman check --live`, and for the plan of a switchover.
+import { durationText } from '../core/describe.ts';
 import type { TriedRole, VerifiersReport } from '../cli/live-check.ts';
 import type { Clock } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
@@ -30,6 +31,20 @@ export async function checkVerifiers(
   } finally {
     batch.end();
   }
+}
+
+/** Why moves from `primary` would end sessions, one sentence each. Empty: nothing speaks against them. Never rejects. */
+export async function verifierFaults(moves: MovesPolicy, primary: Address, clock: Clock): Promise<readonly string[]> {
+  const report = await checkVerifiers(moves, primary, clock);
+  if (report?.kind === 'failed') {
+    const limit = `${durationText(moves.parkTimeoutMs)} (moves.park_timeout)`;
+    const because = `because verifiers cannot be read: ${report.why}`;
+    return [`sessions that log in with a password will wait for ${limit} and then end, ${because}`];
+  }
+  if (report?.kind !== 'read') return [];
+  return report.roles.flatMap(({ role, why }) =>
+    why === undefined ? [] : [`sessions of role ${role} that log in with a password will end: ${why}`],
+  );
 }
 
 /** A file needs no server. */

@@ -75,6 +75,12 @@ function optionsOf({ clock, running, monitor, proxy, exclusion, onEvent }: LongO
       return sessions.filter(({ tls }) => tls === 'passthrough').length;
     },
     preflight: (member) => proxy().preflight(member),
+    verifierFaults: async (member) => {
+      const server = monitor().snapshot().members.get(member)?.member.postgres;
+      if (running.config.moves === undefined || server === undefined) return [];
+      const { verifierFaults } = await import('./check-verifiers.ts');
+      return verifierFaults(running.config.moves, server, clock);
+    },
     random: Math.random,
     onEvent,
     enter: (what) => exclusion.enter(what),

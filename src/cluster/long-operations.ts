@@ -18,6 +18,8 @@ export interface LongOperationsOptions {
   readonly unreadable: (member: MemberName) => Promise<number>;
   /** Which sessions on the member can move. Undefined: `moves` is not configured. Takes some seconds, never rejects. */
   readonly preflight: (member: MemberName) => Promise<Preflight | undefined>;
+  /** Why sessions of the member could not log in again elsewhere, one sentence each. Never rejects. */
+  readonly verifierFaults: (member: MemberName) => Promise<readonly string[]>;
   /** In [0, 1). */
   readonly random: () => number;
   readonly onEvent: (event: OperationEvent | PreflightEvent) => void;
@@ -51,6 +53,7 @@ export class LongOperations {
         readonly member: MemberName;
         readonly at: Instant;
         readonly counted: Promise<Preflight | undefined>;
+        readonly faults: Promise<readonly string[]>;
         /** Undefined: they are asked now. */
         total: number | undefined;
       }
@@ -78,13 +81,14 @@ export class LongOperations {
       };
     }
     const { onMember } = await site.sessions(from);
-    const moves = await this.#preflightOf(from, onMember);
+    const { counted, faults } = this.#preflightOf(from, onMember);
+    const [moves, unread] = await Promise.all([counted, faults]);
     const { maxSessions } = site.known().policy.hold;
     const ending = Math.max(0, onMember - (moves?.movable ?? 0));
     const tooMany = `${ending} sessions will end, and ${maxSessions} clients may wait (hold.max_sessions)`;
     return {
       ...plan,
-      warnings: ending > maxSessions ? [...warnings, tooMany] : warnings,
+      warnings: [...warnings, ...unread, ...(ending > maxSessions ? [tooMany] : [])],
       sessions_on_primary: onMember,
       unreadable_sessions_on_primary: await unreadable(from),
       moves: moves ?? null,
@@ -170,19 +174,23 @@ export class LongOperations {
   }
 
   /** `sessions`: on the member now. */
-  #preflightOf(member: MemberName, sessions: number): Promise<Preflight | undefined> {
-    const { site, preflight, onEvent } = this.#options;
+  #preflightOf(
+    member: MemberName,
+    sessions: number,
+  ): { readonly counted: Promise<Preflight | undefined>; readonly faults: Promise<readonly string[]> } {
+    const { site, preflight, verifierFaults, onEvent } = this.#options;
     const known = this.#preflight;
     const now = site.clock.now();
-    if (known?.member === member && now - known.at < ageOf(known.total, sessions)) return known.counted;
+    if (known?.member === member && now - known.at < ageOf(known.total, sessions)) return known;
+    const faults = verifierFaults(member);
     const counted = preflight(member).then((found) => {
-      this.#preflight = { member, at: now, counted, total: found && totalOf(found) };
+      this.#preflight = { member, at: now, counted, faults, total: found && totalOf(found) };
       if (found === undefined) return found;
       onEvent({ kind: 'preflight_finished', member, ...found, durationMs: site.clock.now() - now });
       return found;
     });
-    this.#preflight = { member, at: now, counted, total: undefined };
-    return counted;
+    this.#preflight = { member, at: now, counted, faults, total: undefined };
+    return this.#preflight;
   }
 
   #tellEnd({ id, outcome, why, duration_ms, phase, sessions, from, primary, phases }: OperationDocument): void {

@@ -59,6 +59,7 @@ export class SwitchoverLab {
   sessions = 0;
   connecting = 0;
   preflight: Preflight | undefined;
+  verifierFaults: readonly string[] = [];
   primary: string | undefined = 'pg-1';
   timeline = 1;
   /** Members that answer nothing. */
@@ -95,6 +96,7 @@ export class SwitchoverLab {
       },
       unreadable: () => Promise.resolve(2),
       preflight: () => Promise.resolve(this.preflight),
+      verifierFaults: () => Promise.resolve(this.verifierFaults),
       random: () => 0.5,
       onEvent: (event) => this.events.push(event),
       enter: () => (this.isBusy ? undefined : () => {}),

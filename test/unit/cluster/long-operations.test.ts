@@ -38,6 +38,19 @@ test('the plan has the sessions that move: their clients need no place to wait',
   expect(warnings).toEqual(['3 sessions will end, and 2 clients may wait (hold.max_sessions)']);
 });
 
+test('the plan warns of sessions that cannot log in again, and asks for verifiers as often as for a preflight', async () => {
+  const request = { to: undefined, transactionMs: 1000 };
+  lab.sessions = 7;
+  lab.preflight = { movable: 7, stays: {}, unknown: 0 };
+  lab.verifierFaults = ['verifiers cannot be read'];
+  expect(await lab.operations.plan(request)).toMatchObject({ warnings: ['verifiers cannot be read'], problems: [] });
+  lab.verifierFaults = [];
+  await lab.clock.advance(4_000);
+  expect(await lab.operations.plan(request)).toMatchObject({ warnings: ['verifiers cannot be read'] });
+  await lab.clock.advance(1_000);
+  expect(await lab.operations.plan(request)).toMatchObject({ warnings: [] });
+});
+
 test('plans within a few seconds share one preflight', async () => {
   const request = { to: undefined, transactionMs: 1000 };
   lab.sessions = 7;
