@@ -22,6 +22,9 @@ interface Session {
   readonly masked: MaskedRows;
 }
 
+/** Of deploy/moves.sql. */
+const OWN_FUNCTION = /\bpointsman\.verifier\(/;
+const CONDITIONS = 'it must be a member of pointsman_movable, with a password that has not expired, and no superuser';
 /** The server ends a question that takes longer, also when Pointsman is gone. */
 const STATEMENT_TIMEOUT = '5s';
 
@@ -66,7 +69,7 @@ export class QuerySource implements VerifierSource {
       const { query: text } = this.#policy;
       const values = [role];
       await client.query({ text, values, rowMode: 'array' });
-      return answerOf(role, session.masked.rows(), this.#who());
+      return answerOf(role, session.masked.rows(), this.#who(), OWN_FUNCTION.test(text) ? `: ${CONDITIONS}` : '');
     } catch (error) {
       if (!isPlainError(error)) this.#drop(session);
       if (signal.aborted) throw new SourceError(`${this.#who()}: ${reasonOf(signal)}`);
@@ -135,7 +138,7 @@ function overwrite(rows: readonly MaskedRow[]): void {
   for (const value of rows.flat()) value?.fill(0);
 }
 
-function answerOf(role: string, rows: readonly MaskedRow[], who: string): Answer {
+function answerOf(role: string, rows: readonly MaskedRow[], who: string, conditions: string): Answer {
   const values = rows.flat();
   const [verifier] = values;
   if (rows.length > 1 || values.length > 1) {
@@ -144,7 +147,7 @@ function answerOf(role: string, rows: readonly MaskedRow[], who: string): Answer
     throw new SourceError(`${who}: moves.verifiers.query returned ${seen}: it must return one row with one column`);
   }
   if (verifier instanceof Buffer) return { kind: 'found', verifier };
-  return { kind: 'none', why: `${who} got no verifier for role "${shown(role)}"` };
+  return { kind: 'none', why: `${who} got no verifier for role "${shown(role)}"${conditions}` };
 }
 
 /** The severity that PostgreSQL names. After ERROR the connection goes on. */

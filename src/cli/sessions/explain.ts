@@ -1,7 +1,7 @@
 // `pointsman explain SESSION`: where one session is, and why it moved, stays, or can move.
 import { durationText } from '../../core/describe.ts';
 import { pinText } from '../../core/pin-words.ts';
-import { shown } from '../../model/printable.ts';
+import { onOneLine, shown } from '../../model/printable.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { findRunning } from '../running.ts';
@@ -54,10 +54,10 @@ function underwayText(session: Session, { from, cause, waiting, ...why }: Underw
   const { state, member, state_seconds: seconds } = session;
   const since = `for ${durationText((why.age_seconds ?? seconds) * 1000)}`;
   const next = why.waits_for ?? undefined;
-  const goes = next !== undefined ? `waits for ${shown(next)}` : `logs in at ${shown(member ?? 'its next server')}`;
+  const goes = next !== undefined ? `waits for ${onOneLine(next)}` : `logs in at ${shown(member ?? 'its next server')}`;
   return [
     `${state} ${since}: it has left ${shown(from)} (${cause}) and ${goes}`,
-    ...(why.why === null ? [] : [`the last attempt failed: ${shown(why.why)}`]),
+    ...(why.why === null ? [] : [`the last attempt failed: ${onOneLine(why.why)}`]),
     waiting ? 'its client has sent a statement and waits' : 'its client has sent nothing and notices nothing',
   ].join('; ');
 }
@@ -88,7 +88,7 @@ function lastText(moved: number, { from, to, cause, gap_ms: gapMs, age_seconds: 
 function answerText({ movable, reason, detail, age_seconds: age }: NonNullable<Moves['answer']>): string {
   const source = age === null ? '' : `, by the answer of its server ${durationText(age * 1000)} ago`;
   if (movable) return `it can move${source}`;
-  return `it cannot move, because it ${shown(pinText(reason ?? 'unknown', detail))}${source}`;
+  return `it cannot move, because it ${onOneLine(pinText(reason ?? 'unknown', detail))}${source}`;
 }
 
 function neverText(opaque: boolean): string {

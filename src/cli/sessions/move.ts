@@ -1,7 +1,7 @@
 // `pointsman sessions move`: moves sessions one by one, and says of each how it went.
 import { z } from 'zod';
 import { pinText } from '../../core/pin-words.ts';
-import { shown } from '../../model/printable.ts';
+import { onOneLine } from '../../model/printable.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { reportFailure, requestWithToken } from '../operate.ts';
@@ -55,8 +55,8 @@ function movedText({ session, result, from, to, reason, detail, duration_ms: dur
     case 'moved':
       return `session ${session} moved from ${from ?? 'no member'} to ${to ?? 'no member'} in ${durationMs} ms\n`;
     case 'stayed':
-      return `session ${session} stayed${from === null ? '' : ` on ${from}`}: it ${shown(why)}\n`;
+      return `session ${session} stayed${from === null ? '' : ` on ${from}`}: it ${onOneLine(why)}\n`;
     case 'failed':
-      return `session ${session} ended: ${reason ?? 'unknown'}${detail === null ? '' : ` (${shown(detail)})`}\n`;
+      return `session ${session} ended: ${reason ?? 'unknown'}${detail === null ? '' : ` (${onOneLine(detail)})`}\n`;
   }
 }

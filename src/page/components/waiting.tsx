@@ -13,6 +13,7 @@ export function Waiting({ status: { pools, limits } }: { readonly status: Status
   });
   const total = waiting.reduce((sum, { count }) => sum + count, 0);
   const parked = pools.reduce((sum, { sessions }) => sum + movingIn(sessions), 0);
+  const limit = limits.park_seconds === null ? '' : `, each for ${ageText(limits.park_seconds)} at most`;
   const longest = Math.max(0, ...waiting.map((one) => one.longest));
   return (
     <Panel title="Waiting clients" place="waiting">
@@ -29,7 +30,7 @@ export function Waiting({ status: { pools, limits } }: { readonly status: Status
             . {waiting.map(({ name, count }) => `${name}: ${numberText(count)}`).join(', ')}.
           </>
         )}
-        {parked > 0 && ` ${countText(parked, 'session waits', 'sessions wait')} for the next server.`}
+        {parked > 0 && ` ${countText(parked, 'session waits', 'sessions wait')} for the next server${limit}.`}
       </p>
     </Panel>
   );

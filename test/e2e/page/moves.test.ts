@@ -48,7 +48,9 @@ describeInBrowser('sessions that move', () => {
     try {
       await tab.page.locator('.routes').getByText(`${PARKED} parked`).waitFor({ timeout: 60_000 });
       const panel = tab.page.getByRole('region', { name: 'Waiting clients' });
-      await panel.getByText(`${PARKED} sessions wait for the next server.`).waitFor({ timeout: 30_000 });
+      await panel
+        .getByText(`${PARKED} sessions wait for the next server, each for 30 s at most.`)
+        .waitFor({ timeout: 30_000 });
       await tab.screenshot(`${colorScheme}-parked`);
       expect(await seriousFindings(tab.page)).toEqual([]);
     } finally {

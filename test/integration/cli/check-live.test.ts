@@ -196,7 +196,10 @@ test('verifiers of the primary: a real server, its function and the lookup role'
   await writeFile(file, 'lookup-1\n');
   const read = await checked([primary], moves);
   expect(read.out).toContain(`verifiers: ${who} has those of 1 of 2 roles: app\n`);
-  expect(read.err).toBe(`warning: role postgres cannot move: ${who} got no verifier for role "postgres"\n`);
+  expect(read.err).toBe(
+    `warning: role postgres cannot move: ${who} got no verifier for role "postgres": it must be ` +
+      'a member of pointsman_movable, with a password that has not expired, and no superuser\n',
+  );
   expect(read.code).toBe(0);
   await writeFile(file, 'lookup-2\n');
   const denied = await checked([primary], moves);

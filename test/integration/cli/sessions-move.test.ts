@@ -9,10 +9,14 @@ import { cliParts } from '../../support/fakes/cli-parts.ts';
 
 const TOKEN = '0123456789abcdef-operator';
 /** By session. */
+const LONG =
+  'no next server within 30 s; it waited for its next attempt; pg-1: role "pointsman_lookup" on pg-1: ' +
+  'password authentication failed for user "pointsman_lookup" (28P01)';
 const MOVES: Readonly<Record<number, MoveResult>> = {
   1: { kind: 'moved', from: 'pg-1', to: 'pg-2', durationMs: 12 },
   2: { kind: 'stayed', reason: 'listening', detail: 'news', from: 'pg-1', durationMs: 3 },
   3: { kind: 'failed', reason: 'move_timeout', from: 'pg-1', durationMs: 30_000 },
+  4: { kind: 'failed', reason: 'move_timeout', detail: LONG, from: 'pg-1', durationMs: 30_000 },
 };
 
 let admin: Admin;
@@ -57,6 +61,10 @@ test('says of each session how it went; exit code 1 if one did not move', async 
   expect(out).toBe(`${first}session 2 stayed on pg-1: it listens (news)\nsession 3 ended: move_timeout\n`);
   expect(err).toBe('pointsman: no session 99: it has ended, or never existed\n');
   expect([code, moved]).toEqual([1, [1, 1, 2, 3, 99]]);
+});
+
+test('the reason is whole: its end says what went wrong', async () => {
+  expect((await move('4')).out).toBe(`session 4 ended: move_timeout (${LONG})\n`);
 });
 
 test('an id that is no number: nothing is moved', async () => {
