@@ -33,7 +33,7 @@ export async function checkVerifiers(
   }
 }
 
-/** Why moves from `primary` would end sessions, one sentence each. Empty: nothing speaks against them. Never rejects. */
+/** Why sessions of `primary` could not log in again, one sentence each. Empty: they can. Never rejects. */
 export async function verifierFaults(moves: MovesPolicy, primary: Address, clock: Clock): Promise<readonly string[]> {
   const report = await checkVerifiers(moves, primary, clock);
   if (report?.kind === 'failed') {

@@ -38,7 +38,7 @@ test('the plan has the sessions that move: their clients need no place to wait',
   expect(warnings).toEqual(['3 sessions will end, and 2 clients may wait (hold.max_sessions)']);
 });
 
-test('the plan warns of sessions that cannot log in again, and asks for verifiers as often as for a preflight', async () => {
+test('the plan warns of sessions that cannot log in again, which is asked as often as a preflight', async () => {
   const request = { to: undefined, transactionMs: 1000 };
   lab.sessions = 7;
   lab.preflight = { movable: 7, stays: {}, unknown: 0 };
