@@ -49,7 +49,7 @@ describeInBrowser('sessions that move', () => {
       await tab.page.locator('.routes').getByText(`${PARKED} parked`).waitFor({ timeout: 60_000 });
       const panel = tab.page.getByRole('region', { name: 'Waiting clients' });
       await panel
-        .getByText(`${PARKED} sessions wait for the next server, each for 30 s at most.`)
+        .getByText(`${PARKED} sessions wait for the next server, each for 10 min at most.`)
         .waitFor({ timeout: 30_000 });
       await tab.screenshot(`${colorScheme}-parked`);
       expect(await seriousFindings(tab.page)).toEqual([]);
