@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Address } from '../../../src/model/member.ts';
 import { AppLab, FakeCluster, freeAddresses } from '../../support/labs/app-lab.ts';
 import type { ConfigFile } from '../../support/labs/app-lab.ts';
+import { listen } from '../../support/fakes/listen.ts';
 import { waitUntil } from '../../support/patroni/wait.ts';
 import { aStartup } from '../../support/sockets/packets.ts';
 import { connectRaw } from '../../support/sockets/raw-client.ts';
@@ -195,9 +196,7 @@ test('a removed pool: shared, its sessions drain; exclusive, they end; waiting c
 test('G15, scenario 39: an address in use: nothing changes, and no other new address stays bound', async () => {
   const writer = await aSession(writes);
   const taken = createServer();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  taken.listen(other.port, other.host, resolve);
-  await promise;
+  await listen(taken, { port: other.port });
   const reloaded = await lab.reload(
     file({ probe: { interval: '2s' }, listeners: [listener(spare, 'write'), listener(other, 'read')] }),
   );

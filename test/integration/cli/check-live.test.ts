@@ -8,7 +8,7 @@ import { startFakeConsole } from '../../support/branches/fake-console.ts';
 import type { FakeConsole } from '../../support/branches/fake-console.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import type { FakeMemberKnobs } from '../../support/fakes/fake-member.ts';
-import { listen } from '../../support/fakes/listen.ts';
+import { closedPort, listen } from '../../support/fakes/listen.ts';
 import { prepareServers, startAs } from '../../support/sandbox/postgres.ts';
 import { checkConfig } from '../../support/processes/pointsman-process.ts';
 
@@ -22,15 +22,6 @@ async function aPort(): Promise<number> {
   const server = createServer((socket) => socket.destroy());
   closing.push(() => server.close());
   return await listen(server);
-}
-
-async function aClosedPort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  await promise;
-  return port;
 }
 
 interface Given {
@@ -75,7 +66,7 @@ test('no primary: exit code 1', async () => {
 
 test('the port of the primary refuses: exit code 1', async () => {
   const { code, out, err } = await checked([
-    { name: 'pg-1', port: await aClosedPort(), knobs: { role: 'primary' } },
+    { name: 'pg-1', port: await closedPort(), knobs: { role: 'primary' } },
     { name: 'pg-2', port: await aPort(), knobs: { role: 'replica' } },
   ]);
   expect(out).toMatch(/^pg-1 .* refuses +primary +write$/m);
@@ -88,7 +79,7 @@ test('the port of the primary refuses: exit code 1', async () => {
 test('the port of a replica refuses: a warning', async () => {
   const { code, err } = await checked([
     { name: 'pg-1', port: await aPort(), knobs: { role: 'primary' } },
-    { name: 'pg-2', port: await aClosedPort(), knobs: { role: 'replica' } },
+    { name: 'pg-2', port: await closedPort(), knobs: { role: 'replica' } },
   ]);
   expect(err).toMatch(/^warning: PostgreSQL of pg-2 at 127\.0\.0\.1:\d+ refuses connections from this host\n$/);
   expect(code).toBe(0);

@@ -74,7 +74,7 @@ describe('wait', () => {
       stdout: () => {},
       stderr: (text: string) => {
         expect(text).toContain(`waiting: no answer from 127.0.0.1:${port} (connection refused)`);
-        started = new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', resolve));
+        started = listen(server, { port });
       },
     };
     expect(await runCli(['wait', '--admin', `127.0.0.1:${port}`], io, cliParts())).toBe(0);

@@ -7,7 +7,7 @@ import { systemClock } from '../../support/waiting/system-clock.ts';
 import { aPool, aWritePool } from '../../support/values/builders.ts';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
-import { close, listen } from '../../support/fakes/listen.ts';
+import { close, closedPort, listen } from '../../support/fakes/listen.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 import { aCancelRequest, aStartup, errorFields } from '../../support/sockets/packets.ts';
 import { startProxyLab } from '../../support/labs/proxy-lab.ts';
@@ -46,9 +46,7 @@ async function aHeldReader(): Promise<RawClient> {
 test('a port in use: no listener is bound, and the message names the port and the reason', async () => {
   const taken = createServer();
   const port = await listen(taken);
-  const free = createServer();
-  const freePort = await listen(free);
-  await close(free);
+  const freePort = await closedPort();
   const proxy = createProxy({
     pools: [aWritePool(), aPool()],
     listeners: [

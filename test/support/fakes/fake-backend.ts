@@ -4,8 +4,6 @@ import type { Server, Socket } from 'node:net';
 import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
 import type { Address } from '../../../src/model/member.ts';
 import { close, listen } from './listen.ts';
-import { keepPort } from './kept-port.ts';
-import type { KeptPort } from './kept-port.ts';
 import { serveMovable } from './movable-server.ts';
 import {
   AUTHENTICATION_OK,
@@ -68,7 +66,6 @@ export async function startFakeBackend(
   };
   let server: Server = createServer({ allowHalfOpen: true }, accept);
   const port = await listen(server, at);
-  let kept: KeptPort | undefined;
   const end = async (): Promise<void> => {
     const closing = close(server);
     for (const { socket } of connections) socket.destroy();
@@ -85,19 +82,12 @@ export async function startFakeBackend(
     },
     open: () => connections.filter((connection) => !connection.isClosed).length,
     clients: () => connections.filter(({ chunks }) => chunks.length > 0).length,
-    async refuseConnections() {
-      await end();
-      kept = await keepPort(port);
-    },
+    refuseConnections: end,
     async listenAgain() {
       server = createServer({ allowHalfOpen: true }, accept);
       await listen(server, { port });
-      await kept?.release();
-      kept = undefined;
     },
-    async stop() {
-      await Promise.all([end(), kept?.release()]);
-    },
+    stop: end,
   };
   return backend;
 }

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import type { Member } from '../../../src/model/member.ts';
 import { healthStatus, nodeStatusDocument } from './fake-member-answers.ts';
+import { close } from './listen.ts';
 
 export interface FakeMemberState {
   role: 'primary' | 'master' | 'replica' | 'standby_leader' | 'demoted' | 'promoted' | 'uninitialized';
@@ -149,9 +150,7 @@ export class FakeMember {
   async stop(): Promise<void> {
     for (const socket of this.#open) socket.destroy();
     if (!this.#server.listening) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#server.close(() => resolve());
-    await promise;
+    await close(this.#server);
   }
 
   #accept(socket: Socket): void {

@@ -1,27 +1,32 @@
 // A port that refuses connections and that no other program gets meanwhile: a client's end of a connection has it.
-import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
-import { close, listen } from './listen.ts';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
-export interface KeptPort {
-  /** A server may listen on the port before. */
-  release(): Promise<void>;
+const kept = new Set<string>();
+let other: ReturnType<typeof startOther> | undefined;
+
+/** The other end of all these connections. */
+async function startOther(): Promise<AddressInfo | string | null> {
+  const server = createServer(greet);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return server.unref().address();
 }
 
-/** `port`: of 127.0.0.1, which no server listens on. */
-export async function keepPort(port: number): Promise<KeptPort> {
-  const other = createServer((socket) => socket.on('error', () => {}).resume());
-  const client = connect({
-    port: await listen(other),
-    host: '127.0.0.1',
-    localAddress: '127.0.0.1',
-    localPort: port,
-  });
-  await once(client, 'connect');
-  return {
-    async release() {
-      client.destroy();
-      await close(other);
-    },
-  };
+function greet(socket: Socket): void {
+  socket.on('error', () => {}).unref();
+  socket.write('accepted');
+}
+
+/** Until this process ends. No server listens on the port now; any may listen on it later. */
+export async function keepPort(port: number, host = '127.0.0.1'): Promise<void> {
+  const name = `${host}:${port}`;
+  if (kept.has(name)) return;
+  kept.add(name);
+  const to = await (other ??= startOther());
+  if (to === null || typeof to === 'string') throw new Error('the server has no port');
+  const client = connect({ host: to.address, port: to.port, localAddress: host, localPort: port });
+  // Tests count descriptors: those of both ends are there when this returns.
+  await once(client, 'data');
+  client.unref();
 }

@@ -1,5 +1,7 @@
 // Servers of tests: a free port on loopback, and an end.
+import { createServer } from 'node:net';
 import type { Server } from 'node:net';
+import { keepPort } from './kept-port.ts';
 
 export interface ListenOptions {
   /** Without one, a free port. */
@@ -14,14 +16,25 @@ export async function listen(server: Server, at: ListenOptions = {}): Promise<nu
   server.once('error', reject);
   server.listen({ port: 0, host: '127.0.0.1', ...at }, resolve);
   await promise;
+  server.off('error', reject);
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
   return bound.port;
 }
 
-/** Resolves when the last connection has ended, too. */
+/** Resolves when the last connection has ended, too. From then on the port refuses: no other program gets it. */
 export async function close(server: Server): Promise<void> {
+  const bound = server.address();
   const { promise, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
   await promise;
+  if (bound !== null && typeof bound !== 'string') await keepPort(bound.port, bound.address);
+}
+
+/** A port that refuses connections. */
+export async function closedPort(): Promise<number> {
+  const server = createServer();
+  const port = await listen(server);
+  await close(server);
+  return port;
 }

@@ -5,6 +5,7 @@ import { createServer } from 'node:https';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { close, listen } from '../listen.ts';
 import { SERVER, tlsText } from '../../values/tls-files.ts';
 import { readFileSync } from 'node:fs';
 
@@ -58,12 +59,7 @@ export class FakeApiServer {
 
   static async start(port = 0): Promise<FakeApiServer> {
     const fake = new FakeApiServer();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    fake.#server.once('error', reject);
-    fake.#server.listen(port, '127.0.0.1', resolve);
-    await promise;
-    const bound = fake.#server.address();
-    fake.#port = bound !== null && typeof bound === 'object' ? bound.port : 0;
+    fake.#port = await listen(fake.#server, { port });
     return fake;
   }
 
@@ -129,10 +125,9 @@ export class FakeApiServer {
   }
 
   async stop(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#server.close(() => resolve());
+    const closing = close(this.#server);
     this.#server.closeAllConnections();
-    await promise;
+    await closing;
     rmSync(this.credentials, { recursive: true });
   }
 
