@@ -10,6 +10,7 @@ import { describeUnless } from '../../../support/runner/unless-missing.ts';
 import { aWritePool } from '../../../support/values/builders.ts';
 import { startLoginServer } from '../../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../../support/sandbox/login-server.ts';
+import { LeapingClock } from '../../../support/waiting/leaping-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
 const PATIENCE_MS = 20_000;
@@ -23,6 +24,7 @@ const LEAVING: Standing = {
 describeUnless(missingForSandbox, 'a handover at a real PostgreSQL', () => {
   let login: LoginServer;
   let lab: ProxyLab;
+  let clock: LeapingClock;
   const clients: Client[] = [];
 
   beforeAll(async () => {
@@ -35,7 +37,8 @@ describeUnless(missingForSandbox, 'a handover at a real PostgreSQL', () => {
   }, 60_000);
 
   beforeEach(async () => {
-    lab = await startProxyLab({ moves: { roles: ['mover'] }, table: { write: open() } });
+    clock = new LeapingClock();
+    lab = await startProxyLab({ clock, moves: { roles: ['mover'] }, table: { write: open() } });
   });
 
   afterEach(async () => {
@@ -127,10 +130,12 @@ describeUnless(missingForSandbox, 'a handover at a real PostgreSQL', () => {
     await listener.query('listen news');
     const busy = await connect();
     await busy.query('begin');
-    lab.decide({ write: leaving(300) });
-    await until('the ends', () => lab.reasons().length === 2, PATIENCE_MS);
-    expect(lab.reasons().toSorted()).toEqual(['evicted_switchover', 'evicted_switchover_timeout']);
-    const listening = lab.closed().find(({ reason }) => reason === 'evicted_switchover');
+    lab.decide({ write: leaving() });
+    await until('the end of the listener', () => lab.reasons().length === 1, PATIENCE_MS);
+    clock.leap(PATIENCE_MS);
+    await until('the other end', () => lab.reasons().length === 2, PATIENCE_MS);
+    expect(lab.reasons()).toEqual(['evicted_switchover', 'evicted_switchover_timeout']);
+    const [listening] = lab.closed();
     expect(listening?.detail).toMatch(/^node-1: .*; the session could not move, because it listens \(news\)$/);
   });
 
@@ -204,9 +209,9 @@ describeUnless(missingForSandbox, 'a handover at a real PostgreSQL', () => {
     return { open: { [name]: { host, port } } };
   }
 
-  function leaving(limitMs = PATIENCE_MS): object {
+  function leaving(): object {
     const { name, host, port } = login.server;
-    return { others: { [name]: { address: { host, port }, standing: { ...LEAVING, limitMs } } } };
+    return { others: { [name]: { address: { host, port }, standing: LEAVING } } };
   }
 
   async function connect(user = 'mover', pool = 'write'): Promise<Client> {

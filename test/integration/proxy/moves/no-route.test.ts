@@ -43,17 +43,15 @@ test('the list has it under the member that it has left, with what it waits for'
   const states = async (): Promise<readonly unknown[]> =>
     (await lab.proxy.sessions({ limit: 2 })).sessions.map(({ activity }) => activity);
   await until('both logins', async () => (await states()).every((activity) => activity === 'idle'));
-  const waits = async (): Promise<readonly unknown[]> =>
+  const waits = async () =>
     (await lab.proxy.sessions({ limit: 2, member: 'pg-1' })).sessions.map(({ moves }) => moves?.underway);
   const underway = { from: 'pg-1', cause: 'operator', isWaiting: false };
   expect(await waits()).toEqual([undefined, undefined]);
   backend.behaviour = 'full';
   const moved = [lab.proxy.move(1), lab.proxy.move(2)];
-  await until('a login that the server turned away', () => lab.triggers.length > 0);
-  await until('two parked sessions', async () => {
-    const found = JSON.stringify(await waits());
-    return found.includes('its next attempt') && found.includes('too many');
-  });
+  await until('two logins that the server turned away', async () =>
+    (await waits()).every((one) => one?.waitsFor === 'its next attempt' && one.why?.includes('too many')),
+  );
   lab.decide({ write: {} });
   expect(await waits()).toMatchObject([
     { ...underway, waitsFor: 'a route: no eligible member' },
