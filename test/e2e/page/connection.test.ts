@@ -9,6 +9,9 @@ import type { PointsmanProcess } from '../../support/processes/pointsman-process
 import { startProxyOnTheWay } from '../../support/sockets/proxy-on-the-way.ts';
 import type { ProxyOnTheWay } from '../../support/sockets/proxy-on-the-way.ts';
 
+/** vitest alone would wait for one second. */
+const PATIENCE = { timeout: 15_000 };
+
 /** A lost connection shows in the console. */
 const PROVOKED = { provoked: /net::ERR_/ };
 
@@ -42,13 +45,13 @@ describeInBrowser('the connection of the status page', () => {
     const { page } = await lab.open({ ...PROVOKED, port: way.port });
     await page.getByRole('button', { name: 'Probe now …' }).click();
     const button = page.getByRole('dialog').getByRole('button', { name: 'Probe now' });
-    await expect.poll(() => button.isEnabled()).toBe(true);
+    await expect.poll(() => button.isEnabled(), PATIENCE).toBe(true);
     way.set('cut');
     await page.getByText('The connection to Pointsman is lost: these facts are old.').waitFor({ timeout: 30_000 });
     expect(await button.isEnabled()).toBe(false);
     way.set('passing');
     await connection(page, 'live');
-    await expect.poll(() => button.isEnabled()).toBe(true);
+    await expect.poll(() => button.isEnabled(), PATIENCE).toBe(true);
   });
 
   it('Pointsman stops and another one starts: the page says so, and shows the state of the new one', async () => {

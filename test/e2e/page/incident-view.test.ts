@@ -8,6 +8,9 @@ import { pageLab } from '../../support/browser/page-lab.ts';
 import type { Tab, TabOptions } from '../../support/browser/tab.ts';
 import { AN_OUTAGE } from '../../support/values/an-outage.ts';
 
+/** vitest alone would wait for one second. */
+const PATIENCE = { timeout: 15_000 };
+
 const LIST = {
   current_id: null,
   incidents: [
@@ -56,10 +59,10 @@ describeInBrowser('the view of an incident', () => {
     await row.waitFor();
     expect(await row.textContent()).toContain('pool write: open on pg-2');
     expect(await focused(page)).toContain('pool write: open on pg-2');
-    await expect.poll(() => isInView(page, 'tr[aria-current="true"]')).toBe(true);
+    await expect.poll(() => isInView(page, 'tr[aria-current="true"]'), PATIENCE).toBe(true);
     await page.getByRole('link', { name: 'Status' }).click();
     await link.waitFor();
-    await expect.poll(() => focused(page)).toBe(AN_OUTAGE.id);
+    await expect.poll(() => focused(page), PATIENCE).toBe(AN_OUTAGE.id);
   });
 
   it('copies the text for a ticket, or shows it where the browser forbids that', async () => {
@@ -73,7 +76,7 @@ describeInBrowser('the view of an incident', () => {
     await page.evaluate('document.execCommand = () => false');
     await page.getByRole('button', { name: 'Copy as text' }).click();
     expect(await page.getByLabel('Text for a ticket').inputValue()).toBe(TEXT);
-    await expect.poll(() => page.evaluate('getSelection().toString()')).toContain('pg-1 was lost');
+    await expect.poll(() => page.evaluate('getSelection().toString()'), PATIENCE).toContain('pg-1 was lost');
   });
 
   it('follows an address that changes before the page has drawn itself', async () => {

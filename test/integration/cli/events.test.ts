@@ -4,8 +4,12 @@ import { RecentEvents } from '../../../src/admin/recent-events.ts';
 import { createAdmin } from '../../../src/admin/server.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
+import { keepPort } from '../../support/fakes/kept-port.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { EventIds } from '../../../src/reports/event-ids.ts';
+
+/** vitest alone would wait for one second. */
+const PATIENCE = { timeout: 15_000 };
 
 const NOON = new Date(2026, 10, 22, 12, 0, 5).getTime();
 let ids: EventIds;
@@ -105,11 +109,11 @@ describe('--follow', () => {
   test('the recent events, then the new ones, until Ctrl-C', async () => {
     add(recent, 'old');
     const { seen, code } = start(['--follow']);
-    await vi.waitFor(() => expect(seen.out).toContain('old'));
+    await vi.waitFor(() => expect(seen.out).toContain('old'), PATIENCE);
     await vi.waitFor(() => {
       add(recent, 'new', 'error');
       expect(seen.out).toContain('error  new');
-    });
+    }, PATIENCE);
     seen.interrupt();
     expect(await code).toBe(0);
     expect(lines(seen.out)[0]).toBe('  info   old');
@@ -141,7 +145,7 @@ describe('--follow', () => {
     await vi.waitFor(() => {
       add(recent, 'new');
       expect(seen.out.split('\n').length).toBeGreaterThan(2);
-    });
+    }, PATIENCE);
     seen.interrupt();
     await code;
     const documents = seen.out.trim().split('\n');
@@ -151,12 +155,13 @@ describe('--follow', () => {
   test('after a break it continues behind the last event, and says so', async () => {
     add(recent, 'first');
     const { seen, code } = start(['--follow']);
-    await vi.waitFor(() => expect(seen.out).toContain('first'));
+    await vi.waitFor(() => expect(seen.out).toContain('first'), PATIENCE);
     await admin.close();
+    await keepPort(port);
     add(recent, 'in between');
-    await vi.waitFor(() => expect(seen.err).toMatch(/is lost \(.+\), trying again\n$/), 5000);
+    await vi.waitFor(() => expect(seen.err).toMatch(/is lost \(.+\), trying again\n$/), PATIENCE);
     await serve(port);
-    await vi.waitFor(() => expect(seen.out).toContain('in between'), 8000);
+    await vi.waitFor(() => expect(seen.out).toContain('in between'), PATIENCE);
     expect(seen.err).toContain(`connected to 127.0.0.1:${port} again\n`);
     expect(seen.out.match(/first/g)).toHaveLength(1);
     seen.interrupt();
@@ -166,12 +171,13 @@ describe('--follow', () => {
   test('after a restart of Pointsman it says that events are missing', async () => {
     add(recent, 'first');
     const { seen, code } = start(['--follow']);
-    await vi.waitFor(() => expect(seen.out).toContain('first'));
+    await vi.waitFor(() => expect(seen.out).toContain('first'), PATIENCE);
     await admin.close();
+    await keepPort(port);
     recent = newEvents('r2');
     add(recent, 'of the next run');
     await serve(port);
-    await vi.waitFor(() => expect(seen.out).toContain('of the next run'), 8000);
+    await vi.waitFor(() => expect(seen.out).toContain('of the next run'), PATIENCE);
     expect(seen.err).toContain('pointsman: the id is not of this run: Pointsman has started again');
     seen.interrupt();
     await code;

@@ -8,9 +8,13 @@ import { buildStatus } from '../../../src/admin/status.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
+import { keepPort } from '../../support/fakes/kept-port.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
 import { STATUS_BASICS } from '../../support/values/status-basics.ts';
+
+/** vitest alone would wait for one second. */
+const PATIENCE = { timeout: 15_000 };
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const ENTERED = '\u001B[?1049h\u001B[?25l';
@@ -38,6 +42,8 @@ async function serve(port = 0): Promise<void> {
   if (listening.kind === 'failed') throw new Error(listening.detail);
   address = `127.0.0.1:${listening.address.port}`;
 }
+
+const portOf = (text: string): number => Number(text.split(':')[1]);
 
 beforeEach(() => serve());
 afterEach(() => admin.close());
@@ -79,7 +85,7 @@ describe('without a terminal', () => {
 
   test('Ctrl-C ends it: exit code 0', async () => {
     const { seen, listeners, code } = start(['--interval', '100ms'], false);
-    await vi.waitFor(() => expect(seen.out).toContain('cluster lab'));
+    await vi.waitFor(() => expect(seen.out).toContain('cluster lab'), PATIENCE);
     listeners.interrupt();
     expect([await code, listeners.removed]).toEqual([0, 1]);
   });
@@ -114,7 +120,7 @@ test('the reader of the output goes away: exit code 0 without a word', async () 
 describe('on a terminal', () => {
   test.each(['q', '\u0003'])('%j ends it, and the terminal is as before', async (key) => {
     const { seen, listeners, code } = start(['--interval', '100ms'], true);
-    await vi.waitFor(() => expect(seen.out.match(/cluster lab/g)?.length).toBeGreaterThan(2));
+    await vi.waitFor(() => expect(seen.out.match(/cluster lab/g)?.length).toBeGreaterThan(2), PATIENCE);
     listeners.key(key);
     expect([await code, listeners.removed]).toEqual([0, 2]);
     expect(seen.out.startsWith(ENTERED)).toBe(true);
@@ -124,12 +130,13 @@ describe('on a terminal', () => {
 
   test('while Pointsman does not answer it says so below the old picture, and goes on when it is back', async () => {
     const { seen, listeners, code } = start(['--interval', '100ms'], true);
-    await vi.waitFor(() => expect(seen.out).toContain('q: quit'));
+    await vi.waitFor(() => expect(seen.out).toContain('q: quit'), PATIENCE);
     await admin.close();
-    await vi.waitFor(() => expect(seen.out).toContain(`old: no answer from ${address}`));
+    await keepPort(portOf(address));
+    await vi.waitFor(() => expect(seen.out).toContain(`old: no answer from ${address}`), PATIENCE);
     seen.out = '';
-    await serve(Number(address.split(':')[1]));
-    await vi.waitFor(() => expect(seen.out).toContain('q: quit'));
+    await serve(portOf(address));
+    await vi.waitFor(() => expect(seen.out).toContain('q: quit'), PATIENCE);
     listeners.key('q');
     expect(await code).toBe(0);
   });
@@ -144,7 +151,7 @@ describe('on a terminal', () => {
     let out = '';
     child.stdout.on('data', (chunk: Buffer) => void (out += chunk.toString()));
     const ended = new Promise((resolve) => void child.once('close', resolve));
-    await vi.waitFor(() => expect(out).toContain('q: quit'), 15_000);
+    await vi.waitFor(() => expect(out).toContain('q: quit'), PATIENCE);
     child.stdin.write(key);
     await ended;
     const [, screen = '', after = ''] = out.replace(LEFT, ENTERED).split(ENTERED);

@@ -1,11 +1,12 @@
 // The readers and discovery against real sockets.
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createDiscovery } from '../../../src/discovery/discover.ts';
 import { createReader } from '../../../src/patroni/read-documents.ts';
 import { systemClock } from '../../support/waiting/system-clock.ts';
 import { readCapture } from '../../support/values/captures.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import type { FakeMemberKnobs } from '../../support/fakes/fake-member.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const members: FakeMember[] = [];
 
@@ -97,5 +98,5 @@ test('discovery walks from a dead seed to a live one and finds the members, name
     { name: 'n2', api: { url: two.url, address: two.address } },
   ]);
   expect(two.connections).toBe(0);
-  await vi.waitFor(() => expect(one.open).toBe(0));
+  await until('the end of the connection', () => one.open === 0);
 });

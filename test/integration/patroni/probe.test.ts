@@ -12,6 +12,7 @@ import { startBlackHole } from '../../support/fakes/black-hole.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import type { FakeMemberKnobs } from '../../support/fakes/fake-member.ts';
 import { close, listen } from '../../support/fakes/listen.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const probe = createProbe();
 const members: FakeMember[] = [];
@@ -36,8 +37,9 @@ function check(text: string): Check {
 async function ask(member: FakeMember, text = '/primary', deadlineMs = 2000): Promise<ProbeOutcome> {
   const before = member.connections;
   const outcome = await probe(member.member(), check(text), deadlineMs);
+  // A member in this process may accept it only now.
+  await until('the connection and its end', () => member.connections > before && member.open === 0);
   expect(member.connections - before).toBe(1);
-  await vi.waitFor(() => expect(member.open).toBe(0), { interval: 2 });
   return outcome;
 }
 
@@ -257,7 +259,7 @@ describe('the PostgreSQL port, probed when the API is silent', () => {
     const member = await start({ misbehave: 'close' });
     const postgres = await start();
     expect(await probe(member.member(postgres.address), check('/primary'), 500)).toMatchObject({ postgres: 'accepts' });
-    await vi.waitFor(() => expect(postgres.open).toBe(0));
+    await until('the connection and its end', () => postgres.connections > 0 && postgres.open === 0);
     expect(postgres.heads).toEqual([]);
   });
 });

@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import type { Server } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { send } from '../../../src/patroni/http.ts';
 import { tlsFromFiles } from '../../../src/patroni/tls-files.ts';
 import { requestOf } from '../../../src/patroni/write-requests.ts';
 import { createWrite } from '../../../src/patroni/write.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import { close, listen } from '../../support/fakes/listen.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const FILES = new URL('../../fixtures/tls/', import.meta.url);
 const file = (name: string): string => fileURLToPath(new URL(name, FILES));
@@ -99,7 +100,7 @@ test('a rotated file applies without a restart, and a lost one changes nothing',
   const source = tlsFromFiles({ ca }, 0);
   expect(await source()).toMatchObject({ ca: '' });
   await copyFile(file('ca.pem'), ca);
-  await vi.waitFor(async () => expect((await source()).ca).toContain('BEGIN CERTIFICATE'));
+  await until('the new file', async () => (await source()).ca?.includes('BEGIN CERTIFICATE'));
   await rm(folder, { recursive: true });
   await source();
   await new Promise((resolve) => setImmediate(resolve));
