@@ -88,7 +88,7 @@ describeUnless(missing, 'sockets that systemd passes', () => {
     const [passed, named] = await freeAddresses(2);
     if (passed === undefined || named === undefined) throw new Error('no free address');
     await activate([passed], [named]);
-    const code = new Promise((resolve) => child?.once('exit', resolve));
+    const code = new Promise((resolve) => child?.once('close', resolve));
     const client = await askingClient(passed);
     expect(await code).toBe(1);
     expect(said).toContain(
@@ -102,7 +102,7 @@ describeUnless(missing, 'sockets that systemd passes', () => {
     const [address] = await freeAddresses(1);
     if (address === undefined) throw new Error('no free address');
     await activate([address], [address], { workers: 2 });
-    const code = new Promise((resolve) => child?.once('exit', resolve));
+    const code = new Promise((resolve) => child?.once('close', resolve));
     const client = await askingClient(address);
     expect(await code).toBe(1);
     expect(said).toContain(

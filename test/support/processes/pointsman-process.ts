@@ -35,6 +35,8 @@ export class PointsmanProcess {
   readonly #child: ChildProcess;
   readonly #directory: string;
   readonly #exited: Promise<number | string>;
+  /** After the exit: its output is complete. */
+  readonly #closed: Promise<void>;
   readonly lines: LogLine[] = [];
   readonly stderr: string[] = [];
 
@@ -44,6 +46,7 @@ export class PointsmanProcess {
     this.#exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'));
     });
+    this.#closed = new Promise((resolve) => void child.once('close', () => resolve()));
     if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', (line) => this.#take(line));
     child.stderr?.on('data', (chunk: Buffer) => this.stderr.push(chunk.toString()));
   }
@@ -121,8 +124,9 @@ export class PointsmanProcess {
     this.#child.kill(name);
   }
 
-  /** The exit code, or the signal's name. */
-  exited(): Promise<number | string> {
+  /** The exit code, or the signal's name. Its output and that of its workers is complete. */
+  async exited(): Promise<number | string> {
+    await this.#closed;
     return this.#exited;
   }
 
