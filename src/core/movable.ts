@@ -9,8 +9,8 @@ export interface MoveFacts {
   readonly isReplication: boolean;
   /** A pattern of `moves.roles` names its role. */
   readonly isRoleConfigured: boolean;
-  /** Its login can be repeated without the client. */
-  readonly canLogInAgain: boolean;
+  /** Why its login cannot be repeated without the client, in a few words. Undefined: it can be. */
+  readonly loginFault: string | undefined;
   /** The last unnamed statement is too long to be kept. */
   readonly isUnnamedTooLong: boolean;
   /** A statement left state that no catalog shows: its text or tag, for people. */
@@ -42,7 +42,7 @@ export function movabilityBefore(facts: MoveFacts): Movability {
   if (!facts.isReadable) return pinned('unreadable');
   if (facts.isReplication) return pinned('replication');
   if (!facts.isRoleConfigured) return pinned('role_not_configured', facts.loginRole);
-  if (!facts.canLogInAgain) return pinned('authentication');
+  if (facts.loginFault !== undefined) return pinned('authentication', facts.loginFault);
   if (facts.hiddenState !== undefined) return pinned('hidden_state', facts.hiddenState);
   if (facts.isUnnamedTooLong) return pinned('unnamed_statement');
   const unnamed = facts.unsureUnnamed;

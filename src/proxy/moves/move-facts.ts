@@ -10,7 +10,7 @@ export function factsOf({ mover, packet }: MovableInputs, interposed: Interposed
     isReadable: interposed.session()?.activity() !== undefined,
     isReplication: startupParameters(packet).has('replication'),
     isRoleConfigured: mover.isRoleConfigured(loginRole),
-    canLogInAgain: interposed.isLoggingIn() || mover.verifiers.canLogInAgain(interposed.login().login),
+    loginFault: interposed.isLoggingIn() ? undefined : mover.verifiers.loginFault(interposed.login().login),
     ...interposed.memory.facts(),
     loginRole,
   };

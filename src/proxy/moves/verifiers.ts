@@ -39,10 +39,13 @@ export class Verifiers {
     return batch.find(role).then((lookup) => (lookup.kind === 'found' ? lookup : named(lookup, server)));
   }
 
-  canLogInAgain({ method }: Login): boolean {
+  /** Why the login cannot be repeated without its client. Undefined: it can be. */
+  loginFault({ method }: Login): string | undefined {
     const { verifiers, md5 = false } = this.#inputs.policy() ?? {};
-    if (method === 'scram_sha_256') return verifiers !== undefined;
-    return method === 'trust' || (method === 'md5' && md5 && verifiers !== undefined);
+    if (method === 'trust') return undefined;
+    if (method === 'other') return 'neither SCRAM-SHA-256 nor trust, or `moves` did not name the role then';
+    if (method === 'md5' && !md5) return 'md5, and `moves.md5` is false';
+    return verifiers === undefined ? '`moves.verifiers` is not configured' : undefined;
   }
 
   /** Nothing of a verifier stays. */

@@ -17,7 +17,7 @@ export const FACTS: MoveFacts = {
   isReadable: true,
   isReplication: false,
   isRoleConfigured: true,
-  canLogInAgain: true,
+  loginFault: undefined,
   isUnnamedTooLong: false,
   hiddenState: undefined,
   changedReading: [],

@@ -7,7 +7,7 @@ const FACTS: MoveFacts = {
   isReadable: true,
   isReplication: false,
   isRoleConfigured: true,
-  canLogInAgain: true,
+  loginFault: undefined,
   isUnnamedTooLong: false,
   hiddenState: undefined,
   changedReading: [],
@@ -43,7 +43,7 @@ test.each<readonly [Partial<MoveFacts>, string]>([
   [{ isReadable: false }, 'unreadable'],
   [{ isReplication: true }, 'replication'],
   [{ isRoleConfigured: false }, 'role_not_configured'],
-  [{ canLogInAgain: false }, 'authentication'],
+  [{ loginFault: 'md5' }, 'authentication'],
   [{ hiddenState: 'LOAD' }, 'hidden_state'],
   [{ isUnnamedTooLong: true }, 'unnamed_statement'],
 ])('%j: %s, before its server is asked', (facts, reason) => {
