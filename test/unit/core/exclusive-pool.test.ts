@@ -1,5 +1,6 @@
 // Scenarios of the write pool in the core: open members, kept sessions, evictions and their reasons.
 import { describe, expect, test } from 'vitest';
+import type { Observation } from '../../../src/model/observation.ts';
 import {
   aList,
   aMember,
@@ -173,6 +174,15 @@ describe('scenario 7: a black hole acts by age, counted from the start of the la
     [15_000, 'leave silent no_answer'],
   ])('at %i ms it is %s', (now, standing) => {
     expect(standingIn(aTable(POLICY, now, ...hole), 'write', 'pg-1')).toBe(standing);
+  });
+
+  test('it says since when nobody answers, and how its API fails', () => {
+    const whyAt = (now: number, ...news: readonly Observation[]): unknown =>
+      poolOf(aTable(POLICY, now, ...ROUND, ...news), 'write').standings.get('pg-1')?.why;
+    expect(whyAt(6000)).toMatchObject({ code: 'no_answer', since: 0 });
+    expect(whyAt(6000, silent({ at: 1000 }))).toMatchObject({ since: 1000, detail: 'no answer within 800 ms' });
+    const apiAlone = refused({ at: 1000, postgres: 'accepts' });
+    expect(whyAt(6000, apiAlone)).toMatchObject({ since: 1000, detail: 'connection refused' });
   });
 
   test('another primary on a higher timeline ends it at once', () => {

@@ -52,9 +52,10 @@ test.each<readonly [Partial<MoveFacts>, string]>([
 });
 
 test.each<readonly [Partial<CarriedState>, string, string]>([
+  [{ listening: ['a'] }, 'listening', 'a'],
   [{ listening: ['a', 'b'] }, 'listening', 'a, b'],
   [{ holdableCursors: ['c'] }, 'holdable_cursors', 'c'],
-  [{ advisoryLocks: 2 }, 'advisory_locks', '2'],
+  [{ advisoryLocks: 1 }, 'advisory_locks', '1'],
   [{ temporaryObjects: 1 }, 'temporary_objects', '1'],
   [{ temporarySlots: 1 }, 'temporary_slots', '1'],
   [{ sessionUser: 'other' }, 'session_authorization', 'other'],
@@ -62,6 +63,11 @@ test.each<readonly [Partial<CarriedState>, string, string]>([
   [{ prepared: Array.from({ length: 1_001 }, () => prepared('select 1', false)) }, 'too_many_statements', '1001'],
 ])('%j', (state, reason, detail) => {
   expect(movability(FACTS, { ...STATE, ...state })).toEqual({ kind: 'pinned', reason, detail });
+});
+
+test('as many statements as are prepared again', () => {
+  const state = { ...STATE, prepared: Array.from({ length: 1_000 }, () => prepared('select 1', false)) };
+  expect(movability(FACTS, state)).toEqual({ kind: 'movable' });
 });
 
 test('the server cuts long names of roles', () => {
@@ -109,6 +115,8 @@ describe('a statement', () => {
     expect(movability(FACTS, state)).toEqual({ kind: 'movable' });
     const settings = new Map([['standard_conforming_strings', 'off']]);
     expect(movability(FACTS, { ...state, settings })).toMatchObject({ reason: 'unclear_statement' });
+    const plain = { ...STATE, settings, prepared: [prepared('select 1', false)] };
+    expect(movability(FACTS, plain)).toEqual({ kind: 'movable' });
     // As drivers do in every session.
     const usual = new Map([['standard_conforming_strings', 'on']]);
     expect(movability(FACTS, { ...state, settings: usual })).toEqual({ kind: 'movable' });

@@ -92,6 +92,13 @@ describe('a drained primary', () => {
     expect(standingIn(table, 'read', 'pg-1')).toBe('leave operator drained');
   });
 
+  test('is still called drained when it leaves for another reason that asks for no more', () => {
+    const policy = aPolicy({ pools: [aWritePool({ onLeave: { ...aWritePool().onLeave, demoted: 'drain' } })] });
+    const snapshot = aSnapshot(policy, ...ROUND, answered({ at: 1000, status: 503 }));
+    const table = decideRoutes(policy, withDrained(snapshot, 'pg-1', 500), 1100);
+    expect(standingIn(table, 'write', 'pg-1')).toBe('leave operator drained');
+  });
+
   test('closes its sessions after a no, as always (G3)', () => {
     const table = drained(1100, ['pg-1'], answered({ at: 1000, status: 503 }));
     const policy = aPolicy({ pools: [aWritePool({ onLeave: { ...aWritePool().onLeave, operator: 'drain' } })] });
@@ -142,6 +149,11 @@ describe('a primary that hands over', () => {
     expect(standingIn(table, 'write', 'pg-1')).toBe('keep switchover_running');
     expect(openIn(table, 'read')).toEqual(['pg-2', 'pg-3']);
     expect(planActions(POLICY, before, table)).toEqual([]);
+  });
+
+  test('keeps no session that must leave, while it holds new clients', () => {
+    const no = answered({ at: 1000, status: 503 });
+    expect(standingIn(handingOver('hold', 1100, [no]), 'write', 'pg-1')).toBe('leave demoted not_holding_the_check');
   });
 
   test('then drains its sessions of every pool, with the time that its transactions get', () => {
@@ -279,5 +291,13 @@ describe('a scheduled switchover with hold.before_switchover 2s', () => {
     expect(openIn(at(18_500, other), 'write')).toEqual(['pg-1']);
     const without = aSnapshot(POLICY, ...ROUND, scheduled, isPrimary('pg-1', 18_400));
     expect(openIn(decideRoutes(POLICY, without, 18_500), 'write')).toEqual(['pg-1']);
+    const due = aSnapshot(POLICY, ...ROUND, scheduled, isPrimary('pg-1', 20_400));
+    expect(openIn(decideRoutes(POLICY, due, 20_500), 'write')).toEqual(['pg-1']);
+  });
+
+  test('a pool that takes several members waits for nobody', () => {
+    const shared = aPolicy({ beforeSwitchoverMs: 2000, pools: [aWritePool({ exclusive: false })] });
+    const table = decideRoutes(shared, aSnapshot(shared, ...ROUND, scheduled, isPrimary('pg-1', 18_400)), 18_500);
+    expect(openIn(table, 'write')).toEqual(['pg-1']);
   });
 });

@@ -4,8 +4,8 @@ import { pinText, staysText } from '../../../src/core/pin-words.ts';
 import { PIN_REASONS } from '../../../src/model/moves.ts';
 
 test('the most frequent reason comes first, and the words agree with the number', () => {
-  expect(staysText({ temporary_objects: 1, listening: 12, advisory_locks: 3 })).toBe(
-    '12 listen, 3 hold advisory locks, 1 has temporary objects',
+  expect(staysText({ temporary_objects: 12, listening: 1, advisory_locks: 3 })).toBe(
+    '12 have temporary objects, 3 hold advisory locks, 1 listens',
   );
   expect(staysText({})).toBe('');
 });
@@ -20,6 +20,7 @@ test.each([
   ['listening', null, 'listens'],
   ['advisory_locks', '1', 'holds 1 advisory lock'],
   ['temporary_objects', '3', 'has 3 temporary objects'],
+  ['temporary_objects', 'many', 'has temporary objects (many)'],
   ['temporary_slots', '1', 'has 1 temporary replication slot'],
   ['too_many_statements', '1001', 'has 1001 prepared statements, and 1000 at most can move'],
   ['role_not_configured', 'app', 'has a role that moves.roles does not name (app)'],

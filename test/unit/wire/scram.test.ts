@@ -9,7 +9,7 @@ import {
   readVerifier,
   toBase64,
 } from '../../../src/wire/scram.ts';
-import type { ScramVerifier } from '../../../src/wire/scram.ts';
+import type { Hashes, ScramVerifier } from '../../../src/wire/scram.ts';
 import { HASHES, scramKeys } from '../../support/values/hashes.ts';
 
 /** The exchange of RFC 7677, section 3. */
@@ -51,10 +51,42 @@ describe('the exchange of RFC 7677', () => {
 
   test('the first message of the server', () => {
     expect(readServerFirst(SERVER_FIRST)).toEqual({ nonce: NONCE, salt: 'W22ZaJ0SNY7soEsUEjb6gQ==', iterations: 4096 });
-    for (const broken of ['', 'm=ext,r=a,s=YQ==,i=1', 'r=a,s=YQ==', 'r=a,s=YQ==,i=-1', 'r=,s=YQ==,i=1']) {
+    for (const broken of [
+      '',
+      'm=ext,r=a,s=YQ==,i=1',
+      'r=a,s=YQ==',
+      'r=a,s=YQ==,i=-1',
+      'r=,s=YQ==,i=1',
+      'r=a,s=YQ==,i=1,e=x',
+    ]) {
       expect(readServerFirst(broken), broken).toBeUndefined();
     }
   });
+});
+
+test('nothing is left in memory but the result', () => {
+  const verifier = verifierOf(KEYS.verifier);
+  const seen: Uint8Array[] = [];
+  const spied: Hashes = {
+    sha256(bytes) {
+      const digest = HASHES.sha256(bytes);
+      seen.push(bytes, digest);
+      return digest;
+    },
+    hmacSha256(key, bytes) {
+      const digest = HASHES.hmacSha256(key, bytes);
+      seen.push(digest);
+      return digest;
+    },
+    md5: (bytes) => HASHES.md5(bytes),
+  };
+  const login = { authMessage: AUTH_MESSAGE, proof: PROOF };
+  const key = clientKeyOf(spied, login, verifier) ?? new Uint8Array(0);
+  expect(clientKeyOf(spied, { ...login, proof: SIGNATURE }, verifier)).toBeUndefined();
+  proofOf(spied, key, verifier, AUTH_MESSAGE);
+  isServersSignature(spied, verifier, AUTH_MESSAGE, SIGNATURE);
+  const left = seen.filter((bytes) => bytes.some((byte) => byte !== 0));
+  expect([seen.length, left]).toEqual([8, [key]]);
 });
 
 test('the verifier as pg_authid has it', () => {
@@ -71,6 +103,10 @@ test.each([
   KEYS.verifier.toString().slice(0, -1),
   KEYS.verifier.toString().replace('4096', ''),
   `${KEYS.verifier.toString().slice(0, -2)}!=`,
+  // A key of 33 bytes, and two keys that nothing keeps apart.
+  `${KEYS.verifier.toString().slice(0, -1)}A`,
+  KEYS.verifier.toString().replace('=:', 'A:'),
+  KEYS.verifier.toString().replace('=:', '=;'),
 ])('no verifier: %s', (text) => {
   expect(readVerifier(Buffer.from(text))).toBeUndefined();
 });

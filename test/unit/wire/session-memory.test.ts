@@ -151,6 +151,15 @@ test('a FunctionCall of set_config leaves hidden state, one of another function 
   expect(memory.facts().hiddenState).toBeUndefined();
   follower.fromClient(aCall(2078));
   expect(memory.facts().hiddenState).toBe('a FunctionCall of set_config');
+  const seeded = following();
+  seeded.follower.fromClient(aCall(1599));
+  expect(seeded.memory.facts().hiddenState).toBe('a FunctionCall of setseed');
+});
+
+test('a setting whose name is computed is hidden state', () => {
+  const { memory, follower } = following();
+  follower.fromClient(aMessage('Q', Buffer.from('select set_config(a, b, false) from t\0')));
+  expect(memory.facts().hiddenState).toContain('set_config');
 });
 
 describe('the settings that say how literals are read', () => {
@@ -163,6 +172,7 @@ describe('the settings that say how literals are read', () => {
     follower.fromBackend(zone('Asia/Tokyo'));
     follower.fromClient(message);
     follower.fromBackend(Buffer.concat([zone('Asia/Tokyo'), parameterStatus('application_name', 'other')]));
+    follower.fromBackend(parameterStatus('application_name', 'a third one'));
     expect(memory.facts().changedReading).toEqual([]);
     follower.fromBackend(zone('UTC'));
     expect(memory.facts().changedReading).toEqual(['TimeZone']);

@@ -20,6 +20,7 @@ test.each([
   ["select pg_catalog.current_setting ('app.tenant', true)", ['app.tenant']],
   ["select current_setting('work_mem'); set work_mem = 1; reset app.x", []],
   ['select a.b from offset.c', []],
+  ["set app.one = '--'; set app.two = '/*'; set app.three = '*/'", THREE],
   ["set/* a */app.one = 1; set -- b\n app.two = 2; set session /* /* c */ */ app.three = '--'", THREE],
   ["set app . one = 1; set app./**/two = 1; select set_config/* a */('app.three', 'x', false)", THREE],
   [`select "set_config"('app.one', 'x', false), "pg_catalog"."current_setting" ('my-app.user-id')`, MINE],
@@ -45,6 +46,7 @@ test.each([
   ["select set_config('seed', '0.5', false)", "set_config('seed'"],
   ['set local/**/seed = 0.5', 'set local seed'],
   [String.raw`set U&"app\002ex" = 1`, 'a custom setting whose name has escapes'],
+  [`set a.${'x'.repeat(99)} = 1`, 'too many custom settings'],
   [Array.from({ length: 101 }, (_, at) => `set a.s${at} = 1`).join(';'), 'too many custom settings'],
 ])('hidden state: %s', (text, hidden) => {
   expect(read(text, "load 'later'").hiddenState()).toBe(hidden);
@@ -96,14 +98,35 @@ test('a text in parts is read as one', () => {
     expect(found.names()).toEqual(expect.arrayContaining(['app.far', 'app.further']));
     expect(found.computedName()).toBeUndefined();
     expect(found.hiddenState()).toBeUndefined();
-    found.readOn(Buffer.from("load 'x'"), 0, 8);
+    found.readOn(Buffer.from("; load 'x'"), 0, 10);
     expect(found.hiddenState()).toBeUndefined();
   }
+});
+
+test('a name is found once more when there is no place for another one', () => {
+  const full = Array.from({ length: 100 }, (_, at) => `set a.s${at} = 1`).join(';');
+  expect(read(full, 'set a.s0 = 2').hiddenState()).toBeUndefined();
+  expect(read(full, 'set a.t = 2').hiddenState()).toBe('too many custom settings');
+});
+
+test('bytes behind the end are of another message', () => {
+  const found = new StatementTexts();
+  found.read(Buffer.from('select 1; set app.x = 1\0'), 0, 9);
+  expect(found.names()).toEqual([]);
+});
+
+test('a computed name is found in the first part of a long text', () => {
+  const found = new StatementTexts();
+  const bytes = Buffer.from(`select set_config(a, b, false), '${'x'.repeat(2_000)}'\0`);
+  found.read(bytes, 0, 1_900);
+  found.readOn(bytes, 1_900, bytes.length);
+  expect(found.computedName()).toContain('set_config');
 });
 
 test.each([
   ['prepare a as select 1', true],
   ['select prepared from t', false],
-])('%s: whether it has the word PREPARE', (text, has) => {
+])('%s: whether a text had the word PREPARE', (text, has) => {
   expect(read(text).hasPrepare()).toBe(has);
+  expect(read(text, 'set app.x = 1').hasPrepare()).toBe(has);
 });

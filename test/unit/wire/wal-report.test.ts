@@ -19,6 +19,8 @@ test('a standby names the position that it has replayed', () => {
 test('a primary names the end of its WAL and its timeline', () => {
   const report = readWalReport(PRIMARY);
   expect(report).toEqual({ kind: 'primary', timeline: 2, written: 50_332_000, transactions: TRANSACTIONS });
+  const later = readWalReport({ ...PRIMARY, file: '0000001A000000000000002F' });
+  expect(later).toMatchObject({ timeline: 26 });
 });
 
 test('a primary that was promoted names the position that it had replayed until then', () => {
@@ -43,9 +45,13 @@ test.each([
   ['a position beyond what a number holds', { replayed: '9007199254740993', ...IDS }],
   ['no transaction ids', { replayed: '50331648' }],
   ['a negative id', { replayed: '50331648', ended: '-1', below: '5' }],
+  ['no id of the newest transaction', { replayed: '50331648', ended: '5' }],
+  ['a primary without a position', { ...PRIMARY, written: undefined }],
   ['a primary without a file', { ...PRIMARY, file: null }],
   ['a primary on no timeline', { ...PRIMARY, file: '00000000000000000000002F' }],
+  ['a primary with a file of another name', { ...PRIMARY, file: '000000020000000000000002F.partial' }],
   ['a primary without its page size', { ...PRIMARY, page: undefined }],
+  ['a primary without its segment size', { ...PRIMARY, segment: undefined }],
 ])('unknown: %s', (_, value) => {
   expect(readWalReport(value)).toBeUndefined();
 });
