@@ -58,7 +58,6 @@ export class LoginTranscript {
     for (let message = this.#backend.next(); message !== undefined; message = this.#backend.next()) {
       if (message.kind === 'invalid' || message.body === undefined) return this.#giveUp();
       this.#readServer(message.type, message.body);
-      if (this.isDone()) return;
     }
   }
 

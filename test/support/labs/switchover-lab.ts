@@ -58,13 +58,17 @@ export class SwitchoverLab {
   /** On the primary. */
   sessions = 0;
   connecting = 0;
-  preflight: Preflight | undefined;
+  preflight: Preflight | Promise<Preflight> | undefined;
+  /** The members whose sessions were asked. */
+  readonly preflights: string[] = [];
   verifierFaults: readonly string[] = [];
   primary: string | undefined = 'pg-1';
   timeline = 1;
   /** Members that answer nothing. */
   readonly silent = new Set<string>();
+  /** An operation runs: one of this lab, or another one by the word of the test. */
   isBusy = false;
+  #started = 0;
   #snapshot: Snapshot;
   readonly #answer = Promise.withResolvers<OperationResult>();
 
@@ -95,11 +99,18 @@ export class SwitchoverLab {
         sessions: () => Promise.resolve({ onMember: this.sessions, connecting: this.connecting }),
       },
       unreadable: () => Promise.resolve(2),
-      preflight: () => Promise.resolve(this.preflight),
+      preflight: (member) => {
+        this.preflights.push(member);
+        return Promise.resolve(this.preflight);
+      },
       verifierFaults: () => Promise.resolve(this.verifierFaults),
-      random: () => 0.5,
+      random: () => 0.5 + (this.#started += 1) / 1_000,
       onEvent: (event) => this.events.push(event),
-      enter: () => (this.isBusy ? undefined : () => {}),
+      enter: () => {
+        if (this.isBusy) return undefined;
+        this.isBusy = true;
+        return () => (this.isBusy = false);
+      },
     });
     this.#probe();
   }

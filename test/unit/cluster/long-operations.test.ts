@@ -1,6 +1,7 @@
 // Operations that take a while: one at a time, told as events, and kept for later questions.
 import { beforeEach, expect, test } from 'vitest';
-import { SwitchoverLab } from '../../support/labs/switchover-lab.ts';
+import type { Preflight } from '../../../src/reports/preflight.ts';
+import { aReport, SwitchoverLab } from '../../support/labs/switchover-lab.ts';
 
 let lab: SwitchoverLab;
 
@@ -25,7 +26,7 @@ test('the plan has the sessions, and warns when not all of their clients can wai
   lab.stepDown();
   await lab.clock.advance(100);
   expect(await lab.operations.plan(request)).toMatchObject({ from: null, sessions_on_primary: null });
-  expect(lab.handovers).toEqual([]);
+  expect([lab.handovers, lab.events]).toEqual([[], []]);
 });
 
 test('the plan has the sessions that move: their clients need no place to wait', async () => {
@@ -67,6 +68,35 @@ test('plans within a few seconds share one preflight', async () => {
   ]);
 });
 
+test('a preflight is of one member, and counts the sessions that did not answer', async () => {
+  const request = { to: undefined, transactionMs: 1000 };
+  lab.sessions = 10;
+  lab.preflight = { movable: 5, stays: {}, unknown: 5 };
+  await lab.operations.plan(request);
+  await lab.clock.advance(4_000);
+  await lab.operations.plan(request);
+  expect(lab.preflights).toEqual(['pg-1']);
+  lab.report = () => Promise.resolve({ kind: 'read', value: aReport({ leader: 'pg-2' }) });
+  lab.promote('pg-2');
+  await lab.clock.advance(200);
+  await lab.operations.plan(request);
+  expect(lab.preflights).toEqual(['pg-1', 'pg-2']);
+});
+
+test('a preflight that takes long is not begun again meanwhile', async () => {
+  const request = { to: undefined, transactionMs: 1000 };
+  lab.sessions = 10;
+  const slow = Promise.withResolvers<Preflight>();
+  lab.preflight = slow.promise;
+  const plans = [lab.operations.plan(request)];
+  await lab.clock.advance(2_000);
+  plans.push(lab.operations.plan(request));
+  await lab.clock.advance(0);
+  slow.resolve({ movable: 10, stays: {}, unknown: 0 });
+  await Promise.all(plans);
+  expect(lab.preflights).toEqual(['pg-1']);
+});
+
 test('a plan counts anew when there are other sessions than at the last preflight', async () => {
   const request = { to: undefined, transactionMs: 1000 };
   lab.sessions = 0;
@@ -101,10 +131,23 @@ test('run one at a time', async () => {
   expect(lab.operations.start({ to: undefined, transactionMs: 0 })).toEqual({ kind: 'busy' });
   lab.isBusy = false;
   const id = lab.start();
-  lab.isBusy = true;
   const busy = lab.operations.start({ to: undefined, transactionMs: 0 });
   expect(busy).toMatchObject({ kind: 'busy', operation: { id, state: 'running', outcome: null } });
   await lab.reach('switch');
+  lab.promote('pg-2');
+  await lab.end();
+  expect(lab.start()).not.toBe(id);
+});
+
+test('the last twenty are kept', async () => {
+  lab.report = () => Promise.reject(new Error('no answer'));
+  const ids: string[] = [];
+  for (let count = 0; count < 21; count += 1) {
+    ids.push(lab.start());
+    await lab.end();
+  }
+  expect(lab.operations.list().map(({ id }) => id)).toEqual(ids.slice(1).toReversed());
+  expect(lab.operations.find(ids[0] ?? '')).toBeUndefined();
 });
 
 test('are told as events', async () => {

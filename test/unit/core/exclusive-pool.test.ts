@@ -164,6 +164,10 @@ describe('scenario 6: the host of the primary crashes', () => {
   });
 });
 
+function whyAt(now: number, ...news: readonly Observation[]): unknown {
+  return poolOf(aTable(POLICY, now, ...ROUND, ...news), 'write').standings.get('pg-1')?.why;
+}
+
 describe('scenario 7: a black hole acts by age, counted from the start of the last good probe', () => {
   const hole = [...ROUND, silent({ at: 1000 }), silent({ at: 4900 })];
 
@@ -177,8 +181,6 @@ describe('scenario 7: a black hole acts by age, counted from the start of the la
   });
 
   test('it says since when nobody answers, and how its API fails', () => {
-    const whyAt = (now: number, ...news: readonly Observation[]): unknown =>
-      poolOf(aTable(POLICY, now, ...ROUND, ...news), 'write').standings.get('pg-1')?.why;
     expect(whyAt(6000)).toMatchObject({ code: 'no_answer', since: 0 });
     expect(whyAt(6000, silent({ at: 1000 }))).toMatchObject({ since: 1000, detail: 'no answer within 800 ms' });
     const apiAlone = refused({ at: 1000, postgres: 'accepts' });

@@ -93,7 +93,9 @@ describe('a drained primary', () => {
   });
 
   test('is still called drained when it leaves for another reason that asks for no more', () => {
-    const policy = aPolicy({ pools: [aWritePool({ onLeave: { ...aWritePool().onLeave, demoted: 'drain' } })] });
+    const policy = aPolicy({
+      pools: [aWritePool({ onLeave: { ...aWritePool().onLeave, demoted: 'drain', operator: 'drain' } })],
+    });
     const snapshot = aSnapshot(policy, ...ROUND, answered({ at: 1000, status: 503 }));
     const table = decideRoutes(policy, withDrained(snapshot, 'pg-1', 500), 1100);
     expect(standingIn(table, 'write', 'pg-1')).toBe('leave operator drained');

@@ -312,7 +312,8 @@ describe('G22: a cancel ends the hold synchronously', () => {
     expect(await lab.end()).toMatchObject({ outcome: 'cancelled', why: 'cancelled by a reload of the configuration' });
     lab.sessions = 0;
     await toSwitch();
-    lab.operations.reloaded();
+    for (let reload = 0; reload < 2; reload += 1) lab.operations.reloaded();
+    expect(lab.isHolding()).toBe(true);
     lab.promote('pg-2');
     expect(await lab.end()).toMatchObject({ outcome: 'done' });
   });

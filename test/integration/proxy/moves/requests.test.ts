@@ -1,0 +1,169 @@
+// Requests to move a session at any moment of its life: they share one question and one way, and each is answered.
+// Nothing of a session that ends meanwhile stays (`lab.end` waits for the last timer).
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Standing } from '../../../../src/core/standing.ts';
+import type { MovesPolicy } from '../../../../src/model/moves.ts';
+import { LONGEST_QUESTION_MS } from '../../../../src/reports/session-move.ts';
+import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { COMMAND_COMPLETE, QUERY, readyForQuery } from '../../../support/sockets/messages.ts';
+import type { RawClient } from '../../../support/sockets/raw-client.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+import { until } from '../../../support/waiting/until.ts';
+
+const ANSWER = Buffer.concat([COMMAND_COMPLETE, readyForQuery('I')]);
+const LEAVING: Standing = {
+  kind: 'leave',
+  cause: 'switchover',
+  why: { code: 'switchover_running', since: 0 },
+  limitMs: 10_000,
+};
+
+let clock: ManualClock;
+let lab: ProxyLab;
+let one: FakeBackend;
+let two: FakeBackend;
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  [one, two] = [await startFakeBackend('movable'), await startFakeBackend('movable')];
+});
+
+afterEach(() => lab.end(one, two));
+
+async function start(moves: Partial<MovesPolicy> = {}): Promise<void> {
+  lab = await startProxyLab({ clock, moves, table: { write: { open: { 'pg-1': one.address } } } });
+}
+
+async function connect(): Promise<RawClient> {
+  const client = await lab.connect('write');
+  await until('the login', () => client.received().includes(readyForQuery('I')));
+  return client;
+}
+
+function count(kind: string): number {
+  return lab.events.filter((event) => event.kind === kind).length;
+}
+
+function open(): void {
+  lab.decide({ write: { open: { 'pg-2': two.address } } });
+}
+
+async function park(): Promise<void> {
+  lab.decide({ write: { others: { 'pg-1': { address: one.address, standing: LEAVING } } } });
+  await until('the park', () => count('session_parked') === count('session_opened'));
+}
+
+async function activity(): Promise<unknown> {
+  return (await lab.proxy.sessions({ limit: 1 })).sessions[0]?.activity;
+}
+
+test('two requests at once: one question, one way, and an answer for each', async () => {
+  await start();
+  await connect();
+  const moved = await Promise.all([lab.proxy.move(1), lab.proxy.move(1)]);
+  expect(moved).toMatchObject([{ kind: 'moved' }, { kind: 'moved' }]);
+  expect([count('session_asked'), count('session_moved'), lab.reasons()]).toEqual([1, 1, []]);
+});
+
+test('two questions at once are asked one after the other', async () => {
+  await start();
+  await connect();
+  const counted = await Promise.all([lab.proxy.preflight('pg-1'), lab.proxy.preflight('pg-1')]);
+  expect(counted).toMatchObject([{ movable: 1 }, { movable: 1 }]);
+  expect([count('session_asked'), lab.reasons()]).toEqual([2, []]);
+});
+
+test('a session that is parked already moves once, and the request has the end of that way', async () => {
+  await start();
+  await connect();
+  await park();
+  const moved = lab.proxy.move(1);
+  open();
+  expect(await moved).toMatchObject({ kind: 'moved', to: 'pg-2' });
+  expect([count('session_moved'), lab.reasons()]).toEqual([1, []]);
+});
+
+test('a server that does not answer: the session stays, is not asked again, and goes on', async () => {
+  await start();
+  const client = await connect();
+  one.last().socket.pause();
+  const stayed = lab.proxy.move(1);
+  const same = lab.proxy.move(1);
+  client.socket.write(QUERY);
+  await clock.advance(LONGEST_QUESTION_MS);
+  const failed = { kind: 'stayed', reason: 'question_failed' };
+  expect([await stayed, await same]).toMatchObject([failed, failed]);
+  expect(await lab.proxy.move(1)).toMatchObject({ ...failed, detail: expect.stringContaining('an earlier question') });
+  const before = client.received().length;
+  one.last().socket.resume();
+  await until('the answer', () => client.received().length > before);
+  expect(client.received().subarray(before)).toEqual(ANSWER);
+});
+
+test('its client leaves while the server is asked', async () => {
+  await start();
+  const client = await connect();
+  one.last().socket.pause();
+  const moved = lab.proxy.move(1);
+  client.socket.resetAndDestroy();
+  expect(await moved).toMatchObject({ kind: 'failed', reason: 'client_reset' });
+});
+
+test('its client leaves while the end of its transaction is waited for', async () => {
+  await start();
+  const client = await connect();
+  one.last().socket.pause();
+  client.socket.write(QUERY);
+  await until('the statement', async () => (await activity()) === 'busy');
+  const moved = lab.proxy.move(1);
+  client.socket.resetAndDestroy();
+  expect(await moved).toMatchObject({ kind: 'stayed' });
+  expect(lab.reasons()).toEqual(['client_reset']);
+});
+
+test('its client leaves while it logs in at the next server: the next session has its place', async () => {
+  await start({ concurrent: 1 });
+  const clients = [await connect(), await connect()];
+  await park();
+  two.behaviour = 'silent';
+  open();
+  await until('the login', () => two.clients() === 1);
+  two.behaviour = 'movable';
+  const { sessions } = await lab.proxy.sessions({ limit: 2 });
+  const moving = sessions.find(({ state }) => state === 'moving')?.client;
+  clients.find(({ socket }) => moving?.endsWith(`:${socket.localPort}`) === true)?.socket.resetAndDestroy();
+  await until('the end', () => lab.reasons().length === 1);
+  await until('the end of its connection', () => two.connections[0]?.hasEnded === true);
+  await until('the move of the other one', () => count('session_moved') === 1);
+});
+
+test('its route is gone while it logs in at the next server: it waits for another one', async () => {
+  await start();
+  await connect();
+  await park();
+  two.behaviour = 'silent';
+  open();
+  await until('the login', () => two.clients() === 1);
+  lab.decide({ write: {} });
+  await until('the end of its connection', () => two.last().hasEnded);
+  two.behaviour = 'movable';
+  open();
+  await until('the move', () => count('session_moved') === 1);
+  expect(lab.reasons()).toEqual([]);
+});
+
+test('the next server closes during the login: its member is probed, and the session tries again', async () => {
+  await start();
+  await connect();
+  await park();
+  two.behaviour = 'gone';
+  open();
+  await until('the probe', () => lab.triggers.length > 0);
+  expect(lab.triggers[0]).toEqual({ kind: 'backend_closed', member: 'pg-2' });
+  two.behaviour = 'movable';
+  await clock.advance(250);
+  await until('the move', () => count('session_moved') === 1);
+});
