@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the end-to-end tests run for real and npm does not carry: PostgreSQL with its clients, Patroni,
-# etcd, Docker with debootstrap, ps, curl, jq, ip, prlimit and unshare, PgBouncer, HAProxy and gcc (for the benchmark's short form), the drivers of Python, Perl,
+# etcd, Docker with debootstrap, ps, curl, jq, ip, iptables, prlimit and unshare, PgBouncer, HAProxy and gcc (for the benchmark's short form), the drivers of Python, Perl,
 # Ruby, PHP, Java and Go, from Debian's or Ubuntu's packages. Does nothing when they are there. The packages' own services are not needed and not started.
 set -euo pipefail
 
@@ -16,6 +16,7 @@ command -v ps >/dev/null || missing+=(procps)
 # The commands of deploy/agents.md.
 for program in curl jq; do command -v "$program" >/dev/null || missing+=("$program"); done
 command -v ip >/dev/null || missing+=(iproute2)
+command -v iptables >/dev/null || [ -x /usr/sbin/iptables ] || missing+=(iptables)
 command -v haproxy >/dev/null || [ -x /usr/sbin/haproxy ] || missing+=(haproxy)
 command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
 command -v gcc >/dev/null || missing+=(gcc libc6-dev)

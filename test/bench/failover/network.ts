@@ -1,11 +1,8 @@
-// Dropped packets, in a network namespace of this run: a forgotten rule ends with the namespace and cannot affect other
-// traffic. netem is not needed, netfilter is enough.
-import { execFile, spawn } from 'node:child_process';
+// A network namespace of this run, where packets can be dropped. netem is not needed, netfilter is enough.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { promisify } from 'node:util';
 import { findExecutable } from '../../support/patroni/availability.ts';
 
-const run = promisify(execFile);
 const MARK = 'POINTSMAN_BENCH_ISOLATED';
 
 export function isIsolated(): boolean {
@@ -30,16 +27,4 @@ export async function runIsolated(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   const [code] = await once(child, 'exit');
   return typeof code === 'number' ? code : 1;
-}
-
-/** Drops all packets to and from `host`; resolves with the function that ends it. */
-export async function dropPackets(host: string): Promise<() => Promise<void>> {
-  const rules = [
-    ['INPUT', '-d', host, '-j', 'DROP'],
-    ['INPUT', '-s', host, '-j', 'DROP'],
-  ];
-  for (const rule of rules) await run('iptables', ['-I', ...rule]);
-  return async () => {
-    for (const rule of rules) await run('iptables', ['-D', ...rule]);
-  };
 }

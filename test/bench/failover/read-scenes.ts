@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { serverName } from '../../support/clusters/server-name.ts';
 import { monotonicMs } from '../../support/patroni/wait.ts';
 import { SteadyReaders } from '../../support/applications/steady-readers.ts';
+import { dropPacketsOf } from '../../support/processes/own-network.ts';
 import { writeWal } from '../../support/clusters/write-wal.ts';
 import type { Lab } from './lab.ts';
-import { dropPackets } from './network.ts';
 
 /** The figures of one peer in one scene; milliseconds. */
 export interface ReadFigures {
@@ -38,7 +38,7 @@ export const replicaVanishes: ReadScene = async (lab) => {
     const gone = await aBusyReplica(lab, all, replicas.map(serverName));
     const host = gone.slice(0, gone.lastIndexOf(':'));
     const faultAtMs = monotonicMs();
-    const heal = await dropPackets(host);
+    const heal = await dropPacketsOf(host);
     try {
       await delay(SILENT_FOR_MS);
       return figures(all, (readers) => readers.longestGapMs(faultAtMs));
