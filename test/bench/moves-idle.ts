@@ -1,24 +1,29 @@
 // `npm run bench:moves-idle`: many idle sessions before one cluster of the sandbox. The memory of a session with
 // `moves` and without, how long a switchover takes that moves all of them, and how long a busy client waits meanwhile.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
+import { z } from 'zod';
 import { waitForCandidates } from '../support/clusters/candidates.ts';
 import { waitForMembers } from '../support/clusters/pool-members.ts';
 import { SandboxCluster } from '../support/clusters/sandbox-cluster.ts';
 import { BusyClient } from './moves/busy-client.ts';
 import { movesConfig, prepareDatabase, TOKEN } from '../support/moves/prepared-database.ts';
 import { Command } from '../support/processes/command.ts';
+import { median } from '../support/values/median.ts';
 import { type ConfigOverrides, configFor } from '../support/processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../support/processes/pointsman-process.ts';
 
 const AT_A_TIME = 16;
+/** Memory is looked at with so many numbers of sessions, the same far apart. */
+const LOOKS = 5;
 const STATEMENTS = 6;
 /** Sessions that come and go before, so that code and caches are there. */
 const WARM_UP = 50;
+const WARM_UPS = 5;
 const SETTLED_MS = 60_000;
 /** Longer than the pause of a session before a question. */
 const QUIET_MS = 3_000;
@@ -29,14 +34,20 @@ interface Memory {
   readonly external: number;
 }
 
+const memoryLine = z.looseObject({ event: z.literal('memory'), heap: z.number(), external: z.number() });
+
 const { values } = parseArgs({
-  options: { sessions: { type: 'string', default: '1000' }, mode: { type: 'string', default: 'planned' } },
+  options: {
+    sessions: { type: 'string', default: '1000' },
+    mode: { type: 'string', default: 'planned' },
+    rounds: { type: 'string', default: '3' },
+  },
 });
 const { mode } = values;
 const count = Number(values.sessions);
-if (!Number.isInteger(count) || count < 2) throw new Error(`--sessions: '${values.sessions}' is not a number above 1`);
-/** The memory of the other half is counted: what exists once is there before. */
-const half = Math.floor(count / 2);
+const rounds = Number(values.rounds);
+if (!Number.isInteger(count) || count < LOOKS) throw new Error(`--sessions: '${values.sessions}' is too few`);
+if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds: '${values.rounds}' is not a number above 0`);
 if (mode !== 'planned' && mode !== 'always') throw new Error(`--mode: '${mode}' is neither planned nor always`);
 
 const directory = mkdtempSync(join(tmpdir(), 'pointsman-moves-'));
@@ -45,18 +56,35 @@ try {
   await prepareDatabase(cluster);
   const admin = { address: '127.0.0.1:0', token: TOKEN };
   const client = { max_sessions: count + 100 };
-  const without = await play('without moves', { admin, client }, false);
-  const beside = await play('with moves', { client, ...movesConfig(cluster, directory, { mode }) }, true);
-  const more = { heap: beside.heap - without.heap, external: beside.external - without.external };
-  console.log(`moves, mode ${mode}: ${shown(more)}; together ${kb(more.heap + more.external)} kB`);
+  const without = (): Promise<Memory> => play('without moves', { admin, client }, { hasMoves: false, isMoved: false });
+  const beside = (isMoved: boolean): Promise<Memory> =>
+    play('with moves', { client, ...movesConfig(cluster, directory, { mode }) }, { hasMoves: true, isMoved });
+  const more: Memory[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    const isLast = round === rounds;
+    // In turns, so that neither is always the first.
+    const first = round % 2 === 1 ? await without() : await beside(isLast);
+    const second = round % 2 === 1 ? await beside(isLast) : await without();
+    const [plain, moving] = round % 2 === 1 ? [first, second] : [second, first];
+    more.push({ heap: moving.heap - plain.heap, external: moving.external - plain.external });
+  }
+  const together = more.map(({ heap, external }) => heap + external);
+  const heap = median(more.map((one) => one.heap));
+  const external = median(more.map((one) => one.external));
+  console.log(`moves, mode ${mode}, medians of ${rounds} pairs: ${shown({ heap, external })}`);
+  console.log(`together ${kb(median(together))} kB (${together.map(kb).join(', ')})`);
 } finally {
   await cluster.destroy();
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Returns the bytes of one session. */
-async function play(name: string, overrides: ConfigOverrides, isMoved: boolean): Promise<Memory> {
-  const NODE_OPTIONS = `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${directory}`;
+/** Returns the bytes of one session: the slope over several numbers of sessions. */
+async function play(
+  name: string,
+  overrides: ConfigOverrides,
+  { hasMoves, isMoved }: { readonly hasMoves: boolean; readonly isMoved: boolean },
+): Promise<Memory> {
+  const NODE_OPTIONS = `--expose-gc --import=${join(import.meta.dirname, 'moves', 'memory-report.ts')}`;
   const log = { level: 'info', format: 'json' };
   const pointsman = await startPointsman(configFor(cluster, { log, ...overrides }), { NODE_OPTIONS });
   const sessions: Client[] = [];
@@ -64,18 +92,19 @@ async function play(name: string, overrides: ConfigOverrides, isMoved: boolean):
     await pointsman.waitUntilReady();
     await waitForMembers({ cluster, pointsman }, 'write', [await cluster.leader()]);
     const port = await pointsman.port('write');
-    await leave(await open(port, WARM_UP));
+    for (let n = 0; n < WARM_UPS; n += 1) await leave(await open(port, WARM_UP));
     // The oldest session is the one that a switchover in the order of the sessions would park first.
     const busy = await BusyClient.connect({ host: '127.0.0.1', port, ...cluster.app });
-    sessions.push(...(await open(port, half)));
-    if (isMoved && mode === 'always') await waitUntilAsked(pointsman, half);
-    const before = await memoryOf(pointsman);
-    sessions.push(...(await open(port, count - half, half)));
-    if (isMoved && mode === 'always') await waitUntilAsked(pointsman, count);
-    const beside = await memoryOf(pointsman);
+    const looks: (Memory & { readonly count: number })[] = [];
+    for (let look = 1; look <= LOOKS; look += 1) {
+      const wanted = Math.floor((count * look) / LOOKS);
+      sessions.push(...(await open(port, wanted - sessions.length, sessions.length)));
+      if (hasMoves && mode === 'always') await waitUntilAsked(pointsman, wanted);
+      looks.push({ count: wanted, ...(await memoryOf(pointsman)) });
+    }
     const each = {
-      heap: (beside.heap - before.heap) / (count - half),
-      external: (beside.external - before.external) / (count - half),
+      heap: slope(looks.map((look) => [look.count, look.heap])),
+      external: slope(looks.map((look) => [look.count, look.external])),
     };
     console.log(`${count} sessions ${name}: ${shown(each)}`);
     if (isMoved) busy.begin();
@@ -87,6 +116,14 @@ async function play(name: string, overrides: ConfigOverrides, isMoved: boolean):
     await leave(sessions);
     await pointsman.stop();
   }
+}
+
+/** Of the straight line with the least squares. */
+function slope(points: readonly (readonly [number, number])[]): number {
+  const meanOf = (at: 0 | 1): number => points.reduce((sum, point) => sum + point[at], 0) / points.length;
+  const [x, y] = [meanOf(0), meanOf(1)];
+  const both = points.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0);
+  return both / points.reduce((sum, point) => sum + (point[0] - x) ** 2, 0);
 }
 
 /** Every session has been asked for its state, and no question is under way. */
@@ -175,21 +212,12 @@ async function isKept(session: Client, at: number, backend: unknown): Promise<bo
   );
 }
 
-/** After a heap snapshot, which collects the garbage before. */
+/** After the garbage was collected until nothing changed. */
 async function memoryOf(pointsman: PointsmanProcess): Promise<Memory> {
-  const before = snapshots();
+  const reports = () => pointsman.lines.flatMap((line) => memoryLine.safeParse(line).data ?? []);
+  const before = reports().length;
   pointsman.signal('SIGUSR2');
-  await pointsman.waitFor('a heap snapshot', () => snapshots() > before, SETTLED_MS);
-  // The process answers again when the snapshot is written.
-  const [heap = 0, external = 0] = [
-    await pointsman.metric('nodejs_heap_size_used_bytes'),
-    await pointsman.metric('nodejs_external_memory_bytes'),
-  ];
-  return { heap, external };
-}
-
-function snapshots(): number {
-  return readdirSync(directory).filter((file) => file.endsWith('.heapsnapshot')).length;
+  return pointsman.waitFor('a report of the memory', () => reports()[before], SETTLED_MS);
 }
 
 async function leave(sessions: readonly Client[]): Promise<void> {
