@@ -112,7 +112,8 @@ export class MovableSession implements Movable, Traveller, Losable {
     const question = mover.question(serverMajor, database, this.interposed.memory.names());
     return this.interposed.ask(question, (result) => {
       if (result?.kind === 'answered') mover.answered(database, result.state);
-      const found = judged(facts, result, ({ wal }) => mover.shown(this, wal));
+      // A reload may have changed what the session may do.
+      const found = judged(factsOf(this.#inputs, this.interposed), result, ({ wal }) => mover.shown(this, wal));
       (this.#record ??= new MoveRecord()).answered(found, mover.clock.now());
       mover.asked(this, member, result?.kind === 'answered' ? found.kind : 'failed', startedAt);
       onAnswer(found, result?.kind === 'answered' ? result.state : undefined);

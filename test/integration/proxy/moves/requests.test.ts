@@ -6,10 +6,11 @@ import type { MovesPolicy } from '../../../../src/model/moves.ts';
 import { LONGEST_QUESTION_MS } from '../../../../src/reports/session-move.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
-import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { LAB_POLICY, startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { COMMAND_COMPLETE, QUERY, readyForQuery } from '../../../support/sockets/messages.ts';
 import type { RawClient } from '../../../support/sockets/raw-client.ts';
+import { aPool, aWritePool } from '../../../support/values/builders.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
@@ -101,6 +102,20 @@ test('a server that does not answer: the session stays, is not asked again, and 
   one.last().socket.resume();
   await until('the answer', () => client.received().length > before);
   expect(client.received().subarray(before)).toEqual(ANSWER);
+});
+
+test('a reload removes `moves` while the server is asked: the session stays', async () => {
+  await start();
+  await connect();
+  one.last().socket.pause();
+  const stayed = lab.proxy.move(1);
+  const listeners = ['write', 'read'].map((pool) => ({ address: { host: '127.0.0.1', port: 0 }, pool }));
+  const prepared = await lab.proxy.prepare({ pools: [aWritePool(), aPool()], listeners, ...LAB_POLICY });
+  if (prepared.kind === 'failed') throw new Error(prepared.message);
+  prepared.apply();
+  one.last().socket.resume();
+  expect(await stayed).toMatchObject({ kind: 'stayed', reason: 'role_not_configured' });
+  expect(lab.reasons()).toEqual([]);
 });
 
 test('its client leaves while the server is asked', async () => {
