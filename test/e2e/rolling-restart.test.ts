@@ -3,6 +3,7 @@
 // - No connect fails: clients of the primary wait from its drain until the next primary is proven.
 // - Pointsman closes a session at most once per move, and between two transactions: a drain waits for that.
 import { expect, it } from 'vitest';
+import { z } from 'zod';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
 import { CREATE_WRITES, READ_ROW, WRITE_ROW, type Attempt } from '../support/applications/connect-load.ts';
@@ -17,6 +18,10 @@ const SESSIONS_EACH = 25;
 const DRAINED_WITHIN_MS = 40_000;
 const TOKEN = 'rolling-restart-of-all';
 const POINTSMAN_WORDS = /^57P01 pointsman: /;
+
+const status = z.looseObject({
+  pools: z.array(z.looseObject({ sessions: z.looseObject({ by_member: z.record(z.string(), z.number()) }) })),
+});
 
 interface Move {
   readonly what: string;
@@ -43,16 +48,23 @@ describeOnEveryCluster('a rolling restart', (on) => {
     moves.push({ what, beganAtMs, endedAtMs: monotonicMs() });
   }
 
-  /** The number of client sessions, as the server itself reports it. */
+  /** The number of client sessions, as the server itself reports it. It has no sessions that are still logging in. */
   async function sessionsOn({ name }: MemberAddress): Promise<number> {
     const text = `select count(*)::int as count from pg_stat_activity where usename = '${lab.cluster.app.user}'`;
     const [row] = await lab.cluster.sql(name, text);
     return Number(row?.['count']);
   }
 
+  /** No session of Pointsman is there or logs in there: what `pointsman drain --wait` waits for. */
+  async function isLeft({ name }: MemberAddress): Promise<boolean> {
+    const { pools } = status.parse(JSON.parse((await lab.pointsman.admin('/status')).text));
+    return pools.every(({ sessions }) => (sessions.by_member[name] ?? 0) === 0);
+  }
+
   async function drain(member: MemberAddress): Promise<void> {
     await lab.pointsman.operate(`/members/${member.name}/drain`, TOKEN);
-    await lab.pointsman.waitFor('the drain', async () => (await sessionsOn(member)) === 0, DRAINED_WITHIN_MS);
+    await lab.pointsman.waitFor('the drain', () => isLeft(member), DRAINED_WITHIN_MS);
+    await lab.pointsman.waitFor('no session', async () => (await sessionsOn(member)) === 0, DRAINED_WITHIN_MS);
   }
 
   async function restart(member: MemberAddress): Promise<void> {
