@@ -32,3 +32,14 @@ export function cameBack({ policy, snapshot }: OwnKnowledge, name: MemberName, s
     return record?.verdict.kind === 'positive' && record.positiveSince !== undefined && record.positiveSince > since;
   });
 }
+
+/** Why a request to switch is pointless now, before it is sent. `to`: the member that was asked for. */
+export function whyPointless(own: OwnKnowledge, from: MemberName, to: MemberName | undefined): string | undefined {
+  const next = nextPrimary(own, from);
+  if (next !== undefined) return `${next} became the primary before the request was sent`;
+  const lost = whyNotPrimary(own, from);
+  if (lost !== undefined) return `${lost}; no request was sent`;
+  const candidate = to === undefined ? undefined : own.snapshot.members.get(to);
+  const isDown = to !== undefined && (candidate === undefined || isDead(candidate));
+  return isDown ? `${to} went down; no request was sent` : undefined;
+}

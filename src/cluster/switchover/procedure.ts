@@ -5,32 +5,29 @@
 // is the old one again if the switchover does not happen.
 import { durationText } from '../../core/describe.ts';
 import { openPrimary } from '../../core/primary-pools.ts';
-import { isDead } from '../../core/snapshot.ts';
 import type { Handover } from '../../core/snapshot.ts';
-import type { Clock, Instant } from '../../model/instant.ts';
+import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { OperationOutcome, ProxyEvent, WorkerEvent } from '../../reports/events.ts';
 import type { ClusterControl, ClusterReport, OperationResult } from '../control.ts';
-import type { OperationDocument, Phase, PhaseDocument } from './document.ts';
-import { cameBack, nextPrimary, whyNotPrimary } from './evidence.ts';
+import type { OperationDocument } from './document.ts';
+import { cameBack, nextPrimary, whyNotPrimary, whyPointless } from './evidence.ts';
 import { News } from './news.ts';
+import { Phases } from './phases.ts';
+import type { PhasesInputs } from './phases.ts';
 import { isRefusal } from './refusal.ts';
 import { planSwitchover } from './plan.ts';
 import type { OwnKnowledge, PlanDocument, SwitchoverRequest } from './plan.ts';
 import { SessionTally } from './session-tally.ts';
 
 /** The parts of the program that a switchover needs. */
-export interface SwitchoverSite {
-  readonly clock: Clock;
-  /** Epoch milliseconds, for the document only. */
-  readonly wallClock: () => number;
+export interface SwitchoverSite extends PhasesInputs {
   readonly control: Pick<ClusterControl, 'report' | 'config' | 'perform'>;
   readonly known: () => OwnKnowledge;
   /** Synchronous. Undefined: the handover is over. */
   readonly handOver: (handover: Handover | undefined) => void;
   /** Sessions on the member in all processes, and clients that connect to a server now. Never rejects. */
   readonly sessions: (member: MemberName) => Promise<{ readonly onMember: number; readonly connecting: number }>;
-  readonly onPhase: (phase: Phase, before: PhaseDocument | undefined) => void;
 }
 
 /** Limits of the phases. Milliseconds. */
@@ -55,9 +52,7 @@ export class Switchover {
   readonly #request: SwitchoverRequest;
   readonly #site: SwitchoverSite;
   readonly #news: News;
-  readonly #startedAt: Instant;
-  readonly #startedWall: number;
-  readonly #phases: { readonly phase: Phase; readonly at: Instant; endedAt: Instant | undefined }[] = [];
+  readonly #phases: Phases;
   #from: MemberName | undefined;
   #tally: SessionTally | undefined;
   #heldAt: Instant | undefined;
@@ -68,7 +63,6 @@ export class Switchover {
   #cancelledBy: string | undefined;
   #isAbandoned = false;
   #end: End | undefined;
-  #endedAt: Instant | undefined;
   #cluster: ClusterReport | undefined;
 
   constructor(id: string, request: SwitchoverRequest, site: SwitchoverSite) {
@@ -76,9 +70,7 @@ export class Switchover {
     this.#request = request;
     this.#site = site;
     this.#news = new News(site.clock);
-    this.#startedAt = site.clock.now();
-    this.#startedWall = site.wallClock();
-    this.#enter('check');
+    this.#phases = new Phases(site);
   }
 
   /** Resolves at the end. Never rejects. Call once. */
@@ -88,13 +80,12 @@ export class Switchover {
       why: `unexpected error: ${String(error)}`,
     }));
     this.#release();
-    this.#enter('release');
+    this.#phases.enter('release');
     this.#end = end;
     await this.#whileParked();
     const report = await this.#news.settled(this.#site.control.report(), REPORT_MS, () => this.#isAbandoned);
     if (report?.kind === 'read') this.#cluster = report.value;
-    this.#endedAt = this.#site.clock.now();
-    this.#leave();
+    this.#phases.end();
   }
 
   /**
@@ -129,39 +120,30 @@ export class Switchover {
     if (before > 0 && this.#tally.parkedNow() === 0) this.#news.tell();
   }
 
-  phase(): Phase {
-    return this.#phases.at(-1)?.phase ?? 'check';
-  }
-
   /** The request to switch was sent: it cannot be taken back. */
   isRequested(): boolean {
     return this.#requestedAt !== undefined;
   }
 
   document(): OperationDocument {
-    const { clock, known } = this.#site;
-    const hasEnded = this.#endedAt !== undefined;
-    const until = this.#endedAt ?? clock.now();
-    const span = (from: Instant | undefined, to: Instant | undefined): number | null =>
-      from === undefined ? null : Math.round((to ?? until) - from);
+    const phases = this.#phases;
+    const end = phases.hasEnded() ? this.#end : undefined;
+    const isProven = this.#provenAt !== undefined;
     return {
       id: this.#id,
       kind: 'switchover',
-      state: hasEnded ? 'ended' : 'running',
-      outcome: hasEnded ? (this.#end?.outcome ?? null) : null,
-      why: hasEnded ? (this.#end?.why ?? null) : null,
-      started_at: this.#wallAt(this.#startedAt),
-      duration_ms: Math.round(until - this.#startedAt),
-      phase: this.phase(),
-      phases: this.#phases.map((phase) => this.#phaseDocument(phase)),
+      state: phases.hasEnded() ? 'ended' : 'running',
+      outcome: end?.outcome ?? null,
+      why: end?.why ?? null,
+      ...phases.document(),
       from: this.#from ?? null,
       to: this.#request.to ?? null,
       transaction_timeout_ms: this.#request.transactionMs,
       sessions: this.#tally?.document() ?? new SessionTally('').document(),
-      held_ms: span(this.#heldAt, this.#releasedAt),
-      switch_ms: this.#provenAt === undefined ? null : span(this.#requestedAt, this.#provenAt),
-      without_primary_ms: this.#provenAt === undefined ? null : span(this.#steppedDownAt, this.#provenAt),
-      primary: openPrimary(known()) ?? null,
+      held_ms: phases.span(this.#heldAt, this.#releasedAt),
+      switch_ms: isProven ? phases.span(this.#requestedAt, this.#provenAt) : null,
+      without_primary_ms: isProven ? phases.span(this.#steppedDownAt, this.#provenAt) : null,
+      primary: openPrimary(this.#site.known()) ?? null,
       cluster: this.#cluster ?? null,
     };
   }
@@ -189,7 +171,7 @@ export class Switchover {
   }
 
   async #hold(from: MemberName, mostMs: number): Promise<End | undefined> {
-    this.#enter('hold');
+    this.#phases.enter('hold');
     this.#tally = new SessionTally(from);
     this.#heldAt = this.#site.clock.now();
     this.#handOver({ member: from, phase: 'hold', mostMs });
@@ -197,7 +179,7 @@ export class Switchover {
   }
 
   async #drain(from: MemberName, mostMs: number): Promise<End | undefined> {
-    this.#enter('drain');
+    this.#phases.enter('drain');
     const { onMember } = await this.#site.sessions(from);
     const early = this.#whyEarly(from);
     if (early !== undefined) return early;
@@ -210,7 +192,7 @@ export class Switchover {
   }
 
   async #switch(from: MemberName, mostMs: number): Promise<End> {
-    this.#enter('switch');
+    this.#phases.enter('switch');
     const { clock, control } = this.#site;
     const { to } = this.#request;
     const requestedAt = clock.now();
@@ -234,7 +216,7 @@ export class Switchover {
 
   /** The old primary has stepped down, or the cluster says so. */
   #confirm(): void {
-    if (this.phase() === 'switch') this.#enter('confirm');
+    if (this.#phases.current() === 'switch') this.#phases.enter('confirm');
   }
 
   /** Undefined: not known yet. The table counts, whatever the answer was. */
@@ -286,17 +268,8 @@ export class Switchover {
   /** Before the request: something happened that makes it pointless. */
   #whyEarly(from: MemberName): End | undefined {
     if (this.#cancelledBy !== undefined) return this.#cancelled();
-    const own = this.#site.known();
-    const next = nextPrimary(own, from);
-    if (next !== undefined) return { outcome: 'failed', why: `${next} became the primary before the request was sent` };
-    const lost = whyNotPrimary(own, from);
-    if (lost !== undefined) return { outcome: 'failed', why: `${lost}; no request was sent` };
-    const { to } = this.#request;
-    const candidate = to === undefined ? undefined : own.snapshot.members.get(to);
-    if (to !== undefined && (candidate === undefined || isDead(candidate))) {
-      return { outcome: 'failed', why: `${to} went down; no request was sent` };
-    }
-    return undefined;
+    const why = whyPointless(this.#site.known(), from, this.#request.to);
+    return why === undefined ? undefined : { outcome: 'failed', why };
   }
 
   #cancelled(): End {
@@ -332,29 +305,5 @@ export class Switchover {
       this.#confirm();
     }
     if (nextPrimary(own, from) !== undefined) this.#provenAt = clock.now();
-  }
-
-  #enter(phase: Phase): void {
-    this.#leave();
-    const last = this.#phases.at(-1);
-    this.#phases.push({ phase, at: this.#site.clock.now(), endedAt: undefined });
-    this.#site.onPhase(phase, last && this.#phaseDocument(last));
-  }
-
-  #leave(): void {
-    const last = this.#phases.at(-1);
-    if (last !== undefined) last.endedAt ??= this.#site.clock.now();
-  }
-
-  #phaseDocument({ phase, at, endedAt }: { phase: Phase; at: Instant; endedAt: Instant | undefined }): PhaseDocument {
-    return {
-      phase,
-      started_at: this.#wallAt(at),
-      duration_ms: endedAt === undefined ? null : Math.round(endedAt - at),
-    };
-  }
-
-  #wallAt(at: Instant): string {
-    return new Date(this.#startedWall + (at - this.#startedAt)).toISOString();
   }
 }

@@ -1,0 +1,87 @@
+// The phases of an operation with their times, as its document shows them.
+import type { Clock, Instant } from '../../model/instant.ts';
+import type { OperationDocument, Phase, PhaseDocument } from './document.ts';
+
+export interface PhasesInputs {
+  readonly clock: Clock;
+  /** Epoch milliseconds, for the document only. */
+  readonly wallClock: () => number;
+  readonly onPhase: (phase: Phase, before: PhaseDocument | undefined) => void;
+}
+
+interface Entered {
+  readonly phase: Phase;
+  readonly at: Instant;
+  endedAt: Instant | undefined;
+}
+
+export class Phases {
+  readonly #inputs: PhasesInputs;
+  readonly #startedAt: Instant;
+  readonly #startedWall: number;
+  readonly #entered: Entered[] = [];
+  /** Of the operation. */
+  #endedAt: Instant | undefined;
+
+  /** The operation begins with its check. */
+  constructor(inputs: PhasesInputs) {
+    this.#inputs = inputs;
+    this.#startedAt = inputs.clock.now();
+    this.#startedWall = inputs.wallClock();
+    this.enter('check');
+  }
+
+  enter(phase: Phase): void {
+    const last = this.#leave();
+    this.#entered.push({ phase, at: this.#inputs.clock.now(), endedAt: undefined });
+    this.#inputs.onPhase(phase, last && this.#document(last));
+  }
+
+  /** The operation is over. */
+  end(): void {
+    this.#endedAt = this.#inputs.clock.now();
+    this.#leave();
+  }
+
+  hasEnded(): boolean {
+    return this.#endedAt !== undefined;
+  }
+
+  /** The last one that began. */
+  current(): Phase {
+    return this.#entered.at(-1)?.phase ?? 'check';
+  }
+
+  /** Until `to`, until the end of the operation, or until now. Null: `from` is still to come. Milliseconds. */
+  span(from: Instant | undefined, to?: Instant): number | null {
+    if (from === undefined) return null;
+    return Math.round((to ?? this.#endedAt ?? this.#inputs.clock.now()) - from);
+  }
+
+  document(): Pick<OperationDocument, 'started_at' | 'duration_ms' | 'phase' | 'phases'> {
+    return {
+      started_at: this.#wallAt(this.#startedAt),
+      duration_ms: this.span(this.#startedAt) ?? 0,
+      phase: this.current(),
+      phases: this.#entered.map((entered) => this.#document(entered)),
+    };
+  }
+
+  #leave(): Entered | undefined {
+    const last = this.#entered.at(-1);
+    if (last !== undefined) last.endedAt ??= this.#inputs.clock.now();
+    return last;
+  }
+
+  #document({ phase, at, endedAt }: Entered): PhaseDocument {
+    return {
+      phase,
+      started_at: this.#wallAt(at),
+      duration_ms: endedAt === undefined ? null : Math.round(endedAt - at),
+    };
+  }
+
+  #wallAt(at: Instant): string {
+    return new Date(this.#startedWall + (at - this.#startedAt)).toISOString();
+  }
+}
