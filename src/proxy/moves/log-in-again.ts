@@ -3,7 +3,7 @@
 import { createHash, createHmac, hash, randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
-import type { CarriedState, MoveFailure } from '../../model/moves.ts';
+import type { CarriedState, MoveFailure, VerifierLookup } from '../../model/moves.ts';
 import { BackendLogin } from '../../wire/backend-login.ts';
 import type { BackendLoginOptions, BackendLoginStep } from '../../wire/backend-login.ts';
 import type { CancelKey } from '../../wire/cancel-key.ts';
@@ -31,11 +31,13 @@ export interface LoginFailure {
 }
 
 /** The parts of the first login that are used again. */
-export type LoginInputs = Pick<BackendLoginOptions, 'startup' | 'login' | 'negotiated' | 'verifier'>;
+type FirstLogin = Pick<BackendLoginOptions, 'startup' | 'login' | 'negotiated'>;
 
-export interface LogInAgainInputs extends LoginInputs {
+export interface LogInAgainInputs extends FirstLogin {
   /** Connected, and its own from now on. */
   readonly backend: Socket;
+  /** Called where the login needs the verifier. Never rejects. */
+  readonly findVerifier: () => Promise<VerifierLookup>;
   readonly state: CarriedState;
   readonly unnamedStatement: Uint8Array | undefined;
   /** The next server must have all that the old one has shown. Undefined: that is proven already. */
@@ -47,7 +49,7 @@ export interface LogInAgainInputs extends LoginInputs {
   readonly onFailed: (failure: LoginFailure) => void;
 }
 
-/** For the login and for the restore together. Milliseconds. */
+/** For the login and for the restore together, without the verifier. Milliseconds. */
 const LIMIT_MS = 10_000;
 const NONCE_BYTES = 18;
 /** The server starts, stops or has no free connection: cannot_connect_now, admin_shutdown, too_many_connections. */
@@ -60,6 +62,8 @@ const HASHES: Hashes = {
   md5: (bytes) => createHash('md5').update(bytes).digest(),
 };
 
+const nothing = (): void => {};
+
 /** Returns the abort, which closes the backend; it is idempotent, and does nothing once the outcome is reported. */
 export function logInAgain(inputs: LogInAgainInputs): () => void {
   const login = new LogInAgain(inputs);
@@ -69,8 +73,9 @@ export function logInAgain(inputs: LogInAgainInputs): () => void {
 
 class LogInAgain {
   readonly #inputs: LogInAgainInputs;
-  readonly #login: BackendLogin;
-  readonly #cancelLimit: () => void;
+  /** Undefined until there is a verifier. */
+  #login: BackendLogin | undefined;
+  #cancelLimit = nothing;
   #parameters: ReadonlyMap<string, string> = new Map();
   #key: CancelKey | undefined;
   #catchingUp: CatchingUp | undefined;
@@ -79,27 +84,41 @@ class LogInAgain {
 
   constructor(inputs: LogInAgainInputs) {
     this.#inputs = inputs;
-    this.#login = new BackendLogin({ ...inputs, nonce: randomBytes(NONCE_BYTES), hashes: HASHES });
-    const late = (): void => this.#fail('move_login', `no answer within ${LIMIT_MS / 1000} s`, true);
-    this.#cancelLimit = inputs.clock.schedule(LIMIT_MS, late);
   }
 
   start(): void {
-    const { backend } = this.#inputs;
-    backend.on('data', this.#received).on('end', this.#closed).on('close', this.#closed);
+    const { backend, login, findVerifier } = this.#inputs;
+    // A server that closes before there is a verifier is noticed at the login.
     ignoreErrors(backend);
-    backend.resume();
-    backend.write(this.#login.start());
+    if (login.method === 'trust') this.#begin(undefined);
+    else void findVerifier().then((lookup) => this.#found(lookup));
   }
 
   abort(): void {
     if (!this.#isDone) this.#leave().destroy();
   }
 
+  #found(lookup: VerifierLookup): void {
+    if (this.#isDone) return undefined;
+    if (lookup.kind === 'found') return this.#begin(lookup.verifier);
+    return this.#fail('move_login', lookup.why, lookup.kind === 'failed');
+  }
+
+  #begin(verifier: Uint8Array | undefined): void {
+    const { backend, clock, ...inputs } = this.#inputs;
+    const login = new BackendLogin({ ...inputs, verifier, nonce: randomBytes(NONCE_BYTES), hashes: HASHES });
+    this.#login = login;
+    const late = (): void => this.#fail('move_login', `no answer within ${LIMIT_MS / 1000} s`, true);
+    this.#cancelLimit = clock.schedule(LIMIT_MS, late);
+    backend.on('data', this.#received).on('end', this.#closed).on('close', this.#closed);
+    backend.resume();
+    backend.write(login.start());
+  }
+
   readonly #received = (chunk: Uint8Array): void => {
     if (this.#restore !== undefined) this.#restored(this.#restore, chunk);
     else if (this.#catchingUp !== undefined) this.#catchingUp.take(chunk);
-    else this.#loggedIn(this.#login.take(chunk));
+    else if (this.#login !== undefined) this.#loggedIn(this.#login.take(chunk));
   };
 
   readonly #closed = (): void => this.#fail('move_login', 'connection closed by the server', true);
@@ -173,7 +192,7 @@ class LogInAgain {
     const { backend } = this.#inputs;
     this.#isDone = true;
     this.#cancelLimit();
-    this.#login.clear();
+    this.#login?.clear();
     this.#catchingUp?.stop();
     return backend.off('data', this.#received).off('end', this.#closed).off('close', this.#closed);
   }

@@ -6,12 +6,11 @@ import { movabilityBefore } from '../../core/movable.ts';
 import type { CloseReason, EvictionCause } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { Address, MemberName } from '../../model/member.ts';
-import type { CarriedState, Movability, VerifierLookup } from '../../model/moves.ts';
+import type { CarriedState, Movability } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { Target } from '../../core/routing-table.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
 import type { RelayedSession } from '../relay/relayed-session.ts';
-import { ignoreErrors } from '../socket.ts';
 import { startupParameters } from '../../wire/startup.ts';
 import { joined } from '../../wire/server-messages.ts';
 import { sayGoodbye } from '../ending/linger.ts';
@@ -268,40 +267,22 @@ export class MovableSession implements Movable, Traveller, Losable {
     const { mover, packet } = this.#inputs;
     const uncovered = this.#beside?.uncoveredAt(target.member);
     if (uncovered !== undefined) return this.#isUncovered(backend, uncovered);
+    if (this.#journey === undefined) return () => backend.destroy();
+    const { state, shown } = this.#journey;
     const { login, negotiated } = this.interposed.login();
-    // Nobody listens to it yet: a server that closes meanwhile is noticed at the login.
-    ignoreErrors(backend);
-    let isAborted = false;
-    let abort = (): void => void backend.destroy();
-    const begin = (verifier: Uint8Array | undefined): void => {
-      if (isAborted || this.#journey === undefined) return;
-      const { state, shown } = this.#journey;
-      abort = logInAgain({
-        backend,
-        startup: packet,
-        login,
-        negotiated,
-        verifier,
-        state,
-        unnamedStatement: this.interposed.memory.unnamed(),
-        order: shown && mover.order(this.pool).bind(shown, target.member),
-        clock: mover.clock,
-        onDone: (loggedIn) => this.#resume(target, backend, loggedIn, startedAt),
-        onFailed: (failure) => this.#failed(target, failure),
-      });
-    };
-    const found = (lookup: VerifierLookup): void => {
-      if (isAborted) return;
-      if (lookup.kind === 'found') return begin(lookup.verifier);
-      backend.destroy();
-      return this.#failed(target, { reason: 'move_login', detail: lookup.why, isForNow: lookup.kind === 'failed' });
-    };
-    if (login.method === 'trust') begin(undefined);
-    else void mover.verifiers.find(target, roleOf(packet)).then(found);
-    return () => {
-      isAborted = true;
-      abort();
-    };
+    return logInAgain({
+      backend,
+      startup: packet,
+      login,
+      negotiated,
+      findVerifier: () => mover.verifiers.find(target, roleOf(packet)),
+      state,
+      unnamedStatement: this.interposed.memory.unnamed(),
+      order: shown && mover.order(this.pool).bind(shown, target.member),
+      clock: mover.clock,
+      onDone: (loggedIn) => this.#resume(target, backend, loggedIn, startedAt),
+      onFailed: (failure) => this.#failed(target, failure),
+    });
   }
 
   #failed({ member }: Target, { reason, detail, isForNow }: LoginFailure): void {
