@@ -10,6 +10,7 @@ import type { PoolDecision } from '../../core/routing-table.ts';
 import { encodeErrorResponse } from '../../wire/error-response.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
 import type { PoolRequest } from '../../wire/pool-request.ts';
+import { servedText } from '../server.ts';
 
 const EXPLAIN = '`pointsman explain` on the proxy host shows why each member is excluded.';
 const LIST = '`pointsman branches list` shows the branches.';
@@ -59,8 +60,8 @@ function httpAnswer(text: string): Uint8Array {
   return new TextEncoder().encode(`${head.join('\r\n')}\r\n\r\n${text}`);
 }
 
-function sentence(reason: RefusalReason, facts: RefusalFacts): string {
-  const { pool, waitedMs } = facts;
+function sentence(reason: RefusalReason, { pool, branch, waitedMs }: RefusalFacts): string {
+  const served = servedText(pool.name, branch);
   switch (reason) {
     case 'startup_timeout':
       return 'startup message not received in time';
@@ -75,20 +76,20 @@ function sentence(reason: RefusalReason, facts: RefusalFacts): string {
     case 'unknown_branch':
       return 'unknown pool or branch';
     case 'branch_not_allowed':
-      return `${served(facts)} is not open to clients`;
+      return `${served} is not open to clients`;
     case 'ambiguous_branch':
       return 'several branches have this name';
     case 'branches_unavailable':
       return 'the list of branches is not available';
     case 'branch_unreachable':
-      return `${served(facts)} is starting or unreachable${after(waitedMs)}`;
+      return `${served} is starting or unreachable${after(waitedMs)}`;
     case 'too_many_sessions':
       return 'too many client connections';
     case 'hold_full':
-      return `too many clients are waiting for ${served(facts)}`;
+      return `too many clients are waiting for ${served}`;
     case 'hold_timeout':
     case 'no_route':
-      return `no ${wanted(pool)} available for ${served(facts)}${after(waitedMs)}`;
+      return `no ${wanted(pool)} available for ${served}${after(waitedMs)}`;
     case 'connect_failed':
       return `could not connect to a member of pool "${pool.name}"${after(waitedMs)}`;
     case 'backend_closed':
@@ -100,11 +101,6 @@ function sentence(reason: RefusalReason, facts: RefusalFacts): string {
     case 'internal_error':
       return 'internal error';
   }
-}
-
-/** `branch "pr-1"`, `pool "write"` */
-function served({ branch, pool }: RefusalFacts): string {
-  return branch === undefined ? `pool "${pool.name}"` : `branch "${branch}"`;
 }
 
 function wanted({ check }: PoolPolicy): string {

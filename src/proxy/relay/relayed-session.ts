@@ -18,7 +18,7 @@ import type { Cancels } from '../cancel/cancel.ts';
 import type { Keyed } from '../cancel/cancel-keys.ts';
 import { describeEnd, lossMessage } from '../ending/close-message.ts';
 import { linger, lingerUnread, sayGoodbye } from '../ending/linger.ts';
-import { serverText } from '../server.ts';
+import { servedText, serverText } from '../server.ts';
 import type { Server } from '../server.ts';
 import { isTls, resetSocket } from '../socket.ts';
 import type { Taps, Traffic } from './directions.ts';
@@ -246,7 +246,8 @@ export class RelayedSession implements Taps {
     return wait(client, bytes, clock, onClosed);
   }
 
-  /** For the relay only, as are the next two. */
+  // For the relay, or for the part of the session that moves.
+
   fromClient(chunk: Uint8Array): undefined {
     this.#follower?.fromClient(chunk);
   }
@@ -265,10 +266,6 @@ export class RelayedSession implements Taps {
     return !this.#isIdleWanted() || this.#follower?.mayGoOn() !== false;
   }
 
-  #isIdleWanted(): boolean {
-    return this.#inputs.idleListeners.size > 0;
-  }
-
   fromBackend(chunk: Uint8Array): boolean {
     const follower = this.#follower;
     if (follower === undefined) return true;
@@ -281,6 +278,10 @@ export class RelayedSession implements Taps {
     const { idleListeners } = this.#inputs;
     if (idleListeners.size === 0 || !this.isIdle()) return;
     for (const run of idleListeners) run();
+  }
+
+  #isIdleWanted(): boolean {
+    return this.#inputs.idleListeners.size > 0;
   }
 
   /** Reads what comes before the first ReadyForQuery. True: it is the wrong server; its client must not see it. */
@@ -328,11 +329,8 @@ export class RelayedSession implements Taps {
     const activity = follower?.activity() ?? 'unknown';
     if (activity === 'unknown' || follower?.isAtBoundaryToClient() !== true || !client.writable) return false;
     const detail = describeEnd(serverText(server), ending, fatal);
-    onLost(
-      ending,
-      detail,
-      fatal === undefined ? lossMessage({ ending, activity, serves: servedText(server, pool), detail }) : undefined,
-    );
+    const serves = servedText(pool.name, 'branch' in server ? server.branch.name : undefined);
+    onLost(ending, detail, fatal === undefined ? lossMessage({ ending, activity, serves, detail }) : undefined);
     return true;
   }
 
@@ -357,9 +355,4 @@ export class RelayedSession implements Taps {
     this.#relay.stop();
     if (this.#keyed !== undefined) this.#inputs.services.cancels.keys.remove(this.#keyed);
   }
-}
-
-/** `pool "write"`, `branch "pr-1"` */
-function servedText(server: Server, { name }: PoolPolicy): string {
-  return 'branch' in server ? `branch "${server.branch.name}"` : `pool "${name}"`;
 }
