@@ -40,7 +40,6 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   readonly client: string;
   readonly listener: Address;
   movable: MovableSession | undefined;
-  #pool: PoolName;
   #policy: PoolPolicy;
   readonly #deps: SessionDependencies;
   readonly #record: SessionRecord;
@@ -56,7 +55,6 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
 
   constructor(id: number, { policy, listener, client }: AcceptedClient, deps: SessionDependencies) {
     this.id = id;
-    this.#pool = policy.name;
     this.listener = listener;
     this.#policy = policy;
     this.#deps = deps;
@@ -75,7 +73,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     const { startup } = this.#untilRelay();
     ignoreErrors(startup.client());
     this.#deps.registry.add(this);
-    this.#record.accepted(this.#pool);
+    this.#record.accepted(this.pool);
     if (this.#slot.kind === 'none') {
       // Sent at once, without waiting until it has arrived. Most clients read it all the same.
       startup.client().write(this.#refusal('too_many_sessions', this.#slot.exceededLimit));
@@ -89,7 +87,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   }
 
   get pool(): PoolName {
-    return this.#pool;
+    return this.#policy.name;
   }
 
   assignment(): Assignment | undefined {
@@ -101,7 +99,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   }
 
   giveUp(reason: RefusalReason, detail?: string): void {
-    const hasRoute = openRoute(this.#deps.table(), this.#pool) !== undefined;
+    const hasRoute = openRoute(this.#deps.table(), this.pool) !== undefined;
     const failure = hasRoute ? this.#untilRelay().attempts.lastFailure() : undefined;
     return failure === undefined ? this.end(reason, detail) : this.end('connect_failed', failure);
   }
@@ -154,7 +152,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     this.movable?.ended(reason, detail);
     if (this.#relayed === undefined) closeSocket(this.#untilRelay().startup.client());
     else this.#relayed.cut(mustEndAtOnce(reason));
-    this.#record.closed(this.#pool, reason, detail);
+    this.#record.closed(this.pool, reason, detail);
   }
 
   /** The transition method. False: the session is closed, possibly just now, because the table has no such step. */
@@ -181,19 +179,18 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   // StartupHandler
 
   begin(): void {
-    const { startup } = this.#untilRelay();
+    const { startup, parked } = this.#untilRelay();
     const parameters = startup.parameters();
     if (parameters !== undefined) this.#record.named(this.#deps.names.share(parameters.names));
     if (this.#slot.kind !== 'session') return this.end('too_many_sessions', this.#slot.exceededLimit);
-    const chosen = choosePool(parameters?.poolRequest?.name, this.#pool, this.#deps.policy());
+    const chosen = choosePool(parameters?.poolRequest?.name, this.pool, this.#deps.policy());
     if (chosen.kind === 'unknown') return this.end('unknown_pool', chosen.detail);
     const access = this.#policy.exclusive ? 'write' : 'read';
     this.#deps.registry.transfer(this, this.#state, chosen.pool);
-    this.#pool = chosen.pool;
     this.#policy = this.#deps.pool(chosen.pool) ?? this.#policy;
     if (parameters !== undefined) this.#deps.registry.settled(this);
     if (chosen.kind === 'pool') return this.#route();
-    this.#untilRelay().parked?.drop();
+    parked?.drop();
     return this.#deps.branches.connect({ ...chosen, access, client: this, startup, record: this.#record });
   }
 
@@ -243,7 +240,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
       onLanded: () => this.end('landed_on_standby', `${serverText(server)}: in_hot_standby is on`),
     });
     this.#connecting = undefined;
-    this.#record.opened(this.#pool, server, this.#relayed.tls());
+    this.#record.opened(this.pool, server, this.#relayed.tls());
     this.#relayed.start({ ...handedOver, firstReply });
   }
 
@@ -277,7 +274,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     if (route.kind === 'hold') return this.#hold(route.cause, 0);
     // Its own old assignment must not count against the limits.
     this.#place.release();
-    const exceeded = this.#deps.registry.limitReached(this.#pool, route);
+    const exceeded = this.#deps.registry.limitReached(this.pool, route);
     return exceeded === undefined ? this.#connect() : this.end('too_many_sessions', exceeded);
   }
 
@@ -335,7 +332,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     if (lostBy !== undefined) return this.#close(lostBy, undefined, undefined);
     const activity = isEndReason(reason) ? relayed.canBeTold(isToldAnyTime(reason)) : undefined;
     if (!isEndReason(reason) || activity === undefined) return this.cut(reason, detail);
-    return this.#close(reason, detail, closeMessage(reason, { pool: this.#pool, detail, activity }));
+    return this.#close(reason, detail, closeMessage(reason, { pool: this.pool, detail, activity }));
   }
 
   /** The backend ends synchronously; the client reads what there is to read, then the message. */
