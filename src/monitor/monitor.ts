@@ -15,15 +15,15 @@ import type { WalKnown } from '../core/wal-samples.ts';
 import { isVanishing } from '../core/vanished.ts';
 import { UrgentProbing } from './urgent-probing.ts';
 import { changesBetween, evidenceChanges, probeEvent } from './changes.ts';
-import { probeSince } from './probe-since.ts';
 import { Decider } from './decider.ts';
+import type { Known } from './decider.ts';
 import { DiscoveryLoop } from './discovery-loop.ts';
+import { Freshness } from './freshness.ts';
 import { ImminentPrimary } from './imminent-primary.ts';
 import type { MonitorOptions } from './options.ts';
 import { Prober } from './prober.ts';
 import { RefusalWatch } from './refusal-watch.ts';
 import type { Accepting } from './refusal-watch.ts';
-import { staleMember } from './staleness.ts';
 import { TimelineHistory } from './timeline-history.ts';
 
 /** Requests for a refresh within this time of the last refresh are merged with it. Milliseconds. */
@@ -32,11 +32,10 @@ const MIN_REFRESH_MS = 1000;
 export class Monitor {
   readonly #options: MonitorOptions;
   readonly #probers = new Map<MemberName, Prober>();
-  /** When the member's server last ended a session by itself. */
-  readonly #doubtedAt = new Map<MemberName, Instant>();
   readonly #discovery: DiscoveryLoop;
   readonly #urgent: UrgentProbing;
   readonly #imminent = new ImminentPrimary();
+  readonly #freshness: Freshness;
   readonly #refusals: RefusalWatch;
   readonly #history: TimelineHistory;
   #policy: RoutingPolicy;
@@ -50,12 +49,19 @@ export class Monitor {
     this.#policy = options.policy;
     this.#snapshot = emptySnapshot(options.scope);
     const { clock, onEvent, onTable } = options;
+    const known = (): Known => ({ policy: this.#policy, snapshot: this.#snapshot });
     this.#decider = new Decider({
-      known: () => ({ policy: this.#policy, snapshot: this.#snapshot }),
+      known,
       clock,
       onTable,
       onStall: options.onStall,
       onDecided: (...tables) => this.#reportDecided(...tables),
+    });
+    this.#freshness = new Freshness({
+      clock,
+      known,
+      table: () => this.#decider.table(),
+      probeNow: (member, minMs) => this.#probers.get(member)?.probeNow(minMs),
     });
     const probe = (): ProbePolicy => this.#policy.probe;
     this.#urgent = new UrgentProbing({ policy: probe, clock, onEvent, onFaster: () => this.#reschedule() });
@@ -216,45 +222,14 @@ export class Monitor {
     }
   }
 
-  /**
-   * Undefined while the open member of an exclusive pool has evidence younger than one probe interval and than any
-   * doubt. Otherwise resolves after another probe of it, at most one per urgent interval. A vouched member is not
-   * probed: it is known to be silent. With `since`, probes every member that may have sessions of the pool, unless a
-   * probe of it began after that instant. Never rejects.
-   */
+  /** See Freshness. */
   freshen(pool: PoolName, since?: Instant): Promise<void> | undefined {
-    if (since !== undefined) return this.#probeSince(pool, since);
-    const stale = this.#stale(pool);
-    return stale === undefined ? undefined : this.#probeAgain(pool, stale);
-  }
-
-  #probeSince(pool: PoolName, since: Instant): Promise<void> {
-    const [table, snapshot] = [this.#decider.table(), () => this.#snapshot];
-    return probeSince(pool, since, { table, snapshot, probe: (name) => this.#probers.get(name)?.probeNow(0) });
-  }
-
-  async #probeAgain(pool: PoolName, member: MemberName): Promise<void> {
-    // Any client can cause doubts at any rate, so doubts share one probe per urgent interval.
-    const minMs = this.#policy.probe.urgent.intervalMs;
-    await this.#probers.get(member)?.probeNow(minMs);
-    // A round under way may have begun before the doubt, a second round has not.
-    const stale = this.#stale(pool);
-    if (stale !== undefined) await this.#probers.get(stale)?.probeNow(minMs);
-  }
-
-  #stale(pool: PoolName): MemberName | undefined {
-    return staleMember(pool, {
-      policy: this.#policy,
-      table: this.#decider.table(),
-      snapshot: this.#snapshot,
-      doubtedAt: this.#doubtedAt,
-      now: this.#options.clock.now(),
-    });
+    return this.#freshness.freshen(pool, since);
   }
 
   /** Patroni reports `stopping` before PostgreSQL ends its first session, so evidence from before that end is void. */
   #distrust(member: MemberName): void {
-    this.#doubtedAt.set(member, this.#options.clock.now());
+    this.#freshness.doubt(member);
     this.#probers.get(member)?.soon(this.#policy.probe.urgent.intervalMs);
   }
 
@@ -363,6 +338,6 @@ export class Monitor {
   #stopProber(name: MemberName): void {
     this.#probers.get(name)?.stop();
     this.#probers.delete(name);
-    this.#doubtedAt.delete(name);
+    this.#freshness.forget(name);
   }
 }
