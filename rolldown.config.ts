@@ -31,8 +31,7 @@ const LATE = /^\.\.\/(?:llhttp\/.*wasm|milo\/|web\/).*/;
 const libraries: Plugin = {
   name: 'libraries',
   async resolveId(id, importer) {
-    if (importer === undefined) return null;
-    if (!importer.includes('/node_modules/')) return null;
+    if (importer?.includes('/node_modules/') !== true) return null;
     if (LEFT_OUT.has(id)) return `\0left-out:${id}`;
     if (!importer.includes('/node_modules/undici/') || !LATE.test(id)) return null;
     const path = (await this.resolve(id, importer, { skipSelf: true }))?.id;
@@ -42,24 +41,28 @@ const libraries: Plugin = {
   load: (id) => LEFT_OUT.get(id.replace('\0left-out:', '')) ?? null,
 };
 
+/** In a chunk: the name of the whole module, the names of its parts, and its id. */
+const BUILTIN = /^import (?:([\w$]+)(?:, )?)?(\{.*\})? from ("node:[\w/]+");$/gm;
+/** Any import of a module of Node that is there when a chunk is loaded. */
+const IMPORTED = /^(?:import|export)\b(?!\()[^"';]*"node:.*/m;
+
 /**
  * Takes Node's modules as `require` does. An import reads every property of the module, also those that load more of
  * Node when they are read: worker threads for util, the report and the standard streams for process. 3 MB, together.
  */
 const builtins: Plugin = {
   name: 'builtins',
-  renderChunk: (code) => ({
-    code: code.replaceAll(
-      /^import (?:(\w+)(?:, )?)?(\{.*\})? from ("node:\w+(?:\/\w+)*");$/gm,
-      (_, whole, some, id) => {
-        const module = id === '"node:process"' ? 'globalThis.process' : `globalThis.process.getBuiltinModule(${id})`;
-        const names = [whole, some?.replaceAll(' as ', ': ')].filter((name) => name !== undefined);
-        return `const ${names.map((name) => `${name} = ${module}`).join(', ')};`;
-      },
-    ),
+  renderChunk(source, { fileName }) {
+    const code = source.replaceAll(BUILTIN, (_, whole, parts, id) => {
+      const module = id === '"node:process"' ? 'globalThis.process' : `globalThis.process.getBuiltinModule(${id})`;
+      const names = [whole, parts?.replaceAll(' as ', ': ')].filter((name) => name !== undefined);
+      return `const ${names.map((name) => `${name} = ${module}`).join(', ')};`;
+    });
+    const [left] = IMPORTED.exec(code) ?? [];
+    if (left !== undefined) throw new Error(`${fileName} has an import that this build cannot take: ${left}`);
     // Each import stays in its line.
-    map: null,
-  }),
+    return { code, map: null };
+  },
 };
 
 /** The types of the package's entrance, which names none of another file. */
