@@ -238,7 +238,7 @@ const plan = z
     interruption: interruption.nullable().describe('Null: the incident interrupted no pool of the primary.'),
     planned: z.enum(PLANS),
     by: z
-      .enum(['pointsman_switchover', 'scheduled_switchover', 'operator_drain', 'cluster_manager'])
+      .enum(['pointsman_switchover', 'pointsman_restart', 'scheduled_switchover', 'operator_drain', 'cluster_manager'])
       .nullable()
       .describe('cluster_manager: concluded from the reports of the members. Null: not planned, or unknown.'),
     event_ids: eventIds,

@@ -1,5 +1,6 @@
-// Planned or not, as far as the evidence shows. A switchover of Pointsman, a scheduled one and a drain leave evidence
-// of their own. Of a switchover by another tool there are the reports of the members alone.
+// Planned or not, as far as the evidence shows. A switchover of Pointsman, a scheduled one, a restart that moves
+// sessions and a drain leave evidence of their own. Of a switchover by another tool there are the reports of the
+// members alone.
 import type { Finding, FindingOf, IncidentDocument, IncidentEvent, Plan } from '../schema.ts';
 import { clockText, idsOf, lastTime, ms, text } from './evidence.ts';
 import type { Evidence } from './evidence.ts';
@@ -46,7 +47,13 @@ function withoutInterruption({ events }: Evidence): Judged {
 
 function judged(one: Interruption, evidence: Evidence): Judged {
   const around = inside(one, evidence);
-  return byPointsman(one, around) ?? scheduled(one, around, evidence) ?? drained(one, around) ?? byReports(one, around);
+  return (
+    restarted(one) ??
+    byPointsman(one, around) ??
+    scheduled(one, around, evidence) ??
+    drained(one, around) ??
+    byReports(one, around)
+  );
 }
 
 /**
@@ -63,6 +70,13 @@ function inside({ from, to, earliest = '' }: Interruption, { events }: Evidence)
       ms(lastTime(event)) >= ms(from) - BEFORE_MS &&
       (to === undefined || event.time <= to),
   );
+}
+
+/** The cause says all: only a restart that an operator requests here holds clients so. */
+function restarted({ before, cause, lost }: Interruption): Judged | undefined {
+  if (cause !== 'restart') return undefined;
+  const said = `A restart of ${before ?? 'the primary'} was requested through this Pointsman.`;
+  return { planned: 'planned', by: 'pointsman_restart', text: said, events: [lost] };
 }
 
 function byPointsman({ cause }: Interruption, around: readonly IncidentEvent[]): Judged | undefined {

@@ -146,8 +146,14 @@ describe('words', () => {
   test('every finding, kind, gap and cause of an incident is explained', () => {
     const codes = codesOf('references/incident.md');
     const findings = finding.options.map(({ shape }) => shape.finding.value);
-    const plans = ['pointsman_switchover', 'scheduled_switchover', 'operator_drain', 'cluster_manager'];
-    const causes = ['starting', 'no_member', 'two_primaries', 'drained', 'switchover'];
+    const plans = [
+      'pointsman_switchover',
+      'pointsman_restart',
+      'scheduled_switchover',
+      'operator_drain',
+      'cluster_manager',
+    ];
+    const causes = ['starting', 'no_member', 'two_primaries', 'drained', 'switchover', 'restart'];
     const all = [...findings, ...INCIDENT_KINDS, ...MISSING, ...plans, ...causes, 'open', 'keep', 'leave'];
     expect(all.filter((word) => !codes.has(word))).toEqual([]);
   });

@@ -222,6 +222,7 @@ const unread: ReportedEvent = {
   durationMs: 5,
 };
 const drained: ReportedEvent = { ...switchover, to: { kind: 'hold', cause: 'drained' } };
+const restarting: ReportedEvent = { ...switchover, to: { kind: 'hold', cause: 'restart' } };
 
 test.each<[string, (number | ReportedEvent)[], string, string | null]>([
   [
@@ -232,6 +233,12 @@ test.each<[string, (number | ReportedEvent)[], string, string | null]>([
   ],
   ['a scheduled one', [due, switchover, 1_000, ...next], 'planned', 'scheduled_switchover'],
   ['a drain', [{ kind: 'member_drained', member: 'pg-1' }, drained, 1_000], 'planned', 'operator_drain'],
+  [
+    'a restart of Pointsman',
+    [restarting, 100, report('pg-1', 'stopping'), probe('pg-1', 'refused'), 1_000],
+    'planned',
+    'pointsman_restart',
+  ],
   [
     'a stop in order with answers throughout',
     [report('pg-1', 'stopping'), probe('pg-1', 'no'), ...lost, report('pg-2', 'running', true), ...next],
