@@ -1,7 +1,8 @@
 // The spans of the last hour, for GET /timeline: what lasted, made from the events. Bounded, and pure but for the
 // clocks that it is given.
 import { describeHold, durationText } from '../core/describe.ts';
-import type { HoldCause, Route } from '../core/routing-table.ts';
+import { isPlanned } from '../core/routing-table.ts';
+import type { Route } from '../core/routing-table.ts';
 import type { Instant } from '../model/instant.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import type { SpanDocument, TimelineDocument } from './schema/timeline.ts';
@@ -128,7 +129,7 @@ export class Spans {
     if (to.kind === 'open') return this.#end('no_route', { pool });
     // Every start has a first moment without a route.
     if (to.kind === 'hold' && to.cause === 'starting') return undefined;
-    this.#begin('no_route', { pool }, routeSeverity(to), noRouteText(pool, to));
+    this.#begin('no_route', { pool }, isPlanned(to) ? 'info' : 'error', noRouteText(pool, to));
   }
 
   #holdStarted(pool: string): void {
@@ -241,12 +242,6 @@ interface About {
 
 function keyOf(kind: Kind, { pool = '', member = '' }: About): string {
   return `${kind} ${pool} ${member}`;
-}
-
-const PLANNED: readonly HoldCause[] = ['switchover', 'restart', 'drained'];
-
-function routeSeverity(route: Exclude<Route, { kind: 'open' }>): Severity {
-  return route.kind === 'hold' && PLANNED.includes(route.cause) ? 'info' : 'error';
 }
 
 function noRouteText(pool: string, route: Exclude<Route, { kind: 'open' }>): Span['text'] {

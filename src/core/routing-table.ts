@@ -72,3 +72,10 @@ export function openRoute({ pools }: RoutingTable, pool: PoolName): OpenRoute | 
 export function includesTarget(targets: readonly Target[], { member, address }: Target): boolean {
   return targets.some((target) => target.member === member && isSameAddress(target.address, address));
 }
+
+const PLANNED: readonly HoldCause[] = ['drained', 'switchover', 'restart'];
+
+/** Clients wait because an operator wants it. */
+export function isPlanned(route: Route): boolean {
+  return route.kind === 'hold' && PLANNED.includes(route.cause);
+}

@@ -4,6 +4,7 @@ import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { BranchIdentity } from '../model/branch.ts';
 import { describeRoute, durationText } from '../core/describe.ts';
+import { isPlanned } from '../core/routing-table.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import type { MemberRefusal } from '../model/member.ts';
 import { AGREEMENT_MS } from '../core/refused-primary.ts';
@@ -212,8 +213,7 @@ function refusedLine(refused: readonly MemberRefusal[]): LogLine {
 function routeLine({ pool, from, to }: Events['route_changed']): LogLine {
   const text = (): string => `pool ${pool}: ${describeRoute(to)}`;
   if (to.kind === 'hold' && to.cause === 'two_primaries') return { level: 'error', text };
-  const isPlanned = to.kind === 'hold' && ['switchover', 'restart', 'drained'].includes(to.cause);
-  const isLoss = from?.kind === 'open' && to.kind !== 'open' && !isPlanned;
+  const isLoss = from?.kind === 'open' && to.kind !== 'open' && !isPlanned(to);
   const isDegraded = to.kind === 'open' && to.lagging !== undefined;
   return { level: isLoss || isDegraded ? 'warn' : 'info', text };
 }
