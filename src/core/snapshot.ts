@@ -1,5 +1,6 @@
 // The current knowledge of the cluster: for each member its last answers, their instants, and how long it has been
 // silent. Immutable: observe.ts makes the next snapshot. Every instant is the start of the contact.
+import type { OperationCause } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
 import type { Member, MemberName, MemberRefusal } from '../model/member.ts';
 import type { ProbeOutcome, ScheduledSwitchover } from '../model/observation.ts';
@@ -114,7 +115,7 @@ export interface Snapshot {
  * has lasted for `mostMs`.
  */
 export interface Handover {
-  readonly operation: 'switchover' | 'restart';
+  readonly operation: OperationCause;
   readonly member: MemberName;
   /** `hold`: it takes no new sessions. `drain`: its sessions end as well, each between two transactions. */
   readonly phase: 'hold' | 'drain';

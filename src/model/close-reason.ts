@@ -22,11 +22,13 @@ export type LeaveCause = (typeof LEAVE_CAUSES)[number];
  * restart that moves sessions.
  */
 export const OPERATION_CAUSES = ['switchover', 'restart'] as const;
-export type EvictionCause = LeaveCause | (typeof OPERATION_CAUSES)[number];
+export type OperationCause = (typeof OPERATION_CAUSES)[number];
+
+export type EvictionCause = LeaveCause | OperationCause;
 
 /** The server of the session is about to stop, because an operator has asked for it. */
-export function isOperation(cause: EvictionCause): cause is (typeof OPERATION_CAUSES)[number] {
-  return cause === 'switchover' || cause === 'restart';
+export function isOperation(cause: EvictionCause): cause is OperationCause {
+  return OPERATION_CAUSES.some((operation) => operation === cause);
 }
 
 interface CloseReasonFacts {

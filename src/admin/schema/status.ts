@@ -1,5 +1,6 @@
 // The answer of GET /status: its fields with their meaning and units. Ages are seconds; null means unknown.
 import { z } from 'zod';
+import { OPERATION_CAUSES } from '../../model/close-reason.ts';
 import { REFUSAL_REASONS } from '../../model/member.ts';
 import { REFUSAL_KINDS } from '../../core/snapshot.ts';
 import { branchList } from './branches.ts';
@@ -62,7 +63,7 @@ const cluster = z.strictObject({
   drained: list(member).describe('By the operator, currently unknown members included. Lost when this process ends.'),
   handover: z
     .strictObject({
-      operation: z.enum(['switchover', 'restart']),
+      operation: z.enum(OPERATION_CAUSES),
       member,
       phase: z.enum(['hold', 'drain']),
       for_seconds: seconds,
