@@ -30,17 +30,19 @@ export interface ProbePolicy {
 }
 
 /** How the live sessions of a member that left the pool end. */
-export type LeaveMode =
+export const LEAVE_MODES = [
   /** They end synchronously. */
-  | 'close'
+  'close',
   /** As with `drain`, but a session that can move goes on at another member. */
-  | 'move'
+  'move',
   /** Each ends between two transactions, the rest at a deadline. Cancelled when the member returns. */
-  | 'drain'
+  'drain',
   /** The same without the deadline: a session that is never seen between two transactions stays. */
-  | 'drain_idle'
+  'drain_idle',
   /** They stay. */
-  | 'keep';
+  'keep',
+] as const;
+export type LeaveMode = (typeof LEAVE_MODES)[number];
 
 /** How much each mode asks of the sessions. */
 export const LEAVE_FORCE: Readonly<Record<LeaveMode, number>> = {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { OPERATION_CAUSES } from '../../model/close-reason.ts';
 import { REFUSAL_REASONS } from '../../model/member.ts';
+import { LEAVE_MODES } from '../../model/policy.ts';
 import { REFUSAL_KINDS } from '../../core/snapshot.ts';
 import { branchList } from './branches.ts';
 import { byName, count, list, seconds, time } from './common.ts';
@@ -189,7 +190,7 @@ export const poolStatus = z.strictObject({
   route_since: time.describe('Of the decision that made this route, or of the start.'),
   why: z.string().describe('The sentence of the log.'),
   on_drain: z
-    .enum(['close', 'move', 'drain', 'drain_idle', 'keep'])
+    .enum(LEAVE_MODES)
     .describe('What happens to the sessions of a member that the operator drains: on_leave.operator.'),
   sessions: sessions.nullable(),
 });

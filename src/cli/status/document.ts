@@ -1,6 +1,7 @@
 // The part of GET /status that the commands read. Fields that an older Pointsman does not have are optional.
 import { z } from 'zod';
 import { addressText } from '../../model/member.ts';
+import { LEAVE_MODES } from '../../model/policy.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { request } from '../request.ts';
@@ -52,7 +53,7 @@ const pool = z.looseObject({
   exclusive: z.boolean().optional(),
   route,
   why: z.string(),
-  on_drain: z.enum(['close', 'move', 'drain', 'drain_idle', 'keep']).optional(),
+  on_drain: z.enum(LEAVE_MODES).optional(),
   sessions: sessions.nullable(),
 });
 

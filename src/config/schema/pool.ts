@@ -2,10 +2,11 @@
 // a member that leaves. The keys without a default here get theirs in defaults.ts, because they depend on others.
 import { z } from 'zod';
 import type { LeaveCause } from '../../model/close-reason.ts';
+import { LEAVE_MODES } from '../../model/policy.ts';
 import { key } from './key.ts';
 import { MAX_COUNT, check, choice, count, duration, durationOrOff, flag, name, nonEmpty } from './values.ts';
 
-const mode = choice(['close', 'move', 'drain', 'drain_idle', 'keep']).optional();
+const mode = choice(LEAVE_MODES).optional();
 
 const onLeave = z.strictObject({
   dead: key(
