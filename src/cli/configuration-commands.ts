@@ -5,6 +5,7 @@ import type { CheckOptions } from './check.ts';
 import type { PrintOptions } from './config.ts';
 import type { CliIo } from './io.ts';
 import type { CheckSeeds } from './live-check.ts';
+import { LOCATION } from './location.ts';
 
 const CHECK_HELP = `
 With --live the exit code is 1 if no seed answers, if a member would be refused, if no primary would be usable, if the
@@ -59,7 +60,7 @@ export function describeConfiguration(program: Command, { configured, io, checkS
   config
     .command('print')
     .description('Print the configuration in effect, and where each value comes from')
-    .option('-c, --config <file>', 'the configuration file (YAML)')
+    .option(...LOCATION.config)
     .option('--only-changed', 'only values that differ from the default')
     .option('--json', 'print JSON')
     .addHelpText('after', PRINT_HELP)

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { parseDuration } from '../../config/schema/duration.ts';
 import { examples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
+import { LOCATION } from '../location.ts';
 import type { BranchOptions } from './context.ts';
 import type { EndpointType } from '../../branches/api/console-client.ts';
 import type { BranchParts } from './parts.ts';
@@ -60,7 +61,7 @@ function sourced(parent: Command, name: string, description: string): Command {
     .command(name)
     .description(description)
     .option('-c, --config <file>', 'the configuration file (YAML) with the section branches')
-    .option('--admin <address>', 'HOST:PORT or URL of the running Pointsman (default: admin.address)')
+    .option(...LOCATION.admin)
     .option('--api-key-file <file>', 'the API key of the console, instead of that of the configuration')
     .option('--json', 'print JSON');
 }

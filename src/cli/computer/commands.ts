@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { examples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
+import { LOCATION } from '../location.ts';
 import { withMessageOptions } from '../platform/message.ts';
 import type { ComputerOptions } from './computer.ts';
 import type { ToolRequestOptions } from './request.ts';
@@ -44,7 +45,7 @@ export function describeComputer(program: Command, io: CliIo, end: (code: number
       [],
     )
     .option('--beta-header <name>', 'the header for beta values (default: platform.beta_header)')
-    .option('-c, --config <file>', 'the configuration file (YAML)')
+    .option(...LOCATION.config)
     .addHelpText('after', REQUEST_HELP)
     .addHelpText('after', examples('pointsman computer request --model vendor-opus-5 --max-tokens 4096'))
     .action(async (options: ToolRequestOptions) => end((await import('./request.ts')).printToolRequest(options, io)));

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { examples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
+import { LOCATION } from '../location.ts';
 import type { PlatformParts } from '../platform/context.ts';
 import { withMessageOptions } from '../platform/message.ts';
 import type { ShowOptions } from './incidents.ts';
@@ -50,8 +51,8 @@ export function describeIncidents(
     incidents
       .command(name)
       .description(description)
-      .option('-c, --config <file>', 'the configuration file (YAML)')
-      .option('--admin <address>', 'HOST:PORT or URL of the running Pointsman (default: admin.address)')
+      .option(...LOCATION.config)
+      .option(...LOCATION.admin)
       .option('--directory <directory>', 'read the files in this directory')
       .option('--json', 'print JSON');
   reading('list', 'List the incidents, the newest first')
