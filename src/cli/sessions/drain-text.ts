@@ -9,12 +9,12 @@ type Known = Pick<Status, 'pools' | 'limits'>;
 export function drainWarning(member: string, { pools, limits }: Known): string | undefined {
   const alone = pools.filter((pool) => isAlone(pool, member));
   if (alone.length === 0) return undefined;
-  const clients = sessionsOf(alone, member);
+  const clients = sessionsOn(member, alone);
   const who = clients === 0 ? 'new clients' : clients === 1 ? '1 client' : `${clients} clients`;
   const warning = `${member} is the primary: ${who} will wait`;
   const parked = alone.filter(({ on_drain: mode }) => mode === 'move');
   const seconds = limits?.park_seconds;
-  if (sessionsOf(parked, member) === 0 || seconds === null || seconds === undefined) return warning;
+  if (sessionsOn(member, parked) === 0 || seconds === null || seconds === undefined) return warning;
   const limit = `${durationText(seconds * 1000)} (moves.park_timeout)`;
   const unless = `unless ${member} is resumed or another member is the primary by then`;
   return `${warning}. Sessions that can move are parked, and end after ${limit} ${unless}. A drain is no switchover`;
@@ -34,7 +34,7 @@ export function remainText(member: string, { pools }: Pick<Status, 'pools'>): st
 
 /** Of pools whose sessions fare alike. */
 function alikeText(pools: readonly StatusPool[], member: string): string {
-  const count = sessionsOf(pools, member);
+  const count = sessionsOn(member, pools);
   const [first] = pools;
   const mode = first?.on_drain;
   const verb = (one: string, many: string): string => (count === 1 ? one : many);
@@ -58,12 +58,13 @@ function alikeText(pools: readonly StatusPool[], member: string): string {
   }
 }
 
-export function sessionsText(count: number): string {
-  return count === 1 ? '1 session' : `${count} sessions`;
+/** On the member, in these pools. */
+export function sessionsOn(member: string, pools: readonly StatusPool[]): number {
+  return pools.reduce((sum, pool) => sum + sessionsIn(pool, member), 0);
 }
 
-function sessionsOf(pools: readonly StatusPool[], member: string): number {
-  return pools.reduce((sum, pool) => sum + sessionsIn(pool, member), 0);
+export function sessionsText(count: number): string {
+  return count === 1 ? '1 session' : `${count} sessions`;
 }
 
 /** It serves the pool, which has one member at most. */

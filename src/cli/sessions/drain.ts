@@ -9,11 +9,10 @@ import { operate, operateOn } from '../operate.ts';
 import { poolsText } from '../pools-text.ts';
 import { tokenFor } from '../running.ts';
 import type { Running, RunningOptions } from '../running.ts';
-import { sessionsIn } from '../status/cells.ts';
 import { readStatus, statusFrom } from '../status/document.ts';
 import type { Status } from '../status/document.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { drainWarning, remainText, sessionsText } from './drain-text.ts';
+import { drainWarning, remainText, sessionsOn, sessionsText } from './drain-text.ts';
 
 export interface DrainOptions extends RunningOptions {
   readonly wait?: boolean | undefined;
@@ -75,10 +74,6 @@ function plan({ members, cluster }: Status, member: string, text: string, io: Cl
   return isKnown ? EXIT.ok : EXIT.failure;
 }
 
-function sessionsOn(member: string, { pools }: Status): number {
-  return pools.reduce((sum, pool) => sum + sessionsIn(pool, member), 0);
-}
-
 interface Wait {
   readonly running: Running;
   readonly timeoutMs: number | undefined;
@@ -115,7 +110,7 @@ async function follow(
     const status = await statusFrom(running, io);
     if (typeof status === 'number') return failed(`${member} stays drained unless Pointsman has ended`);
     if (!status.cluster.drained.includes(member)) return failed(`${member} is not drained any more`);
-    left = sessionsOn(member, status);
+    left = sessionsOn(member, status.pools);
     if (left === 0) {
       progress.end();
       io.stdout(`no session is left on ${member} (after ${durationText(progress.waitedMs())})\n`);

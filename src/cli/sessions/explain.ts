@@ -50,14 +50,14 @@ function placeText(session: Session): string {
   return `${(activity ?? state).replaceAll('_', ' ')}${place} ${since}`;
 }
 
-function underwayText(session: Session, { from, cause, waiting, ...why }: Underway): string {
-  const { state, member, state_seconds: seconds } = session;
-  const since = `for ${durationText((why.age_seconds ?? seconds) * 1000)}`;
-  const next = why.waits_for ?? undefined;
-  const goes = next !== undefined ? `waits for ${onOneLine(next)}` : `logs in at ${shown(member ?? 'its next server')}`;
+function underwayText(session: Session, underway: Underway): string {
+  const { state, member } = session;
+  const { from, cause, age_seconds: seconds = session.state_seconds, waits_for: next, waiting, why } = underway;
+  const since = `for ${durationText(seconds * 1000)}`;
+  const goes = next ? `waits for ${onOneLine(next)}` : `logs in at ${shown(member ?? 'its next server')}`;
   return [
     `${state} ${since}: it has left ${shown(from)} (${cause}) and ${goes}`,
-    ...(why.why === null ? [] : [`the last attempt failed: ${onOneLine(why.why)}`]),
+    ...(why === null ? [] : [`the last attempt failed: ${onOneLine(why)}`]),
     waiting ? 'its client has sent a statement and waits' : 'its client has sent nothing and notices nothing',
   ].join('; ');
 }
