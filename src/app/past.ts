@@ -45,6 +45,8 @@ type Counts = ReadonlyMap<PoolName, PoolCounts>;
 /** The most at a time since the last sample. */
 type Peaks = ReadonlyMap<PoolName, Pick<PoolSample, 'waiting' | 'parked'>>;
 
+const NONE = { waiting: 0, parked: 0 };
+
 export function createPast({ clock, running, monitor, proxy, incidents, onOutage }: PastParts): Past {
   const incidentOf: Past['incidentAt'] = (...time) => incidentAt(incidents.list(), ...time);
   const routes = new RouteHistory();
@@ -85,12 +87,8 @@ function higher(peaks: Peaks, counts: Counts): Peaks {
   return new Map(
     [...counts].map(([pool, { states }]) => {
       const { holding, parked = 0, moving = 0 } = states;
-      const before = peaks.get(pool);
-      const [waiting, onTheirWay] = [
-        Math.max(before?.waiting ?? 0, holding),
-        Math.max(before?.parked ?? 0, parked + moving),
-      ];
-      return [pool, { waiting, parked: onTheirWay }];
+      const { waiting, parked: before } = peaks.get(pool) ?? NONE;
+      return [pool, { waiting: Math.max(waiting, holding), parked: Math.max(before, parked + moving) }];
     }),
   );
 }
@@ -100,7 +98,7 @@ function poolSamples(pools: readonly PoolName[], counts: Counts, peaks: Peaks): 
     pools.map((pool) => {
       const { members, states } = counts.get(pool) ?? {};
       const sessions = [...(members?.values() ?? []), states?.parked ?? 0].reduce((sum, count) => sum + count, 0);
-      return [pool, { waiting: 0, parked: 0, ...peaks.get(pool), sessions }];
+      return [pool, { ...(peaks.get(pool) ?? NONE), sessions }];
     }),
   );
 }

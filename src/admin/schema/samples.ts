@@ -11,9 +11,9 @@ export const samplesDocument = z.strictObject({
   ),
   pools: byName(
     z.strictObject({
-      sessions: values.describe('That connect to a member, have one, or are parked between two.'),
+      sessions: values.describe('That connect to a member, have one, or are parked between two of them.'),
       waiting: values.describe('The most clients that waited at a time since the sample before.'),
-      parked: values.describe('The most sessions that moved at a time since the sample before.'),
+      parked: values.describe('The most sessions that were parked or moving at a time since the sample before.'),
     }),
   ).describe('Null: there was no such pool. A pool that is gone stays for an hour.'),
   members: byName(
