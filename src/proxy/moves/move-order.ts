@@ -9,7 +9,7 @@ export interface MoveOrder {
   shown(member: MemberName, wal: WalReport | undefined, address?: Address): Shown | string;
   /** The reason why no server can be proven to have as much any more. Undefined: one may be. */
   lost(shown: Shown): string | undefined;
-  /** Good enough to choose where to log in. */
+  /** By the answers to probes: good enough to choose the member for the login. */
   seemsCaughtUp(shown: Shown, member: MemberName): boolean;
   /** For the login at the member. */
   bind(shown: Shown, member: MemberName): BoundOrder;

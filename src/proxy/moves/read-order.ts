@@ -51,7 +51,6 @@ export class ReadOrder implements MoveOrder {
     if (this.#timelines.size > MOST_SERVERS && oldest !== undefined) this.#timelines.delete(oldest);
   }
 
-  /** To be called synchronously with the member's answer. A text says why no other server can be compared with it. */
   shown(member: MemberName, wal: WalReport | undefined, address?: Address): Shown | string {
     const snapshot = this.#inputs.snapshot?.();
     if (snapshot === undefined || wal === undefined) return `the WAL position of ${member} is not known`;
@@ -64,7 +63,6 @@ export class ReadOrder implements MoveOrder {
     return this.lost(shown) ?? shown;
   }
 
-  /** The reason why no server can be proven to show as much any more. Undefined: one may be. */
   lost({ timeline = 0 }: Shown): string | undefined {
     const highest = this.#inputs.snapshot?.().highestTimeline ?? 0;
     return timeline < highest ? `it has read on timeline ${timeline}, which has ended` : undefined;
