@@ -18,18 +18,17 @@ import { WorkerRequests } from './worker-requests.ts';
 import { WorkerStats } from './stats.ts';
 import { BUILD } from './fork.ts';
 import type { StartProcess } from './fork.ts';
-import { WorkerProcess } from './worker-process.ts';
+import type { WorkerProcess } from './worker-process.ts';
 import type { WorkerNotice } from './worker-process.ts';
-import type { Order, Report, WorkerPolicy } from './messages.ts';
+import type { Order, Report, ToWorker, WorkerPolicy } from './messages.ts';
 import { Ports } from './ports.ts';
-import { BEAT_MS, REPORT_MS } from './reporter.ts';
+import { REPORT_MS } from './reporter.ts';
 import { divideRates } from './divide-rates.ts';
-import { WorkerSlot } from './worker-slot.ts';
+import { CLOSE_MS, WorkerSlots } from './worker-slots.ts';
 import { deltaBetween } from './snapshot-delta.ts';
 import { workerStatus } from './worker-status.ts';
 import type { MoveResult } from '../reports/session-move.ts';
 import { IDS_PER_WORKER, killSession, listSessions, moveSession, preflight } from './worker-sessions.ts';
-import type { NumberedWorker } from './worker-sessions.ts';
 import { withTimeout } from './with-timeout.ts';
 
 export interface SupervisorOptions {
@@ -56,8 +55,6 @@ export interface SupervisorOptions {
 
 /** A worker has this long to report its counts; after that its last report counts. Milliseconds. */
 const REPORT_LIMIT_MS = 500;
-/** From the order to close to the kill, and what a drain may take beyond its deadline. Milliseconds. */
-const CLOSE_MS = 2_000;
 
 export function createSupervisor(options: SupervisorOptions): Proxy {
   return new Supervisor(options);
@@ -65,7 +62,7 @@ export function createSupervisor(options: SupervisorOptions): Proxy {
 
 class Supervisor implements Proxy {
   readonly #options: SupervisorOptions;
-  readonly #slots: readonly WorkerSlot<WorkerProcess>[];
+  readonly #slots: WorkerSlots;
   readonly #ports: Ports;
   readonly #requests: WorkerRequests;
   readonly #stats = new WorkerStats();
@@ -74,15 +71,9 @@ class Supervisor implements Proxy {
   #sent: Snapshot;
   #isSnapshotDue = false;
   #areLimitsDue = false;
-  /** No worker starts while a policy is prepared: it would have neither the old policy nor the new one. */
-  #isPreparing = false;
-  #isStopping = false;
-  #lastId = 0;
-  #closing: Promise<void> | undefined;
-  #cancelBeat: () => void = () => {};
 
   constructor(options: SupervisorOptions) {
-    const { clock, size, policy, snapshot } = options;
+    const { clock, policy, snapshot } = options;
     this.#options = options;
     this.#policy = policy;
     this.#sent = snapshot();
@@ -90,10 +81,14 @@ class Supervisor implements Proxy {
     this.#requests = new WorkerRequests({
       ...options,
       sendSnapshot: () => this.#sendSnapshot(),
-      workers: () => this.#begun(),
+      workers: () => this.#slots.begun(),
     });
-    const launch = (slot: WorkerSlot<WorkerProcess>): WorkerProcess => this.#launch(slot);
-    this.#slots = Array.from({ length: size }, (_, index) => new WorkerSlot({ number: index + 1, clock, launch }));
+    this.#slots = new WorkerSlots({
+      ...options,
+      begin: (id) => this.#begin(id),
+      onMessage: (worker, message) => this.#take(worker, message),
+      onLost: (worker, detail) => this.#lost(worker, detail),
+    });
   }
 
   async listen(): Promise<ListenResult> {
@@ -102,30 +97,29 @@ class Supervisor implements Proxy {
     const claimed = await this.#ports.claim(this.#policy.listeners);
     if (claimed.kind === 'failed') return claimed;
     const { added } = claimed.apply();
-    if (this.#isStopping) return { kind: 'listening', listeners: [] };
-    this.#beat();
-    const problems = await Promise.all(this.#slots.map((slot) => slot.start().begun));
-    const problem = problems.find((one) => one !== undefined);
+    if (this.#slots.isStopped) return { kind: 'listening', listeners: [] };
+    const problem = await this.#slots.start();
     return problem === undefined
       ? { kind: 'listening', listeners: added }
       : { kind: 'failed', message: `a worker could not start: ${problem}` };
   }
 
   async prepare(policy: WorkerPolicy): Promise<PreparedPolicy> {
-    this.#isPreparing = true;
+    // A worker that started meanwhile would have neither the old policy nor the new one.
+    this.#slots.pause();
     const claimed = await this.#ports.claim(policy.listeners);
     if (claimed.kind === 'failed') {
-      this.#prepared();
+      this.#slots.resume();
       return claimed;
     }
-    await Promise.all(this.#workers().map(({ begun }) => begun));
-    const workers = this.#workers();
+    await Promise.all(this.#slots.workers().map(({ begun }) => begun));
+    const workers = this.#slots.workers();
     const divided = divideRates({ ...policy, listeners: claimed.listeners }, this.#options.size);
     const problems = await Promise.all(workers.map((worker) => worker.prepare(divided)));
     const problem = problems.find((one) => one !== undefined);
     const abandon = (): void => {
       for (const worker of workers) worker.send({ kind: 'abandon' });
-      this.#prepared();
+      this.#slots.resume();
     };
     if (problem !== undefined) {
       abandon();
@@ -135,7 +129,7 @@ class Supervisor implements Proxy {
       this.#policy = policy;
       for (const worker of workers) worker.send({ kind: 'apply' });
       const changes = claimed.apply();
-      this.#prepared();
+      this.#slots.resume();
       return changes;
     };
     return { kind: 'prepared', apply, abandon };
@@ -152,44 +146,42 @@ class Supervisor implements Proxy {
   stalled(): void {}
 
   async stopAccepting(): Promise<void> {
-    this.#stopReplacing();
-    await this.#order(this.#workers(), { what: 'stop_accepting' }, CLOSE_MS);
+    this.#slots.stop();
+    await this.#order(this.#slots.workers(), { what: 'stop_accepting' }, CLOSE_MS);
   }
 
   async emptied(limitMs: number): Promise<void> {
-    await this.#order(this.#workers(), { what: 'become_empty', limitMs }, limitMs + CLOSE_MS);
+    await this.#order(this.#slots.workers(), { what: 'become_empty', limitMs }, limitMs + CLOSE_MS);
   }
 
   async drain(limitMs: number): Promise<void> {
-    this.#stopReplacing();
-    await this.#order(this.#workers(), { what: 'drain', limitMs }, limitMs + CLOSE_MS);
+    this.#slots.stop();
+    await this.#order(this.#slots.workers(), { what: 'drain', limitMs }, limitMs + CLOSE_MS);
   }
 
   close(): Promise<void> {
-    this.#stopReplacing();
-    this.#closing ??= this.#close();
-    return this.#closing;
+    return this.#slots.close();
   }
 
   async gather(): Promise<void> {
-    await this.#order(this.#begun(), { what: 'report' }, REPORT_LIMIT_MS);
+    await this.#order(this.#slots.begun(), { what: 'report' }, REPORT_LIMIT_MS);
   }
 
   sessions(query: SessionQuery): Promise<SessionList> {
-    return listSessions(this.#numbered(), query, this.#options.clock);
+    return listSessions(this.#slots.numbered(), query, this.#options.clock);
   }
 
   kill(session: number): Promise<KillResult> {
-    return killSession(this.#numbered(), session, this.#options.clock);
+    return killSession(this.#slots.numbered(), session, this.#options.clock);
   }
 
   move(session: number): Promise<MoveResult> {
-    return moveSession(this.#numbered(), session, this.#options.clock, this.#policy.moves);
+    return moveSession(this.#slots.numbered(), session, this.#options.clock, this.#policy.moves);
   }
 
   preflight(member: MemberName): Promise<Preflight | undefined> {
     if (this.#policy.moves === undefined) return Promise.resolve(undefined);
-    return preflight(this.#numbered(), member, this.#options.clock);
+    return preflight(this.#slots.numbered(), member, this.#options.clock);
   }
 
   clients(): ClientCounts {
@@ -201,69 +193,42 @@ class Supervisor implements Proxy {
   }
 
   certificate(): CertificateStatus | undefined {
-    return this.#workers().find(({ report }) => report?.certificate !== undefined)?.report?.certificate;
+    return this.#slots.workers().find(({ report }) => report?.certificate !== undefined)?.report?.certificate;
   }
 
   trouble(): string | undefined {
-    if (this.#begun().length === 0) return 'no worker is running';
-    return this.#slots.map((slot) => slot.trouble()).find((trouble) => trouble !== undefined);
+    return this.#slots.trouble();
   }
 
   workers(): readonly WorkerStatus[] {
-    return this.#slots.map((slot) => workerStatus(slot, this.#stats));
+    return this.#slots.all.map((slot) => workerStatus(slot, this.#stats));
   }
 
-  #launch(slot: WorkerSlot<WorkerProcess>): WorkerProcess {
-    const { clock, size, startProcess } = this.#options;
+  #begin(id: number): Extract<ToWorker, { kind: 'begin' }> {
+    const { size } = this.#options;
     this.#sendSnapshot();
-    this.#lastId += 1;
-    const id = this.#lastId;
-    const worker = new WorkerProcess({
-      id,
-      now: clock.now(),
-      begin: {
-        kind: 'begin',
-        build: BUILD,
-        processes: size,
-        lastId: id * IDS_PER_WORKER,
-        policy: divideRates({ ...this.#policy, listeners: this.#ports.bound() }, size),
-        snapshot: this.#sent,
-        others: this.#stats.totalExcept(id),
-      },
-      start: startProcess,
-      onMessage: (from, message) => this.#take(slot, from, message),
-      onEnd: (from, why) => this.#lost(slot, from, why),
-    });
-    void this.#reportBegun(slot, worker);
-    return worker;
+    return {
+      kind: 'begin',
+      build: BUILD,
+      processes: size,
+      lastId: id * IDS_PER_WORKER,
+      policy: divideRates({ ...this.#policy, listeners: this.#ports.bound() }, size),
+      snapshot: this.#sent,
+      others: this.#stats.totalExcept(id),
+    };
   }
 
-  async #reportBegun({ number }: WorkerSlot<WorkerProcess>, worker: WorkerProcess): Promise<void> {
-    const problem = await worker.begun;
-    if (problem !== undefined) worker.kill(problem);
-    else if (worker.pid !== undefined)
-      this.#options.onEvent({ kind: 'worker_started', worker: number, pid: worker.pid });
-  }
-
-  #lost(slot: WorkerSlot<WorkerProcess>, worker: WorkerProcess, why: string): void {
-    const { clock, onEvent } = this.#options;
-    const { number } = slot;
-    const pauseMs = slot.workerLost(worker, why);
-    const ended = this.#stats.remove(worker.id, `worker ${number} (pid ${worker.pid ?? 'none'}): ${why}`, clock.now());
+  #lost(worker: WorkerProcess, detail: string): number {
+    const ended = this.#stats.remove(worker.id, detail, this.#options.clock.now());
     this.#limitsChanged();
-    for (const event of ended) onEvent(event);
-    const replacedInMs = this.#isStopping ? undefined : pauseMs;
-    if (replacedInMs !== undefined) slot.restartIn(replacedInMs, () => !this.#isStopping && !this.#isPreparing);
-    const isExpected = this.#closing !== undefined && ended.length === 0;
-    if (!isExpected) {
-      onEvent({ kind: 'worker_ended', worker: number, pid: worker.pid, why, sessions: ended.length, replacedInMs });
-    }
+    for (const event of ended) this.#options.onEvent(event);
+    return ended.length;
   }
 
-  #take(slot: WorkerSlot<WorkerProcess>, worker: WorkerProcess, message: WorkerNotice): void {
+  #take(worker: WorkerProcess, message: WorkerNotice): void {
     switch (message.kind) {
       case 'report':
-        return this.#takeReport(slot, worker, message.report);
+        return this.#takeReport(worker, message.report);
       case 'trigger':
         return this.#options.onTrigger(message.trigger);
       case 'freshen':
@@ -275,11 +240,11 @@ class Supervisor implements Proxy {
     }
   }
 
-  #takeReport(slot: WorkerSlot<WorkerProcess>, worker: WorkerProcess, report: Report): void {
+  #takeReport(worker: WorkerProcess, report: Report): void {
     this.#stats.update(worker.id, report, this.#options.clock.now());
     this.#limitsChanged();
     // All workers have the same certificate, so only one of them reports it.
-    const isFirst = slot === this.#slots.find((one) => one.worker !== undefined);
+    const isFirst = worker === this.#slots.workers()[0];
     for (const { event, at } of report.events) {
       if (isFirst || !event.kind.startsWith('certificate_')) this.#options.onEvent(event, at);
     }
@@ -291,7 +256,7 @@ class Supervisor implements Proxy {
     if (next === this.#sent) return;
     const delta = deltaBetween(this.#sent, next);
     this.#sent = next;
-    for (const worker of this.#workers()) worker.send({ kind: 'snapshot', delta });
+    for (const worker of this.#slots.workers()) worker.send({ kind: 'snapshot', delta });
   }
 
   #limitsChanged(): void {
@@ -299,7 +264,7 @@ class Supervisor implements Proxy {
     this.#areLimitsDue = true;
     this.#options.clock.schedule(REPORT_MS, () => {
       this.#areLimitsDue = false;
-      const workers = this.#workers();
+      const workers = this.#slots.workers();
       const changes = this.#stats.changesExcept(workers.map(({ id }) => id));
       for (const worker of workers) {
         const tally = changes.get(worker.id);
@@ -311,48 +276,5 @@ class Supervisor implements Proxy {
   /** Settles when each worker has carried it out or has ended, or after `limitMs`. */
   async #order(workers: readonly WorkerProcess[], order: Order, limitMs: number): Promise<void> {
     await withTimeout(this.#options.clock, limitMs, Promise.all(workers.map((worker) => worker.do(order))));
-  }
-
-  #workers(): readonly WorkerProcess[] {
-    return this.#slots.map(({ worker }) => worker).filter((worker) => worker !== undefined);
-  }
-
-  /** The workers that accept clients. */
-  #begun(): readonly WorkerProcess[] {
-    return this.#workers().filter(({ hasBegun }) => hasBegun);
-  }
-
-  /** The workers that accept clients, with the numbers of their slots. */
-  #numbered(): readonly NumberedWorker[] {
-    return this.#slots.flatMap(({ number, worker }) => (worker?.hasBegun === true ? [{ number, worker }] : []));
-  }
-
-  #prepared(): void {
-    this.#isPreparing = false;
-    for (const slot of this.#slots) {
-      if (slot.worker === undefined && !this.#isStopping) slot.restartIn(0, () => !this.#isStopping);
-    }
-  }
-
-  #stopReplacing(): void {
-    this.#isStopping = true;
-    for (const slot of this.#slots) slot.stop();
-  }
-
-  #beat(): void {
-    this.#cancelBeat = this.#options.clock.schedule(BEAT_MS, () => {
-      for (const worker of this.#workers()) worker.expectBeat();
-      this.#beat();
-    });
-  }
-
-  async #close(): Promise<void> {
-    const workers = this.#workers();
-    for (const worker of workers) worker.send({ kind: 'close' });
-    const ended = Promise.all(workers.map((worker) => worker.ended));
-    await withTimeout(this.#options.clock, CLOSE_MS, ended);
-    for (const worker of this.#workers()) worker.kill('did not end in time');
-    await ended;
-    this.#cancelBeat();
   }
 }
