@@ -6,8 +6,10 @@ import type { SessionMoves } from '../../reports/session-list.ts';
 import type { Journey } from './movable.ts';
 
 interface Underway extends Journey {
-  readonly client: { isWaiting(): boolean };
-  readonly lastFailure: string | undefined;
+  /** Undefined: it is moving. */
+  waitsFor(): string | undefined;
+  /** Why the last attempt did not succeed. */
+  lastFailure(): string | undefined;
 }
 
 export class MoveRecord {
@@ -24,28 +26,27 @@ export class MoveRecord {
     this.#last = { from, to, cause, gapMs: at - parkedAt, at };
   }
 
-  /** `before`: what is known without a question. `journey`: while it is parked or moving. `waitsFor`: while parked. */
-  shown(before: Movability, journey: Underway | undefined, waitsFor: string | undefined): SessionMoves {
+  /** `before`: what is known without a question. `journey`: while it is parked or moving. */
+  shown(before: Movability, journey: Underway | undefined): SessionMoves {
     const found = before.kind === 'pinned' ? { movability: before } : this.#found;
     return {
       moved: this.#moved,
       ...(this.#last !== undefined && { last: this.#last }),
       ...(found !== undefined && { found }),
-      ...(journey !== undefined && { underway: underwayOf(journey, waitsFor) }),
+      ...(journey !== undefined && { underway: underwayOf(journey) }),
     };
   }
 }
 
-function underwayOf(
-  { from, cause, parkedAt: leftAt, client, lastFailure: why }: Underway,
-  waitsFor: string | undefined,
-): NonNullable<SessionMoves['underway']> {
-  const isWaiting = client.isWaiting();
+function underwayOf(journey: Underway): NonNullable<SessionMoves['underway']> {
+  const { from, cause, parkedAt: leftAt } = journey;
+  const waitsFor = journey.waitsFor();
+  const why = journey.lastFailure();
   return {
     from,
     cause,
     leftAt,
-    isWaiting,
+    isWaiting: journey.isWaiting(),
     ...(waitsFor !== undefined && { waitsFor }),
     ...(why !== undefined && { why }),
   };

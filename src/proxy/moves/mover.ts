@@ -20,20 +20,19 @@ import type { RegisteredSession, SessionRegistry } from '../session-registry.ts'
 import { SharedValues } from '../shared-values.ts';
 import type { MoveOrder } from './move-order.ts';
 import { ReadOrder } from './read-order.ts';
-import type { Journey, Movable, Traveller } from './movable.ts';
+import type { Asked, Journey, Movable } from './movable.ts';
 import { NamedSettings } from './named-settings.ts';
 import { isNamed } from './role-patterns.ts';
 import { preflight } from './preflight.ts';
 import { Turns } from './turns.ts';
 import { Verifiers } from './verifiers.ts';
 import { waitsFor } from './waits-for.ts';
-import type { WaitFacts } from './waits-for.ts';
 import { WithoutWarning } from './without-warning.ts';
 import { WriteOrder } from './write-order.ts';
 import type { Losable, LosableInputs, LossServices } from './without-warning.ts';
 
 /** The end of a move. */
-interface Arrival {
+interface End {
   readonly to: MemberName;
   /** Of the connect. */
   readonly startedAt: Instant;
@@ -136,7 +135,7 @@ export class Mover {
   }
 
   /** To be called synchronously with the answer of its server. A text: no other server can be compared with it. */
-  shown(session: Traveller, wal: WalReport | undefined): Shown | string {
+  shown(session: Asked, wal: WalReport | undefined): Shown | string {
     const member = session.member();
     if (member === undefined) return 'its server is not known';
     return this.order(session.pool).shown(member, wal, session.address());
@@ -199,59 +198,59 @@ export class Mover {
     return includesTarget(openRoute(this.#inputs.table(), pool)?.targets ?? [], target);
   }
 
-  asked({ id, pool }: Traveller, member: MemberName | undefined, result: QuestionEnd, startedAt: Instant): void {
+  asked({ id, pool }: Asked, member: MemberName | undefined, result: QuestionEnd, startedAt: Instant): void {
     if (member === undefined) return;
     const durationMs = this.clock.now() - startedAt;
     this.#inputs.onEvent({ kind: 'session_asked', pool, session: id, member, result, durationMs });
   }
 
-  stayed(session: Traveller, cause: EvictionCause, reason: PinReason, detail: string | undefined): void {
+  stayed(session: Asked, cause: EvictionCause, reason: PinReason, detail: string | undefined): void {
     const { id, pool } = session;
     const member = session.member();
     if (member === undefined) return;
     this.#inputs.onEvent({ kind: 'session_stayed', pool, session: id, member, cause, reason, detail });
   }
 
-  parked(session: Traveller, { from, cause }: Journey): void {
-    const { id, pool } = session;
+  parked(journey: Journey): void {
+    const { id, pool, from, cause } = journey;
     this.#inputs.onEvent({ kind: 'session_parked', pool, session: id, member: from, cause });
     this.verifiers.keep();
-    this.turns.add(session, 0);
+    this.turns.add(journey, 0);
   }
 
   /** Undefined: its turn has come. */
-  waitsFor(session: Traveller, { from, shown }: Pick<WaitFacts, 'from' | 'shown'>): string | undefined {
-    if (this.turns.isMoving(session)) return undefined;
+  waitsFor(journey: Journey): string | undefined {
+    if (this.turns.isMoving(journey)) return undefined;
     const { table, registry } = this.#inputs;
-    const route = table().pools.get(session.pool)?.route;
-    const limit = route?.kind === 'open' ? registry.limitReached(session.pool, route) : undefined;
-    const place = this.turns.placeOf(session) ?? 'unsure';
-    const order = this.order(session.pool);
+    const { pool, from, shown } = journey;
+    const route = table().pools.get(pool)?.route;
+    const limit = route?.kind === 'open' ? registry.limitReached(pool, route) : undefined;
+    const place = this.turns.placeOf(journey) ?? 'unsure';
+    const order = this.order(pool);
     const seemsCaughtUp = order.seemsCaughtUp.bind(order);
     return waitsFor({ from, place, route, limit, shown, seemsCaughtUp });
   }
 
-  moved(session: Traveller, journey: Journey, { to, startedAt, wasWaiting }: Arrival): void {
-    const { id, pool } = session;
-    const { from, cause, parkedAt } = journey;
+  moved(journey: Journey, { to, startedAt, wasWaiting }: End): void {
+    const { id, pool, from, cause, parkedAt } = journey;
     const now = this.clock.now();
     const gapMs = now - parkedAt;
     const loginMs = now - startedAt;
     this.#inputs.onEvent({ kind: 'session_moved', pool, session: id, from, to, cause, gapMs, loginMs, wasWaiting });
-    this.#over(session);
+    this.#over(journey);
   }
 
   /** The session ended while it was parked or moving. */
-  ended(session: Traveller): void {
-    this.#over(session);
+  ended(journey: Journey): void {
+    this.#over(journey);
   }
 
   turnedAway(member: MemberName): void {
     this.#inputs.onTrigger({ kind: 'backend_closed', member });
   }
 
-  #over(session: Traveller): void {
-    this.turns.over(session);
+  #over(journey: Journey): void {
+    this.turns.over(journey);
     if (this.turns.isIdle()) this.verifiers.endBatches();
     this.turns.pump();
   }

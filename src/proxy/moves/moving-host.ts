@@ -1,15 +1,11 @@
-// The surroundings of a session that may move: the session as a whole, and its way from one server to the next.
+// The surroundings of a session that may move.
 import type { Socket } from 'node:net';
-import type { Shown } from '../../core/caught-up.ts';
 import type { CloseReason } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
-import type { CarriedState } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { SessionState } from '../../reports/session-state.ts';
 import type { Assignment } from '../session-registry.ts';
-import type { Journey } from './movable.ts';
 import type { Mover } from './mover.ts';
-import type { ParkedClient } from './parked-client.ts';
 
 /** The session as a whole. */
 export interface MovingHost {
@@ -36,16 +32,4 @@ export interface MovableInputs {
   /** The startup packet as it was forwarded. */
   readonly packet: Uint8Array;
   readonly mover: Mover;
-}
-
-/** From the park to the end of the move. */
-export interface OwnJourney extends Journey {
-  /** Reads ahead. */
-  readonly client: ParkedClient;
-  readonly state: CarriedState;
-  /** Its next server must have that too. Undefined: the loss of its server decides. */
-  readonly shown: Shown | undefined;
-  readonly cancelLimit: () => void;
-  /** Why the last attempt did not succeed. */
-  lastFailure: string | undefined;
 }

@@ -58,10 +58,7 @@ class Lab {
 
   add(name: string, pool = 'write'): void {
     const session: Traveller = {
-      id: 1,
       pool,
-      member: () => undefined,
-      address: () => undefined,
       isWaiting: () => false,
       travel: () => {
         this.turns.push(name);
