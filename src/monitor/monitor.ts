@@ -1,6 +1,6 @@
 // Owns the cluster state: one snapshot, and the decider that keeps the routing table of it. Every observation leads to
 // a new decision. Its actions on live sessions are handed over synchronously.
-import type { Trigger } from '../reports/events.ts';
+import type { Trigger } from '../reports/trigger.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import { observe } from '../core/observe.ts';

@@ -1,7 +1,8 @@
 // The options of a proxy: its policies as plain data, and its dependencies, the routing table among them.
 import type { ReadAuthorities } from '../model/authority.ts';
 import type { BranchBackendsPolicy, BranchConnectPolicy, LocateBranch } from '../model/branch.ts';
-import type { ProxyEvent, Trigger } from '../reports/events.ts';
+import type { ProxyEvent } from '../reports/events.ts';
+import type { Trigger } from '../reports/trigger.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { MovesPolicy, OpenVerifiers } from '../model/moves.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';

@@ -1,11 +1,12 @@
 // Events that the shells report while they run. telemetry/ turns each into a metric and, if an operator should read it,
 // a log line. Ids are plain numbers, addresses plain text.
-import type { BranchIdentity, BranchListEvent, BranchLookup } from '../model/branch.ts';
+import type { BranchIdentity, BranchListEvent } from '../model/branch.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { MemberName, MemberRefusal } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { HoldCause, Route } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
+import type { BranchSessionEvent } from './branch-events.ts';
 import type { MoveEvent } from './move-events.ts';
 import type { SessionTls } from './session-list.ts';
 import type { Acceptance, RefusalKind } from '../core/snapshot.ts';
@@ -36,49 +37,6 @@ export interface ClientFacts extends Login {
   /** Of a session with a branch as its target, which has no member. */
   readonly branch?: BranchIdentity;
 }
-
-/**
- * One connect to the backend of a branch. `starting`: it answered that it cannot serve yet (57P03). `failed`: any
- * other end before an answer.
- */
-export const BRANCH_DIAL_OUTCOMES = ['connected', 'refused', 'timeout', 'unresolvable', 'starting', 'failed'] as const;
-export type BranchDialOutcome = (typeof BRANCH_DIAL_OUTCOMES)[number];
-
-/** Of a session with a branch as its target. `pool`: the reserved one of branches. */
-export type BranchSessionEvent =
-  /** The target of a client was looked up. Its text is cut and made printable. */
-  | {
-      readonly kind: 'branch_located';
-      readonly pool: PoolName;
-      readonly session: number;
-      readonly target: string;
-      readonly result: BranchLookup['kind'];
-      readonly durationMs: number;
-    }
-  | {
-      readonly kind: 'branch_dial_finished';
-      readonly pool: PoolName;
-      readonly session: number;
-      readonly branch: BranchIdentity;
-      /** `10.0.0.9:55432` */
-      readonly backend: string;
-      readonly outcome: BranchDialOutcome;
-      readonly durationMs: number;
-    }
-  /** The client waits no longer for the branch. `waitedMs`: since its first connect. */
-  | {
-      readonly kind: 'branch_wait_ended';
-      readonly pool: PoolName;
-      readonly session: number;
-      readonly branch: BranchIdentity;
-      readonly outcome: BranchWaitOutcome;
-      readonly attempts: number;
-      readonly waitedMs: number;
-    };
-
-/** `unreachable`: the budget is used up. */
-export const BRANCH_WAIT_OUTCOMES = ['connected', 'unreachable', 'gave_up'] as const;
-export type BranchWaitOutcome = (typeof BRANCH_WAIT_OUTCOMES)[number];
 
 export type ProxyEvent =
   | BranchSessionEvent
@@ -332,22 +290,3 @@ export type ReportedEvent =
   | ReloadEvent
   | OperationEvent
   | OutageEvent;
-
-export type BranchEvent = BranchListEvent | BranchSessionEvent;
-
-/** Any other event is about the cluster, or about sessions on either. */
-export function isBranchEvent(event: ReportedEvent): event is BranchEvent {
-  return event.kind.startsWith('branch_');
-}
-
-/** A reason to probe sooner than after a whole interval. */
-export type Trigger =
-  /** A backend ended its connection first, also right after the startup packet: the server may be stopping. */
-  | { readonly kind: 'backend_closed'; readonly member: MemberName }
-  /** A write session began on the member, and its server reported that it takes no writes. */
-  | { readonly kind: 'landed_on_standby'; readonly member: MemberName }
-  | { readonly kind: 'dial_failed'; readonly member: MemberName }
-  /** Another member, which was tried later, answered first. */
-  | { readonly kind: 'connect_slow'; readonly member: MemberName }
-  | { readonly kind: 'backend_reset'; readonly member: MemberName }
-  | { readonly kind: 'clients_held'; readonly pool: PoolName };

@@ -1,7 +1,7 @@
 // The lines of the events about branches. Failed connects of a branch that wakes up are usual, so they are debug: the
 // end of the client's session says what came of them.
 import { durationText } from '../core/describe.ts';
-import type { BranchEvent } from '../reports/events.ts';
+import type { BranchEvent } from '../reports/branch-events.ts';
 import type { LogLine } from './line.ts';
 
 type Events = { readonly [Kind in BranchEvent['kind']]: Extract<BranchEvent, { kind: Kind }> };

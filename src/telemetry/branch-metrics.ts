@@ -4,8 +4,8 @@ import type { Registry } from 'prom-client';
 import { BRANCH_LIST_FAILURES } from '../model/branch.ts';
 import type { BranchListStatus, BranchLookup } from '../model/branch.ts';
 import type { Instant } from '../model/instant.ts';
-import { BRANCH_DIAL_OUTCOMES, BRANCH_WAIT_OUTCOMES } from '../reports/events.ts';
-import type { BranchEvent } from '../reports/events.ts';
+import { BRANCH_DIAL_OUTCOMES, BRANCH_WAIT_OUTCOMES } from '../reports/branch-events.ts';
+import type { BranchEvent } from '../reports/branch-events.ts';
 import { familiesIn } from './families.ts';
 import { Counter, Histogram } from './prometheus.ts';
 

@@ -4,7 +4,8 @@
 import { Counter, Gauge, Histogram } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import { CLOSE_REASONS } from '../model/close-reason.ts';
-import type { BranchEvent, CancelKeyKnowledge, ReportedEvent } from '../reports/events.ts';
+import type { BranchEvent } from '../reports/branch-events.ts';
+import type { CancelKeyKnowledge, ReportedEvent } from '../reports/events.ts';
 import type { MoveEvent } from '../reports/move-events.ts';
 import { countOperations } from './operation-metrics.ts';
 import type { Instant } from '../model/instant.ts';

@@ -2,7 +2,7 @@
 // for counters, Unix time for points in time. Process metrics keep prom-client's names. deploy/metrics.md lists all.
 import { Gauge, Registry, collectDefaultMetrics } from './prometheus.ts';
 import type { PoolName } from '../model/policy.ts';
-import { isBranchEvent } from '../reports/events.ts';
+import { isBranchEvent } from '../reports/branch-events.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import { isMoveFailure } from '../model/close-reason.ts';
 import { isMoveEvent } from '../reports/move-events.ts';

@@ -3,7 +3,8 @@
 import type { AuthorityReading } from '../model/authority.ts';
 import type { BranchAccess, BranchLookup } from '../model/branch.ts';
 import type { ClientCounts, PoolCounts } from '../reports/counts.ts';
-import type { ProxyEvent, Trigger } from '../reports/events.ts';
+import type { ProxyEvent } from '../reports/events.ts';
+import type { Trigger } from '../reports/trigger.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';

@@ -4,7 +4,8 @@
 import type { ReadAuthorities } from '../model/authority.ts';
 import type { LocateBranch } from '../model/branch.ts';
 import type { ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
-import type { ProxyEvent, Trigger, WorkerEvent } from '../reports/events.ts';
+import type { ProxyEvent, WorkerEvent } from '../reports/events.ts';
+import type { Trigger } from '../reports/trigger.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type { MemberName } from '../model/member.ts';

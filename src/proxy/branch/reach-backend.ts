@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net';
 import { withoutChannelBinding } from '../../wire/channel-binding.ts';
 import type { Clock } from '../../model/instant.ts';
-import type { BranchDialOutcome } from '../../reports/events.ts';
+import type { BranchDialOutcome } from '../../reports/branch-events.ts';
 import type { DialResult } from '../connect/dial.ts';
 import type { DialServer } from '../connect/dial-server.ts';
 import { awaitFirstReply } from '../connect/first-reply.ts';

@@ -8,7 +8,8 @@ import type { OpenRoute, RoutingTable, Target } from '../../core/routing-table.t
 import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { BackendPolicy, PoolName, PoolPolicy } from '../../model/policy.ts';
-import type { ProxyEvent, Trigger } from '../../reports/events.ts';
+import type { ProxyEvent } from '../../reports/events.ts';
+import type { Trigger } from '../../reports/trigger.ts';
 import type { Assignment } from '../session-registry.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
 import type { ConnectAttempts } from './connect-attempts.ts';

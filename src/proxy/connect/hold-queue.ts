@@ -2,7 +2,8 @@
 // releases its clients at a rate, so that a reconnect storm does not overload a new primary. A client whose connect
 // failed comes back and waits for a short pause. Clients that arrive while a route is open do not queue behind the held
 // ones: a steady stream of them would keep the queue from ever emptying.
-import type { HoldOutcome, ProxyEvent, Trigger } from '../../reports/events.ts';
+import type { HoldOutcome, ProxyEvent } from '../../reports/events.ts';
+import type { Trigger } from '../../reports/trigger.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { isSameAddress } from '../../model/member.ts';
 import type { HoldPolicy, PoolName } from '../../model/policy.ts';

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
-import type { Trigger } from '../../reports/events.ts';
+import type { Trigger } from '../../reports/trigger.ts';
 import type { SessionActivity, SessionTls, StatementEnd } from '../../reports/session-list.ts';
 import { encodeErrorResponse } from '../../wire/error-response.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';

@@ -3,7 +3,8 @@
 import { readAuthorities } from '../../../src/config/files/authority.ts';
 import { readKeyPair } from '../../../src/config/files/key-pair.ts';
 import { planActions } from '../../../src/core/actions.ts';
-import type { ProxyEvent, Trigger } from '../../../src/reports/events.ts';
+import type { ProxyEvent } from '../../../src/reports/events.ts';
+import type { Trigger } from '../../../src/reports/trigger.ts';
 import type { Clock } from '../../../src/model/instant.ts';
 import type { Address } from '../../../src/model/member.ts';
 import type { MovesPolicy, OpenVerifiers } from '../../../src/model/moves.ts';

@@ -1,7 +1,7 @@
 // Metrics and log lines of branches.
 import { expect, test } from 'vitest';
 import type { BranchListStatus } from '../../../src/model/branch.ts';
-import type { BranchEvent } from '../../../src/reports/events.ts';
+import type { BranchEvent } from '../../../src/reports/branch-events.ts';
 import { createAccessLog } from '../../../src/telemetry/access-log.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';

@@ -1,0 +1,53 @@
+// Events about sessions with a branch as their target. The events about the list of branches are in model/branch.ts.
+import type { BranchIdentity, BranchListEvent, BranchLookup } from '../model/branch.ts';
+import type { PoolName } from '../model/policy.ts';
+
+/**
+ * One connect to the backend of a branch. `starting`: it answered that it cannot serve yet (57P03). `failed`: any
+ * other end before an answer.
+ */
+export const BRANCH_DIAL_OUTCOMES = ['connected', 'refused', 'timeout', 'unresolvable', 'starting', 'failed'] as const;
+export type BranchDialOutcome = (typeof BRANCH_DIAL_OUTCOMES)[number];
+
+/** `unreachable`: the budget is used up. */
+export const BRANCH_WAIT_OUTCOMES = ['connected', 'unreachable', 'gave_up'] as const;
+export type BranchWaitOutcome = (typeof BRANCH_WAIT_OUTCOMES)[number];
+
+/** Of a session with a branch as its target. `pool`: the reserved one of branches. */
+export type BranchSessionEvent =
+  /** The target of a client was looked up. Its text is cut and made printable. */
+  | {
+      readonly kind: 'branch_located';
+      readonly pool: PoolName;
+      readonly session: number;
+      readonly target: string;
+      readonly result: BranchLookup['kind'];
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: 'branch_dial_finished';
+      readonly pool: PoolName;
+      readonly session: number;
+      readonly branch: BranchIdentity;
+      /** `10.0.0.9:55432` */
+      readonly backend: string;
+      readonly outcome: BranchDialOutcome;
+      readonly durationMs: number;
+    }
+  /** The client waits no longer for the branch. `waitedMs`: since its first connect. */
+  | {
+      readonly kind: 'branch_wait_ended';
+      readonly pool: PoolName;
+      readonly session: number;
+      readonly branch: BranchIdentity;
+      readonly outcome: BranchWaitOutcome;
+      readonly attempts: number;
+      readonly waitedMs: number;
+    };
+
+export type BranchEvent = BranchListEvent | BranchSessionEvent;
+
+/** Any other event is about the cluster, or about sessions on either. */
+export function isBranchEvent(event: { readonly kind: string }): event is BranchEvent {
+  return event.kind.startsWith('branch_');
+}
