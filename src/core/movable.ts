@@ -13,6 +13,8 @@ export interface MoveFacts {
   readonly loginFault: string | undefined;
   /** The last unnamed statement is too long to be kept. */
   readonly isUnnamedTooLong: boolean;
+  /** After an error nobody knows which unnamed statement the server has. */
+  readonly isUnnamedInDoubt: boolean;
   /** A statement left state that no catalog shows: its text or tag, for people. */
   readonly hiddenState: string | undefined;
   /** Settings that say how literals are read, and that changed when statements may have been prepared already. */
@@ -45,6 +47,7 @@ export function movabilityBefore(facts: MoveFacts): Movability {
   if (facts.loginFault !== undefined) return pinned('authentication', facts.loginFault);
   if (facts.hiddenState !== undefined) return pinned('hidden_state', facts.hiddenState);
   if (facts.isUnnamedTooLong) return pinned('unnamed_statement');
+  if (facts.isUnnamedInDoubt) return pinned('unclear_statement', 'the unnamed statement, after an error');
   const unnamed = facts.unsureUnnamed;
   if (unnamed !== undefined && mayDiffer(unnamed.text, unnamed.changedReading)) {
     return pinned('unclear_statement', 'the unnamed statement');

@@ -42,8 +42,12 @@ const RULES: readonly MessageRule[] = [
   { types: '123Insc', longest: 4 },
 ];
 const GRAMMAR = grammarOf(RULES);
-/** With whole parameters, of a session that may move. */
-const MEMORY_GRAMMAR = grammarOf([...RULES, { types: 'S', shortest: 6, longest: SHORT, wanted: SHORT }]);
+/** With whole parameters, ParseComplete and CloseComplete, of a session that may move. */
+const MEMORY_GRAMMAR = grammarOf([
+  ...RULES,
+  { types: 'S', shortest: 6, longest: SHORT, wanted: SHORT },
+  { types: '13', longest: 4, wanted: 0 },
+]);
 
 const AUTHENTICATION = 0x52;
 const BACKEND_KEY_DATA = 0x4b;
@@ -51,6 +55,8 @@ const PARAMETER_STATUS = 0x53;
 const READY_FOR_QUERY = 0x5a;
 const ERROR_RESPONSE = 0x45;
 const COPY_IN_RESPONSE = 0x47;
+const PARSE_COMPLETE = 0x31;
+const CLOSE_COMPLETE = 0x33;
 
 export class BackendFollower extends FrameWalker {
   readonly #memory: SessionMemory | undefined;
@@ -127,7 +133,13 @@ export class BackendFollower extends FrameWalker {
         return true;
       case ERROR_RESPONSE:
         this.#fatal = fatalState(bytes, at, size);
-        this.#isErrorUnasked = mayComeUnasked(errorField(bytes, at, size, 'C') ?? '');
+        this.#fails(errorField(bytes, at, size, 'C') ?? '');
+        return true;
+      case PARSE_COMPLETE:
+        this.#memory?.parsed();
+        return true;
+      case CLOSE_COMPLETE:
+        this.#memory?.closed();
         return true;
       case COPY_IN_RESPONSE:
         this.#isCopyingIn = true;
@@ -135,6 +147,11 @@ export class BackendFollower extends FrameWalker {
       default:
         return true;
     }
+  }
+
+  #fails(sqlState: string): void {
+    this.#isErrorUnasked = mayComeUnasked(sqlState);
+    this.#memory?.fails(sqlState);
   }
 
   #remember(memory: SessionMemory, bytes: Uint8Array, at: number, size: number): boolean {

@@ -3,8 +3,8 @@
 // wait for a reply that never comes. Types and length limits are those of PostgreSQL (SocketBackend in postgres.c).
 import { FrameWalker, grammarOf } from './frames.ts';
 import type { MessageRule } from './frames.ts';
-import { LONGEST_UNNAMED } from './session-memory.ts';
 import type { SessionMemory } from './session-memory.ts';
+import { LONGEST_UNNAMED } from './unnamed-statement.ts';
 
 /** PQ_LARGE_MESSAGE_LIMIT. */
 const LONG = 0x3fff_ffff - 1;
@@ -152,7 +152,8 @@ function remember(memory: SessionMemory, type: number, bytes: Uint8Array, at: nu
   if (type === PARSE) memory.parses(bytes, at, size);
   else if (type === QUERY) memory.queries(bytes, at, size);
   else if (type === CLOSE) memory.closes(bytes[at], bytes[at + 1]);
-  else if (type === FUNCTION_CALL && size === 4) {
+  else if (REQUESTS.has(type) && type !== SYNC) memory.requests();
+  if (type === FUNCTION_CALL && size === 4) {
     memory.texts.calls(new DataView(bytes.buffer, bytes.byteOffset + at, 4).getUint32(0));
   }
 }

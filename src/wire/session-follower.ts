@@ -21,6 +21,7 @@ export type Activity = 'unknown' | 'starting' | 'busy' | 'idle' | 'in_transactio
 const UNSURE_FOR = 2;
 
 export class SessionFollower {
+  readonly #memory: SessionMemory | undefined;
   readonly #client: ClientFollower;
   readonly #backend: BackendFollower;
   /** How many more ReadyForQuery are needed before the session counts as idle again. */
@@ -28,6 +29,7 @@ export class SessionFollower {
 
   /** `memory`: of a session that may move. */
   constructor(memory?: SessionMemory) {
+    this.#memory = memory;
     this.#client = new ClientFollower(memory);
     this.#backend = new BackendFollower(memory);
   }
@@ -57,7 +59,10 @@ export class SessionFollower {
     if (count === 0) return;
     const isUnsure = backend.unaskedCount() > unasked && this.#client.awaited() > 0;
     this.#unsure = isUnsure ? UNSURE_FOR : Math.max(0, this.#unsure - count);
-    this.#client.answered(count);
+    const client = this.#client;
+    client.answered(count);
+    const isSettled = client.awaited() === 0 && !client.isUnsynced() && this.#unsure === 0;
+    if (isSettled) this.#memory?.settles();
   }
 
   activity(): Activity {

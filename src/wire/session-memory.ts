@@ -4,21 +4,19 @@ import type { CarriedState } from '../model/moves.ts';
 import { encodeParameter } from './parameter-status.ts';
 import { joined } from './server-messages.ts';
 import { StatementTexts } from './statement-texts.ts';
+import { UnnamedStatement } from './unnamed-statement.ts';
 
-/** A longer unnamed statement is not kept. Bytes of the body of its Parse message. */
-export const LONGEST_UNNAMED = 16_384;
-
-const HEADER = 5;
-const PARSE = 0x50;
+/** Of Close: a statement. */
+const STATEMENT = 0x53;
 /** They say how literals are read. The server tells each change (GUC_REPORT). */
 const READING = new Set(['DateStyle', 'IntervalStyle', 'TimeZone', 'standard_conforming_strings']);
 /** The server tells the texts of named statements in UTF-8. */
 const ENCODING = 'client_encoding';
-/** A character for each byte. */
-const DECODER = new TextDecoder('latin1');
 
 export interface RememberedFacts {
   readonly isUnnamedTooLong: boolean;
+  /** After an error nobody knows which unnamed statement the server has. */
+  readonly isUnnamedInDoubt: boolean;
   readonly hiddenState: string | undefined;
   /** Settings that say how literals are read, and that changed when statements may have been prepared already. */
   readonly changedReading: readonly string[];
@@ -30,14 +28,13 @@ export class SessionMemory {
   readonly #share: (text: string) => string;
   /** One text, because a session has a dozen of them: name, NUL, value, NUL. Undefined until the login is over. */
   #told: string | undefined;
-  #unnamed: Uint8Array | undefined;
-  #unnamedSize = 0;
-  #isUnnamedTooLong = false;
+  /** None before the first Parse or Close. */
+  #unnamed: UnnamedStatement | undefined;
+  /** The client has sent a request since the session was idle last. */
+  #isUnderWay = false;
   #hasNamedStatement = false;
   /** None for most sessions. */
   #reading: Set<string> | undefined;
-  /** Since the unnamed statement. */
-  #readingSince: Set<string> | undefined;
   /** Settings with a dot that came with the last move. */
   #carried: readonly string[] = [];
   readonly texts = new StatementTexts();
@@ -69,7 +66,7 @@ export class SessionMemory {
 
   /** The Parse message of the unnamed statement, if there may be one. */
   unnamed(): Uint8Array | undefined {
-    return this.#unnamedSize === 0 ? undefined : this.#unnamed?.slice(0, this.#unnamedSize);
+    return this.#unnamed?.message();
   }
 
   /** Of custom settings that the session may have. A library's own is one of them until the library is loaded. */
@@ -86,7 +83,14 @@ export class SessionMemory {
   facts(): RememberedFacts {
     const hiddenState = this.texts.hiddenState() ?? this.texts.computedName();
     const changedReading = [...(this.#reading ?? [])];
-    return { isUnnamedTooLong: this.#isUnnamedTooLong, hiddenState, changedReading, unsureUnnamed: this.#unsure() };
+    const isUnnamedTooLong = this.#unnamed?.isTooLong() === true;
+    const unsureUnnamed = this.#unnamed?.unsure();
+    return { isUnnamedTooLong, isUnnamedInDoubt: this.isInDoubt(), hiddenState, changedReading, unsureUnnamed };
+  }
+
+  /** As `isUnnamedInDoubt`. */
+  isInDoubt(): boolean {
+    return this.#unnamed?.isInDoubt() === true;
   }
 
   /** The server tells a parameter. During the login `begins` is still to come. */
@@ -98,7 +102,7 @@ export class SessionMemory {
     const mayHavePrepared = this.#hasNamedStatement || this.texts.hasPrepare();
     const isReading = before !== undefined && READING.has(name);
     if (isReading && mayHavePrepared) (this.#reading ??= new Set()).add(name);
-    if ((isReading || name === ENCODING) && this.#unnamedSize > 0) (this.#readingSince ??= new Set()).add(name);
+    if (isReading || name === ENCODING) this.#unnamed?.readingChanges(name);
     this.#keep(new Map([...told, [name, value]]));
   }
 
@@ -106,27 +110,18 @@ export class SessionMemory {
   parses(bytes: Uint8Array, at: number, size: number): void {
     const nameEnd = bytes.indexOf(0, at);
     this.texts.read(bytes, nameEnd + 1, at + size);
-    if (nameEnd !== at) {
-      this.#hasNamedStatement = true;
-      return;
-    }
-    this.#forget();
-    if (size > LONGEST_UNNAMED) {
-      this.#isUnnamedTooLong = true;
-      return;
-    }
-    const whole = HEADER + size;
-    const kept = this.#unnamed !== undefined && this.#unnamed.length >= whole ? this.#unnamed : new Uint8Array(whole);
-    kept[0] = PARSE;
-    new DataView(kept.buffer).setInt32(1, 4 + size);
-    kept.set(bytes.subarray(at, at + size), HEADER);
-    this.#unnamed = kept;
-    this.#unnamedSize = whole;
+    const isFirst = !this.#isUnderWay;
+    this.#isUnderWay = true;
+    this.#unnamed ??= new UnnamedStatement();
+    if (nameEnd === at) return this.#unnamed.parses(bytes, at, size, isFirst);
+    this.#hasNamedStatement = true;
+    return this.#unnamed.parsesOther();
   }
 
-  /** The client sends Query, which ends the unnamed statement (PostgreSQL, exec_simple_query). */
+  /** The client sends Query. */
   queries(bytes: Uint8Array, at: number, size: number): void {
-    this.#forget();
+    this.#isUnderWay = true;
+    this.#unnamed?.queries();
     this.texts.read(bytes, at, at + size);
   }
 
@@ -137,23 +132,39 @@ export class SessionMemory {
 
   /** The client sends Close, with these first two bytes of its body. */
   closes(kind: number | undefined, name: number | undefined): void {
-    if (kind === 0x53 && name === 0) this.#forget();
+    this.#isUnderWay = true;
+    this.#unnamed ??= new UnnamedStatement();
+    if (kind === STATEMENT && name === 0) this.#unnamed.closes();
+    else this.#unnamed.closesOther();
+  }
+
+  /** The client sends another request. */
+  requests(): void {
+    this.#isUnderWay = true;
+  }
+
+  /** The server: ParseComplete. */
+  parsed(): void {
+    this.#unnamed?.parsed();
+  }
+
+  /** The server: CloseComplete. */
+  closed(): void {
+    this.#unnamed?.closed();
+  }
+
+  /** The server: ErrorResponse. */
+  fails(sqlState: string): void {
+    this.#unnamed?.fails(sqlState);
+  }
+
+  /** The session is idle. */
+  settles(): void {
+    this.#isUnderWay = false;
+    this.#unnamed?.settles();
   }
 
   #keep(told: ReadonlyMap<string, string>): void {
     this.#told = this.#share([...told].map(([name, value]) => `${name}\0${value}\0`).join(''));
-  }
-
-  #unsure(): RememberedFacts['unsureUnnamed'] {
-    if (this.#readingSince === undefined) return undefined;
-    // Behind the empty name.
-    const [text = ''] = DECODER.decode(this.unnamed()?.subarray(HEADER + 1)).split('\0', 1);
-    return { text, changedReading: [...this.#readingSince] };
-  }
-
-  #forget(): void {
-    this.#unnamedSize = 0;
-    this.#readingSince = undefined;
-    this.#isUnnamedTooLong = false;
   }
 }

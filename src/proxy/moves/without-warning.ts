@@ -218,7 +218,7 @@ export class WithoutWarning implements Reader, KnownSession {
     const at = host.assignment();
     const policy = pool(host.pool);
     if (at === undefined || policy?.exclusive !== true || policy.check.family !== 'primary') return false;
-    if (!host.isIdle() || told.member !== at.member) return false;
+    if (!host.isIdle() || told.member !== at.member || session.interposed.memory.isInDoubt()) return false;
     const proof = proofOf(told, wal().samples.get(told.member) ?? []);
     this.#loss = { told, proof, at: clock.now() };
     let cancel = nothing;

@@ -19,6 +19,7 @@ export const FACTS: MoveFacts = {
   isRoleConfigured: true,
   loginFault: undefined,
   isUnnamedTooLong: false,
+  isUnnamedInDoubt: false,
   hiddenState: undefined,
   changedReading: [],
   unsureUnnamed: undefined,

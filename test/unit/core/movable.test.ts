@@ -9,6 +9,7 @@ const FACTS: MoveFacts = {
   isRoleConfigured: true,
   loginFault: undefined,
   isUnnamedTooLong: false,
+  isUnnamedInDoubt: false,
   hiddenState: undefined,
   changedReading: [],
   unsureUnnamed: undefined,
@@ -46,6 +47,7 @@ test.each<readonly [Partial<MoveFacts>, string]>([
   [{ loginFault: 'md5' }, 'authentication'],
   [{ hiddenState: 'LOAD' }, 'hidden_state'],
   [{ isUnnamedTooLong: true }, 'unnamed_statement'],
+  [{ isUnnamedInDoubt: true }, 'unclear_statement'],
 ])('%j: %s, before its server is asked', (facts, reason) => {
   expect(movabilityBefore({ ...FACTS, ...facts })).toMatchObject({ kind: 'pinned', reason });
   expect(movability({ ...FACTS, ...facts }, STATE)).toMatchObject({ kind: 'pinned', reason });

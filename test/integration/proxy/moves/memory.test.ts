@@ -8,6 +8,7 @@ import { startLoginServer } from '../../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../../support/sandbox/login-server.ts';
 import { aMessage } from '../../../support/sockets/messages.ts';
 import { WireClient, aParse, aRun, valuesOf } from '../../../support/sockets/wire-client.ts';
+import type { ServerMessage } from '../../../support/sockets/wire-client.ts';
 
 const SYNC = aMessage('S');
 
@@ -23,6 +24,10 @@ async function start(): Promise<{ login: LoginServer; lab: ProxyLab; client: Wir
   return { login, lab, client };
 }
 
+function rowsOf(answer: readonly ServerMessage[]): readonly string[] {
+  return answer.filter(({ type }) => type === 'D').flatMap(({ body }) => valuesOf(body));
+}
+
 describeUnless(missingForSandbox, 'the memory of a session', () => {
   test('the unnamed statement, custom settings of its statements, and news of parameters', async () => {
     const { login, lab, client } = await start();
@@ -32,7 +37,7 @@ describeUnless(missingForSandbox, 'the memory of a session', () => {
     for (let round = 0; round < 2; round += 1) {
       expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
       const answer = await client.exchange(aRun('', ['21']), SYNC);
-      expect(answer.filter(({ type }) => type === 'D').flatMap(({ body }) => valuesOf(body))).toEqual(['42']);
+      expect(rowsOf(answer)).toEqual(['42']);
       const told = answer.filter(({ type }) => type === 'S').map(({ body }) => body.toString());
       // Once, and nothing that the client knows already.
       expect(told).toEqual(round === 0 ? ['TimeZone\0Asia/Tokyo\0'] : []);
@@ -58,5 +63,34 @@ describeUnless(missingForSandbox, 'the memory of a session', () => {
     const { lab, client } = await start();
     await client.exchange(aParse('', `select '${'x'.repeat(20_000)}'`), SYNC);
     expect(await lab.proxy.move(1)).toMatchObject({ kind: 'stayed', reason: 'unnamed_statement' });
+  }, 60_000);
+
+  test.each([
+    ['a Parse', aParse('', 'select 2')],
+    ['a Close', aMessage('C', Buffer.from('S\0'))],
+  ])(
+    'G24: %s that the server skipped after an error takes nothing away: the session stays',
+    async (_, skipped) => {
+      const { lab, client } = await start();
+      await client.exchange(aParse('', 'select 1'), SYNC);
+      await client.exchange(aRun('nobody'), skipped, SYNC);
+      const stayed = { kind: 'stayed', reason: 'unclear_statement', detail: 'the unnamed statement, after an error' };
+      expect(await lab.proxy.move(1)).toMatchObject(stayed);
+      expect(rowsOf(await client.exchange(aRun(''), SYNC))).toEqual(['1']);
+      await client.exchange(aParse('', 'select 3'), SYNC);
+      expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
+      expect(rowsOf(await client.exchange(aRun(''), SYNC))).toEqual(['3']);
+    },
+    60_000,
+  );
+
+  test('G24: a Parse that failed leaves no unnamed statement, also where it would not fail again', async () => {
+    const { login, lab, client } = await start();
+    await client.exchange(aParse('', 'select 1'), SYNC);
+    await client.exchange(aParse('', 'select 2 from later'), aRun(''), SYNC);
+    await login.run('create table later()', 'grant all on later to trusted');
+    expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
+    const answer = await client.exchange(aRun(''), SYNC);
+    expect(answer.find(({ type }) => type === 'E')?.body.toString()).toContain('C26000');
   }, 60_000);
 });

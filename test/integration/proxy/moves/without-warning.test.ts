@@ -16,6 +16,8 @@ import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { describeUnless } from '../../../support/runner/unless-missing.ts';
 import { startLoginServer } from '../../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../../support/sandbox/login-server.ts';
+import { SYNC } from '../../../support/sockets/messages.ts';
+import { WireClient, aParse, aRun } from '../../../support/sockets/wire-client.ts';
 import { aWritePool } from '../../../support/values/builders.ts';
 import { DEMOTED } from '../../../support/values/tables.ts';
 import { systemClock } from '../../../support/waiting/system-clock.ts';
@@ -138,6 +140,14 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
     reports(bytes);
   }
 
+  async function startIdle(): Promise<{ readonly heard: Heard; readonly pid: number }> {
+    await start();
+    const heard = await connect();
+    const pid = await pidOf(heard);
+    await idleForLong();
+    return { heard, pid };
+  }
+
   /** Undefined: the server does not answer. */
   async function writerPid(): Promise<number | undefined> {
     const sql = "select pid from pg_stat_activity where backend_type = 'background writer'";
@@ -171,10 +181,7 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
   });
 
   test('a statement that arrives as its server is found dead is answered by the next one', async () => {
-    await start();
-    const heard = await connect();
-    const pid = await pidOf(heard);
-    await idleForLong();
+    const { heard, pid } = await startIdle();
     const { name, host, port } = login.server;
     const standing: Standing = { kind: 'leave', cause: 'dead', why: { code: 'refused' } };
     onDecideIfDue = () => {
@@ -220,11 +227,22 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
     expect((await answer).rows).toEqual([{ n: 5 }]);
   });
 
-  test('G24: pg_terminate_backend is delivered', async () => {
+  test('G24: a session that may have another unnamed statement than its client has sent last ends', async () => {
     await start();
-    const heard = await connect();
-    const pid = await pidOf(heard);
+    const client = await WireClient.connect(lab.address('write'), { user: 'mover', database: 'postgres' });
+    await client.exchange(aParse('', 'select 1'), SYNC);
     await idleForLong();
+    // The Bind has a value too many, so the server skips the Parse.
+    await client.exchange(aRun('', ['1']), aParse('', 'select 2'), SYNC);
+    leapMs += 60_000;
+    reports(500);
+    await crash();
+    await until('the end', () => lab.closed().length > 0);
+    expect(lab.closed()[0]).toMatchObject({ reason: 'backend_closed' });
+  });
+
+  test('G24: pg_terminate_backend is delivered', async () => {
+    const { heard, pid } = await startIdle();
     await login.run(`select pg_terminate_backend(${pid})`);
     await until('the end', () => heard.errors.length > 0);
     expect(heard.errors[0]).toMatchObject({ code: '57P01', message: expect.stringContaining('administrator command') });
@@ -234,10 +252,7 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
   });
 
   test('G24: pg_terminate_backend is delivered while the API is silent', async () => {
-    await start();
-    const heard = await connect();
-    const pid = await pidOf(heard);
-    await idleForLong();
+    const { heard, pid } = await startIdle();
     const { name, ...address } = login.server;
     lab.decide({ write: { others: { [name]: { address, standing: SILENT } } } });
     await login.run(`select pg_terminate_backend(${pid})`);
@@ -247,10 +262,7 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
   });
 
   test('a server that its API calls stopping has ended all sessions, although it is too slow to refuse', async () => {
-    await start();
-    const heard = await connect();
-    const pid = await pidOf(heard);
-    await idleForLong();
+    const { heard, pid } = await startIdle();
     isSilent = true;
     const { name, ...address } = login.server;
     lab.decide({ write: { others: { [name]: { address, standing: STOPPING } } } });
@@ -260,10 +272,7 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
   });
 
   test('G24: pg_terminate_backend is delivered while the server is too slow to let anybody in', async () => {
-    await start();
-    const heard = await connect();
-    const pid = await pidOf(heard);
-    await idleForLong();
+    const { heard, pid } = await startIdle();
     isSilent = true;
     await login.run(`select pg_terminate_backend(${pid})`);
     await until('the end', () => heard.errors.length > 0);
@@ -272,10 +281,7 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
   });
 
   test('a primary that was demoted has ended all sessions, although it lets new ones in', async () => {
-    await start();
-    const heard = await connect();
-    const pid = await pidOf(heard);
-    await idleForLong();
+    const { heard, pid } = await startIdle();
     const { name, ...address } = login.server;
     onFreshen = () => lab.decide({ write: { others: { [name]: { address, standing: DEMOTED } } } });
     await login.run(`select pg_terminate_backend(${pid})`);
@@ -318,10 +324,7 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
   });
 
   test('a statement in progress ends with an unknown outcome', async () => {
-    await start();
-    const heard = await connect();
-    await pidOf(heard);
-    await idleForLong();
+    const { heard } = await startIdle();
     const failure = heard.client.query('select pg_sleep(60)').catch((error: unknown) => error);
     await until('the statement', async () => {
       const rows = await login.server.query(
@@ -338,10 +341,7 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
   });
 
   test('a session whose state is not known ends as without moves', async () => {
-    await start();
-    const heard = await connect();
-    await pidOf(heard);
-    await idleForLong();
+    const { heard } = await startIdle();
     await heard.client.query("set work_mem = '8MB'");
     await crash();
     await until('the end', () => heard.errors.length > 0);
