@@ -1,5 +1,6 @@
 // Custom settings (`app.tenant`) that functions and row policies of a database name. PostgreSQL lists custom settings
 // nowhere, and a function may have set one without a word of it in the session's statements.
+import { literal } from './sql-literals.ts';
 
 /** Each part may be quoted. */
 const PART = '"?[[:alpha:]_][[:alnum:]_$]*"?';
@@ -34,9 +35,4 @@ export function namedSettingsSql(serverMajor: number): string {
     SELECT m[1] WHERE m[1] IS NOT NULL UNION ALL
     SELECT l[1] FROM pg_catalog.regexp_matches(t.source, ${literal(LITERAL)}, 'g') AS l WHERE m[1] IS NULL
   ) AS x(n)`;
-}
-
-/** Of SQL. */
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }

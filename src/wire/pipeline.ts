@@ -21,6 +21,9 @@ const READ_COMMITTED = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED';
 /** Of a question. Milliseconds. */
 const LIMITS_MS: Readonly<Record<string, number>> = { lock_timeout: 500, statement_timeout: 3_000 };
 
+/** Settings of one transaction: during ours they are not those of the session. */
+export const TRANSACTION_SETTINGS = ['transaction_isolation', 'transaction_read_only', 'transaction_deferrable'];
+
 /** Settings that may end a transaction of ours. */
 export function timeLimits(serverMajor: number): readonly string[] {
   const names = ['lock_timeout', 'statement_timeout'];

@@ -3,10 +3,19 @@
 // every name and operator qualified, no array input, guards first. Its own transaction changes nothing.
 import type { CarriedState } from '../model/moves.ts';
 import { namedSettingsSql } from './named-settings.ts';
-import { GUARD, LONGEST_DESCRIPTION, MOST_TRIES, OUR_STATEMENT, Pipeline, timeLimits } from './pipeline.ts';
+import {
+  GUARD,
+  LONGEST_DESCRIPTION,
+  MOST_TRIES,
+  OUR_STATEMENT,
+  Pipeline,
+  TRANSACTION_SETTINGS,
+  timeLimits,
+} from './pipeline.ts';
 import type { Description, ServerError } from './pipeline.ts';
 import { joined } from './server-messages.ts';
 import { asBase64, readState } from './session-state.ts';
+import { literals } from './sql-literals.ts';
 import { WAL_EXPRESSION } from './wal-report.ts';
 
 export interface QuestionOptions {
@@ -35,9 +44,6 @@ export type QuestionStep =
   /** `toClient`: what the server said to the client meanwhile, unread; whole messages but for the last. */
   | { readonly kind: 'done'; readonly result: QuestionResult; readonly toClient: Uint8Array };
 
-/** Settings of our own transaction. The limits of time are ours as well while the question runs. */
-const TRANSACTION_SETTINGS = ['transaction_isolation', 'transaction_read_only', 'transaction_deferrable'];
-
 /**
  * The settings. Its one column is a JSON document in UTF-8, in base64, so that it passes every client_encoding.
  * `without`: names of settings that are not wanted.
@@ -52,7 +58,7 @@ function settingsSql(serverMajor: number, without: readonly string[]): string {
   SELECT name, source, context, reset_val FROM pg_catalog.pg_settings
 ), mine AS MATERIALIZED (
   SELECT name, context FROM s WHERE source OPERATOR(pg_catalog.=) 'session'
-  AND name OPERATOR(pg_catalog.<>) ALL (ARRAY[${quoted(without)}])
+  AND name OPERATOR(pg_catalog.<>) ALL (ARRAY[${literals(without)}])
 )
 SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
   'settings', (SELECT pg_catalog.json_object_agg(name, pg_catalog.current_setting(name)) FROM mine),
@@ -103,9 +109,6 @@ const FETCHES = /^[\s;]*(?:fetch\b|(?:--|\/\*)[^]*\bfetch\b)/i;
 
 /** Base64 with its line ends, and the frame around it. */
 const longestRow = (stateBytes: number): number => Math.ceil(stateBytes * 1.4) + 1_000;
-
-/** SQL literals. */
-const quoted = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ');
 
 /** One question to one session. Nothing else may be sent to the server until it is done. */
 export class SessionQuestion {

@@ -2,8 +2,9 @@
 // user, search_path, the columns and types of every prepared statement. Any difference is a failure: the session must
 // not go on.
 import type { CarriedState, MoveFailure, WalReport } from '../model/moves.ts';
-import { LONGEST_DESCRIPTION, MOST_TRIES, Pipeline, timeLimits } from './pipeline.ts';
+import { LONGEST_DESCRIPTION, MOST_TRIES, Pipeline, TRANSACTION_SETTINGS, timeLimits } from './pipeline.ts';
 import type { Description, ServerError } from './pipeline.ts';
+import { literals } from './sql-literals.ts';
 import { parsedWalReport, WAL_EXPRESSION } from './wal-report.ts';
 
 export interface RestoreOptions {
@@ -53,8 +54,6 @@ const untrigger = (names: string): string => `SELECT pg_catalog.set_config(name,
   FROM pg_catalog.pg_settings WHERE source OPERATOR(pg_catalog.=) 'session' AND ${names} AND EXISTS (
     SELECT FROM pg_catalog.pg_event_trigger WHERE evtevent OPERATOR(pg_catalog.=) 'login')`;
 const TRIGGERS_SINCE = 17;
-/** Of the transaction of the restore itself. */
-const OWN = ['transaction_isolation', 'transaction_read_only', 'transaction_deferrable'];
 
 /** One restore on one new session. */
 export class SessionRestore {
@@ -83,14 +82,14 @@ export class SessionRestore {
     // For this transaction alone.
     pipeline.run('the encoding', "SET LOCAL client_encoding = 'UTF8'");
     const isLate = ([name]: readonly [string, string]): boolean => late.includes(name);
-    this.#untrigger(`name OPERATOR(pg_catalog.<>) ALL (ARRAY[${quoted([...late, ...OWN])}])`);
+    this.#untrigger(`name OPERATOR(pg_catalog.<>) ALL (ARRAY[${literals([...late, ...TRANSACTION_SETTINGS])}])`);
     this.#set([...state.settings, ...state.custom].filter((entry) => !isLate(entry)));
     pipeline.run(`the role ${state.role}`, SET_ROLE, [state.role]);
     for (const statement of state.prepared) this.#prepare(statement);
     const comparison = this.#options.asksWal === true ? WHO_AND_WAL : WHO;
     pipeline.run('the comparison', comparison, [], (row) => this.#compareWho(row));
     const lost = late.filter((name) => !state.settings.has(name));
-    if (lost.length > 0) this.#untrigger(`name OPERATOR(pg_catalog.=) ANY (ARRAY[${quoted(lost)}])`);
+    if (lost.length > 0) this.#untrigger(`name OPERATOR(pg_catalog.=) ANY (ARRAY[${literals(lost)}])`);
     this.#set([...state.settings].filter(isLate));
     pipeline.sync();
     // Its text has the encoding of the session, so it follows when that is in force.
@@ -161,11 +160,6 @@ export class SessionRestore {
 function failedBy(error: ServerError | undefined): RestoreResult {
   const why = error === undefined ? 'the answer is not understood' : `${error.request}: ${error.message}`;
   return { kind: 'failed', reason: 'move_restore', sqlState: error?.sqlState, why };
-}
-
-/** SQL literals of names that need no quoting. */
-function quoted(names: readonly string[]): string {
-  return names.map((name) => `'${name}'`).join(', ');
 }
 
 /** JSON, in the order given: an object of JavaScript would put names that look like numbers first. */

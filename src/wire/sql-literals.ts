@@ -1,0 +1,10 @@
+// Literals in statements of ours. A text must have no backslash: what that means hangs on a setting of the session.
+
+export function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** `'a', 'b'` */
+export function literals(texts: readonly string[]): string {
+  return texts.map(literal).join(', ');
+}
