@@ -1,6 +1,7 @@
 // Everything that the sessions that move share: their turns, the connects to their next servers, the rule for these
 // servers, the verifiers, the names to ask for, and the events.
 import type { Shown } from '../../core/caught-up.ts';
+import { isOfPrimary } from '../../core/primary-pools.ts';
 import { openRoute, includesTarget } from '../../core/routing-table.ts';
 import type { Target } from '../../core/routing-table.ts';
 import type { EvictionCause } from '../../model/close-reason.ts';
@@ -144,7 +145,7 @@ export class Mover {
   /** The rule for the next server of a session of the pool. */
   order(name: PoolName): MoveOrder {
     const pool = this.#inputs.pool(name);
-    return pool?.exclusive === true && pool.check.family === 'primary' ? this.#writes : this.#reads;
+    return pool !== undefined && isOfPrimary(pool) ? this.#writes : this.#reads;
   }
 
   pool(name: PoolName): PoolPolicy | undefined {

@@ -4,6 +4,7 @@
 // Else the session goes on at the next primary, if that one has all that the session was told.
 import { coverageOf, proofOf } from '../../core/coverage.ts';
 import type { Coverage, Loss, ServerRun } from '../../core/coverage.ts';
+import { isOfPrimary } from '../../core/primary-pools.ts';
 import type { WalKnown } from '../../core/wal-samples.ts';
 import type { BackendEnding, CloseReason } from '../../model/close-reason.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
@@ -177,9 +178,10 @@ export class WithoutWarning implements Reader, KnownSession {
     return this.#services.wal().samples.get(member)?.[0]?.run;
   }
 
-  /** A read session ends with its server, so nobody asks for its state in advance. */
+  /** A session that is not on a primary ends with its server, so nobody asks for its state in advance. */
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void {
-    if (this.#services.pool(this.#inputs.host.pool)?.exclusive === true) this.#session.ask(onAnswer);
+    const pool = this.#services.pool(this.#inputs.host.pool);
+    if (pool !== undefined && isOfPrimary(pool)) this.#session.ask(onAnswer);
     else onAnswer(pinned('unknown_position'));
   }
 

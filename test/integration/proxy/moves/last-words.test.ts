@@ -9,6 +9,7 @@ import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { QUERY, errorOf, readyForQuery } from '../../../support/sockets/messages.ts';
 import type { RawClient } from '../../../support/sockets/raw-client.ts';
+import { aPool, aWritePool } from '../../../support/values/builders.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
@@ -37,9 +38,10 @@ afterEach(async () => {
   await lab.end(one);
 });
 
-async function start(pool = 'write'): Promise<void> {
+async function start(pool = 'write', write = aWritePool()): Promise<void> {
   lab = await startProxyLab({
     clock,
+    pools: [write, aPool()],
     moves: { mode: 'always' },
     wal: () => ({ samples: new Map(sample === undefined ? [] : [['pg-1', [sample()]]]), ends: undefined }),
     table: { [pool]: { open: { 'pg-1': one.address } } },
@@ -172,6 +174,12 @@ test('a session with a statement in progress is not parked', async () => {
 
 test('a read session is not asked in advance, and ends with its server', async () => {
   await start('read');
+  await clock.advance(60_000);
+  expect(count('session_asked')).toBe(0);
+});
+
+test('neither is one of the leader of a standby cluster', async () => {
+  await start('write', aWritePool({ check: '/standby-leader' }));
   await clock.advance(60_000);
   expect(count('session_asked')).toBe(0);
 });
