@@ -42,22 +42,23 @@ const PREFLIGHT_AGE_MS = 5_000;
 /** The same when the sessions are others by now: an operator who looks again must not read that none moves. */
 const CHANGED_PREFLIGHT_AGE_MS = 1_000;
 
+/** The sessions on one member, for the plans of some seconds. */
+interface AskedSessions {
+  readonly member: MemberName;
+  readonly at: Instant;
+  readonly counted: Promise<Preflight | undefined>;
+  readonly faults: Promise<readonly string[]>;
+  /** Undefined: they are asked now. */
+  total: number | undefined;
+}
+
 export class LongOperations {
   readonly #options: LongOperationsOptions;
   /** Oldest first. The running one is the last. */
   readonly #kept = new Map<string, Switchover>();
   /** Under way: callers at the same time share it, because members answer few requests at once. */
   #reading: ReturnType<typeof readCluster> | undefined;
-  #preflight:
-    | {
-        readonly member: MemberName;
-        readonly at: Instant;
-        readonly counted: Promise<Preflight | undefined>;
-        readonly faults: Promise<readonly string[]>;
-        /** Undefined: they are asked now. */
-        total: number | undefined;
-      }
-    | undefined;
+  #asked: AskedSessions | undefined;
   #running: { readonly id: string; readonly switchover: Switchover; readonly ended: Promise<void> } | undefined;
 
   constructor(options: LongOperationsOptions) {
@@ -81,7 +82,7 @@ export class LongOperations {
       };
     }
     const { onMember } = await site.sessions(from);
-    const { counted, faults } = this.#preflightOf(from, onMember);
+    const { counted, faults } = this.#askedOf(from, onMember);
     const [moves, unread] = await Promise.all([counted, faults]);
     const { maxSessions } = site.known().policy.hold;
     const ending = Math.max(0, onMember - (moves?.movable ?? 0));
@@ -174,23 +175,20 @@ export class LongOperations {
   }
 
   /** `sessions`: on the member now. */
-  #preflightOf(
-    member: MemberName,
-    sessions: number,
-  ): { readonly counted: Promise<Preflight | undefined>; readonly faults: Promise<readonly string[]> } {
+  #askedOf(member: MemberName, sessions: number): AskedSessions {
     const { site, preflight, verifierFaults, onEvent } = this.#options;
-    const known = this.#preflight;
+    const known = this.#asked;
     const now = site.clock.now();
     if (known?.member === member && now - known.at < ageOf(known.total, sessions)) return known;
-    const faults = verifierFaults(member);
     const counted = preflight(member).then((found) => {
-      this.#preflight = { member, at: now, counted, faults, total: found && totalOf(found) };
       if (found === undefined) return found;
+      asked.total = totalOf(found);
       onEvent({ kind: 'preflight_finished', member, ...found, durationMs: site.clock.now() - now });
       return found;
     });
-    this.#preflight = { member, at: now, counted, faults, total: undefined };
-    return this.#preflight;
+    const asked: AskedSessions = { member, at: now, counted, faults: verifierFaults(member), total: undefined };
+    this.#asked = asked;
+    return asked;
   }
 
   #tellEnd({ id, outcome, why, duration_ms, phase, sessions, from, primary, phases }: OperationDocument): void {
