@@ -19,12 +19,10 @@ export interface TimelineHistoryOptions {
   readonly onEnds: (ends: TimelineEnds) => void;
 }
 
-/**
- * Between two reads for the same timeline. Milliseconds. Parked sessions wait for the line, so a read comes late by a
- * small part of the time that the line takes.
- */
+/** Between two reads for the same timeline. Milliseconds. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
+/** A pause is this part of the time since the first read: parked sessions wait for the line of `/history`. */
 const PAUSE_PART = 1 / 3;
 
 /** The primary of the highest timeline, as long as it answers so. */
