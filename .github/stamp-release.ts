@@ -18,7 +18,7 @@ const FILES = {
 /** Alerts and dashboards. The repository does not know its own address, so there they name the runbook by its path. */
 export const LINKED: readonly string[] = globSync(
   ['deploy/kubernetes/**/{alerts,prometheus-rule}.yaml', 'deploy/**/dashboards/*.json'],
-  { cwd: TOP, exclude: (name) => String(name).endsWith('templates') },
+  { cwd: TOP, exclude: (name) => name.endsWith('templates') },
 ).toSorted();
 const RUNBOOK = 'deploy/runbook.md';
 
