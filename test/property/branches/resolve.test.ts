@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { indexBranches, slugOf } from '../../../src/branches/resolve.ts';
 import type { Branch, BranchesPolicy } from '../../../src/model/branch.ts';
 import { branchesPolicy } from '../../support/values/branch-lists.ts';
+import { rounds } from '../../support/runner/ci.ts';
 
 /** Few letters, so that names, slugs and ids meet. */
 const word = fc.string({ unit: fc.constantFrom('a', 'B', 'b', '-', '/', '.', '*'), minLength: 1, maxLength: 4 });
@@ -47,7 +48,7 @@ test('a found branch is in the list, and the target is its id, its name or its s
       expect(list).toContain(found.branch);
       expect([found.branch.id, found.branch.name, slugOf(found.branch.name)]).toContain(target);
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(500, 2000) },
   );
 });
 
@@ -58,7 +59,7 @@ test('a target is unknown exactly if no branch has it as id, name or slug', () =
       const isThere = has.some(({ id, name }) => [id, name, slugOf(name)].includes(target));
       expect(indexBranches(list, policy).lookup(target, wanted).kind === 'unknown').toBe(!isThere);
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(500, 2000) },
   );
 });
 
@@ -72,7 +73,7 @@ test('a slug or a name that finds a branch is that of no other branch', () => {
       const same = has.filter((one) => (match.by === 'name' ? one?.name : slugOf(one?.name ?? '')) === target);
       expect(same).toEqual(match.branches);
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(500, 2000) },
   );
 });
 
@@ -91,7 +92,7 @@ test('two branches never get one address, unless overrides by id say so', () => 
         }
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(500, 2000) },
   );
 });
 
@@ -102,6 +103,6 @@ test('a root is routed by a pattern alone that names more than everything', () =
       if (found.kind !== 'found' || found.branch.parentId !== undefined) return;
       expect(policy.allow?.some((pattern) => /[^*]/.test(pattern))).toBe(true);
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(500, 2000) },
   );
 });

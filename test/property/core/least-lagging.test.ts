@@ -19,6 +19,7 @@ import {
 } from '../../support/values/builders.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import { momentsOf, worlds } from './histories.ts';
+import { rounds } from '../../support/runner/ci.ts';
 
 /** Gives `read` its own policy. The policy for lagging members changes no snapshot. */
 function reading(policy: RoutingPolicy, whenAllLagging: WhenAllLagging): RoutingPolicy {
@@ -50,6 +51,7 @@ test('least_lagging opens only members that are excluded for lag alone, and none
         expect(isCapped).toBe(opened.length > 0 && snapshot.complete);
       }
     }),
+    { numRuns: rounds(25, 100) },
   );
 });
 
@@ -67,6 +69,7 @@ test('the decision with least_lagging is constant on [decidedAt, validUntil)', (
         }
       }
     }),
+    { numRuns: rounds(25, 100) },
   );
 });
 
@@ -91,5 +94,6 @@ test('of two lagging members the least lagging are open, in whole limits; a memb
       const least = names.filter((_, i) => bounds[i] === Math.min(...bounds));
       expect(openIn(table, 'read')).toEqual(inTime.length > 0 ? inTime : least);
     }),
+    { numRuns: rounds(25, 100) },
   );
 });

@@ -5,6 +5,7 @@ import { catchUp, seemsCaughtUp, shownBy } from '../../../src/core/caught-up.ts'
 import type { CatchUp } from '../../../src/core/caught-up.ts';
 import { MovedReadsWorld, SERVERS } from './moved-reads-world.ts';
 import type { Commit } from './moved-reads-world.ts';
+import { rounds } from '../../support/runner/ci.ts';
 
 type Step = readonly [kind: number, which: number];
 
@@ -99,7 +100,7 @@ function expectNothingLost(step: fc.Arbitrary<Step>, numRuns: number): void {
       const outcome = run({ ...story, before: [...PROBED, ...story.before], after });
       if (outcome?.verdict.kind === 'caught_up') expect(outcome.lost).toEqual([]);
     }),
-    { numRuns },
+    { numRuns: rounds(numRuns / 4, numRuns) },
   );
 }
 

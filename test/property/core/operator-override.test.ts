@@ -7,6 +7,7 @@ import { withDrained } from '../../../src/core/snapshot.ts';
 import type { Handover } from '../../../src/core/snapshot.ts';
 import { openIn } from '../../support/values/builders.ts';
 import { momentsOf, NAMES, worlds } from './histories.ts';
+import { rounds } from '../../support/runner/ci.ts';
 
 test('a drained member is open in no pool, and its drain opens no other member in an exclusive pool', () => {
   fc.assert(
@@ -27,6 +28,7 @@ test('a drained member is open in no pool, and its drain opens no other member i
         expect({ ...last, decidedAt: now }).toEqual(after);
       }
     }),
+    { numRuns: rounds(25, 100) },
   );
 });
 
@@ -64,6 +66,7 @@ test('G22: a handover never adds an eligible member, and without effect it leave
         expect({ ...last, decidedAt: now }).toEqual(after);
       }
     }),
+    { numRuns: rounds(25, 100) },
   );
 });
 
@@ -85,5 +88,6 @@ test('G22: each session that a handover ends goes on or is planned anew when the
         }
       }
     }),
+    { numRuns: rounds(25, 100) },
   );
 });

@@ -6,6 +6,7 @@ import { openIn, routeOf } from '../../support/values/builders.ts';
 import { comebacks } from './comebacks.ts';
 import { momentsOf, snapshotAfter, worlds, ZONE_CHECK } from './histories.ts';
 import { whoIsThere, whoReads, whoWrites, whyWritesWait } from './oracle.ts';
+import { rounds } from '../../support/runner/ci.ts';
 
 describe('a second opinion from the whole list of observations', () => {
   test('G1, G2: both agree on the member that takes writes', () => {
@@ -17,7 +18,7 @@ describe('a second opinion from the whole list of observations', () => {
           expect({ now, open }).toEqual({ now, open: expected === undefined ? [] : [expected] });
         }
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(50, 200) },
     );
   });
 
@@ -30,7 +31,7 @@ describe('a second opinion from the whole list of observations', () => {
           expect({ now, open }).toEqual({ now, open: expected === undefined ? [] : [expected] });
         }
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(15, 60) },
     );
     const accepted = fc
       .sample(comebacks, { numRuns: 200, seed: 1 })
@@ -61,7 +62,7 @@ describe('a second opinion from the whole list of observations', () => {
           }
         }
       }),
-      { numRuns: 150 },
+      { numRuns: rounds(37, 150) },
     );
   });
 
@@ -78,7 +79,7 @@ describe('a second opinion from the whole list of observations', () => {
           expect({ now, own }).toEqual({ now, own: there });
         }
       }),
-      { numRuns: 150 },
+      { numRuns: rounds(37, 150) },
     );
   });
 
@@ -93,7 +94,7 @@ describe('a second opinion from the whole list of observations', () => {
           expect(own.filter((member) => !allowed.includes(member))).toEqual([]);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(50, 200) },
     );
   });
 });

@@ -21,6 +21,7 @@ import {
 } from '../../support/values/builders.ts';
 import { momentsOf, NAMES, renamed, shifted, snapshotAfter, worlds } from './histories.ts';
 import { everyTable } from './tables.ts';
+import { rounds } from '../../support/runner/ci.ts';
 
 /** The decision of a table without its instant. */
 function decisionOf(table: RoutingTable): unknown {
@@ -42,6 +43,7 @@ test('the decision is constant on [decidedAt, validUntil) and validUntil > decid
         }
       }
     }),
+    { numRuns: rounds(25, 100) },
   );
 });
 
@@ -105,7 +107,7 @@ test('G5: more lag never makes a replica eligible', () => {
       const far = at((extra) => extra);
       if (far.includes('pg-2')) expect(near).toContain('pg-2');
     }),
-    { numRuns: 500 },
+    { numRuns: rounds(125, 500) },
   );
 });
 

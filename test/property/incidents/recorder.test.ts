@@ -8,6 +8,7 @@ import { incidentText, MOST_BYTES } from '../../../src/incidents/text.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
 import { incidentLab, NOON, routeChange } from '../../support/fakes/incident-lab.ts';
 import { EVENT_SAMPLES } from '../../support/values/event-samples.ts';
+import { rounds } from '../../support/runner/ci.ts';
 
 const member = fc.constantFrom('pg-1', 'pg-2', 'pg-3');
 const pool = fc.constantFrom('write', 'read');
@@ -115,6 +116,6 @@ test('any history gives incidents that hold together, and none is lost', async (
         check(kept);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: rounds(20, 60) },
   );
 });

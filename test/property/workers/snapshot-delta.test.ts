@@ -6,6 +6,7 @@ import type { Snapshot } from '../../../src/core/snapshot.ts';
 import { deltaBetween, withDelta } from '../../../src/workers/snapshot-delta.ts';
 import { comebacks } from '../core/comebacks.ts';
 import { momentsOf, worlds } from '../core/histories.ts';
+import { rounds } from '../../support/runner/ci.ts';
 
 test('a receiver of the deltas has the same snapshot in the same order, and decides the same', () => {
   fc.assert(
@@ -20,6 +21,7 @@ test('a receiver of the deltas has the same snapshot in the same order, and deci
         expect(decideRoutes(world.policy, known, now)).toEqual(decideRoutes(world.policy, snapshot, now));
       }
     }),
+    { numRuns: rounds(25, 100) },
   );
 });
 
@@ -40,6 +42,7 @@ test('members that leave and the operator overrides are part of the deltas', () 
         expect(withDelta(next, deltaBetween(next, last))).toEqual(last);
       }
     }),
+    { numRuns: rounds(25, 100) },
   );
 });
 
