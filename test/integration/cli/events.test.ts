@@ -156,8 +156,7 @@ describe('--follow', () => {
     add(recent, 'first');
     const { seen, code } = start(['--follow']);
     await vi.waitFor(() => expect(seen.out).toContain('first'), PATIENCE);
-    await admin.close();
-    await keepPort(port);
+    await Promise.all([admin.close(), keepPort(port)]);
     add(recent, 'in between');
     await vi.waitFor(() => expect(seen.err).toMatch(/is lost \(.+\), trying again\n$/), PATIENCE);
     await serve(port);
@@ -172,8 +171,7 @@ describe('--follow', () => {
     add(recent, 'first');
     const { seen, code } = start(['--follow']);
     await vi.waitFor(() => expect(seen.out).toContain('first'), PATIENCE);
-    await admin.close();
-    await keepPort(port);
+    await Promise.all([admin.close(), keepPort(port)]);
     recent = newEvents('r2');
     add(recent, 'of the next run');
     await serve(port);

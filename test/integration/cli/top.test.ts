@@ -131,8 +131,7 @@ describe('on a terminal', () => {
   test('while Pointsman does not answer it says so below the old picture, and goes on when it is back', async () => {
     const { seen, listeners, code } = start(['--interval', '100ms'], true);
     await vi.waitFor(() => expect(seen.out).toContain('q: quit'), PATIENCE);
-    await admin.close();
-    await keepPort(portOf(address));
+    await Promise.all([admin.close(), keepPort(portOf(address))]);
     await vi.waitFor(() => expect(seen.out).toContain(`old: no answer from ${address}`), PATIENCE);
     seen.out = '';
     await serve(portOf(address));

@@ -4,13 +4,15 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
 const kept = new Set<string>();
-let other: ReturnType<typeof startOther> | undefined;
+/** The other end of all these connections. It is there before a port is kept, which then takes no turn more. */
+const other = await startOther();
 
-/** The other end of all these connections. */
-async function startOther(): Promise<AddressInfo | string | null> {
+async function startOther(): Promise<AddressInfo> {
   const server = createServer(greet);
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  return server.unref().address();
+  const bound = server.unref().address();
+  if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
+  return bound;
 }
 
 function greet(socket: Socket): void {
@@ -18,14 +20,15 @@ function greet(socket: Socket): void {
   socket.write('accepted');
 }
 
-/** Until this process ends. No server listens on the port now; any may listen on it later. */
+/**
+ * Until this process ends. No server listens on the port now; any may listen on it later. Call it in the turn in which
+ * the last one closes: another program could get the port in between.
+ */
 export async function keepPort(port: number, host = '127.0.0.1'): Promise<void> {
   const name = `${host}:${port}`;
   if (kept.has(name)) return;
   kept.add(name);
-  const to = await (other ??= startOther());
-  if (to === null || typeof to === 'string') throw new Error('the server has no port');
-  const client = connect({ host: to.address, port: to.port, localAddress: host, localPort: port });
+  const client = connect({ host: other.address, port: other.port, localAddress: host, localPort: port });
   // Tests count descriptors: those of both ends are there when this returns.
   await once(client, 'data');
   client.unref();

@@ -22,13 +22,13 @@ export async function listen(server: Server, at: ListenOptions = {}): Promise<nu
   return bound.port;
 }
 
-/** Resolves when the last connection has ended, too. From then on the port refuses: no other program gets it. */
+/** Resolves when the last connection has ended, too. The port refuses at once, and no other program gets it. */
 export async function close(server: Server): Promise<void> {
   const bound = server.address();
-  const { promise, resolve } = Promise.withResolvers<void>();
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
-  await promise;
-  if (bound !== null && typeof bound !== 'string') await keepPort(bound.port, bound.address);
+  const isKept = bound !== null && typeof bound !== 'string' && keepPort(bound.port, bound.address);
+  await Promise.all([ended, isKept]);
 }
 
 /** A port that refuses connections. */
