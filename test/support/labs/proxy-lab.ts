@@ -85,15 +85,16 @@ export const LAB_POLICY: Pick<ProxyPolicy, 'client' | 'backend' | 'hold' | 'rela
   relay: 'auto',
 };
 
+/** No session ends because a machine is slow: a test that lets a time pass sets it. */
 const MOVES: MovesPolicy = {
   mode: 'planned',
   roles: ['*'],
   verifiers: undefined,
   md5: false,
-  waitMs: 10_000,
+  waitMs: 600_000,
   concurrent: 8,
   perSecond: 1_000,
-  parkTimeoutMs: 30_000,
+  parkTimeoutMs: 600_000,
   maxStateBytes: 65_536,
   settings: [],
   onStays: 'drain',

@@ -14,6 +14,7 @@ import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
 const RUN = { timeline: 1, startedAt: 'monday' };
+const PARK_MS = 30_000;
 const DEAD: Standing = { kind: 'leave', cause: 'dead', why: { code: 'refused' } };
 const STOPS = errorOf(['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to administrator command']);
 const CRASHES = errorOf(['SFATAL', 'VFATAL', 'C57P02', 'Mterminating connection because of crash']);
@@ -42,7 +43,7 @@ async function start(pool = 'write', write = aWritePool()): Promise<void> {
   lab = await startProxyLab({
     clock,
     pools: [write, aPool()],
-    moves: { mode: 'always' },
+    moves: { mode: 'always', parkTimeoutMs: PARK_MS },
     wal: () => ({ samples: new Map(sample === undefined ? [] : [['pg-1', [sample()]]]), ends: undefined }),
     table: { [pool]: { open: { 'pg-1': one.address } } },
   });
@@ -199,7 +200,7 @@ test('without a proof until its time is over it ends with that reason', async ()
   sample = undefined;
   open();
   await until('an attempt', () => one.connections.length > 1);
-  await clock.advance(30_000);
+  await clock.advance(PARK_MS);
   await until('the last byte', () => client.hasEnded);
   expect(said().toString()).toContain('(move_uncovered)');
 });

@@ -22,8 +22,6 @@ import {
 import { until } from '../../../support/waiting/until.ts';
 
 const LIMIT_MS = 30_000;
-/** Longer than any test: the time of a park is not what ends a session here. */
-const PARK_TIMEOUT_MS = 600_000;
 const LEAVING: Standing = { kind: 'leave', cause: 'switchover', why: { code: 'switchover_running', since: 0 } };
 
 interface Scene {
@@ -113,7 +111,7 @@ describeUnless(missingForSandbox, 'a primary that is lost while its sessions are
       await first.query('grant all on visits to app');
       const samples = new Map<string, readonly WalSample[]>();
       const lab = await startProxyLab({
-        moves: { parkTimeoutMs: PARK_TIMEOUT_MS },
+        moves: {},
         wal: () => ({ samples, ends: undefined }),
       });
       const client = new Client({ ...lab.address('write'), user: 'app', database: 'postgres' });

@@ -38,7 +38,7 @@ test('the list has it under the member that it has left, with what it waits for'
   backend = await startFakeBackend('movable');
   const clock = new ManualClock();
   const open = { write: { open: { 'pg-1': backend.address } } };
-  lab = await startProxyLab({ clock, moves: { concurrent: 1 }, table: open });
+  lab = await startProxyLab({ clock, moves: { concurrent: 1, parkTimeoutMs: 30_000 }, table: open });
   const clients = [await lab.connect('write'), await lab.connect('write')];
   const states = async (): Promise<readonly unknown[]> =>
     (await lab.proxy.sessions({ limit: 2 })).sessions.map(({ activity }) => activity);

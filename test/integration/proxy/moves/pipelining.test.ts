@@ -44,7 +44,7 @@ describeUnless(missingForSandbox, 'a client that sends ahead', () => {
     await login.permit('host all trusted 127.0.0.1/32 trust');
     const { name, host, port } = login.server;
     const table = { write: { open: { [name]: { host, port } } } };
-    const lab = await startProxyLab({ relay, moves: { waitMs: 20_000 }, table });
+    const lab = await startProxyLab({ relay, moves: {}, table });
     onTestFinished(() => lab.proxy.close());
     const client = await WireClient.connect(lab.address('write'), { user: 'trusted', database: 'postgres' });
     await client.exchange(aParse('named', 'insert into piped values (pg_backend_pid())'), SYNC);

@@ -111,7 +111,7 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
     end = endsAt;
     lab = await startProxyLab({
       pools: [{ ...write, onLeave: { ...write.onLeave, demoted } }],
-      moves: { mode, parkTimeoutMs: 60_000 },
+      moves: { mode },
       clock,
       wal,
       dial,
