@@ -65,7 +65,7 @@ describeOnEveryCluster('a primary that is lost without warning', (on) => {
     async pointsman(cluster) {
       await prepareDatabase(cluster);
       return {
-        ...movesConfig(cluster, directory, { mode: 'always', park_timeout: '90s' }),
+        ...movesConfig(cluster, directory, { mode: 'always' }),
         workers: 2,
         hold: { client_timeout: '90s', outage_timeout: '120s' },
       };

@@ -30,7 +30,7 @@ describeOnEveryCluster('read sessions that move', (on) => {
     async pointsman(cluster) {
       await prepareDatabase(cluster);
       return {
-        ...movesConfig(cluster, directory, { park_timeout: '60s' }),
+        ...movesConfig(cluster, directory),
         workers: 2,
         pools: {
           read: {

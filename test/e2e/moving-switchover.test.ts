@@ -59,7 +59,7 @@ function scenarios(on: Lab, workers: number): void {
         workers,
         admin: { address: '127.0.0.1:0', token: TOKEN },
         hold: { before_switchover: '3s' },
-        moves: { roles: [cluster.app.user], settings: ['app.tenant'], verifiers },
+        moves: { roles: [cluster.app.user], settings: ['app.tenant'], verifiers, park_timeout: '120s' },
       };
     },
   });

@@ -52,7 +52,7 @@ describeOnEveryCluster('a switchover that others start', (on) => {
   let directory = '';
   let always: PointsmanProcess | undefined;
   const pools = { write: { check: '/primary', on_leave: { demoted: 'move' } }, read: { check: '/replica' } };
-  const hold = { before_switchover: '3s' };
+  const hold = { before_switchover: '8s', client_timeout: '120s', outage_timeout: '150s' };
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
   });
@@ -60,11 +60,11 @@ describeOnEveryCluster('a switchover that others start', (on) => {
     cluster: { parameters: { max_connections: 400 } },
     async pointsman(cluster) {
       await prepareDatabase(cluster);
-      return { ...movesConfig(cluster, directory, { wait: '10s' }), pools, hold, workers: 2 };
+      return { ...movesConfig(cluster, directory), pools, hold, workers: 2 };
     },
   });
   beforeAll(async () => {
-    const sections = movesConfig(lab.cluster, directory, { wait: '10s', mode: 'always' });
+    const sections = movesConfig(lab.cluster, directory, { mode: 'always' });
     const other = await startPointsman(configFor(lab.cluster, { ...sections, pools }));
     always = other;
     for (const pointsman of [lab.pointsman, other]) await pointsman.waitUntilReady();
@@ -134,7 +134,7 @@ describeOnEveryCluster('a switchover that others start', (on) => {
       const fleet = await Fleet.open(drivers, POOLED[on.kind], directory, to);
       try {
         const bench = load(to, 'scheduled');
-        await schedule(old, Date.now() + 8_000);
+        await schedule(old, Date.now() + 20_000);
         await pointsman.operate('/refresh', TOKEN);
         const isDone = async (): Promise<boolean> => (await cluster.leader()).name !== old.name;
         await cluster.waitUntil('the scheduled switchover', isDone, PATIENCE_MS);
@@ -171,7 +171,7 @@ describeOnEveryCluster('a switchover that others start', (on) => {
       const isCounted = async (): Promise<boolean> => COUNTED.test((await pointsman.admin('/switchover')).text);
       await pointsman.waitFor('the count of the sessions', isCounted, PATIENCE_MS);
       const admin = `127.0.0.1:${await pointsman.port('admin')}`;
-      const words = ['switchover', '--to', candidate.name, '--admin', admin, '--yes', '--transaction-timeout', '15s'];
+      const words = ['switchover', '--to', candidate.name, '--admin', admin, '--yes', '--transaction-timeout', '60s'];
       const command = new Command(words, { POINTSMAN_ADMIN_TOKEN: TOKEN });
       const areParked = async (): Promise<boolean> => (await parked(pointsman)) === idle.length;
       await pointsman.waitFor('parked sessions', areParked, PATIENCE_MS);

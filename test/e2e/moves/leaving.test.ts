@@ -52,7 +52,7 @@ describeOnEveryCluster('a member that leaves its pools', (on) =>
           write: { check: '/primary', on_leave: { operator: 'move' } },
           read: { ...read, relocate_after: '200ms', slow_start: 0 },
         };
-        config = { ...movesConfig(cluster, directory, { wait: '10s', park_timeout: '60s' }), pools };
+        config = { ...movesConfig(cluster, directory), pools };
         return config;
       },
     });

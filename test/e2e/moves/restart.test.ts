@@ -29,7 +29,7 @@ describeOnEveryCluster('a restart that moves sessions', (on) => {
   const lab = on.clusterWithPointsman({
     async pointsman(cluster) {
       await prepareDatabase(cluster);
-      return { ...movesConfig(cluster, directory, { wait: '10s' }), workers: 2 };
+      return { ...movesConfig(cluster, directory), workers: 2 };
     },
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));

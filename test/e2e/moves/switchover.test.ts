@@ -42,7 +42,7 @@ describeOnEveryCluster('G24: a planned switchover that moves sessions', (on) => 
     cluster: { parameters: { max_connections: 400 }, maximumLagOnFailoverBytes: 64 * MB },
     async pointsman(cluster) {
       await prepareDatabase(cluster);
-      return { ...movesConfig(cluster, directory, { wait: '10s' }), workers: WORKERS[on.kind] };
+      return { ...movesConfig(cluster, directory), workers: WORKERS[on.kind] };
     },
   });
   beforeAll(async () => {

@@ -10,6 +10,7 @@ import type { DrivenSession, RunningProgram } from './driven-session.ts';
 import { prependHostAccess } from './host-access.ts';
 import { inTheGap, journeyOf, move } from './move.ts';
 import { besideLab, MOVES_WHEN_DRAINED, movingLab } from './moving-lab.ts';
+import { TOKEN } from './prepared-database.ts';
 import { nodePostgres, psql, psycopg2 } from './programs.ts';
 
 const BACKEND = 'select pg_backend_pid()';
@@ -60,11 +61,11 @@ const AFTER: Readonly<Record<string, string>> = {
 export function describeChanges(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
   describeOnSandbox(`changes before a move, PostgreSQL ${version}`, (on) => {
     const lab = movingLab(on, { cluster: { postgres }, moves: { md5: true }, pointsman: MOVES_WHEN_DRAINED });
-    /** It has the verifier of `app` alone, and little patience. */
+    /** It has the verifier of `app` alone. */
     const withFile = besideLab(lab, async () => ({
-      moves: { verifiers: { file: await userlist(lab.cluster, lab.directory) }, park_timeout: '2s' },
-      pointsman: MOVES_WHEN_DRAINED,
+      moves: { verifiers: { file: await userlist(lab.cluster, lab.directory) } },
     }));
+    const impatient = besideLab(lab, async () => ({ moves: { park_timeout: '1s' }, pointsman: MOVES_WHEN_DRAINED }));
     const running: RunningProgram[] = [];
     let roles = 0;
 
@@ -207,13 +208,12 @@ export function describeChanges(version: string, postgres: NonNullable<SandboxCl
     });
 
     it('ends with the reason: there is no next server in time', async () => {
-      const program = nodePostgres().start(lab.directory, await lab.target(withFile()));
+      const program = nodePostgres().start(lab.directory, await lab.target(impatient()));
       running.push(program);
       const session = await program.open('impatient');
       const { name: member } = await lab.cluster.leader();
-      await inTheGap(withFile(), { session: session.name, member }, () =>
-        withFile().waitFor('the end at the client', () => session.events.includes('end')),
-      );
+      await impatient().operate(`/members/${member}/drain`, TOKEN);
+      await impatient().waitFor('the end at the client', () => session.events.includes('end'));
       expect(session.events[0]).toMatch(/^error 57P01 pointsman: /);
       expect(session.events[0]).toContain('(move_timeout)');
     });

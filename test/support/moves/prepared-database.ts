@@ -66,7 +66,9 @@ export function movesConfig(
       roles: [cluster.app.user, 'svc_*'],
       verifiers: { user: LOOKUP.user, password_file: file, database: cluster.app.database },
       settings: [COMPUTED],
-      wait: '5s',
+      // Longer than a slow machine needs.
+      wait: '60s',
+      park_timeout: '120s',
       ...more,
     },
   };
