@@ -11,7 +11,7 @@ import { waitForCandidates } from '../../support/clusters/candidates.ts';
 import { describeOnEveryCluster } from '../../support/clusters/describe-on-clusters.ts';
 import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.ts';
 import { Fleet } from '../../support/moves/fleet.ts';
-import { rowsOf, startPgbench } from '../../support/moves/pgbench.ts';
+import { rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
 import type { RunningPgbench } from '../../support/moves/pgbench.ts';
 import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
 import { programs } from '../../support/moves/programs.ts';
@@ -113,7 +113,7 @@ describeOnEveryCluster('a switchover that others start', (on) => {
           const ends = Object.keys(found.reasons).filter((reason) => !REASONS.has(reason));
           expect([ends, errors.filter((text) => !WORDS.test(text))]).toEqual([[], []]);
           // A client that lost its server does not know about one row.
-          const rows = await stored(source);
+          const rows = await storedRows(lab.cluster, source);
           expect(rows).toBeGreaterThanOrEqual(acknowledged);
           expect(rows).toBeLessThanOrEqual(acknowledged + errors.length);
         }
@@ -145,7 +145,7 @@ describeOnEveryCluster('a switchover that others start', (on) => {
           expect({ driver, kept, errors, changed }).toEqual({ driver, kept: sessions, errors: [], changed: [] });
         }
         expect(result.errors, pointsman.explain()).toEqual([]);
-        expect(await stored('scheduled')).toBe(rowsOf('simple', result));
+        expect(await storedRows(lab.cluster, 'scheduled')).toBe(rowsOf('simple', result));
       } finally {
         await fleet.stop();
       }
@@ -219,12 +219,6 @@ describeOnEveryCluster('a switchover that others start', (on) => {
 
   function load(to: ProgramTarget, source: string): RunningPgbench {
     return startPgbench(to, { mode: 'simple', clients: CLIENTS, directory, source });
-  }
-
-  async function stored(source: string): Promise<number> {
-    const { name } = await lab.cluster.leader();
-    const [row] = await lab.cluster.sql(name, `select count(*)::int as n from loaded where source = '${source}'`);
-    return Number(row?.['n']);
   }
 });
 

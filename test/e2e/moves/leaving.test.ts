@@ -11,7 +11,7 @@ import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.
 import { serverName } from '../../support/clusters/server-name.ts';
 import { Fleet } from '../../support/moves/fleet.ts';
 import { listSessions } from '../../support/moves/move.ts';
-import { rowsOf, startPgbench } from '../../support/moves/pgbench.ts';
+import { rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
 import type { RunningPgbench } from '../../support/moves/pgbench.ts';
 import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
 import { programs } from '../../support/moves/programs.ts';
@@ -159,10 +159,7 @@ describeOnEveryCluster('a member that leaves its pools', (on) =>
       const result = await bench?.finish();
       if (result === undefined) throw new Error('no pgbench');
       expect([result.errors, readers?.problems()], pointsman.explain()).toEqual([[], []]);
-      const { name } = await cluster.leader();
-      const text = `select count(*)::int as n from loaded where source = '${sourceName()}'`;
-      const [row] = await cluster.sql(name, text);
-      expect(row).toEqual({ n: rowsOf('simple', result) });
+      expect(await storedRows(cluster, sourceName())).toBe(rowsOf('simple', result));
       for (const fleet of fleets) {
         for (const { driver, kept, errors, changed } of await fleet.judge('anywhere')) {
           expect({ driver, kept, errors, changed }).toEqual({ driver, kept: POOLED, errors: [], changed: [] });

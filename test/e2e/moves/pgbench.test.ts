@@ -6,7 +6,7 @@ import type { SandboxClusterOptions } from '../../support/clusters/sandbox-clust
 import { whyNoTool } from '../../support/applications/client-tools.ts';
 import { listSessions, moveSession } from '../../support/moves/move.ts';
 import { type MovingLab, movingLab } from '../../support/moves/moving-lab.ts';
-import { PGBENCH_MODES, rowsOf, startPgbench } from '../../support/moves/pgbench.ts';
+import { PGBENCH_MODES, rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
 import { whyNoSystemPostgres } from '../../support/moves/system-postgres.ts';
 import { rounds } from '../../support/runner/ci.ts';
 import { describeUnless, itUnless } from '../../support/runner/unless-missing.ts';
@@ -43,7 +43,7 @@ function pgbenchTests(lab: MovingLab): void {
       const result = await bench.finish();
       console.log(`pgbench, ${mode}:`, result, Object.fromEntries(outcomes));
       expect(result.errors).toEqual([]);
-      expect(await stored(mode)).toBe(rowsOf(mode, result));
+      expect(await storedRows(lab.cluster, mode)).toBe(rowsOf(mode, result));
       expect(outcomes.get('moved') ?? 0).toBeGreaterThanOrEqual(CLIENTS);
       expect([...outcomes.keys()].filter((outcome) => outcome.startsWith('failed'))).toEqual([]);
     });
@@ -53,11 +53,5 @@ function pgbenchTests(lab: MovingLab): void {
     return (await listSessions(lab.moving)).filter(
       ({ application, state }) => application === 'pgbench' && state !== 'closing',
     );
-  }
-
-  async function stored(source: string): Promise<number> {
-    const { name } = await lab.cluster.leader();
-    const [row] = await lab.cluster.sql(name, `select count(*)::int as n from loaded where source = '${source}'`);
-    return Number(row?.['n']);
   }
 }

@@ -12,7 +12,7 @@ import { HeldSession } from '../../support/applications/held-session.ts';
 import { describeOnEveryCluster } from '../../support/clusters/describe-on-clusters.ts';
 import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.ts';
 import { Fleet } from '../../support/moves/fleet.ts';
-import { rowsOf, startPgbench } from '../../support/moves/pgbench.ts';
+import { rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
 import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
 import { nodePostgres } from '../../support/moves/programs.ts';
 import { Command } from '../../support/processes/command.ts';
@@ -68,7 +68,7 @@ describeOnEveryCluster('a restart that moves sessions', (on) => {
           expect(verdict, pointsman.explain()).toMatchObject({ kept: POOLED, errors: [], changed: [] });
         }
         expect([result.errors, readers.problems()], pointsman.explain()).toEqual([[], []]);
-        expect(await stored('restart')).toBe(rowsOf('prepared', result));
+        expect(await storedRows(lab.cluster, 'restart')).toBe(rowsOf('prepared', result));
       } finally {
         await readers.stop();
         await Promise.all(fleets.map((fleet) => fleet.stop()));
@@ -129,11 +129,5 @@ describeOnEveryCluster('a restart that moves sessions', (on) => {
       return String(row?.['time']);
     });
     return Promise.all(asked);
-  }
-
-  async function stored(source: string): Promise<number> {
-    const { name } = await lab.cluster.leader();
-    const [row] = await lab.cluster.sql(name, `select count(*)::int as n from loaded where source = '${source}'`);
-    return Number(row?.['n']);
   }
 });

@@ -12,7 +12,7 @@ import { describeOnEveryCluster } from '../../support/clusters/describe-on-clust
 import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.ts';
 import { Fleet } from '../../support/moves/fleet.ts';
 import { listSessions } from '../../support/moves/move.ts';
-import { PGBENCH_MODES, rowsOf, startPgbench } from '../../support/moves/pgbench.ts';
+import { PGBENCH_MODES, rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
 import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
 import { programs } from '../../support/moves/programs.ts';
 import { Command } from '../../support/processes/command.ts';
@@ -100,7 +100,7 @@ describeOnEveryCluster('G24: a planned switchover that moves sessions', (on) => 
         for (const { mode, result } of results) {
           console.log(`pgbench, ${mode}:`, result);
           expect(result.errors, pointsman.explain()).toEqual([]);
-          expect(await stored(mode)).toBe(rowsOf(mode, result));
+          expect(await storedRows(lab.cluster, mode)).toBe(rowsOf(mode, result));
         }
         // Without moves each session ends: this test can fail.
         for (const { driver, kept, sessions, errors } of verdicts.plain) {
@@ -112,10 +112,4 @@ describeOnEveryCluster('G24: a planned switchover that moves sessions', (on) => 
     },
     180_000,
   );
-
-  async function stored(source: string): Promise<number> {
-    const { name } = await lab.cluster.leader();
-    const [row] = await lab.cluster.sql(name, `select count(*)::int as n from loaded where source = '${source}'`);
-    return Number(row?.['n']);
-  }
 });

@@ -8,6 +8,7 @@ import type { DrivenSession, RunningProgram } from './driven-session.ts';
 import { type Feature, FEATURES, shownState } from './features.ts';
 import { findSession, inTheGap, move } from './move.ts';
 import { besideLab, MOVES_WHEN_DRAINED, type MovingLab, movingLab } from './moving-lab.ts';
+import { storedRows } from './pgbench.ts';
 import { TOKEN } from './prepared-database.ts';
 import { type KnownProgram, programs } from './programs.ts';
 import type { PointsmanProcess } from '../processes/pointsman-process.ts';
@@ -63,11 +64,11 @@ function driverTests(lab: MovingLab, encrypted: () => PointsmanProcess, program:
         const asked = session.value(`insert into loaded (source) values ('${session.name}') returning source`);
         asked.catch(() => undefined);
         await untilWaiting();
-        expect(await stored(member, session.name)).toBe(0);
+        expect(await storedRows(lab.cluster, session.name)).toBe(0);
         return { asked };
       });
       expect(await answer.asked).toBe(session.name);
-      expect(await stored(member, session.name)).toBe(1);
+      expect(await storedRows(lab.cluster, session.name)).toBe(1);
       expect(await session.value(BACKEND)).not.toBe(backend);
       expect(await session.ask('execute', 'gap', 41)).toBe('42');
       expect(session.events).toEqual([]);
@@ -112,11 +113,6 @@ function driverTests(lab: MovingLab, encrypted: () => PointsmanProcess, program:
     }
     expect(kept).toEqual([]);
   });
-
-  async function stored(member: string, source: string): Promise<number> {
-    const [row] = await lab.cluster.sql(member, `select count(*)::int as n from loaded where source = '${source}'`);
-    return Number(row?.['n']);
-  }
 }
 
 async function expectKept(feature: Feature, session: DrivenSession, pointsman: PointsmanProcess): Promise<void> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { startTool, type ToolTarget } from '../applications/client-tools.ts';
+import type { ClusterUnderTest } from '../clusters/cluster-under-test.ts';
 
 export type PgbenchMode = 'simple' | 'extended' | 'prepared' | 'pipeline';
 
@@ -39,6 +40,13 @@ function scriptOf(mode: PgbenchMode, source: string): string {
 
 export function rowsOf(mode: PgbenchMode, { acknowledged }: PgbenchResult): number {
   return mode === 'pipeline' ? 2 * acknowledged : acknowledged;
+}
+
+/** Of this source, on the primary. */
+export async function storedRows(cluster: ClusterUnderTest, source: string): Promise<number> {
+  const { name } = await cluster.leader();
+  const [row] = await cluster.sql(name, `select count(*)::int as n from loaded where source = '${source}'`);
+  return Number(row?.['n']);
 }
 
 export interface RunningPgbench {
