@@ -64,6 +64,8 @@ export interface ProxyLab {
   address(pool: string): Address;
   /** Decides anew: the table, then synchronously the actions, as the monitor does. */
   decide(pools: Readonly<Record<string, PoolPicture>>): void;
+  /** A reload of the configuration: that of a lab without options, but for these changes. */
+  reload(changes?: Partial<ProxyPolicy>): Promise<void>;
   closed(): readonly Closed[];
   reasons(): readonly string[];
   /** A client that has sent its startup message and waits for no answer. */
@@ -100,6 +102,7 @@ const MOVES: MovesPolicy = {
   onStays: 'drain',
 };
 
+const ANYWHERE: Address = { host: '127.0.0.1', port: 0 };
 const BRANCH_CONNECT: BranchConnectPolicy = { attemptTimeoutMs: 5_000, budgetMs: 30_000 };
 
 export async function startProxyLab(options: ProxyLabOptions = {}): Promise<ProxyLab> {
@@ -111,7 +114,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
   const moves = options.moves && { ...MOVES, ...options.moves };
   const proxy = createProxy({
     pools,
-    listeners: pools.map(({ name }) => ({ address: { host: '127.0.0.1', port: 0 }, pool: name })),
+    listeners: pools.map(({ name }) => ({ address: ANYWHERE, pool: name })),
     client: { ...LAB_POLICY.client, ...options.client },
     backend: { ...LAB_POLICY.backend, ...options.backend },
     hold: { ...LAB_POLICY.hold, ...options.hold },
@@ -156,6 +159,13 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
       const previous = table;
       table = aTableOf({ ...holding, ...pictures });
       proxy.tableChanged(planActions({ ...aPolicy({ pools }), moves }, previous, table));
+    },
+    async reload(changes) {
+      const standard = [aWritePool(), aPool()];
+      const listeners = standard.map(({ name }) => ({ address: ANYWHERE, pool: name }));
+      const prepared = await proxy.prepare({ pools: standard, listeners, ...LAB_POLICY, ...changes });
+      if (prepared.kind === 'failed') throw new Error(prepared.message);
+      prepared.apply();
     },
     closed,
     reasons: () => closed().map(({ reason }) => reason),

@@ -23,6 +23,13 @@ export const DEMOTED: Standing = {
   why: { code: 'wrong_role', detail: 'is a replica' },
 };
 
+/** Its sessions leave before it stops. */
+export const HANDING_OVER = {
+  kind: 'leave',
+  cause: 'switchover',
+  why: { code: 'switchover_running', since: 0 },
+} as const satisfies Standing;
+
 export function aDecision({
   open = {},
   others = {},

@@ -3,11 +3,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { BranchLookup } from '../../../../src/model/branch.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
-import { LAB_POLICY, startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { SSL_REQUEST, aStartup, errorFields } from '../../../support/sockets/packets.ts';
 import { connectRaw } from '../../../support/sockets/raw-client.ts';
-import { aPool, aWritePool } from '../../../support/values/builders.ts';
 import { foundAt } from '../../../support/values/branches.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
@@ -61,18 +60,10 @@ test('a member that declined encryption gets nothing of a client whose branch is
   client.socket.end();
 });
 
-async function reload(changes: object): Promise<void> {
-  const pools = [aWritePool(), aPool()];
-  const listeners = pools.map(({ name }) => ({ address: ANYWHERE, pool: name }));
-  const prepared = await lab.proxy.prepare({ pools, listeners, ...LAB_POLICY, ...changes });
-  if (prepared.kind === 'failed') throw new Error(prepared.message);
-  prepared.apply();
-}
-
 test('a reload without branches leaves live sessions alone, and a target is a pool again', async () => {
   const client = await lab.connect('write', ASKS);
   await until('the session', () => client.received().length > 0);
-  await reload({});
+  await lab.reload();
   const other = await lab.connect('write', ASKS);
   expect(await until('the error', () => errorFields(other.received()))).toMatchObject({
     M: 'pointsman: unknown pool (unknown_pool)',
@@ -87,7 +78,7 @@ test('a reload that removes the listener ends the sessions that came there, a br
   const client = await lab.connect('write', ASKS);
   await until('the session', () => client.received().length > 0);
   const before = client.received().length;
-  await reload({ listeners: [{ address: ANYWHERE, pool: 'read' }] });
+  await lab.reload({ listeners: [{ address: ANYWHERE, pool: 'read' }] });
   await clock.advance(1_000);
   await until('the message', () => client.received().length > before);
   client.socket.end();

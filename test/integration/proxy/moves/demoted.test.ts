@@ -11,16 +11,9 @@ import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { TERMINATE } from '../../../support/sockets/messages.ts';
 import { aWritePool } from '../../../support/values/builders.ts';
-import { DEMOTED } from '../../../support/values/tables.ts';
+import { DEMOTED, HANDING_OVER } from '../../../support/values/tables.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
-
-const SWITCHOVER: Standing = {
-  kind: 'leave',
-  cause: 'switchover',
-  why: { code: 'switchover_running', since: 0 },
-  limitMs: 10_000,
-};
 
 let clock: ManualClock;
 let lab: ProxyLab;
@@ -117,7 +110,7 @@ test('in the mode planned it is asked', async () => {
 test('a primary that hands over can be asked: its answer proves more', async () => {
   await start('always');
   await idleForLong();
-  leave(SWITCHOVER);
+  leave(HANDING_OVER);
   await until('the park', () => causes().length > 0);
   expect([causes(), asked()]).toEqual([['switchover'], 2]);
 });

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { WalSample } from '../../../../src/core/coverage.ts';
-import type { Standing } from '../../../../src/core/standing.ts';
 import type { PostgresServer } from '../../../../src/sandbox/postgres/server.ts';
 import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
@@ -19,10 +18,10 @@ import {
   startAs,
   startReplication,
 } from '../../../support/sandbox/postgres.ts';
+import { HANDING_OVER } from '../../../support/values/tables.ts';
 import { until } from '../../../support/waiting/until.ts';
 
 const LIMIT_MS = 30_000;
-const LEAVING: Standing = { kind: 'leave', cause: 'switchover', why: { code: 'switchover_running', since: 0 } };
 
 interface Scene {
   readonly lab: ProxyLab;
@@ -35,7 +34,7 @@ interface Scene {
 }
 
 async function park({ lab, first }: Scene): Promise<void> {
-  lab.decide({ write: { others: { [first.name]: { address: addressOf(first), standing: LEAVING } } } });
+  lab.decide({ write: { others: { [first.name]: { address: addressOf(first), standing: HANDING_OVER } } } });
   await until('the park', () => lab.events.some(({ kind }) => kind === 'session_parked'), LIMIT_MS);
 }
 

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type Connection } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Standing } from '../../../../src/core/standing.ts';
 import { verifierOpener } from '../../../../src/verifiers/open-verifiers.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
@@ -15,6 +14,7 @@ import { describeUnless } from '../../../support/runner/unless-missing.ts';
 import { startLoginServer } from '../../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../../support/sandbox/login-server.ts';
 import { ask } from '../../../support/sandbox/postgres.ts';
+import { HANDING_OVER } from '../../../support/values/tables.ts';
 import { systemClock } from '../../../support/waiting/system-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
@@ -27,7 +27,6 @@ declare module 'pg' {
 
 const PATIENCE_MS = 20_000;
 const PROTOCOL_3_2 = 0x00030002;
-const LEAVING: Standing = { kind: 'leave', cause: 'switchover', why: { code: 'switchover_running', since: 0 } };
 const TWICE = { name: 'twice', text: 'select $1::int * 2 as n' };
 const SUM = 'select sum(n)::int as sum from (values (1), (2)) as v(n)';
 
@@ -83,7 +82,7 @@ describeUnless(await whyNoOlderPostgres(), 'moves between the PostgreSQL of the 
 
   /** The session's server leaves, and the other one is the primary then. */
   async function upgrade(from: 'system' | 'embedded', to: 'system' | 'embedded'): Promise<void> {
-    lab.decide({ write: { others: { [from]: { address: address(from), standing: LEAVING } } } });
+    lab.decide({ write: { others: { [from]: { address: address(from), standing: HANDING_OVER } } } });
     await until('the park', () => lab.events.some(({ kind }) => kind === 'session_parked'), PATIENCE_MS);
     await writeBeyond(from, to);
     lab.decide({ write: { open: { [to]: address(to) } } });

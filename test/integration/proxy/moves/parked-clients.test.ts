@@ -5,21 +5,15 @@ import type { Standing } from '../../../../src/core/standing.ts';
 import type { RelayMode } from '../../../../src/model/policy.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
-import { LAB_POLICY, startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { COMMAND_COMPLETE, QUERY, TERMINATE, readyForQuery } from '../../../support/sockets/messages.ts';
 import { errorFields } from '../../../support/sockets/packets.ts';
 import type { RawClient } from '../../../support/sockets/raw-client.ts';
-import { aPool, aWritePool } from '../../../support/values/builders.ts';
+import { HANDING_OVER } from '../../../support/values/tables.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
-const LEAVING: Standing = {
-  kind: 'leave',
-  cause: 'switchover',
-  why: { code: 'switchover_running', since: 0 },
-  limitMs: 10_000,
-};
 const DEAD: Standing = { kind: 'leave', cause: 'dead', why: { code: 'refused' } };
 const RUN = { timeline: 1, startedAt: 'monday' };
 const ANSWER = Buffer.concat([COMMAND_COMPLETE, readyForQuery('I')]);
@@ -78,7 +72,7 @@ function leave(standing: Standing): void {
 }
 
 async function park(): Promise<void> {
-  leave(LEAVING);
+  leave(HANDING_OVER);
   await until('the park', () => count('session_parked') === 1);
   await until('the end of the old connection', () => one.open() === 0);
 }
@@ -170,10 +164,7 @@ test('its time is over: it reads why', async () => {
 test('a reload removes `moves`: it goes on all the same', async () => {
   await start();
   await park();
-  const listeners = ['write', 'read'].map((pool) => ({ address: { host: '127.0.0.1', port: 0 }, pool }));
-  const prepared = await lab.proxy.prepare({ pools: [aWritePool(), aPool()], listeners, ...LAB_POLICY });
-  if (prepared.kind === 'failed') throw new Error(prepared.message);
-  prepared.apply();
+  await lab.reload();
   client.socket.write(QUERY);
   open();
   await until('the answer', () => said().length > 0);

@@ -1,26 +1,19 @@
 // Requests to move a session at any moment of its life: they share one question and one way, and each is answered.
 // Nothing of a session that ends meanwhile stays (`lab.end` waits for the last timer).
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Standing } from '../../../../src/core/standing.ts';
 import type { MovesPolicy } from '../../../../src/model/moves.ts';
 import { LONGEST_QUESTION_MS } from '../../../../src/reports/session-move.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
-import { LAB_POLICY, startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { COMMAND_COMPLETE, QUERY, readyForQuery } from '../../../support/sockets/messages.ts';
 import type { RawClient } from '../../../support/sockets/raw-client.ts';
-import { aPool, aWritePool } from '../../../support/values/builders.ts';
+import { HANDING_OVER } from '../../../support/values/tables.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
 const ANSWER = Buffer.concat([COMMAND_COMPLETE, readyForQuery('I')]);
-const LEAVING: Standing = {
-  kind: 'leave',
-  cause: 'switchover',
-  why: { code: 'switchover_running', since: 0 },
-  limitMs: 10_000,
-};
 
 let clock: ManualClock;
 let lab: ProxyLab;
@@ -53,7 +46,7 @@ function open(): void {
 }
 
 async function park(): Promise<void> {
-  lab.decide({ write: { others: { 'pg-1': { address: one.address, standing: LEAVING } } } });
+  lab.decide({ write: { others: { 'pg-1': { address: one.address, standing: HANDING_OVER } } } });
   await until('the park', () => count('session_parked') === count('session_opened'));
 }
 
@@ -109,10 +102,7 @@ test('a reload removes `moves` while the server is asked: the session stays', as
   await connect();
   one.last().socket.pause();
   const stayed = lab.proxy.move(1);
-  const listeners = ['write', 'read'].map((pool) => ({ address: { host: '127.0.0.1', port: 0 }, pool }));
-  const prepared = await lab.proxy.prepare({ pools: [aWritePool(), aPool()], listeners, ...LAB_POLICY });
-  if (prepared.kind === 'failed') throw new Error(prepared.message);
-  prepared.apply();
+  await lab.reload();
   one.last().socket.resume();
   expect(await stayed).toMatchObject({ kind: 'stayed', reason: 'role_not_configured' });
   expect(lab.reasons()).toEqual([]);
