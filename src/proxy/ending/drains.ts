@@ -1,6 +1,6 @@
 // Owns the endings that can wait. A drain ends its sessions one by one, each between two of its transactions, and the
-// rest at its deadline, unless the sessions may stay by then. Evictions (`evict.ts`), listeners and pools that a reload
-// removed, and the shutdown of the process are drains. All of them share one limit on endings per second.
+// rest at its deadline, unless the sessions may stay by then. Evictions (`evict.ts`), and listeners and pools that a
+// reload removed, are drains. They share one limit on endings per second with the shutdown of the process.
 import type { Clock } from '../../model/instant.ts';
 import type { RegisteredSession } from '../session-registry.ts';
 import { Parking } from './parking.ts';
