@@ -219,7 +219,7 @@ export class WithoutWarning implements Reader, KnownSession {
     const session = this.#session;
     const at = host.assignment();
     const policy = pool(host.pool);
-    if (at === undefined || policy?.exclusive !== true || policy.check.family !== 'primary') return false;
+    if (at === undefined || policy === undefined || !isOfPrimary(policy)) return false;
     if (!host.isIdle() || told.member !== at.member || session.interposed.memory.isInDoubt()) return false;
     const proof = proofOf(told, wal().samples.get(told.member) ?? []);
     this.#loss = { told, proof, at: clock.now() };
