@@ -94,14 +94,14 @@ export class Parking {
   #next(): ParkingSession | undefined {
     for (;;) {
       const session = this.#nextPaused() ?? this.#idle.pop();
-      if (session === undefined && !this.#isNextTurn()) return undefined;
+      if (session === undefined && !this.#leavesTurnToBusy()) return undefined;
       if (session?.isIdle() === true) return session;
       if (session !== undefined) this.#await(session);
     }
   }
 
-  /** No idle session is left to be asked. True: the turn of the busy ones has just begun. */
-  #isNextTurn(): boolean {
+  /** To be called when no idle session is left to be asked. True: the turn of the busy ones has just begun. */
+  #leavesTurnToBusy(): boolean {
     if (this.#isTurnOfBusy) return false;
     if (this.#asking === 0) this.#beginTurnOfBusy();
     else this.#turnOfBusyIn(LAST_ANSWERS_MS);
