@@ -16,7 +16,8 @@ const STATES = SESSION_STATES.filter((state) => state !== 'closed');
 const SESSIONS_HELP = `
 The list needs the admin token, because it names users and addresses. STATE is idle, busy (a request has no complete
 answer), in transaction or failed transaction for a session with a member; SINCE is the time in the state that --state
-knows. A wide terminal shows more columns, --json shows all.
+knows. A session that is parked or moving has left the member before the arrow, and SINCE is the time since then. A wide
+terminal shows more columns, --json shows all.
 Exit codes: 0 success, 1 failure, or a worker did not answer, 2 wrong usage.`;
 
 const KILL_HELP = `
@@ -43,7 +44,7 @@ export function describeSessions(
 ): void {
   const list = remote('sessions', 'List the live sessions, the oldest first')
     .option('--pool <name>', 'only this pool')
-    .option('--member <name>', 'only this member')
+    .option('--member <name>', 'only sessions on this member, on their way to it, or parked since they left it')
     .option('--client <address>', 'only this client: ADDRESS or ADDRESS:PORT')
     .addOption(new Option('--state <state>', 'only this state').choices(STATES))
     .option('--limit <count>', 'at most so many (default: 100, at most 1000)')
