@@ -1,11 +1,8 @@
 // The primary is lost without warning, with `moves.mode: always`: idle sessions go on at the next primary, and their
 // clients notice nothing; a session that may have been told what is lost ends with the reason. Logins with SCRAM, two
 // workers.
-import { mkdtemp, rm } from 'node:fs/promises';
 import { kill } from 'node:process';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeAll, expect, it } from 'vitest';
 import { HeldSession } from '../support/applications/held-session.ts';
 import { CREATE_KEYS, startUniqueWriters } from '../support/applications/unique-writers.ts';
 import type { ClusterUnderTest } from '../support/clusters/cluster-under-test.ts';
@@ -15,6 +12,7 @@ import { SERVER_NAME, serverName } from '../support/clusters/server-name.ts';
 import { Fleet } from '../support/moves/fleet.ts';
 import { movesConfig, prepareDatabase } from '../support/moves/prepared-database.ts';
 import { programs } from '../support/moves/programs.ts';
+import { temporaryDirectory } from '../support/moves/temporary-directory.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
 import { monotonicMs } from '../support/patroni/wait.ts';
 import { itUnless } from '../support/runner/unless-missing.ts';
@@ -51,13 +49,12 @@ async function beIdle(): Promise<void> {
 }
 
 describeOnEveryCluster('a primary that is lost without warning', (on) => {
-  let directory = '';
+  const directory = temporaryDirectory();
   const sessions: HeldSession[] = [];
   /** A killed member. */
   let dead: string | undefined;
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-    for (const program of known) if (program.missing === undefined) await program.prepare(directory);
+    for (const program of known) if (program.missing === undefined) await program.prepare(directory.path);
   });
   const lab = on.clusterWithPointsman({
     cluster: { members: 2 },
@@ -65,7 +62,7 @@ describeOnEveryCluster('a primary that is lost without warning', (on) => {
     async pointsman(cluster) {
       await prepareDatabase(cluster);
       return {
-        ...movesConfig(cluster, directory, { mode: 'always' }),
+        ...movesConfig(cluster, directory.path, { mode: 'always' }),
         workers: 2,
         hold: { client_timeout: '90s', outage_timeout: '120s' },
       };
@@ -74,7 +71,6 @@ describeOnEveryCluster('a primary that is lost without warning', (on) => {
   afterEach(async () => {
     for (const session of sessions.splice(0)) await session.close();
   });
-  afterAll(() => rm(directory, { recursive: true, force: true }));
 
   it(
     'G24: ends the session that was told of the lost row, and the idle one goes on',
@@ -116,7 +112,7 @@ describeOnEveryCluster('a primary that is lost without warning', (on) => {
       const { cluster, pointsman } = lab;
       const { old, standby } = await healthy();
       const target = { port: await pointsman.port('write'), as: cluster.app, sslmode: 'disable' as const };
-      const fleet = await Fleet.open(known, OF_EACH_DRIVER, directory, target);
+      const fleet = await Fleet.open(known, OF_EACH_DRIVER, directory.path, target);
       await cluster.patchConfig({ synchronous_mode: true });
       try {
         const inStep = "select 1 from pg_stat_replication where sync_state = 'sync'";

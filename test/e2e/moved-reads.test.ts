@@ -1,9 +1,6 @@
 // Read sessions go on at another member when theirs lags, was promoted, served as the fallback, or is drained by the
 // operator. Their clients notice nothing, and none of them ever goes back in time. Logins with SCRAM, two workers.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/io.ts';
 import { CounterReaders } from '../support/applications/counter-readers.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
@@ -11,6 +8,7 @@ import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts'
 import { serverName } from '../support/clusters/server-name.ts';
 import { writeWal } from '../support/clusters/write-wal.ts';
 import { movesConfig, prepareDatabase, TOKEN } from '../support/moves/prepared-database.ts';
+import { temporaryDirectory } from '../support/moves/temporary-directory.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
 import { Command } from '../support/processes/command.ts';
 import { median } from '../support/values/median.ts';
@@ -22,15 +20,12 @@ const COUNTER = 'select n from counter';
 const ON_LEAVE = { lagging: 'move', promoted: 'move', fallback_over: 'move', operator: 'move', tagged_out: 'move' };
 
 describeOnEveryCluster('read sessions that move', (on) => {
-  let directory = '';
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-  });
+  const directory = temporaryDirectory();
   const lab = on.clusterWithPointsman({
     async pointsman(cluster) {
       await prepareDatabase(cluster);
       return {
-        ...movesConfig(cluster, directory),
+        ...movesConfig(cluster, directory.path),
         workers: 2,
         pools: {
           read: {
@@ -45,7 +40,6 @@ describeOnEveryCluster('read sessions that move', (on) => {
     },
     sql: `create table counter (n int); insert into counter values (0)`,
   });
-  afterAll(() => rm(directory, { recursive: true, force: true }));
 
   async function count(): Promise<void> {
     const { name } = await lab.cluster.leader();

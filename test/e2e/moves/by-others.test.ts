@@ -1,8 +1,5 @@
 // Switchovers in which sessions move although `pointsman switchover` does not run: another tool asks the cluster, or
 // the cluster has scheduled one. And one that the cluster refuses when the sessions are parked already.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/io.ts';
 import { whyNoTool } from '../../support/applications/client-tools.ts';
@@ -16,6 +13,7 @@ import type { RunningPgbench } from '../../support/moves/pgbench.ts';
 import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
 import { programs } from '../../support/moves/programs.ts';
 import type { ProgramTarget } from '../../support/moves/programs.ts';
+import { temporaryDirectory } from '../../support/moves/temporary-directory.ts';
 import type { MemberAddress } from '../../support/patroni/member.ts';
 import { monotonicMs } from '../../support/patroni/wait.ts';
 import { Command } from '../../support/processes/command.ts';
@@ -49,29 +47,25 @@ const absent = drivers.flatMap(({ missing }) => missing ?? []).concat(whyNoTool(
 const missing = absent.length === 0 ? undefined : absent.join('; ');
 
 describeOnEveryCluster('a switchover that others start', (on) => {
-  let directory = '';
+  const directory = temporaryDirectory();
   let always: PointsmanProcess | undefined;
   const pools = { write: { check: '/primary', on_leave: { demoted: 'move' } }, read: { check: '/replica' } };
   const hold = { before_switchover: '8s', client_timeout: '120s', outage_timeout: '150s' };
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-  });
   const lab = on.clusterWithPointsman({
     cluster: { parameters: { max_connections: 400 } },
     async pointsman(cluster) {
       await prepareDatabase(cluster);
-      return { ...movesConfig(cluster, directory), pools, hold, workers: 2 };
+      return { ...movesConfig(cluster, directory.path), pools, hold, workers: 2 };
     },
   });
   beforeAll(async () => {
-    const sections = movesConfig(lab.cluster, directory, { mode: 'always' });
+    const sections = movesConfig(lab.cluster, directory.path, { mode: 'always' });
     const other = await startPointsman(configFor(lab.cluster, { ...sections, pools }));
     always = other;
     for (const pointsman of [lab.pointsman, other]) await pointsman.waitUntilReady();
   });
   afterAll(async () => {
     await always?.stop();
-    await rm(directory, { recursive: true, force: true });
   });
 
   itUnless(
@@ -84,7 +78,7 @@ describeOnEveryCluster('a switchover that others start', (on) => {
       const open = async (pointsman: PointsmanProcess, mode: 'planned' | 'always'): Promise<Side> => {
         await waitForMembers({ cluster, pointsman }, 'write', [old]);
         const to = await target(pointsman);
-        const fleet = await Fleet.open(drivers, POOLED[on.kind], directory, to);
+        const fleet = await Fleet.open(drivers, POOLED[on.kind], directory.path, to);
         const source = `asked-${mode}`;
         return { mode, pointsman, fleet, source, bench: load(to, source) };
       };
@@ -131,7 +125,7 @@ describeOnEveryCluster('a switchover that others start', (on) => {
       const { cluster, pointsman } = lab;
       const old = await healthy();
       const to = await target(pointsman);
-      const fleet = await Fleet.open(drivers, POOLED[on.kind], directory, to);
+      const fleet = await Fleet.open(drivers, POOLED[on.kind], directory.path, to);
       try {
         const bench = load(to, 'scheduled');
         await schedule(old, Date.now() + 20_000);
@@ -218,7 +212,7 @@ describeOnEveryCluster('a switchover that others start', (on) => {
   }
 
   function load(to: ProgramTarget, source: string): RunningPgbench {
-    return startPgbench(to, { mode: 'simple', clients: CLIENTS, directory, source });
+    return startPgbench(to, { mode: 'simple', clients: CLIENTS, directory: directory.path, source });
   }
 });
 

@@ -1,9 +1,6 @@
 // Sessions that move because their member leaves its pools, though it could still serve: an operator drains it, its
 // tags exclude it, or it is no member any more. No client sees an error, and no reader goes back in time.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { whyNoTool } from '../../support/applications/client-tools.ts';
 import { CounterReaders } from '../../support/applications/counter-readers.ts';
 import { describeOnEveryCluster } from '../../support/clusters/describe-on-clusters.ts';
@@ -16,6 +13,7 @@ import type { RunningPgbench } from '../../support/moves/pgbench.ts';
 import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
 import { programs } from '../../support/moves/programs.ts';
 import type { ProgramTarget } from '../../support/moves/programs.ts';
+import { temporaryDirectory } from '../../support/moves/temporary-directory.ts';
 import type { MemberAddress } from '../../support/patroni/member.ts';
 import { Command } from '../../support/processes/command.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';
@@ -34,16 +32,13 @@ const missing = absent.length === 0 ? undefined : absent.join('; ');
 
 describeOnEveryCluster('a member that leaves its pools', (on) =>
   describeUnless(missing, 'with pgbench', () => {
-    let directory = '';
+    const directory = temporaryDirectory();
     let config: Record<string, unknown> = {};
     let source = 0;
     let write: ProgramTarget;
     let fleets: readonly Fleet[] = [];
     let bench: RunningPgbench | undefined;
     let readers: CounterReaders | undefined;
-    beforeAll(async () => {
-      directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-    });
     const lab = on.clusterWithPointsman({
       async pointsman(cluster) {
         await prepareDatabase(cluster);
@@ -52,11 +47,10 @@ describeOnEveryCluster('a member that leaves its pools', (on) =>
           write: { check: '/primary', on_leave: { operator: 'move' } },
           read: { ...read, relocate_after: '200ms', slow_start: 0 },
         };
-        config = { ...movesConfig(cluster, directory), pools };
+        config = { ...movesConfig(cluster, directory.path), pools };
         return config;
       },
     });
-    afterAll(() => rm(directory, { recursive: true, force: true }));
 
     beforeEach(async () => {
       const { cluster, pointsman } = lab;
@@ -65,9 +59,14 @@ describeOnEveryCluster('a member that leaves its pools', (on) =>
       await waitForMembers(lab, 'read', await replicasOf(cluster));
       write = { port: await pointsman.port('write'), as: cluster.app, sslmode: 'disable' };
       const read = { ...write, port: await pointsman.port('read') };
-      fleets = await Promise.all([write, read].map((to) => Fleet.open(drivers, POOLED, directory, to)));
+      fleets = await Promise.all([write, read].map((to) => Fleet.open(drivers, POOLED, directory.path, to)));
       source += 1;
-      bench = startPgbench(write, { mode: 'simple', clients: CLIENTS, directory, source: sourceName() });
+      bench = startPgbench(write, {
+        mode: 'simple',
+        clients: CLIENTS,
+        directory: directory.path,
+        source: sourceName(),
+      });
       readers = await CounterReaders.open(READERS, 'select count(*) from loaded', { port: read.port, ...cluster.app });
     });
     afterEach(async () => {

@@ -1,10 +1,7 @@
 // Restarts in place with moves: `pointsman cluster restart` takes the sessions off a member before its PostgreSQL
 // stops. Those of a replica go on at another one; those of the primary wait, and go back to it. No client sees an
 // error.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/io.ts';
 import { whyNoTool } from '../../support/applications/client-tools.ts';
 import { CounterReaders } from '../../support/applications/counter-readers.ts';
@@ -15,6 +12,7 @@ import { Fleet } from '../../support/moves/fleet.ts';
 import { rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
 import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
 import { nodePostgres } from '../../support/moves/programs.ts';
+import { temporaryDirectory } from '../../support/moves/temporary-directory.ts';
 import { Command } from '../../support/processes/command.ts';
 import { itUnless } from '../../support/runner/unless-missing.ts';
 
@@ -22,17 +20,13 @@ const POOLED = 20;
 const READERS = 6;
 
 describeOnEveryCluster('a restart that moves sessions', (on) => {
-  let directory = '';
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-  });
+  const directory = temporaryDirectory();
   const lab = on.clusterWithPointsman({
     async pointsman(cluster) {
       await prepareDatabase(cluster);
-      return { ...movesConfig(cluster, directory), workers: 2 };
+      return { ...movesConfig(cluster, directory.path), workers: 2 };
     },
   });
-  afterAll(() => rm(directory, { recursive: true, force: true }));
 
   itUnless(
     whyNoTool('pgbench'),
@@ -46,10 +40,10 @@ describeOnEveryCluster('a restart that moves sessions', (on) => {
       const write = { port: await pointsman.port('write'), as: cluster.app, sslmode: 'disable' as const };
       const read = { ...write, port: await pointsman.port('read') };
       const fleets = [
-        await Fleet.open([nodePostgres()], POOLED, directory, write),
-        await Fleet.open([nodePostgres()], POOLED, directory, read),
+        await Fleet.open([nodePostgres()], POOLED, directory.path, write),
+        await Fleet.open([nodePostgres()], POOLED, directory.path, read),
       ];
-      const bench = startPgbench(write, { mode: 'prepared', clients: 4, directory, source: 'restart' });
+      const bench = startPgbench(write, { mode: 'prepared', clients: 4, directory: directory.path, source: 'restart' });
       const readers = await CounterReaders.open(READERS, 'select count(*) from loaded', {
         port: read.port,
         ...cluster.app,

@@ -1,9 +1,6 @@
 // The planned switchover with moves: idle pooled sessions of six drivers and pgbench in full load in every protocol. No
 // client sees an error, no session ends, and each acknowledged row is there. Beside it, before the same cluster, a
 // Pointsman without moves: its sessions end.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { EXIT } from '../../../src/cli/io.ts';
 import { whyNoTool } from '../../support/applications/client-tools.ts';
@@ -15,6 +12,7 @@ import { listSessions } from '../../support/moves/move.ts';
 import { PGBENCH_MODES, rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
 import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
 import { programs } from '../../support/moves/programs.ts';
+import { temporaryDirectory } from '../../support/moves/temporary-directory.ts';
 import { Command } from '../../support/processes/command.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../../support/processes/pointsman-process.ts';
@@ -32,17 +30,14 @@ const absent = known.flatMap(({ missing }) => missing ?? []).concat(whyNoTool('p
 const missing = absent.length === 0 ? undefined : absent.join('; ');
 
 describeOnEveryCluster('G24: a planned switchover that moves sessions', (on) => {
-  let directory = '';
+  const directory = temporaryDirectory();
   let plain: PointsmanProcess | undefined;
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-  });
   const lab = on.clusterWithPointsman({
     // The replicas of a busy machine may really lag behind a full load. This test is not about that.
     cluster: { parameters: { max_connections: 400 }, maximumLagOnFailoverBytes: 64 * MB },
     async pointsman(cluster) {
       await prepareDatabase(cluster);
-      return { ...movesConfig(cluster, directory), workers: WORKERS[on.kind] };
+      return { ...movesConfig(cluster, directory.path), workers: WORKERS[on.kind] };
     },
   });
   beforeAll(async () => {
@@ -51,11 +46,10 @@ describeOnEveryCluster('G24: a planned switchover that moves sessions', (on) => 
     plain = other;
     const leader = await lab.cluster.leader();
     for (const pointsman of [lab.pointsman, other]) await waitForMembers({ ...lab, pointsman }, 'write', [leader]);
-    for (const program of known) if (program.missing === undefined) await program.prepare(directory);
+    for (const program of known) if (program.missing === undefined) await program.prepare(directory.path);
   });
   afterAll(async () => {
     await plain?.stop();
-    await rm(directory, { recursive: true, force: true });
   });
 
   itUnless(
@@ -69,13 +63,13 @@ describeOnEveryCluster('G24: a planned switchover that moves sessions', (on) => 
       await waitForCandidates(lab);
       await waitForMembers(lab, 'read', await replicasOf(cluster));
       const fleets = {
-        moving: await Fleet.open(known, POOLED[on.kind], directory, target),
-        plain: await Fleet.open(known, WITHOUT_MOVES, directory, without),
+        moving: await Fleet.open(known, POOLED[on.kind], directory.path, target),
+        plain: await Fleet.open(known, WITHOUT_MOVES, directory.path, without),
       };
       try {
         const loads = PGBENCH_MODES.map((mode) => ({
           mode,
-          bench: startPgbench(target, { mode, clients: CLIENTS, directory, source: mode }),
+          bench: startPgbench(target, { mode, clients: CLIENTS, directory: directory.path, source: mode }),
         }));
         const wanted = fleets.moving.size + PGBENCH_MODES.length * CLIENTS;
         await pointsman.waitFor('every session', async () => (await listSessions(pointsman)).length >= wanted);

@@ -1,8 +1,5 @@
 // One PostgreSQL of the sandbox with two Pointsmans before it: one that moves sessions, and one that does not. For all
 // tests of a describe block.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import type { SandboxCluster, SandboxClusterOptions } from '../clusters/sandbox-cluster.ts';
 import type { ClusterWithPointsman } from '../clusters/cluster-with-pointsman.ts';
@@ -12,6 +9,7 @@ import { configFor } from '../processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../processes/pointsman-process.ts';
 import { movesConfig, prepareDatabase, TOKEN } from './prepared-database.ts';
 import type { ProgramTarget } from './programs.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 export interface MovingLab {
   readonly cluster: SandboxCluster;
@@ -43,16 +41,13 @@ export function movingLab(
   on: SandboxLab,
   { cluster = {}, moves = {}, pointsman = {} }: MovingLabOptions = {},
 ): MovingLab {
-  let directory = '';
+  const directory = temporaryDirectory();
   let plain: PointsmanProcess | undefined;
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-  });
   const lab: ClusterWithPointsman<SandboxCluster> = on.clusterWithPointsman({
     cluster: { members: 1, ...cluster },
     async pointsman(started) {
       await prepareDatabase(started);
-      return { ...pointsman, ...movesConfig(started, directory, moves) };
+      return { ...pointsman, ...movesConfig(started, directory.path, moves) };
     },
   });
   beforeAll(async () => {
@@ -62,7 +57,6 @@ export function movingLab(
   });
   afterAll(async () => {
     await plain?.stop();
-    await rm(directory, { recursive: true, force: true });
   });
   return {
     get cluster() {
@@ -76,7 +70,7 @@ export function movingLab(
       return plain;
     },
     get directory() {
-      return directory;
+      return directory.path;
     },
     async target(to, as = {}) {
       return { port: await to.port('write'), as: { ...lab.cluster.app, ...as }, sslmode: 'disable' };
