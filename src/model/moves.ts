@@ -57,6 +57,8 @@ export interface PreparedStatement {
   readonly isFromSql: boolean;
 }
 
+export type StatementDescription = Pick<PreparedStatement, 'parameterTypes' | 'resultColumns'>;
+
 /** The state of a session, as its server tells it between two transactions. */
 export interface CarriedState {
   /** Of pg_settings, those that the session has set; as `SHOW` writes them. */
@@ -68,6 +70,8 @@ export interface CarriedState {
   /** Custom settings that functions and row policies of the database name. Undefined: they were not asked for. */
   readonly namedSettings: readonly string[] | undefined;
   readonly prepared: readonly PreparedStatement[];
+  /** `refused`: by the session's own server, as it would refuse a Bind. Absent: there is none, or it was not asked. */
+  readonly unnamed?: StatementDescription | 'refused' | undefined;
   /** `none`: no SET ROLE. */
   readonly role: string;
   readonly sessionUser: string;

@@ -12,11 +12,13 @@ export const OUR_STATEMENT = '_pointsman';
 /** Of a request that the session's own limit of time ended before our guard was in force. */
 export const MOST_TRIES = 20;
 export const GUARD = 'guard';
+export const UNNAMED = 'the unnamed statement';
 /** No description of a statement is longer: 1,664 columns at most, and 65,535 parameters. Bytes. */
 export const LONGEST_DESCRIPTION = 1_000_000;
 /** The SQLSTATE query_canceled. */
 const CANCELED = '57014';
 
+const HEADER = 5;
 const READ_COMMITTED = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED';
 /** Of a question. Milliseconds. */
 const LIMITS_MS: Readonly<Record<string, number>> = { lock_timeout: 500, statement_timeout: 3_000 };
@@ -58,8 +60,6 @@ interface Due {
   readonly request: string;
   readonly onRow?: ((row: Row) => void) | undefined;
   readonly onDescription?: (description: Description) => void;
-  /** ReadyForQuery: an error before it is no failure. */
-  readonly isOptional?: boolean;
   /** ParseComplete: the statement is there until its CloseComplete. */
   readonly isOurs?: boolean;
 }
@@ -75,7 +75,6 @@ export class Pipeline {
   readonly #onNotification: (message: Uint8Array) => void;
   #parameterTypes: readonly number[] = [];
   #error: ServerError | undefined;
-  #errorInCycle: ServerError | undefined;
   #hasOurs = false;
   #isOver = false;
 
@@ -146,16 +145,17 @@ export class Pipeline {
     return this;
   }
 
-  /** A Parse message as a client sent it. An error of it is no failure: its statement is then not there. */
-  parseAgain(message: Uint8Array): this {
-    this.#parts.push(message);
-    this.#due.push({ type: '1', request: 'the unnamed statement' });
-    return this.sync(true);
+  /** The Parse message of an unnamed statement. `parameterTypes`: in place of its own, which may leave some open. */
+  parseAgain(message: Uint8Array, parameterTypes?: readonly number[]): this {
+    if (parameterTypes === undefined) this.#parts.push(message);
+    else this.#add('P', nameAndText(message), int16(parameterTypes.length), ...parameterTypes.map(int32));
+    this.#due.push({ type: '1', request: UNNAMED });
+    return this;
   }
 
-  sync(isOptional = false): this {
+  sync(): this {
     this.#add('S');
-    this.#due.push({ type: 'Z', request: 'the end', isOptional });
+    this.#due.push({ type: 'Z', request: 'the end' });
     return this;
   }
 
@@ -230,18 +230,12 @@ export class Pipeline {
     }
     this.#due.shift();
     if (due.isOurs) this.#hasOurs = type === '1';
-    if (type === 'Z') this.#endCycle(due, body);
+    // Only an idle server has read all: a transaction block is none of ours.
+    if (type === 'Z' && body?.[0] !== 0x49) this.#isOver = true;
     due.onDescription?.({
       parameterTypes: this.#parameterTypes,
       resultColumns: type === 'T' ? columnsOf(body) : undefined,
     });
-  }
-
-  /** Only an idle server has read all: a transaction block is none of ours. */
-  #endCycle({ isOptional }: Due, body: Uint8Array | undefined): void {
-    if (body?.[0] !== 0x49) this.#isOver = true;
-    if (isOptional !== true) this.#error ??= this.#errorInCycle;
-    this.#errorInCycle = undefined;
   }
 
   #readParameter(body: Uint8Array | undefined, bytes: Uint8Array): void {
@@ -260,7 +254,7 @@ export class Pipeline {
       this.#reader.putBack(bytes);
       return;
     }
-    this.#errorInCycle ??= error;
+    this.#error ??= error;
     while (this.#due.length > 0 && this.#due[0]?.type !== 'Z') this.#due.shift();
   }
 
@@ -268,6 +262,12 @@ export class Pipeline {
     const size = parts.reduce((sum, part) => sum + part.length, 4);
     this.#parts.push(text(type), int32(size), ...parts);
   }
+}
+
+/** Of the body of a Parse message, each with its NUL. */
+function nameAndText(message: Uint8Array): Uint8Array {
+  const textAt = message.indexOf(0, HEADER) + 1;
+  return message.subarray(HEADER, message.indexOf(0, textAt) + 1);
 }
 
 /** `V` is never translated. */

@@ -3,6 +3,7 @@
 import type { CarriedState } from '../model/moves.ts';
 import { encodeParameter } from './parameter-status.ts';
 import { joined } from './server-messages.ts';
+import type { CarriedUnnamed } from './session-restore.ts';
 import { StatementTexts } from './statement-texts.ts';
 import { UnnamedStatement } from './unnamed-statement.ts';
 
@@ -69,13 +70,26 @@ export class SessionMemory {
     return this.#unnamed?.message();
   }
 
+  /** Its text, with a character for each byte. */
+  unnamedText(): string | undefined {
+    return this.#unnamed?.text();
+  }
+
+  /** For a session that goes on with this state. */
+  carriedUnnamed({ unnamed }: CarriedState): CarriedUnnamed | undefined {
+    const message = this.unnamed();
+    if (message === undefined || unnamed === 'refused') return undefined;
+    return { message, encoding: this.told().get(ENCODING), description: unnamed };
+  }
+
   /** Of custom settings that the session may have. A library's own is one of them until the library is loaded. */
   names(): readonly string[] {
     return [...this.texts.names(), ...this.#carried];
   }
 
   /** The session has moved with this state. The next server need not show the names of all of it. */
-  carries({ settings, custom }: CarriedState): void {
+  carries({ settings, custom, unnamed }: CarriedState): void {
+    if (unnamed === 'refused') this.#unnamed?.forget();
     this.#carried = [...settings.keys(), ...custom.keys()].filter((name) => name.includes('.'));
   }
 

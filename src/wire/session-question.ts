@@ -11,6 +11,7 @@ import {
   Pipeline,
   TRANSACTION_SETTINGS,
   timeLimits,
+  UNNAMED,
 } from './pipeline.ts';
 import type { Description, ServerError } from './pipeline.ts';
 import { joined } from './server-messages.ts';
@@ -25,6 +26,8 @@ export interface QuestionOptions {
   readonly customNames: readonly string[];
   /** The custom settings that functions and row policies name are wanted as well, and their names. */
   readonly asksNamedSettings?: boolean;
+  /** The text of the unnamed statement. Undefined: there is none. */
+  readonly unnamedText?: string | undefined;
   /** A longer answer is not read. */
   readonly maxStateBytes: number;
 }
@@ -107,6 +110,12 @@ SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
  */
 const FETCHES = /^[\s;]*(?:fetch\b|(?:--|\/\*)[^]*\bfetch\b)/i;
 
+/**
+ * The server would refuse a Bind as well: what the text names is gone, is another thing, or may not be used; the
+ * columns have changed (0A000); there is no such statement (26000).
+ */
+const REFUSED = /^(?:42|3F|26|0A)/;
+
 /** Base64 with its line ends, and the frame around it. */
 const longestRow = (stateBytes: number): number => Math.ceil(stateBytes * 1.4) + 1_000;
 
@@ -121,6 +130,7 @@ export class SessionQuestion {
   #settings: string | undefined;
   #answer: string | undefined;
   readonly #descriptions: Description[] = [];
+  #unnamed: CarriedState['unnamed'];
   /** Before the last exchange: the result that it leads to. */
   #result: QuestionResult | undefined;
 
@@ -190,7 +200,8 @@ export class SessionQuestion {
   #resultOf(error: ServerError | undefined): QuestionResult {
     const before = this.#result;
     if (before?.kind === 'failed') return before;
-    if (error !== undefined) return failed('question_failed', `${error.sqlState} ${error.message}`);
+    if (before !== undefined && error?.request === UNNAMED && REFUSED.test(error.sqlState)) this.#unnamed = 'refused';
+    else if (error !== undefined) return failed('question_failed', `${error.sqlState} ${error.message}`);
     if (before?.kind === 'answered') return { kind: 'answered', state: this.#withDescriptions(before.state) };
     if (this.#answer === undefined || this.#settings === undefined) {
       return failed('too_much_state', `over ${this.#options.maxStateBytes} bytes`);
@@ -199,6 +210,8 @@ export class SessionQuestion {
     if (state === undefined) return failed('question_failed', 'the answer is not understood');
     const fetching = state.prepared.find(({ statement }) => FETCHES.test(statement));
     if (fetching !== undefined) return failed('unclear_statement', `${fetching.name}: it reads from a cursor`);
+    if (FETCHES.test(this.#options.unnamedText ?? ''))
+      return failed('unclear_statement', `${UNNAMED}: it reads from a cursor`);
     return { kind: 'answered', state };
   }
 
@@ -207,7 +220,8 @@ export class SessionQuestion {
    * as it would for its client, who may still know it with the columns of then.
    */
   #mustDescribe({ prepared }: CarriedState): boolean {
-    return this.#descriptions.length < prepared.length;
+    const isUnnamedDue = this.#options.unnamedText !== undefined && this.#unnamed === undefined;
+    return this.#descriptions.length < prepared.length || isUnnamedDue;
   }
 
   #describing({ prepared }: CarriedState): Pipeline {
@@ -217,6 +231,10 @@ export class SessionQuestion {
     for (const { name } of prepared) {
       pipeline.describe(`the statement ${name}`, name, (description) => this.#descriptions.push(description));
     }
+    // The last one: an error in it takes nothing from the others.
+    if (this.#options.unnamedText !== undefined) {
+      pipeline.describe(UNNAMED, '', (description) => (this.#unnamed = description));
+    }
     return pipeline.sync();
   }
 
@@ -225,7 +243,7 @@ export class SessionQuestion {
       ...one,
       resultColumns: this.#descriptions[at]?.resultColumns,
     }));
-    return { ...state, prepared };
+    return { ...state, prepared, unnamed: this.#unnamed };
   }
 
   /** A new exchange with the same server. `rest` belongs to it, or to the client. */

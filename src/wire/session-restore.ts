@@ -1,16 +1,25 @@
 // Gives a new session the state of an old one, in one pipeline, and checks that it is the same: every setting, role,
 // user, search_path, the columns and types of every prepared statement. Any difference is a failure: the session must
 // not go on.
-import type { CarriedState, MoveFailure, WalReport } from '../model/moves.ts';
-import { LONGEST_DESCRIPTION, MOST_TRIES, Pipeline, TRANSACTION_SETTINGS, timeLimits } from './pipeline.ts';
+import type { CarriedState, MoveFailure, StatementDescription, WalReport } from '../model/moves.ts';
+import { LONGEST_DESCRIPTION, MOST_TRIES, Pipeline, TRANSACTION_SETTINGS, timeLimits, UNNAMED } from './pipeline.ts';
 import type { Description, ServerError } from './pipeline.ts';
 import { literals } from './sql-literals.ts';
 import { parsedWalReport, WAL_EXPRESSION } from './wal-report.ts';
 
+/** The unnamed statement. */
+export interface CarriedUnnamed {
+  /** Its Parse message. */
+  readonly message: Uint8Array;
+  /** The client_encoding of the message. Undefined: UTF8. */
+  readonly encoding: string | undefined;
+  /** As the old server described it. Undefined: it was not asked. */
+  readonly description: StatementDescription | undefined;
+}
+
 export interface RestoreOptions {
   readonly state: CarriedState;
-  /** The last unnamed Parse message of the client, in the session's client_encoding. */
-  readonly unnamedStatement: Uint8Array | undefined;
+  readonly unnamed: CarriedUnnamed | undefined;
   /** The first number of server_version: 18. */
   readonly serverMajor: number;
   /** The result tells what the server has of the WAL. */
@@ -42,6 +51,9 @@ export type RestoreStep =
 
 const SET_ALL =
   'SELECT n, pg_catalog.set_config(n, v, false) FROM pg_catalog.json_each_text($1::pg_catalog.json) AS t(n, v)';
+// For this transaction alone.
+const OUR_ENCODING = "SET LOCAL client_encoding = 'UTF8'";
+const ITS_ENCODING = "SELECT pg_catalog.set_config('client_encoding', $1, true)";
 const SET_ROLE = "SELECT pg_catalog.set_config('role', $1, false)";
 const WHO = "SELECT pg_catalog.current_setting('role'), session_user, pg_catalog.current_setting('search_path')";
 const WHO_AND_WAL = `${WHO}, (${WAL_EXPRESSION})::pg_catalog.text`;
@@ -75,26 +87,23 @@ export class SessionRestore {
 
   /** The bytes for the server, which has told that it is ready. */
   start(): Uint8Array {
-    const { state, unnamedStatement, serverMajor } = this.#options;
+    const { state, unnamed, serverMajor } = this.#options;
     // They are in force for what follows.
     const late = [...timeLimits(serverMajor), 'client_encoding'];
     const pipeline = this.#pipeline.guard(serverMajor);
-    // For this transaction alone.
-    pipeline.run('the encoding', "SET LOCAL client_encoding = 'UTF8'");
+    pipeline.run('the encoding', OUR_ENCODING);
     const isLate = ([name]: readonly [string, string]): boolean => late.includes(name);
     this.#untrigger(`name OPERATOR(pg_catalog.<>) ALL (ARRAY[${literals([...late, ...TRANSACTION_SETTINGS])}])`);
     this.#set([...state.settings, ...state.custom].filter((entry) => !isLate(entry)));
     pipeline.run(`the role ${state.role}`, SET_ROLE, [state.role]);
     for (const statement of state.prepared) this.#prepare(statement);
+    if (unnamed !== undefined) this.#parseUnnamed(unnamed);
     const comparison = this.#options.asksWal === true ? WHO_AND_WAL : WHO;
     pipeline.run('the comparison', comparison, [], (row) => this.#compareWho(row));
     const lost = late.filter((name) => !state.settings.has(name));
     if (lost.length > 0) this.#untrigger(`name OPERATOR(pg_catalog.=) ANY (ARRAY[${literals(lost)}])`);
     this.#set([...state.settings].filter(isLate));
-    pipeline.sync();
-    // Its text has the encoding of the session, so it follows when that is in force.
-    if (unnamedStatement !== undefined) pipeline.parseAgain(unnamedStatement);
-    return pipeline.send();
+    return pipeline.sync().send();
   }
 
   /** The next bytes of the server. */
@@ -138,6 +147,19 @@ export class SessionRestore {
     else this.#pipeline.prepare(request, name, sql, parameterTypes);
     this.#pipeline.describe(request, name, (description) => {
       if (!isSame(description, statement)) this.#differences.push(`the columns or types of ${request}`);
+    });
+  }
+
+  /** Its text is none of our encoding. */
+  #parseUnnamed({ message, encoding = 'UTF8', description }: CarriedUnnamed): void {
+    const pipeline = this.#pipeline;
+    const isOther = encoding !== 'UTF8';
+    if (isOther) pipeline.run('the encoding', ITS_ENCODING, [encoding]);
+    pipeline.parseAgain(message, description?.parameterTypes);
+    if (isOther) pipeline.run('the encoding', OUR_ENCODING);
+    if (description === undefined) return;
+    pipeline.describe(UNNAMED, '', (found) => {
+      if (!isSame(found, description)) this.#differences.push(`the columns or types of ${UNNAMED}`);
     });
   }
 

@@ -52,6 +52,11 @@ export class StatementWatch {
     return worse(this.#client.effect(), this.#server.effect());
   }
 
+  /** The client has sent an unnamed statement, or ended it, since `forget`. */
+  hasNewUnnamed(): boolean {
+    return this.#client.hasNewUnnamed();
+  }
+
   /** To be called between two transactions, when the state of the session is known. */
   forget(): void {
     this.#client.forget();
@@ -80,6 +85,16 @@ abstract class EffectWalker extends FrameWalker {
 class ClientWatch extends EffectWalker {
   /** Of the last statement without a name. */
   #unnamed: Effect = 'unsure';
+  #hasNewUnnamed = false;
+
+  hasNewUnnamed(): boolean {
+    return this.#hasNewUnnamed;
+  }
+
+  override forget(): void {
+    super.forget();
+    this.#hasNewUnnamed = false;
+  }
 
   protected override report(type: number, bytes: Uint8Array, at: number, size: number): boolean {
     this.add(this.#effectOf(type, bytes, at, at + size));
@@ -89,10 +104,12 @@ class ClientWatch extends EffectWalker {
   #effectOf(type: number, bytes: Uint8Array, at: number, end: number): Effect {
     switch (type) {
       case QUERY:
+        this.#hasNewUnnamed = true;
         return effectOfBytes(bytes, at, end);
       case PARSE:
         // A statement with a name stays in the session.
         if (bytes[at] !== 0) return 'dirty';
+        this.#hasNewUnnamed = true;
         return (this.#unnamed = effectOfBytes(bytes, at + 1, end));
       case BIND: {
         const statement = bytes.indexOf(0, at) + 1;

@@ -11,7 +11,6 @@ const PARSE = 0x50;
  * then. A text with invalid bytes fails earlier (22021).
  */
 const OWN_FAULT = '42';
-/** A character for each byte. */
 const DECODER = new TextDecoder('latin1');
 
 export class UnnamedStatement {
@@ -36,6 +35,12 @@ export class UnnamedStatement {
     return this.#size === 0 ? undefined : this.#message?.slice(0, this.#size);
   }
 
+  /** A character for each byte. */
+  text(): string | undefined {
+    // Behind the empty name.
+    return this.#size === 0 ? undefined : DECODER.decode(this.message()?.subarray(HEADER + 1)).split('\0', 1)[0];
+  }
+
   isTooLong(): boolean {
     return this.#isTooLong;
   }
@@ -48,9 +53,7 @@ export class UnnamedStatement {
   /** Its text, and the settings that say how it is read and have changed since. Undefined: none has. */
   unsure(): { readonly text: string; readonly changedReading: readonly string[] } | undefined {
     if (this.#changed === undefined) return undefined;
-    // Behind the empty name.
-    const [text = ''] = DECODER.decode(this.message()?.subarray(HEADER + 1)).split('\0', 1);
-    return { text, changedReading: [...this.#changed] };
+    return { text: this.text() ?? '', changedReading: [...this.#changed] };
   }
 
   readingChanges(name: string): void {

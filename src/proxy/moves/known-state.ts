@@ -67,7 +67,10 @@ export class KnownState {
   /** Undefined: the session cannot go on elsewhere. */
   known(): Known | undefined {
     if (this.#known === undefined || this.#watch.effect() !== 'clean') return undefined;
-    return { state: unpackState(this.#known.packed), told: this.#known.told };
+    const state = unpackState(this.#known.packed);
+    // A newer one is not described.
+    const unnamed = this.#watch.hasNewUnnamed() ? undefined : state.unnamed;
+    return { state: { ...state, unnamed }, told: this.#known.told };
   }
 
   /** The session has another server, or none. */
@@ -117,7 +120,7 @@ export class KnownState {
       const isCertain = isKnown && delayMs !== undefined;
       const packed = packState(state);
       this.#known = isCertain ? { packed, told: { member, flushedAt: flushedAt(at, delayMs), run } } : undefined;
-      const isSame = effect === 'unsure' && before === packed;
+      const isSame = effect === 'unsure' && before !== undefined && withoutUnnamed(before) === withoutUnnamed(packed);
       this.#pauseMs = isSame ? Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2) : PAUSE_MS;
       if (this.#isUnknown) this.#schedule(LONGEST_PAUSE_MS);
       return undefined;
@@ -130,4 +133,9 @@ export class KnownState {
     this.#isUnknown = true;
     if (!this.#isScheduled) this.#schedule(LONGEST_PAUSE_MS);
   }
+}
+
+/** It changes with each statement of many clients. */
+function withoutUnnamed(packed: string): string {
+  return packState({ ...unpackState(packed), unnamed: undefined });
 }

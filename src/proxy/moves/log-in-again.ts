@@ -9,6 +9,7 @@ import type { BackendLoginOptions, BackendLoginStep } from '../../wire/backend-l
 import type { CancelKey } from '../../wire/cancel-key.ts';
 import type { Hashes } from '../../wire/scram.ts';
 import { SessionRestore } from '../../wire/session-restore.ts';
+import type { CarriedUnnamed } from '../../wire/session-restore.ts';
 import { ignoreErrors } from '../socket.ts';
 import { CatchingUp } from './catching-up.ts';
 import type { BoundOrder } from './move-order.ts';
@@ -39,7 +40,7 @@ export interface LogInAgainInputs extends FirstLogin {
   /** Called where the login needs the verifier. Never rejects. */
   readonly findVerifier: () => Promise<VerifierLookup>;
   readonly state: CarriedState;
-  readonly unnamedStatement: Uint8Array | undefined;
+  readonly unnamed: CarriedUnnamed | undefined;
   /** The next server must have all that the old one has shown. Undefined: that is proven already. */
   readonly order: BoundOrder | undefined;
   readonly clock: Clock;
@@ -159,10 +160,10 @@ class LogInAgain {
   }
 
   #beginRestore(rest: Uint8Array): void {
-    const { state, unnamedStatement, backend, order } = this.#inputs;
+    const { state, unnamed, backend, order } = this.#inputs;
     const serverMajor = this.#serverMajor();
     const asksWal = order?.kind === 'succeed';
-    this.#restore = new SessionRestore({ state, serverMajor, unnamedStatement, asksWal });
+    this.#restore = new SessionRestore({ state, serverMajor, unnamed, asksWal });
     backend.write(this.#restore.start());
     if (rest.length > 0) this.#restored(this.#restore, rest);
   }

@@ -95,7 +95,7 @@ export class MovableSession implements Movable, Asked, Losable {
     const member = this.member();
     const database = startupParameters(this.#inputs.packet).get('database') ?? facts.loginRole;
     const { serverMajor } = this.interposed.login();
-    const question = mover.question(serverMajor, database, this.interposed.memory.names());
+    const question = mover.question(serverMajor, database, this.interposed.memory);
     return this.interposed.ask(question, (result) => {
       if (result?.kind === 'answered') mover.answered(database, result.state);
       // A reload may have changed what the session may do.

@@ -12,6 +12,7 @@ import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { QuestionResult as QuestionEnd } from '../../reports/move-events.ts';
 import type { Preflight } from '../../reports/preflight.ts';
 import type { MoveResult } from '../../reports/session-move.ts';
+import type { SessionMemory } from '../../wire/session-memory.ts';
 import { SessionQuestion } from '../../wire/session-question.ts';
 import { ConnectAttempts } from '../connect/connect-attempts.ts';
 import type { BackendConnector, ConnectRequest } from '../connect/connect-backend.ts';
@@ -122,13 +123,13 @@ export class Mover {
     return isNamed(role, this.#inputs.policy()?.roles ?? []);
   }
 
-  /** `names`: of custom settings that the session may have. */
-  question(serverMajor: number, database: string, names: readonly string[]): SessionQuestion {
+  question(serverMajor: number, database: string, memory: SessionMemory): SessionQuestion {
     const { settings = [], maxStateBytes = 0 } = this.#inputs.policy() ?? {};
     const named = this.#named.of(database, this.clock.now());
-    const customNames = [...new Set([...settings, ...names, ...(named ?? [])])];
+    const customNames = [...new Set([...settings, ...memory.names(), ...(named ?? [])])];
     const asksNamedSettings = named === undefined;
-    return new SessionQuestion({ serverMajor, customNames, asksNamedSettings, maxStateBytes });
+    const unnamedText = memory.unnamedText();
+    return new SessionQuestion({ serverMajor, customNames, asksNamedSettings, unnamedText, maxStateBytes });
   }
 
   answered(database: string, { namedSettings }: CarriedState): void {

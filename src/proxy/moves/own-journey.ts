@@ -172,7 +172,7 @@ export class OwnJourney implements Journey {
       negotiated,
       findVerifier: () => mover.verifiers.find(target, roleOf(packet)),
       state: this.state,
-      unnamedStatement: interposed.memory.unnamed(),
+      unnamed: interposed.memory.carriedUnnamed(this.state),
       order: this.shown && mover.order(this.pool).bind(this.shown, target.member),
       clock: mover.clock,
       onDone: (loggedIn) => this.#loggedIn({ target, backend, login: loggedIn, startedAt }),

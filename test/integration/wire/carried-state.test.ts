@@ -171,21 +171,27 @@ describeUnless(missingForSandbox, 'the state of a session', () => {
       const client = await logIn({ client_encoding: 'LATIN1' });
       const parse = aParse('', Buffer.from("select 'é' || $1::text", 'latin1'));
       await client.exchange(parse, SYNC);
-      const state = await stateOf(client);
+      const state = await stateOf(client, { unnamedText: "select 'é' || $1::text" });
+      const description = { parameterTypes: [25], resultColumns: ['?column?:25:-1'] };
+      expect(state.unnamed).toEqual(description);
       const next = await logIn({ client_encoding: 'LATIN1' });
-      expect(await restore(next, state, parse)).toEqual({ kind: 'restored' });
+      const unnamed = { message: parse, encoding: 'LATIN1', description };
+      expect(await restore(next, state, unnamed)).toEqual({ kind: 'restored' });
       for (const one of [client, next]) {
         const answer = await one.exchange(aRun('', ['!']), SYNC);
         expect(answer.find(({ type }) => type === 'D')?.body.toString('latin1')).toContain('é!');
       }
     });
 
-    test('an unnamed statement that was never valid does no harm', async () => {
-      const next = await logIn();
-      const result = await restore(next, await stateOf(await logIn()), aParse('', 'select nonsense'));
-      expect(result).toEqual({ kind: 'restored' });
-      const answer = await next.exchange(aRun(''), SYNC);
-      expect(answer.find(({ type }) => type === 'E')?.body.toString()).toContain('C26000');
+    test('an unnamed statement that the next server refuses, or describes in another way, fails the move', async () => {
+      const state = await stateOf(await logIn());
+      const description = { parameterTypes: [], resultColumns: ['n:23:-1'] };
+      const restored = async (sql: string): Promise<unknown> =>
+        restore(await logIn(), state, { message: aParse('', sql), encoding: 'UTF8', description });
+      expect(await restored('select 1 as n')).toEqual({ kind: 'restored' });
+      expect(await restored('select nonsense')).toMatchObject({ kind: 'failed', reason: 'move_restore' });
+      const why = 'different: the columns or types of the unnamed statement';
+      expect(await restored("select '1' as n")).toMatchObject({ kind: 'failed', reason: 'move_differs', why });
     });
 
     test.each([

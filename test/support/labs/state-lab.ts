@@ -6,7 +6,7 @@ import type { CarriedState, Movability } from '../../../src/model/moves.ts';
 import { SessionQuestion } from '../../../src/wire/session-question.ts';
 import type { QuestionOptions, QuestionResult } from '../../../src/wire/session-question.ts';
 import { SessionRestore } from '../../../src/wire/session-restore.ts';
-import type { RestoreResult } from '../../../src/wire/session-restore.ts';
+import type { CarriedUnnamed, RestoreResult } from '../../../src/wire/session-restore.ts';
 import type { BinariesChoice } from '../../../src/sandbox/postgres/binaries.ts';
 import { startLoginServer } from '../sandbox/login-server.ts';
 import type { LoginServer } from '../sandbox/login-server.ts';
@@ -60,8 +60,8 @@ export async function ask(client: WireClient, changes: Partial<QuestionOptions> 
   return result;
 }
 
-export async function stateOf(client: WireClient): Promise<CarriedState> {
-  const result = await ask(client);
+export async function stateOf(client: WireClient, changes: Partial<QuestionOptions> = {}): Promise<CarriedState> {
+  const result = await ask(client, changes);
   if (result.kind !== 'answered') throw new Error(JSON.stringify(result));
   return result.state;
 }
@@ -73,9 +73,9 @@ export async function movabilityOf(client: WireClient): Promise<Movability> {
 export async function restore(
   client: WireClient,
   state: CarriedState,
-  unnamedStatement?: Uint8Array,
+  unnamed?: CarriedUnnamed,
 ): Promise<RestoreResult> {
-  const machine = new SessionRestore({ state, unnamedStatement, serverMajor: client.serverMajor });
+  const machine = new SessionRestore({ state, unnamed, serverMajor: client.serverMajor });
   const { result, parameters } = await client.drive(machine.start(), machine);
   for (const [name, value] of parameters) client.parameters.set(name, value);
   return result;

@@ -66,6 +66,55 @@ describeUnless(missingForSandbox, 'the memory of a session', () => {
   }, 60_000);
 
   test.each([
+    ['another column', 'alter table seen alter v type text'],
+    ['no table', 'drop table seen'],
+  ])(
+    'G24: an unnamed statement that its own server refuses by now (%s) does not come back',
+    async (_, change) => {
+      const { login, lab, client } = await start();
+      await login.run('create table seen (v int)', 'grant all on seen to trusted');
+      await client.exchange(aParse('', 'select v from seen'), SYNC);
+      await login.run(change);
+      expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
+      const answer = await client.exchange(aRun(''), SYNC);
+      expect(String(answer.find(({ type }) => type === 'E')?.body)).toContain('C26000');
+      await login.run('drop table if exists seen', 'create table seen (v int)', 'grant all on seen to trusted');
+      expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
+      expect(String((await client.exchange(aRun(''), SYNC))[0]?.body)).toContain('C26000');
+    },
+    60_000,
+  );
+
+  test('G24: the unnamed statement keeps the types of its parameters', async () => {
+    const { login, lab, client } = await start();
+    await login.run('create table kept (v int)', 'grant all on kept to trusted');
+    await client.exchange(aParse('', 'insert into kept values ($1)'), SYNC);
+    await login.run('alter table kept alter v type bigint');
+    const describe = aMessage('D', Buffer.from('S\0'));
+    const before = await client.exchange(describe, SYNC);
+    expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
+    expect(await client.exchange(describe, SYNC)).toEqual(before);
+  }, 60_000);
+
+  test('G24: a session whose unnamed statement the next server refuses ends', async () => {
+    const { login, lab, client } = await start();
+    await login.run('create table gone (v int)', 'grant all on gone to trusted');
+    await client.exchange(aParse('', 'insert into gone values (1)'), SYNC);
+    await login.run('drop table gone');
+    expect(await lab.proxy.move(1)).toMatchObject({ kind: 'failed', reason: 'move_restore' });
+  }, 60_000);
+
+  test('G24: an unnamed FETCH of a cursor that is gone is not described, and the session stays', async () => {
+    const { lab, client } = await start();
+    await client.exchange(aParse('end', 'commit'), SYNC);
+    await client.query('begin; declare c cursor for select 1');
+    await client.exchange(aParse('', 'fetch c'), aRun(''), SYNC);
+    await client.exchange(aRun('end'), SYNC);
+    expect(await lab.proxy.move(1)).toMatchObject({ kind: 'stayed', reason: 'unclear_statement' });
+    expect(await client.query('select 1')).toEqual(['1']);
+  }, 60_000);
+
+  test.each([
     ['a Parse', aParse('', 'select 2')],
     ['a Close', aMessage('C', Buffer.from('S\0'))],
   ])(

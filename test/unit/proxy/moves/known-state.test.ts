@@ -12,6 +12,8 @@ function query(text: string): Uint8Array {
   return Uint8Array.of(0x51, 0, 0, 0, body.length + 4, ...body);
 }
 
+/** SELECT 1, without parameters. */
+const UNNAMED_PARSE = Uint8Array.of(0x50, 0, 0, 0, 16, 0, ...ENCODER.encode('SELECT 1'), 0, 0, 0);
 const READY = Uint8Array.of(0x5a, 0, 0, 0, 5, 0x49);
 
 const stateWith = (role: string): CarriedState => ({
@@ -84,6 +86,27 @@ describe('the state of a session', () => {
     await lab.clock.advance(60_000);
     expect(lab.known.known()).toBeDefined();
     expect(lab.asked).toBe(1);
+  });
+
+  it('has the description of the unnamed statement of then, not of a newer one', async () => {
+    const unnamed = { parameterTypes: [23], resultColumns: undefined };
+    lab.state = { ...stateWith('none'), unnamed };
+    await lab.clock.advance(600);
+    expect(lab.known.known()?.state.unnamed).toEqual(unnamed);
+    lab.known.fromClient(UNNAMED_PARSE);
+    expect(lab.known.known()?.state.unnamed).toBeUndefined();
+  });
+
+  it('is asked for more and more seldom, although the unnamed statement is another one each time', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      lab.state = { ...stateWith('none'), unnamed: { parameterTypes: [round], resultColumns: undefined } };
+      lab.says('SELECT f()');
+      await lab.clock.advance(10_000);
+    }
+    const before = lab.asked;
+    lab.says('SELECT f()');
+    await lab.clock.advance(1_000);
+    expect(lab.asked).toBe(before);
   });
 
   it('is unknown from a statement that may leave something until the next pause', async () => {
