@@ -264,6 +264,14 @@ export class Pipeline {
   }
 }
 
+/**
+ * The server would refuse a Bind of the unnamed statement as well: what the text names is gone, is another thing, or
+ * may not be used; the columns have changed (0A000); there is no such statement (26000).
+ */
+export function refusesUnnamed(error: ServerError | undefined): boolean {
+  return error?.request === UNNAMED && /^(?:42|3F|26|0A)/.test(error.sqlState);
+}
+
 /** Of the body of a Parse message, each with its NUL. */
 function nameAndText(message: Uint8Array): Uint8Array {
   const textAt = message.indexOf(0, HEADER) + 1;

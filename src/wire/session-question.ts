@@ -9,6 +9,7 @@ import {
   MOST_TRIES,
   OUR_STATEMENT,
   Pipeline,
+  refusesUnnamed,
   TRANSACTION_SETTINGS,
   timeLimits,
   UNNAMED,
@@ -110,12 +111,6 @@ SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
  */
 const FETCHES = /^[\s;]*(?:fetch\b|(?:--|\/\*)[^]*\bfetch\b)/i;
 
-/**
- * The server would refuse a Bind as well: what the text names is gone, is another thing, or may not be used; the
- * columns have changed (0A000); there is no such statement (26000).
- */
-const REFUSED = /^(?:42|3F|26|0A)/;
-
 /** Base64 with its line ends, and the frame around it. */
 const longestRow = (stateBytes: number): number => Math.ceil(stateBytes * 1.4) + 1_000;
 
@@ -200,7 +195,7 @@ export class SessionQuestion {
   #resultOf(error: ServerError | undefined): QuestionResult {
     const before = this.#result;
     if (before?.kind === 'failed') return before;
-    if (before !== undefined && error?.request === UNNAMED && REFUSED.test(error.sqlState)) this.#unnamed = 'refused';
+    if (before !== undefined && refusesUnnamed(error)) this.#unnamed = 'refused';
     else if (error !== undefined) return failed('question_failed', `${error.sqlState} ${error.message}`);
     if (before?.kind === 'answered') return { kind: 'answered', state: this.#withDescriptions(before.state) };
     if (this.#answer === undefined || this.#settings === undefined) {

@@ -2,7 +2,15 @@
 // user, search_path, the columns and types of every prepared statement. Any difference is a failure: the session must
 // not go on.
 import type { CarriedState, MoveFailure, StatementDescription, WalReport } from '../model/moves.ts';
-import { LONGEST_DESCRIPTION, MOST_TRIES, Pipeline, TRANSACTION_SETTINGS, timeLimits, UNNAMED } from './pipeline.ts';
+import {
+  LONGEST_DESCRIPTION,
+  MOST_TRIES,
+  Pipeline,
+  refusesUnnamed,
+  TRANSACTION_SETTINGS,
+  timeLimits,
+  UNNAMED,
+} from './pipeline.ts';
 import type { Description, ServerError } from './pipeline.ts';
 import { literals } from './sql-literals.ts';
 import { parsedWalReport, WAL_EXPRESSION } from './wal-report.ts';
@@ -27,8 +35,13 @@ export interface RestoreOptions {
 }
 
 export type RestoreResult =
-  /** `wal`: undefined unless it was asked, and understood. */
-  | { readonly kind: 'restored'; readonly wal: WalReport | undefined }
+  | {
+      readonly kind: 'restored';
+      /** Undefined unless it was asked, and understood. */
+      readonly wal: WalReport | undefined;
+      /** The session goes on without the unnamed statement. */
+      readonly isUnnamedRefused?: boolean;
+    }
   /** The connection is of no use. `why` is for the client and logs. */
   | {
       readonly kind: 'failed';
@@ -73,21 +86,22 @@ export class SessionRestore {
   #pipeline: Pipeline;
   #tries = 1;
   readonly #parameters = new Map<string, string>();
-  readonly #differences: string[] = [];
+  #differences: string[] = [];
   #wal: WalReport | undefined;
   /** Settings that are not equal yet. */
-  readonly #unequal: Map<string, string>;
+  #unequal: Map<string, string> = new Map();
+  #isUnnamedRefused = false;
 
   constructor(options: RestoreOptions) {
     this.#options = options;
-    const { settings, custom } = options.state;
-    this.#unequal = new Map([...settings, ...custom]);
     this.#pipeline = this.#newPipeline();
   }
 
   /** The bytes for the server, which has told that it is ready. */
   start(): Uint8Array {
     const { state, unnamed, serverMajor } = this.#options;
+    this.#unequal = new Map([...state.settings, ...state.custom]);
+    this.#differences = [];
     // They are in force for what follows.
     const late = [...timeLimits(serverMajor), 'client_encoding'];
     const pipeline = this.#pipeline.guard(serverMajor);
@@ -96,8 +110,9 @@ export class SessionRestore {
     this.#untrigger(`name OPERATOR(pg_catalog.<>) ALL (ARRAY[${literals([...late, ...TRANSACTION_SETTINGS])}])`);
     this.#set([...state.settings, ...state.custom].filter((entry) => !isLate(entry)));
     pipeline.run(`the role ${state.role}`, SET_ROLE, [state.role]);
+    // Before the others, which would outlive its failure.
+    if (unnamed !== undefined && !this.#isUnnamedRefused) this.#parseUnnamed(unnamed);
     for (const statement of state.prepared) this.#prepare(statement);
-    if (unnamed !== undefined) this.#parseUnnamed(unnamed);
     const comparison = this.#options.asksWal === true ? WHO_AND_WAL : WHO;
     pipeline.run('the comparison', comparison, [], (row) => this.#compareWho(row));
     const lost = late.filter((name) => !state.settings.has(name));
@@ -111,8 +126,17 @@ export class SessionRestore {
     const end = this.#pipeline.take(chunk);
     if (end === undefined) return { kind: 'wait' };
     if (end.kind === 'ready' && this.#pipeline.isCutShort() && this.#tries < MOST_TRIES) return this.#tryAgain();
+    if (end.kind === 'ready' && this.#isOnlyUnnamedRefused(end.error)) {
+      this.#isUnnamedRefused = true;
+      return this.#tryAgain();
+    }
     const result = end.kind === 'over' ? failedBy(end.error) : this.#resultOf(end.error);
     return { kind: 'done', result, parameters: this.#parameters, rest: this.#pipeline.rest() };
+  }
+
+  /** The old server may refuse it as well: it looks at what a statement without columns names at a Bind alone. */
+  #isOnlyUnnamedRefused(error: ServerError | undefined): boolean {
+    return refusesUnnamed(error) && this.#options.unnamed?.description?.resultColumns === undefined;
   }
 
   #tryAgain(): RestoreStep {
@@ -174,7 +198,8 @@ export class SessionRestore {
   #resultOf(error: ServerError | undefined): RestoreResult {
     if (error !== undefined) return failedBy(error);
     const differences = [...this.#unequal.keys(), ...this.#differences];
-    if (differences.length === 0) return { kind: 'restored', wal: this.#wal };
+    if (differences.length === 0)
+      return { kind: 'restored', wal: this.#wal, ...(this.#isUnnamedRefused && { isUnnamedRefused: true }) };
     return { kind: 'failed', reason: 'move_differs', sqlState: undefined, why: `different: ${differences.join(', ')}` };
   }
 }

@@ -19,6 +19,8 @@ export interface LoggedIn {
   readonly key: CancelKey | undefined;
   /** As the server has told them last, by name. */
   readonly parameters: ReadonlyMap<string, string>;
+  /** The session goes on without the unnamed statement. */
+  readonly isUnnamedRefused: boolean;
   /** Bytes of the server behind its answers: for the client. */
   readonly rest: Uint8Array;
 }
@@ -180,7 +182,9 @@ class LogInAgain {
       return this.#fail('move_uncovered', 'what the old server has shown may be lost', found.kind === 'not_yet');
     }
     this.#leave().pause();
-    return this.#inputs.onDone({ key: this.#key, parameters: new Map([...this.#parameters, ...parameters]), rest });
+    const told = new Map([...this.#parameters, ...parameters]);
+    const isUnnamedRefused = result.isUnnamedRefused === true;
+    return this.#inputs.onDone({ key: this.#key, parameters: told, isUnnamedRefused, rest });
   }
 
   #fail(reason: MoveFailure, detail: string, isForNow: boolean): void {

@@ -200,7 +200,7 @@ export class MovableSession implements Movable, Asked, Losable {
     const wasWaiting = journey.isWaiting();
     const { bytes: opening, hasEnded: hasClientEnded } = journey.end();
     this.#journey = undefined;
-    memory.carries(journey.state);
+    memory.carries(login.isUnnamedRefused ? { ...journey.state, unnamed: 'refused' } : journey.state);
     const news = joined([memory.news(login.parameters), login.rest]);
     session.resume({ backend, server: target, key: login.key, news, opening, hasClientEnded });
     (this.#record ??= new MoveRecord()).moved(journey, target.member, mover.clock.now());
