@@ -11,7 +11,7 @@ import { z } from 'zod';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { missingForSandbox } from '../support/clusters/sandbox-availability.ts';
-import { listening, processesOf, segmentsMadeBy } from '../support/processes/leftovers.ts';
+import { listening, processesOf, segments } from '../support/processes/leftovers.ts';
 import { waitUntil } from '../support/patroni/wait.ts';
 import { rounds } from '../support/runner/ci.ts';
 import { describeUnless, itUnless } from '../support/runner/unless-missing.ts';
@@ -33,6 +33,8 @@ interface Footprint {
   readonly directory: string;
   readonly ports: readonly number[];
   readonly pids: Set<number>;
+  /** Ids of segments from before. Their creators may be dead, and a process of the sandbox may have such a pid now. */
+  readonly others: ReadonlySet<string>;
 }
 
 describeUnless(missingForSandbox, 'leftovers, on the sandbox', () => {
@@ -50,8 +52,9 @@ describeUnless(missingForSandbox, 'leftovers, on the sandbox', () => {
 
   it(`leaves nothing after kill, heal, stop, ${ROUNDS} times`, { timeout: ROUNDS * ROUND_TIMEOUT_MS }, async () => {
     for (let round = 1; round <= ROUNDS; round += 1) {
+      const others = segmentIds();
       const sandbox = await startSandbox({ config: HASTY });
-      const footprint = footprintOf(sandbox);
+      const footprint = footprintOf(sandbox, others);
       try {
         await expectFootprint(footprint);
         await replacePrimary(sandbox);
@@ -79,11 +82,12 @@ describeUnless(missingForSandbox, 'leftovers, on the sandbox', () => {
       const [{ port }] = branches.timelines().filter(({ id }) => id !== rootTimeline);
       const servers = [...members, { port, api: storageUrl }];
       console.log(JSON.stringify({ directory, members: servers }));`;
+      const others = segmentIds();
       const runner = spawn(process.execPath, ['--input-type=module', '--eval', script], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       const [line] = await once(createInterface({ input: runner.stdout }), 'line');
-      const footprint = footprintOf(endpoints.parse(JSON.parse(String(line))));
+      const footprint = footprintOf(endpoints.parse(JSON.parse(String(line))), others);
       await expectFootprint(footprint, 4);
       runner.kill('SIGKILL');
       const isGone = () => Promise.resolve(processesOf(footprint.directory).length === 0);
@@ -94,27 +98,41 @@ describeUnless(missingForSandbox, 'leftovers, on the sandbox', () => {
   );
 
   /** Proves that the later checks for leftovers can find something. */
-  async function expectFootprint({ directory, ports, pids }: Footprint, servers = 3): Promise<void> {
+  async function expectFootprint(footprint: Footprint, servers = 3): Promise<void> {
+    const { directory, ports } = footprint;
     expect(readdirSync(temporary)).not.toEqual([]);
     expect(await listening(ports)).toEqual(ports);
     if (NO_PROC !== undefined) return;
     expect(processesOf(directory).length).toBeGreaterThanOrEqual(servers);
-    expect(segmentsMadeBy(pids)).toHaveLength(servers);
+    expect(segmentsOf(footprint)).toHaveLength(servers);
   }
 
-  async function expectNothing({ directory, ports, pids }: Footprint, when: string): Promise<void> {
+  async function expectNothing(footprint: Footprint, when: string): Promise<void> {
+    const { directory, ports } = footprint;
     expect(processesOf(directory), when).toEqual([]);
     expect(await listening(ports), when).toEqual([]);
-    expect(segmentsMadeBy(pids), when).toEqual([]);
+    expect(segmentsOf(footprint), when).toEqual([]);
     expect(readdirSync(temporary), when).toEqual([]);
   }
 });
 
-function footprintOf({ directory, members }: z.infer<typeof endpoints> | Sandbox): Footprint {
+function footprintOf(
+  { directory, members }: z.infer<typeof endpoints> | Sandbox,
+  others: ReadonlySet<string>,
+): Footprint {
   const ports = members.flatMap(({ port, api }) => [port, Number(new URL(api).port)]);
-  const footprint = { directory, ports, pids: new Set<number>() };
+  const footprint = { directory, ports, pids: new Set<number>(), others };
   note(footprint);
   return footprint;
+}
+
+function segmentIds(): ReadonlySet<string> {
+  return new Set(segments().map(({ id }) => id));
+}
+
+function segmentsOf({ pids, others }: Footprint): readonly string[] {
+  const made = segments().filter(({ id, creator }) => pids.has(creator) && !others.has(id));
+  return made.map(({ id }) => id);
 }
 
 function note({ directory, pids }: Footprint): void {

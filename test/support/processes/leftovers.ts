@@ -18,11 +18,16 @@ export function processesOf(directory: string): readonly ProcessFound[] {
   });
 }
 
-/** Ids of the System V segments that one of these processes made: PostgreSQL keeps one per server as a lock. */
-export function segmentsMadeBy(pids: ReadonlySet<number>): readonly string[] {
+/** A System V segment. PostgreSQL keeps one per server as a lock. */
+interface Segment {
+  readonly id: string;
+  readonly creator: number;
+}
+
+export function segments(): readonly Segment[] {
   const [header = '', ...rows] = read('/proc/sysvipc/shm').trim().split('\n').map(words);
   const [id, creator] = [header.indexOf('shmid'), header.indexOf('cpid')];
-  return rows.flatMap((row) => (pids.has(Number(row[creator])) ? (row[id] ?? []) : []));
+  return rows.map((row) => ({ id: row[id] ?? '', creator: Number(row[creator]) }));
 }
 
 /** Of these ports on loopback, the ones that somebody listens on. */
