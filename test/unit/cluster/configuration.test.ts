@@ -66,7 +66,9 @@ test.each(postgres)('every parameter of %s that the list names has the context t
     .filter((row) => row.length > 2 && row[1] !== 'internal' && row[0] !== 'autovacuum_max_workers');
   const known = rows.filter(([name = '']) => needsRestart(name) !== 'maybe');
   expect(known.length).toBeGreaterThan(200);
-  const wrong = known.filter(([name = '', context]) => needsRestart(name) !== (context === 'postmaster' ? 'yes' : 'no'));
+  const wrong = known.filter(
+    ([name = '', context]) => needsRestart(name) !== (context === 'postmaster' ? 'yes' : 'no'),
+  );
   expect(wrong.map(([name]) => name)).toEqual([]);
   // Minor versions add parameters. `maybe` holds for them until the list names them.
   const added = rows.flatMap(([name = '']) => (needsRestart(name) === 'maybe' ? [name] : []));
