@@ -4,4 +4,4 @@ import { startPatroniTarget } from '../../support/contract/patroni-target.ts';
 import { describeOnPatroni } from '../../support/patroni/describe-on-patroni.ts';
 import { SUITE } from './suite.ts';
 
-describeOnPatroni('the management API on Patroni 3.0.2', () => registerContract(SUITE, startPatroniTarget));
+describeOnPatroni('the management API on Patroni', () => registerContract(SUITE, startPatroniTarget));

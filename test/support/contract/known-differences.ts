@@ -9,6 +9,8 @@ export interface KnownDifference {
   /** In place of the contract's word. */
   readonly instead: unknown;
   readonly reason: string;
+  /** The first version of Patroni that keeps the contract in this item. Undefined: none so far. */
+  readonly until?: string;
 }
 
 type Line = Omit<KnownDifference, 'targets'>;
@@ -47,58 +49,68 @@ const ANY_PATRONI: readonly Line[] = [
   { item: 'error.412.reinitialize', instead: 503, reason: 'a refusal is a failure' },
 ];
 
-/** Later versions keep the contract in these. */
-const PATRONI_3_0_2: readonly Line[] = [
-  { item: 'node.role', instead: 'master', reason: 'the word before 4.0.0' },
-  { item: 'cluster.scope', instead: 'absent', reason: 'since 3.2.0' },
-  { item: 'cluster.member.state', instead: 'running', reason: '`streaming` since 3.0.4' },
-  { item: 'cluster.member.receive_lag', instead: 'absent', reason: SINCE_4_1 },
-  { item: 'cluster.member.replay_lag', instead: 'absent', reason: SINCE_4_1 },
-  { item: 'cluster.member.receive_lsn', instead: 'absent', reason: SINCE_4_1 },
-  { item: 'cluster.member.replay_lsn', instead: 'absent', reason: SINCE_4_1 },
-  { item: 'cluster.member.lsn', instead: 'absent', reason: SINCE_4_1 },
-  { item: 'cluster.member.received-not-replayed', instead: 'absent', reason: SINCE_4_1 },
+/** Those of old versions, of which Debian 12 has one. */
+const OLD_PATRONI: readonly Line[] = [
+  { item: 'node.role', instead: 'master', reason: 'the word before 4.0.0', until: '4.0.0' },
+  { item: 'cluster.scope', instead: 'absent', reason: 'since 3.2.0', until: '3.2.0' },
+  { item: 'cluster.member.state', instead: 'running', reason: '`streaming` since 3.0.4', until: '3.0.4' },
+  { item: 'cluster.member.receive_lag', instead: 'absent', reason: SINCE_4_1, until: '4.1.0' },
+  { item: 'cluster.member.replay_lag', instead: 'absent', reason: SINCE_4_1, until: '4.1.0' },
+  { item: 'cluster.member.receive_lsn', instead: 'absent', reason: SINCE_4_1, until: '4.1.0' },
+  { item: 'cluster.member.replay_lsn', instead: 'absent', reason: SINCE_4_1, until: '4.1.0' },
+  { item: 'cluster.member.lsn', instead: 'absent', reason: SINCE_4_1, until: '4.1.0' },
+  { item: 'cluster.member.received-not-replayed', instead: 'absent', reason: SINCE_4_1, until: '4.1.0' },
   {
     item: 'health./read-only-quorum',
     instead: { primary: 200, replica: 200 },
     reason: 'unknown before 4.0.0; a path that contains read-only is /read-only',
+    until: '4.0.0',
   },
   {
     item: 'health.quorum.mode-on',
     instead: { leader: [503, 200], first: [503, 200], second: [503, 200] },
     reason: 'quorum commit is unknown before 4.0.0 and taken for synchronous mode',
+    until: '4.0.0',
   },
-  { item: 'lag./readiness', instead: 200, reason: SINCE_4_1 },
-  { item: 'readiness.default-threshold', instead: 200, reason: SINCE_4_1 },
-  { item: 'mode.default', instead: 200, reason: SINCE_4_1 },
-  { item: 'mode.apply', instead: 200, reason: SINCE_4_1 },
-  { item: 'health.readiness.attached', instead: 200, reason: SINCE_4_1 },
+  { item: 'lag./readiness', instead: 200, reason: SINCE_4_1, until: '4.1.0' },
+  { item: 'readiness.default-threshold', instead: 200, reason: SINCE_4_1, until: '4.1.0' },
+  { item: 'mode.default', instead: 200, reason: SINCE_4_1, until: '4.1.0' },
+  { item: 'mode.apply', instead: 200, reason: SINCE_4_1, until: '4.1.0' },
+  { item: 'health.readiness.attached', instead: 200, reason: SINCE_4_1, until: '4.1.0' },
   {
     item: 'restart.restart_pending.false',
     instead: { status: 503, restarted: false },
     reason: 'the presence of the key is the condition, whatever its value',
+    until: '4.0.0',
   },
   {
     item: 'version.primary.restart',
     instead: { status: 503, restarted: false },
     reason: 'it compares with its own word for the role, which is master before 4.0.0',
+    until: '4.0.0',
   },
   {
     item: 'version.master.restart',
     instead: { status: 503, restarted: false },
     reason: 'accepted before 4.0.0; a replica does not match it',
+    until: '4.0.0',
   },
 ];
 
 const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
-  ...ANY_PATRONI.map((line) => ({ ...line, targets: ['Patroni 3.0.2', 'sandbox (patroni dialect)'] as const })),
-  ...PATRONI_3_0_2.map((line) => ({ ...line, targets: ['Patroni 3.0.2'] as const })),
+  ...ANY_PATRONI.map((line) => ({ ...line, targets: ['Patroni', 'sandbox (patroni dialect)'] as const })),
+  ...OLD_PATRONI.map((line) => ({ ...line, targets: ['Patroni'] as const })),
 ];
 
 export function knownDifferences(): readonly KnownDifference[] {
   return KNOWN_DIFFERENCES;
 }
 
-export function differencesOf(target: TargetName): readonly KnownDifference[] {
-  return KNOWN_DIFFERENCES.filter(({ targets }) => targets.includes(target));
+/** `version`: of a Patroni. Without it, every line of the target counts. */
+export function differencesOf(target: TargetName, version?: string): readonly KnownDifference[] {
+  return KNOWN_DIFFERENCES.filter(
+    ({ targets, until }) =>
+      targets.includes(target) &&
+      (version === undefined || until === undefined || version.localeCompare(until, 'en', { numeric: true }) < 0),
+  );
 }

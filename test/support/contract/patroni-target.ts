@@ -1,4 +1,6 @@
 // Real Patroni as a target of the contract suite.
+import { execFileSync } from 'node:child_process';
+import { patroniAvailability } from '../patroni/availability.ts';
 import { startPatroniCluster } from '../patroni/start-cluster.ts';
 import { runSql } from '../patroni/sql.ts';
 import type { ContractTarget } from './target.ts';
@@ -6,7 +8,8 @@ import type { ContractTarget } from './target.ts';
 export async function startPatroniTarget(): Promise<ContractTarget> {
   const cluster = await startPatroniCluster();
   return {
-    name: 'Patroni 3.0.2',
+    name: 'Patroni',
+    version: installedVersion(),
     scope: cluster.scope,
     statusPath: '/patroni',
     documentKey: 'patroni',
@@ -30,4 +33,13 @@ export async function startPatroniTarget(): Promise<ContractTarget> {
     describeState: () => cluster.describeState(),
     destroy: () => cluster.destroy(),
   };
+}
+
+function installedVersion(): string {
+  const found = patroniAvailability();
+  if (!found.available) throw new Error(`Patroni is missing: ${found.howToInstall}`);
+  const told = execFileSync(found.installation.patroni, ['--version'], { encoding: 'utf8' });
+  const version = /\d+(\.\d+)+/.exec(told)?.[0];
+  if (version === undefined) throw new Error(`patroni --version says: ${told}`);
+  return version;
 }

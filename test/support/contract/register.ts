@@ -34,7 +34,7 @@ export function registerContract(
     const named = asList(items);
     if (!isWanted(named)) return;
     it(`${sectionOf(named[0] ?? '') ?? 'no section'} · ${title}`, async () => {
-      const { expected, finish } = expectations(named, differencesOf(started().name));
+      const { expected, finish } = expectations(named, differencesOf(started().name, started().version));
       await run({ ...questionsTo(started()), expected });
       finish();
     });

@@ -4,10 +4,12 @@ import type { Tags } from '../patroni/documents.ts';
 import type { MemberAddress } from '../patroni/member.ts';
 import type { Row } from '../patroni/sql.ts';
 
-export type TargetName = 'sandbox' | 'sandbox (patroni dialect)' | 'Patroni 3.0.2';
+export type TargetName = 'sandbox' | 'sandbox (patroni dialect)' | 'Patroni';
 
 export interface ContractTarget {
   readonly name: TargetName;
+  /** Of a Patroni: what it is known to do otherwise depends on it. */
+  readonly version?: string;
   readonly scope: string;
   /** The endpoint of the node status document, its key for version and scope, and the prefix of metrics. */
   readonly statusPath: '/manager' | '/patroni';
