@@ -34,7 +34,7 @@ const POSTGRES_PORT = 5432;
 export const FIRST_FREE_PORT = 1024;
 const WEB_PORTS: readonly number[] = [80, 443];
 
-function networks(...cidrs: readonly string[]): BlockList {
+function networks(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) addNetwork(list, cidr);
   return list;
@@ -42,14 +42,14 @@ function networks(...cidrs: readonly string[]): BlockList {
 
 /** Never contacted: addresses that hand out credentials, that are not one host, or that identify no host. */
 const NEVER: readonly (readonly [string, BlockList])[] = [
-  ['a metadata address', networks('169.254.169.254', 'fd00:ec2::254', '100.100.100.200')],
-  ['a link-local address', networks('169.254.0.0/16', 'fe80::/10')],
-  ['an unspecified address', networks('0.0.0.0/8', '::')],
-  ['a multicast or broadcast address', networks('224.0.0.0/4', 'ff00::/8', '255.255.255.255')],
+  ['a metadata address', networks(['169.254.169.254', 'fd00:ec2::254', '100.100.100.200'])],
+  ['a link-local address', networks(['169.254.0.0/16', 'fe80::/10'])],
+  ['an unspecified address', networks(['0.0.0.0/8', '::'])],
+  ['a multicast or broadcast address', networks(['224.0.0.0/4', 'ff00::/8', '255.255.255.255'])],
 ];
-const LOOPBACK = networks('127.0.0.0/8', '::1');
+const LOOPBACK = networks(['127.0.0.0/8', '::1']);
 /** RFC 1918 and RFC 4193. */
-const PRIVATE = networks('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7');
+const PRIVATE = networks(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']);
 
 /** Adds `10.0.0.0/8` or a single address; false when it is neither. */
 export function addNetwork(list: BlockList, cidr: string): boolean {
@@ -101,7 +101,7 @@ export function learnedRefusal(
   const never = neverContacted(host);
   if (never !== undefined) return never;
   const normal = normalizeAddress(host) ?? host;
-  if (isIn(LOOPBACK, normal) && !isIn(networks(...allow.networks), normal)) {
+  if (isIn(LOOPBACK, normal) && !isIn(networks(allow.networks), normal)) {
     return `${normal} is a loopback address (cluster.allow.networks)`;
   }
   const isKnownPort = port >= FIRST_FREE_PORT || WEB_PORTS.includes(port) || allow.ports.includes(port);
@@ -116,7 +116,7 @@ export function createTrustRules(
 ): TrustRules {
   const addresses = points.flatMap((point) => point.addresses);
   const named = new Set([...points.map((point) => point.host), ...addresses, ...allow.hosts].map(hostKey));
-  const allowed = networks(...allow.networks);
+  const allowed = networks(allow.networks);
   const seesLoopback = addresses.some((address) => isIn(LOOPBACK, address));
   const seesPrivate = addresses.some((address) => isIn(PRIVATE, address));
   const ports: Readonly<Record<Use, ReadonlySet<number>>> = {

@@ -47,8 +47,10 @@ export function createNameServer({ servers, timeoutMs = 600 }: NameServerOptions
     // Some servers fail on every IPv6 query. A failed IPv4 query must not remove IPv4 addresses.
     if (v4.status === 'rejected' && (v6.status === 'rejected' || !NONE.includes(codeOf(v4.reason)))) throw v4.reason;
     const records = [v4, v6].flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-    const ttls = records.map(({ ttl }) => ttl);
-    return { addresses: records.map(({ address }) => address), ttlMs: Math.min(...ttls) * 1000 };
+    return {
+      addresses: records.map(({ address }) => address),
+      ttlMs: records.reduce((least, { ttl }) => Math.min(least, ttl), Infinity) * 1000,
+    };
   }
 
   return {

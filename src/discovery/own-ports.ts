@@ -51,7 +51,7 @@ export function createOwnPorts(resolve: Resolve): OwnPorts {
       if (isFromSeed) {
         const learned = await Promise.all(entries.map((entry) => ownPort(entry, seeds)));
         // For two entries of one seed the first counts.
-        for (const one of learned.toReversed()) if (one !== undefined) ports.set(...one);
+        for (const one of learned.toReversed()) if (one !== undefined) ports.set(one[0], one[1]);
       }
       return [...new Set(ports.values())];
     },

@@ -12,5 +12,5 @@ export function byId(a: string, b: string): number {
 /** The first number of the day that no known incident has, above all of them. */
 export function nextId(day: string, known: Iterable<string>): string {
   const numbers = [...known].filter((id) => id.startsWith(`${day}-`)).map((id) => Number(id.slice(11)));
-  return `${day}-${Math.max(0, ...numbers) + 1}`;
+  return `${day}-${numbers.reduce((most, number) => Math.max(most, number), 0) + 1}`;
 }

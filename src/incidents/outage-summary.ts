@@ -24,7 +24,7 @@ export function outageSummary(document: IncidentDocument, pool: PoolName, isFina
     interruptions: interruptions.length,
     durationMs: Math.round(sum(interruptions.map(({ seconds }) => (seconds ?? 0) * 1000))),
     held: sum(holds.map(({ count }) => count)),
-    longestHoldMs: Math.round(Math.max(0, ...holds.map((one) => one.longest_seconds * 1000))),
+    longestHoldMs: Math.round(holds.reduce((most, one) => Math.max(most, one.longest_seconds), 0) * 1000),
     refusedClients: inGroups(of(findings, 'clients_refused'), pool),
     closedSessions: inGroups(of(findings, 'sessions_cut'), pool),
   };

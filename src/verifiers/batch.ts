@@ -11,6 +11,8 @@ const LOOKUP_MS = 5_000;
 const SCRAM = 'SCRAM-SHA-256$';
 const MD5 = 'md5';
 const MD5_LENGTH = MD5.length + 32;
+/** PostgreSQL 18 keeps no longer one (MAX_ENCRYPTED_PASSWORD_LEN). Bytes. */
+const LONGEST = 512;
 
 export class Batch implements VerifierBatch {
   readonly #load: () => Promise<VerifierSource>;
@@ -82,7 +84,7 @@ function failed(why: string): VerifierLookup {
 
 /** By its beginning: wire/ reads the rest. */
 function isVerifier(verifier: Uint8Array): boolean {
-  if (hasPrefix(verifier, SCRAM)) return verifier.length > SCRAM.length;
+  if (hasPrefix(verifier, SCRAM)) return verifier.length > SCRAM.length && verifier.length <= LONGEST;
   return hasPrefix(verifier, MD5) && verifier.length === MD5_LENGTH && verifier.subarray(MD5.length).every(isHex);
 }
 

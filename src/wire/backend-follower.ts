@@ -156,7 +156,7 @@ export class BackendFollower extends FrameWalker {
 
   #remember(memory: SessionMemory, bytes: Uint8Array, at: number, size: number): boolean {
     const parameter = readParameter(bytes, at, size);
-    if (parameter !== undefined) memory.tells(...parameter);
+    if (parameter !== undefined) memory.tells(parameter[0], parameter[1]);
     return parameter !== undefined;
   }
 

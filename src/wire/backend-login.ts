@@ -7,7 +7,7 @@ import { BodyReader } from './client-messages.ts';
 import { scramParts } from './login-transcript.ts';
 import type { Login } from './login-transcript.ts';
 import { MessageReader } from './message-reader.ts';
-import { readParameter } from './parameter-status.ts';
+import { ToldParameters } from './parameter-status.ts';
 import { serverError } from './pipeline.ts';
 import { clientKeyOf, fromBase64, isEqual, isServersSignature, proofOf } from './scram.ts';
 import { readServerFirst, readVerifier, toBase64 } from './scram.ts';
@@ -73,7 +73,7 @@ const METHODS: ReadonlyMap<number, string> = new Map([
 export class BackendLogin {
   readonly #options: BackendLoginOptions;
   readonly #reader = new MessageReader(LONGEST);
-  readonly #parameters = new Map<string, string>();
+  readonly #parameters = new ToldParameters();
   readonly #clientFirst: string;
   readonly #verifier: ScramVerifier | undefined;
   #authMessage: Uint8Array | undefined;
@@ -106,7 +106,7 @@ export class BackendLogin {
     }
     if (this.#result !== undefined) {
       this.clear();
-      return { kind: 'done', result: this.#result, parameters: this.#parameters, rest: this.#reader.rest() };
+      return { kind: 'done', result: this.#result, parameters: this.#parameters.values(), rest: this.#reader.rest() };
     }
     const bytes = joined(this.#send.splice(0));
     return bytes.length === 0 ? { kind: 'wait' } : { kind: 'send', bytes };
@@ -125,7 +125,7 @@ export class BackendLogin {
       case 'R':
         return this.#readRequest(reader.int32() ?? -1, body.subarray(4));
       case 'S':
-        this.#parameters.set(...(readParameter(body, 0, body.length) ?? ['', '']));
+        if (!this.#parameters.learn(body)) this.#fail('the parameters of the server are invalid, or too many');
         return;
       case 'K':
         this.#cancelKey = readKey(body, 0, body.length);

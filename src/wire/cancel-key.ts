@@ -1,6 +1,8 @@
 // The key that a CancelRequest carries. The server sends it in BackendKeyData: 4 bytes in protocol 3.0, up to 256 since
 // 3.2. The comparison takes constant time, so that a key cannot be guessed byte by byte.
 
+import { byteText } from './byte-text.ts';
+
 export const SHORTEST_SECRET = 4;
 export const LONGEST_SECRET = 256;
 
@@ -25,7 +27,7 @@ export function readKey(bytes: Uint8Array, at: number, size: number): CancelKey 
   if (secretLength < SHORTEST_SECRET || secretLength > LONGEST_SECRET) return undefined;
   return {
     processId: new DataView(bytes.buffer, bytes.byteOffset + at).getInt32(0),
-    secret: String.fromCharCode(...bytes.subarray(at + 4, at + size)),
+    secret: byteText(bytes.subarray(at + 4, at + size)),
   };
 }
 

@@ -46,22 +46,26 @@ export function withoutChannelBinding(bytes: Uint8Array): Uint8Array | undefined
 function withoutBindingAt(bytes: Uint8Array, at: number, end: number): Uint8Array {
   const namesAt = at + HEADER + LENGTH_WORD;
   if (namesAt > end || int32At(bytes, at + HEADER) !== SASL) return bytes;
-  const kept: number[] = [];
+  const kept = new Uint8Array(end - namesAt);
+  let keptSize = 0;
   let from = namesAt;
   while (from < end && bytes[from] !== 0) {
     const close = bytes.indexOf(0, from);
     // The list is broken: the client reports it.
     if (close === -1 || close >= end) return bytes;
-    if (!WITH_BINDING.test(DECODER.decode(bytes.subarray(from, close)))) kept.push(...bytes.subarray(from, close + 1));
+    if (!WITH_BINDING.test(DECODER.decode(bytes.subarray(from, close)))) {
+      kept.set(bytes.subarray(from, close + 1), keptSize);
+      keptSize += close + 1 - from;
+    }
     from = close + 1;
   }
-  const removed = from - namesAt - kept.length;
+  const removed = from - namesAt - keptSize;
   if (removed === 0) return bytes;
   const whole = new Uint8Array(bytes.length - removed);
   whole.set(bytes.subarray(0, namesAt));
   new DataView(whole.buffer).setInt32(at + 1, end - at - 1 - removed);
-  whole.set(kept, namesAt);
-  whole.set(bytes.subarray(from), namesAt + kept.length);
+  whole.set(kept.subarray(0, keptSize), namesAt);
+  whole.set(bytes.subarray(from), namesAt + keptSize);
   return whole;
 }
 

@@ -5,7 +5,7 @@ import { readKey } from './cancel-key.ts';
 import type { CancelKey } from './cancel-key.ts';
 import { BodyReader } from './client-messages.ts';
 import { MessageReader } from './message-reader.ts';
-import { readParameter } from './parameter-status.ts';
+import { ToldParameters } from './parameter-status.ts';
 import { fromBase64 } from './scram.ts';
 
 /** The data with which a login can be repeated. */
@@ -41,7 +41,7 @@ export function scramParts(transcript: Uint8Array): { readonly authMessage: Uint
 export class LoginTranscript {
   readonly #backend = new MessageReader(LONGEST);
   readonly #client = new MessageReader(LONGEST);
-  readonly #parameters = new Map<string, string>();
+  readonly #parameters = new ToldParameters();
   #login: Login | undefined;
   #request: number | undefined;
   #isDone = false;
@@ -83,7 +83,7 @@ export class LoginTranscript {
 
   /** Parameters as the client was told them. */
   parameters(): ReadonlyMap<string, string> {
-    return this.#parameters;
+    return this.#parameters.values();
   }
 
   cancelKey(): CancelKey | undefined {
@@ -126,7 +126,7 @@ export class LoginTranscript {
       case 'R':
         return this.#readRequest(reader.int32(), body.subarray(4));
       case 'S':
-        this.#parameters.set(...(readParameter(body, 0, body.length) ?? ['', '']));
+        if (!this.#parameters.learn(body)) this.#giveUp();
         break;
       case 'K':
         this.#cancelKey = readKey(body, 0, body.length);

@@ -1,10 +1,13 @@
 // ParameterStatus: a setting that a server tells its client (protocol, Asynchronous Operations). Names and values are
 // texts with one character for each byte: their encoding is that of the session.
+import { byteText } from './byte-text.ts';
 
 const HEADER = 5;
 const PARAMETER_STATUS = 0x53;
-/** windows-1252, as `latin1` of the Encoding Standard is, would change some bytes. */
-const text = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
+
+/** Of one server before a client reads along. Its names count with their place in a map. */
+const MOST_BYTES = 1_000_000;
+const PLACE_BYTES = 100;
 
 /** Name and value in the `size` bytes from `at`. Undefined: incomplete. */
 export function readParameter(
@@ -16,7 +19,7 @@ export function readParameter(
   const nameEnd = bytes.indexOf(0, at);
   const valueEnd = nameEnd === -1 ? -1 : bytes.indexOf(0, nameEnd + 1);
   if (valueEnd === -1 || valueEnd >= end) return undefined;
-  return [text(bytes.subarray(at, nameEnd)), text(bytes.subarray(nameEnd + 1, valueEnd))];
+  return [byteText(bytes.subarray(at, nameEnd)), byteText(bytes.subarray(nameEnd + 1, valueEnd))];
 }
 
 /** The message. */
@@ -27,4 +30,28 @@ export function encodeParameter(name: string, value: string): Uint8Array {
   new DataView(message.buffer).setInt32(1, 4 + body.length);
   for (let at = 0; at < body.length; at += 1) message[HEADER + at] = body.charCodeAt(at);
   return message;
+}
+
+/** The parameters that a server tells in a conversation of Pointsman's own: at most 1 MB. */
+export class ToldParameters {
+  readonly #values = new Map<string, string>();
+  #bytes = 0;
+
+  /** The body of a ParameterStatus. False: it is none, or the server has told too much. */
+  learn(body: Uint8Array): boolean {
+    const parameter = readParameter(body, 0, body.length);
+    return parameter !== undefined && this.set(parameter[0], parameter[1]);
+  }
+
+  set(name: string, value: string): boolean {
+    const before = this.#values.get(name);
+    this.#bytes += value.length - (before?.length ?? -(name.length + PLACE_BYTES));
+    if (this.#bytes > MOST_BYTES) return false;
+    this.#values.set(name, value);
+    return true;
+  }
+
+  values(): ReadonlyMap<string, string> {
+    return this.#values;
+  }
 }

@@ -18,6 +18,11 @@ export const LONGEST_DESCRIPTION = 1_000_000;
 /** The SQLSTATE query_canceled. */
 const CANCELED = '57014';
 
+/**
+ * Notifications, changed parameters and notices that a server sends in one conversation: more ends the session. With
+ * LISTEN, some thousand notifications arrive while a question waits for its longest time. Bytes.
+ */
+const MOST_UNASKED = 4_000_000;
 const HEADER = 5;
 const READ_COMMITTED = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED';
 /** Of a question. Milliseconds. */
@@ -76,6 +81,7 @@ export class Pipeline {
   #parameterTypes: readonly number[] = [];
   #error: ServerError | undefined;
   #hasOurs = false;
+  #unasked = 0;
   #isOver = false;
 
   /** `longest`: a longer message is skipped, and its row is not reported. Bytes. */
@@ -94,10 +100,10 @@ export class Pipeline {
     const statement = `${OUR_STATEMENT}\0`;
     const encoded = values.map((value) => ENCODER.encode(value));
     const parameters = encoded.flatMap((value) => [int32(value.length), value]);
-    this.#add('P', text(statement), text(`${sql}\0`), int16(0));
-    this.#add('B', text('\0'), text(statement), int16(0), int16(encoded.length), ...parameters, int16(0));
-    this.#add('E', text('\0'), int32(0));
-    this.#add('C', text('S'), text(statement));
+    this.#add('P', [text(statement), text(`${sql}\0`), int16(0)]);
+    this.#add('B', [text('\0'), text(statement), int16(0), int16(encoded.length), ...parameters, int16(0)]);
+    this.#add('E', [text('\0'), int32(0)]);
+    this.#add('C', [text('S'), text(statement)]);
     this.#due.push({ type: '1', request, isOurs: true }, { type: '2', request });
     this.#due.push({ type: 'C', request, onRow }, { type: '3', request, isOurs: true });
     return this;
@@ -127,20 +133,21 @@ export class Pipeline {
   /** The end of a statement of ours that an error has left. */
   closeLeftoverOf(before: Pipeline): this {
     if (!before.hasLeftover()) return this;
-    this.#add('C', text('S'), text(`${OUR_STATEMENT}\0`));
+    this.#add('C', [text('S'), text(`${OUR_STATEMENT}\0`)]);
     this.#due.push({ type: '3', request: 'the end', isOurs: true });
     return this;
   }
 
   /** A statement that stays. */
   prepare(request: string, name: string, sql: string, parameterTypes: readonly number[]): this {
-    this.#add('P', text(`${name}\0`), text(`${sql}\0`), int16(parameterTypes.length), ...parameterTypes.map(int32));
+    const types = parameterTypes.map(int32);
+    this.#add('P', [text(`${name}\0`), text(`${sql}\0`), int16(types.length), ...types]);
     this.#due.push({ type: '1', request });
     return this;
   }
 
   describe(request: string, name: string, onDescription: (description: Description) => void): this {
-    this.#add('D', text('S'), text(`${name}\0`));
+    this.#add('D', [text('S'), text(`${name}\0`)]);
     this.#due.push({ type: 'T', request, onDescription });
     return this;
   }
@@ -148,7 +155,7 @@ export class Pipeline {
   /** The Parse message of an unnamed statement. `parameterTypes`: in place of its own, which may leave some open. */
   parseAgain(message: Uint8Array, parameterTypes?: readonly number[]): this {
     if (parameterTypes === undefined) this.#parts.push(message);
-    else this.#add('P', nameAndText(message), int16(parameterTypes.length), ...parameterTypes.map(int32));
+    else this.#add('P', [nameAndText(message), int16(parameterTypes.length), ...parameterTypes.map(int32)]);
     this.#due.push({ type: '1', request: UNNAMED });
     return this;
   }
@@ -199,16 +206,21 @@ export class Pipeline {
   #read(type: string, body: Uint8Array | undefined, bytes: Uint8Array): void {
     switch (type) {
       case 'S':
-        return this.#readParameter(body, bytes);
       case 'A':
-        return this.#onNotification(bytes);
       case 'N':
-        return;
+        return this.#readUnasked(type, body, bytes);
       case 'E':
         return this.#fail(body ?? new Uint8Array(0), bytes);
       default:
         this.#readReply(type, body);
     }
+  }
+
+  #readUnasked(type: 'S' | 'A' | 'N', body: Uint8Array | undefined, bytes: Uint8Array): void {
+    this.#unasked += bytes.length;
+    if (this.#unasked > MOST_UNASKED) this.#isOver = true;
+    else if (type === 'S') this.#readParameter(body, bytes);
+    else if (type === 'A') this.#onNotification(bytes);
   }
 
   #readReply(type: string, body: Uint8Array | undefined): void {
@@ -241,7 +253,7 @@ export class Pipeline {
   #readParameter(body: Uint8Array | undefined, bytes: Uint8Array): void {
     const parameter = body && readParameter(body, 0, body.length);
     if (parameter === undefined) this.#isOver = true;
-    else this.#onParameter(...parameter, bytes);
+    else this.#onParameter(parameter[0], parameter[1], bytes);
   }
 
   /** The server skips what follows until the next Sync. */
@@ -258,9 +270,9 @@ export class Pipeline {
     while (this.#due.length > 0 && this.#due[0]?.type !== 'Z') this.#due.shift();
   }
 
-  #add(type: string, ...parts: readonly Uint8Array[]): void {
+  #add(type: string, parts: readonly Uint8Array[] = []): void {
     const size = parts.reduce((sum, part) => sum + part.length, 4);
-    this.#parts.push(text(type), int32(size), ...parts);
+    this.#parts.push(joined([text(type), int32(size), ...parts]));
   }
 }
 

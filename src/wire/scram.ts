@@ -1,6 +1,8 @@
 // SCRAM-SHA-256 (RFC 5802, RFC 7677) for a client that knows no password: the server's verifier and the proof of an
 // earlier login give the key of the client. Keys are byte arrays, which their user overwrites.
 
+import { byteText } from './byte-text.ts';
+
 /** From outside, because this room has no library. */
 export interface Hashes {
   sha256(bytes: Uint8Array): Uint8Array;
@@ -17,6 +19,8 @@ export interface ScramVerifier {
   readonly serverKey: Uint8Array;
 }
 
+/** PostgreSQL 18 keeps no longer one (MAX_ENCRYPTED_PASSWORD_LEN). Bytes. */
+const LONGEST_VERIFIER = 512;
 /** The bytes of SHA-256. */
 const KEY_BYTES = 32;
 const VERIFIER = /^SCRAM-SHA-256\$(\d{1,9}):([\w+/]+=*)\$/;
@@ -29,8 +33,8 @@ for (let value = 0; value < ALPHABET.length; value += 1) DIGITS[ALPHABET.charCod
 /** Undefined: no verifier of this method. */
 export function readVerifier(text: Uint8Array): ScramVerifier | undefined {
   const keysAt = text.length - 2 * KEY_TEXT - 1;
-  if (keysAt < 0 || text[keysAt + KEY_TEXT] !== 0x3a) return undefined;
-  const [, iterations = '', salt = ''] = VERIFIER.exec(String.fromCharCode(...text.subarray(0, keysAt))) ?? [];
+  if (text.length > LONGEST_VERIFIER || keysAt < 0 || text[keysAt + KEY_TEXT] !== 0x3a) return undefined;
+  const [, iterations = '', salt = ''] = VERIFIER.exec(byteText(text.subarray(0, keysAt))) ?? [];
   const storedKey = fromBase64(text.subarray(keysAt, keysAt + KEY_TEXT));
   const serverKey = fromBase64(text.subarray(keysAt + KEY_TEXT + 1));
   if (iterations === '' || storedKey?.length !== KEY_BYTES || serverKey?.length !== KEY_BYTES) return undefined;
@@ -123,7 +127,7 @@ export function fromBase64(text: Uint8Array): Uint8Array | undefined {
 
 /** A proof is no secret: it goes over the wire. */
 export function toBase64(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes));
+  return btoa(byteText(bytes));
 }
 
 function xor(one: Uint8Array, other: Uint8Array): Uint8Array {

@@ -25,7 +25,7 @@ const SASL = 10;
 const SASL_CONTINUE = 11;
 const SASL_FINAL = 12;
 
-export const AUTHENTICATION_OK = message('R', int32(AUTHENTICATED));
+export const AUTHENTICATION_OK = message('R', [int32(AUTHENTICATED)]);
 export const EMPTY_QUERY = message('I');
 export const PARSE_COMPLETE = message('1');
 export const BIND_COMPLETE = message('2');
@@ -33,35 +33,35 @@ export const CLOSE_COMPLETE = message('3');
 export const NO_DATA = message('n');
 export const PORTAL_SUSPENDED = message('s');
 /** Of a statement without parameters. */
-export const NO_PARAMETERS = message('t', int16(0));
+export const NO_PARAMETERS = message('t', [int16(0)]);
 
 export function encodeSaslMechanisms(mechanisms: readonly string[]): Uint8Array {
-  return message('R', int32(SASL), ...mechanisms.map(cString), Uint8Array.of(0));
+  return message('R', [int32(SASL), ...mechanisms.map(cString), Uint8Array.of(0)]);
 }
 
 export function encodeSaslContinue(data: string): Uint8Array {
-  return message('R', int32(SASL_CONTINUE), ENCODER.encode(data));
+  return message('R', [int32(SASL_CONTINUE), ENCODER.encode(data)]);
 }
 
 export function encodeSaslFinal(data: string): Uint8Array {
-  return message('R', int32(SASL_FINAL), ENCODER.encode(data));
+  return message('R', [int32(SASL_FINAL), ENCODER.encode(data)]);
 }
 
 export function encodeParameterStatus(name: string, value: string): Uint8Array {
-  return message('S', cString(name), cString(value));
+  return message('S', [cString(name), cString(value)]);
 }
 
 /** Protocol 3.0 is the newest; `unknown`: options of the startup message that the server does not know. */
 export function encodeNegotiateProtocolVersion(unknown: readonly string[]): Uint8Array {
-  return message('v', int32(0x30000), int32(unknown.length), ...unknown.map(cString));
+  return message('v', [int32(0x30000), int32(unknown.length), ...unknown.map(cString)]);
 }
 
 export function encodeReadyForQuery(status: TransactionStatus): Uint8Array {
-  return message('Z', ENCODER.encode(status === 'idle' ? 'I' : 'T'));
+  return message('Z', [ENCODER.encode(status === 'idle' ? 'I' : 'T')]);
 }
 
 export function encodeCommandComplete(tag: string): Uint8Array {
-  return message('C', cString(tag));
+  return message('C', [cString(tag)]);
 }
 
 /** Every column in text format. */
@@ -76,7 +76,7 @@ export function encodeRowDescription(columns: readonly Column[]): Uint8Array {
     int32(ANY_MODIFIER),
     int16(0),
   ]);
-  return message('T', int16(columns.length), ...fields);
+  return message('T', [int16(columns.length), ...fields]);
 }
 
 /** Every value in text format. */
@@ -86,10 +86,10 @@ export function encodeDataRow(values: readonly Value[]): Uint8Array {
     const text = ENCODER.encode(withoutNul(String(value)));
     return [int32(text.length), text];
   });
-  return message('D', int16(values.length), ...fields);
+  return message('D', [int16(values.length), ...fields]);
 }
 
-function message(type: string, ...parts: readonly Uint8Array[]): Uint8Array {
+function message(type: string, parts: readonly Uint8Array[] = []): Uint8Array {
   const size = parts.reduce((sum, part) => sum + part.length, 4);
   return joined([ENCODER.encode(type), int32(size), ...parts]);
 }

@@ -1,6 +1,7 @@
 // Reads the document in which a server tells the state of a session. Anything unexpected makes it unreadable: a state
 // that is not understood is not carried.
 import type { CarriedState, PreparedStatement } from '../model/moves.ts';
+import { byteText } from './byte-text.ts';
 import { readWalReport } from './wal-report.ts';
 
 const ENCODER = new TextEncoder();
@@ -8,7 +9,7 @@ const STRICT = new TextDecoder('utf-8', { fatal: true });
 
 /** UTF-8 in base64, for SQL. */
 export function asBase64(text: string): string {
-  return btoa(String.fromCharCode(...ENCODER.encode(text)));
+  return btoa(byteText(ENCODER.encode(text)));
 }
 
 /**

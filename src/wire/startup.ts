@@ -1,6 +1,7 @@
 // Recognises a client's first packet: startup, TLS or GSS negotiation, cancel, or another protocol. A function of the
 // bytes so far, so the result does not depend on how they were split. Never changes or consumes a byte. Limits are
 // PostgreSQL's own (ProcessStartupPacket in backend_startup.c).
+import { byteText } from './byte-text.ts';
 import { CANCEL_REQUEST } from './cancel-key.ts';
 
 const SSL_REQUEST = 80877103;
@@ -81,7 +82,7 @@ function int32At(bytes: Uint8Array, at: number): number {
 }
 
 function notAPacket(bytes: Uint8Array, length: number): Recognition {
-  const opening = String.fromCharCode(...bytes.subarray(0, LENGTH_WORD));
+  const opening = byteText(bytes.subarray(0, LENGTH_WORD));
   if (HTTP_OPENINGS.has(opening)) return { kind: 'http' };
   return { kind: 'invalid', why: `invalid length of startup packet: ${length}` };
 }

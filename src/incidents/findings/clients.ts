@@ -65,7 +65,7 @@ export function holds({ events }: Evidence): readonly Finding[] {
       p50_seconds: at(0.5),
       p90_seconds: at(0.9),
       p99_seconds: at(0.99),
-      longest_seconds: Math.round(Math.max(...group.map(longestOf))) / 1000,
+      longest_seconds: Math.round(group.reduce((most, event) => Math.max(most, longestOf(event)), 0)) / 1000,
     };
     const pool = text(group[0], 'pool') ?? '';
     return {

@@ -11,7 +11,8 @@ export function sessionsMoved({ events }: Evidence): readonly Finding[] {
       moved: batches.reduce((sum, batch) => sum + (amount(batch, 'moved') ?? 0), 0),
       stayed: countsIn(batches, 'stayed'),
       failed: countsIn(batches, 'failed'),
-      longest_gap_seconds: Math.max(0, ...batches.map((batch) => amount(batch, 'longest_gap_ms') ?? 0)) / 1000,
+      longest_gap_seconds:
+        batches.reduce((most, batch) => Math.max(most, amount(batch, 'longest_gap_ms') ?? 0), 0) / 1000,
     };
     return { finding: 'sessions_moved', pool, ...numbers, event_ids: idsOf(batches), text: sentence(pool, numbers) };
   });

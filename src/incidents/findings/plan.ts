@@ -121,25 +121,26 @@ function byReports({ before: member, after, cause }: Interruption, around: reado
   const failure = failureBefore(member, stopped, silent, reports);
   if (failure !== undefined) return failure;
   if (stopped === undefined) {
-    return unknown(`${member} kept answering, and its reports do not tell why it was no primary any more.`, ...own);
+    return unknown(`${member} kept answering, and its reports do not tell why it was no primary any more.`, own);
   }
   const contact = stopped.fields['store_unseen_ms'];
   const hasContact = typeof contact === 'number' && contact <= CONTACT_MS;
   if (stopped.fields['unlocked'] === true && !hasContact) {
     const how = `${member} reported a stop, and in the same answer that nobody held the leader lock`;
-    return unknown(`${how}: a switchover, or a failure of the store of the lock.`, stopped);
+    return unknown(`${how}: a switchover, or a failure of the store of the lock.`, [stopped]);
   }
   // A read that began before the stop may fail long after it: a member waits for the store until a time limit.
   const unread = around.find(isFailedRead);
   if (unread !== undefined) {
     const how = `${member} reported a stop in order, but the member list could not be read`;
-    return unknown(`${how}: the store of the leader lock may have failed.`, unread, stopped);
+    return unknown(`${how}: the store of the leader lock may have failed.`, [unread, stopped]);
   }
   if (silent !== undefined) {
     const how = `${member} reported a stop in order, and then did not answer (${text(silent, 'outcome')})`;
-    return unknown(`${how}: a person may have stopped the service or the machine.`, stopped, silent);
+    return unknown(`${how}: a person may have stopped the service or the machine.`, [stopped, silent]);
   }
-  if (after === undefined) return unknown(`${member} reported a stop in order; no next primary is known yet.`, stopped);
+  if (after === undefined)
+    return unknown(`${member} reported a stop in order; no next primary is known yet.`, [stopped]);
   const what = member === after ? 'A restart' : 'A switchover';
   const state = text(stopped, 'state') ?? '';
   const lock = stopped.fields['unlocked'] === true ? 'just after a contact with the store of' : 'while it held';
@@ -189,7 +190,7 @@ function failureBefore(
   return unplanned(`The leader lock was lost before ${member} reported a stop: ${by}.`, unlocked);
 }
 
-function unknown(why: string, ...events: readonly (IncidentEvent | undefined)[]): Judged {
+function unknown(why: string, events: readonly (IncidentEvent | undefined)[] = []): Judged {
   return { planned: 'unknown', by: null, text: why, events };
 }
 

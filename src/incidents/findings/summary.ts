@@ -63,6 +63,6 @@ function moves(all: readonly FindingOf<'sessions_moved'>[]): readonly string[] {
 function waits(holds: readonly FindingOf<'holds'>[]): readonly string[] {
   const count = holds.reduce((sum, one) => sum + one.count, 0);
   if (count === 0) return [];
-  const longest = Math.max(...holds.map((one) => one.longest_seconds));
+  const longest = holds.reduce((most, one) => Math.max(most, one.longest_seconds), 0);
   return [`${plural(count, 'client')} waited at most ${secondsText(longest)}`];
 }

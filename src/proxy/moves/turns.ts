@@ -112,7 +112,8 @@ export class Turns {
       this.#moving.add(session);
       session.travel();
     }
-    return this.#pumpAt(Math.min(...[...this.#queues.values()].map((queue) => queue.pausedUntil())));
+    const pauses = [...this.#queues.values()].map((queue) => queue.pausedUntil());
+    return this.#pumpAt(pauses.reduce((first, until) => Math.min(first, until), Infinity));
   };
 
   /** Of all of them the pauses are looked at: one that is over must not be waited for again. */

@@ -1,0 +1,14 @@
+// Text with one character for each byte, whatever the encoding is: no byte is lost or changed, as windows-1252 (the
+// `latin1` of the Encoding Standard) would.
+
+/** Each byte is an argument on the stack for a moment: a whole message of another program would not fit. */
+const PIECE_BYTES = 1_024;
+
+export function byteText(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    // oxlint-disable-next-line pointsman/no-spread-arguments -- The piece has a limit.
+    text += String.fromCharCode(...bytes.subarray(at, at + PIECE_BYTES));
+  }
+  return text;
+}
