@@ -1,10 +1,16 @@
 // Takes the values out of the rows that a server sends, before the library `pg` sees them: the library makes a string
-// of every value, and nobody can overwrite a string. In their place it reads letters x.
+// of every value, and nobody can overwrite a string. In their place it reads letters x. A server that sends more than
+// an answer needs is not listened to any longer.
 const HEADER = 5;
 const DATA_ROW = 0x44;
+const AUTHENTICATION = 0x52;
 const MASK = 0x78;
 /** The header of a row has the number of its values, that of a value its length. Bytes. */
 const [COUNT, LENGTH] = [2, 4];
+
+/** Also the library keeps a message until it is complete, and the rows of a question. Bytes. */
+const LONGEST_MESSAGE = 65_535;
+const MOST_ROWS = 100;
 
 export type MaskedRow = readonly (Buffer | null)[];
 
@@ -19,10 +25,23 @@ export class MaskedRows {
   /** The next value begins here, behind its length. */
   #valueAt = 0;
   #rows: MaskedRow[] = [];
+  #isRow = false;
+  readonly #refuses: (body: Buffer) => string | undefined;
+  #refusal: string | undefined;
+
+  /** `refuses`: is given the body of each AuthenticationRequest, and returns why the connection must end. */
+  constructor(refuses: (body: Buffer) => string | undefined = () => undefined) {
+    this.#refuses = refuses;
+  }
+
+  /** Why the connection must end. */
+  refusal(): string | undefined {
+    return this.#refusal;
+  }
 
   /** The next bytes of the server, from its first one on. They are changed in place. */
   take(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length;) {
+    for (let at = 0; at < chunk.length && this.#refusal === undefined;) {
       if (this.#left === 0) at = this.#takeHeader(chunk, at);
       else if (this.#body === undefined) {
         const skipped = Math.min(this.#left, chunk.length - at);
@@ -48,8 +67,14 @@ export class MaskedRows {
     this.#headerFill += taken;
     if (this.#headerFill === HEADER) {
       this.#headerFill = 0;
-      this.#left = Math.max(0, this.#header.readInt32BE(1) - LENGTH);
-      this.#body = this.#header[0] === DATA_ROW && this.#left > 0 ? Buffer.alloc(this.#left) : undefined;
+      this.#left = this.#header.readInt32BE(1) - LENGTH;
+      // The library would read the same message for ever.
+      if (this.#left < 0) this.#refusal = 'the server does not speak PostgreSQL';
+      if (this.#left > LONGEST_MESSAGE) this.#refusal = 'the server sends a message that is too long';
+      const type = this.#header[0];
+      this.#isRow = type === DATA_ROW;
+      const isRead = this.#refusal === undefined && this.#left > 0 && (this.#isRow || type === AUTHENTICATION);
+      this.#body = isRead ? Buffer.alloc(this.#left) : undefined;
       this.#bodyFill = 0;
       this.#valueAt = COUNT + LENGTH;
     }
@@ -62,6 +87,10 @@ export class MaskedRows {
     body[at] = byte;
     this.#bodyFill += 1;
     this.#left -= 1;
+    if (!this.#isRow) {
+      if (this.#left === 0) this.#endLogin(body);
+      return byte;
+    }
     const isValue = at >= this.#valueAt;
     // The last byte of a value, or the last byte of the length of an empty one.
     const end = at + 1 >= this.#valueAt ? this.#valueAt + this.#lengthBefore(body) : Infinity;
@@ -75,6 +104,11 @@ export class MaskedRows {
     return Math.max(0, body.readInt32BE(this.#valueAt - LENGTH));
   }
 
+  #endLogin(body: Buffer): void {
+    this.#body = undefined;
+    this.#refusal = this.#refuses(body);
+  }
+
   #end(body: Buffer): void {
     this.#body = undefined;
     const row: (Buffer | null)[] = [];
@@ -86,6 +120,7 @@ export class MaskedRows {
     }
     body.fill(0);
     this.#rows.push(row);
+    if (this.#rows.length > MOST_ROWS) this.#refusal = `the query returned more than ${MOST_ROWS} rows`;
   }
 }
 

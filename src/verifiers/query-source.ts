@@ -11,6 +11,7 @@ import { onOneLine, shown } from '../model/printable.ts';
 import { fileFault } from './file-fault.ts';
 import { MaskedRows } from './masked-rows.ts';
 import type { MaskedRow } from './masked-rows.ts';
+import { ScramOnly } from './scram-only.ts';
 import { SourceError } from './source.ts';
 import type { Answer, VerifierSource } from './source.ts';
 
@@ -73,6 +74,8 @@ export class QuerySource implements VerifierSource {
     } catch (error) {
       if (!isPlainError(error)) this.#drop(session);
       if (signal.aborted) throw new SourceError(`${this.#who()}: ${reasonOf(signal)}`);
+      const refusal = session.masked.refusal();
+      if (refusal !== undefined) throw new SourceError(`${this.#who()}: ${refusal}`);
       throw error instanceof SourceError ? error : new SourceError(`${this.#who()}: ${faultOf(error)}`);
     } finally {
       overwrite(session.masked.rows());
@@ -86,11 +89,10 @@ export class QuerySource implements VerifierSource {
   }
 
   #open(pg: typeof Pg): Session {
-    const socket = new Socket();
-    const masked = new MaskedRows();
-    // Before the library reads along.
-    socket.on('data', (chunk: Buffer) => masked.take(chunk));
     const { user, database, passwordFile } = this.#policy;
+    const login = new ScramOnly(passwordFile !== undefined);
+    const masked = new MaskedRows((request) => login.refusal(request));
+    const socket = new WatchedSocket(masked);
     // Everything is explicit, because the library takes what is missing from variables such as PGPASSWORD. Connections
     // to members have no TLS.
     const client = new pg.Client({
@@ -114,6 +116,29 @@ export class QuerySource implements VerifierSource {
   #drop(session: Session): void {
     session.socket.destroy();
     if (this.#session === session) this.#session = undefined;
+  }
+}
+
+/** The library sees what is left of the bytes. It throws at a message that is none: that ends the connection. */
+class WatchedSocket extends Socket {
+  readonly #masked: MaskedRows;
+
+  constructor(masked: MaskedRows) {
+    super();
+    this.#masked = masked;
+  }
+
+  override emit(event: string | symbol, ...values: readonly unknown[]): boolean {
+    const [chunk] = values;
+    if (event === 'data' && Buffer.isBuffer(chunk)) this.#masked.take(chunk);
+    try {
+      if (this.#masked.refusal() === undefined || event === 'close') return super.emit(event, ...values);
+    } catch (error) {
+      this.destroy(error instanceof Error ? error : undefined);
+      return true;
+    }
+    this.destroy();
+    return true;
   }
 }
 
