@@ -1,14 +1,12 @@
 // `pointsman healthcheck` as a separate program, for container health checks: it takes a quarter of the CPU time.
 import { parseArgs } from 'node:util';
 import { argv, env, exit, stderr, stdout } from 'node:process';
+import { commandOutput } from './app/command-output.ts';
 import { healthcheck } from './cli/healthcheck.ts';
 import { EXIT } from './cli/io.ts';
 
-const io = {
-  env,
-  stdout: (text: string) => void stdout.write(text),
-  stderr: (text: string) => void stderr.write(text),
-};
+const { finish, ...streams } = commandOutput({ stdout, stderr });
+const io = { env, ...streams };
 
 async function main(): Promise<number> {
   try {
@@ -24,4 +22,4 @@ async function main(): Promise<number> {
   }
 }
 
-exit(await main());
+exit(await finish(await main()));

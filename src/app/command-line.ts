@@ -2,7 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { checkSeeds } from './check-seeds.ts';
 import { createClusterAccess } from './cluster-access.ts';
-import { EXIT } from '../cli/io.ts';
+import { commandOutput } from './command-output.ts';
+import type { CommandOutput } from './command-output.ts';
 import type { CliIo, SandboxParts } from '../cli/io.ts';
 import type { Clock } from '../model/instant.ts';
 import { runCli } from '../cli/program.ts';
@@ -17,16 +18,13 @@ import { terminalIo } from './terminal-io.ts';
 /** `process`: the program's own. It exits with the command's exit code. */
 export async function commandLine(process: NodeJS.Process): Promise<never> {
   const clock = createSystemClock(process.hrtime);
-  const io: CliIo = {
-    env: process.env,
-    stdout: writerTo(process),
-    stderr: (text) => void process.stderr.write(text),
-    ...terminalIo(process),
-  };
+  const output = commandOutput(process);
+  const { finish, ...streams } = output;
+  const io: CliIo = { env: process.env, ...streams, ...terminalIo(process) };
   const parts: CliParts = {
     runApp: createRunApp(process, clock),
     checkSeeds: (config) => checkSeeds(config, clock),
-    sandbox: sandboxParts(process, clock),
+    sandbox: sandboxParts(process, output, clock),
     cluster: {
       openCluster: (cluster) => createClusterAccess(cluster, { clock, tell: () => {}, onHint: () => {} }).control(),
       now: () => new Date(),
@@ -46,31 +44,15 @@ export async function commandLine(process: NodeJS.Process): Promise<never> {
     },
     version,
   };
-  const code = await runCli(process.argv.slice(2), io, parts);
+  const code = await finish(await runCli(process.argv.slice(2), io, parts));
   // Unfinished work, such as a name lookup, must not keep the process alive.
   return process.exit(code);
-}
-
-/** A reader that goes away, such as `head`, ends the command without a word. The log of `run` has its own way. */
-function writerTo(process: NodeJS.Process): CliIo['stdout'] {
-  const { stdout } = process;
-  let isWatched = false;
-  return (text) => {
-    if (!isWatched) {
-      stdout.on('error', (error: NodeJS.ErrnoException) => {
-        if (error.code === 'EPIPE') process.exit(EXIT.ok);
-        throw error;
-      });
-    }
-    isWatched = true;
-    stdout.write(text);
-  };
 }
 
 /** On demand: a proxy that serves does not need it. */
 const loadSandbox = () => import('../sandbox/run.ts');
 
-function sandboxParts(process: NodeJS.Process, clock: Clock): SandboxParts {
+function sandboxParts(process: NodeJS.Process, output: CommandOutput, clock: Clock): SandboxParts {
   const isSource = import.meta.url.endsWith('.ts');
   const command = isSource ? 'npm run -s sandbox --' : 'pointsman sandbox';
   const program = isSource ? 'npm run -s pointsman --' : 'pointsman';
@@ -78,7 +60,7 @@ function sandboxParts(process: NodeJS.Process, clock: Clock): SandboxParts {
     verbs: [...VERBS, TRAFFIC],
     run: async (request) => {
       const { runSandbox } = await loadSandbox();
-      const terminal = terminalOf(process);
+      const terminal = terminalOf(process, output);
       return runSandbox({ request, terminal, clock, version, nodeVersion: process.version, command, program });
     },
     ask: async (...order) => (await loadSandbox()).askSandbox(...order),
@@ -87,10 +69,10 @@ function sandboxParts(process: NodeJS.Process, clock: Clock): SandboxParts {
   };
 }
 
-function terminalOf(process: NodeJS.Process): Terminal {
+function terminalOf(process: NodeJS.Process, output: CommandOutput): Terminal {
   const { stdin, stdout } = process;
   return {
-    write: (text) => void stdout.write(text),
+    write: output.stdout,
     columns: () => stdout.columns || 80,
     colour: stdout.isTTY && stdout.hasColors(),
     onKey: stdin.isTTY
@@ -102,6 +84,9 @@ function terminalOf(process: NodeJS.Process): Terminal {
           });
         }
       : undefined,
-    onEnd: (listener) => void process.on('SIGTERM', listener).on('SIGINT', listener).on('SIGHUP', listener),
+    onEnd: (listener) => {
+      process.on('SIGTERM', listener).on('SIGINT', listener).on('SIGHUP', listener);
+      output.onOutputLost(listener);
+    },
   };
 }

@@ -1,6 +1,7 @@
 // The terminal and the signals, as a command gets them.
 import type { CliIo } from '../cli/io.ts';
 
+const SIGNALLED = 128;
 const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 type TerminalIo = Pick<CliIo, 'screen' | 'readLine' | 'readLines' | 'onKey' | 'onInterrupt'>;
@@ -14,8 +15,10 @@ export function terminalIo(process: NodeJS.Process): TerminalIo {
     readLines: () => linesOf(stdin),
     ...(stdin.isTTY && { onKey: (listener) => listenToKeys(stdin, listener) }),
     onInterrupt: (listener) => {
-      for (const signal of INTERRUPTS) process.on(signal, listener);
-      return () => INTERRUPTS.forEach((signal) => process.off(signal, listener));
+      // As a shell reports a process that a signal ended.
+      const onSignal = (_: string, number: number): void => listener(SIGNALLED + number);
+      for (const signal of INTERRUPTS) process.on(signal, onSignal);
+      return () => INTERRUPTS.forEach((signal) => process.off(signal, onSignal));
     },
   };
 }

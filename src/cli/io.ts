@@ -24,9 +24,11 @@ export interface CliIo {
   readonly onKey?: (listener: (key: string) => void) => () => void;
   /**
    * Calls the listener for Ctrl-C, SIGTERM and SIGHUP, which else end the process, until the returned function is
-   * called. Absent: no signal arrives.
+   * called. `code`: the exit code of a command that the signal ends. Absent: no signal arrives.
    */
-  readonly onInterrupt?: (listener: () => void) => () => void;
+  readonly onInterrupt?: (listener: (code: number) => void) => () => void;
+  /** Calls the listener when standard output takes nothing any more, until the returned function is called. */
+  readonly onOutputLost?: (listener: () => void) => () => void;
 }
 
 /** Reads the same file and environment again. `no-file`: the configuration came from the environment alone. */
@@ -96,10 +98,13 @@ export interface SandboxParts {
   readonly config: SandboxConfig;
 }
 
+/** deploy/operate.md has their meaning over all commands, and those of `branches` beside them. */
 export const EXIT = {
   ok: 0,
   /** A failure at run time. */
   failure: 1,
   /** Wrong configuration or command line. */
   usage: 2,
+  /** Ctrl-C: 128 and the number of the signal, as a shell reports it. */
+  interrupted: 130,
 } as const;

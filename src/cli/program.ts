@@ -44,7 +44,7 @@ Examples:
 
 The configuration comes from -c FILE, else from the file in POINTSMAN_CONFIG, else from the environment alone.
 An environment variable overrides a value of the file: POINTSMAN_PROBE_INTERVAL sets probe.interval.
-Exit codes: 0 success, 1 runtime failure, 2 wrong usage or configuration.`;
+Exit codes: 0 success, 1 runtime failure, 2 wrong usage or configuration, 130 ended by Ctrl-C.`;
 
 export interface CliParts {
   readonly runApp: RunApp;

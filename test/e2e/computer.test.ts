@@ -115,7 +115,7 @@ describeInBrowser('an agent on the status page', () => {
     const long = { type: 'tool_use', id: 'toolu_b', name: 'wait', input: { duration: 300 } };
     child.stdin.write(`${JSON.stringify([long])}\n`);
     child.kill('SIGINT');
-    expect(await ended, err).toBe(0);
+    expect(await ended, err).toBe(130);
     expect(await readdir(directory)).toEqual([]);
     await until('the end of the browser', () => processesOf(directory).length === 0);
     await rm(directory, { recursive: true });

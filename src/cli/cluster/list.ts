@@ -12,6 +12,7 @@ import type { ClusterOptions, ClusterParts, Context } from './context.ts';
 import { json } from '../json.ts';
 import { isLeader, isRunning, lagText, restartReasons, stateText } from './members.ts';
 import { timeText } from './times.ts';
+import { untilStopped } from '../terminal/until-stopped.ts';
 import { wrapped } from '../terminal/wrap.ts';
 
 export interface ListOptions extends ClusterOptions {
@@ -50,10 +51,9 @@ const CLEAR_SCREEN = '\u001B[H\u001B[2J\u001B[3J';
 /** Ends with Ctrl-C. A cluster that does not answer is shown as such, and read again. */
 async function watch(context: Context<ListOptions>, seconds: number): Promise<number> {
   const { io, options, sleep, now } = context;
-  const end = new AbortController();
-  const release = io.onInterrupt?.(() => end.abort());
-  const interrupted = once(end.signal, 'abort');
-  while (!end.signal.aborted) {
+  const stopping = untilStopped(io);
+  const stopped = once(stopping.signal, 'abort');
+  while (!stopping.signal.aborted) {
     const report = await context.control.report();
     if (options.json === true) {
       if (report.kind === 'read') io.stdout(`${JSON.stringify({ api_version: 1, ...report.value })}\n`);
@@ -64,10 +64,9 @@ async function watch(context: Context<ListOptions>, seconds: number): Promise<nu
       const heading = `every ${seconds} s, ${clock}${io.screen === undefined ? '' : ' (Ctrl-C ends)'}`;
       io.stdout(`${io.screen === undefined ? '' : CLEAR_SCREEN}${heading}\n${text}\n`);
     }
-    await Promise.race([sleep(seconds * 1000), interrupted]);
+    await Promise.race([sleep(seconds * 1000), stopped]);
   }
-  release?.();
-  return EXIT.ok;
+  return stopping.end();
 }
 
 const COLUMNS: readonly Column[] = [

@@ -1,10 +1,12 @@
 // `pointsman computer`: turns of tool_use blocks in, their results out, one line each.
+import { once } from 'node:events';
 import { NoBrowser, openScreen } from '../../platform/computer/browser.ts';
 import type { OpenScreen } from '../../platform/computer/browser.ts';
 import { readTurn } from '../../platform/computer/read-turn.ts';
 import { runTurn } from '../../platform/computer/run-turn.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
+import { untilStopped } from '../terminal/until-stopped.ts';
 import { pageUrl } from './page-url.ts';
 
 export interface ComputerOptions {
@@ -48,21 +50,21 @@ function openText({ href }: URL, { size, isSandboxed, executable }: OpenScreen, 
 async function serve(screen: OpenScreen, io: CliIo): Promise<number> {
   const lines = io.readLines?.()[Symbol.asyncIterator]();
   if (lines === undefined) return EXIT.ok;
-  const interrupt = Promise.withResolvers<undefined>();
-  const stop = io.onInterrupt?.(() => interrupt.resolve(undefined));
+  const stopping = untilStopped(io);
+  const stopped = once(stopping.signal, 'abort').then(() => undefined);
   try {
     for (let number = 1; ; number += 1) {
-      const next = await Promise.race([lines.next(), interrupt.promise]);
-      if (next === undefined || next.done === true) return EXIT.ok;
+      const next = await Promise.race([lines.next(), stopped]);
+      if (next === undefined || next.done === true) return stopping.end();
       if (next.value.trim() === '') continue;
       const turn = readTurn(next.value);
       if (turn.kind === 'invalid') return failed(io, `line ${number}: ${turn.why}`, EXIT.usage);
-      const results = await Promise.race([runTurn(turn.blocks, screen), interrupt.promise]);
-      if (results === undefined) return EXIT.ok;
+      const results = await Promise.race([runTurn(turn.blocks, screen), stopped]);
+      if (results === undefined) return stopping.end();
       io.stdout(`${JSON.stringify(results)}\n`);
     }
   } finally {
-    stop?.();
+    stopping.end();
   }
 }
 

@@ -10,6 +10,7 @@ import { findRunning } from '../running.ts';
 import type { Running, RunningOptions } from '../running.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { widthFor } from '../terminal/table.ts';
+import { untilStopped } from '../terminal/until-stopped.ts';
 import { eventDocument, eventText } from './event.ts';
 import type { EventDocument } from './event.ts';
 import { readStream } from './stream.ts';
@@ -31,7 +32,7 @@ const errorDocument = z.looseObject({ error: z.string() });
 
 const RECONNECT_MS = 2000;
 
-/** Exit code 0, also after Ctrl-C. */
+/** With `follow` the exit code is that of the signal that ends it. */
 export async function events(options: EventsOptions, io: CliIo): Promise<number> {
   const { limit } = options;
   if (limit !== undefined && !/^\d{1,4}$/.test(limit)) {
@@ -54,19 +55,17 @@ export async function events(options: EventsOptions, io: CliIo): Promise<number>
     );
     return answer.status === 400 ? EXIT.usage : EXIT.failure;
   }
-  const ending = new AbortController();
   // Before the first line: Ctrl-C that answers it must end the command as any other.
-  const ignore = options.follow === true ? io.onInterrupt?.(() => ending.abort()) : undefined;
+  const stopping = options.follow === true ? untilStopped(io) : undefined;
   const show = printer(options, io);
   if (options.follow !== true && options.json === true) io.stdout(`${JSON.stringify(answer.body, null, 2)}\n`);
   else list.events.forEach(show);
-  if (options.follow !== true) {
+  if (stopping === undefined) {
     if (list.events.length === 0 && options.json !== true) io.stderr('no such events\n');
     return EXIT.ok;
   }
-  await followFrom(list.last_id, { running, token, options, show, io, signal: ending.signal });
-  ignore?.();
-  return EXIT.ok;
+  await followFrom(list.last_id, { running, token, options, show, io, signal: stopping.signal });
+  return stopping.end();
 }
 
 function printer({ json }: EventsOptions, io: CliIo): (event: EventDocument) => void {

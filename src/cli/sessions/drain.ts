@@ -81,7 +81,7 @@ interface Wait {
 
 async function waitUntilEmpty(member: string, wait: Wait, io: CliIo): Promise<number> {
   const interruption = new AbortController();
-  const stop = io.onInterrupt?.(() => interruption.abort());
+  const stop = io.onInterrupt?.((code) => interruption.abort(code));
   const progress = new Progress(member, io);
   try {
     return await follow(member, wait, progress, interruption.signal, io);
@@ -97,15 +97,16 @@ async function follow(
   interrupted: AbortSignal,
   io: CliIo,
 ): Promise<number> {
-  const failed = (why: string): number => {
+  const failed = (why: string, code: number = EXIT.failure): number => {
     progress.end();
     io.stderr(`pointsman: ${why}\n`);
-    return EXIT.failure;
+    return code;
   };
   let left = 0;
   for (;;) {
     if (interrupted.aborted) {
-      return failed(`interrupted: ${member} stays drained, ${remain(left)}; undo it with: pointsman resume ${member}`);
+      const undo = `undo it with: pointsman resume ${member}`;
+      return failed(`interrupted: ${member} stays drained, ${remain(left)}; ${undo}`, Number(interrupted.reason));
     }
     const status = await statusFrom(running, io);
     if (typeof status === 'number') return failed(`${member} stays drained unless Pointsman has ended`);

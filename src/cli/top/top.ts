@@ -15,6 +15,8 @@ import { runningOperations } from '../status/operations.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { openLiveScreen } from '../terminal/live-screen.ts';
 import { widthFor } from '../terminal/table.ts';
+import { untilStopped } from '../terminal/until-stopped.ts';
+import type { Stopping } from '../terminal/until-stopped.ts';
 import type { Look } from './rates.ts';
 import { topScreen } from './screen.ts';
 
@@ -26,12 +28,12 @@ export interface TopCommandOptions extends StatusOptions {
 
 const LEAST_INTERVAL_MS = 100;
 const EVENTS = 50;
-const QUIT = ['q', 'Q', '\u0003'];
+const CTRL_C = '\u0003';
 const KEYS = 'q: quit';
 
 const eventsDocument = z.looseObject({ events: z.array(eventDocument) });
 
-/** Exit code 0, also after Ctrl-C; 1 if there is no answer at the start. */
+/** Exit code 0 after the last screen or `q`, that of the signal that ends it, or 1 without an answer at the start. */
 export async function top(options: TopCommandOptions, io: CliIo): Promise<number> {
   const interval = parseDuration(options.interval);
   const problem = problemWith(interval, options.count);
@@ -42,18 +44,23 @@ export async function top(options: TopCommandOptions, io: CliIo): Promise<number
   const found = await readStatus(options, io);
   if (typeof found === 'number') return found;
   const { running, status } = found;
-  const ending = new AbortController();
-  const end = (): void => ending.abort();
+  const stopping = untilStopped(io);
   const first: Look = { at: performance.now(), status };
   const live = openLiveScreen(io);
-  const restore = [io.onInterrupt?.(end), io.onKey?.((key) => (QUIT.includes(key) ? end() : undefined)), live.close];
+  const restore = [io.onKey?.((key) => onKey(key, stopping)), live.close];
   try {
     const count = options.count === undefined ? Infinity : Number(options.count);
-    await drawUntil(first, { running, options, io, live, count, intervalMs: interval.ms, signal: ending.signal });
+    await drawUntil(first, { running, options, io, live, count, intervalMs: interval.ms, signal: stopping.signal });
   } finally {
     for (const undo of restore) undo?.();
   }
-  return EXIT.ok;
+  return stopping.end();
+}
+
+/** A terminal that reports keys makes no signal of Ctrl-C. */
+function onKey(key: string, { stop }: Stopping): void {
+  if (key === 'q' || key === 'Q') stop(EXIT.ok);
+  if (key === CTRL_C) stop(EXIT.interrupted);
 }
 
 function problemWith(interval: ReturnType<typeof parseDuration>, count: string | undefined): string | undefined {

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { RecentEvents } from '../../../src/admin/recent-events.ts';
 import { createAdmin } from '../../../src/admin/server.ts';
+import { EXIT } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { keepPort } from '../../support/fakes/kept-port.ts';
@@ -37,13 +38,15 @@ beforeEach(async () => {
 });
 afterEach(() => admin.close());
 
+const ignored: (code: number) => void = () => {};
+
 function start(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const seen = { out: '', err: '', interrupt: () => {} };
+  const seen = { out: '', err: '', interrupt: ignored };
   const io = {
     env,
     stdout: (text: string) => void (seen.out += text),
     stderr: (text: string) => void (seen.err += text),
-    onInterrupt: (listener: () => void) => {
+    onInterrupt: (listener: (code: number) => void) => {
       seen.interrupt = listener;
       return () => {};
     },
@@ -114,28 +117,28 @@ describe('--follow', () => {
       add(recent, 'new', 'error');
       expect(seen.out).toContain('error  new');
     }, PATIENCE);
-    seen.interrupt();
-    expect(await code).toBe(0);
+    seen.interrupt(EXIT.interrupted);
+    expect(await code).toBe(130);
     expect(lines(seen.out)[0]).toBe('  info   old');
     expect(seen.err).toBe('');
   });
 
   test('Ctrl-C at the first line ends it, too', async () => {
     add(recent, 'old');
-    const listeners: (() => void)[] = [];
+    const listeners: ((code: number) => void)[] = [];
     const io = {
       env: {},
       stdout: () => {
         expect(listeners).toHaveLength(1);
-        listeners.forEach((listener) => listener());
+        listeners.forEach((listener) => listener(EXIT.interrupted));
       },
       stderr: () => {},
-      onInterrupt: (listener: () => void) => {
+      onInterrupt: (listener: (code: number) => void) => {
         listeners.push(listener);
         return () => void listeners.splice(0);
       },
     };
-    expect(await runCli(['events', '--follow', '--admin', `127.0.0.1:${port}`], io, cliParts())).toBe(0);
+    expect(await runCli(['events', '--follow', '--admin', `127.0.0.1:${port}`], io, cliParts())).toBe(130);
     expect(listeners).toEqual([]);
   });
 
@@ -146,7 +149,7 @@ describe('--follow', () => {
       add(recent, 'new');
       expect(seen.out.split('\n').length).toBeGreaterThan(2);
     }, PATIENCE);
-    seen.interrupt();
+    seen.interrupt(EXIT.interrupted);
     await code;
     const documents = seen.out.trim().split('\n');
     expect(documents.slice(0, 2).map((line) => JSON.parse(line).message)).toEqual(['old', 'new']);
@@ -163,8 +166,8 @@ describe('--follow', () => {
     await vi.waitFor(() => expect(seen.out).toContain('in between'), PATIENCE);
     expect(seen.err).toContain(`connected to 127.0.0.1:${port} again\n`);
     expect(seen.out.match(/first/g)).toHaveLength(1);
-    seen.interrupt();
-    expect(await code).toBe(0);
+    seen.interrupt(EXIT.interrupted);
+    expect(await code).toBe(130);
   });
 
   test('after a restart of Pointsman it says that events are missing', async () => {
@@ -177,7 +180,7 @@ describe('--follow', () => {
     await serve(port);
     await vi.waitFor(() => expect(seen.out).toContain('of the next run'), PATIENCE);
     expect(seen.err).toContain('pointsman: the id is not of this run: Pointsman has started again');
-    seen.interrupt();
+    seen.interrupt(EXIT.interrupted);
     await code;
   });
 });

@@ -6,6 +6,7 @@ import type { Admin } from '../../../src/admin/server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
 import type { StatusDocument } from '../../../src/admin/schema/status.ts';
 import { runCli } from '../../../src/cli/program.ts';
+import { EXIT } from '../../../src/cli/io.ts';
 import type { CliIo } from '../../../src/cli/io.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import type { KillResult, SessionEntry, SessionQuery } from '../../../src/reports/session-list.ts';
@@ -321,11 +322,11 @@ describe('drain', () => {
 
   test('Ctrl-C: the member stays drained, and the way to undo it', async () => {
     counts['pg-2'].splice(0, 1, 2);
-    let interrupt = nothing;
+    let interrupt: (code: number) => void = nothing;
     let reads = 0;
     onStatus = () => {
       reads += 1;
-      if (reads === 3) interrupt();
+      if (reads === 3) interrupt(EXIT.interrupted);
     };
     let listeners = 0;
     const onInterrupt: CliIo['onInterrupt'] = (listener) => {
@@ -335,7 +336,7 @@ describe('drain', () => {
     };
     const { code, err } = await cli(['drain', 'pg-2', '--wait'], { onInterrupt });
     const text = 'interrupted: pg-2 stays drained, 2 sessions remain; undo it with: pointsman resume pg-2';
-    expect([code, lines(err).at(-1), listeners]).toEqual([1, `pointsman: ${text}`, 0]);
+    expect([code, lines(err).at(-1), listeners]).toEqual([130, `pointsman: ${text}`, 0]);
   });
 
   test('resumed by somebody else meanwhile', async () => {

@@ -6,6 +6,7 @@ import type { Cancelling, Starting } from '../../../src/cluster/long-operations.
 import type { OperationDocument, Phase } from '../../../src/cluster/switchover/document.ts';
 import type { PlanOfPrimary, SwitchoverRequest } from '../../../src/cluster/switchover/plan.ts';
 import type { CliIo } from '../../../src/cli/io.ts';
+import { EXIT } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
@@ -260,7 +261,10 @@ test('a failure shows the state of the cluster', async () => {
 
 describe('Ctrl-C', () => {
   let interrupt: () => void;
-  const onInterrupt = (listener: () => void) => ((interrupt = listener), () => {});
+  const onInterrupt = (listener: (code: number) => void) => {
+    interrupt = () => listener(EXIT.interrupted);
+    return () => {};
+  };
 
   test('cancels the operation, and the end is shown', async () => {
     operation = anOperation(['check', 'hold']);
@@ -277,7 +281,7 @@ describe('Ctrl-C', () => {
     operation = anOperation(['check']);
     const { code, err } = await cli(['--yes'], {
       onInterrupt(listener) {
-        listener();
+        listener(EXIT.interrupted);
         return () => {};
       },
     });

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
+import { EXIT } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
@@ -48,17 +49,18 @@ const portOf = (text: string): number => Number(text.split(':')[1]);
 beforeEach(() => serve());
 afterEach(() => admin.close());
 
-const nothing: (key: string) => void = () => {};
+const ignoredKey: (key: string) => void = () => {};
+const ignoredCode: (code: number) => void = () => {};
 
 function start(argv: readonly string[], hasTerminal: boolean) {
-  const listeners = { key: nothing, interrupt: (): void => {}, removed: 0 };
+  const listeners = { key: ignoredKey, interrupt: ignoredCode, removed: 0 };
   const seen = { out: '', err: '' };
   const remove = (): void => void (listeners.removed += 1);
   const io = {
     env: {},
     stdout: (text: string) => void (seen.out += text),
     stderr: (text: string) => void (seen.err += text),
-    onInterrupt: (listener: () => void) => {
+    onInterrupt: (listener: (code: number) => void) => {
       listeners.interrupt = listener;
       return remove;
     },
@@ -83,11 +85,11 @@ describe('without a terminal', () => {
     expect(seen.err).toBe('');
   });
 
-  test('Ctrl-C ends it: exit code 0', async () => {
+  test('Ctrl-C ends it', async () => {
     const { seen, listeners, code } = start(['--interval', '100ms'], false);
     await vi.waitFor(() => expect(seen.out).toContain('cluster lab'), PATIENCE);
-    listeners.interrupt();
-    expect([await code, listeners.removed]).toEqual([0, 1]);
+    listeners.interrupt(EXIT.interrupted);
+    expect([await code, listeners.removed]).toEqual([130, 1]);
   });
 
   test('no answer at the start: exit code 1', async () => {
@@ -118,11 +120,14 @@ test('the reader of the output goes away: exit code 0 without a word', async () 
 });
 
 describe('on a terminal', () => {
-  test.each(['q', '\u0003'])('%j ends it, and the terminal is as before', async (key) => {
+  test.each([
+    ['q', 0],
+    ['\u0003', 130],
+  ])('%j ends it, and the terminal is as before', async (key, exit) => {
     const { seen, listeners, code } = start(['--interval', '100ms'], true);
     await vi.waitFor(() => expect(seen.out.match(/cluster lab/g)?.length).toBeGreaterThan(2), PATIENCE);
     listeners.key(key);
-    expect([await code, listeners.removed]).toEqual([0, 2]);
+    expect([await code, listeners.removed]).toEqual([exit, 2]);
     expect(seen.out.startsWith(ENTERED)).toBe(true);
     expect(seen.out.endsWith(LEFT)).toBe(true);
     expect(seen.out.split(LEFT)).toHaveLength(2);
@@ -141,9 +146,9 @@ describe('on a terminal', () => {
   });
 
   test.each([
-    ['q', 'q'],
-    ['Ctrl-C', '\u0003'],
-  ])('%s on a real terminal: it gets the screen and the keys, and gives them back', async (_, key) => {
+    ['q', 'q', 0],
+    ['Ctrl-C', '\u0003', 130],
+  ])('%s on a real terminal: it gets the screen and the keys, and gives them back', async (_, key, exit) => {
     const top = `${process.execPath} ${MAIN} top --interval 100ms --admin ${address}`;
     const command = `stty cols 80 rows 24; ${top}; echo code $?; stty -a`;
     const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -155,7 +160,7 @@ describe('on a terminal', () => {
     await ended;
     const [, screen = '', after = ''] = out.replace(LEFT, ENTERED).split(ENTERED);
     expect(screen).toContain('cluster lab');
-    expect(after).toContain('code 0');
+    expect(after).toContain(`code ${exit}`);
     expect(after).toMatch(/[^-]icanon/);
     expect(after).toMatch(/[^-]echo\b/);
   });

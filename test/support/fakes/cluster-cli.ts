@@ -1,4 +1,5 @@
 // Runs `pointsman cluster …` on a fake cluster, with a terminal that answers questions.
+import type { CliIo } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { cliParts } from './cli-parts.ts';
 import type { FakeCluster } from './fake-cluster.ts';
@@ -10,7 +11,7 @@ export interface Terminal {
   readonly files?: Readonly<Record<string, string>>;
   /** Called instead of waiting. */
   readonly onSleep?: (ms: number) => void;
-  readonly onInterrupt?: (listener: () => void) => () => void;
+  readonly onInterrupt?: CliIo['onInterrupt'];
   /** Columns of the terminal on standard output. */
   readonly columns?: number;
 }

@@ -1,6 +1,7 @@
 // `pointsman cluster list` and `history`: tables, notes, JSON, and the repeated list.
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { EXIT } from '../../../../src/cli/io.ts';
 import { clusterCli } from '../../../support/fakes/cluster-cli.ts';
 import { aLeader, aMember, aReport, fakeCluster } from '../../../support/fakes/fake-cluster.ts';
 
@@ -98,28 +99,28 @@ describe('list --watch', () => {
   test('again and again until Ctrl-C, also while the cluster does not answer', async () => {
     const cluster = fakeCluster();
     const slept: number[] = [];
-    let interrupt: (() => void) | undefined;
+    let interrupt: ((code: number) => void) | undefined;
     const { code, out } = await clusterCli(['list', '--watch', '5'], cluster, {
       onSleep: (ms) => {
         slept.push(ms);
         cluster.unreadable = slept.length === 1 ? 'no answer' : undefined;
-        if (slept.length === 3) interrupt?.();
+        if (slept.length === 3) interrupt?.(EXIT.interrupted);
       },
       onInterrupt: (listener) => {
         interrupt = listener;
         return () => {};
       },
     });
-    expect([code, slept]).toEqual([0, [5000, 5000, 5000]]);
+    expect([code, slept]).toEqual([130, [5000, 5000, 5000]]);
     expect(out.match(/^every 5 s/gm)).toHaveLength(3);
     expect(out.match(/^cluster lab/gm)).toHaveLength(2);
     expect(out.match(/^no answer$/gm)).toHaveLength(1);
   });
 
   test('--json: a line for each report', async () => {
-    let interrupt: (() => void) | undefined;
+    let interrupt: ((code: number) => void) | undefined;
     const { out } = await clusterCli(['list', '--watch', '--json'], fakeCluster(), {
-      onSleep: () => interrupt?.(),
+      onSleep: () => interrupt?.(EXIT.interrupted),
       onInterrupt: (listener) => {
         interrupt = listener;
         return () => {};
