@@ -4,8 +4,8 @@ import type { Member, MemberName, MemberRefusal } from '../model/member.ts';
 import { shown } from '../model/printable.ts';
 import type { ClusterDocument, ClusterMember } from '../patroni/cluster-document.ts';
 import { present } from '../patroni/fields.ts';
-import type { RestartState } from '../patroni/restart-state.ts';
-import type { ClusterReport, MemberReport } from './control.ts';
+import type { OwnReport } from '../patroni/read-documents.ts';
+import type { ClusterReport, Indicator, MemberReport } from './control.ts';
 
 export interface ReportInput {
   readonly document: ClusterDocument;
@@ -13,16 +13,20 @@ export interface ReportInput {
   readonly members: readonly Member[];
   readonly refused: readonly MemberRefusal[];
   /** Of the members that answered. Newer than the document. */
-  readonly restarts: ReadonlyMap<MemberName, RestartState>;
+  readonly own: ReadonlyMap<MemberName, OwnReport>;
 }
 
-export function reportOf({ document, members, refused, restarts }: ReportInput): ClusterReport {
+export function reportOf({ document, members, refused, own }: ReportInput): ClusterReport {
   const { scheduledSwitchover: plan } = document;
+  const statuses = [...own.values()].map(({ status }) => status);
+  // Patroni before 3.2 has no scope in /cluster.
+  const scope = document.scope ?? statuses.find((status) => status.scope !== undefined)?.scope;
   return {
-    scope: document.scope === undefined ? null : shown(document.scope),
-    paused: document.pause,
+    scope: scope === undefined ? null : shown(scope),
+    paused: document.pause || statuses.some(({ pause }) => pause === true),
     leader: leaderOf(document) ?? null,
-    members: document.members.map((entry) => memberReport(entry, members, restarts.get(entry.name) ?? entry.restart)),
+    members: document.members.map((entry) => memberReport(entry, members, own.get(entry.name))),
+    reports_restarts: reportsRestarts({ document, own }),
     scheduled_switchover: plan === undefined ? null : { at: plan.at, from: plan.from ?? null, to: plan.to ?? null },
     refused_members: refused.map(({ name, why }) => ({ name, why })),
   };
@@ -33,11 +37,32 @@ export function leaderOf(document: ClusterDocument): MemberName | undefined {
   return document.members.find(({ role }) => role === 'leader' || role === 'standby_leader')?.name;
 }
 
+/** Patroni leaves the fields out where there is nothing to report. The management API does not have them. */
+function reportsRestarts({ document, own }: Pick<ReportInput, 'document' | 'own'>): boolean {
+  return (
+    document.members.some(({ restart }) => restart !== undefined) ||
+    [...own.values()].some(
+      ({ status, restart }) =>
+        status.dialect === 'patroni' ||
+        status.pendingRestart !== undefined ||
+        restart.isPending ||
+        restart.scheduledAt !== undefined,
+    )
+  );
+}
+
+const INDICATORS: readonly (readonly [Indicator, 'pause' | 'clusterUnlocked' | 'failsafe'])[] = [
+  ['pause', 'pause'],
+  ['cluster_unlocked', 'clusterUnlocked'],
+  ['failsafe_mode_is_active', 'failsafe'],
+];
+
 function memberReport(
   entry: ClusterMember,
   members: readonly Member[],
-  restart: RestartState | undefined,
+  { status = {}, restart = entry.restart }: Partial<OwnReport> = {},
 ): MemberReport {
+  const position = status.replayed ?? status.location;
   const { name, role, state, host, port, timeline, lag, tags } = entry;
   return {
     name,
@@ -47,6 +72,8 @@ function memberReport(
     postgres: host === undefined || port === undefined ? null : shown(addressText({ host, port })),
     timeline: timeline ?? null,
     lag_bytes: lag ?? null,
+    wal_position: typeof position === 'number' ? position : null,
+    indicators: INDICATORS.filter(([, field]) => status[field] === true).map(([indicator]) => indicator),
     tags: Object.fromEntries([...tags].map(([key, value]) => [shown(key), shown(value)])),
     pending_restart: restart?.isPending ?? false,
     ...present({ pending_restart_reason: restart?.reason, scheduled_restart: restart?.scheduledAt }),

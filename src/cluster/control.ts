@@ -5,6 +5,9 @@ import type { MemberName } from '../model/member.ts';
 import type { ParameterChange } from '../patroni/restart-state.ts';
 import type { RestartConditions } from '../patroni/restart-conditions.ts';
 
+/** Present in a member's own report: the cluster is not in its ordinary state. */
+export type Indicator = 'pause' | 'cluster_unlocked' | 'failsafe_mode_is_active';
+
 /** One member as /cluster and its own status report it. Null: unknown, or not reported by this version. */
 export interface MemberReport {
   readonly name: MemberName;
@@ -18,6 +21,10 @@ export interface MemberReport {
   readonly timeline: number | null;
   /** Bytes behind the leader: replayed if the version reports it, else received. */
   readonly lag_bytes: number | null;
+  /** Bytes, from its own report: written by a leader, replayed by any other member. */
+  readonly wal_position: number | null;
+  /** Of its own report. Empty as well if it did not answer. */
+  readonly indicators: readonly Indicator[];
   readonly tags: Readonly<Record<string, string>>;
   readonly pending_restart: boolean;
   /** The parameters that need the restart, as Patroni 3.3 and later report them. */
@@ -31,6 +38,8 @@ export interface ClusterReport {
   readonly paused: boolean;
   readonly leader: MemberName | null;
   readonly members: readonly MemberReport[];
+  /** False: this API has no fields for pending and scheduled restarts, so that their absence says nothing. */
+  readonly reports_restarts: boolean;
   /** `at`: ISO 8601 with offset. */
   readonly scheduled_switchover: {
     readonly at: string;
@@ -59,6 +68,9 @@ export type Reading<T> =
   | { readonly kind: 'read'; readonly value: T }
   | { readonly kind: 'unreadable'; readonly why: string };
 
+/** The operator's own knowledge of parameters whose values no member reports (Patroni before 3.3). */
+export type GivenOrder = 'primary_first' | 'standbys_first';
+
 /** One request to the management API. */
 export type ClusterOperation =
   | {
@@ -69,8 +81,13 @@ export type ClusterOperation =
     }
   | { readonly kind: 'cancel_switchover' }
   | { readonly kind: 'failover'; readonly candidate: MemberName; readonly leader?: MemberName }
-  /** `any_order`: also when the members must restart in another order. It is not sent. */
-  | ({ readonly kind: 'restart'; readonly member: MemberName; readonly any_order?: true } & RestartConditions)
+  /** `any_order`: also when the members must restart in another order. Neither it nor `order` is sent. */
+  | ({
+      readonly kind: 'restart';
+      readonly member: MemberName;
+      readonly order?: GivenOrder;
+      readonly any_order?: true;
+    } & RestartConditions)
   | { readonly kind: 'cancel_restart'; readonly member: MemberName }
   | { readonly kind: 'reload'; readonly member: MemberName }
   | {

@@ -2,8 +2,7 @@
 import type { ApiEndpoint, Member, MemberName } from '../model/member.ts';
 import type { ReadFailure } from '../patroni/failure.ts';
 import type { TimelineEnd } from '../patroni/history.ts';
-import type { DocumentReader } from '../patroni/read-documents.ts';
-import type { RestartState } from '../patroni/restart-state.ts';
+import type { DocumentReader, OwnReport } from '../patroni/read-documents.ts';
 import { requestOf } from '../patroni/write-requests.ts';
 import type { Write } from '../patroni/write.ts';
 import { reportOf } from './cluster-report.ts';
@@ -19,7 +18,7 @@ import type {
 } from './control.ts';
 import { notSent, resultOf } from './operation-words.ts';
 import type { Unreached } from './operation-words.ts';
-import { wrongOrder } from './restart-order.ts';
+import { orderFault } from './restart-order.ts';
 import { clusterTargets, targetsOf } from './targets.ts';
 import type { FoundCluster, Targets } from './targets.ts';
 import { whyInvalid } from './valid-operation.ts';
@@ -29,7 +28,7 @@ export interface DirectControlOptions {
   readonly seeds: string;
   /** Never rejects. */
   readonly find: () => Promise<FoundCluster>;
-  readonly reader: Pick<DocumentReader, 'readHistory' | 'readConfig' | 'readRestartState'>;
+  readonly reader: Pick<DocumentReader, 'readHistory' | 'readConfig' | 'readOwnReport'>;
   readonly write: Write;
   readonly hasCredentials: boolean;
   /** Milliseconds since the epoch. */
@@ -106,12 +105,12 @@ export class DirectControl implements ClusterControl {
     if (targets.kind === 'none' || found.kind === 'failed' || operation.kind !== 'restart') return targets;
     // Until the time of a scheduled restart other members may have restarted.
     if (operation.any_order === true || operation.schedule !== undefined) return targets;
-    const why = wrongOrder(await this.#reportOf(found), operation.member);
-    return why === undefined ? targets : { kind: 'none', why };
+    const fault = orderFault(await this.#reportOf(found), operation.member, operation.order);
+    return fault === undefined ? targets : { kind: 'none', why: fault.why };
   }
 
   async #reportOf(found: Extract<FoundCluster, { kind: 'found' }>): Promise<ClusterReport> {
-    return reportOf({ ...found, restarts: await this.#ownReports(found.members) });
+    return reportOf({ ...found, own: await this.#ownReports(found.members) });
   }
 
   /** From the first API that has a usable answer. */
@@ -131,13 +130,13 @@ export class DirectControl implements ClusterControl {
     return { kind: 'unreadable', why: problems.join('; ') };
   }
 
-  /** The restart state that each member reports of itself. Members that do not answer are left out. */
-  async #ownReports(members: readonly Member[]): Promise<ReadonlyMap<MemberName, RestartState>> {
-    const { readRestartState } = this.#options.reader;
-    const reads = members.map(async ({ name, api }) => ({ name, read: await readRestartState(api, OWN_REPORT_MS) }));
-    const reports = new Map<MemberName, RestartState>();
+  /** The report of each member about itself. Members that do not answer are left out. */
+  async #ownReports(members: readonly Member[]): Promise<ReadonlyMap<MemberName, OwnReport>> {
+    const { readOwnReport } = this.#options.reader;
+    const reads = members.map(async ({ name, api }) => ({ name, read: await readOwnReport(api, OWN_REPORT_MS) }));
+    const reports = new Map<MemberName, OwnReport>();
     for (const { name, read } of await Promise.all(reads)) {
-      if (read.kind === 'restart_state') reports.set(name, read.state);
+      if (read.kind === 'own_report') reports.set(name, read.report);
     }
     return reports;
   }

@@ -17,6 +17,15 @@ const memberReport = z.object({
     .number()
     .nullable()
     .describe('Bytes behind the leader: replayed if the version reports it, else received.'),
+  wal_position: z
+    .number()
+    .nullable()
+    .default(null)
+    .describe('Bytes, from its own report: written by a leader, replayed by any other member.'),
+  indicators: z
+    .array(z.enum(['pause', 'cluster_unlocked', 'failsafe_mode_is_active']))
+    .default([])
+    .describe('Of its own report: the cluster is not in its ordinary state.'),
   tags: z.record(z.string(), z.string()),
   pending_restart: z.boolean(),
   pending_restart_reason: z
@@ -37,6 +46,10 @@ export const clusterReport = z.object({
   paused: z.boolean(),
   leader: name.nullable(),
   members: z.array(memberReport),
+  reports_restarts: z
+    .boolean()
+    .default(true)
+    .describe('False: this API has no fields for pending and scheduled restarts, so that their absence says nothing.'),
   scheduled_switchover: z
     .object({ at: z.string().describe('ISO 8601 with offset.'), from: name.nullable(), to: name.nullable() })
     .nullable(),

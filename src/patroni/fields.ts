@@ -55,6 +55,11 @@ export const flag = anything.transform((value) =>
   value === undefined || value === null ? undefined : isTruthyInPython(value),
 );
 
+/** Its presence is the message, whatever its value. Old versions of Patroni send false for "no". */
+export const indicator = anything.transform((value) =>
+  value === undefined || value === null ? undefined : value !== false,
+);
+
 /** Python's `bool(value)`: the string "false" is true, an empty list is false. */
 export function isTruthyInPython(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;

@@ -2,7 +2,7 @@
 // MemberStatus. Unreadable fields are left out or become `unknown`, so that they can only tighten a verdict.
 import { z } from 'zod';
 import type { MemberStatus, Role } from '../model/member-status.ts';
-import { anything, flag, identifier, integer, isRecord, line, maybe, orWord, parseJson } from './fields.ts';
+import { anything, flag, identifier, indicator, integer, isRecord, line, maybe, orWord, parseJson } from './fields.ts';
 import { present, timelineOrZero } from './fields.ts';
 import { parseTags } from './tags.ts';
 
@@ -48,9 +48,9 @@ const nodeStatus = z.object({
   xlog: maybe(z.object({ location: position, received_location: position, replayed_location: position })),
   tags: anything.transform(parseTags),
   database_system_identifier: maybe(z.union([identifier, z.int().transform(String)])),
-  pause: flag,
-  cluster_unlocked: flag,
-  failsafe_mode_is_active: flag,
+  pause: indicator,
+  cluster_unlocked: indicator,
+  failsafe_mode_is_active: indicator,
   dcs_last_seen: maybe(integer),
   pending_restart: flag,
   patroni: about,

@@ -14,7 +14,7 @@ import { readHistory } from './history.ts';
 import type { TimelineEnd } from './history.ts';
 import { readRestartState } from './restart-state.ts';
 import type { RestartState } from './restart-state.ts';
-import { parseNodeStatus } from './node-status.ts';
+import { parseNodeStatus, readNodeStatus } from './node-status.ts';
 import type { Dialect } from './node-status.ts';
 
 export interface ReaderOptions extends ApiAccess {
@@ -28,7 +28,7 @@ export type HistoryRead =
   | ReadFailure;
 export type ConfigRead = { readonly kind: 'config'; readonly config: DynamicConfig } | ReadFailure;
 export type StatusRead = { readonly kind: 'status'; readonly status: MemberStatus } | ReadFailure;
-export type RestartStateRead = { readonly kind: 'restart_state'; readonly state: RestartState } | ReadFailure;
+export type OwnReportRead = { readonly kind: 'own_report'; readonly report: OwnReport } | ReadFailure;
 export type MetricsRead = { readonly kind: 'metrics'; readonly text: string } | ReadFailure;
 
 /** Each reads one document within `deadlineMs`, in all. None rejects. */
@@ -40,7 +40,13 @@ export interface DocumentReader {
   /** In the text exposition format of Prometheus. */
   readonly readMetrics: (api: ApiEndpoint, deadlineMs: number) => Promise<MetricsRead>;
   /** From the member itself: the cluster document has the same later. In both dialects. */
-  readonly readRestartState: (api: ApiEndpoint, deadlineMs: number) => Promise<RestartStateRead>;
+  readonly readOwnReport: (api: ApiEndpoint, deadlineMs: number) => Promise<OwnReportRead>;
+}
+
+export interface OwnReport {
+  /** Empty if no field of it can be read. */
+  readonly status: MemberStatus;
+  readonly restart: RestartState;
 }
 
 const OK = [200];
@@ -85,12 +91,14 @@ export function createReader(options: ReaderOptions = {}): DocumentReader {
       const answer = await read({ api, path: '/metrics', deadlineMs }, OK);
       return answer.kind === 'text' ? { kind: 'metrics', text: answer.text } : answer;
     },
-    async readRestartState(api, deadlineMs) {
+    async readOwnReport(api, deadlineMs) {
       const answer = await read({ api, path: ANY_DIALECT, deadlineMs }, OK_OR_NO);
       if (answer.kind !== 'text') return answer;
       const json = parseJson(answer.text);
       if (!isRecord(json)) return malformed(ANY_DIALECT, 'not a JSON object');
-      return { kind: 'restart_state', state: readRestartState(json) };
+      const parsed = readNodeStatus(json);
+      const status = parsed.kind === 'status' ? parsed.status : {};
+      return { kind: 'own_report', report: { status, restart: readRestartState(json) } };
     },
   };
 }

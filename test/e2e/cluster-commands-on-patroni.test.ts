@@ -42,22 +42,32 @@ describeOnPatroni('the commands of a cluster', () => {
   it('list', async () => {
     const { name } = await cluster.leader();
     const text = await done(run('list'));
-    // Patroni before 3.2 does not report the name.
-    expect(text).toMatch(new RegExp(`^cluster (?:${cluster.scope}|\\(no name\\)), leader ${name}, timeline 1\n`));
+    expect(text).toMatch(new RegExp(`^cluster ${cluster.scope}, leader ${name}, timeline 1\n`));
     expect(text.match(/^\S+ +replica +(?:running|streaming) +1 /gm)).toHaveLength(cluster.members().length - 1);
   });
 
-  it('a parameter that needs a restart: the members restart in the right order', async () => {
+  it.each([
+    ['raised', '230', -1],
+    ['lowered', '210', 0],
+  ])('max_connections is %s: the command that is printed restarts in the right order', async (_, value, place) => {
     const { name: leader } = await cluster.leader();
-    await done(run('config', 'set', 'postgresql.parameters.max_connections=230', '--yes'));
+    const others = cluster.members().filter(({ name }) => name !== leader);
+    const set = await done(run('config', 'set', `postgresql.parameters.max_connections=${value}`, '--yes'));
     await untilPending(true);
-    // Patroni before 3.3 does not report which value changed: the order is only a warning.
-    const plan = await run('restart', leader, '--dry-run');
-    expect(plan.err).toMatch(/restart the standbys first|must restart before/);
-    const out = await done(run('restart', '--pending', '--yes'));
+    const tooEarly = place === 0 ? (others[0]?.name ?? '') : leader;
+    // Patroni before 3.3 does not report which value changed.
+    const refused = await run('restart', tooEarly, '--yes');
+    expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/ first \(|do not report which parameters/)]);
+    const command = /with: pointsman cluster (restart --pending --(?:primary|standbys)-first)\n/.exec(set)?.[1] ?? '';
+    const out = await done(run(...command.split(' '), '--yes'));
     const order = [...out.matchAll(/the restart of (\S+)\./g)].map(([, name]) => name);
-    expect(order).toHaveLength(cluster.members().length);
-    expect(order.at(-1)).toBe(leader);
+    expect(new Set(order)).toEqual(new Set(cluster.members().map(({ name }) => name)));
+    expect(order.at(place)).toBe(leader);
+    const values = cluster.members().map(async (member) => {
+      const [row] = await cluster.sql(member.name, 'show max_connections');
+      return row?.['max_connections'];
+    });
+    expect(await Promise.all(values)).toEqual([value, value, value]);
     await untilPending(false);
   });
 

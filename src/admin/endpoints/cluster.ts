@@ -32,6 +32,10 @@ const RESTART = z.strictObject({
   postgres_version: z.string().exactOptional().describe('Only below this version: 15.4'),
   timeout: z.union([z.number(), z.string()]).exactOptional().describe('Seconds, or as PostgreSQL writes it: 30s'),
   schedule: at,
+  order: z
+    .enum(['primary_first', 'standbys_first'])
+    .exactOptional()
+    .describe('Which members come first, where no member reports the values of a changed parameter.'),
   any_order: z.literal(true).exactOptional().describe('Restart even if the order of the members matters.'),
 });
 const REINITIALIZE = z.strictObject({

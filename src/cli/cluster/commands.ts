@@ -140,6 +140,8 @@ function describeMembers(cluster: Command, { io, parts, end }: Tree): void {
     .option('--pg-version <version>', 'only members whose PostgreSQL is older, such as 18.4')
     .option('--timeout <duration>', 'how long PostgreSQL may take to start: 60, 90s or 2min')
     .option('--at <time>', TIME)
+    .option('--primary-first', 'max_connections or its kind is lowered; Patroni before 3.3 does not report it')
+    .option('--standbys-first', 'it is raised, or another parameter is changed')
     .option('--any-order', 'also where the parameters need another order')
     .addHelpText(
       'after',

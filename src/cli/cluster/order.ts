@@ -1,6 +1,7 @@
 // The order in which chosen members restart, by the rules of the cluster, and why some of them must not. Pure.
-import type { ClusterReport, MemberReport } from '../../cluster/control.ts';
-import { restartOrder, wrongOrder } from '../../cluster/restart-order.ts';
+import type { ClusterReport, GivenOrder, MemberReport } from '../../cluster/control.ts';
+import { orderFault, restartOrder } from '../../cluster/restart-order.ts';
+import type { OrderFault } from '../../cluster/restart-order.ts';
 import type { MemberName } from '../../model/member.ts';
 import { isLeader } from './members.ts';
 
@@ -12,27 +13,36 @@ export interface Order {
 }
 
 /** Members without a pending restart: the replicas before all others, the leader after them. */
-export function orderOf(chosen: readonly MemberReport[], report: ClusterReport): Order {
+export function orderOf(chosen: readonly MemberReport[], report: ClusterReport, order?: GivenOrder): Order {
   const byName = new Map(chosen.map((member) => [member.name, member]));
-  const steps = restartOrder(report).filter(({ members }) => members.some((name) => byName.has(name)));
+  const steps = (restartOrder(report, { order }) ?? []).filter(({ members }) =>
+    members.some((name) => byName.has(name)),
+  );
   const pending = steps.flatMap(({ members }) => members.flatMap((name) => byName.get(name) ?? []));
   const others = chosen.filter((member) => !pending.includes(member));
+  const [leaders, replicas] = [others.filter(isLeader), others.filter((member) => !isLeader(member))];
   return {
-    members: [...others.filter((member) => !isLeader(member)), ...pending, ...others.filter(isLeader)],
+    members: order === 'primary_first' ? [...leaders, ...pending, ...replicas] : [...replicas, ...pending, ...leaders],
     reasons: steps.length > 1 ? steps.map(({ why }) => why) : [],
   };
 }
 
-/** Why one of the members must not restart in its turn. `isTogether`: all restart at the same time. */
+export interface OrderQuestion {
+  /** All restart at the same time. */
+  readonly isTogether: boolean;
+  readonly order?: GivenOrder | undefined;
+}
+
+/** Why one of the members must not restart in its turn. */
 export function orderRefusal(
   members: readonly MemberReport[],
-  isTogether: boolean,
   report: ClusterReport,
-): string | undefined {
+  { isTogether, order }: OrderQuestion,
+): OrderFault | undefined {
   const done = new Set<MemberName>();
   for (const { name } of members) {
-    const why = wrongOrder(isTogether ? report : after(done, report), name);
-    if (why !== undefined) return why;
+    const fault = orderFault(isTogether ? report : after(done, report), name, order);
+    if (fault !== undefined) return fault;
     done.add(name);
   }
   return undefined;

@@ -1,6 +1,12 @@
 // `pointsman cluster restart`: restarts PostgreSQL of one member, or of several one after the other in the order that
 // their parameters need.
-import type { ClusterOperation, ClusterReport, MemberReport, OperationResult } from '../../cluster/control.ts';
+import type {
+  ClusterOperation,
+  ClusterReport,
+  GivenOrder,
+  MemberReport,
+  OperationResult,
+} from '../../cluster/control.ts';
 import type { MemberName } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
@@ -10,9 +16,10 @@ import { fail, openContext, readReport, wrong } from './context.ts';
 import type { ChangeOptions, ClusterParts, Context } from './context.ts';
 import { json } from '../json.ts';
 import { orderOf, orderRefusal } from './order.ts';
-import { chooseMember, isLeader, isRunning, lagText, restartReasons, stateText } from './members.ts';
-import { operate } from './operate.ts';
+import { chooseMember, isLeader, lagText, restartReasons, stateText } from './members.ts';
+import { perform } from './operate.ts';
 import type { Step } from './operate.ts';
+import { lookAgain, untilCaughtUp, untilRunning } from './restart-outcome.ts';
 import { farWarning, parseTime, sentTime, timeText } from './times.ts';
 import { wrapped } from '../terminal/wrap.ts';
 
@@ -22,6 +29,8 @@ export interface RestartOptions extends ChangeOptions {
   readonly pgVersion?: string | undefined;
   readonly timeout?: string | undefined;
   readonly at?: string | undefined;
+  readonly primaryFirst?: boolean | undefined;
+  readonly standbysFirst?: boolean | undefined;
   readonly anyOrder?: boolean | undefined;
 }
 
@@ -31,6 +40,7 @@ interface Wanted {
   readonly role: 'primary' | 'replica' | 'any';
   readonly timeoutSeconds: number | undefined;
   readonly at: Date | undefined;
+  readonly order: GivenOrder | undefined;
 }
 
 export async function restart(
@@ -68,7 +78,11 @@ function readOptions(target: MemberName | undefined, options: RestartOptions, no
   if (Number.isNaN(timeoutSeconds)) return `--timeout ${timeout} is not a duration: write 60, 90s or 2min`;
   const time = at === undefined ? undefined : parseTime(at, now);
   if (time?.kind === 'invalid') return `--at ${time.why}`;
-  return { target, role: role ?? 'any', timeoutSeconds, at: time?.at };
+  const { primaryFirst = false, standbysFirst = false } = options;
+  if (primaryFirst && standbysFirst) return '--primary-first and --standbys-first exclude each other';
+  const given = primaryFirst ? 'primary_first' : 'standbys_first';
+  const order = primaryFirst || standbysFirst ? given : undefined;
+  return { target, role: role ?? 'any', timeoutSeconds, at: time?.at, order };
 }
 
 /** NaN: not a duration. */
@@ -105,12 +119,14 @@ async function propose(
   context: Context<RestartOptions>,
 ): Promise<number> {
   const { options, io, now, control } = context;
-  const { members, reasons } = orderOf(chosen, report);
+  const { order } = wanted;
+  const { members, reasons } = orderOf(chosen, report, order);
   const isScheduled = wanted.at !== undefined;
-  const objection = options.anyOrder === true ? undefined : orderRefusal(members, isScheduled, report);
+  const fault =
+    options.anyOrder === true ? undefined : orderRefusal(members, report, { isTogether: isScheduled, order });
   // Before the time of a single one the others may have restarted.
   const isRisk = isScheduled && members.length === 1;
-  if (objection !== undefined && !isRisk) return fail(io, `${objection} --any-order restarts all the same.`);
+  if (fault !== undefined && !isRisk) return fail(io, `${fault.why} ${WAYS[fault.kind]}`);
   const sessions = await context.sessions();
   const facts = factsText([
     ['cluster', `${report.scope ?? '(no name)'}, by ${control.source}`],
@@ -136,21 +152,27 @@ async function propose(
     { title: 'PENDING', wraps: true },
   ] as const;
   const names = members.map(({ name }) => name).join(', ');
-  return operate(
+  const performed = await perform(
     {
       plan: `Restart PostgreSQL\n${facts}\n${tableText(columns, rows, widthFor(io))}${reasonsText(reasons)}\n`,
-      warnings: [
-        ...(objection === undefined ? [] : [objection]),
-        ...unknownOrder(members, report),
-        ...warningsOf(members, wanted, context),
-      ],
+      warnings: [...(fault === undefined ? [] : [fault.why]), ...warningsOf(members, wanted, context)],
       question: wanted.at === undefined ? `Restart ${names}?` : `Schedule the restart of ${names}?`,
-      steps: members.map((member) => stepOf(member, wanted, context)),
+      steps: members.map((member, index) => stepOf(member, { wanted, next: members.slice(index + 1) }, context)),
       ...(wanted.at === undefined ? {} : { note: timeText(wanted.at, now()) }),
     },
     context,
   );
+  if (performed.kind === 'ended') return performed.code;
+  const restarted = performed.results.flatMap(({ step, result }) =>
+    result.kind === 'done' && 'member' in step.operation ? [step.operation.member] : [],
+  );
+  return restarted.length === 0 ? EXIT.ok : await lookAgain(restarted, context);
 }
+
+const WAYS = {
+  wrong: '--any-order restarts all the same.',
+  unknown: 'Say which: --primary-first or --standbys-first.',
+} as const;
 
 function whenText({ length }: readonly MemberReport[], { at }: Wanted, now: Date): string {
   if (at !== undefined) return timeText(at, now);
@@ -169,19 +191,6 @@ function conditionText({ pending, pgVersion }: RestartOptions): string | undefin
   return conditions.length === 0 ? undefined : conditions.join(', and ');
 }
 
-/** Patroni before 3.3 reports no values, so that nothing can be refused. */
-function unknownOrder(members: readonly MemberReport[], { members: all }: ClusterReport): readonly string[] {
-  const leader = members.find(isLeader);
-  const behind = all.filter((one) => one.pending_restart && !isLeader(one) && !members.includes(one));
-  const isUnknown = leader?.pending_restart === true && leader.pending_restart_reason === undefined;
-  if (!isUnknown || behind.length === 0) return [];
-  const names = behind.map(({ name }) => name).join(', ');
-  return [
-    `${names} must restart before ${leader.name} if max_connections or its kind was raised; ` +
-      'this version of Patroni does not report what changed',
-  ];
-}
-
 function warningsOf(
   members: readonly MemberReport[],
   { at }: Wanted,
@@ -198,10 +207,16 @@ function warningsOf(
   ];
 }
 
-function stepOf(member: MemberReport, wanted: Wanted, context: Context<RestartOptions>): Step {
+interface Turn {
+  readonly wanted: Wanted;
+  /** The members that restart after this one. */
+  readonly next: readonly MemberReport[];
+}
+
+function stepOf(member: MemberReport, { wanted, next }: Turn, context: Context<RestartOptions>): Step {
   const { name } = member;
   const { pending, pgVersion, anyOrder } = context.options;
-  const { role, timeoutSeconds, at } = wanted;
+  const { role, timeoutSeconds, at, order } = wanted;
   const operation: ClusterOperation = {
     kind: 'restart',
     member: name,
@@ -210,43 +225,18 @@ function stepOf(member: MemberReport, wanted: Wanted, context: Context<RestartOp
     ...(pgVersion === undefined ? {} : { postgres_version: pgVersion }),
     ...(timeoutSeconds === undefined ? {} : { timeout: timeoutSeconds }),
     ...(at === undefined ? {} : { schedule: sentTime(at) }),
+    ...(order === undefined ? {} : { order }),
     ...(anyOrder === true ? { any_order: true } : {}),
   };
   const title = `restart of ${name}`;
   if (at !== undefined) return { operation, title };
-  return { operation, title, settle: () => untilRunning(member, context), excuse: (result) => unmet(name, result) };
+  const followers = isLeader(member) ? next.map((one) => one.name) : [];
+  const settle = async () => (await untilRunning(member, context)) ?? (await untilCaughtUp(name, followers, context));
+  return { operation, title, settle, excuse: (result) => unmet(name, result) };
 }
 
 /** The words of Patroni and of the sandbox (P: ha.py, restart). Several members may be asked: only some need it. */
 function unmet(name: MemberName, result: OperationResult): string | undefined {
   const isUnmet = 'reason' in result && result.reason.includes('restart conditions are not satisfied');
   return isUnmet ? `${name} does not meet the conditions, so it did not restart` : undefined;
-}
-
-const POLL_MS = 1000;
-const MOST_WAIT_MS = 120_000;
-
-/** The members publish a cleared flag with their next heartbeat. */
-const MOST_WAIT_FOR_FLAG_MS = 15_000;
-
-/** The answer comes when PostgreSQL runs again. The cluster learns of it up to a heartbeat later. */
-async function untilRunning(
-  { name, state }: MemberReport,
-  { control, now, sleep }: Context<RestartOptions>,
-): Promise<string | undefined> {
-  const since = now().getTime();
-  for (;;) {
-    const report = await control.report();
-    const member = report.kind === 'read' ? report.value.members.find((one) => one.name === name) : undefined;
-    const isBack = member !== undefined && isRunning(member) && (state !== 'streaming' || member.state === 'streaming');
-    const waitedMs = now().getTime() - since;
-    // A flag may stay for another reason: the next step of the order finds out.
-    if (isBack && (!member.pending_restart || waitedMs >= MOST_WAIT_FOR_FLAG_MS)) return undefined;
-    if (waitedMs >= MOST_WAIT_MS) {
-      const seen =
-        member === undefined ? 'it is not in the report of the cluster' : `its state is ${stateText(member)}`;
-      return `${name} restarted, but did not come back within ${MOST_WAIT_MS / 60_000} min: ${seen}`;
-    }
-    await sleep(POLL_MS);
-  }
 }

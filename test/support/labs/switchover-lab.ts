@@ -24,7 +24,7 @@ const PROBE_MS = 100;
 export const STREAMING = { state: 'streaming', timeline: 1, lag_bytes: 0 } as const;
 
 export function aReport(changes: Partial<ClusterReport> = {}): ClusterReport {
-  const member = { api: null, postgres: null, tags: {}, pending_restart: false };
+  const member = { api: null, postgres: null, wal_position: null, indicators: [], tags: {}, pending_restart: false };
   return {
     scope: 'lab',
     paused: false,
@@ -34,6 +34,7 @@ export function aReport(changes: Partial<ClusterReport> = {}): ClusterReport {
       { ...member, name: 'pg-2', role: 'replica', ...STREAMING },
       { ...member, name: 'pg-3', role: 'replica', ...STREAMING },
     ],
+    reports_restarts: true,
     scheduled_switchover: null,
     refused_members: [],
     ...changes,

@@ -2,17 +2,18 @@
 import { describe, expect, test } from 'vitest';
 import { reportOf } from '../../../src/cluster/cluster-report.ts';
 import type { ClusterReport } from '../../../src/cluster/control.ts';
-import { restartOrder, wrongOrder } from '../../../src/cluster/restart-order.ts';
+import { orderFault, restartOrder } from '../../../src/cluster/restart-order.ts';
 import { readClusterDocument } from '../../../src/patroni/cluster-document.ts';
+import type { OwnReport } from '../../../src/patroni/read-documents.ts';
 import { readRestartState } from '../../../src/patroni/restart-state.ts';
 import type { RestartState } from '../../../src/patroni/restart-state.ts';
 import { readCapture } from '../../support/values/captures.ts';
 import type { Capture } from '../../support/values/captures.ts';
 
-function reportFrom(json: unknown, restarts: readonly (readonly [string, RestartState])[] = []): ClusterReport {
+function reportFrom(json: unknown, own: readonly (readonly [string, OwnReport])[] = []): ClusterReport {
   const read = readClusterDocument(json);
   if (read.kind === 'invalid') throw new Error(read.why);
-  return reportOf({ document: read.cluster, members: [], refused: [], restarts: new Map(restarts) });
+  return reportOf({ document: read.cluster, members: [], refused: [], own: new Map(own) });
 }
 
 function captured(patroni: Capture['patroni'], state: string): ClusterReport {
@@ -41,6 +42,8 @@ describe('a captured cluster', () => {
       postgres: '127.0.1.13:7434',
       timeline: 1,
       lag_bytes: 2_833_728,
+      wal_position: null,
+      indicators: [],
       tags: { zone: 'b' },
       pending_restart: false,
     });
@@ -67,15 +70,16 @@ describe('a captured cluster', () => {
       expect(one.pending_restart_reason).toEqual(reason);
     }
     const standbys = pending.filter(({ name }) => name !== report.leader).map(({ name }) => name);
-    expect(restartOrder(report)[0]?.members).toEqual(standbys);
-    expect(wrongOrder(report, report.leader ?? '')).toContain('max_connections is raised');
+    expect(restartOrder(report)?.[0]?.members).toEqual(standbys);
+    expect(orderFault(report, report.leader ?? '')?.why).toContain('max_connections is raised');
   });
 
-  test('3.0.2: a pending restart has no reason, and no order is refused', () => {
+  test('3.0.2: a pending restart has no reason, and no order is chosen', () => {
     const report = captured('3.0.2', 'pending-restart');
     expect(report.members.some((one) => one.pending_restart)).toBe(true);
     expect(report.members.every((one) => one.pending_restart_reason === undefined)).toBe(true);
-    expect(wrongOrder(report, report.leader ?? '')).toBeUndefined();
+    expect(restartOrder(report)).toBeUndefined();
+    expect(orderFault(report, report.leader ?? '')).toMatchObject({ kind: 'unknown' });
   });
 });
 
@@ -85,9 +89,32 @@ test("a member's own report of its restart counts more than the document", () =>
     pending_restart: true,
     pending_restart_reason: { x: { old_value: '1', new_value: null } },
   });
-  const restarted = member(reportFrom(json, [['a', { isPending: false }]]), 'a');
+  const restarted = member(reportFrom(json, [['a', { status: {}, restart: { isPending: false } }]]), 'a');
   expect(restarted?.pending_restart).toBe(false);
   expect(restarted).not.toHaveProperty('pending_restart_reason');
+});
+
+test('the own reports have what the document may lack', () => {
+  const restart = { isPending: false };
+  const report = reportFrom({ members: [{ name: 'a' }, { name: 'b' }] }, [
+    ['a', { status: { scope: 'lab', location: 70, clusterUnlocked: true, failsafe: true }, restart }],
+    ['b', { status: { pause: true, location: 70, replayed: 60 }, restart }],
+  ]);
+  expect(report).toMatchObject({ scope: 'lab', paused: true, reports_restarts: false });
+  expect(member(report, 'a')).toMatchObject({
+    wal_position: 70,
+    indicators: ['cluster_unlocked', 'failsafe_mode_is_active'],
+  });
+  expect(member(report, 'b')).toMatchObject({ wal_position: 60, indicators: ['pause'] });
+});
+
+test.each<[string, object, OwnReport]>([
+  ['Patroni leaves them out', {}, { status: { dialect: 'patroni' }, restart: { isPending: false } }],
+  ['a member has one', {}, { status: { pendingRestart: false }, restart: { isPending: false } }],
+  ['the document has one', { pending_restart: true }, { status: {}, restart: { isPending: false } }],
+])('the fields of restarts are known: %s', (_, entry, own) => {
+  const members = [{ name: 'a', ...entry }];
+  expect(reportFrom({ members }, [['a', own]]).reports_restarts).toBe(true);
 });
 
 test('the URL of an API has no path and no credentials', () => {

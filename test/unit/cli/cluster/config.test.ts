@@ -1,7 +1,7 @@
 // `pointsman cluster config show | set | replace`: what is sent, what is shown, and what is lost: nothing.
 import { describe, expect, test } from 'vitest';
 import { clusterCli } from '../../../support/fakes/cluster-cli.ts';
-import { fakeCluster } from '../../../support/fakes/fake-cluster.ts';
+import { aLeader, aMember, aReport, fakeCluster } from '../../../support/fakes/fake-cluster.ts';
 
 describe('config show', () => {
   test('YAML', async () => {
@@ -104,7 +104,7 @@ describe('config set', () => {
       '     below the primary.',
       '  2. pg-1',
       '     Then the primary.',
-      'Restart them in this order with: pointsman cluster restart --pending',
+      'Restart them in this order with: pointsman cluster restart --pending --standbys-first',
       'my.own: may need a restart; `pointsman cluster list` shows where one is pending',
       '',
     ].join('\n');
@@ -112,6 +112,21 @@ describe('config set', () => {
     expect(asked.out).toContain(text);
     const scripted = await clusterCli([...argv, '--yes'], fakeCluster());
     expect(scripted.out).toBe(`Done: patch_config.\n${text}`);
+  });
+
+  test('a lowered parameter: the command has the direction', async () => {
+    const argv = ['config', 'set', 'postgresql.parameters.max_connections=90', '--yes'];
+    const { out } = await clusterCli(argv, fakeCluster());
+    expect(out).toContain('1. pg-1\n     The primary first: max_connections is lowered');
+    expect(out).toContain('with: pointsman cluster restart --pending --primary-first\n');
+  });
+
+  test('a restart was pending before, and no member reports why: both commands', async () => {
+    const cluster = fakeCluster();
+    cluster.report_ = aReport([aLeader('pg-1'), aMember('pg-2', { pending_restart: true })]);
+    const argv = ['config', 'set', 'postgresql.parameters.max_connections=90', '--yes'];
+    const { out } = await clusterCli(argv, cluster);
+    expect(out).toContain('is lowered: pointsman cluster restart --pending --primary-first\n  else: ');
   });
 
   test('--dry-run: the request, and nothing is sent', async () => {

@@ -74,6 +74,7 @@ describe('which members', () => {
     [['pg-2', '--timeout', '0'], '--timeout 0 is not a duration: write 60, 90s or 2min'],
     [['pg-2', '--timeout', 'long'], '--timeout long is not a duration'],
     [['pg-2', '--at', 'later'], '--at later is not a time'],
+    [['--pending', '--primary-first', '--standbys-first'], '--primary-first and --standbys-first exclude each other'],
     [['--role', 'leader'], 'Allowed choices are primary, replica, any'],
   ])('%j is wrong usage: exit code 2', async (argv, why) => {
     const cluster = fakeCluster();
@@ -137,14 +138,71 @@ describe('the order that parameters need', () => {
     expect((await clusterCli(['restart', 'pg-1', '--yes'], cluster)).code).toBe(0);
   });
 
-  test('a Patroni that reports no values: a warning', async () => {
-    const cluster = fakeCluster();
+  describe('a Patroni that reports no values', () => {
     const flagged = { pending_restart: true };
-    cluster.report_ = aReport([aLeader('pg-1', flagged), aMember('pg-2', flagged), aMember('pg-3')]);
-    const { err } = await clusterCli(['restart', 'pg-1', '--yes'], cluster);
-    expect(err).toContain('warning: pg-2 must restart before pg-1 if max_connections or its kind was raised');
-    const all = await clusterCli(['restart', '--pending', '--dry-run'], cluster);
-    expect(all.err).not.toContain('must restart before');
+    const all = () => aReport([aLeader('pg-1', flagged), aMember('pg-2', flagged), aMember('pg-3', flagged)]);
+
+    test.each([
+      [['--pending']],
+      [['--role', 'any']],
+      [['--role', 'replica']],
+      [['--role', 'primary']],
+      [['pg-1']],
+      [['pg-2']],
+      [['--pending', '--dry-run']],
+    ])('%j: the order is not chosen, and nothing is sent', async (argv) => {
+      const cluster = restarts(all());
+      const { code, err } = await clusterCli(['restart', ...argv, '--yes'], cluster);
+      expect(err).toContain('do not report which parameters changed');
+      expect(err).toContain('Say which: --primary-first or --standbys-first.\n');
+      expect([code, cluster.performed]).toEqual([1, []]);
+    });
+
+    test.each([
+      ['--primary-first', 'primary_first', ['pg-1', 'pg-2', 'pg-3']],
+      ['--standbys-first', 'standbys_first', ['pg-2', 'pg-3', 'pg-1']],
+    ])('%s: it is done so', async (option, order, expected) => {
+      const cluster = restarts(all());
+      const { code, err } = await clusterCli(['restart', '--pending', option, '--yes'], cluster);
+      expect([code, err]).toEqual([0, 'warning: pg-1 is the leader: no writes until it runs again\n']);
+      expect(members(cluster.performed)).toEqual(expected);
+      expect(cluster.performed[0]).toMatchObject({ order });
+    });
+
+    test('the standbys alone, in the wrong order', async () => {
+      const cluster = restarts(all());
+      const argv = ['restart', '--role', 'replica', '--primary-first', '--yes'];
+      const { code, err } = await clusterCli(argv, cluster);
+      expect([code, err]).toEqual([1, expect.stringContaining('The primary comes first: restart pg-1 before pg-2')]);
+      expect(cluster.performed).toEqual([]);
+    });
+
+    test('after the primary, the standbys wait until they have caught up', async () => {
+      const cluster = restarts(all());
+      const restarted = cluster.answer;
+      let position = 10;
+      const placed = () => {
+        const at = new Map([
+          ['pg-1', 20],
+          ['pg-2', position],
+        ]);
+        const all = cluster.report_.members.map((one) => ({ ...one, wal_position: at.get(one.name) ?? null }));
+        cluster.report_ = aReport(all);
+      };
+      cluster.answer = (operation) => {
+        const result = restarted(operation);
+        placed();
+        return result;
+      };
+      const waits: string[] = [];
+      const onSleep = () => {
+        waits.push(members(cluster.performed).join());
+        position += 5;
+        placed();
+      };
+      const { code } = await clusterCli(['restart', '--pending', '--primary-first', '--yes'], cluster, { onSleep });
+      expect([code, waits]).toEqual([0, ['pg-1', 'pg-1']]);
+    });
   });
 
   test('--any-order: it is done', async () => {
@@ -167,11 +225,16 @@ describe('the order that parameters need', () => {
     expect(cluster.performed).toEqual([]);
   });
 
-  test('a flag that stays does not stop the next member', async () => {
+  test('a flag that stays does not stop the next member, and is a failure in the end', async () => {
     const cluster = Object.assign(fakeCluster(), { report_: pending(raised, 'pg-2', 'pg-3') });
     let waited = 0;
-    const { code } = await clusterCli(['restart', '--pending', '--yes'], cluster, { onSleep: () => (waited += 1) });
-    expect([code, waited, members(cluster.performed)]).toEqual([0, 30, ['pg-2', 'pg-3']]);
+    const onSleep = () => (waited += 1);
+    const { code, err } = await clusterCli(['restart', '--pending', '--yes'], cluster, { onSleep });
+    expect(err).toBe(
+      'pointsman: restarted, and still need a restart, so a parameter is not in effect: ' +
+        'pg-2: max_connections 100 -> 200; pg-3: max_connections 100 -> 200\n',
+    );
+    expect([code, waited, members(cluster.performed)]).toEqual([1, 30, ['pg-2', 'pg-3']]);
   });
 });
 

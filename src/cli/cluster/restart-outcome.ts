@@ -1,0 +1,74 @@
+// The outcome of a restart: the member is back, the others have caught up with it, and no parameter is left.
+import type { MemberReport } from '../../cluster/control.ts';
+import type { MemberName } from '../../model/member.ts';
+import { EXIT } from '../io.ts';
+import { fail } from './context.ts';
+import type { Context } from './context.ts';
+import { isRunning, restartReasons, stateText } from './members.ts';
+
+const POLL_MS = 1000;
+const MOST_WAIT_MS = 120_000;
+
+/** The members publish a cleared flag with their next heartbeat. */
+const MOST_WAIT_FOR_FLAG_MS = 15_000;
+
+/** The answer comes when PostgreSQL runs again. The cluster learns of it up to a heartbeat later. */
+export async function untilRunning(
+  { name, state }: MemberReport,
+  { control, now, sleep }: Context,
+): Promise<string | undefined> {
+  const since = now().getTime();
+  for (;;) {
+    const report = await control.report();
+    const member = report.kind === 'read' ? report.value.members.find((one) => one.name === name) : undefined;
+    const isBack = member !== undefined && isRunning(member) && (state !== 'streaming' || member.state === 'streaming');
+    const waitedMs = now().getTime() - since;
+    // A flag may stay for another reason: the next step of the order finds out.
+    if (isBack && (!member.pending_restart || waitedMs >= MOST_WAIT_FOR_FLAG_MS)) return undefined;
+    if (waitedMs >= MOST_WAIT_MS) {
+      const seen =
+        member === undefined ? 'it is not in the report of the cluster' : `its state is ${stateText(member)}`;
+      return `${name} restarted, but did not come back within ${MOST_WAIT_MS / 60_000} min: ${seen}`;
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+/** A standby keeps the old value of a lowered parameter until it has replayed the record of the primary's restart. */
+export async function untilCaughtUp(
+  leader: MemberName,
+  followers: readonly MemberName[],
+  { control, now, sleep }: Context,
+): Promise<string | undefined> {
+  const since = now().getTime();
+  let goal: number | undefined;
+  while (followers.length > 0) {
+    const report = await control.report();
+    const positions = new Map(
+      report.kind === 'read' ? report.value.members.map(({ name, wal_position: at }) => [name, at ?? undefined]) : [],
+    );
+    goal ??= positions.get(leader);
+    // A position that is not reported cannot be awaited.
+    const behind = followers.filter((name) => (positions.get(name) ?? Infinity) < (goal ?? 0));
+    if (report.kind === 'read' && behind.length === 0) return undefined;
+    if (now().getTime() - since >= MOST_WAIT_MS) {
+      const names = report.kind === 'read' ? behind.join(', ') : report.why;
+      return `${leader} restarted, but not all others have caught up within ${MOST_WAIT_MS / 60_000} min: ${names}`;
+    }
+    await sleep(POLL_MS);
+  }
+  return undefined;
+}
+
+/** A restart can leave the parameter as it was: of a standby that is below its primary, for one. */
+export async function lookAgain(restarted: readonly MemberName[], { control, io }: Context): Promise<number> {
+  const report = await control.report();
+  if (report.kind === 'unreadable') return fail(io, `the members restarted, and cannot be read: ${report.why}`);
+  const left = report.value.members.filter(({ name, pending_restart: isPending }) => {
+    return isPending && restarted.includes(name);
+  });
+  if (left.length === 0) return EXIT.ok;
+  const names = left.map((member) => [member.name, restartReasons(member).join(', ')].filter(Boolean).join(': '));
+  const verb = left.length === 1 ? 'needs' : 'need';
+  return fail(io, `restarted, and still ${verb} a restart, so a parameter is not in effect: ${names.join('; ')}`);
+}
