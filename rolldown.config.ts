@@ -1,8 +1,8 @@
 // How dist/ is made: each program and the libraries that a proxy loads as few files, which takes a third of the start's time and a good
 // part of its memory away. Everything is beside everything in dist/, so that programs find each other and the manifest as in src/.
 import { readFileSync } from 'node:fs';
-import { build, defineConfig } from 'rolldown';
-import type { Plugin } from 'rolldown';
+import { build } from 'rolldown';
+import type { Plugin, RolldownOptions } from 'rolldown';
 import { isolatedDeclarationSync } from 'rolldown/experimental';
 import page from './rolldown.page.config.ts';
 
@@ -93,7 +93,7 @@ function statusPage(): Plugin {
   };
 }
 
-export default defineConfig({
+export default {
   input: {
     main: 'src/main.ts',
     'command-line': 'src/app/command-line.ts',
@@ -115,4 +115,4 @@ export default defineConfig({
     sourcemap: true,
     cleanDir: true,
   },
-});
+} satisfies RolldownOptions;

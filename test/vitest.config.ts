@@ -8,8 +8,11 @@ import type { TestProjectConfiguration } from 'vitest/config';
 
 // `npm test` runs the first five projects, `npm run test:slow` the others: test/README.md.
 
-/** Processes that tests start, most of them Pointsman from its sources, are up in half the time. */
+/** Processes that tests start are up in half the time. */
 const ENV = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/tests') };
+
+/** For tests that start the program. */
+const BUILD = resolve(import.meta.dirname, 'support/processes/build-for-tests.ts');
 
 /** vitest alone would leave one of two cores idle. */
 const WORKERS = Math.max(2, availableParallelism() - 1);
@@ -64,7 +67,7 @@ function e2e(name: string, project: E2eProject): TestProjectConfiguration {
       name,
       include: [...include],
       env: { ...ENV, POINTSMAN_TEST_CLUSTERS: clusters },
-      globalSetup: resolve(import.meta.dirname, 'support/page/build-for-tests.ts'),
+      globalSetup: BUILD,
       maxWorkers: isMeasured ? 1 : 2,
       sequence: { groupOrder },
       testTimeout: 120_000,
@@ -113,6 +116,7 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts'],
           exclude: TIMED,
           env: ENV,
+          globalSetup: BUILD,
           ...PROCESSES,
           maxWorkers: WORKERS,
         },
@@ -122,6 +126,7 @@ export default defineConfig({
           name: 'integration-timed',
           include: TIMED,
           env: ENV,
+          globalSetup: BUILD,
           ...PROCESSES,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },

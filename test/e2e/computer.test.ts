@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { computerSession, contents, imageSize } from '../support/browser/computer-session.ts';
@@ -14,8 +13,8 @@ import { headerShows, pageLab, TOKEN } from '../support/browser/page-lab.ts';
 import { waitForCandidates } from '../support/clusters/candidates.ts';
 import { processesOf } from '../support/processes/leftovers.ts';
 import { until } from '../support/waiting/until.ts';
+import { MAIN } from '../support/processes/program.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 type Results = Awaited<ReturnType<ComputerSession['turn']>>;
 
 /** The agent's screen. */

@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, it, test } from 'vitest';
 import { EXIT } from '../../src/cli/io.ts';
@@ -20,8 +19,8 @@ import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { allHelp, callsIn } from '../support/documents/help.ts';
 import { cliParts } from '../support/fakes/cli-parts.ts';
 import { configFor } from '../support/processes/pointsman-config.ts';
+import { MAIN } from '../support/processes/program.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const TOKEN = '0123456789abcdef-operator';
 
 /** Examples that a healthy cluster refuses, with the words of the refusal. */

@@ -2,7 +2,6 @@
 // cut.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { z } from 'zod';
 import { expect, it } from 'vitest';
@@ -15,8 +14,8 @@ import { EXIT } from '../../src/cli/io.ts';
 import { configFor } from '../support/processes/pointsman-config.ts';
 import type { LogLine } from '../support/processes/pointsman-process.ts';
 import { until } from '../support/waiting/until.ts';
+import { MAIN } from '../support/processes/program.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const TOKEN = '0123456789abcdef-operator';
 const SETTINGS = { admin: { address: '127.0.0.1:0', token: TOKEN } };
 const PHASES = ['check', 'hold', 'drain', 'switch', 'confirm', 'release'];

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { haproxyConfig, SHIPPED } from '../bench/failover/haproxy-config.ts';
 import { findHaproxy } from '../bench/failover/haproxy.ts';
@@ -16,8 +15,8 @@ import { findFreePorts } from '../support/patroni/ports.ts';
 import { runSql } from '../support/patroni/sql.ts';
 import { startPointsman } from '../support/processes/pointsman-process.ts';
 import { itUnless } from '../support/runner/unless-missing.ts';
+import { MAIN } from '../support/processes/program.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const FREE = {
   POINTSMAN_ADMIN_ADDRESS: '127.0.0.1:0',
   POINTSMAN_LISTENERS_0_ADDRESS: '127.0.0.1:0',

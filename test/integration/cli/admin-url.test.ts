@@ -5,14 +5,13 @@ import { createServer as createHttp } from 'node:http';
 import type { RequestListener } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { promisify } from 'node:util';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCli } from '../../../src/cli/program.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { close, listen } from '../../support/fakes/listen.ts';
 import { SERVER, tlsFile } from '../../support/values/tls-files.ts';
+import { MAIN } from '../../support/processes/program.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const answer: RequestListener = (request, response) => {
   response.end(JSON.stringify({ status: request.url, merged: false }));
 };

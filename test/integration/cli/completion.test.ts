@@ -5,14 +5,13 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { runCli } from '../../../src/cli/program.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { close, listen } from '../../support/fakes/listen.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
+import { MAIN } from '../../support/processes/program.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const pool = (name: string): object => ({ name, check: '/c', route: { kind: 'closed' }, why: 'w', sessions: null });
 const member = (name: string): object => ({
   name,

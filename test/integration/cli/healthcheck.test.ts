@@ -14,8 +14,8 @@ import { healthcheck } from '../../../src/cli/healthcheck.ts';
 import type { HealthcheckOptions } from '../../../src/cli/healthcheck.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { listen } from '../../support/fakes/listen.ts';
+import { HEALTHCHECK_MAIN } from '../../support/processes/program.ts';
 
-const PROGRAM = new URL('../../../src/healthcheck-main.ts', import.meta.url).pathname;
 const NOT_READY: Readiness = { ready: false, why: 'no complete probe round yet' };
 
 const closing: (() => Promise<unknown> | void)[] = [];
@@ -126,7 +126,7 @@ describe('as a separate program', () => {
     const admin = await serve({ ready: true });
     const file = join(directory, 'pointsman.yaml');
     await writeFile(file, `admin: { address: '${admin}' }\n`);
-    const { stdout } = await run(process.execPath, [PROGRAM], { env: { POINTSMAN_CONFIG: file } });
+    const { stdout } = await run(process.execPath, [HEALTHCHECK_MAIN], { env: { POINTSMAN_CONFIG: file } });
     expect(stdout).toBe(`${admin}/readyz: ready\n`);
   });
 
@@ -134,6 +134,6 @@ describe('as a separate program', () => {
     [['--admin', '127.0.0.1:1'], 1],
     [['--unheard-of'], 2],
   ])('%j ends with %i', async (args, code) => {
-    await expect(run(process.execPath, [PROGRAM, ...args], { env: {} })).rejects.toMatchObject({ code });
+    await expect(run(process.execPath, [HEALTHCHECK_MAIN, ...args], { env: {} })).rejects.toMatchObject({ code });
   });
 });

@@ -1,7 +1,6 @@
 // `pointsman top` against an admin server on a real socket: without a terminal, on a terminal that a test plays, and on
 // a real one.
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
@@ -13,11 +12,11 @@ import { keepPort } from '../../support/fakes/kept-port.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
 import { STATUS_BASICS } from '../../support/values/status-basics.ts';
+import { MAIN } from '../../support/processes/program.ts';
 
 /** vitest alone would wait for one second. */
 const PATIENCE = { timeout: 15_000 };
 
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const ENTERED = '\u001B[?1049h\u001B[?25l';
 const LEFT = '\u001B[?25h\u001B[?1049l';
 const POLICY = aPolicy();

@@ -1,9 +1,7 @@
 // `pointsman computer` where the optional package playwright-core is not installed.
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+import { MAIN } from '../../support/processes/program.ts';
 
 /** Node looks for a package that is not there. */
 const HIDE = `import { registerHooks } from 'node:module';

@@ -15,6 +15,7 @@ import { askingClient, isServed } from '../../support/sockets/echo-session.ts';
 import { findExecutable } from '../../support/patroni/availability.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 import { until } from '../../support/waiting/until.ts';
+import { MAIN } from '../../support/processes/program.ts';
 
 const missing =
   findExecutable('systemd-socket-activate') === undefined
@@ -56,10 +57,9 @@ describeUnless(missing, 'sockets that systemd passes', () => {
       ...changes,
     };
     await writeFile(file, stringify(config));
-    const main = new URL('../../../src/main.ts', import.meta.url).pathname;
     const listen = passed.flatMap((address) => ['--listen', addressText(address)]);
     const names = `--fdname=${passed.map((_, i) => `socket-${i}`).join(':')}`;
-    child = spawn('systemd-socket-activate', [...listen, names, process.execPath, main, 'run', '-c', file]);
+    child = spawn('systemd-socket-activate', [...listen, names, process.execPath, MAIN, 'run', '-c', file]);
     child.stdout?.on('data', (words: Buffer) => (said += words.toString()));
     child.stderr?.on('data', (words: Buffer) => (said += words.toString()));
     await until('the sockets', () => said.split('Listening on').length > passed.length);

@@ -1,10 +1,8 @@
 // `pointsman cluster …` as a process of its own, without a terminal or on one.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+import { MAIN } from './program.ts';
 
 export interface Ran {
   readonly code: number;

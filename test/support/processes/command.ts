@@ -1,6 +1,7 @@
 // One command of the program as a process of its own, as an operator runs it. Ends with the test, by its own id.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { MAIN } from './program.ts';
 
 export class Command {
   readonly #child: ChildProcess;
@@ -9,7 +10,7 @@ export class Command {
   readonly code: Promise<number | string>;
 
   constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-    this.#child = spawn(process.execPath, ['src/main.ts', ...args], {
+    this.#child = spawn(process.execPath, [MAIN, ...args], {
       env: { ...withoutSettings(process.env), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

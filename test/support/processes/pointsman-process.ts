@@ -10,6 +10,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { waitUntil } from '../patroni/wait.ts';
 import { withoutScope } from '../values/samples.ts';
+import { MAIN } from './program.ts';
 
 const FILE = 'pointsman.yaml';
 /** Less than a test or a hook may take, so that a start that fails is explained by the log. */
@@ -166,8 +167,7 @@ function startProcess(
   directory: string,
   { stdout = 'pipe', openFiles }: ProcessOptions = {},
 ): PointsmanProcess {
-  const main = new URL('../../../src/main.ts', import.meta.url).pathname;
-  const argv = ['--import', END_WITH_PARENT, main, command, ...args];
+  const argv = ['--import', END_WITH_PARENT, MAIN, command, ...args];
   const limited = openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}:${openFiles}`];
   const [program = '', ...rest] = [...limited, process.execPath, ...argv];
   // Nothing else of the tests' own environment: it could carry settings.

@@ -1,14 +1,12 @@
 // One program as a process of its own, to its end.
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { MAIN } from './program.ts';
 
 export interface Ended {
   readonly code: number | string;
   readonly stdout: string;
   readonly stderr: string;
 }
-
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 
 export function runProgram(program: string, args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<Ended> {
   // The variable of the test run is no setting of Pointsman's.

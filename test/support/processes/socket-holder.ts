@@ -5,6 +5,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Address } from '../../../src/model/member.ts';
 import { END_WITH_PARENT } from './pointsman-process.ts';
+import { MAIN } from './program.ts';
 
 const HOLDER = `
 import json, os, socket, subprocess, sys
@@ -47,8 +48,7 @@ export class SocketHolder {
 
   /** Starts Pointsman with this configuration file and the socket. Its process id. */
   async start(file: string): Promise<number> {
-    const main = new URL('../../../src/main.ts', import.meta.url).pathname;
-    return this.#ask('start', [process.execPath, '--import', END_WITH_PARENT, main, 'run', '-c', file]);
+    return this.#ask('start', [process.execPath, '--import', END_WITH_PARENT, MAIN, 'run', '-c', file]);
   }
 
   /** The exit code, when it has ended. */
