@@ -15,6 +15,7 @@ const samples: Sample[] = [];
   await using lab = await Lab.open(options);
   for (const name of options.only) {
     const own = await PARTS[name](lab);
+    if (own.length === 0) throw new Error(`${name}: nothing was measured`);
     samples.push(...own);
     console.log(`${tables(summarise(own))}\n`);
     // Keeps the samples of finished parts when a later part fails.

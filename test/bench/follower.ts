@@ -7,11 +7,12 @@ import { BenchClient } from './follower/client.ts';
 import type { Kind } from './follower/client.ts';
 import { EXCHANGES } from './follower/exchange.ts';
 import type { Exchange } from './follower/exchange.ts';
+import { readNumbers } from './numbers.ts';
 
-const ROUNDS = 15;
 const CONNECTIONS = [1, 8, 64];
-/** Bytes of replies per measurement, enough for the resolution of the processor clock. */
-const BYTES = 64 * 1024 * 1024;
+/** Of replies per measurement: enough for the resolution of the processor clock. */
+const { rounds: ROUNDS, megabytes: MEGABYTES } = readNumbers({ rounds: 15, megabytes: 64 });
+const BYTES = MEGABYTES * 1024 * 1024;
 const MOST_ROUND_TRIPS = 6000;
 
 function start(name: string, ...args: readonly string[]): ChildProcess {

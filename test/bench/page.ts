@@ -11,14 +11,19 @@ import { median } from '../support/values/median.ts';
 import { familyOf, processorUs } from './data-path/processes.ts';
 import { BenchClient } from './follower/client.ts';
 import { EXCHANGES } from './follower/exchange.ts';
+import { readNumbers } from './numbers.ts';
 import { startMembers } from './probing/cluster.ts';
 
 const READERS = 10;
-const IDLE_SESSIONS = Number(process.argv[2] ?? 5000);
 const CLIENTS = 16;
-const ROUNDS = Number(process.argv[3] ?? 10);
-const WINDOW_MS = 3000;
-const IDLE_MS = 10_000;
+const {
+  sessions: IDLE_SESSIONS,
+  rounds: ROUNDS,
+  seconds: SECONDS,
+  idle: IDLE_S,
+} = readNumbers({ sessions: 5000, rounds: 10, seconds: 3, idle: 10 });
+const WINDOW_MS = SECONDS * 1000;
+const IDLE_MS = IDLE_S * 1000;
 const OPENED_AT_ONCE = 50;
 const SETTLE_MS = 1000;
 

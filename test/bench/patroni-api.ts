@@ -3,10 +3,12 @@
 import { readFile } from 'node:fs/promises';
 import { send } from '../../src/patroni/http.ts';
 import { commandLine, processTree } from '../support/patroni/process-tree.ts';
+import { readNumbers } from './numbers.ts';
 import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
 
-const ROUNDS = 5;
-const ROUND_MS = 1500;
+const { rounds: ROUNDS, seconds: SECONDS, idle: IDLE_S } = readNumbers({ rounds: 5, seconds: 1.5, idle: 4 });
+const ROUND_MS = SECONDS * 1000;
+const IDLE_MS = IDLE_S * 1000;
 /** Patroni's API answers from five threads. */
 const AT_ONCE = 5;
 const PROXIES = [10, 100, 1000];
@@ -66,7 +68,7 @@ function median(values: readonly number[]): number {
 async function idle(pid: number): Promise<number> {
   const [startedAt, before] = [performance.now(), await cpuMs(pid)];
   await new Promise((resolve) => {
-    setTimeout(resolve, 4000);
+    setTimeout(resolve, IDLE_MS);
   });
   return ((await cpuMs(pid)) - before) / (performance.now() - startedAt);
 }

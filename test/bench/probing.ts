@@ -14,15 +14,14 @@ import { evict } from '../../src/proxy/ending/evict.ts';
 import type { SessionRegistry } from '../../src/proxy/session-registry.ts';
 import { systemClock } from '../support/waiting/system-clock.ts';
 import { median } from '../support/values/median.ts';
+import { readNumbers } from './numbers.ts';
 import { poolsOf, sessionsOn, startMembers } from './probing/cluster.ts';
 
 const MEMBERS = [3, 10, 50];
 const POOLS = [1, 20];
 const SESSIONS = [0, 10_000];
-const ROUNDS = 5;
-/** Probes per round, enough for the resolution of the processor clock. */
-const PROBES = 300;
-const DECISIONS = 300;
+/** Probes and decisions in each round: enough for the resolution of the processor clock. */
+const { rounds: ROUNDS, each: EACH } = readNumbers({ rounds: 5, each: 300 });
 const DEADLINE_MS = 5_000;
 
 const NOT_SOUGHT: ReadonlySet<string> = new Set();
@@ -64,7 +63,7 @@ interface Asked {
 async function probing(policy: RoutingPolicy, members: readonly Member[]): Promise<Asked> {
   const list = { kind: 'members', startedAt: systemClock.now(), members } as const;
   let [snapshot, requests] = await askOnce(policy, members, observe(policy, emptySnapshot(undefined), list));
-  const times = Math.max(1, Math.round(PROBES / requests));
+  const times = Math.max(1, Math.round(EACH / requests));
   const figures: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = cpuUs();
@@ -82,13 +81,13 @@ function deciding(policy: RoutingPolicy, snapshot: Snapshot, registry: SessionRe
   const figures: number[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
     const before = cpuUs();
-    for (let time = 0; time < DECISIONS; time += 1) {
+    for (let time = 0; time < EACH; time += 1) {
       const next = decideRoutes(policy, snapshot, systemClock.now());
       evict(planActions(policy, table, next), inputs);
       table = next;
     }
     // The first round warms up.
-    if (round > 0) figures.push((cpuUs() - before) / DECISIONS);
+    if (round > 0) figures.push((cpuUs() - before) / EACH);
   }
   return median(figures);
 }

@@ -13,6 +13,9 @@ import type { Sample } from './sample.ts';
 /** Values by metric, with the unit in the metric's name. */
 export type Figures = Readonly<Record<string, number>>;
 
+/** The name of the count of failures among a peer's figures. */
+export const FAILED = 'failed';
+
 export class Lab implements AsyncDisposable {
   readonly options: BenchOptions;
   readonly load: Load;
@@ -78,6 +81,8 @@ export class Lab implements AsyncDisposable {
       const first = round % Math.max(1, peers.length);
       for (const peer of [...peers.slice(first), ...peers.slice(0, first)]) {
         const figures = await measure(peer);
+        const fault = faultOf(figures);
+        if (fault !== undefined) throw new Error(`${part}, ${scene}, round ${round}: ${peer.name} ${fault}`);
         for (const [metric, value] of Object.entries(figures))
           samples.push({ part, scene, metric, peer: peer.name, round, value });
       }
@@ -121,6 +126,16 @@ function coresFor(how: Placement): readonly [proxies: string, others: string] {
 
 async function pin(pid: number, cores: string): Promise<void> {
   await run({ command: 'taskset', args: ['-a', '-c', '-p', cores, String(pid)] });
+}
+
+/** A figure of a peer that did no work, or in which something failed, compares nothing. */
+function faultOf(figures: Figures): string | undefined {
+  for (const [metric, value] of Object.entries(figures)) {
+    if (metric === FAILED && value > 0) return `failed ${value} times`;
+    if (!Number.isFinite(value) || (metric.endsWith('per s') && value <= 0))
+      return `did no work: ${metric} is ${value}`;
+  }
+  return undefined;
 }
 
 function order(peers: readonly Peer[], { peer }: Sample): number {

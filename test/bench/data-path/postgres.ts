@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { findBinaries } from '../../../src/sandbox/postgres/binaries.ts';
 import { preparePostgres } from '../../../src/sandbox/postgres/prepare.ts';
 import { findPostgresBinDir } from '../../support/patroni/availability.ts';
-import type { Start } from './child.ts';
+import { run, type Start } from './child.ts';
 
 const PARAMETERS = {
   max_connections: '300',
@@ -15,6 +15,8 @@ const PARAMETERS = {
   max_wal_size: '4GB',
   autovacuum: 'off',
 };
+
+const TRUSTED_WITHIN_MS = 10_000;
 
 export interface Postgres extends AsyncDisposable {
   readonly port: number;
@@ -32,14 +34,38 @@ export async function startPostgres(): Promise<Postgres> {
   });
   const [server] = prepared.servers;
   if (server === undefined) throw new Error('no server');
-  writeFileSync(join(server.dataDirectory, 'pg_hba.conf'), 'host all all 127.0.0.0/8 trust\n');
-  const outcome = await server.start({ kind: 'primary' }, PARAMETERS);
-  if (outcome.kind === 'failed') {
+  const postgres: Postgres = {
+    port: server.port,
+    user: prepared.superuser.user,
+    database: 'postgres',
+    [Symbol.asyncDispose]: () => prepared.close(),
+  };
+  try {
+    const outcome = await server.start({ kind: 'primary' }, PARAMETERS);
+    if (outcome.kind === 'failed') throw new Error(`PostgreSQL did not start: ${outcome.log}`);
+    // The start writes this file, so the trust comes after it, with a reload.
+    writeFileSync(join(server.dataDirectory, 'pg_hba.conf'), 'host all all 127.0.0.0/8 trust\n');
+    await server.configure(PARAMETERS);
+    await whenTrusted(postgres);
+    return postgres;
+  } catch (error) {
     await prepared.close();
-    throw new Error(`PostgreSQL did not start: ${outcome.log}`);
+    throw error;
   }
-  const { user } = prepared.superuser;
-  return { port: server.port, user, database: 'postgres', [Symbol.asyncDispose]: () => prepared.close() };
+}
+
+/** A reload takes effect a little later. */
+async function whenTrusted(postgres: Postgres): Promise<void> {
+  const login = clientOf(postgres, 'psql', postgres.port, ['-qwc', 'select 1']);
+  const deadline = performance.now() + TRUSTED_WITHIN_MS;
+  for (;;) {
+    try {
+      await run(login);
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+  }
 }
 
 /** The start of one of PostgreSQL's client programs against a port. */

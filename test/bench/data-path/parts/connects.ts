@@ -1,6 +1,6 @@
 // Sessions of one query each (connect, startup, query, Terminate), before the tiny backend and before a real
 // PostgreSQL, whose fork hides most of a proxy's cost. PgBouncer does less work here: it reuses its server connections.
-import type { Figures, Lab } from '../lab.ts';
+import { FAILED, type Figures, type Lab } from '../lab.ts';
 import { type Peer, watched } from '../peers/peer.ts';
 import { startPostgres } from '../postgres.ts';
 import type { LoadArguments } from '../load.ts';
@@ -34,6 +34,6 @@ async function reconnect({ load, options }: Lab, peer: Peer, more: LoadArguments
     'sessions per s': measured.done / measured.seconds,
     'whole session p50, µs': measured.p50Us,
     'whole session p99, µs': measured.p99Us,
-    failed: measured.failed,
+    [FAILED]: measured.failed,
   };
 }

@@ -1,0 +1,82 @@
+// Every benchmark runs in its shortest form, so that none of them stops working unseen. Its figures say nothing here.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { whyNoLoad } from '../bench/data-path/load.ts';
+import { findHaproxy } from '../bench/failover/haproxy.ts';
+import { PART_NAMES } from '../bench/data-path/parts/names.ts';
+import { findExecutable, patroniAvailability } from '../support/patroni/availability.ts';
+import { describeUnless } from '../support/runner/unless-missing.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const WITHIN_MS = 300_000;
+
+const SHORT = { megabytes: '5', rounds: '1', seconds: '0.3' };
+/** A part measures what it measures: the others have no row of their own in the same table. */
+const DATA_PATH = { ...SHORT, connections: '4', modes: 'prepared', sessions: '50' };
+const NONE = { deaths: '0', restarts: '0', replacements: '0', silences: '0', lags: '0', fallbacks: '0', freezes: '' };
+
+/** By script of package.json. */
+const OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  bench: DATA_PATH,
+  'bench:profile': { seconds: '0.5', connections: '4' },
+  'bench:failover': { ...NONE, switchovers: '1', cancels: '2', rate: '2' },
+  'bench:follower': { rounds: '1', megabytes: '0.1' },
+  'bench:moves': { rounds: '1', idle: '2', clients: '1' },
+  'bench:moves-idle': { sessions: '5', rounds: '1' },
+  'bench:page': { sessions: '20', rounds: '1', seconds: '0.2', idle: '0.2' },
+  'bench:patroni-api': { rounds: '1', seconds: '0.3', idle: '0.5' },
+  'bench:probing': { rounds: '1', each: '1' },
+};
+
+const packageJson = z.object({ scripts: z.record(z.string(), z.string()) });
+const { scripts } = packageJson.parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
+const benchmarks = Object.entries(scripts).filter(([name]) => /^bench\b/.test(name));
+
+function whyNot(): string | undefined {
+  const patroni = patroniAvailability();
+  if (!patroni.available) return patroni.howToInstall;
+  if (findHaproxy() === undefined) return 'haproxy: apt-get install haproxy';
+  if (findExecutable('pgbouncer') === undefined && findExecutable('../sbin/pgbouncer') === undefined)
+    return 'pgbouncer: apt-get install pgbouncer';
+  return whyNoLoad();
+}
+
+describeUnless(whyNot(), 'the benchmarks', () => {
+  it.each(benchmarks)('%s measures something in its shortest form', { timeout: WITHIN_MS }, async (name, command) => {
+    const directory = mkdtempSync(join(tmpdir(), 'pointsman-bench-runs-'));
+    try {
+      const out = name === 'bench:profile' ? { out: directory } : {};
+      const { stdout, stderr } = await run(command, { ...OPTIONS[name], ...out });
+      expect(stdout, stderr).toMatch(/^\|.*\d|\d kB each/m);
+      expect(stdout).not.toMatch(/NaN|undefined|Infinity/);
+      if (name === 'bench') for (const part of PART_NAMES) expect(stdout).toMatch(new RegExp(`^### ${part}$`, 'm'));
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+/** A benchmark with bars ends with 1 when Pointsman missed one, which a busy machine can cause. */
+async function run(
+  command: string,
+  options: Readonly<Record<string, string>>,
+): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  const [, ...script] = command.split(' ');
+  const args = [...script, ...Object.entries(options).map(([option, value]) => `--${option}=${value}`)];
+  try {
+    return await promisify(execFile)(process.execPath, args, {
+      cwd: ROOT,
+      maxBuffer: 2 ** 24,
+      timeout: WITHIN_MS,
+    });
+  } catch (error) {
+    const { stdout, stderr } = z.object({ stdout: z.string(), stderr: z.string() }).parse(error);
+    if (stderr.includes('Pointsman missed a bar')) return { stdout, stderr };
+    throw error;
+  }
+}
