@@ -73,6 +73,15 @@ export function includesTarget(targets: readonly Target[], { member, address }: 
   return targets.some((target) => target.member === member && isSameAddress(target.address, address));
 }
 
+/** Whether an open route leads to the same servers as the route before it, in the same order. */
+export function hasSameTargets(before: Route | undefined, { targets }: OpenRoute): boolean {
+  if (before?.kind !== 'open' || before.targets.length !== targets.length) return false;
+  return before.targets.every((target, index) => {
+    const other = targets[index];
+    return target.member === other?.member && isSameAddress(target.address, other.address);
+  });
+}
+
 const PLANNED: readonly HoldCause[] = ['drained', 'switchover', 'restart'];
 
 /** Clients wait because an operator wants it. */

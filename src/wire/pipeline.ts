@@ -27,6 +27,8 @@ const HEADER = 5;
 const READ_COMMITTED = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED';
 /** Of a question. Milliseconds. */
 const LIMITS_MS: Readonly<Record<string, number>> = { lock_timeout: 500, statement_timeout: 3_000 };
+/** A restore has more statements, and one limit holds for all that are prepared. Milliseconds. */
+export const RESTORE_LIMITS_MS: typeof LIMITS_MS = { ...LIMITS_MS, statement_timeout: 10_000 };
 
 /** Settings of one transaction: during ours they are not those of the session. */
 export const TRANSACTION_SETTINGS = ['transaction_isolation', 'transaction_read_only', 'transaction_deferrable'];
@@ -110,23 +112,18 @@ export class Pipeline {
   }
 
   /**
-   * For the transaction of this pipeline no limit of time is in force, and no snapshot is waited for: the first
-   * statement must take none.
+   * For the transaction of this pipeline our limits of time are in force in place of the session's. Its client waits,
+   * so a lock of somebody else, or a slow disk, ends the transaction soon. No snapshot is waited for: the first
+   * statement must take none. `before`: adds statements that must run under the limits of the session.
    */
-  guard(serverMajor: number): this {
-    this.run(GUARD, READ_COMMITTED);
-    for (const name of timeLimits(serverMajor)) this.run(GUARD, `SET LOCAL ${name} = 0`);
-    return this;
-  }
-
-  /**
-   * As `guard`, on a session whose client waits: a lock of somebody else, or a slow disk, ends the transaction soon.
-   * `before`: adds statements that must run while the limits of the session are still in force.
-   */
-  guardBriefly(serverMajor: number, before: (pipeline: this) => void = () => {}): this {
+  guardBriefly(
+    serverMajor: number,
+    before: (pipeline: this) => void = () => {},
+    limitsMs: Readonly<Record<string, number>> = LIMITS_MS,
+  ): this {
     this.run(GUARD, READ_COMMITTED);
     before(this);
-    for (const name of timeLimits(serverMajor)) this.run(GUARD, `SET LOCAL ${name} = ${LIMITS_MS[name] ?? 0}`);
+    for (const name of timeLimits(serverMajor)) this.run(GUARD, `SET LOCAL ${name} = ${limitsMs[name] ?? 0}`);
     return this;
   }
 

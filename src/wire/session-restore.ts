@@ -7,6 +7,7 @@ import {
   MOST_TRIES,
   Pipeline,
   refusesUnnamed,
+  RESTORE_LIMITS_MS,
   TRANSACTION_SETTINGS,
   timeLimits,
   UNNAMED,
@@ -104,7 +105,7 @@ export class SessionRestore {
     this.#differences = [];
     // They are in force for what follows.
     const late = [...timeLimits(serverMajor), 'client_encoding'];
-    const pipeline = this.#pipeline.guard(serverMajor);
+    const pipeline = this.#pipeline.guardBriefly(serverMajor, undefined, RESTORE_LIMITS_MS);
     pipeline.run('the encoding', OUR_ENCODING);
     const isLate = ([name]: readonly [string, string]): boolean => late.includes(name);
     this.#untrigger(`name OPERATOR(pg_catalog.<>) ALL (ARRAY[${literals([...late, ...TRANSACTION_SETTINGS])}])`);

@@ -1,4 +1,5 @@
-// Classifies the SQLSTATE of a FATAL error: it concerns one client, or the server itself is in trouble.
+// Classifies SQLSTATEs. Of a FATAL error: it concerns one client, or the server itself is in trouble. Of any other: it
+// may pass.
 
 /** By the first two characters: protocol, feature, data, transaction state, login, database, access and syntax. */
 const CLASSES_ABOUT_CLIENT: ReadonlySet<string> = new Set(['08', '0A', '22', '25', '28', '3D', '42']);
@@ -7,6 +8,18 @@ const STATES_ABOUT_CLIENT: ReadonlySet<string> = new Set(['53300', '57P04', '57P
 
 /** Serialization (recovery conflicts), resources, the system, the server's own faults. */
 const CLASSES_UNASKED: ReadonlySet<string> = new Set(['40', '53', '58', 'XX']);
+
+/**
+ * The server starts, stops or has no free connection: cannot_connect_now, admin_shutdown, crash_shutdown,
+ * too_many_connections. A statement waited too long or was cancelled: query_canceled, lock_not_available,
+ * deadlock_detected.
+ */
+const FOR_NOW: ReadonlySet<string> = new Set(['57P03', '57P01', '57P02', '53300', '57014', '55P03', '40P01']);
+
+/** True: another attempt may succeed. */
+export function mayPass(sqlState: string | undefined): boolean {
+  return sqlState !== undefined && FOR_NOW.has(sqlState);
+}
 
 /** True: the server may send this error to an idle session. */
 export function mayComeUnasked(sqlState: string): boolean {

@@ -8,8 +8,12 @@ export type WalStep =
   | { readonly kind: 'send'; readonly bytes: Uint8Array }
   | {
       readonly kind: 'done';
-      /** Undefined: the server did not answer as it must. `why` is for logs. */
-      readonly result: { readonly wal: WalReport | undefined; readonly why: string };
+      /** `wal` is undefined: the server did not answer as it must. `why` is for logs. */
+      readonly result: {
+        readonly wal: WalReport | undefined;
+        readonly sqlState: string | undefined;
+        readonly why: string;
+      };
       /** Told by the server since `start`, by name. */
       readonly parameters: ReadonlyMap<string, string>;
       /** The bytes of the server behind its answers: for the client. */
@@ -39,7 +43,7 @@ export class WalQuestion {
     this.#tries += 1;
     this.#pipeline = this.#newPipeline()
       .closeLeftoverOf(before)
-      .guard(this.#serverMajor)
+      .guardBriefly(this.#serverMajor)
       .run('question', SQL, [], ([answer]) => (this.#answer = answer ?? undefined))
       .sync();
     return this.#pipeline.send();
@@ -58,7 +62,7 @@ export class WalQuestion {
     const why = end.error === undefined ? 'the answer is not understood' : `${end.error.sqlState} ${end.error.message}`;
     const wal = end.kind === 'ready' && end.error === undefined ? parsedWalReport(this.#answer) : undefined;
     const rest = end.kind === 'ready' ? this.#pipeline.rest() : end.bytes;
-    return { kind: 'done', result: { wal, why }, parameters: this.#parameters, rest };
+    return { kind: 'done', result: { wal, sqlState: end.error?.sqlState, why }, parameters: this.#parameters, rest };
   }
 
   #newPipeline(): Pipeline {

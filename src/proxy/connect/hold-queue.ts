@@ -5,8 +5,8 @@
 import type { HoldOutcome, ProxyEvent } from '../../reports/events.ts';
 import type { Trigger } from '../../reports/trigger.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
-import { isSameAddress } from '../../model/member.ts';
 import type { HoldPolicy, PoolName } from '../../model/policy.ts';
+import { hasSameTargets } from '../../core/routing-table.ts';
 import type { HoldCause, Route, RoutingTable } from '../../core/routing-table.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
@@ -135,7 +135,7 @@ export class HoldQueue {
     const pools = table().pools;
     for (const queue of this.#queues.values()) {
       const route = pools.get(queue.pool)?.route;
-      const isNewRoute = route?.kind === 'open' && !isSameRoute(queue.lastRoute, route);
+      const isNewRoute = route?.kind === 'open' && !hasSameTargets(queue.lastRoute, route);
       queue.lastRoute = route;
       if (route?.kind === 'open') queue.lostAt = undefined;
       else queue.lostAt ??= clock.now();
@@ -246,12 +246,4 @@ function firstDue(queue: PoolQueue, now: Instant): Entry | undefined {
     if (next === undefined || entry.notBefore < next.notBefore) next = entry;
   }
   return next;
-}
-
-function isSameRoute(before: Route | undefined, after: Route & { kind: 'open' }): boolean {
-  if (before?.kind !== 'open' || before.targets.length !== after.targets.length) return false;
-  return before.targets.every((target, index) => {
-    const other = after.targets[index];
-    return target.member === other?.member && isSameAddress(target.address, other.address);
-  });
 }

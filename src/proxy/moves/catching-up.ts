@@ -4,6 +4,7 @@ import type { CatchUp } from '../../core/caught-up.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { WalReport } from '../../model/moves.ts';
 import { joined } from '../../wire/server-messages.ts';
+import { mayPass } from '../../wire/sql-state.ts';
 import { WalQuestion } from '../../wire/wal-question.ts';
 
 /** Compares the server's words with what the old server has shown. Never rejects. */
@@ -63,8 +64,8 @@ export class CatchingUp {
     this.#question = undefined;
     for (const [name, value] of step.parameters) this.#parameters.set(name, value);
     this.#unread.push(step.rest);
-    const { wal, why } = step.result;
-    if (wal === undefined) return this.#failed(`its WAL position is not known: ${why}`, false);
+    const { wal, sqlState, why } = step.result;
+    if (wal === undefined) return this.#failed(`its WAL position is not known: ${why}`, mayPass(sqlState));
     void this.#compare(wal);
     return undefined;
   }

@@ -73,11 +73,14 @@ export class KnownState {
     return { state: { ...state, unnamed }, told: this.#known.told };
   }
 
-  /** The session has another server, or none. */
+  /** The session has another server, which may not say a word for long. So moves set the pace of these questions. */
   reset(): void {
     this.#known = undefined;
     this.#isUnknown = true;
     this.#pauseMs = PAUSE_MS;
+    this.#saidAt = this.#session.clock.now();
+    this.#cancel();
+    this.#schedule(PAUSE_MS);
   }
 
   stop(): void {

@@ -10,6 +10,7 @@ import type { CancelKey } from '../../wire/cancel-key.ts';
 import type { Hashes } from '../../wire/scram.ts';
 import { SessionRestore } from '../../wire/session-restore.ts';
 import type { CarriedUnnamed } from '../../wire/session-restore.ts';
+import { mayPass } from '../../wire/sql-state.ts';
 import { ignoreErrors } from '../socket.ts';
 import { CatchingUp } from './catching-up.ts';
 import type { BoundOrder } from './move-order.ts';
@@ -29,7 +30,7 @@ export interface LoginFailure {
   readonly reason: MoveFailure;
   /** Without an address, and without a secret. */
   readonly detail: string;
-  /** Another attempt may succeed: the server is starting, stopping, or full. */
+  /** Another attempt may succeed: the server is starting, stopping or full, or somebody else had a lock. */
   readonly isForNow: boolean;
 }
 
@@ -55,8 +56,6 @@ export interface LogInAgainInputs extends FirstLogin {
 /** For the login and for the restore together, without the verifier. Milliseconds. */
 const LIMIT_MS = 10_000;
 const NONCE_BYTES = 18;
-/** The server starts, stops or has no free connection: cannot_connect_now, admin_shutdown, too_many_connections. */
-const FOR_NOW: ReadonlySet<string> = new Set(['57P03', '57P01', '57P02', '53300']);
 
 const HASHES: Hashes = {
   // An object of createHash would keep the digest until it is collected.
@@ -133,7 +132,7 @@ class LogInAgain {
     if (result.kind === 'failed') {
       const { sqlState, why } = result;
       const detail = sqlState === undefined ? why : `${sqlState} ${why}`;
-      return this.#fail('move_login', detail, sqlState !== undefined && FOR_NOW.has(sqlState));
+      return this.#fail('move_login', detail, mayPass(sqlState));
     }
     this.#key = result.cancelKey;
     this.#parameters = parameters;
@@ -175,7 +174,7 @@ class LogInAgain {
     if (step.kind === 'wait') return undefined;
     if (step.kind === 'send') return void this.#inputs.backend.write(step.bytes);
     const { result, parameters, rest } = step;
-    if (result.kind === 'failed') return this.#fail(result.reason, result.why, false);
+    if (result.kind === 'failed') return this.#fail(result.reason, result.why, mayPass(result.sqlState));
     const { order } = this.#inputs;
     const found = order?.kind === 'succeed' ? order.compare(result.wal) : undefined;
     if (found !== undefined && found.kind !== 'caught_up') {

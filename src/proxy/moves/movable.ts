@@ -48,6 +48,8 @@ export interface Asked {
 /** A parked session, for the order in which they move. */
 export interface Traveller {
   readonly pool: PoolName;
+  /** Its login role. */
+  readonly role: string;
   /** Its client has sent something since it was parked. */
   isWaiting(): boolean;
   /** Its turn has come, while it is parked. */

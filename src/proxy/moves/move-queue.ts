@@ -1,7 +1,7 @@
-// The parked sessions of one pool, in the order in which they move: those whose clients wait, the longest wait first;
-// then those that were parked last, because their clients are the busy ones. A session that has failed once may fail
-// again and again: it never comes before a client that waits for its first attempt, and leaves every other turn to the
-// sessions that have not tried yet.
+// The parked sessions of one role in one pool, in the order in which they move: those whose clients wait, the longest
+// wait first; then those that were parked last, because their clients are the busy ones. A session that has failed once
+// may fail again and again: it never comes before a client that waits for its first attempt, and leaves every other
+// turn to the sessions that have not tried yet.
 import type { Instant } from '../../model/instant.ts';
 
 export interface Queued {
@@ -54,6 +54,11 @@ export class MoveQueue<Session extends Queued> {
   /** All may move at once. */
   hurry(): void {
     for (const entry of this.#all.values()) entry.notBefore = -Infinity;
+  }
+
+  /** The next one is a client that waits for its first attempt. */
+  hasWaiting(): boolean {
+    return this.#first.waiting() !== undefined;
   }
 
   /** One of them may move now. */

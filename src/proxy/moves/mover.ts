@@ -101,7 +101,7 @@ export class Mover {
   /** Logins begin, as far as routes are open. */
   tableChanged(): void {
     this.#reads.learn();
-    this.turns.hurry();
+    this.turns.tableChanged();
   }
 
   stop(): void {

@@ -57,6 +57,7 @@ const nothing = (): void => {};
 export class OwnJourney implements Journey {
   readonly id: number;
   readonly pool: PoolName;
+  readonly role: string;
   readonly from: MemberName;
   readonly cause: EvictionCause;
   readonly state: CarriedState;
@@ -75,6 +76,7 @@ export class OwnJourney implements Journey {
     this.#inputs = inputs;
     this.id = host.id;
     this.pool = host.pool;
+    this.role = roleOf(inputs.packet);
     this.from = departure.from;
     this.cause = departure.cause;
     this.state = departure.state;
@@ -170,7 +172,7 @@ export class OwnJourney implements Journey {
       startup: packet,
       login,
       negotiated,
-      findVerifier: () => mover.verifiers.find(target, roleOf(packet)),
+      findVerifier: () => mover.verifiers.find(target, this.role),
       state: this.state,
       unnamed: interposed.memory.carriedUnnamed(this.state),
       order: this.shown && mover.order(this.pool).bind(this.shown, target.member),

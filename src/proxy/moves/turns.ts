@@ -1,6 +1,8 @@
-// The turns of parked sessions to log in at their next servers: those whose clients wait first, then those that were
-// parked last, because their clients were busy. Limits how many logins are under way and how many begin in a second.
-import { openRoute } from '../../core/routing-table.ts';
+// The turns of parked sessions to log in at their next servers. The turn goes to the role that has the fewest logins
+// under way, so that no role keeps the others from moving; then to a session whose client waits; then the queues take
+// turns. Limits how many logins are under way and how many begin in a second.
+import { hasSameTargets, openRoute } from '../../core/routing-table.ts';
+import type { Route, RoutingTable } from '../../core/routing-table.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MovesPolicy } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
@@ -21,11 +23,21 @@ const NO_LONGER = { concurrent: 8, perSecond: 200 };
 
 const nothing = (): void => {};
 
+/** The parked sessions of one role in one pool. */
+interface RoleQueue {
+  readonly name: string;
+  readonly pool: PoolName;
+  readonly role: string;
+  readonly queue: MoveQueue<Traveller>;
+}
+
 export class Turns {
   readonly #clock: Clock;
   readonly #inputs: TurnsInputs;
-  /** The parked sessions. */
-  readonly #queues = new Map<PoolName, MoveQueue<Traveller>>();
+  /** By pool and role. None is empty. */
+  readonly #queues = new Map<string, RoleQueue>();
+  /** Of the latest table. */
+  #routes: ReadonlyMap<PoolName, Route>;
   readonly #moving = new Set<Traveller>();
   #bucket: TokenBucket;
   #perSecond: number;
@@ -34,27 +46,31 @@ export class Turns {
   constructor(inputs: TurnsInputs) {
     this.#inputs = inputs;
     this.#clock = inputs.clock;
+    this.#routes = routesOf(inputs.table());
     this.#perSecond = inputs.policy()?.perSecond ?? 1;
     this.#bucket = new TokenBucket(this.#perSecond, this.#clock.now());
   }
 
   /** Not before the pause is over. With a pause: its attempt has failed. */
   add(session: Traveller, pauseMs: number): void {
+    const { pool, role } = session;
     this.#moving.delete(session);
-    const queue = this.#queues.get(session.pool) ?? new MoveQueue<Traveller>();
-    this.#queues.set(session.pool, queue);
+    const name = nameOf(session);
+    const { queue } = this.#queues.get(name) ?? this.#newQueue({ name, pool, role, queue: new MoveQueue() });
     queue.add(session, this.#clock.now() + pauseMs, pauseMs > 0);
     this.pump();
   }
 
   /** The client of a parked session has sent something. */
   waits(session: Traveller): void {
-    this.#queues.get(session.pool)?.waits(session);
+    this.#queueOf(session)?.queue.waits(session);
   }
 
   /** It is no longer parked. */
   left(session: Traveller): void {
-    this.#queues.get(session.pool)?.remove(session);
+    const entry = this.#queueOf(session);
+    entry?.queue.remove(session);
+    if (entry?.queue.isEmpty() === true) this.#queues.delete(entry.name);
   }
 
   /** It has moved, or has ended. */
@@ -64,7 +80,7 @@ export class Turns {
 
   /** No session is parked or moving. */
   isIdle(): boolean {
-    return this.#moving.size === 0 && [...this.#queues.values()].every((queue) => queue.isEmpty());
+    return this.#moving.size === 0 && this.#queues.size === 0;
   }
 
   isMoving(session: Traveller): boolean {
@@ -73,7 +89,7 @@ export class Turns {
 
   /** Undefined: it waits for no turn. */
   placeOf(session: Traveller): 'queued' | 'paused' | undefined {
-    return this.#queues.get(session.pool)?.placeOf(session);
+    return this.#queueOf(session)?.queue.placeOf(session);
   }
 
   /** An attempt without a connection was no login: the next session may have its place. */
@@ -81,9 +97,14 @@ export class Turns {
     this.#bucket.giveBack();
   }
 
-  /** The routes are others: every pause is over. */
-  hurry(): void {
-    for (const queue of this.#queues.values()) queue.hurry();
+  /** Ends the pauses of the sessions whose route is another one. Tables come with each answer to a probe. */
+  tableChanged(): void {
+    const before = this.#routes;
+    this.#routes = routesOf(this.#inputs.table());
+    for (const { pool, queue } of this.#queues.values()) {
+      const route = this.#routes.get(pool);
+      if (route?.kind === 'open' && !hasSameTargets(before.get(pool), route)) queue.hurry();
+    }
     this.pump();
   }
 
@@ -99,27 +120,53 @@ export class Turns {
     const { concurrent, perSecond } = this.#inputs.policy() ?? NO_LONGER;
     if (perSecond !== this.#perSecond) this.#bucket = new TokenBucket((this.#perSecond = perSecond), now);
     for (;;) {
-      const ready = this.#readyPool(now);
-      if (ready === undefined || this.#moving.size >= concurrent) break;
-      const [pool, queue] = ready;
+      const next = this.#next(now);
+      if (next === undefined || this.#moving.size >= concurrent) break;
       const waitMs = this.#bucket.take(now);
       if (waitMs > 0) return this.#pumpAt(now + waitMs);
-      const session = queue.take();
+      const session = next.queue.take();
       if (session === undefined) break;
-      // The pools take turns.
-      this.#queues.delete(pool);
-      this.#queues.set(pool, queue);
+      // The queues take turns.
+      this.#queues.delete(next.name);
+      if (!next.queue.isEmpty()) this.#queues.set(next.name, next);
       this.#moving.add(session);
       session.travel();
     }
-    const pauses = [...this.#queues.values()].map((queue) => queue.pausedUntil());
-    return this.#pumpAt(pauses.reduce((first, until) => Math.min(first, until), Infinity));
+    return this.#pumpAt(this.#pausedUntil());
   };
 
   /** Of all of them the pauses are looked at: one that is over must not be waited for again. */
-  #readyPool(now: Instant): readonly [PoolName, MoveQueue<Traveller>] | undefined {
-    const ready = [...this.#queues].filter(([, queue]) => queue.isReady(now));
-    return ready.find(([pool]) => this.#isRouted(pool));
+  #next(now: Instant): RoleQueue | undefined {
+    const ready = [...this.#queues.values()].filter(({ queue }) => queue.isReady(now));
+    const moving = new Map<string, number>();
+    for (const { role } of this.#moving) moving.set(role, (moving.get(role) ?? 0) + 1);
+    const routed = new Map<PoolName, boolean>();
+    let next: RoleQueue | undefined;
+    let least = Infinity;
+    for (const entry of ready) {
+      const { pool, role, queue } = entry;
+      if (!routed.has(pool)) routed.set(pool, this.#isRouted(pool));
+      const rank = 2 * (moving.get(role) ?? 0) + (queue.hasWaiting() ? 0 : 1);
+      if (routed.get(pool) !== true || rank >= least) continue;
+      next = entry;
+      least = rank;
+    }
+    return next;
+  }
+
+  #pausedUntil(): Instant {
+    let until = Infinity;
+    for (const { queue } of this.#queues.values()) until = Math.min(until, queue.pausedUntil());
+    return until;
+  }
+
+  #queueOf(session: Traveller): RoleQueue | undefined {
+    return this.#queues.get(nameOf(session));
+  }
+
+  #newQueue(entry: RoleQueue): RoleQueue {
+    this.#queues.set(entry.name, entry);
+    return entry;
   }
 
   #pumpAt(at: Instant): void {
@@ -133,4 +180,12 @@ export class Turns {
     const route = openRoute(table(), pool);
     return route !== undefined && registry.limitReached(pool, route) === undefined;
   }
+}
+
+function nameOf({ pool, role }: Traveller): string {
+  return `${pool}\0${role}`;
+}
+
+function routesOf({ pools }: RoutingTable): ReadonlyMap<PoolName, Route> {
+  return new Map([...pools].map(([pool, { route }]) => [pool, route]));
 }

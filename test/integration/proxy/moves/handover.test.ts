@@ -189,6 +189,30 @@ describeUnless(missingForSandbox, 'a handover at a real PostgreSQL', () => {
     expect([lab.reasons(), moved()]).toEqual([['evicted_operator'], 2]);
   });
 
+  test('a lock at the next server takes no turns: the others move meanwhile, its session behind it', async () => {
+    await lab.end();
+    lab = await startProxyLab({ clock, moves: { roles: ['mover'], concurrent: 1 }, table: { write: open() } });
+    const [reader, other] = [await connect(), await connect()];
+    await reader.query({ name: 'read', text: 'select count(*)::int as n from told' });
+    lab.decide({ write: leaving() });
+    await parked(2);
+    const { host, port } = login.server;
+    const locker = new Client({ host, port, user: 'mover', database: 'postgres' });
+    clients.push(locker);
+    await locker.connect();
+    await locker.query('begin; lock table told');
+    const answer = reader.query({ name: 'read', text: 'select count(*)::int as n from told' });
+    await until('its wait', async () => (await waiting()) === 1, PATIENCE_MS);
+    lab.decide({ write: open() });
+    await other.query('select');
+    const [first] = lab.events.filter((event) => event.kind === 'session_moved');
+    // As long as a login may take.
+    expect(first?.gapMs).toBeLessThan(10_000);
+    await locker.query('commit');
+    expect((await answer).rows).toEqual([{ n: 0 }]);
+    expect([moved(), lab.reasons()]).toEqual([2, []]);
+  });
+
   test('a read session stays: its next server may be behind what it has seen', async () => {
     lab.decide({ write: open(), read: open() });
     await connect('mover', 'read');
@@ -227,6 +251,12 @@ describeUnless(missingForSandbox, 'a handover at a real PostgreSQL', () => {
     // A client that has just logged in is left some time for its first statement.
     await client.query('select');
     return client;
+  }
+
+  /** Parked sessions whose clients have sent something. */
+  async function waiting(): Promise<number> {
+    const { sessions } = await lab.proxy.sessions({ limit: 100 });
+    return sessions.filter(({ moves }) => moves?.underway?.isWaiting === true).length;
   }
 
   async function parked(count: number): Promise<void> {

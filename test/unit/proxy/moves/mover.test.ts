@@ -1,4 +1,5 @@
-// The rate of logins: only an attempt that reached a server counts, and the pools take turns.
+// The turns of sessions that move: only an attempt that reached a server counts as a login, pools take turns, no role
+// keeps the others waiting, and a pause lasts until it is over or the route is another one.
 import { expect, test } from 'vitest';
 import type { MovesPolicy } from '../../../../src/model/moves.ts';
 import type { BackendConnector, ConnectRequest } from '../../../../src/proxy/connect/connect-backend.ts';
@@ -24,6 +25,8 @@ const POLICY: MovesPolicy = {
   onStays: 'drain',
 };
 
+const ASSIGNMENT = { member: 'pg-1', address: ADDRESS, isFallback: false, isLagging: false };
+
 type Attempt = (request: ConnectRequest) => void;
 
 class Lab {
@@ -32,18 +35,19 @@ class Lab {
   /** The names of the sessions whose turn came. */
   readonly turns: string[] = [];
   readonly #pools = [aWritePool(), aPool()];
+  /** Sessions of the write pool may move there. */
+  primary = 'pg-1';
 
-  constructor(attempt: Attempt) {
+  constructor(attempt: Attempt, policy: Partial<MovesPolicy> = {}) {
     const connect: BackendConnector['connect'] = (request) => this.clock.schedule(0, () => attempt(request));
     const registry = new SessionRegistry();
     registry.learn(this.#pools.map(({ name }) => name));
-    const open = { open: { 'pg-1': ADDRESS } };
     this.mover = new Mover({
       clock: this.clock,
-      policy: () => POLICY,
+      policy: () => ({ ...POLICY, ...policy }),
       pools: () => this.#pools,
       pool: (name) => this.#pools.find((pool) => pool.name === name),
-      table: () => aTableOf({ write: open, read: open }),
+      table: () => aTableOf({ write: { open: { [this.primary]: ADDRESS } }, read: { open: { 'pg-1': ADDRESS } } }),
       decideIfDue() {},
       onEvent() {},
       onTrigger() {},
@@ -56,10 +60,11 @@ class Lab {
     });
   }
 
-  add(name: string, pool = 'write'): void {
+  add(name: string, { pool = 'write', role = 'app', isWaiting = false } = {}): Traveller {
     const session: Traveller = {
       pool,
-      isWaiting: () => false,
+      role,
+      isWaiting: () => isWaiting,
       travel: () => {
         this.turns.push(name);
         this.mover.connect({
@@ -74,6 +79,12 @@ class Lab {
       },
     };
     this.mover.turns.add(session, 0);
+    return session;
+  }
+
+  over(session: Traveller): void {
+    this.mover.turns.over(session);
+    this.mover.turns.pump();
   }
 }
 
@@ -87,7 +98,7 @@ test('an attempt for which no server suits costs the others nothing', async () =
 
 test('an attempt that reached a server counts, whatever came of it', async () => {
   const lab = new Lab(({ onAssigned, onUnreachable }) => {
-    onAssigned({ member: 'pg-1', address: ADDRESS, isFallback: false, isLagging: false });
+    onAssigned(ASSIGNMENT);
     onUnreachable(250);
   });
   for (const name of ['a', 'b', 'c']) lab.add(name);
@@ -97,12 +108,59 @@ test('an attempt that reached a server counts, whatever came of it', async () =>
 });
 
 test('the pools take turns', async () => {
-  const lab = new Lab(({ onAssigned }) =>
-    onAssigned({ member: 'pg-1', address: ADDRESS, isFallback: false, isLagging: false }),
-  );
+  const lab = new Lab(({ onAssigned }) => onAssigned(ASSIGNMENT));
   lab.add('first');
-  for (const pool of ['write', 'read']) for (const at of [1, 2]) lab.add(`${pool} ${at}`, pool);
+  for (const pool of ['write', 'read']) for (const at of [1, 2]) lab.add(`${pool} ${at}`, { pool });
   await lab.clock.advance(4_000);
   expect(lab.turns).toEqual(['first', 'write 2', 'read 2', 'write 1', 'read 1']);
+  lab.mover.stop();
+});
+
+test('a role whose logins take long leaves the next turns to the others, also where its clients wait', async () => {
+  const lab = new Lab(({ onAssigned }) => onAssigned(ASSIGNMENT), { concurrent: 4, perSecond: 1_000 });
+  const add = (at: number): Traveller => lab.add(`slow ${at}`, { role: 'slow', isWaiting: true });
+  const slow = [1, 2, 3, 4].map(add);
+  await lab.clock.advance(100);
+  for (const at of [5, 6]) add(at);
+  for (const at of [1, 2]) lab.add(`quick ${at}`, { role: 'quick' });
+  for (const session of slow.slice(0, 2)) lab.over(session);
+  expect(lab.turns.slice(4)).toEqual(['quick 2', 'quick 1']);
+  lab.mover.stop();
+});
+
+test('a role whose logins fail at once leaves every other turn to the others', async () => {
+  const lab = new Lab(
+    ({ onAssigned, onUnreachable }) => {
+      onAssigned(ASSIGNMENT);
+      onUnreachable(1);
+    },
+    { perSecond: 10 },
+  );
+  for (const at of [1, 2, 3, 4]) lab.add(`failing ${at}`, { role: 'failing', isWaiting: true });
+  await lab.clock.advance(1_000);
+  const before = lab.turns.length;
+  for (const at of [1, 2]) lab.add(`quick ${at}`, { role: 'quick' });
+  await lab.clock.advance(500);
+  expect(lab.turns.slice(before).filter((name) => name.startsWith('quick'))).toHaveLength(2);
+  lab.mover.stop();
+});
+
+test('a pause lasts while tables come with the same route, and ends with another route', async () => {
+  const lab = new Lab(
+    ({ onAssigned, onUnreachable }) => {
+      onAssigned(ASSIGNMENT);
+      onUnreachable(250);
+    },
+    { perSecond: 1_000 },
+  );
+  lab.add('a');
+  for (let at = 0; at < 20; at += 1) {
+    await lab.clock.advance(60);
+    lab.mover.tableChanged();
+  }
+  expect(lab.turns).toHaveLength(5);
+  lab.primary = 'pg-2';
+  lab.mover.tableChanged();
+  expect(lab.turns).toHaveLength(6);
   lab.mover.stop();
 });
