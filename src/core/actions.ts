@@ -39,11 +39,13 @@ function departed(pool: PoolPolicy, route: Route | undefined, left: Leave, cause
   return isRelocation(wanted) && !hasEligible(route) ? { ...wanted, mode: 'keep' } : wanted;
 }
 
+const RELOCATIONS: readonly EvictionCause[] = ['lagging', 'check_failed', 'old_timeline', 'fallback_over'];
+
 /** The member could still serve these sessions. They leave because another member serves them better. */
 function isRelocation({ cause, mode, why }: Departure): boolean {
   if (mode === 'close' || mode === 'keep') return false;
   const isPrimaryNow = why.code === 'exclusive_elsewhere' || why.code === 'fallback';
-  return cause === 'lagging' || cause === 'fallback_over' || (cause === 'promoted' && isPrimaryNow);
+  return RELOCATIONS.includes(cause) || (cause === 'promoted' && isPrimaryNow);
 }
 
 function hasEligible(route: Route | undefined): boolean {

@@ -1,7 +1,7 @@
 // The sentences that explain a decision. Clients (DETAIL), /status, `pointsman explain` and the log show the same
 // words. A sentence has up to three clauses, joined by `; `: the state, the evidence with its age, and the rule that
 // applies. Decisions carry instants; ages are computed here, when a sentence is made.
-import { sizeText } from '../model/check.ts';
+import { failureOf, sizeText } from '../model/check.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberRefusal, MemberRefusalReason } from '../model/member.ts';
 import { AGREEMENT_MS } from './refused-primary.ts';
@@ -96,10 +96,16 @@ function describeRefused(refused: readonly MemberRefusal[]): string | undefined 
   return `not used: ${named.slice(0, MOST_REFUSED_NAMED).join(', ')}${end}`;
 }
 
-/** Why a member is excluded: a key of `on_leave`, or `not_primary` for a member that has never been primary. */
+/**
+ * Why a member is excluded: a key of `on_leave`, `not_primary` for a member that has never been primary, or what the
+ * check requires: `not_synchronous`.
+ */
 export function exclusionCause(standing: Standing): string | undefined {
   if (standing.kind !== 'leave') return undefined;
-  return standing.neverPrimary === true ? 'not_primary' : standing.cause;
+  if (standing.neverPrimary === true) return 'not_primary';
+  const { code, evidence } = standing.why;
+  const isPlainNo = standing.cause === 'check_failed' && code === 'not_holding_the_check';
+  return isPlainNo && evidence !== undefined ? failureOf(evidence.check) : standing.cause;
 }
 
 /** `eligible`, `closed to new sessions`, `not primary`, `excluded (demoted)`; `not in use` for an idle fallback. */
@@ -111,7 +117,7 @@ export function standingText(kind: Standing['kind'], cause: string | undefined):
       return 'closed to new sessions';
     case 'leave':
       if (cause === 'not_primary') return 'not primary';
-      return cause === 'fallback_over' ? 'not in use' : `excluded (${cause})`;
+      return cause === 'fallback_over' ? 'not in use' : `excluded (${cause?.replaceAll('_', ' ')})`;
   }
 }
 

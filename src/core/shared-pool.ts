@@ -48,7 +48,7 @@ function standingOf(
   if (!check.up) return down(check);
   if (!ages.isYoung(check.positiveAt, probe.readMaxAgeMs)) return { kind: 'keep', why: silence(record) };
   const why = behind(snapshot, record, pool, probe, primary);
-  if (why !== undefined) return leave('lagging', why);
+  if (why !== undefined) return leave(why.code === 'lagging' ? 'lagging' : 'old_timeline', why);
   if (record.member.postgres === undefined) return { kind: 'keep', why: { code: 'no_postgres_address' } };
   return { kind: 'open', why: openWhy(pool, record) };
 }
@@ -66,7 +66,7 @@ function down(check: CheckRecord): Standing {
   if (verdict.why.code === 'refused') return leave('dead', verdict.why);
   if (verdict.why.code === 'wrong_role') return leave('promoted', verdict.why);
   if (verdict.why.code === 'tagged_out') return leave('tagged_out', verdict.why);
-  return leave('lagging', verdict.why);
+  return leave(verdict.why.code === 'lagging' ? 'lagging' : 'check_failed', verdict.why);
 }
 
 /**

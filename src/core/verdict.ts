@@ -1,6 +1,6 @@
 // Judges one answer for one check. The status code is the answer that the API promises. The body may only tighten it,
 // never loosen it (guarantees.md: evidence).
-import { sizeText } from '../model/check.ts';
+import { failureOf, sizeText } from '../model/check.ts';
 import type { Check } from '../model/check.ts';
 import { shown } from '../model/printable.ts';
 import type { MemberStatus, Role } from '../model/member-status.ts';
@@ -91,8 +91,9 @@ function refusal(check: Check, body: MemberStatus | undefined): Verdict {
   if (check.tags.size > 0 && body?.tags === undefined) {
     return no('tagged_out', `no tags; the check requires ${[...check.tags].map(([k, v]) => `${k}=${v}`).join(', ')}`);
   }
-  if (check.lagBytes !== undefined) return no('lagging', `over ${sizeText(check.lagBytes)} as reported by the member`);
-  return no('not_holding_the_check', check.path);
+  const isForbidden = body?.isSynchronous === true && failureOf(check.path) === 'not_asynchronous';
+  if (check.lagBytes === undefined || isForbidden) return no('not_holding_the_check', check.path);
+  return no('lagging', `over ${sizeText(check.lagBytes)} as reported by the member`);
 }
 
 /** `is a replica` */

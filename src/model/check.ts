@@ -47,6 +47,26 @@ const FAMILIES: Readonly<Record<string, CheckFamily>> = {
   '/readiness': 'readiness',
 };
 
+/** A 503 of these endpoints says this of a member that runs. */
+const FAILURES: Readonly<Record<string, string>> = {
+  '/leader': 'not_leader',
+  '/standby-leader': 'not_standby_leader',
+  '/synchronous': 'not_synchronous',
+  '/sync': 'not_synchronous',
+  '/read-only-sync': 'not_synchronous',
+  '/asynchronous': 'not_asynchronous',
+  '/async': 'not_asynchronous',
+  '/quorum': 'not_in_quorum',
+  '/read-only-quorum': 'not_in_quorum',
+  '/liveness': 'not_alive',
+  '/readiness': 'not_ready',
+};
+
+/** `not_synchronous`: why a member that runs fails this check, given as `Check.text`. Default: `check_failed`. */
+export function failureOf(check: string): string {
+  return FAILURES[check.replace(/\?.*/s, '')] ?? 'check_failed';
+}
+
 export const ENDPOINTS: readonly string[] = Object.keys(FAMILIES);
 
 /** The endpoints for which the management API promises a lag limit. */

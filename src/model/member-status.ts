@@ -27,6 +27,8 @@ export interface MemberStatus {
   readonly scope?: string;
   readonly name?: string;
   readonly systemIdentifier?: string;
+  /** A synchronous standby, by number or by quorum. */
+  readonly isSynchronous?: boolean;
   /** For display only. `clusterUnlocked` also takes vouches back. */
   readonly pause?: boolean;
   readonly clusterUnlocked?: boolean;

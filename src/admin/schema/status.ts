@@ -91,7 +91,9 @@ const standing = z.strictObject({
   cause: z
     .string()
     .exactOptional()
-    .describe('For leave: a key of on_leave, or not_primary for a member that has never been primary.'),
+    .describe(
+      'For leave: a key of on_leave, not_primary (it never was primary), or the check that fails: not_synchronous.',
+    ),
   why: z.string().describe('The sentence that clients read, too.'),
   weight: z.number().describe('Relative share of new sessions, from its tag. 1 without one.'),
   zone: z.string().nullable().describe('From its tag. Null: none, or the pool has no zone_tag.'),

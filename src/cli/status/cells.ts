@@ -15,7 +15,16 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['dead', 'down'],
   ['fallback_over', 'fallback'],
 ]);
-const QUIET: ReadonlySet<string> = new Set(['not_primary', 'fallback_over']);
+/** No fault of the member: the pool is for other ones. */
+const QUIET: ReadonlySet<string> = new Set([
+  'not_primary',
+  'fallback_over',
+  'not_synchronous',
+  'not_asynchronous',
+  'not_in_quorum',
+  'not_leader',
+  'not_standby_leader',
+]);
 
 export function placeIn({ name, route }: StatusPool, member: StatusMember): Place | undefined {
   const own = member.pools[name];

@@ -19,6 +19,8 @@ const onLeave = z.strictObject({
   demoted: key(mode, 'The primary is no longer primary.'),
   promoted: key(mode, 'The replica became the primary.'),
   lagging: key(mode, 'The replica lags more than the check allows.'),
+  check_failed: key(mode, 'The replica fails the check for another reason: for `/synchronous` it is not synchronous.'),
+  old_timeline: key(mode, "The replica is not on the primary's timeline."),
   tagged_out: key(mode, 'The tags of the member exclude it.'),
   removed: key(mode, 'The member left the cluster.'),
   operator: key(mode, 'An operator drained the member.'),
@@ -112,7 +114,8 @@ export const pool = z.strictObject({
   drain_timeout: key(duration(0).prefault('30s'), 'How long `drain` waits before it closes the rest.'),
   relocate_after: key(
     duration(0).prefault('3s'),
-    `Drains for \`lagging\`, \`promoted\` and \`fallback_over\` begin when the cause has lasted this long, so that a
-    short change moves nobody. They need another member that is eligible: nothing drains towards a fallback.`,
+    `Drains for \`lagging\`, \`check_failed\`, \`old_timeline\`, \`promoted\` and \`fallback_over\` begin
+    when the cause has lasted this long, so that a short change moves nobody. They need another member that is
+    eligible: nothing drains towards a fallback.`,
   ),
 });

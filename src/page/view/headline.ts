@@ -68,12 +68,16 @@ export function noticesOf(status: StatusDocument): readonly Notice[] {
       'Drained by the operator',
       members.filter(({ drained }) => drained !== undefined),
     ),
-    ...pools.flatMap(({ name }) =>
-      aboutSome(
+    ...pools.flatMap(({ name }) => [
+      ...aboutSome(
         `Over the lag limit of pool ${name}`,
         members.filter((member) => member.pools[name]?.cause === 'lagging'),
       ),
-    ),
+      ...aboutSome(
+        `Not on the primary's timeline, so not in pool ${name}`,
+        members.filter((member) => member.pools[name]?.cause === 'old_timeline'),
+      ),
+    ]),
     ...aboutSome('Not used, for the reason in the table', status.refused_members),
     ...aboutSome(
       'A restart is pending',

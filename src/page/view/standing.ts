@@ -16,6 +16,8 @@ const EXCLUDED: Readonly<Record<string, Place>> = {
   removed: { sign: 'bad', word: 'removed' },
   demoted: { sign: 'warning', word: 'demoted' },
   lagging: { sign: 'warning', word: 'lag too high' },
+  old_timeline: { sign: 'warning', word: 'old timeline' },
+  check_failed: { sign: 'idle', word: 'fails the check' },
   operator: { sign: 'warning', word: 'drained' },
   tagged_out: { sign: 'idle', word: 'excluded by tag' },
   promoted: { sign: 'idle', word: 'is the primary' },

@@ -22,6 +22,8 @@ export const BRANCHES_POLICY: PoolPolicy = {
     silent: 'keep',
     promoted: 'keep',
     lagging: 'keep',
+    check_failed: 'keep',
+    old_timeline: 'keep',
     tagged_out: 'keep',
     removed: 'keep',
     operator: 'keep',

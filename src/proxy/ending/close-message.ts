@@ -97,6 +97,8 @@ const EVICTED: Readonly<Record<EvictionReason, string>> = {
   evicted_demoted: 'the server is no longer the primary',
   evicted_promoted: 'the server has become the primary',
   evicted_lagging: 'the server lags too far behind',
+  evicted_check_failed: 'the server fails the check of the pool',
+  evicted_old_timeline: "the server is not on the primary's timeline",
   evicted_tagged_out: 'the server was excluded by its tags',
   evicted_removed: 'the server has left the cluster',
   evicted_operator: 'the server is being drained',

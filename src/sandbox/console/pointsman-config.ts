@@ -81,7 +81,9 @@ function movesSections({ role, lookupUser, passwordFile }: SandboxMoves): object
     moves: { mode: 'always', roles: [role], verifiers },
     pools: {
       write: { on_leave: { demoted: 'move', operator: 'move' } },
-      read: { on_leave: { lagging: 'move', promoted: 'move', fallback_over: 'move', operator: 'move' } },
+      read: {
+        on_leave: { lagging: 'move', old_timeline: 'move', promoted: 'move', fallback_over: 'move', operator: 'move' },
+      },
     },
   };
 }

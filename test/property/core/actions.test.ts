@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { planActions } from '../../../src/core/actions.ts';
 import { decideRoutes, emptyTable } from '../../../src/core/decide-routes.ts';
 import { isSameAddress } from '../../../src/model/member.ts';
+import type { EvictionCause } from '../../../src/model/close-reason.ts';
 import type { LeaveMode, PoolPolicy } from '../../../src/model/policy.ts';
 import type { PoolDecision, RoutingTable } from '../../../src/core/routing-table.ts';
 import { leaveMode } from '../../../src/core/standing.ts';
@@ -13,11 +14,12 @@ import type { World } from './histories.ts';
 
 const STRENGTH: Readonly<Record<LeaveMode, number>> = { keep: 0, drain_idle: 1, drain: 2, move: 3, close: 4 };
 
+const STILL_SERVES: readonly EvictionCause[] = ['lagging', 'check_failed', 'old_timeline', 'fallback_over'];
+
 /** Sessions that could go on at their member drain only if another member of the same pool may take them. */
 function wantedOf(pool: PoolPolicy, { route }: PoolDecision, standing: Extract<Standing, { kind: 'leave' }>): number {
   const mode = leaveMode(pool, standing.cause);
-  const couldGoOn =
-    standing.cause === 'lagging' || standing.cause === 'fallback_over' || standing.why.code === 'exclusive_elsewhere';
+  const couldGoOn = STILL_SERVES.includes(standing.cause) || standing.why.code === 'exclusive_elsewhere';
   const isServed =
     route.kind === 'open' &&
     route.fallback === undefined &&
@@ -107,7 +109,7 @@ test('sessions drain from a lagging or promoted member only to a member of the p
         const previous = tables[index - 1];
         if (previous === undefined) continue;
         for (const { pool, cause, mode, afterMs } of planActions(world.policy, previous, next)) {
-          if (cause !== 'lagging' && cause !== 'fallback_over') continue;
+          if (!STILL_SERVES.includes(cause)) continue;
           if (mode !== 'drain' && mode !== 'drain_idle') continue;
           expect(next.pools.get(pool)?.route).toMatchObject({ kind: 'open', fallback: undefined });
           expect(afterMs).toBeGreaterThan(0);

@@ -4,7 +4,9 @@ import { buildStatus } from '../../../src/admin/status.ts';
 import { planActions } from '../../../src/core/actions.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { describeStanding, exclusionCause, standingText } from '../../../src/core/describe.ts';
+import type { MemberStatus } from '../../../src/model/member-status.ts';
 import type { Observation } from '../../../src/model/observation.ts';
+import type { Standing } from '../../../src/core/standing.ts';
 import { changesBetween } from '../../../src/monitor/changes.ts';
 import { refusalMessage } from '../../../src/proxy/ending/refusal-message.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
@@ -212,4 +214,44 @@ test('at one moment the DETAIL of a refusal, of a close, /status and the log hav
 
   const [action] = planActions(POLICY, previous, table);
   expect(action && describeStanding({ ...action, kind: 'leave' }, now)).toBe(words);
+});
+
+describe('a replica that fails the check of its pool for another reason than lag', () => {
+  const body = { role: 'replica', state: 'running', timeline: 1, replayed: 100 * MB } as const;
+
+  function standingAt(check: string, timeline: number, news: Partial<MemberStatus> = {}): Standing | undefined {
+    const policy = aPolicy({ pools: [aWritePool(), aPool({ name: 'some', check })] });
+    const now = [200, 400].map((at) =>
+      answered({ member: 'pg-2', check, at, status: 503, body: { ...body, timeline: 2, ...news } }),
+    );
+    const old = [answered({ member: 'pg-2', check, at: 200, body: { ...body, timeline } })];
+    const primary = isPrimary('pg-1', 100, { timeline: 2, location: 100 * MB });
+    const table = aTable(policy, 500, aList(0, 'pg-1', 'pg-2'), primary, ...(timeline < 2 ? old : now));
+    return poolOf(table, 'some').standings.get('pg-2');
+  }
+
+  test.each([
+    ['/synchronous', 'check_failed', 'not_synchronous', {}],
+    ['/sync', 'check_failed', 'not_synchronous', {}],
+    ['/read-only-sync', 'check_failed', 'not_synchronous', {}],
+    ['/quorum', 'check_failed', 'not_in_quorum', {}],
+    ['/read-only-quorum', 'check_failed', 'not_in_quorum', {}],
+    ['/asynchronous', 'check_failed', 'not_asynchronous', {}],
+    ['/asynchronous?lag=16MB', 'check_failed', 'not_asynchronous', { isSynchronous: true }],
+    ['/asynchronous?lag=16MB', 'lagging', 'lagging', {}],
+    ['/read-only', 'check_failed', 'check_failed', {}],
+    ['/liveness', 'check_failed', 'not_alive', {}],
+    ['/readiness', 'check_failed', 'not_ready', {}],
+    ['/replica?lag=16MB', 'lagging', 'lagging', {}],
+  ] as const)('%s: cause %s, word %s', (check, cause, word, news) => {
+    const standing = standingAt(check, 2, news);
+    expect(standing).toMatchObject({ kind: 'leave', cause });
+    expect(standing && exclusionCause(standing)).toBe(word);
+    expect(standing && standingText(standing.kind, word)).toBe(`excluded (${word.replaceAll('_', ' ')})`);
+  });
+
+  test('an old timeline is no lag', () => {
+    const standing = standingAt('/replica?lag=16MB', 1);
+    expect(standing).toMatchObject({ kind: 'leave', cause: 'old_timeline', why: { code: 'other_timeline' } });
+  });
 });

@@ -95,7 +95,7 @@ describe('the readers', () => {
       isReplica('pg-2', 1000, { timeline: 2 }),
     );
     expect(openIn(table, 'read')).toEqual(['pg-2']);
-    expect(standingIn(table, 'read', 'pg-3')).toBe('leave lagging other_timeline');
+    expect(standingIn(table, 'read', 'pg-3')).toBe('leave old_timeline other_timeline');
   });
 });
 

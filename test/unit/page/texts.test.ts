@@ -71,6 +71,8 @@ describe('the place of a member', () => {
     expect(place({ standing: 'keep' })).toEqual({ sign: 'warning', word: 'no new sessions' });
     expect(place({ standing: 'open' })).toEqual({ sign: 'idle', word: 'eligible' });
     expect(place({ cause: 'lagging' })).toEqual({ sign: 'warning', word: 'lag too high' });
+    expect(place({ cause: 'not_synchronous' })).toEqual({ sign: 'idle', word: 'not synchronous' });
+    expect(place({ cause: 'old_timeline' })).toEqual({ sign: 'warning', word: 'old timeline' });
     expect(place({ cause: 'dead' })).toEqual({ sign: 'bad', word: 'down' });
     expect(place({ cause: 'not_primary' })).toEqual({ sign: 'idle', word: 'is a replica' });
     expect(place({ cause: 'not_primary' }, { role: 'sync_standby' }).word).toBe('is a sync standby');

@@ -131,6 +131,7 @@ describe('what is wrong', () => {
       aMember('pg-1', { pools: { write: leaves('not_primary'), read: leaves('lagging') } }),
       '✗ lagging',
     ],
+    ['one that need not be synchronous', aMember('pg-1', { pools: { read: leaves('not_synchronous') } }), '– not sync'],
     ['a dead one', aMember('pg-1', { pools: { write: leaves('dead'), read: leaves('dead') } }), '✗ down    ✗ down'],
     ['a drained one', aMember('pg-1', { pools: { read: leaves('operator') } }), '✗ drained'],
     ['one tagged out', aMember('pg-1', { pools: { read: leaves('tagged_out') } }), '✗ tagged out'],

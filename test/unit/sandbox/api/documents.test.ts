@@ -140,6 +140,7 @@ describe('node status document', () => {
           ['noloadbalance', 'true'],
         ]),
         noloadbalance: true,
+        isSynchronous: true,
         scope: 'demo',
         name: 'n2',
         systemIdentifier: '7000000000000000001',
