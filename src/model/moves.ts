@@ -45,6 +45,23 @@ export interface MovesPolicy {
   readonly onStays: 'drain' | 'close';
 }
 
+/**
+ * Settings of which the meaning of a statement depends when PostgreSQL prepares it: those of its scanner, its parser,
+ * and the input functions of its types. The server tells a change of the first four by itself (GUC_REPORT).
+ */
+export const READING_SETTINGS = [
+  'DateStyle',
+  'IntervalStyle',
+  'TimeZone',
+  'standard_conforming_strings',
+  'array_nulls',
+  'backslash_quote',
+  'lc_monetary',
+  'timezone_abbreviations',
+  'transform_null_equals',
+  'xmloption',
+] as const;
+
 /** A prepared statement of a session, as pg_prepared_statements has it. */
 export interface PreparedStatement {
   readonly name: string;
@@ -70,6 +87,8 @@ export interface CarriedState {
   /** Custom settings that functions and row policies of the database name. Undefined: they were not asked for. */
   readonly namedSettings: readonly string[] | undefined;
   readonly prepared: readonly PreparedStatement[];
+  /** Settings that say how literals are read, as `SHOW` writes them. */
+  readonly reading: ReadonlyMap<string, string>;
   /** `refused`: by the session's own server, as it would refuse a Bind. Absent: there is none, or it was not asked. */
   readonly unnamed?: StatementDescription | 'refused' | undefined;
   /** `none`: no SET ROLE. */

@@ -24,7 +24,10 @@ const CANCELED = '57014';
  */
 const MOST_UNASKED = 4_000_000;
 const HEADER = 5;
-const READ_COMMITTED = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED';
+// Of ReadyForQuery.
+const IDLE = 0x49;
+const FAILED = 0x45;
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 /** Of a question. Milliseconds. */
 const LIMITS_MS: Readonly<Record<string, number>> = { lock_timeout: 500, statement_timeout: 3_000 };
 /** A restore has more statements, and one limit holds for all that are prepared. Milliseconds. */
@@ -84,6 +87,7 @@ export class Pipeline {
   #error: ServerError | undefined;
   #hasOurs = false;
   #unasked = 0;
+  #isAborted = false;
   #isOver = false;
 
   /** `longest`: a longer message is skipped, and its row is not reported. Bytes. */
@@ -112,26 +116,32 @@ export class Pipeline {
   }
 
   /**
-   * For the transaction of this pipeline our limits of time are in force in place of the session's. Its client waits,
-   * so a lock of somebody else, or a slow disk, ends the transaction soon. No snapshot is waited for: the first
-   * statement must take none. `before`: adds statements that must run under the limits of the session.
+   * Begins a transaction, which `commit` ends: a SET LOCAL outside of one would be a warning in the server's log. Our
+   * limits of time are in force in it, in place of the session's. Its client waits, so a lock of somebody else, or a
+   * slow disk, ends the transaction soon. No snapshot is waited for. `before`: adds statements that must run under the
+   * limits of the session.
    */
   guardBriefly(
     serverMajor: number,
     before: (pipeline: this) => void = () => {},
     limitsMs: Readonly<Record<string, number>> = LIMITS_MS,
   ): this {
-    this.run(GUARD, READ_COMMITTED);
+    this.run(GUARD, BEGIN);
     before(this);
     for (const name of timeLimits(serverMajor)) this.run(GUARD, `SET LOCAL ${name} = ${limitsMs[name] ?? 0}`);
     return this;
   }
 
-  /** The end of a statement of ours that an error has left. */
-  closeLeftoverOf(before: Pipeline): this {
-    if (!before.hasLeftover()) return this;
-    this.#add('C', [text('S'), text(`${OUR_STATEMENT}\0`)]);
-    this.#due.push({ type: '3', request: 'the end', isOurs: true });
+  /** The end of what an error has left: a statement of ours, and a transaction that has failed. */
+  cleanUpAfter(before: Pipeline): this {
+    if (before.#hasOurs) this.close(OUR_STATEMENT);
+    return before.#isAborted ? this.run('the end', 'ROLLBACK') : this;
+  }
+
+  /** The end of a statement, if there is one of this name. */
+  close(name: string): this {
+    this.#add('C', [text('S'), text(`${name}\0`)]);
+    this.#due.push({ type: '3', request: 'the end', isOurs: name === OUR_STATEMENT });
     return this;
   }
 
@@ -157,6 +167,11 @@ export class Pipeline {
     return this;
   }
 
+  /** The end of the transaction, and of the pipeline. */
+  commit(): this {
+    return this.run('the end', 'COMMIT').sync();
+  }
+
   sync(): this {
     this.#add('S');
     this.#due.push({ type: 'Z', request: 'the end' });
@@ -168,9 +183,9 @@ export class Pipeline {
     return joined(this.#parts.splice(0));
   }
 
-  /** A statement of ours is still there, because an error skipped its end. */
-  hasLeftover(): boolean {
-    return this.#hasOurs;
+  /** An error skipped an end, so `cleanUpAfter` is due. */
+  isUnclean(): boolean {
+    return this.#hasOurs || this.#isAborted;
   }
 
   /** A limit of the session was over before the guard was in force: nothing has happened, another try may do. */
@@ -239,12 +254,17 @@ export class Pipeline {
     }
     this.#due.shift();
     if (due.isOurs) this.#hasOurs = type === '1';
-    // Only an idle server has read all: a transaction block is none of ours.
-    if (type === 'Z' && body?.[0] !== 0x49) this.#isOver = true;
+    if (type === 'Z') this.#readStatus(body?.[0]);
     due.onDescription?.({
       parameterTypes: this.#parameterTypes,
       resultColumns: type === 'T' ? columnsOf(body) : undefined,
     });
+  }
+
+  /** Our transaction has ended, or an error has made it fail. */
+  #readStatus(status: number | undefined): void {
+    this.#isAborted = status === FAILED && this.#error !== undefined;
+    this.#isOver ||= status !== IDLE && !this.#isAborted;
   }
 
   #readParameter(body: Uint8Array | undefined, bytes: Uint8Array): void {

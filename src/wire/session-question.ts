@@ -1,6 +1,7 @@
 // Asks a server, between two transactions of a live session, for the session's state: settings, prepared statements,
 // role, and all that cannot be carried. The question must be answered under every setting of the session: no backslash,
 // every name and operator qualified, no array input, guards first. Its own transaction changes nothing.
+import { READING_SETTINGS } from '../model/moves.ts';
 import type { CarriedState } from '../model/moves.ts';
 import { namedSettingsSql } from './named-settings.ts';
 import {
@@ -66,6 +67,8 @@ function settingsSql(serverMajor: number, without: readonly string[]): string {
 )
 SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
   'settings', (SELECT pg_catalog.json_object_agg(name, pg_catalog.current_setting(name)) FROM mine),
+  'reading', (SELECT pg_catalog.json_object_agg(name, pg_catalog.current_setting(name)) FROM s
+    WHERE name OPERATOR(pg_catalog.=) ANY (ARRAY[${literals(READING_SETTINGS)}])),
   'privileged', (SELECT pg_catalog.json_agg(name) FROM mine WHERE context OPERATOR(pg_catalog.<>) 'user'
     AND NOT ${mayBeSet}),
   'wal_writer_delay', (SELECT reset_val FROM s WHERE name OPERATOR(pg_catalog.=) 'wal_writer_delay')
@@ -151,7 +154,7 @@ export class SessionQuestion {
       .run('question', questionSql(this.#options), [asBase64(JSON.stringify(customNames))], ([answer]) => {
         this.#answer = answer ?? undefined;
       })
-      .sync();
+      .commit();
   }
 
   /** A limit has cut the settings short, so each limit counts as set by the session. */
@@ -177,14 +180,17 @@ export class SessionQuestion {
       return this.#done({ kind: 'over', why }, end.bytes);
     }
     const rest = this.#pipeline.rest();
-    if (this.#pipeline.isCutShort() && this.#tries < MOST_TRIES) {
+    const mayTryAgain = this.#tries < MOST_TRIES;
+    if (this.#pipeline.isCutShort() && mayTryAgain) {
       this.#tries += 1;
-      return this.#exchange(this.#asking(this.#newPipeline().closeLeftoverOf(this.#pipeline)), rest);
+      return this.#exchange(this.#asking(this.#newPipeline().cleanUpAfter(this.#pipeline)), rest);
     }
     const result = this.#resultOf(end.error);
     this.#result = result;
-    if (this.#pipeline.hasLeftover()) {
-      return this.#exchange(this.#newPipeline().closeLeftoverOf(this.#pipeline).sync(), rest);
+    if (this.#pipeline.isUnclean()) {
+      if (!mayTryAgain) return this.#done({ kind: 'over', why: 'our own transaction does not end' }, rest);
+      this.#tries += 1;
+      return this.#exchange(this.#newPipeline().cleanUpAfter(this.#pipeline).sync(), rest);
     }
     if (result.kind === 'answered' && this.#mustDescribe(result.state)) {
       return this.#exchange(this.#describing(result.state), rest);
@@ -230,7 +236,7 @@ export class SessionQuestion {
     if (this.#options.unnamedText !== undefined) {
       pipeline.describe(UNNAMED, '', (description) => (this.#unnamed = description));
     }
-    return pipeline.sync();
+    return pipeline.commit();
   }
 
   #withDescriptions(state: CarriedState): CarriedState {

@@ -1,19 +1,18 @@
 // Gives a new session the state of an old one, in one pipeline, and checks that it is the same: every setting, role,
 // user, search_path, the columns and types of every prepared statement. Any difference is a failure: the session must
 // not go on.
-import type { CarriedState, MoveFailure, StatementDescription, WalReport } from '../model/moves.ts';
+import type { CarriedState, MoveFailure, PreparedStatement, StatementDescription, WalReport } from '../model/moves.ts';
 import {
+  GUARD,
   LONGEST_DESCRIPTION,
   MOST_TRIES,
   Pipeline,
   refusesUnnamed,
   RESTORE_LIMITS_MS,
-  TRANSACTION_SETTINGS,
   timeLimits,
   UNNAMED,
 } from './pipeline.ts';
 import type { Description, ServerError } from './pipeline.ts';
-import { literals } from './sql-literals.ts';
 import { parsedWalReport, WAL_EXPRESSION } from './wal-report.ts';
 
 /** The unnamed statement. */
@@ -72,14 +71,20 @@ const SET_ROLE = "SELECT pg_catalog.set_config('role', $1, false)";
 const WHO = "SELECT pg_catalog.current_setting('role'), session_user, pg_catalog.current_setting('search_path')";
 const WHO_AND_WAL = `${WHO}, (${WAL_EXPRESSION})::pg_catalog.text`;
 
-/**
- * Undoes settings of a login event trigger that the old session did not have. `names`: a condition. A database without
- * such a trigger pays for the look at a small catalog alone.
- */
-const untrigger = (names: string): string => `SELECT pg_catalog.set_config(name, reset_val, false)
-  FROM pg_catalog.pg_settings WHERE source OPERATOR(pg_catalog.=) 'session' AND ${names} AND EXISTS (
-    SELECT FROM pg_catalog.pg_event_trigger WHERE evtevent OPERATOR(pg_catalog.=) 'login')`;
+/** As above, and ours are in force until the end of the transaction. */
+const SET_LIMITS = `WITH t AS MATERIALIZED (
+  SELECT n, v, pg_catalog.current_setting(n) AS ours FROM pg_catalog.json_each_text($1::pg_catalog.json) AS j(n, v)
+) SELECT n, pg_catalog.set_config(n, v, false), pg_catalog.set_config(n, ours, true) FROM t`;
+/** For this transaction alone: PostgreSQL reads literals when it prepares a statement. */
+const READ_AS_BEFORE = `SELECT pg_catalog.set_config(n, v, true)
+  FROM pg_catalog.json_each_text($1::pg_catalog.json) AS t(n, v)
+  WHERE pg_catalog.current_setting(n) OPERATOR(pg_catalog.<>) v`;
+/** Login event triggers may have set anything, and prepared statements. */
 const TRIGGERS_SINCE = 17;
+/** The SQLSTATE insufficient_privilege. */
+const FORBIDDEN = '42501';
+
+const isEncoding = ([name]: readonly [string, string]): boolean => name === 'client_encoding';
 
 /** One restore on one new session. */
 export class SessionRestore {
@@ -92,6 +97,9 @@ export class SessionRestore {
   /** Settings that are not equal yet. */
   #unequal: Map<string, string> = new Map();
   #isUnnamedRefused = false;
+  /** Statements are prepared before the role is set, but for those of the second field. */
+  #isBefore = false;
+  readonly #toggled = new Set<string>();
 
   constructor(options: RestoreOptions) {
     this.#options = options;
@@ -100,26 +108,28 @@ export class SessionRestore {
 
   /** The bytes for the server, which has told that it is ready. */
   start(): Uint8Array {
-    const { state, unnamed, serverMajor } = this.#options;
+    const { state, unnamed, serverMajor, asksWal } = this.#options;
     this.#unequal = new Map([...state.settings, ...state.custom]);
     this.#differences = [];
-    // They are in force for what follows.
-    const late = [...timeLimits(serverMajor), 'client_encoding'];
-    const pipeline = this.#pipeline.guardBriefly(serverMajor, undefined, RESTORE_LIMITS_MS);
-    pipeline.run('the encoding', OUR_ENCODING);
-    const isLate = ([name]: readonly [string, string]): boolean => late.includes(name);
-    this.#untrigger(`name OPERATOR(pg_catalog.<>) ALL (ARRAY[${literals([...late, ...TRANSACTION_SETTINGS])}])`);
-    this.#set([...state.settings, ...state.custom].filter((entry) => !isLate(entry)));
+    const limits = timeLimits(serverMajor);
+    const pipeline = this.#pipeline;
+    // In a transaction of its own: a SET LOCAL behind it would leave the source of a default as 'session'.
+    if (serverMajor >= TRIGGERS_SINCE) pipeline.run(GUARD, 'RESET ALL').sync();
+    pipeline.guardBriefly(serverMajor, undefined, RESTORE_LIMITS_MS).run('the encoding', OUR_ENCODING);
+    const isLimit = ([name]: readonly [string, string]): boolean => limits.includes(name);
+    const all = [...state.settings, ...state.custom];
+    this.#set(all.filter((entry) => !isLimit(entry) && !isEncoding(entry)));
+    this.#set(all.filter(isLimit), SET_LIMITS);
+    if (state.reading.size > 0) pipeline.run('the reading of literals', READ_AS_BEFORE, [objectOf([...state.reading])]);
+    this.#prepareAll(true);
     pipeline.run(`the role ${state.role}`, SET_ROLE, [state.role]);
-    // Before the others, which would outlive its failure.
-    if (unnamed !== undefined && !this.#isUnnamedRefused) this.#parseUnnamed(unnamed);
-    for (const statement of state.prepared) this.#prepare(statement);
-    const comparison = this.#options.asksWal === true ? WHO_AND_WAL : WHO;
-    pipeline.run('the comparison', comparison, [], (row) => this.#compareWho(row));
-    const lost = late.filter((name) => !state.settings.has(name));
-    if (lost.length > 0) this.#untrigger(`name OPERATOR(pg_catalog.=) ANY (ARRAY[${literals(lost)}])`);
-    this.#set([...state.settings].filter(isLate));
-    return pipeline.sync().send();
+    this.#prepareAll(false);
+    for (const statement of state.prepared) this.#compare(nameOf(statement), statement.name, statement);
+    if (unnamed?.description !== undefined && !this.#isUnnamedRefused) this.#compare(UNNAMED, '', unnamed.description);
+    pipeline.run('the comparison', asksWal === true ? WHO_AND_WAL : WHO, [], (row) => this.#compareWho(row));
+    // It is in force for what follows.
+    this.#set(all.filter(isEncoding));
+    return pipeline.commit().send();
   }
 
   /** The next bytes of the server. */
@@ -127,6 +137,7 @@ export class SessionRestore {
     const end = this.#pipeline.take(chunk);
     if (end === undefined) return { kind: 'wait' };
     if (end.kind === 'ready' && this.#pipeline.isCutShort() && this.#tries < MOST_TRIES) return this.#tryAgain();
+    if (end.kind === 'ready' && this.#tries < MOST_TRIES && this.#isForbidden(end.error)) return this.#tryAgain();
     if (end.kind === 'ready' && this.#isOnlyUnnamedRefused(end.error)) {
       this.#isUnnamedRefused = true;
       return this.#tryAgain();
@@ -143,7 +154,7 @@ export class SessionRestore {
   #tryAgain(): RestoreStep {
     this.#tries += 1;
     const before = this.#pipeline;
-    this.#pipeline = this.#newPipeline().closeLeftoverOf(before);
+    this.#pipeline = this.#newPipeline().cleanUpAfter(before);
     const bytes = this.start();
     this.#pipeline.take(before.rest());
     return { kind: 'send', bytes };
@@ -153,25 +164,52 @@ export class SessionRestore {
     return new Pipeline(LONGEST_DESCRIPTION, (name, value) => this.#parameters.set(name, value));
   }
 
-  #untrigger(names: string): void {
-    if (this.#options.serverMajor >= TRIGGERS_SINCE) this.#pipeline.run('the login triggers', untrigger(names));
-  }
-
-  #set(settings: readonly (readonly [string, string])[]): void {
+  #set(settings: readonly (readonly [string, string])[], sql = SET_ALL): void {
     if (settings.length === 0) return;
     const names = settings.map(([name]) => name).join(', ');
-    this.#pipeline.run(`the settings ${names}`, SET_ALL, [objectOf(settings)], ([name, value]) => {
+    this.#pipeline.run(`the settings ${names}`, sql, [objectOf(settings)], ([name, value]) => {
       if (typeof name === 'string' && this.#unequal.get(name) === value) this.#unequal.delete(name);
     });
   }
 
-  #prepare(statement: CarriedState['prepared'][number]): void {
-    const { name, statement: sql, parameterTypes, isFromSql } = statement;
-    const request = `the statement ${name}`;
+  /** `isBefore`: those that the session may have prepared before it set its role. */
+  #prepareAll(isBefore: boolean): void {
+    const { state, unnamed } = this.#options;
+    const isNow = (request: string): boolean => isBefore === this.#isBeforeRole(request);
+    if (unnamed !== undefined && !this.#isUnnamedRefused && isNow(UNNAMED)) this.#parseUnnamed(unnamed);
+    for (const statement of state.prepared) {
+      if (isNow(nameOf(statement))) this.#prepare(nameOf(statement), statement);
+    }
+  }
+
+  #isBeforeRole(request: string): boolean {
+    return this.#toggled.has(request) ? !this.#isBefore : this.#isBefore;
+  }
+
+  /**
+   * A role may use a statement that was prepared under another one, and could not prepare it: PostgreSQL looks at the
+   * schemas of its names when it is prepared. True: another order may do.
+   */
+  #isForbidden(error: ServerError | undefined): boolean {
+    const { state, unnamed } = this.#options;
+    const isStatement = error?.request === UNNAMED ? unnamed !== undefined : hasStatement(state, error?.request);
+    if (error?.sqlState !== FORBIDDEN || state.role === 'none' || !isStatement) return false;
+    if (!this.#isBefore) this.#isBefore = true;
+    else if (this.#toggled.has(error.request)) return false;
+    else this.#toggled.add(error.request);
+    return true;
+  }
+
+  /** A login event trigger, or an attempt before this one, may have left a statement of this name. */
+  #prepare(request: string, { name, statement: sql, parameterTypes, isFromSql }: PreparedStatement): void {
+    this.#pipeline.close(name);
     if (isFromSql) this.#pipeline.run(request, sql);
     else this.#pipeline.prepare(request, name, sql, parameterTypes);
+  }
+
+  #compare(request: string, name: string, expected: Description): void {
     this.#pipeline.describe(request, name, (description) => {
-      if (!isSame(description, statement)) this.#differences.push(`the columns or types of ${request}`);
+      if (!isSame(description, expected)) this.#differences.push(`the columns or types of ${request}`);
     });
   }
 
@@ -182,10 +220,6 @@ export class SessionRestore {
     if (isOther) pipeline.run('the encoding', ITS_ENCODING, [encoding]);
     pipeline.parseAgain(message, description?.parameterTypes);
     if (isOther) pipeline.run('the encoding', OUR_ENCODING);
-    if (description === undefined) return;
-    pipeline.describe(UNNAMED, '', (found) => {
-      if (!isSame(found, description)) this.#differences.push(`the columns or types of ${UNNAMED}`);
-    });
   }
 
   #compareWho([role, user, searchPath, wal]: readonly (string | null)[]): void {
@@ -203,6 +237,14 @@ export class SessionRestore {
       return { kind: 'restored', wal: this.#wal, ...(this.#isUnnamedRefused && { isUnnamedRefused: true }) };
     return { kind: 'failed', reason: 'move_differs', sqlState: undefined, why: `different: ${differences.join(', ')}` };
   }
+}
+
+function nameOf({ name }: PreparedStatement): string {
+  return `the statement ${name}`;
+}
+
+function hasStatement({ prepared }: CarriedState, request: string | undefined): boolean {
+  return prepared.some((statement) => nameOf(statement) === request);
 }
 
 function failedBy(error: ServerError | undefined): RestoreResult {

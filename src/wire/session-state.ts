@@ -35,6 +35,7 @@ function stateOf(fields: Fields, limits: ReadonlyMap<string, string>): CarriedSt
     custom: fields.texts('custom'),
     namedSettings: fields.value('named') === null ? undefined : fields.list('named').map(asText),
     prepared: fields.list('prepared').map(statementOf),
+    reading: fields.texts('reading'),
     role: asText(fields.value('role')),
     sessionUser: asText(fields.value('session_user')),
     searchPath: asText(fields.value('search_path')),

@@ -42,10 +42,10 @@ export class WalQuestion {
     const before = this.#pipeline;
     this.#tries += 1;
     this.#pipeline = this.#newPipeline()
-      .closeLeftoverOf(before)
+      .cleanUpAfter(before)
       .guardBriefly(this.#serverMajor)
       .run('question', SQL, [], ([answer]) => (this.#answer = answer ?? undefined))
-      .sync();
+      .commit();
     return this.#pipeline.send();
   }
 

@@ -2,18 +2,20 @@
 import type { CarriedState } from '../../model/moves.ts';
 
 /** Maps are no part of JSON. */
-interface Packed extends Omit<CarriedState, 'settings' | 'custom'> {
+interface Packed extends Omit<CarriedState, 'settings' | 'custom' | 'reading'> {
   readonly settings: readonly (readonly [string, string])[];
   readonly custom: readonly (readonly [string, string])[];
+  readonly reading: readonly (readonly [string, string])[];
 }
 
 /** The same answers of a server have the same texts. The names and the position that came along are left out. */
 export function packState(state: CarriedState): string {
-  const { settings, custom } = state;
+  const { settings, custom, reading } = state;
   const packed: Packed = {
     ...state,
     settings: [...settings],
     custom: [...custom],
+    reading: [...reading],
     namedSettings: undefined,
     wal: undefined,
   };
@@ -23,5 +25,10 @@ export function packState(state: CarriedState): string {
 /** `text`: of `packState`. */
 export function unpackState(text: string): CarriedState {
   const packed: Packed = JSON.parse(text);
-  return { ...packed, settings: new Map(packed.settings), custom: new Map(packed.custom) };
+  return {
+    ...packed,
+    settings: new Map(packed.settings),
+    custom: new Map(packed.custom),
+    reading: new Map(packed.reading),
+  };
 }

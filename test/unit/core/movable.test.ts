@@ -21,6 +21,7 @@ const STATE: CarriedState = {
   custom: new Map(),
   namedSettings: [],
   prepared: [],
+  reading: new Map(),
   role: 'none',
   sessionUser: 'app',
   searchPath: 'public',

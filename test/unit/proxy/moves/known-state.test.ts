@@ -22,6 +22,7 @@ const stateWith = (role: string): CarriedState => ({
   custom: new Map(),
   namedSettings: undefined,
   prepared: [],
+  reading: new Map(),
   role,
   sessionUser: 'app',
   searchPath: 'public',

@@ -20,6 +20,7 @@ const STATE: CarriedState = {
     },
     { name: '', statement: '', parameterTypes: [], resultColumns: undefined, isFromSql: true },
   ],
+  reading: new Map([['TimeZone', 'UTC']]),
   role: 'reader',
   sessionUser: 'app',
   searchPath: 'public',
