@@ -4,6 +4,7 @@ import type { ReadFailure } from '../patroni/failure.ts';
 import type { TimelineEnd } from '../patroni/history.ts';
 import type { DocumentReader, OwnReport } from '../patroni/read-documents.ts';
 import { requestOf } from '../patroni/write-requests.ts';
+import type { WriteRequest } from '../patroni/write-requests.ts';
 import type { Write } from '../patroni/write.ts';
 import { reportOf } from './cluster-report.ts';
 import type {
@@ -76,7 +77,7 @@ export class DirectControl implements ClusterControl {
     const found = await this.#targetsOf(operation);
     if (found.kind === 'none') return { kind: 'unreadable', why: found.why };
     const [{ api }] = found.targets;
-    const { method, path, body } = requestOf(operation);
+    const { method, path, body } = await this.#requestOf(operation, api);
     return { kind: 'read', value: { method, url: `${api.url}${path}`, ...(body === undefined ? {} : { body }) } };
   };
 
@@ -86,7 +87,7 @@ export class DirectControl implements ClusterControl {
     const { write, hasCredentials } = this.#options;
     const unreached: Unreached[] = [];
     for (const { api, name } of found.targets) {
-      const answer = await write(api, requestOf(operation));
+      const answer = await write(api, await this.#requestOf(operation, api));
       // Another API is asked only while it is certain that none has the request.
       if (answer.kind === 'answered' || answer.isSent) {
         return resultOf({ operation, by: name, answer, hasCredentials });
@@ -95,6 +96,13 @@ export class DirectControl implements ClusterControl {
     }
     return notSent(operation, unreached);
   };
+
+  async #requestOf(operation: ClusterOperation, api: ApiEndpoint): Promise<WriteRequest> {
+    // The only operation whose body has another form in each dialect.
+    const isOpen = operation.kind === 'reinitialize' && operation.from_leader === true;
+    const own = isOpen ? await this.#options.reader.readOwnReport(api, OWN_REPORT_MS) : undefined;
+    return requestOf(operation, own?.kind === 'own_report' ? own.report.status.dialect : undefined);
+  }
 
   /** None where a rule forbids the operation. */
   async #targetsOf(operation: ClusterOperation): Promise<Targets> {

@@ -48,7 +48,8 @@ interface Answered {
   readonly hasCredentials: boolean;
 }
 
-const CHANGES_CONFIG: readonly ClusterOperation['kind'][] = ['patch_config', 'replace_config', 'pause', 'resume'];
+/** By PATCH /config, whose answer is the resulting configuration. The answer to PUT /config is not defined. */
+const PATCHES_CONFIG: readonly ClusterOperation['kind'][] = ['patch_config', 'pause', 'resume'];
 
 export function resultOf(answered: Answered): OperationResult {
   const { operation, by, answer } = answered;
@@ -57,18 +58,20 @@ export function resultOf(answered: Answered): OperationResult {
     return { kind: 'no_answer', text, may_have_happened: true };
   }
   const { status, document } = answer;
-  const isConfig = CHANGES_CONFIG.includes(operation.kind);
-  if ((status === 200 || status === 202) && isConfig && document === undefined) {
+  const isPatch = PATCHES_CONFIG.includes(operation.kind);
+  if ((status === 200 || status === 202) && isPatch && document === undefined) {
     const text = `${by} answered status ${status} to ${nounOf(operation)}, but not with the resulting configuration`;
     return { kind: 'unexpected', status, text: `${text}.`, reason: answer.reason };
   }
   if (status === 200) {
+    const isConfig = document !== undefined && (isPatch || operation.kind === 'replace_config');
     const reason = isConfig ? '' : answer.reason;
-    const text = `${isStart(operation) ? 'Started' : 'Done'}: ${nounOf(operation)}.${own(by, reason)}`;
-    return { kind: 'done', text, reason, ...(isConfig && document !== undefined ? { config: document } : {}) };
+    const text = `${isStart(operation) ? 'Started' : 'Done'}: ${doneNoun(operation, reason)}.${own(by, reason)}`;
+    return { kind: 'done', text, reason, ...(isConfig ? { config: document } : {}) };
   }
   if (status === 202) {
-    const word = operation.kind === 'reload' ? 'Accepted' : 'Scheduled';
+    const isAtTime = 'scheduled_at' in operation || 'schedule' in operation;
+    const word = isAtTime ? 'Scheduled' : 'Accepted';
     return {
       kind: 'scheduled',
       text: `${word}: ${nounOf(operation)}.${own(by, answer.reason)}`,
@@ -78,6 +81,16 @@ export function resultOf(answered: Answered): OperationResult {
   const { kind, text } = refusal(answered, status);
   const end = UNDECIDED.test(answer.reason) ? `. ${LOOK_FIRST}.` : '';
   return { kind, status, text: `${text}.${own(by, answer.reason)}${end}`, reason: answer.reason };
+}
+
+/** Patroni answers 200 as well when another member won (P: api.py, poll_failover_result). */
+const OTHERWISE = /\binstead of\b/i;
+
+function doneNoun(operation: ClusterOperation, reason: string): string {
+  const isMove = operation.kind === 'switchover' || operation.kind === 'failover';
+  if (!isMove || operation.candidate === undefined || !OTHERWISE.test(reason)) return nounOf(operation);
+  const { candidate, ...rest } = operation;
+  return `${rest.kind === 'failover' ? 'a failover' : nounOf(rest)}, but not to ${candidate}`;
 }
 
 /** Patroni's word when it stops waiting for the end of a switchover (P: api.py, poll_failover_result). */

@@ -14,6 +14,15 @@ export function credentialsFrom(auth: ApiAuth): CredentialSource {
   };
 }
 
+/** The forms in which an answer can repeat a header that CredentialSource gave; the longest ones first. */
+export function secretsIn(authorization: string): readonly string[] {
+  const encoded = authorization.replace(/^Basic /, '');
+  const pair = Buffer.from(encoded, 'base64').toString();
+  const password = pair.slice(pair.indexOf(':') + 1);
+  const forms = [encoded, encodeURIComponent(password), JSON.stringify(password).slice(1, -1), password];
+  return forms.filter((form) => form !== '').toSorted((a, b) => b.length - a.length);
+}
+
 /** The line end that an editor leaves does not count. */
 async function readPassword(file: string | undefined): Promise<string> {
   if (file === undefined) throw new AnswerError('local', 'cluster.api.auth has no password');

@@ -1,6 +1,7 @@
 // The write operations of the management API as requests: method, path, body, and how long the answer may take.
 import type { MemberName } from '../model/member.ts';
 import type { Method } from './http.ts';
+import type { Dialect } from './node-status.ts';
 import type { RestartConditions } from './restart-conditions.ts';
 
 export type JsonFields = Readonly<Record<string, unknown>>;
@@ -44,7 +45,8 @@ const SWITCHOVER_MS = 150_000;
 const START_MS = 300_000;
 const SHUTDOWN_MS = 120_000;
 
-export function requestOf(operation: WriteOperation): WriteRequest {
+/** `dialect`: of the API, if it is known. */
+export function requestOf(operation: WriteOperation, dialect?: Dialect): WriteRequest {
   switch (operation.kind) {
     case 'switchover': {
       const { leader, candidate, scheduled_at } = operation;
@@ -70,7 +72,8 @@ export function requestOf(operation: WriteOperation): WriteRequest {
     case 'reinitialize': {
       const { force, from_leader } = operation;
       // The management API and Patroni's documentation write `from-leader`. Patroni's code reads `from_leader`.
-      return post('/reinitialize', STORE_MS, { force, from_leader, 'from-leader': from_leader });
+      const ofPatroni = dialect === 'manager' ? {} : { from_leader };
+      return post('/reinitialize', STORE_MS, { force, ...ofPatroni, 'from-leader': from_leader });
     }
     case 'patch_config':
       return { method: 'PATCH', path: '/config', body: operation.changes, deadlineMs: STORE_MS };

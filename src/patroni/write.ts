@@ -3,6 +3,7 @@ import { onOneLine } from '../model/printable.ts';
 import type { ApiEndpoint } from '../model/member.ts';
 import { createSend } from './access.ts';
 import type { ApiAccess } from './access.ts';
+import { secretsIn } from './credentials.ts';
 import { isRecord, parseJson } from './fields.ts';
 import type { JsonFields, WriteRequest } from './write-requests.ts';
 
@@ -12,7 +13,7 @@ export type WriteAnswer =
       readonly status: number;
       /** The body, when it is a JSON object. */
       readonly document: JsonFields | undefined;
-      /** The body as one printable line; empty for the HTML page of a web server. */
+      /** The body as one printable line, without markup and without the credentials. */
       readonly reason: string;
     }
   | {
@@ -30,6 +31,8 @@ export type Write = (api: ApiEndpoint, request: WriteRequest) => Promise<WriteAn
 const CONNECT_MS = 3000;
 /** Characters. */
 const MAX_REASON = 400;
+/** Markup and secrets leave before the reason is cut. Characters. */
+const MOST_READ = 8000;
 
 export function createWrite(access: ApiAccess): Write {
   const send = createSend(access);
@@ -40,14 +43,34 @@ export function createWrite(access: ApiAccess): Write {
     if (answer.kind === 'failed') return { kind: 'no_answer', why: answer.detail, isSent };
     const { status, body } = answer;
     const json = parseJson(body);
-    return { kind: 'answered', status, document: isRecord(json) ? json : undefined, reason: reasonOf(body) };
+    const secrets = await secretsOf(access);
+    return { kind: 'answered', status, document: isRecord(json) ? json : undefined, reason: reasonOf(body, secrets) };
   };
 }
 
-function reasonOf(body: string): string {
-  if (body.trimStart().startsWith('<')) return '';
-  return onOneLine(body.slice(0, 2 * MAX_REASON))
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-    .slice(0, MAX_REASON);
+/** A member may repeat what it got. Empty if the password cannot be read any more: then nothing was sent either. */
+async function secretsOf({ credentials }: ApiAccess): Promise<readonly string[]> {
+  if (credentials === undefined) return [];
+  try {
+    return secretsIn(await credentials());
+  } catch {
+    return [];
+  }
+}
+
+function reasonOf(body: string, secrets: readonly string[]): string {
+  const text = body.slice(0, MOST_READ);
+  const plain = text.trimStart().startsWith('<') ? withoutMarkup(text) : text;
+  const hidden = secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), plain);
+  return onOneLine(hidden).replaceAll(/\s+/g, ' ').trim().slice(0, MAX_REASON);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#34': '"', '#39': "'", amp: '&' };
+
+/** The text of an HTML page: a web server, or Python, wraps a reason in one. */
+function withoutMarkup(page: string): string {
+  return page
+    .replaceAll(/<(style|script|title)\b[^<]*<\/\1>/gi, ' ')
+    .replaceAll(/<[^<>]*>/g, ' ')
+    .replaceAll(/&(lt|gt|quot|#34|#39|amp);/g, (_, name: string) => ENTITIES[name] ?? ' ');
 }

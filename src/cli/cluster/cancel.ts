@@ -1,5 +1,5 @@
 // `pointsman cluster cancel`: removes a scheduled switchover, or scheduled restarts.
-import type { ClusterReport } from '../../cluster/control.ts';
+import type { MemberReport, OperationResult } from '../../cluster/control.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import type { MemberName } from '../../model/member.ts';
@@ -7,7 +7,7 @@ import { fail, openContext, readReport, wrong } from './context.ts';
 import type { ChangeOptions, ClusterParts } from './context.ts';
 import { switchoverText } from './list.ts';
 import { chooseMember } from './members.ts';
-import { operate } from './operate.ts';
+import { operate, perform } from './operate.ts';
 import type { Step } from './operate.ts';
 import { timeText } from './times.ts';
 
@@ -42,28 +42,40 @@ export async function cancelRestart(
   if (report === undefined) return EXIT.failure;
   const choice = target === undefined ? undefined : chooseMember(target, report);
   if (choice?.kind === 'unknown') return wrong(io, choice.why);
-  const scheduled = scheduledRestarts(choice === undefined ? report.members : [choice.member]);
-  if (scheduled.length === 0) {
-    return fail(io, `nothing to cancel: no restart${target === undefined ? '' : ` of ${target}`} is scheduled`);
-  }
+  const chosen = choice === undefined ? report.members : [choice.member];
+  // An API without the field knows by itself whether there is one.
+  const scheduled = chosen.filter((member) => !report.reports_restarts || member.scheduled_restart !== undefined);
+  const nothing = `nothing to cancel: no restart${target === undefined ? '' : ` of ${target}`} is scheduled`;
+  if (scheduled.length === 0) return fail(io, nothing);
   const now = context.now();
-  return operate(
+  const performed = await perform(
     {
-      plan: scheduled
-        .map(({ name, at }) => `Cancel the restart of ${name} at ${timeText(new Date(at), now)}\n`)
-        .join(''),
+      plan: scheduled.map((member) => planLine(member, now)).join(''),
       warnings: [],
       question: scheduled.length === 1 ? 'Cancel it?' : 'Cancel them?',
-      steps: scheduled.map(({ name }): Step => {
-        return { operation: { kind: 'cancel_restart', member: name }, title: `cancel the restart of ${name}` };
+      isIndependent: true,
+      steps: scheduled.map(({ name, scheduled_restart: at }): Step => {
+        const step = {
+          operation: { kind: 'cancel_restart', member: name },
+          title: `cancel the restart of ${name}`,
+        } as const;
+        return at === undefined ? { ...step, excuse: (result) => unscheduled(name, result) } : step;
       }),
     },
     context,
   );
+  if (performed.kind === 'ended') return performed.code;
+  return performed.results.length === 0 ? fail(io, nothing) : EXIT.ok;
 }
 
-function scheduledRestarts(
-  members: ClusterReport['members'],
-): readonly { readonly name: MemberName; readonly at: string }[] {
-  return members.flatMap(({ name, scheduled_restart: at }) => (at === undefined ? [] : [{ name, at }]));
+function planLine({ name, scheduled_restart: at }: MemberReport, now: Date): string {
+  const when =
+    at === undefined ? ', if one is scheduled: the member does not report it' : ` at ${timeText(new Date(at), now)}`;
+  return `Cancel the restart of ${name}${when}\n`;
+}
+
+/** Patroni answers 404, the management API 412. */
+function unscheduled(name: MemberName, result: OperationResult): string | undefined {
+  if (result.kind !== 'precondition') return undefined;
+  return `${name} has no scheduled restart${result.reason === '' ? '' : `: ${result.reason}`}`;
 }

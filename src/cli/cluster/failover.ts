@@ -7,7 +7,8 @@ import { candidatesTable, factsText, judgeCandidate, sessionsText } from './cand
 import { fail, openContext, readReport, wrong } from './context.ts';
 import type { ChangeOptions, ClusterParts } from './context.ts';
 import { chooseMember, isLeader, isRunning, lagText } from './members.ts';
-import { operate } from './operate.ts';
+import { afterChange } from './new-leader.ts';
+import { perform } from './operate.ts';
 
 export interface FailoverOptions extends ChangeOptions {
   readonly to: MemberName;
@@ -33,7 +34,7 @@ export async function failover(options: FailoverOptions, io: CliIo, parts: Clust
     ['sessions', leader && sessionsText(leader.name, await context.sessions())],
   ]);
   const isHealthy = leader !== undefined && isRunning(leader);
-  return operate(
+  const performed = await perform(
     {
       plan:
         `Failover by Patroni\n${facts}\n${candidatesTable(report, name, widthFor(context.io))}\n` +
@@ -48,4 +49,6 @@ export async function failover(options: FailoverOptions, io: CliIo, parts: Clust
     },
     context,
   );
+  if (performed.kind === 'ended') return performed.code;
+  return await afterChange({ from: leader?.name, to: name }, context);
 }

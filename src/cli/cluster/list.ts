@@ -125,6 +125,7 @@ function notes(report: ClusterReport, now: Date, paint: Paint, isSeeded: boolean
   const { paused, members, scheduled_switchover: switchover, refused_members: refused } = report;
   return [
     ...(paused ? [paint('warn', 'paused: no automatic failover until `pointsman cluster resume`')] : []),
+    ...indicatorNotes(members).map((note) => paint('warn', wrapped(note))),
     ...(switchover === null ? [] : [switchoverText(switchover, now)]),
     ...members.flatMap(({ name, scheduled_restart: at }) =>
       at === undefined ? [] : [`restart of ${name} scheduled at ${timeText(new Date(at), now)}`],
@@ -137,6 +138,19 @@ function notes(report: ClusterReport, now: Date, paint: Paint, isSeeded: boolean
       ? [wrapped('Without a file: name each API with --seed, or set POINTSMAN_CLUSTER_ALLOW_PORTS.')]
       : []),
   ];
+}
+
+const MEANINGS = [
+  ['cluster_unlocked', 'nobody holds the leader lock'],
+  ['failsafe_mode_is_active', 'the failsafe mode is active, so the configuration store does not answer'],
+] as const;
+
+/** `paused` has a line of its own. */
+function indicatorNotes(members: readonly MemberReport[]): readonly string[] {
+  return MEANINGS.flatMap(([indicator, meaning]) => {
+    const names = members.filter(({ indicators }) => indicators.includes(indicator)).map(({ name }) => name);
+    return names.length === 0 ? [] : [`${indicator} (${names.join(', ')}): ${meaning}`];
+  });
 }
 
 export function switchoverText(

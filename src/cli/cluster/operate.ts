@@ -28,6 +28,8 @@ export interface Proposal {
   readonly name?: MemberName;
   /** In this order; at least one. */
   readonly steps: readonly Step[];
+  /** No step needs the one before: a failure does not end the command. */
+  readonly isIndependent?: true;
   /** Printed after success. */
   readonly note?: string;
   /** Looks once more just before the first request. A text is the reason why nothing is sent. */
@@ -62,7 +64,7 @@ export async function perform(proposal: Proposal, context: Context<ChangeOptions
   if (answer !== 'confirmed') return ended(answer);
   const objection = await proposal.verify?.();
   if (objection !== undefined) return ended(fail(io, objection));
-  const { results, code } = await sendAll(proposal.steps, context);
+  const { results, code } = await sendAll(proposal, context);
   if (!isPlain) io.stdout(json(resultsDocument(proposal.steps, results)));
   if (code !== EXIT.ok) return ended(code);
   if (isPlain && proposal.note !== undefined) io.stdout(`${proposal.note}\n`);
@@ -74,13 +76,14 @@ interface Attempt {
   readonly result: OperationResult;
 }
 
-/** Stops at the first step that fails. */
+/** Stops at the first step that fails, if the next ones depend on it. */
 async function sendAll(
-  steps: readonly Step[],
+  { steps, isIndependent }: Proposal,
   context: Context<ChangeOptions>,
 ): Promise<{ readonly results: readonly Attempt[]; readonly code: number }> {
   const { io, control, options } = context;
   const results: Attempt[] = [];
+  let code: number = EXIT.ok;
   for (const [index, step] of steps.entries()) {
     const result = await control.perform(step.operation);
     results.push({ step, result });
@@ -90,12 +93,13 @@ async function sendAll(
     if (excuse !== undefined) continue;
     const why = isDone ? await step.settle?.() : failureText(result, options);
     if (why === undefined) continue;
-    fail(io, why);
+    code = fail(io, why);
+    if (isIndependent === true) continue;
     const left = steps.slice(index + 1).map(({ title }) => title);
     if (left.length > 0) io.stderr(`not done: ${left.join(', ')}\n`);
-    return { results, code: EXIT.failure };
+    return { results, code };
   }
-  return { results, code: EXIT.ok };
+  return { results, code };
 }
 
 function failureText(result: OperationResult, options: ClusterOptions): string {

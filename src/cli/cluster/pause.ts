@@ -1,8 +1,9 @@
 // `pointsman cluster pause` and `resume`: whether Patroni acts by itself.
+import type { ClusterReport } from '../../cluster/control.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { openContext, readReport } from './context.ts';
-import type { ChangeOptions, ClusterParts } from './context.ts';
+import type { ChangeOptions, ClusterParts, Context } from './context.ts';
 import { json } from '../json.ts';
 import { operate } from './operate.ts';
 
@@ -21,8 +22,8 @@ export async function pauseOrResume(
   if (typeof context === 'number') return context;
   const report = await readReport(context);
   if (report === undefined) return EXIT.failure;
-  if (report.paused === (kind === 'pause') && options.dryRun !== true) {
-    if (options.json !== true) io.stdout(`the cluster is ${report.paused ? 'paused already' : 'not paused'}\n`);
+  if ((await isSoAlready(kind, report, context)) && options.dryRun !== true) {
+    if (options.json !== true) io.stdout(`the cluster is ${kind === 'pause' ? 'paused already' : 'not paused'}\n`);
     else io.stdout(json({ results: [], not_done: [] }));
     return EXIT.ok;
   }
@@ -36,4 +37,11 @@ export async function pauseOrResume(
     },
     context,
   );
+}
+
+/** The configuration decides. A member learns of it with its next heartbeat, so its own report may be older. */
+async function isSoAlready(kind: 'pause' | 'resume', report: ClusterReport, { control }: Context): Promise<boolean> {
+  const config = await control.config();
+  const isSet = config.kind === 'read' ? Boolean(config.value['pause']) : report.paused;
+  return kind === 'pause' ? isSet : !isSet && !report.paused;
 }

@@ -29,6 +29,7 @@ export async function reload(
         'PostgreSQL does not restart: parameters that need a restart stay pending.\n',
       warnings: [],
       question: `Reload ${names.join(', ')}?`,
+      isIndependent: true,
       steps: names.map((member) => ({ operation: { kind: 'reload', member }, title: `reload of ${member}` })),
     },
     context,

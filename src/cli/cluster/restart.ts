@@ -102,7 +102,9 @@ function chooseMembers(
   if (choice?.kind === 'unknown') return choice.why;
   const ofRole = report.members.filter((member) => role === 'any' || isLeader(member) === (role === 'primary'));
   const chosen = choice === undefined ? ofRole : [choice.member];
-  return chosen.filter((member) => pending !== true || member.pending_restart);
+  // An API without the field decides for itself which member needs it.
+  const isOpen = pending !== true || !report.reports_restarts;
+  return chosen.filter((member) => isOpen || member.pending_restart);
 }
 
 function nothing({ json: isJson, role, pending }: RestartOptions, { io }: Context): number {
@@ -155,7 +157,11 @@ async function propose(
   const performed = await perform(
     {
       plan: `Restart PostgreSQL\n${facts}\n${tableText(columns, rows, widthFor(io))}${reasonsText(reasons)}\n`,
-      warnings: [...(fault === undefined ? [] : [fault.why]), ...warningsOf(members, wanted, context)],
+      warnings: [
+        ...(fault === undefined ? [] : [fault.why]),
+        ...unreported(members, wanted, report, options),
+        ...warningsOf(members, wanted, context),
+      ],
       question: wanted.at === undefined ? `Restart ${names}?` : `Schedule the restart of ${names}?`,
       steps: members.map((member, index) => stepOf(member, { wanted, next: members.slice(index + 1) }, context)),
       ...(wanted.at === undefined ? {} : { note: timeText(wanted.at, now()) }),
@@ -189,6 +195,19 @@ function conditionText({ pending, pgVersion }: RestartOptions): string | undefin
     ...(pgVersion === undefined ? [] : [`PostgreSQL is older than ${pgVersion}`]),
   ];
   return conditions.length === 0 ? undefined : conditions.join(', and ');
+}
+
+/** Without the fields of pending restarts no order can be known. */
+function unreported(
+  members: readonly MemberReport[],
+  { order }: Wanted,
+  report: ClusterReport,
+  { pending, anyOrder }: RestartOptions,
+): readonly string[] {
+  const isMixed = members.some(isLeader) && !members.every(isLeader);
+  if (report.reports_restarts || pending !== true || !isMixed || order !== undefined || anyOrder === true) return [];
+  const text = 'the members report no pending restarts: if max_connections or its kind was lowered, the primary';
+  return [`${text} must restart first (--primary-first)`];
 }
 
 function warningsOf(
@@ -232,11 +251,19 @@ function stepOf(member: MemberReport, { wanted, next }: Turn, context: Context<R
   if (at !== undefined) return { operation, title };
   const followers = isLeader(member) ? next.map((one) => one.name) : [];
   const settle = async () => (await untilRunning(member, context)) ?? (await untilCaughtUp(name, followers, context));
-  return { operation, title, settle, excuse: (result) => unmet(name, result) };
+  const isConditional = pending === true || role !== 'any' || pgVersion !== undefined;
+  return { operation, title, settle, excuse: (result) => unmet(name, result, isConditional) };
 }
 
-/** The words of Patroni and of the sandbox (P: ha.py, restart). Several members may be asked: only some need it. */
-function unmet(name: MemberName, result: OperationResult): string | undefined {
-  const isUnmet = 'reason' in result && result.reason.includes('restart conditions are not satisfied');
-  return isUnmet ? `${name} does not meet the conditions, so it did not restart` : undefined;
+/** Of Patroni and of the sandbox (P: ha.py, restart). */
+const UNMET = 'restart conditions are not satisfied';
+
+/** Several members may be asked: only some need it. The management API answers 412, with words of its own. */
+function unmet(name: MemberName, result: OperationResult, isConditional: boolean): string | undefined {
+  if (!('reason' in result)) return undefined;
+  const isKnown = result.reason.includes(UNMET);
+  const is412 = result.kind === 'precondition' && result.status === 412;
+  if (!isKnown && !(isConditional && is412)) return undefined;
+  const told = isKnown || result.reason === '' ? '' : `: ${result.reason}`;
+  return `${name} does not meet the conditions, so it did not restart${told}`;
 }

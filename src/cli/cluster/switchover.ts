@@ -9,7 +9,8 @@ import { fail, openContext, readReport, wrong } from './context.ts';
 import type { ChangeOptions, ClusterParts, Context } from './context.ts';
 import { switchoverText } from './list.ts';
 import { chooseMember, isLeader } from './members.ts';
-import { operate } from './operate.ts';
+import { afterChange } from './new-leader.ts';
+import { perform } from './operate.ts';
 import { farWarning, parseTime, sentTime, timeText } from './times.ts';
 
 export interface SwitchoverOptions extends ChangeOptions {
@@ -85,7 +86,7 @@ async function propose(
     ...(at === undefined ? [] : [farWarning(at, now())].filter((text) => text !== undefined)),
   ];
   const table = candidatesTable(report, candidate?.name, widthFor(io));
-  return operate(
+  const performed = await perform(
     {
       plan: `Switchover by Patroni\n${facts}\n${table}\n${NO_HOLD}`,
       warnings,
@@ -95,4 +96,6 @@ async function propose(
     },
     context,
   );
+  if (performed.kind === 'ended') return performed.code;
+  return at === undefined ? await afterChange({ from: leader.name, to: candidate?.name }, context) : EXIT.ok;
 }

@@ -101,6 +101,21 @@ test('an answer that is long, hostile or HTML stays one printable line', async (
     return 'reason' in result ? result.reason : '';
   };
   expect(await reasonFor('no\r\n\u001B[31mred\u202E ')).toBe('no [31mred');
-  expect(await reasonFor('<html><body>Error</body></html>')).toBe('');
+  const page = '<html><head><title>Error</title><style>p {}</style></head><body><p>no &lt;quorum&gt;</p></body></html>';
+  expect(await reasonFor(page)).toBe('no <quorum>');
+  expect(await reasonFor(`<${'<a '.repeat(50_000)}`)).toMatch(/^[ <a]+$/);
   expect((await reasonFor('x'.repeat(5000))).length).toBeLessThanOrEqual(400);
+});
+
+test.each([
+  ['manager', { 'from-leader': true }],
+  ['patroni', { from_leader: true, 'from-leader': true }],
+])('reinitialize from the leader, in the words of an API of the dialect %s', async (dialect, body) => {
+  const leader = await start();
+  leader.answer = () => ({ status: 200, text: JSON.stringify({ [dialect]: { scope: 'demo' } }) });
+  const operation = { kind: 'reinitialize', member: 'pg-1', from_leader: true } as const;
+  const control = controlOf(leader.api, leader.api);
+  expect(await control.plan(operation)).toMatchObject({ value: { body } });
+  await control.perform(operation);
+  expect(JSON.parse(leader.requests.at(-1)?.body ?? '')).toEqual(body);
 });

@@ -39,6 +39,14 @@ describe('a write request', () => {
     expect(sent()).toEqual([['POST /reload', true]]);
   });
 
+  test('an answer that repeats them is shown without them', async () => {
+    const pair = Buffer.from(`admin:${SECRET}`).toString('base64');
+    const body = `no ${SECRET} of Basic ${pair}, ${encodeURIComponent(SECRET)}: no`;
+    fake.answer = () => ({ status: 412, text: body });
+    const answer = await createWrite(fromFile())(fake.api, RELOAD);
+    expect(answer).toMatchObject({ reason: 'no *** of Basic ***, ***: no' });
+  });
+
   test('reads the password file anew each time', async () => {
     const write = createWrite(fromFile());
     fake.credentials = 'admin:next';

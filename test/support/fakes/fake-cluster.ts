@@ -62,6 +62,14 @@ export function fakeCluster(): FakeCluster {
     Promise.resolve(
       cluster.unreadable === undefined ? { kind: 'read', value } : { kind: 'unreadable', why: cluster.unreadable },
     );
+  /** The candidate becomes the leader. */
+  const lead = (operation: ClusterOperation): void => {
+    if (operation.kind !== 'switchover' && operation.kind !== 'failover') return;
+    const { members } = cluster.report_;
+    const next = operation.candidate ?? members.find(({ role }) => !role.includes('leader'))?.name;
+    const moved = members.map((member) => ({ ...member, role: member.name === next ? 'leader' : 'replica' }));
+    cluster.report_ = { ...cluster.report_, members: moved, leader: next ?? null };
+  };
   const cluster: FakeCluster = {
     source: 'http://10.0.0.1:8008',
     report_: aReport([aLeader('pg-1'), aMember('pg-2'), aMember('pg-3')]),
@@ -79,9 +87,9 @@ export function fakeCluster(): FakeCluster {
     },
     perform: (operation) => {
       cluster.performed.push(operation);
-      return Promise.resolve(
-        cluster.answer(operation) ?? { kind: 'done', text: `Done: ${operation.kind}.`, reason: '' },
-      );
+      const given = cluster.answer(operation);
+      if (given === undefined) lead(operation);
+      return Promise.resolve(given ?? { kind: 'done', text: `Done: ${operation.kind}.`, reason: '' });
     },
   };
   return cluster;

@@ -17,7 +17,7 @@ function answered(status: number, reason = '', operation = SWITCHOVER, document?
 
 test.each<[number, string, string]>([
   [200, 'done', `Done: ${NOUN}. pg-1 answered: so it is`],
-  [202, 'scheduled', `Scheduled: ${NOUN}. pg-1 answered: so it is`],
+  [202, 'scheduled', `Accepted: ${NOUN}. pg-1 answered: so it is`],
   [400, 'invalid', `pg-1 rejected the request for ${NOUN} as invalid (status 400). pg-1 answered: so it is`],
   [401, 'unauthorized', `pg-1 requires credentials for ${NOUN} (status 401): set cluster.api.auth.`],
   [403, 'unauthorized', `pg-1 does not allow ${NOUN} from here (status 403): its API has an allowlist`],
@@ -92,6 +92,30 @@ describe('a change of the configuration', () => {
   test('without it is unexpected', () => {
     expect(answered(200, 'ok', patch)).toMatchObject({ kind: 'unexpected', reason: 'ok' });
   });
+
+  test.each([
+    ['done', undefined, 'Done: the replacement of the configuration. pg-1 answered: done'],
+    ['', undefined, 'Done: the replacement of the configuration.'],
+    ['{"ttl": 40}', { ttl: 40 }, 'Done: the replacement of the configuration.'],
+  ])('a replacement is done with any body: %j', (body, document, text) => {
+    const whole: ClusterOperation = { kind: 'replace_config', config: { ttl: 40 } };
+    expect(answered(200, body, whole, document)).toMatchObject({ kind: 'done', text });
+  });
+});
+
+test('202 to an operation at a time is a schedule, and to another one no more than an acceptance', () => {
+  const schedule = '2026-02-01T00:00:00Z';
+  expect(answered(202, '', { ...SWITCHOVER, scheduled_at: schedule }).text).toMatch(/^Scheduled: /);
+  expect(answered(202, '', { kind: 'restart', member: 'pg-2', schedule }).text).toMatch(/^Scheduled: /);
+  expect(answered(202, '', { kind: 'restart', member: 'pg-2' }).text).toBe('Accepted: the restart of pg-2.');
+});
+
+test.each<[ClusterOperation, string]>([
+  [SWITCHOVER, 'Done: the switchover from pg-1, but not to pg-2.'],
+  [{ kind: 'failover', candidate: 'pg-2' }, 'Done: a failover, but not to pg-2.'],
+])('another member than the candidate: %j', (operation, text) => {
+  const reason = 'Switched over to "pg-3" instead of "pg-2"';
+  expect(answered(200, reason, operation).text).toBe(`${text} pg-1 answered: ${reason}`);
 });
 
 test('a reload is accepted, and a reinitialization has started', () => {

@@ -82,9 +82,28 @@ describe('switchover', () => {
       ],
       not_done: [],
     });
+    cluster.performed.length = 0;
     const asks = await clusterCli(['switchover', '--json'], cluster, { answers: ['y'] });
     expect([asks.code, asks.err]).toEqual([2, 'pointsman: --json asks no question: add --yes or --dry-run\n']);
-    expect(cluster.performed).toHaveLength(1);
+    expect(cluster.performed).toEqual([]);
+  });
+
+  test.each<[string, readonly string[]]>([
+    ['switchover', []],
+    ['failover', ['pg-2']],
+  ])('%s: another member leads than the one that was asked for', async (kind, answers) => {
+    const cluster = fakeCluster();
+    const done = { kind: 'done', text: 'Done.', reason: '' } as const;
+    cluster.answer = () => {
+      cluster.report_ = aReport([aMember('pg-1'), aMember('pg-2'), aLeader('pg-3')]);
+      return done;
+    };
+    const { code, err } = await clusterCli([kind, '--to', 'pg-2', '--yes'], cluster, { answers });
+    expect([code, err]).toEqual([0, expect.stringContaining('warning: pg-3 is the leader instead of pg-2\n')]);
+    cluster.report_ = fakeCluster().report_;
+    cluster.answer = () => done;
+    const nothing = await clusterCli([kind, '--to', 'pg-2', '--yes'], cluster, { answers });
+    expect([nothing.code, nothing.err]).toEqual([1, expect.stringContaining('no other leader is seen within 30 s')]);
   });
 
   test('--at: both clocks are shown, and the time is sent with its offset', async () => {

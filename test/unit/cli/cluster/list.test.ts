@@ -93,6 +93,17 @@ describe('list', () => {
     cluster.report_ = aReport([aMember('pg-2')], { scope: null });
     expect((await clusterCli(['list'], cluster)).out).toMatch(/^cluster \(no name\), leader none\n/);
   });
+
+  test('the indicators of members', async () => {
+    const cluster = fakeCluster();
+    cluster.report_ = aReport([
+      aLeader('pg-1', { indicators: ['cluster_unlocked', 'failsafe_mode_is_active'] }),
+      aMember('pg-2', { indicators: ['cluster_unlocked'] }),
+    ]);
+    const { out } = await clusterCli(['list'], cluster);
+    expect(out).toContain('\ncluster_unlocked (pg-1, pg-2): nobody holds the leader lock\n');
+    expect(out).toContain('\nfailsafe_mode_is_active (pg-1): the failsafe mode is active');
+  });
 });
 
 describe('list --watch', () => {

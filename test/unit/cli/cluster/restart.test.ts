@@ -43,6 +43,22 @@ describe('which members', () => {
     expect(cluster.performed).toEqual([{ kind: 'restart', member: 'pg-3', restart_pending: true }]);
   });
 
+  test('--pending: an API that does not report pending restarts decides by itself', async () => {
+    const cluster = fakeCluster();
+    cluster.report_ = { ...cluster.report_, reports_restarts: false };
+    cluster.answer = (operation) =>
+      'member' in operation && operation.member === 'pg-1'
+        ? undefined
+        : { kind: 'precondition', status: 412, text: 'No.', reason: 'no flag' };
+    const { code, out, err } = await clusterCli(['restart', '--role', 'any', '--pending', '--yes'], cluster);
+    expect(out).toBe(
+      'pg-2 does not meet the conditions, so it did not restart: no flag\n' +
+        'pg-3 does not meet the conditions, so it did not restart: no flag\nDone: restart.\n',
+    );
+    expect([code, err]).toEqual([0, expect.stringContaining('must restart first (--primary-first)')]);
+    expect(cluster.performed[0]).toEqual({ kind: 'restart', member: 'pg-2', restart_pending: true });
+  });
+
   test('no member needs it: nothing is sent', async () => {
     const cluster = fakeCluster();
     const { code, out } = await clusterCli(['restart', '--role', 'any', '--pending', '--yes'], cluster);

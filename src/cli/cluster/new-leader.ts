@@ -1,0 +1,32 @@
+// The leader after a change of it: the answer of the API alone does not tell.
+import type { MemberName } from '../../model/member.ts';
+import { EXIT } from '../io.ts';
+import { fail } from './context.ts';
+import type { Context } from './context.ts';
+
+const POLL_MS = 1000;
+const MOST_WAIT_MS = 30_000;
+
+export interface Change {
+  readonly from: MemberName | undefined;
+  /** Undefined: any member. */
+  readonly to: MemberName | undefined;
+}
+
+/** Waits until another member leads. Resolves with the exit code. */
+export async function afterChange({ from, to }: Change, { control, io, now, sleep }: Context): Promise<number> {
+  const since = now().getTime();
+  for (;;) {
+    const report = await control.report();
+    const leader = report.kind === 'read' ? report.value.leader : null;
+    if (leader !== null && leader !== from) {
+      if (to !== undefined && leader !== to) io.stderr(`warning: ${leader} is the leader instead of ${to}\n`);
+      return EXIT.ok;
+    }
+    if (now().getTime() - since >= MOST_WAIT_MS) {
+      const seen = report.kind === 'unreadable' ? report.why : `the leader is ${leader ?? 'not known'}`;
+      return fail(io, `no other leader is seen within ${MOST_WAIT_MS / 1000} s: ${seen}`);
+    }
+    await sleep(POLL_MS);
+  }
+}
