@@ -12,7 +12,10 @@ const NEEDED_MINOR = 12;
 const [major = 0, minor = 0] = process.version.slice(1).split('.').map(Number);
 
 if (major < NEEDED_MAJOR || (major === NEEDED_MAJOR && minor < NEEDED_MINOR)) {
-  process.stderr.write(`pointsman needs Node ${NEEDED_MAJOR}.${NEEDED_MINOR} or newer; this is ${process.version}\n`);
+  process.stderr.write(
+    `pointsman needs Node ${NEEDED_MAJOR}.${NEEDED_MINOR} or newer; this is ${process.version}\n` +
+      'In a clone of the repository, npx node uses the Node that npm ci installed: npx node dist/main.js\n',
+  );
   process.exitCode = 1;
 } else {
   void import('./app/command-line.ts').then(({ commandLine }) => commandLine(process));

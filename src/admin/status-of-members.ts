@@ -8,6 +8,7 @@ import { weightAndZoneOf } from '../core/weights-and-zones.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { PoolPolicy } from '../model/policy.ts';
+import type { MemberFacts } from './places.ts';
 import type { MemberStatusDocument, StandingDocument } from './schema/status.ts';
 import { seconds } from './status-units.ts';
 
@@ -20,16 +21,16 @@ export interface MembersInputs {
   readonly now: Instant;
 }
 
-export function memberStatuses(inputs: MembersInputs): readonly MemberStatusDocument[] {
+export function memberFacts(inputs: MembersInputs): readonly MemberFacts[] {
   const primary = primaryPositions(inputs.snapshot);
-  return [...inputs.snapshot.members.values()].map((record) => memberStatus(record, primary, inputs));
+  return [...inputs.snapshot.members.values()].map((record) => factsOf(record, primary, inputs));
 }
 
-function memberStatus(
+function factsOf(
   record: MemberRecord,
   primary: readonly Position[],
   { snapshot, table, pools, zone, now }: MembersInputs,
-): MemberStatusDocument {
+): MemberFacts {
   const { member, status, answeredAt, failure } = record;
   const drainedAt = snapshot.drained.get(member.name);
   const standings = pools.flatMap((pool) => {
@@ -73,7 +74,7 @@ function shareOf(pool: PoolPolicy, ownZone: string | undefined, { status }: Memb
   return { weight, zone: zone ?? null, far: isFar };
 }
 
-function standingDocument(standing: Standing, now: Instant): Omit<StandingDocument, keyof Share> {
+function standingDocument(standing: Standing, now: Instant): Omit<StandingDocument, keyof Share | 'place'> {
   const cause = exclusionCause(standing);
   return {
     standing: standing.kind,

@@ -21,7 +21,9 @@ import type {
   WorkerDocument,
 } from './schema/status.ts';
 import type { RecentEvent } from './schema/events.ts';
-import { memberStatuses } from './status-of-members.ts';
+import { noticesOf } from './notices.ts';
+import { placed } from './places.ts';
+import { memberFacts } from './status-of-members.ts';
 import { branchListDocument } from './branch-documents.ts';
 import { poolStatus, sessionsDocument } from './status-of-pools.ts';
 import { isoTime, seconds } from './status-units.ts';
@@ -84,7 +86,11 @@ export interface ContactSource {
 export function buildStatus(inputs: StatusInputs): StatusDocument {
   const { version, startedAt, now, wallClock, readiness, pools, zone, snapshot, table, counts } = inputs;
   const { refused = [], listeners = [], sources = [], workers = [], openFiles, recentEvents = [] } = inputs;
-  return {
+  const poolStatuses = pools.map((pool) => ({
+    ...poolStatus(pool, table, counts.get(pool.name), now, listeners),
+    route_since: isoTime(inputs.history.since(pool.name)?.wallClock ?? wallClock - (now - startedAt)),
+  }));
+  const facts = {
     version,
     time: isoTime(wallClock),
     started_at: isoTime(wallClock - (now - startedAt)),
@@ -106,12 +112,9 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
       ...(snapshot.accepted === undefined ? {} : { accepted_primary: acceptedPrimary(snapshot.accepted, now) }),
       ...(sources.length === 0 ? {} : { contact_sources: sources.map((source) => contactSource(source, now)) }),
     },
-    members: memberStatuses({ snapshot, table, pools, zone, now }),
+    members: memberFacts({ snapshot, table, pools, zone, now }).map((member) => placed(member, poolStatuses)),
     refused_members: snapshot.refused.map(({ name, reason, why }) => ({ name, reason, why })),
-    pools: pools.map((pool) => ({
-      ...poolStatus(pool, table, counts.get(pool.name), now, listeners),
-      route_since: isoTime(inputs.history.since(pool.name)?.wallClock ?? wallClock - (now - startedAt)),
-    })),
+    pools: poolStatuses,
     ...branchesOf(inputs),
     limits: limits(inputs),
     ...(openFiles === undefined
@@ -122,6 +125,7 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
     ...(workers.length === 0 ? {} : { workers: workers.map((worker) => workerDocument(worker, now)) }),
     recent_events: recentEvents,
   };
+  return { ...facts, notices: noticesOf(facts) };
 }
 
 function branchesOf({ branches, counts, now, wallClock }: StatusInputs): Pick<StatusDocument, 'branches'> {

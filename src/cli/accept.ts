@@ -4,13 +4,14 @@ import { durationText } from '../core/describe.ts';
 import { shown } from '../model/printable.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
+import { json } from './json.ts';
+import type { OperateOptions } from './operate.ts';
 import { request } from './request.ts';
 import { findRunning } from './running.ts';
-import type { RunningOptions } from './running.ts';
 import { paintFor } from './terminal/colour.ts';
 import { tableText, widthFor } from './terminal/table.ts';
 
-const refusedPrimary = z.object({
+const refusedPrimary = z.looseObject({
   member: z.string(),
   why: z.string(),
   for_seconds: z.number(),
@@ -18,19 +19,20 @@ const refusedPrimary = z.object({
 });
 const statusDocument = z.object({ cluster: z.object({ refused_primaries: z.array(refusedPrimary).default([]) }) });
 
-export async function showRefused(options: RunningOptions, io: CliIo): Promise<number> {
+export async function showRefused(options: OperateOptions, io: CliIo): Promise<number> {
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;
   const answer = await request(running, { method: 'GET', path: '/status' }, io);
   if (answer === undefined) return EXIT.failure;
-  const status = statusDocument.safeParse(answer.body);
-  const refused = status.data?.cluster.refused_primaries ?? [];
-  if (!status.success || refused.length === 0) {
-    const why = status.success ? 'nothing to accept: no primary is refused' : 'unexpected answer to /status';
-    io.stderr(`pointsman: ${why}\n`);
+  const { data } = statusDocument.safeParse(answer.body);
+  if (data === undefined) {
+    io.stderr('pointsman: unexpected answer to /status\n');
     return EXIT.failure;
   }
-  io.stdout(refused.map((one) => refusedText(one, io)).join(''));
+  const { refused_primaries: refused } = data.cluster;
+  if (options.json === true) io.stdout(json({ refused_primaries: refused }));
+  else if (refused.length === 0) io.stdout('no primary is refused\n');
+  else io.stdout(refused.map((one) => refusedText(one, io)).join(''));
   return EXIT.ok;
 }
 

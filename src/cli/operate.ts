@@ -9,20 +9,26 @@ import type { Running, RunningOptions } from './running.ts';
 
 const failed = z.object({ error: z.string(), problems: z.array(z.string()).default([]) });
 
+export interface OperateOptions extends RunningOptions {
+  /** Print the answer instead of text. */
+  readonly json?: boolean | undefined;
+}
+
 /** `describe` turns the answer into text; undefined: the answer has another shape. */
 export async function operate(
   path: string,
-  options: RunningOptions,
+  options: OperateOptions,
   io: CliIo,
   describe: (body: unknown) => string | undefined,
 ): Promise<number> {
   const running = findRunning(options, io);
-  return typeof running === 'number' ? running : operateOn(running, path, io, describe);
+  return typeof running === 'number' ? running : operateOn(running, path, options, io, describe);
 }
 
 export async function operateOn(
   running: Running,
   path: string,
+  { json: isJson }: Pick<OperateOptions, 'json'>,
   io: CliIo,
   describe: (body: unknown) => string | undefined,
 ): Promise<number> {
@@ -30,7 +36,7 @@ export async function operateOn(
   if (typeof answer === 'number') return answer;
   const text = answer.status === 200 ? describe(answer.body) : undefined;
   if (text === undefined) return reportFailure(answer, io);
-  io.stdout(text);
+  io.stdout(isJson === true ? asJson(answer.body) : text);
   return EXIT.ok;
 }
 
@@ -43,6 +49,11 @@ export async function requestWithToken(
   const token = await tokenFor(running, io);
   if (token === undefined) return EXIT.usage;
   return (await request(running, { ...sent, token }, io)) ?? EXIT.failure;
+}
+
+/** The documents of the admin API have their version. */
+export function asJson(body: unknown): string {
+  return `${JSON.stringify(body, null, 2)}\n`;
 }
 
 /** Prints the answer's own error. */

@@ -86,7 +86,15 @@ const cluster = z.strictObject({
     .describe('Names and directories that contact points come from, with their last result. Absent: none.'),
 });
 
+const place = z
+  .strictObject({
+    sign: z.enum(['routed', 'eligible', 'idle', 'warning', 'bad']),
+    word: z.string().describe('is a replica'),
+  })
+  .describe('The place of the member in this pool, for people. idle: out of it, and no fault.');
+
 const standing = z.strictObject({
+  place,
   standing: z.enum(['open', 'keep', 'leave']),
   cause: z
     .string()
@@ -106,6 +114,10 @@ const memberStatus = z.strictObject({
   postgres: z.string().nullable(),
   origin: z.enum(['configured', 'discovered']),
   role: z.string().nullable().describe('From its newest answer.'),
+  role_text: z
+    .string()
+    .nullable()
+    .describe('For people: was primary, of a member that does not answer and is eligible nowhere.'),
   state: z.string().nullable(),
   timeline: z.number().nullable(),
   lag_bytes: z
@@ -239,6 +251,14 @@ const openFiles = z.strictObject({
   most_sessions: count.describe('Over all workers: client.max_sessions, or fewer if the limit requires it.'),
 });
 
+const notice = z.strictObject({
+  level: z.enum(['danger', 'warning']),
+  about: z.string().describe('In one to three words: paused'),
+  text: z.string().describe('One sentence or two.'),
+  pool: z.string().exactOptional().describe('Absent: it is about the cluster, or about this Pointsman.'),
+  command: z.string().exactOptional().describe('The command that shows more, or that ends it. Absent: none.'),
+});
+
 export const statusDocument = z.strictObject({
   version: z.string(),
   time: time.describe('Of this answer.'),
@@ -247,6 +267,7 @@ export const statusDocument = z.strictObject({
   ready: z.boolean(),
   not_ready_because: z.string().exactOptional().describe('Absent when ready.'),
   config: configurationStatus,
+  notices: list(notice).describe('All that needs attention, the worst first. Empty: nothing does.'),
   cluster,
   members: list(memberStatus),
   refused_members: list(refusedMember).describe(
@@ -281,6 +302,8 @@ export type StatusDocument = z.infer<typeof statusDocument>;
 export type MemberStatusDocument = z.infer<typeof memberStatus>;
 export type PoolStatusDocument = z.infer<typeof poolStatus>;
 export type PoolDocument = z.infer<typeof poolDocument>;
+export type NoticeDocument = z.infer<typeof notice>;
+export type PlaceDocument = z.infer<typeof place>;
 export type StandingDocument = z.infer<typeof standing>;
 export type RouteDocument = z.infer<typeof route>;
 export type TargetDocument = z.infer<typeof target>;

@@ -47,7 +47,7 @@ export async function drain(member: string, options: DrainOptions, io: CliIo): P
     const confirmed = await confirm({ question: `${warning}. Drain it?`, yes: options.yes }, io);
     if (confirmed !== 'confirmed') return confirmed;
   }
-  const code = await operateOn(running, `/members/${encodeURIComponent(member)}/drain`, io, (body) => {
+  const code = await operateOn(running, `/members/${encodeURIComponent(member)}/drain`, {}, io, (body) => {
     const text = changedText(body);
     return text && `${text}${remainText(member, status)}\n`;
   });

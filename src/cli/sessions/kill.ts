@@ -65,7 +65,7 @@ async function find(ids: readonly string[], running: Running, io: CliIo): Promis
 async function end(live: readonly Session[], before: number, running: Running, io: CliIo): Promise<number> {
   let code = before;
   for (const { id } of live) {
-    const ended = await operateOn(running, `/sessions/${id}/kill`, io, killedText);
+    const ended = await operateOn(running, `/sessions/${id}/kill`, {}, io, killedText);
     if (ended !== EXIT.ok) code = ended;
   }
   return code;

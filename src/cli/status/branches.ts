@@ -14,15 +14,6 @@ export function branchesText({ branches }: Status, paint: Paint): string {
   return `${paint('strong', 'branches')}  ${facts.join(', ')}\n`;
 }
 
-/** Undefined: the list can be read, or none is configured. */
-export function branchTrouble({ branches }: Status): string | undefined {
-  if (branches === undefined || branches.failing === null) return undefined;
-  const { why, for_seconds: seconds } = branches.failing;
-  const rest =
-    branches.age_seconds === null ? 'clients that ask for a branch are refused' : 'the last list stays in use';
-  return `cannot be read for ${ageText(seconds)}: ${shown(why)}; ${rest}`;
-}
-
 /** That of the configuration never grows old. */
 function ageOf({ source, age_seconds: age }: List): readonly string[] {
   if (source === 'static') return [];

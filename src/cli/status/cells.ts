@@ -1,5 +1,6 @@
 // The words and signs of a member's place in a pool, of a route, and of ages. A colour only repeats them. Pure.
 import { durationText } from '../../core/describe.ts';
+import { shown } from '../../model/printable.ts';
 import type { Paint, Style } from '../terminal/colour.ts';
 import type { Status, StatusMember, StatusPool } from './document.ts';
 
@@ -10,37 +11,26 @@ export interface Place {
   readonly style: Style;
 }
 
-const WORDS: ReadonlyMap<string, string> = new Map([
-  ['operator', 'drained'],
-  ['dead', 'down'],
-  ['fallback_over', 'fallback'],
-]);
-/** No fault of the member: the pool is for other ones. */
-const QUIET: ReadonlySet<string> = new Set([
-  'not_primary',
-  'fallback_over',
-  'not_synchronous',
-  'not_asynchronous',
-  'not_in_quorum',
-  'not_leader',
-  'not_standby_leader',
-]);
+type Sign = Status['members'][number]['pools'][string]['place']['sign'];
 
+const SIGNS: Readonly<Record<Sign, Omit<Place, 'word'>>> = {
+  routed: { sign: '●', style: 'good' },
+  eligible: { sign: '○', style: 'good' },
+  idle: { sign: '–', style: 'faint' },
+  warning: { sign: '◐', style: 'warn' },
+  bad: { sign: '✗', style: 'bad' },
+};
+
+/** Undefined: the pool does not know the member. */
 export function placeIn({ name, route }: StatusPool, member: StatusMember): Place | undefined {
-  const own = member.pools[name];
-  if (own === undefined) return undefined;
-  const isTarget = route.kind === 'open' && route.members.some((target) => target.name === member.name);
-  if (isTarget && route.fallback !== null) return { sign: '●', word: 'fallback', style: 'warn' };
-  if (isTarget) return { sign: '●', word: 'routed', style: route.lagging === undefined ? 'good' : 'warn' };
-  if (own.standing === 'open') return { sign: '○', word: 'eligible', style: 'good' };
-  if (own.standing === 'keep') return { sign: '◐', word: 'no new', style: 'warn' };
-  const cause = own.cause ?? 'excluded';
-  const word = WORDS.get(cause) ?? cause.replaceAll('_', ' ');
-  if (QUIET.has(cause)) return { sign: cause === 'fallback_over' ? '○' : '–', word, style: 'faint' };
-  return { sign: '✗', word, style: cause === 'operator' ? 'warn' : 'bad' };
+  const place = member.pools[name]?.place;
+  if (place === undefined) return undefined;
+  const isDegraded = route.kind === 'open' && (route.fallback !== null || route.lagging !== undefined);
+  const { sign, style } = SIGNS[place.sign];
+  return { sign, word: shown(place.word), style: place.sign === 'routed' && isDegraded ? 'warn' : style };
 }
 
-export const LEGEND = '● routed  ○ fallback or eligible  ◐ no new sessions  – not primary  ✗ excluded';
+export const LEGEND = '● routed  ○ eligible  – in no use  ◐ limited  ✗ a fault';
 
 export function routeText({ route, why }: StatusPool, paint: Paint): string {
   if (route.kind === 'closed') return paint('bad', `✗ ${why}`);

@@ -8,7 +8,19 @@ import { request } from '../request.ts';
 import { findRunning } from '../running.ts';
 import type { Running, RunningOptions } from '../running.ts';
 
+const place = z.object({ sign: z.enum(['routed', 'eligible', 'idle', 'warning', 'bad']), word: z.string() });
+
+const notice = z.looseObject({
+  level: z.enum(['danger', 'warning']),
+  about: z.string(),
+  text: z.string(),
+  pool: z.string().optional(),
+  command: z.string().optional(),
+});
+
 const standing = z.looseObject({
+  /** An older Pointsman has none. */
+  place: place.default({ sign: 'idle', word: '?' }),
   standing: z.enum(['open', 'keep', 'leave']),
   cause: z.string().optional(),
   why: z.string(),
@@ -17,6 +29,7 @@ const standing = z.looseObject({
 const member = z.looseObject({
   name: z.string(),
   role: z.string().nullable(),
+  role_text: z.string().nullish(),
   state: z.string().nullable(),
   timeline: z.number().nullable(),
   lag_bytes: z.number().nullish(),
@@ -67,13 +80,11 @@ const branches = z.looseObject({
 
 export const statusDocument = z.looseObject({
   uptime_seconds: z.number(),
-  not_ready_because: z.string().optional(),
+  notices: z.array(notice).default([]),
   cluster: z.looseObject({
     scope: z.string().nullable(),
     timeline: z.number().nullable(),
     drained: z.array(z.string()),
-    refused_primaries: z.array(z.looseObject({ member: z.string(), why: z.string() })).default([]),
-    scheduled_switchover: z.looseObject({ in_seconds: z.number(), from: z.string() }).nullable(),
   }),
   members: z.array(member),
   refused_members: z.array(z.looseObject({ name: z.string(), why: z.string() })).default([]),
@@ -126,5 +137,6 @@ export function ofPool(status: Status, name: string | undefined): Status {
     return { ...one, pools: own === undefined ? {} : { [name]: own } };
   });
   const { branches: _, ...rest } = status;
-  return { ...rest, members, pools: status.pools.filter((one) => one.name === name) };
+  const notices = status.notices.filter(({ pool = name }) => pool === name);
+  return { ...rest, notices, members, pools: status.pools.filter((one) => one.name === name) };
 }

@@ -1,6 +1,5 @@
 // Where each pool routes, and the evidence for each member's place in it. The sentences come from /status; clients and
 // the log get the same ones. Pure.
-import { standingText } from '../../core/describe.ts';
 import { shown } from '../../model/printable.ts';
 import type { Paint, Style } from '../terminal/colour.ts';
 import { tableText } from '../terminal/table.ts';
@@ -17,10 +16,9 @@ export function evidenceText(status: Status, options: Pick<ScreenOptions, 'paint
 function poolText(pool: StatusPool, status: Status, { paint, width }: Pick<ScreenOptions, 'paint' | 'width'>): string {
   const rows = status.members.flatMap((member) => {
     const own = member.pools[pool.name];
-    const style = placeIn(pool, member)?.style ?? 'faint';
-    return own === undefined
-      ? []
-      : [[`  ${shown(member.name)}`, paint(style, standingText(own.standing, own.cause)), own.why]];
+    const place = placeIn(pool, member);
+    if (own === undefined || place === undefined) return [];
+    return [[`  ${shown(member.name)}`, paint(place.style, place.word), own.why]];
   });
   const waiting = waitingIn(pool) === 0 ? '' : paint('warn', `; ${waitingText(pool, status)}`);
   const heading = `${paint('strong', `pool ${pool.name}`)} (${pool.check}): ${routePainted(pool, paint)}${waiting}\n`;

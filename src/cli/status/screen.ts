@@ -2,11 +2,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import { durationText } from '../../core/describe.ts';
 import { sizeText } from '../../model/check.ts';
-import { shown } from '../../model/printable.ts';
+import { onOneLine, shown } from '../../model/printable.ts';
 import type { Paint } from '../terminal/colour.ts';
 import { tableText } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
-import { branchesText, branchTrouble } from './branches.ts';
+import { branchesText } from './branches.ts';
 import { ageText, LEGEND, movingText, placeIn, routeText, sessionsIn, waitingIn, waitingText } from './cells.ts';
 import type { Status, StatusMember, StatusPool } from './document.ts';
 import { operationText } from './operations.ts';
@@ -33,11 +33,12 @@ const GAP = 2;
 
 export function heading({ cluster, members, uptime_seconds: uptime }: Status, options: ScreenOptions): string {
   const { paint, width, from } = options;
-  const primaries = members.filter(isPrimary).map(({ name }) => shown(name));
+  const primaries = members.filter((member) => roleOf(member) === 'primary').map(({ name }) => shown(name));
+  const none = cluster.timeline === null ? 'no primary seen yet' : 'no primary';
   const left = [
     `cluster ${shown(cluster.scope ?? 'unknown')}`,
-    cluster.timeline === null ? 'no primary seen yet' : `timeline ${cluster.timeline}`,
-    primaries.length === 0 ? 'no primary' : `primary ${primaries.join(' and ')}`,
+    ...(cluster.timeline === null ? [] : [`timeline ${cluster.timeline}`]),
+    primaries.length === 0 ? none : `primary ${primaries.join(' and ')}`,
   ].join('  ');
   const right = `seen by ${from}, up ${durationText(Math.round(uptime) * 1000)}`;
   const space = width - left.length - right.length;
@@ -45,10 +46,9 @@ export function heading({ cluster, members, uptime_seconds: uptime }: Status, op
   return `${paint('strong', left)}${between}${paint('faint', right)}\n`;
 }
 
-/** Now: a member that does not answer is one only while another member vouches for it. */
-function isPrimary({ role, failing, pools }: StatusMember): boolean {
-  const isEligible = Object.values(pools).some(({ standing }) => standing === 'open');
-  return role === 'primary' && (failing === undefined || isEligible);
+/** `was primary`: of a member that does not answer any more. An older Pointsman has the bare role alone. */
+function roleOf({ role_text: text, role }: StatusMember): string | null {
+  return text ?? role;
 }
 
 /** With words if they fit, else with signs and a legend; pools that still do not fit have a table of their own. */
@@ -110,8 +110,9 @@ function factsOf(pools: readonly StatusPool[], paint: Paint): readonly Fact[] {
   ];
 }
 
-function roleText({ role, state }: StatusMember): string {
-  const known = shown(role ?? '?');
+function roleText(member: StatusMember): string {
+  const { state } = member;
+  const known = shown(roleOf(member) ?? '?');
   return state === null || state === 'running' ? known : `${known}, ${shown(state)}`;
 }
 
@@ -153,30 +154,15 @@ export function waitingLines(status: Status, { paint }: Pick<ScreenOptions, 'pai
     .join('');
 }
 
-/** The notices of things that need attention. Empty: there are none. */
-export function noticesText(status: Status, { paint, width, operations = [] }: ScreenOptions): string {
-  const { cluster, not_ready_because: notReady } = status;
-  const { scheduled_switchover: switchover } = cluster;
-  const branches = branchTrouble(status);
+/** All that needs attention, as the status page has it, and the operations that run. Empty: there is none. */
+export function noticesText({ notices }: Status, { paint, width, operations = [] }: ScreenOptions): string {
   const rows = [
-    ...(notReady === undefined ? [] : [[paint('bad', 'not ready'), notReady]]),
-    ...cluster.refused_primaries.map(({ member, why }) => [
-      paint('bad', 'primary refused'),
-      `${shown(member)} ${why} (see pointsman accept)`,
+    ...notices.map(({ level, about, text, command }) => [
+      paint(level === 'danger' ? 'bad' : 'warn', shown(about)),
+      `${onOneLine(text)}${command === undefined ? '' : ` (${command})`}`,
     ]),
-    ...status.refused_members.map(({ name, why }) => [paint('bad', 'not used'), `${shown(name)}: ${why}`]),
-    ...(branches === undefined ? [] : [[paint('warn', 'branch list'), branches]]),
-    ...cluster.drained.map((name) => [paint('warn', 'drained'), drainedText(name, status)]),
     ...operations.map((operation) => [paint('warn', shown(operation.kind)), operationText(operation)]),
-    ...(switchover === null
-      ? []
-      : [['switchover', `from ${shown(switchover.from)}, scheduled in ${ageText(switchover.in_seconds)}`]]),
   ];
-  return tableText([{ title: '' }, { title: '', wraps: true }], rows, width);
-}
-
-function drainedText(name: string, { members }: Status): string {
-  const drained = members.find((member) => member.name === name)?.drained;
-  const since = drained === undefined ? ', not a member now' : ` for ${ageText(drained.for_seconds)}`;
-  return `${shown(name)}${since} (pointsman resume ${shown(name)})`;
+  if (rows.length === 0) return '';
+  return `${paint('strong', 'ATTENTION')}\n${tableText([{ title: '' }, { title: '', wraps: true }], rows, width)}`;
 }

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { MemberStatusDocument, PoolStatusDocument, StatusDocument } from '../../admin/schema/status.ts';
 import { MOST_MEMBERS } from '../view/routes.ts';
-import { evidenceOf, placeIn, roleOf, signOf } from '../view/standing.ts';
+import { evidenceOf, placeIn, signOf } from '../view/standing.ts';
 import { countText, numberText, shortened, sizeText } from '../view/words.ts';
 import { Changing } from './changing.tsx';
 import { MemberReasons } from './member-reasons.tsx';
@@ -155,7 +155,7 @@ function Row({ member, pools, isOpen, columns, toggle }: RowProps): JSX.Element 
           </button>
         </th>
         <td role="cell" data-title="Role">
-          <Changing value={roleOf(pools, member) ?? '–'} />
+          <Changing value={member.role_text ?? '–'} />
         </td>
         <td role="cell" data-title="State">
           {state ?? '–'}

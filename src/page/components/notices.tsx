@@ -1,12 +1,12 @@
 // All that needs attention, and for screen readers each change of the primary.
 import type { JSX } from 'preact';
 import type { StatusDocument } from '../../admin/schema/status.ts';
-import { announcement, noticesOf } from '../view/headline.ts';
+import { announcement } from '../view/headline.ts';
 import { Panel } from './panel.tsx';
 import { Sign } from './sign.tsx';
 
 export function Notices({ status }: { readonly status: StatusDocument }): JSX.Element {
-  const notices = noticesOf(status);
+  const { notices } = status;
   return (
     <Panel title="Attention" place="attention">
       <p class="unseen" role="status">

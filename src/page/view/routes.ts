@@ -1,6 +1,6 @@
 // The content of the picture: which pool has which track to which member. Places are view/layout.ts.
 import type { MemberStatusDocument, PoolStatusDocument, StatusDocument } from '../../admin/schema/status.ts';
-import { isTarget, placeIn, roleOf, signOf } from './standing.ts';
+import { isTarget, placeIn, signOf } from './standing.ts';
 import type { Sign } from './standing.ts';
 
 /**
@@ -108,7 +108,7 @@ function memberNode(
   const sum = (some: readonly Track[]): number => some.reduce((total, { sessions }) => total + sessions, 0);
   return {
     name: member.name,
-    role: roleOf(pools, member) ?? 'unknown role',
+    role: member.role_text ?? 'unknown role',
     sign: signOf(pools, member),
     isPrimary: pools.some((pool) => pool.exclusive && isTarget(pool, member.name)),
     lagBytes: member.lag_bytes,

@@ -4,6 +4,8 @@ import type { Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../../src/admin/endpoints/operations.ts';
 import type { Token } from '../../../src/admin/permission.ts';
+import { noticesOf } from '../../../src/admin/notices.ts';
+import type { StatusDocument } from '../../../src/admin/schema/status.ts';
 import { createAdmin } from '../../../src/admin/server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
 import { runCli } from '../../../src/cli/program.ts';
@@ -48,6 +50,12 @@ const LOWER = { member: 'pg-1', refused_for: 'timeline', shown: 'timeline 5', ex
 const WHY = 'claims to be primary with timeline 5, but timeline 6 was seen before';
 
 let status = STATUS;
+
+function changed(own: Partial<StatusDocument>): StatusDocument {
+  const document = { ...STATUS, ...own };
+  return { ...document, notices: noticesOf(document) };
+}
+
 const closing: (() => Promise<unknown> | void)[] = [];
 afterEach(async () => {
   status = STATUS;
@@ -112,17 +120,21 @@ describe('explain', () => {
     const address = await serve();
     const { code, out, err } = await cli(['explain'], `{ address: ${address} }`);
     expect(out.split('\n')).toEqual([
-      `cluster lab, timeline 1, status from ${address}, up for 6 s`,
+      expect.stringMatching(new RegExp(`^cluster lab {2}timeline 1 {2}no primary +seen by ${address}, up 6 s$`)),
       '',
       'pool write (/primary): no eligible member, clients wait',
-      '  pg-1       closed to new sessions  no answer for 5 s: no answer within 800 ms; ' +
+      '  pg-1       no new sessions  no answer for 5 s: no answer within 800 ms; ' +
         'last passed /primary 6 s ago; no new sessions after 5 s; existing ones close after 15 s',
-      '  replica-2  not primary             is a replica; answered 200 to /replica?lag=16MB 500 ms ago',
+      '  replica-2  is a replica     is a replica; answered 200 to /replica?lag=16MB 500 ms ago',
       '',
       'pool read (/replica?lag=16MB): open on replica-2',
-      '  pg-1       closed to new sessions  serves an exclusive pool: pool write; answered 200 to /primary 6 s ago',
-      '  replica-2  eligible                answered 200 to /replica?lag=16MB 500 ms ago; ' +
+      '  pg-1       no new sessions  serves an exclusive pool: pool write; answered 200 to /primary 6 s ago',
+      '  replica-2  routed           answered 200 to /replica?lag=16MB 500 ms ago; ' +
         'estimated lag 0 B (limit 16 MB)',
+      '',
+      'ATTENTION',
+      'no route   Pool write: no eligible member, clients wait.',
+      'no answer  No answer: pg-1.',
       '',
     ]);
     expect([code, err]).toEqual([0, '']);
@@ -154,47 +166,32 @@ describe('explain', () => {
       { name: 'pg-3', reason: 'postgres_port' as const, why },
       { name: 'replica-4', reason: 'unreadable' as const, why: '/cluster has no API URL for it' },
     ];
-    status = { ...STATUS, refused_members: refused };
+    status = changed({ refused_members: refused });
     const address = await serve();
     for (const pool of [[], ['--pool', 'read']]) {
       const { out } = await cli(['explain', '--admin', address, ...pool]);
       expect(out).toMatch(
-        /\n\nnot used:\n {2}pg-3 {7}PostgreSQL port 5433 .*\n {2}replica-4 {2}\/cluster has no API URL for it\n$/,
+        /\n\nnot used:\n {2}pg-3 {7}PostgreSQL port 5433 .*\n {2}replica-4 {2}\/cluster has no API URL for it\n\n/,
       );
     }
     const { out } = await cli(['explain', '--json', '--admin', address]);
     expect(JSON.parse(out)).toMatchObject({ refused_members: refused });
   });
 
-  test('above the pools the facts that concern all pools', async () => {
-    status = {
-      ...STATUS,
-      uptime_seconds: 400_000,
-      not_ready_because: 'shutting down',
-      cluster: {
-        ...STATUS.cluster,
-        drained: ['pg-1', 'pg-7'],
-        scheduled_switchover: { in_seconds: 5400, from: 'pg-1' },
-      },
-    };
-    const address = await serve();
-    const { out } = await cli(['explain', '--admin', address]);
-    expect(out.split('\n').slice(0, 5)).toEqual([
-      `cluster lab, timeline 1, status from ${address}, up for 4.6 d`,
-      'not ready: shutting down',
-      'drained by the operator: pg-1, pg-7',
-      'switchover from pg-1 scheduled in 90 min',
-      '',
-    ]);
-  });
-
   test('--json: this part of the status document', async () => {
     const address = await serve();
     const all = await cli(['explain', '--json', '--admin', address]);
-    expect(JSON.parse(all.out)).toEqual({ pools: STATUS.pools, refused_members: [], members: STATUS.members });
+    const { pools, members: known, notices } = STATUS;
+    expect(JSON.parse(all.out)).toEqual({ api_version: 1, pools, refused_members: [], members: known, notices });
     const { out } = await cli(['explain', '--json', '--pool', 'read', '--admin', address]);
     const members = STATUS.members.map((member) => ({ ...member, pools: { read: member.pools['read'] } }));
-    expect(JSON.parse(out)).toEqual({ pools: [STATUS.pools[1]], refused_members: [], members });
+    expect(JSON.parse(out)).toEqual({
+      api_version: 1,
+      pools: [STATUS.pools[1]],
+      refused_members: [],
+      members,
+      notices: notices.filter(({ pool }) => pool !== 'write'),
+    });
   });
 
   test('an unknown pool: the known ones, exit code 2', async () => {
@@ -278,16 +275,16 @@ describe('operations', () => {
   test('accept alone lists the refused primaries and their remedies, and changes nothing', async () => {
     const address = await serve();
     const nothing = await cli(['accept', '--admin', address]);
-    expect(nothing).toEqual({ code: 1, out: '', err: 'pointsman: nothing to accept: no primary is refused\n' });
+    expect(nothing).toEqual({ code: 0, out: 'no primary is refused\n', err: '' });
     const refused = { ...LOWER, why: WHY, for_seconds: 40, ends_by: ['A', 'B'] };
-    status = { ...STATUS, cluster: { ...STATUS.cluster, refused_primaries: [refused] } };
+    status = changed({ cluster: { ...STATUS.cluster, refused_primaries: [refused] } });
     const shown = await cli(['accept', '--admin', address]);
     expect(shown).toEqual({
       code: 0,
       err: '',
       out: `pg-1  ${WHY} (for 40 s)\n      ends with A\n      ends with B\n`,
     });
-    expect((await cli(['explain', '--admin', address])).out).toContain(`refused: pg-1 ${WHY} (see pointsman accept)\n`);
+    expect((await cli(['explain', '--admin', address])).out).toContain(`pg-1 is refused as primary: it ${WHY}.`);
     expect(asked).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 // `pointsman status` against an admin server on a real socket: its output and its exit code.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { noticesOf } from '../../../src/admin/notices.ts';
 import { createAdmin } from '../../../src/admin/server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
 import type { StatusDocument } from '../../../src/admin/schema/status.ts';
@@ -69,10 +70,40 @@ describe('status', () => {
     expect(out).not.toContain('write');
   });
 
+  test.each(['status', 'explain', 'top --count 1 --interval 100ms'])(
+    '%s: all that needs attention',
+    async (command) => {
+      const facts = {
+        ...SERVING,
+        not_ready_because: 'shutting down',
+        cluster: {
+          ...SERVING.cluster,
+          drained: ['pg-2', 'pg-7'],
+          scheduled_switchover: { in_seconds: 5400, from: 'pg-1' },
+        },
+        members: SERVING.members.map((member) => ({
+          ...member,
+          paused: true,
+          pending_restart: member.name === 'pg-1',
+        })),
+      };
+      status = { ...facts, notices: noticesOf(facts) };
+      const { out } = await cli(command.split(' '), { COLUMNS: '200' });
+      expect(out.split('ATTENTION\n')[1]?.split('\n').slice(0, 6)).toEqual([
+        'not ready        Not ready: shutting down.',
+        'switchover       A switchover away from pg-1 is scheduled in 90 min.',
+        'drained          Drained by the operator: pg-2. (pointsman resume pg-2)',
+        'drained          Drained by the operator: pg-7, which is no member now. (pointsman resume pg-7)',
+        'pending restart  A restart is pending: pg-1. (pointsman cluster restart --role any --pending)',
+        'paused           Cluster paused: automatic failover is off. (pointsman cluster resume)',
+      ]);
+    },
+  );
+
   test('--why adds the evidence', async () => {
     const { out } = await cli(['status', '--why'], { COLUMNS: '200' });
     expect(out).toContain(
-      '\npool write (/primary): open on pg-1\n  pg-1  eligible     answered 200 to /primary 300 ms ago',
+      '\npool write (/primary): open on pg-1\n  pg-1  routed        answered 200 to /primary 300 ms ago',
     );
   });
 

@@ -27,15 +27,20 @@ function pretending(version: string): string {
   return `data:text/javascript,Object.defineProperty(process,"version",{value:"${version}"})`;
 }
 
-test.each(['v20.20.2', 'v24.11.9', 'v12.22.0'])('Node %s is refused in one sentence', async (version) => {
-  const said = `pointsman needs Node 24.12 or newer; this is ${version}\n`;
-  for (const command of ['run', 'check', '--version']) {
-    expect(await runWith(process.execPath, '--import', pretending(version), build.main, command)).toEqual({
-      code: 1,
-      said,
-    });
-  }
-});
+test.each(['v20.20.2', 'v24.11.9', 'v12.22.0'])(
+  'Node %s is refused, with the way to the right one',
+  async (version) => {
+    const said =
+      `pointsman needs Node 24.12 or newer; this is ${version}\n` +
+      'In a clone of the repository, npx node uses the Node that npm ci installed: npx node dist/main.js\n';
+    for (const command of ['run', 'check', '--version']) {
+      expect(await runWith(process.execPath, '--import', pretending(version), build.main, command)).toEqual({
+        code: 1,
+        said,
+      });
+    }
+  },
+);
 
 test.each(['v24.12.0', 'v25.0.0', 'v100.1.0'])('Node %s is accepted', async (version) => {
   expect(await runWith(process.execPath, '--import', pretending(version), build.main, 'version')).toEqual({

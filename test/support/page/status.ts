@@ -22,13 +22,15 @@ export function memberOf(
   pools: readonly string[],
   own: Partial<MemberStatusDocument> = {},
 ): MemberStatusDocument {
-  const standing = { standing: 'leave', cause: 'not_primary', why: 'is a replica', weight: 1, zone: null, far: false };
+  const place = { sign: 'idle' as const, word: 'is a replica' };
+  const standing = { place, cause: 'not_primary', why: 'is a replica', weight: 1, zone: null, far: false };
   return {
     name,
     api: 'http://127.0.0.1:8008',
     postgres: '127.0.0.1:5432',
     origin: 'discovered',
     role: 'replica',
+    role_text: 'replica',
     state: 'streaming',
     timeline: 1,
     lag_bytes: 0,
@@ -58,6 +60,7 @@ export function statusOf(own: Partial<StatusDocument>): StatusDocument {
       drained: [],
       scheduled_switchover: null,
     },
+    notices: [],
     members: [],
     refused_members: [],
     pools: [],

@@ -61,6 +61,8 @@ const COUNTS: PoolCounts = {
   toClientBytes: 20,
 };
 
+const ROUTED = { place: { sign: 'routed', word: 'routed' }, standing: 'open' };
+
 test('the document lists the workers if there are any', () => {
   const worker = { number: 1, restarts: 2, sessions: 3, cpuSeconds: 1.23456, residentBytes: 5e7 };
   const workers = [
@@ -110,7 +112,7 @@ describe('status', () => {
   });
 
   test('the cluster and the program', () => {
-    const { members: _, pools: __, ...rest } = statusOf(both);
+    const { members: _, pools: __, notices: ___, ...rest } = statusOf(both);
     expect(rest).toEqual({
       refused_members: [],
       version: '1.2.3',
@@ -185,6 +187,7 @@ describe('status', () => {
         postgres: 'pg-1:5432',
         origin: 'configured',
         role: 'primary',
+        role_text: 'primary',
         state: 'running',
         timeline: 1,
         paused: true,
@@ -194,8 +197,9 @@ describe('status', () => {
         lag_bytes: null,
         last_answer_age_seconds: 1,
         pools: {
-          write: { standing: 'open', ...whole, why: 'answered 200 to /primary 1 s ago; no rival on timeline 1' },
+          write: { ...ROUTED, ...whole, why: 'answered 200 to /primary 1 s ago; no rival on timeline 1' },
           read: {
+            place: { sign: 'eligible', word: 'fallback only' },
             standing: 'leave',
             ...whole,
             cause: 'fallback_over',
@@ -211,6 +215,7 @@ describe('status', () => {
         postgres: '[fd00::2]:5432',
         origin: 'discovered',
         role: 'replica',
+        role_text: 'replica',
         state: 'running',
         timeline: 1,
         paused: false,
@@ -221,13 +226,14 @@ describe('status', () => {
         last_answer_age_seconds: 0.5,
         pools: {
           write: {
+            place: { sign: 'idle', word: 'is a replica' },
             standing: 'leave',
             ...whole,
             cause: 'not_primary',
             why: 'is a replica; answered 200 to /replica?lag=16MB 500 ms ago',
           },
           read: {
-            standing: 'open',
+            ...ROUTED,
             ...whole,
             why: 'answered 200 to /replica?lag=16MB 500 ms ago; estimated lag 0 B (limit 16 MB)',
           },

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import type { StandingDocument } from '../../../src/admin/schema/status.ts';
 import { branchesInOrder, branchesText } from '../../../src/page/view/branches.ts';
-import { announcement, noticesOf, secondsAfter, titleOf } from '../../../src/page/view/headline.ts';
+import { announcement, secondsAfter, titleOf } from '../../../src/page/view/headline.ts';
 import { fillOf, limitsOf } from '../../../src/page/view/limits.ts';
 import { routesOf } from '../../../src/page/view/routes.ts';
-import { evidenceOf, placeIn, roleOf, signOf } from '../../../src/page/view/standing.ts';
+import { evidenceOf, placeIn, signOf } from '../../../src/page/view/standing.ts';
 import { ageText, numberText, shortened, sizeText } from '../../../src/page/view/words.ts';
 import { BRANCHES as BRANCH_LIST } from '../../support/values/console.ts';
 import { memberOf, poolOf, statusOf } from '../../support/page/status.ts';
@@ -27,7 +27,7 @@ const openOn = (...names: readonly string[]) => ({
 });
 
 function standing(own: Partial<StandingDocument>): StandingDocument {
-  return { standing: 'leave', why: '', weight: 1, zone: null, far: false, ...own };
+  return { place: { sign: 'idle', word: '' }, standing: 'leave', why: '', weight: 1, zone: null, far: false, ...own };
 }
 
 test.each([
@@ -53,37 +53,19 @@ test('sizes and numbers', () => {
   expect([7, 999, 5000, 1234567].map(numberText)).toEqual(['7', '999', '5\u202f000', '1\u202f234\u202f567']);
 });
 
-function place(own: Partial<StandingDocument>, more = {}) {
-  return placeIn(poolOf('read'), memberOf('pg-1', [], { pools: { read: standing(own) }, ...more }));
-}
-
 describe('the place of a member', () => {
-  test('a former primary is demoted until it has become a replica', () => {
-    expect(place({ cause: 'demoted' }, { role: 'demoted' })).toEqual({ sign: 'warning', word: 'demoted' });
-    expect(place({ cause: 'demoted' }, { role: 'replica' })).toEqual({ sign: 'idle', word: 'is a replica' });
-  });
+  const silent = memberOf('pg-1', ['read'], { failing: { for_seconds: 3, outcome: 'timeout' } });
 
-  test('by the route, then by standing and cause', () => {
-    const member = memberOf('pg-1', ['read']);
-    expect(placeIn(poolOf('read', { route: openOn('pg-1') }), member)).toEqual({ sign: 'routed', word: 'routed' });
-    const lent = { ...openOn('pg-1'), fallback: { pool: 'write', max_sessions: 100 } };
-    expect(placeIn(poolOf('read', { route: lent }), member).word).toBe('used as fallback');
-    expect(place({ standing: 'keep' })).toEqual({ sign: 'warning', word: 'no new sessions' });
-    expect(place({ standing: 'open' })).toEqual({ sign: 'idle', word: 'eligible' });
-    expect(place({ cause: 'lagging' })).toEqual({ sign: 'warning', word: 'lag too high' });
-    expect(place({ cause: 'not_synchronous' })).toEqual({ sign: 'idle', word: 'not synchronous' });
-    expect(place({ cause: 'old_timeline' })).toEqual({ sign: 'warning', word: 'old timeline' });
-    expect(place({ cause: 'dead' })).toEqual({ sign: 'bad', word: 'down' });
-    expect(place({ cause: 'not_primary' })).toEqual({ sign: 'idle', word: 'is a replica' });
-    expect(place({ cause: 'not_primary' }, { role: 'sync_standby' }).word).toBe('is a sync standby');
-    expect(place({ cause: 'a_new_cause' })).toEqual({ sign: 'idle', word: 'a new cause' });
+  test('as the document says it; a member that the pool does not know is not in it', () => {
+    expect(placeIn(poolOf('read'), silent)).toEqual({ sign: 'idle', word: 'is a replica' });
+    expect(placeIn(poolOf('write'), silent)).toEqual({ sign: 'idle', word: 'not in it' });
   });
 
   test('a member that does not answer is bad, unless a pool still routes to it', () => {
-    const silent = memberOf('pg-1', ['read'], { failing: { for_seconds: 3, outcome: 'timeout' } });
-    expect(placeIn(poolOf('read'), silent)).toEqual({ sign: 'bad', word: 'no answer' });
+    const place = { sign: 'routed', word: 'routed' } as const;
+    const routed = memberOf('pg-1', [], { ...silent, pools: { read: standing({ place }) } });
     expect(signOf([poolOf('read')], silent)).toBe('bad');
-    expect(signOf([poolOf('read', { route: openOn('pg-1') })], silent)).toBe('warning');
+    expect(signOf([poolOf('read')], routed)).toBe('warning');
   });
 
   test('drained is a warning', () => {
@@ -101,16 +83,6 @@ describe('the place of a member', () => {
     expect(evidenceOf(pools, member)).toBe('200 /replica?lag=16MB');
     expect(evidenceOf(pools, memberOf('pg-2', ['write', 'read']))).toBe('no answer yet');
   });
-});
-
-test('the role of a member that does not answer is its last one', () => {
-  const failing = { for_seconds: 3, outcome: 'refused' };
-  const write = poolOf('write', { exclusive: true, route: openOn('pg-1') });
-  const primary = memberOf('pg-1', ['write'], { role: 'primary' });
-  expect(roleOf([write], primary)).toBe('primary');
-  expect(roleOf([write], { ...primary, failing })).toBe('primary');
-  expect(roleOf([poolOf('write')], { ...primary, failing })).toBe('was primary');
-  expect(roleOf([write], { ...primary, role: null })).toBeUndefined();
 });
 
 describe('tracks', () => {
@@ -161,36 +133,14 @@ describe('the state of the cluster', () => {
     expect(secondsAfter('2026-01-01T00:00:00.000Z', '2026-01-01T00:01:30.500Z')).toBe(90.5);
     expect(secondsAfter('2026-01-01T00:00:01.000Z', '2026-01-01T00:00:00.000Z')).toBe(0);
   });
-
-  test('notices: none in health; else one sentence each', () => {
-    expect(noticesOf(statusOf({ pools: [write], members: [memberOf('pg-2', ['write'])] }))).toEqual([]);
-    const member = memberOf('pg-2', ['write'], { paused: true, pending_restart: true });
-    expect(noticesOf(statusOf({ pools: [held], members: [member] }))).toEqual([
-      { level: 'danger', text: 'Pool write: no eligible member, clients wait.' },
-      { level: 'warning', text: 'A restart is pending: pg-2.' },
-      { level: 'warning', text: 'The cluster is paused: it makes no failover by itself.' },
-    ]);
-    const silent = Array.from({ length: 7 }, (_, index) =>
-      memberOf(`pg-${index}`, [], { failing: { for_seconds: 1, outcome: 'timeout' } }),
-    );
-    expect(noticesOf(statusOf({ members: silent })).map(({ text }) => text)).toEqual([
-      'No answer: pg-0, pg-1, pg-2, pg-3, pg-4 and 2 more.',
-    ]);
-  });
 });
 
 const BRANCHES = { source: 'console', read_at: null, age_seconds: 4, branches: 12, failing: null } as const;
 
-test('branches: the state of the list, the sessions, and an outage of the list as a notice', () => {
+test('branches: the state of the list, and the sessions', () => {
   const sessions = { ...SESSIONS, by_state: { ...SESSIONS.by_state, relaying: 3, dialing: 1 }, by_member: {} };
   expect(branchesText({ ...BRANCHES, sessions })).toBe('12 branches, 3 sessions, 1 client waits');
   expect(branchesText({ ...BRANCHES, branches: 1, sessions: null })).toBe('1 branch, 0 sessions');
-  const failing = { failure: 'timeout', why: 'no answer within 5 s', for_seconds: 9 } as const;
-  const notices = (age: number | null) =>
-    noticesOf(statusOf({ branches: { ...BRANCHES, age_seconds: age, failing, sessions } })).map(({ text }) => text);
-  const why = 'The list of branches cannot be read: no answer within 5 s.';
-  expect(notices(4)).toContain(`${why} The last list stays in use.`);
-  expect(notices(null)).toContain(`${why} Clients that ask for a branch are refused.`);
 });
 
 test('branches in the order of their use: sessions, then those that can be reached, then the others', () => {

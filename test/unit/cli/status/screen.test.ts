@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { statusDocument } from '../../../../src/cli/status/document.ts';
+import { ofPool, statusDocument } from '../../../../src/cli/status/document.ts';
 import type { Status } from '../../../../src/cli/status/document.ts';
 import { statusScreen } from '../../../../src/cli/status/screen.ts';
 import { paintFor } from '../../../../src/cli/terminal/colour.ts';
@@ -10,11 +10,12 @@ import { paintFor } from '../../../../src/cli/terminal/colour.ts';
 const PLAIN = paintFor({ env: {} });
 const COLOUR = paintFor({ env: { FORCE_COLOR: '1' } });
 
-const OPEN = { standing: 'open', why: 'w' };
-const leaves = (cause: string) => ({ standing: 'leave', cause, why: 'w' });
+const OPEN = { place: { sign: 'routed', word: 'routed' }, standing: 'open', why: 'w' };
+const out = (sign: string, word: string) => ({ place: { sign, word }, standing: 'leave', cause: 'c', why: 'w' });
+const REPLICA = out('idle', 'is a replica');
 
 function aMember(name: string, facts: object = {}): object {
-  const pools = { write: leaves('not_primary'), read: OPEN };
+  const pools = { write: REPLICA, read: OPEN };
   const known = { role: 'replica', state: 'running', timeline: 4, last_answer_age_seconds: 0.52 };
   return { name, ...known, pools, ...facts };
 }
@@ -35,7 +36,7 @@ const counts = (byMember: object, holding = 0): object => ({
   to_client_bytes: 20,
 });
 
-const PRIMARY = aMember('pg-2', { role: 'primary', pools: { write: OPEN, read: leaves('fallback_over') } });
+const PRIMARY = aMember('pg-2', { role: 'primary', pools: { write: OPEN, read: out('eligible', 'fallback only') } });
 
 function aStatus(facts: object = {}, cluster: object = {}): Status {
   return statusDocument.parse({
@@ -68,28 +69,16 @@ describe('branches', () => {
     expect(text).toContain('\nbranches  12 branches (console), read 4.0 s ago, 3 sessions, 1 client waits\n');
     expect(screen(aStatus())).not.toContain('branches');
   });
-
-  test('a list that cannot be read is a notice: the last one stays in use', () => {
-    const failing = { why: 'no answer within 5 s', for_seconds: 120 };
-    const kept = screen(aStatus({ branches: { ...list, failing, sessions: null } }), 120);
-    expect(kept).toContain('branch list  cannot be read for 2 min: no answer within 5 s; the last list stays in use');
-    const none = screen(
-      aStatus({ branches: { ...list, branches: 1, age_seconds: null, failing, sessions: null } }),
-      120,
-    );
-    expect(none).toContain('branches  1 branch (console), no list yet, 0 sessions');
-    expect(none).toContain('no answer within 5 s; clients that ask for a branch are refused');
-  });
 });
 
 describe('a healthy cluster', () => {
   test('its members with a column for each pool, and the pools', () => {
     expect(screen(aStatus())).toBe(`cluster lab  timeline 4  primary pg-2         seen by 127.0.0.1:8432, up 2.1 min
 
-MEMBER  ROLE     TL  LAG  SESSIONS   SEEN  write          read
-pg-2    primary   4    –        13  0.5 s  ● routed       ○ fallback
-pg-1    replica   4    –        40  0.5 s  – not primary  ● routed
-pg-3    replica   4    –         0  0.5 s  – not primary  ● routed
+MEMBER  ROLE     TL  LAG  SESSIONS   SEEN  write           read
+pg-2    primary   4    –        13  0.5 s  ● routed        ○ fallback only
+pg-1    replica   4    –        40  0.5 s  – is a replica  ● routed
+pg-3    replica   4    –         0  0.5 s  – is a replica  ● routed
 
 POOL   ROUTE                 SESSIONS  WAITING
 write  ● open on pg-2              12        0
@@ -106,8 +95,7 @@ read   ● open on pg-1, pg-3        41        0
 
 test('the picture of README is this screen', () => {
   const README = new URL('../../../../README.md', import.meta.url);
-  const why = 'API port 8009 is not allowed: add 8009 to cluster.allow.ports';
-  const lagging = { pools: { write: leaves('not_primary'), read: leaves('lagging') }, lag_bytes: 33_764_147 };
+  const lagging = { pools: { write: REPLICA, read: out('warning', 'lag too high') }, lag_bytes: 33_764_147 };
   const picture = screen(
     aStatus(
       {
@@ -116,7 +104,7 @@ test('the picture of README is this screen', () => {
           aPool('write', ['pg-2'], { sessions: counts({ 'pg-2': 12 }) }),
           aPool('read', ['pg-1'], { sessions: counts({ 'pg-1': 40 }) }),
         ],
-        refused_members: [{ name: 'pg-4', why }],
+        notices: [{ level: 'warning', about: 'lag', text: 'Over the lag limit of pool read: pg-3.' }],
       },
       { scope: 'batman' },
     ),
@@ -128,14 +116,17 @@ describe('what is wrong', () => {
   test.each([
     [
       'a member that lags',
-      aMember('pg-1', { pools: { write: leaves('not_primary'), read: leaves('lagging') } }),
-      '✗ lagging',
+      aMember('pg-1', { pools: { write: REPLICA, read: out('warning', 'lag too high') } }),
+      '◐ lag too high',
     ],
-    ['one that need not be synchronous', aMember('pg-1', { pools: { read: leaves('not_synchronous') } }), '– not sync'],
-    ['a dead one', aMember('pg-1', { pools: { write: leaves('dead'), read: leaves('dead') } }), '✗ down    ✗ down'],
-    ['a drained one', aMember('pg-1', { pools: { read: leaves('operator') } }), '✗ drained'],
-    ['one tagged out', aMember('pg-1', { pools: { read: leaves('tagged_out') } }), '✗ tagged out'],
-    ['one that keeps its sessions', aMember('pg-1', { pools: { read: { standing: 'keep', why: 'w' } } }), '◐ no new'],
+    [
+      'a dead one',
+      aMember('pg-1', { pools: { write: out('bad', 'down'), read: out('bad', 'down') } }),
+      '✗ down    ✗ down',
+    ],
+    ['a drained one', aMember('pg-1', { pools: { read: out('warning', 'drained') } }), '◐ drained'],
+    ['one tagged out', aMember('pg-1', { pools: { read: out('idle', 'excluded by tag') } }), '– excluded by tag'],
+    ['one that does not answer', aMember('pg-1', { role: 'primary', role_text: 'was primary' }), 'was primary'],
     ['one that starts', aMember('pg-1', { state: 'starting' }), 'replica, starting'],
     [
       'one that never answered',
@@ -151,46 +142,35 @@ describe('what is wrong', () => {
   test('the pool is on its fallback', () => {
     const route = { kind: 'open', members: [{ name: 'pg-2' }], fallback: { pool: 'write', max_sessions: 100 } };
     const pool = aPool('read', [], { route, why: 'open on pg-2, fallback to pool write' });
-    const primary = aMember('pg-2', { pools: { read: OPEN } });
+    const primary = aMember('pg-2', {
+      pools: { read: { ...OPEN, place: { sign: 'routed', word: 'used as fallback' } } },
+    });
     expect(screen(aStatus({ members: [primary], pools: [pool] }))).toMatch(
-      /● fallback[^]*read {2}● open on pg-2, fallback to pool write/,
+      /● used as fallback[^]*read {2}● open on pg-2, fallback to pool write/,
     );
   });
 
   test('clients wait, and everything that needs attention is below', () => {
     const hold = { route: { kind: 'hold', cause: 'no_member' }, why: 'no eligible member, clients wait' };
-    const text = screen(
-      aStatus(
-        {
-          not_ready_because: 'shutting down',
-          pools: [aPool('write', [], { ...hold, sessions: counts({}, 3) })],
-          refused_members: [
-            { name: 'pg-4', reason: 'api_port', why: 'API port 8009 is not allowed: '.repeat(4).trim() },
-          ],
-          members: [aMember('pg-1', { drained: { for_seconds: 200 } })],
-        },
-        {
-          timeline: null,
-          drained: ['pg-1', 'pg-9'],
-          scheduled_switchover: { in_seconds: 5400, from: 'pg-2' },
-          refused_primaries: [{ member: 'pg-1', why: 'claims to be primary with timeline 3' }],
-        },
-      ),
-    );
-    expect(text).toContain('cluster lab  no primary seen yet  no primary');
+    const notices = [
+      { level: 'danger', about: 'no route', text: 'Pool write: no eligible member, clients wait.', pool: 'write' },
+      { level: 'warning', about: 'not used', text: `pg-4 is not used: ${'API port 8009 is not allowed: '.repeat(4)}.` },
+      { level: 'warning', about: 'drained', text: 'Drained by the operator: pg-1.', command: 'pointsman resume pg-1' },
+    ];
+    const pools = [aPool('write', [], { ...hold, sessions: counts({}, 3) })];
+    const text = screen(aStatus({ notices, pools, members: [aMember('pg-1')] }, { timeline: null }));
+    expect(text).toContain('cluster lab  no primary seen yet ');
     expect(text).toContain('write  ◐ no eligible member, clients wait         0        3\nwrite: 3 clients waiting\n');
-    expect(text.slice(text.indexOf('not ready'))).toBe(
-      `not ready        shutting down
-primary refused  pg-1 claims to be primary with timeline 3 (see pointsman
-                 accept)
-not used         pg-4: API port 8009 is not allowed: API port 8009 is not
-                 allowed: API port 8009 is not allowed: API port 8009 is not
-                 allowed:
-drained          pg-1 for 3.3 min (pointsman resume pg-1)
-drained          pg-9, not a member now (pointsman resume pg-9)
-switchover       from pg-2, scheduled in 90 min
+    expect(text.slice(text.indexOf('ATTENTION'))).toBe(
+      `ATTENTION
+no route  Pool write: no eligible member, clients wait.
+not used  pg-4 is not used: API port 8009 is not allowed: API port 8009 is not
+          allowed: API port 8009 is not allowed: API port 8009 is not allowed: .
+drained   Drained by the operator: pg-1. (pointsman resume pg-1)
 `,
     );
+    const ofRead = ofPool(aStatus({ notices }), 'read');
+    expect(ofRead.notices.map(({ about }) => about)).toEqual(['not used', 'drained']);
   });
 
   test('parked sessions have a line, and those at their login', () => {
@@ -231,10 +211,9 @@ switchover  phase drain, for 3.2 s (op-1)
     );
   });
 
-  test('a primary that does not answer is not the primary, unless another member vouches for it', () => {
-    const failing = { for_seconds: 2, outcome: 'no answer' };
-    const dead = aMember('pg-2', { role: 'primary', failing, pools: { write: leaves('dead') } });
-    const vouched = aMember('pg-2', { role: 'primary', failing, pools: { write: OPEN } });
+  test('a member that was the primary is not the primary', () => {
+    const dead = aMember('pg-2', { role: 'primary', role_text: 'was primary' });
+    const vouched = aMember('pg-2', { role: 'primary', role_text: 'primary' });
     expect(screen(aStatus({ members: [dead] }))).toMatch(/^cluster lab {2}timeline 4 {2}no primary /);
     expect(screen(aStatus({ members: [vouched] }))).toMatch(/^cluster lab {2}timeline 4 {2}primary pg-2 /);
   });
@@ -245,7 +224,7 @@ switchover  phase drain, for 3.2 s (op-1)
 });
 
 const big = (members: number, pools: readonly string[], name: (index: number) => string): Status => {
-  const places = Object.fromEntries(pools.map((pool) => [pool, leaves('not_primary')]));
+  const places = Object.fromEntries(pools.map((pool) => [pool, OPEN]));
   return aStatus({
     members: Array.from({ length: members }, (_, index) => aMember(name(index), { pools: places, state: 'starting' })),
     pools: pools.map((pool) =>
@@ -275,7 +254,7 @@ describe('80 columns', () => {
   test('without room for words there are signs and their legend', () => {
     const text = screen(big(10, ['write', 'read', 'reports', 'analytics'], (i) => `pg-${i + 1}`));
     expect(text).toMatch(/\npg-1 .* ● +● +● +●\n/);
-    expect(text).toContain('● routed  ○ fallback or eligible  ◐ no new sessions');
+    expect(text).toContain('● routed  ○ eligible  – in no use');
     expect(widest(text)).toBeLessThanOrEqual(80);
   });
 });

@@ -20,7 +20,7 @@ function look(at: number, accepted: number, facts: { readonly uptime?: number; r
           state: 'running',
           timeline: 4,
           last_answer_age_seconds: 0.5,
-          pools: { write: { standing: 'open', why: 'w' } },
+          pools: { write: { place: { sign: 'routed', word: 'routed' }, standing: 'open', why: 'w' } },
         },
       ],
       pools: [
