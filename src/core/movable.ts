@@ -21,6 +21,8 @@ export interface MoveFacts {
   readonly changedReading: readonly string[];
   /** The text of the unnamed statement, and the settings that say how it is read and have changed since. */
   readonly unsureUnnamed: { readonly text: string; readonly changedReading: readonly string[] } | undefined;
+  /** `moves.settings` names custom settings: with it, functions may compute names. */
+  readonly areSettingsListed: boolean;
   /** The role that logged in. */
   readonly loginRole: string;
 }
@@ -66,6 +68,9 @@ export function movability(facts: MoveFacts, state: CarriedState): Movability {
   if (state.temporarySlots > 0) return pinned('temporary_slots', String(state.temporarySlots));
   if (state.sessionUser !== asStored(facts.loginRole)) return pinned('session_authorization', state.sessionUser);
   if (state.privilegedSettings.length > 0) return pinned('privileged_settings', state.privilegedSettings.join(', '));
+  if (state.computedBy !== undefined && !facts.areSettingsListed) {
+    return pinned('hidden_state', `the function ${state.computedBy} computes names of settings`);
+  }
   if (state.prepared.length > MOST_STATEMENTS) return pinned('too_many_statements', String(state.prepared.length));
   const unclear = state.prepared.find((one) => isUnclear(one, state, facts));
   return unclear === undefined ? MOVABLE : pinned('unclear_statement', unclear.name);

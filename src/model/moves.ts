@@ -62,6 +62,15 @@ export const READING_SETTINGS = [
   'xmloption',
 ] as const;
 
+/** Custom settings that functions, row policies, views and the like of a database name. */
+export interface NamedSettings {
+  /** Another text after each change of these. Empty: nothing is known. */
+  readonly version: string;
+  readonly names: readonly string[];
+  /** Oids of the functions that compute names of settings. */
+  readonly computing: readonly string[];
+}
+
 /** A prepared statement of a session, as pg_prepared_statements has it. */
 export interface PreparedStatement {
   readonly name: string;
@@ -84,8 +93,10 @@ export interface CarriedState {
   readonly privilegedSettings: readonly string[];
   /** Custom settings with a value: pg_settings never lists them. */
   readonly custom: ReadonlyMap<string, string>;
-  /** Custom settings that functions and row policies of the database name. Undefined: they were not asked for. */
-  readonly namedSettings: readonly string[] | undefined;
+  /** Undefined: as the question had it. */
+  readonly namedSettings: NamedSettings | undefined;
+  /** A function that computes names of settings, and that the session may have called. Undefined: there is none. */
+  readonly computedBy: string | undefined;
   readonly prepared: readonly PreparedStatement[];
   /** Settings that say how literals are read, as `SHOW` writes them. */
   readonly reading: ReadonlyMap<string, string>;

@@ -2,8 +2,8 @@
 // role, and all that cannot be carried. The question must be answered under every setting of the session: no backslash,
 // every name and operator qualified, no array input, guards first. Its own transaction changes nothing.
 import { READING_SETTINGS } from '../model/moves.ts';
-import type { CarriedState } from '../model/moves.ts';
-import { namedSettingsSql } from './named-settings.ts';
+import type { CarriedState, NamedSettings } from '../model/moves.ts';
+import { CUSTOM_NAMES, NAMED_SETTINGS_VALUES, namedSettingsInput, namedSettingsSql } from './named-settings.ts';
 import {
   GUARD,
   LONGEST_DESCRIPTION,
@@ -26,8 +26,8 @@ export interface QuestionOptions {
   readonly serverMajor: number;
   /** Custom settings (`app.tenant`) whose values are wanted. Names of other settings are ignored. */
   readonly customNames: readonly string[];
-  /** The custom settings that functions and row policies name are wanted as well, and their names. */
-  readonly asksNamedSettings?: boolean;
+  /** As the last answer of this database had them: those are wanted as well. */
+  readonly named: NamedSettings;
   /** The text of the unnamed statement. Undefined: there is none. */
   readonly unnamedText?: string | undefined;
   /** A longer answer is not read. */
@@ -75,17 +75,13 @@ SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
 )::pg_catalog.text, 'UTF8'), 'base64')`;
 }
 
-/** The rest. Its one value is a JSON array of names, in base64. Its one column is as that of the settings. */
-function questionSql({ serverMajor, asksNamedSettings = false }: QuestionOptions): string {
-  const named = asksNamedSettings ? namedSettingsSql(serverMajor) : 'SELECT NULL::pg_catalog.text WHERE false';
-  return `/* pointsman */ WITH named(n) AS MATERIALIZED (
-  ${named}
-)
+/** The rest. Its one column is as that of the settings. */
+function questionSql({ serverMajor }: QuestionOptions): string {
+  return `/* pointsman */ WITH ${namedSettingsSql(serverMajor)}
 SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
-  'named', (SELECT COALESCE(pg_catalog.json_agg(n), '[]'::pg_catalog.json) FROM named HAVING ${asksNamedSettings}),
+  ${NAMED_SETTINGS_VALUES},
   'custom', (SELECT pg_catalog.json_object_agg(n, pg_catalog.current_setting(n, true)) FROM (
-    SELECT n FROM named UNION SELECT * FROM pg_catalog.json_array_elements_text(
-      pg_catalog.convert_from(pg_catalog.decode($1, 'base64'), 'UTF8')::pg_catalog.json)) AS c(n)
+    ${CUSTOM_NAMES}) AS c(n)
     WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_settings AS s
       WHERE pg_catalog.lower(s.name) OPERATOR(pg_catalog.=) pg_catalog.lower(n))),
   'prepared', (SELECT pg_catalog.json_agg(pg_catalog.json_build_array(p.name, p.statement,
@@ -144,14 +140,14 @@ export class SessionQuestion {
   }
 
   #asking(pipeline: Pipeline): Pipeline {
-    const { customNames, serverMajor } = this.#options;
+    const { customNames, named, serverMajor } = this.#options;
     const isHurried = this.#tries > 1;
     pipeline.guardBriefly(serverMajor, () =>
       isHurried ? this.#showLimits(pipeline) : this.#askSettings(pipeline, GUARD, TRANSACTION_SETTINGS),
     );
     if (isHurried) this.#askSettings(pipeline, 'settings', [...TRANSACTION_SETTINGS, ...timeLimits(serverMajor)]);
     return pipeline
-      .run('question', questionSql(this.#options), [asBase64(JSON.stringify(customNames))], ([answer]) => {
+      .run('question', questionSql(this.#options), [asBase64(namedSettingsInput(customNames, named))], ([answer]) => {
         this.#answer = answer ?? undefined;
       })
       .commit();

@@ -1,6 +1,6 @@
 // Reads the document in which a server tells the state of a session. Anything unexpected makes it unreadable: a state
 // that is not understood is not carried.
-import type { CarriedState, PreparedStatement } from '../model/moves.ts';
+import type { CarriedState, NamedSettings, PreparedStatement } from '../model/moves.ts';
 import { byteText } from './byte-text.ts';
 import { readWalReport } from './wal-report.ts';
 
@@ -33,7 +33,8 @@ function stateOf(fields: Fields, limits: ReadonlyMap<string, string>): CarriedSt
     settings: new Map([...fields.texts('settings'), ...limits]),
     privilegedSettings: fields.list('privileged').map(asText),
     custom: fields.texts('custom'),
-    namedSettings: fields.value('named') === null ? undefined : fields.list('named').map(asText),
+    namedSettings: namedOf(fields.value('named')),
+    computedBy: fields.list('computing').map(asText)[0],
     prepared: fields.list('prepared').map(statementOf),
     reading: fields.texts('reading'),
     role: asText(fields.value('role')),
@@ -51,6 +52,13 @@ function stateOf(fields: Fields, limits: ReadonlyMap<string, string>): CarriedSt
 
 function wholeNumber(text: string): number | undefined {
   return /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+function namedOf(value: unknown): NamedSettings | undefined {
+  if (value === null) return undefined;
+  const fields = new Fields([value]);
+  const version = asText(fields.value('version'));
+  return { version, names: fields.list('names').map(asText), computing: fields.list('computing').map(asText) };
 }
 
 function statementOf(value: unknown): PreparedStatement {

@@ -98,7 +98,8 @@ export const moves = z.strictObject({
     z.array(customSetting).prefault([]),
     `Custom settings that sessions take along, beside those that Pointsman finds in statements and functions.
     PostgreSQL does not list them. A name belongs here that a function puts together while it runs, or that a
-    library in C sets. A session stays that puts a name together in a statement of its own.`,
+    library in C sets. Without such a list, sessions of a database with a function that puts names together stay. A
+    session that does so in a statement of its own stays anyway.`,
     { example: '[app.tenant]' },
   ),
   on_stays: key(

@@ -12,6 +12,7 @@ export function factsOf({ mover, packet }: MovableInputs, interposed: Interposed
     isRoleConfigured: mover.isRoleConfigured(loginRole),
     loginFault: interposed.isLoggingIn() ? undefined : mover.verifiers.loginFault(interposed.login().login),
     ...interposed.memory.facts(),
+    areSettingsListed: mover.areSettingsListed(),
     loginRole,
   };
 }

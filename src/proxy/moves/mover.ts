@@ -23,7 +23,7 @@ import { SharedValues } from '../shared-values.ts';
 import type { MoveOrder } from './move-order.ts';
 import { ReadOrder } from './read-order.ts';
 import type { Asked, Journey, Movable } from './movable.ts';
-import { NamedSettings } from './named-settings.ts';
+import { NamedByDatabase } from './named-settings.ts';
 import { isNamed } from './role-patterns.ts';
 import { preflight } from './preflight.ts';
 import { Turns } from './turns.ts';
@@ -68,7 +68,7 @@ export class Mover {
   readonly #inputs: MoverInputs;
   /** Undefined: no WAL positions are known. */
   readonly #lossServices: LossServices | undefined;
-  readonly #named = new NamedSettings();
+  readonly #named = new NamedByDatabase();
   readonly #packets = new SharedValues<Uint8Array>();
   readonly #told = new SharedValues<string>();
 
@@ -125,15 +125,24 @@ export class Mover {
 
   question(serverMajor: number, database: string, memory: SessionMemory): SessionQuestion {
     const { settings = [], maxStateBytes = 0 } = this.#inputs.policy() ?? {};
-    const named = this.#named.of(database, this.clock.now());
-    const customNames = [...new Set([...settings, ...memory.names(), ...(named ?? [])])];
-    const asksNamedSettings = named === undefined;
+    const customNames = [...settings, ...memory.names()];
     const unnamedText = memory.unnamedText();
-    return new SessionQuestion({ serverMajor, customNames, asksNamedSettings, unnamedText, maxStateBytes });
+    return new SessionQuestion({
+      serverMajor,
+      customNames,
+      named: this.#named.of(database),
+      unnamedText,
+      maxStateBytes,
+    });
+  }
+
+  /** The operator names the custom settings whose names functions compute. */
+  areSettingsListed(): boolean {
+    return (this.#inputs.policy()?.settings ?? []).length > 0;
   }
 
   answered(database: string, { namedSettings }: CarriedState): void {
-    this.#named.learn(database, namedSettings, this.clock.now());
+    this.#named.learn(database, namedSettings);
   }
 
   /** To be called synchronously with the answer of its server. A text: no other server can be compared with it. */

@@ -1,28 +1,22 @@
-// The custom settings that functions and row policies name, by database. They are looked for once in a while, because
-// it costs the server some milliseconds.
-import type { Instant } from '../../model/instant.ts';
+// The custom settings that the objects of each database name, as a question found them last. The server looks for them
+// only after a change of such an object, because that costs it some milliseconds.
+import type { NamedSettings } from '../../model/moves.ts';
 
-/** A name that a function got after this is found later. Milliseconds. */
-const FRESH_MS = 5_000;
+export const NOTHING_NAMED: NamedSettings = { version: '', names: [], computing: [] };
+/** Those of objects that are gone stay, as far as there is room: a session may have called a function before. */
+const MOST_NAMES = 400;
 
-interface Found {
-  readonly names: readonly string[];
-  readonly until: Instant;
-}
+export class NamedByDatabase {
+  readonly #found = new Map<string, NamedSettings>();
 
-export class NamedSettings {
-  readonly #found = new Map<string, Found>();
-
-  /** Undefined: it is time to look for them. */
-  of(database: string, now: Instant): readonly string[] | undefined {
-    const found = this.#found.get(database);
-    if (found !== undefined && now < found.until) return found.names;
-    this.#found.delete(database);
-    return undefined;
+  of(database: string): NamedSettings {
+    return this.#found.get(database) ?? NOTHING_NAMED;
   }
 
-  /** `names`: undefined if they were not looked for. */
-  learn(database: string, names: readonly string[] | undefined, now: Instant): void {
-    if (names !== undefined) this.#found.set(database, { names, until: now + FRESH_MS });
+  /** `found`: undefined if nothing has changed. */
+  learn(database: string, found: NamedSettings | undefined): void {
+    if (found === undefined) return;
+    const names = [...new Set([...found.names, ...this.of(database).names])].slice(0, MOST_NAMES);
+    this.#found.set(database, { ...found, names });
   }
 }

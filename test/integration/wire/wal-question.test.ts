@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { WalReport } from '../../../src/model/moves.ts';
 import type { PostgresServer } from '../../../src/sandbox/postgres/server.ts';
+import { NOTHING_NAMED } from '../../../src/proxy/moves/named-settings.ts';
 import { SessionQuestion } from '../../../src/wire/session-question.ts';
 import { WalQuestion } from '../../../src/wire/wal-question.ts';
 import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
@@ -112,7 +113,12 @@ describeUnless(missingForSandbox, 'the WAL of real servers', () => {
       await server.query('create role app login');
       const client = await logIn(server);
       const { serverMajor } = client;
-      const question = new SessionQuestion({ serverMajor, customNames: [], maxStateBytes: 65_536 });
+      const question = new SessionQuestion({
+        serverMajor,
+        customNames: [],
+        named: NOTHING_NAMED,
+        maxStateBytes: 65_536,
+      });
       const { result } = await client.drive(question.start(), question);
       expect(result).toMatchObject({ kind: 'answered', state: { wal: { kind: 'primary', timeline: 1 } } });
     });

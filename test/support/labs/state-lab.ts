@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import { movability } from '../../../src/core/movable.ts';
 import type { MoveFacts } from '../../../src/core/movable.ts';
+import { NOTHING_NAMED } from '../../../src/proxy/moves/named-settings.ts';
 import type { CarriedState, Movability } from '../../../src/model/moves.ts';
 import { SessionQuestion } from '../../../src/wire/session-question.ts';
 import type { QuestionOptions, QuestionResult } from '../../../src/wire/session-question.ts';
@@ -23,12 +24,14 @@ export const FACTS: MoveFacts = {
   hiddenState: undefined,
   changedReading: [],
   unsureUnnamed: undefined,
+  areSettingsListed: false,
   loginRole: 'app',
 };
 /** Of a question. */
 export const USUAL = {
   customNames: ['app.tenant', 'app.other', 'work_mem', 'App.Mixed'],
   maxStateBytes: 65_536,
+  named: NOTHING_NAMED,
 };
 
 const SETUP = [

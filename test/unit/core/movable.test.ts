@@ -13,13 +13,15 @@ const FACTS: MoveFacts = {
   hiddenState: undefined,
   changedReading: [],
   unsureUnnamed: undefined,
+  areSettingsListed: false,
   loginRole: 'app',
 };
 const STATE: CarriedState = {
   settings: new Map(),
   privilegedSettings: [],
   custom: new Map(),
-  namedSettings: [],
+  namedSettings: undefined,
+  computedBy: undefined,
   prepared: [],
   reading: new Map(),
   role: 'none',
@@ -66,6 +68,13 @@ test.each<readonly [Partial<CarriedState>, string, string]>([
   [{ prepared: Array.from({ length: 1_001 }, () => prepared('select 1', false)) }, 'too_many_statements', '1001'],
 ])('%j', (state, reason, detail) => {
   expect(movability(FACTS, { ...STATE, ...state })).toEqual({ kind: 'pinned', reason, detail });
+});
+
+test('a function that computes names of settings keeps the session, unless the operator lists settings', () => {
+  const state = { ...STATE, computedBy: 'app.set_tenant' };
+  const detail = 'the function app.set_tenant computes names of settings';
+  expect(movability(FACTS, state)).toEqual({ kind: 'pinned', reason: 'hidden_state', detail });
+  expect(movability({ ...FACTS, areSettingsListed: true }, state)).toEqual({ kind: 'movable' });
 });
 
 test('as many statements as are prepared again', () => {

@@ -21,6 +21,7 @@ const stateWith = (role: string): CarriedState => ({
   privilegedSettings: [],
   custom: new Map(),
   namedSettings: undefined,
+  computedBy: undefined,
   prepared: [],
   reading: new Map(),
   role,

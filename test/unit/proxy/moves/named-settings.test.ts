@@ -1,19 +1,22 @@
-// The settings that a database names are looked for again after some seconds, and for each database.
+// The settings that a database names, as they were found last.
 import { expect, test } from 'vitest';
-import { NamedSettings } from '../../../../src/proxy/moves/named-settings.ts';
+import { NamedByDatabase, NOTHING_NAMED } from '../../../../src/proxy/moves/named-settings.ts';
 
-test('the names of a database, until it is time to look again', () => {
-  const named = new NamedSettings();
-  expect(named.of('orders', 0)).toBeUndefined();
-  named.learn('orders', ['app.tenant'], 0);
-  expect(named.of('orders', 4_999)).toEqual(['app.tenant']);
-  expect(named.of('stock', 1)).toBeUndefined();
-  expect(named.of('orders', 5_000)).toBeUndefined();
+test('the names of a database, also of objects that are gone', () => {
+  const named = new NamedByDatabase();
+  expect(named.of('orders')).toEqual(NOTHING_NAMED);
+  named.learn('orders', { version: '1', names: ['app.tenant'], computing: ['16400'] });
+  named.learn('orders', undefined);
+  named.learn('orders', { version: '2', names: ['app.user'], computing: [] });
+  expect(named.of('orders')).toEqual({ version: '2', names: ['app.user', 'app.tenant'], computing: [] });
+  expect(named.of('stock')).toEqual(NOTHING_NAMED);
 });
 
-test('an answer without the names leaves those that are known', () => {
-  const named = new NamedSettings();
-  named.learn('orders', [], 0);
-  named.learn('orders', undefined, 1);
-  expect(named.of('orders', 2)).toEqual([]);
+test('many names of objects that are gone have an end', () => {
+  const named = new NamedByDatabase();
+  const names = Array.from({ length: 390 }, (_, at) => `a.n${at}`);
+  named.learn('orders', { version: '1', names, computing: [] });
+  named.learn('orders', { version: '2', names: Array.from({ length: 20 }, (_, at) => `b.n${at}`), computing: [] });
+  expect(named.of('orders').names).toHaveLength(400);
+  expect(named.of('orders').names.slice(0, 20)).toContain('b.n19');
 });

@@ -10,6 +10,7 @@ const STATE: CarriedState = {
   privilegedSettings: ['log_min_messages'],
   custom: new Map([['app.tenant', 'a\'b"\n']]),
   namedSettings: undefined,
+  computedBy: undefined,
   prepared: [
     {
       name: 'one',
@@ -34,7 +35,10 @@ const STATE: CarriedState = {
 
 test('all of a state comes back, but for the names and the position of the question', () => {
   const wal = { received: { timeline: 3, bytes: 5 } };
-  const asked = Object.assign({}, STATE, { namedSettings: ['app.tenant'], wal });
+  const asked = Object.assign({}, STATE, {
+    namedSettings: { version: '1', names: ['app.tenant'], computing: [] },
+    wal,
+  });
   expect(unpackState(packState(asked))).toEqual(STATE);
   expect(packState(asked)).toBe(packState(STATE));
 });
