@@ -35,7 +35,15 @@ const TIMED = [
 const PROCESSES = { hookTimeout: 60_000, testTimeout: 60_000 };
 
 /** These need programs that few machines have, and minutes. */
-const SLOW = named('bench-runs', 'drivers', 'image', 'moves/drivers-15', 'moves/drivers-18', 'moves/working-drivers');
+const SLOW = named(
+  'bench-runs',
+  'drivers',
+  'image',
+  'systemd',
+  'moves/drivers-15',
+  'moves/drivers-18',
+  'moves/working-drivers',
+);
 const SLOW_MEASURED = named('bench-short');
 
 const files = globSync('test/e2e/**/*.test.ts', { cwd: resolve(import.meta.dirname, '..') }).toSorted();
