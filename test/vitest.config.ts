@@ -14,8 +14,11 @@ const ENV = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/
 /** For tests that start the program. */
 const BUILD = resolve(import.meta.dirname, 'support/processes/build-for-tests.ts');
 
-/** vitest alone would leave one of two cores idle. */
-const WORKERS = Math.max(2, availableParallelism() - 1);
+/** Files at a time. Most tests wait, for servers and for clocks: two files use half of two cores. */
+const LANES = Math.max(4, availableParallelism());
+
+/** A Patroni cluster is a dozen processes, and drivers are compiled. */
+const SLOW_LANES = 3;
 
 /** These print how long a failover took, or compare processor time: nothing else runs beside them. */
 const MEASURED = named('frozen-api', 'host-death', 'page/failover', 'restart-in-place', 'switchover');
@@ -63,20 +66,19 @@ function describesOn(file: string, kinds: string): boolean {
 interface E2eProject {
   readonly include: readonly string[];
   readonly clusters?: 'sandbox' | 'patroni';
-  /** Two files at a time are no burden for two cores, because tests of real time mostly wait. */
-  readonly isMeasured?: boolean;
+  readonly maxWorkers: number;
   readonly groupOrder: number;
 }
 
 function e2e(name: string, project: E2eProject): TestProjectConfiguration {
-  const { include, clusters = 'sandbox', isMeasured = false, groupOrder } = project;
+  const { include, clusters = 'sandbox', maxWorkers, groupOrder } = project;
   return {
     test: {
       name,
       include: [...include],
       env: { ...ENV, POINTSMAN_TEST_CLUSTERS: clusters },
       globalSetup: BUILD,
-      maxWorkers: isMeasured ? 1 : 2,
+      maxWorkers,
       sequence: { groupOrder },
       testTimeout: 120_000,
       hookTimeout: 120_000,
@@ -89,23 +91,25 @@ const without = (all: readonly string[], ...others: readonly (readonly string[])
 const within = (all: readonly string[], some: readonly string[]): readonly string[] =>
   all.filter((file) => some.includes(file));
 
-function isContract({ moduleId }: TestSpecification): boolean {
-  return moduleId.includes('/e2e/contract/');
+/** vitest begins with the largest files. These are short, but take longest; the others fill the lanes behind them. */
+const LONGEST = [...files.filter((file) => file.startsWith('test/e2e/contract/')), ...SLOW].map((file) => `/${file}`);
+
+function isLong({ moduleId }: TestSpecification): boolean {
+  return LONGEST.some((file) => moduleId.endsWith(file));
 }
 
-/** vitest begins with the largest files; those of the contract are short, but take longest. */
-class ContractFirst extends BaseSequencer {
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- the method of vitest's class
     const sorted = await super.sort(files);
-    return [...sorted.filter(isContract), ...sorted.filter((file) => !isContract(file))];
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
 }
 
 export default defineConfig({
   test: {
     reporters: ['default'],
-    sequence: { sequencer: ContractFirst },
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -115,7 +119,7 @@ export default defineConfig({
           isolate: false,
           // A property over hundreds of histories takes its time on a busy machine.
           testTimeout: 30_000,
-          maxWorkers: WORKERS,
+          maxWorkers: LANES,
         },
       },
       {
@@ -126,7 +130,7 @@ export default defineConfig({
           env: ENV,
           globalSetup: BUILD,
           ...PROCESSES,
-          maxWorkers: WORKERS,
+          maxWorkers: LANES,
         },
       },
       {
@@ -140,16 +144,22 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      e2e('e2e', { include: without(sandbox, MEASURED, SLOW, SLOW_MEASURED), groupOrder: 2 }),
-      e2e('e2e-measured', { include: within(sandbox, MEASURED), isMeasured: true, groupOrder: 3 }),
-      e2e('slow', { include: SLOW, groupOrder: 4 }),
-      e2e('slow-measured', { include: SLOW_MEASURED, isMeasured: true, groupOrder: 5 }),
-      e2e('patroni', { include: without(patroni, MEASURED), clusters: 'patroni', groupOrder: 4 }),
+      // In one group with `unit` and `integration`, which fill the lanes when these files end.
+      e2e('e2e', { include: without(sandbox, MEASURED, SLOW, SLOW_MEASURED), maxWorkers: LANES, groupOrder: 0 }),
+      e2e('e2e-measured', { include: within(sandbox, MEASURED), maxWorkers: 1, groupOrder: 2 }),
+      e2e('slow', { include: SLOW, maxWorkers: SLOW_LANES, groupOrder: 3 }),
+      e2e('slow-measured', { include: SLOW_MEASURED, maxWorkers: 1, groupOrder: 4 }),
+      e2e('patroni', {
+        include: without(patroni, MEASURED),
+        clusters: 'patroni',
+        maxWorkers: SLOW_LANES,
+        groupOrder: 3,
+      }),
       e2e('patroni-measured', {
         include: within(patroni, MEASURED),
         clusters: 'patroni',
-        isMeasured: true,
-        groupOrder: 5,
+        maxWorkers: 1,
+        groupOrder: 4,
       }),
     ],
   },
