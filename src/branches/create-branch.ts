@@ -1,6 +1,7 @@
 // Creates a branch of a console, at most once. The contract does not say that the request can be repeated, nor that
-// names are unique: the list decides, before the first request, after each one whose outcome is not known, and at the
-// end. The body of the answer is not read: it may hold passwords.
+// names are unique, and two branches of one name are of no use to anybody. So a request is sent again only if the
+// console says that it has not taken it; else the list alone decides. The body of a success is not read: it may hold
+// passwords.
 import type { Branch } from '../model/branch.ts';
 import { shown } from '../model/printable.ts';
 import type { ConsoleClient } from './api/console-client.ts';
@@ -32,11 +33,10 @@ async function create(wish: BranchWish, client: ConsoleClient, attempts: Attempt
   for (;;) {
     const answer = await client.createBranch({ name, parentId: parent?.id, isSchemaOnly: schemaOnly, endpoints });
     if (answer.kind === 'refused') return { kind: 'failed', why: answer.why };
-    const isAccepted = answer.kind === 'accepted';
     attempts.restart();
-    const why = isAccepted ? 'the console has accepted it and does not list it yet' : answer.why;
+    const why = answer.kind === 'accepted' ? 'the console has accepted it and does not list it yet' : answer.why;
     // A list that cannot be read does not count: a second request could make a second branch.
-    let listsLeft = isAccepted ? Infinity : LISTS_BEFORE_REPEATING;
+    let listsLeft = answer.kind === 'later' ? LISTS_BEFORE_REPEATING : Infinity;
     while (listsLeft > 0) {
       const seen = await look(wish, client);
       if (seen !== undefined && seen.length > 0) return found(seen, wish, true);

@@ -21,14 +21,17 @@ export interface StorageSource {
   readonly pgVersion: number;
 }
 
-/** Never rejects for a fault of the API or of the names file. The last request may end after the deadline. */
+/** Never rejects for a fault of the API or of the names file. The last request may end a second after the deadline. */
 export async function createTimeline(wish: BranchWish, source: StorageSource, parts: WaitParts): Promise<Created> {
   const { onRetry = () => {}, waitMs, name } = wish;
   if (/^[0-9a-f]{32}$/i.test(name)) return refused('the name has the form of a timeline id: choose another name');
   if (wish.lsn !== undefined && parseLsn(wish.lsn) === undefined) return refused('the position is no <hex>/<hex>');
-  const attempts = attemptsUntil(parts.clock.now() + waitMs, { ...parts, onRetry });
+  const deadline = parts.clock.now() + waitMs;
+  const attempts = attemptsUntil(deadline, { ...parts, onRetry });
   try {
-    const created = await withNames(source, attempts, (names) => new Creation({ wish, source, names, attempts }).run());
+    const created = await withNames(source, attempts, (names) =>
+      new Creation({ wish, source, names, attempts, leftMs: () => deadline - parts.clock.now() }).run(),
+    );
     return created ?? { kind: 'unfinished', why: `another command changes ${source.namesFile}` };
   } catch (error) {
     if (error instanceof ApiError) return failed(error.message);
@@ -41,7 +44,17 @@ interface Task {
   readonly source: StorageSource;
   readonly names: Names;
   readonly attempts: Attempts;
+  /** Until the deadline. Milliseconds. */
+  readonly leftMs: () => number;
 }
+
+/** For the first request. A node that needs longer gets longer, as far as there is time. Milliseconds. */
+const FIRST_REQUEST_MS = 10_000;
+const GROWTH = 3;
+/** For the last request, which begins at the deadline. Milliseconds. */
+const LEAST_REQUEST_MS = 1000;
+/** A node may answer 409 while it creates a timeline that it does not list yet. Milliseconds. */
+const CONFLICT_PATIENCE_MS = 30_000;
 
 class Creation {
   readonly #task: Task;
@@ -95,29 +108,40 @@ class Creation {
 
   /** Sends the request of the entry until the timeline lasts. */
   async #finish(entry: NamedTimeline): Promise<Created> {
-    const { names, source, attempts } = this.#task;
+    const { names, source, attempts, leftMs } = this.#task;
     let current = entry;
+    let limitMs = FIRST_REQUEST_MS;
+    let conflictAtMs: number | undefined;
     for (;;) {
-      const answer = await source.client.createTimeline(current);
+      const requestMs = Math.max(LEAST_REQUEST_MS, Math.min(limitMs, leftMs()));
+      const answer = await source.client.createTimeline(current, requestMs);
+      limitMs *= GROWTH;
       let why = 'why' in answer ? answer.why : '';
+      let isConflict = false;
       if (answer.kind === 'durable') {
         const lasting = { ...current, isPending: false };
         await names.save(lasting);
         return { kind: 'created', branch: branchOf(lasting), isNew: true };
       }
-      if (answer.kind === 'impossible') return await this.#giveUp(current);
+      if (answer.kind === 'impossible') return await this.#giveUp(current, why);
       if (answer.kind === 'refused') return failed(why);
       if (answer.kind === 'conflict') {
         const seen = await this.#state(current);
-        if (seen === 'another') {
+        isConflict = seen === 'absent';
+        conflictAtMs = isConflict ? (conflictAtMs ?? leftMs()) : undefined;
+        const isStuck = conflictAtMs !== undefined && conflictAtMs - leftMs() >= CONFLICT_PATIENCE_MS;
+        if (seen === 'another' || (isStuck && current === entry)) {
           if (current !== entry) return failed('the storage node has other timelines under two new ids in a row');
           current = { ...entry, id: newId() };
+          conflictAtMs = undefined;
           await names.save(current);
           continue;
         }
-        why = seen === 'ours' ? 'the storage node is creating it' : 'the storage node reports a conflict (409)';
-      }
-      if (!(await attempts.again(why))) return { kind: 'unfinished', why };
+        if (seen === 'ours') why = 'the storage node is creating it';
+      } else conflictAtMs = undefined;
+      if (await attempts.again(why)) continue;
+      // The same request again would hardly have another answer.
+      return isConflict ? failed(`${why}; it does not list the timeline ${current.id}`) : { kind: 'unfinished', why };
     }
   }
 
@@ -135,10 +159,10 @@ class Creation {
   }
 
   /** Without its entry a timeline would have no name, so the entry goes only when there is no timeline. */
-  async #giveUp(entry: NamedTimeline): Promise<Created> {
+  async #giveUp(entry: NamedTimeline, why: string): Promise<Created> {
     if ((await this.#state(entry)) === 'absent') await this.#task.names.drop(entry.id);
-    const position = `the position ${entry.lsn} may be ahead of the parent, or older than the node keeps`;
-    return refused(`the storage node cannot create it (406): ${position}`);
+    const position = `the position ${entry.lsn} is ahead of the parent, or older than the node keeps`;
+    return refused(`the storage node cannot create it (406). Maybe ${position}. ${why}`);
   }
 
   /** Repeats a GET while it may still succeed. Rejects with its last error. */

@@ -20,9 +20,11 @@ export async function deleteTimeline(
 ): Promise<Removed> {
   const { client, tenant, namesFile } = source;
   try {
-    if (namesFile === undefined) return await remove(branch, client, undefined);
+    if (namesFile === undefined) return await remove(branch, { client, parts });
     const attempts = attemptsUntil(parts.clock.now() + WAIT_FOR_LOCK_MS, { ...parts, onRetry: () => {} });
-    const removed = await withNames({ tenant, namesFile }, attempts, (names) => remove(branch, client, names));
+    const removed = await withNames({ tenant, namesFile }, attempts, (names) =>
+      remove(branch, { client, parts, names }),
+    );
     return removed ?? failed(`another command changes ${namesFile}: try again`);
   } catch (error) {
     if (error instanceof ApiError) return failed(error.message);
@@ -30,7 +32,16 @@ export async function deleteTimeline(
   }
 }
 
-async function remove({ id }: Branch, client: StorageClient, names: Names | undefined): Promise<Removed> {
+interface Task {
+  readonly client: StorageClient;
+  readonly parts: WaitParts;
+  readonly names?: Names;
+}
+
+/** An accepted deletion may take a while. Milliseconds. */
+const WAIT_FOR_END_MS = 60_000;
+
+async function remove({ id }: Branch, { client, parts, names }: Task): Promise<Removed> {
   const named = names?.all() ?? [];
   const nameOf = (timeline: string): string => named.find((entry) => isSameId(entry.id, timeline))?.name ?? timeline;
   const children = new Set([
@@ -39,13 +50,19 @@ async function remove({ id }: Branch, client: StorageClient, names: Names | unde
     ...named.filter((entry) => entry.isPending && isSameId(entry.ancestorId, id)).map(({ name }) => name),
   ]);
   if (children.size > 0) return failed(`it has branches of its own: ${[...children].join(', ')}. Delete them first`);
+  const isThere = async (): Promise<boolean> =>
+    (await client.timelines()).some((timeline) => isSameId(timeline.id, id));
   try {
-    await client.deleteTimeline(id);
+    const answer = await client.deleteTimeline(id);
+    const attempts = attemptsUntil(parts.clock.now() + WAIT_FOR_END_MS, { ...parts, onRetry: () => {} });
+    const isOver = async (): Promise<boolean> => answer === 'deleted' || !(await isThere());
+    while (!(await isOver())) {
+      if (!(await attempts.again(''))) return failed('the deletion is accepted, and the timeline is still listed');
+    }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // The answer may be lost, or an earlier command has deleted it.
-    const isThere = (await client.timelines()).some((timeline) => isSameId(timeline.id, id));
-    if (isThere) return failed(error.message);
+    if (await isThere()) return failed(error.message);
   }
   await names?.drop(id);
   return { kind: 'removed' };

@@ -1,9 +1,11 @@
 // One request to an API, on a connection of its own, with one deadline for everything and a limited body. Follows no
-// redirect: the key goes to the configured server alone. Its errors have our own words, the path and the status. They
-// never have a header or a body: bodies of a creation may hold passwords.
+// redirect: the key goes to the configured server alone. Its errors have our own words, the path and the status. The
+// body of a refusal may follow, without secrets. A header and the body of a success never do: that of a creation may
+// hold passwords.
 // Only the client of undici is loaded: the whole package would keep 13 MB more in memory (fetch, WebSocket, caches).
 import Client from 'undici/lib/dispatcher/client.js';
 import { shown } from '../model/printable.ts';
+import { excerpt } from './excerpt.ts';
 
 export interface ApiServer {
   /** In errors: `the storage node`. */
@@ -98,10 +100,22 @@ export async function sendRequest(server: ApiServer, request: ApiRequest): Promi
   }
 }
 
-/** The answer's failure as an error. */
-export function statusError(server: ApiServer, { method, path }: ApiRequest, status: number): ApiError {
-  const what = `${method} ${path} of ${server.name}`;
-  return new ApiError(failureOf(status), `${what}: ${statusText(status)}`, status);
+/**
+ * The answer's failure as an error, with the beginning of its body. `secrets`: the values that were sent and must not
+ * appear.
+ */
+export function statusError(
+  { name }: ApiServer,
+  { method, path }: ApiRequest,
+  { status, body }: ApiAnswer,
+  secrets: readonly string[],
+): ApiError {
+  const isPage = body.trimStart().startsWith('<');
+  // Of `Bearer KEY` the key may appear alone.
+  const words = secrets.flatMap((secret) => [secret, ...secret.split(' ').filter((word) => word.length >= 8)]);
+  const text = status < 300 || isPage ? '' : excerpt(body, words);
+  const own = `${method} ${path} of ${name}: ${statusText(status)}`;
+  return new ApiError(failureOf(status), text === '' ? own : `${own}; it answers: ${text}`, status);
 }
 
 function failureOf(status: number): ApiFailure {

@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import type { Branch } from '../../model/branch.ts';
 import { optional, optionalLsn, required } from './fields.ts';
-import { ApiError, sendRequest, statusError } from '../../http/request.ts';
+import { ApiError, sendRequest } from '../../http/request.ts';
 import type { ApiRequest, ApiServer } from '../../http/request.ts';
 import { readApiKey } from '../../http/secret-files.ts';
-import { DEFAULT_TIMEOUT_MS, isSuccess, jsonBody, read } from './storage-client.ts';
+import { DEFAULT_TIMEOUT_MS, isSuccess, jsonBody, read, refusal } from './storage-client.ts';
 import type { ClientOptions } from './storage-client.ts';
 
 export interface ConsoleAccess {
@@ -33,7 +33,9 @@ export type BranchCreation =
   /** Accepted. The body of the answer is not part of the contract: the list shows the branch. */
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused'; readonly why: string }
-  /** The branch may exist, now or soon: look into the list before the request is sent again. */
+  /** The console says that it has not done it, or never got it. */
+  | { readonly kind: 'later'; readonly why: string }
+  /** The branch may exist, now or soon: only the list tells. */
   | { readonly kind: 'unclear'; readonly why: string };
 
 /** Every method rejects with an ApiError. */
@@ -57,17 +59,17 @@ export function createConsoleClient(access: ConsoleAccess, options: ClientOption
   return {
     async branches() {
       const request: ApiRequest = { method: 'GET', path, signal };
-      return read(server, request, await sendRequest(server, request), list).branches;
+      return (await read(server, request, await sendRequest(server, request), list)).branches;
     },
     async createBranch(wanted) {
       const request: ApiRequest = { method: 'POST', path, body: JSON.stringify(bodyOf(wanted)) };
       try {
-        const { status } = await sendRequest(server, request);
-        return creationOf(status, statusError(server, request, status).message);
+        const answer = await sendRequest(server, request);
+        return creationOf(answer.status, (await refusal(server, request, answer)).message);
       } catch (error) {
         const isOver = !(error instanceof ApiError) || error.failure === 'local';
         if (isOver) throw error;
-        return { kind: 'unclear', why: error.message };
+        return { kind: error.wasSent ? 'unclear' : 'later', why: error.message };
       }
     },
   };
@@ -106,10 +108,13 @@ function bodyOf({ name, parentId, isSchemaOnly, endpoints = [] }: BranchRequest)
   };
 }
 
-/** The contract shows no codes. These may follow on a branch that exists, or mean "later". */
-const UNCLEAR: ReadonlySet<number> = new Set([408, 409, 423, 425, 429]);
+/** The contract shows no codes. By HTTP these say that the request was not taken: locked, too early, too many. */
+const LATER: ReadonlySet<number> = new Set([423, 425, 429]);
+/** These may follow on a branch that exists. */
+const UNCLEAR: ReadonlySet<number> = new Set([408, 409]);
 
 function creationOf(status: number, why: string): BranchCreation {
   if (isSuccess(status)) return { kind: 'accepted' };
+  if (LATER.has(status)) return { kind: 'later', why };
   return status >= 500 || UNCLEAR.has(status) ? { kind: 'unclear', why } : { kind: 'refused', why };
 }

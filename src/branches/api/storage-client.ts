@@ -37,9 +37,9 @@ export type TimelineCreation =
   /** 201: it exists with these arguments, and it lasts. */
   | { readonly kind: 'durable' }
   /** 409: it exists with other arguments. Some servers answer so as well while they create it. */
-  | { readonly kind: 'conflict' }
+  | { readonly kind: 'conflict'; readonly why: string }
   /** 406: this request cannot succeed, however often it is sent. */
-  | { readonly kind: 'impossible' }
+  | { readonly kind: 'impossible'; readonly why: string }
   /** The server refuses the request for a reason that a repetition does not change. */
   | { readonly kind: 'refused'; readonly why: string }
   /** No answer, or one that is none: the same request has to be sent again. */
@@ -51,10 +51,10 @@ export interface StorageClient {
   timelines(): Promise<readonly Timeline[]>;
   /** Undefined: the tenant has no such timeline (404). */
   timeline(id: string): Promise<Timeline | undefined>;
-  /** Sends the request once. Rejects when a setting prevents it. */
-  createTimeline(request: TimelineRequest): Promise<TimelineCreation>;
-  /** Rejects for every answer but 2xx. */
-  deleteTimeline(id: string): Promise<void>;
+  /** Sends the request once. Rejects when a setting prevents it. `limitMs`: for this request alone. */
+  createTimeline(request: TimelineRequest, limitMs?: number): Promise<TimelineCreation>;
+  /** Rejects for every answer but 2xx. `accepted`: 202, it may be listed for a while. */
+  deleteTimeline(id: string): Promise<'deleted' | 'accepted'>;
 }
 
 export interface ClientOptions {
@@ -81,7 +81,7 @@ export function createStorageClient(access: StorageAccess, options: ClientOption
 
   const get = async <T>(path: string, document: z.ZodType<T>): Promise<T> => {
     const request: ApiRequest = { method: 'GET', path, signal };
-    return read(server, request, await sendRequest(server, request), document);
+    return await read(server, request, await sendRequest(server, request), document);
   };
 
   const timelines = async (): Promise<readonly Timeline[]> => {
@@ -109,12 +109,12 @@ export function createStorageClient(access: StorageAccess, options: ClientOption
         throw error;
       }
     },
-    async createTimeline(wanted) {
+    async createTimeline(wanted, limitMs = timeoutMs) {
       // The path of the creation ends with a slash, the path of the list does not.
       const request: ApiRequest = { method: 'POST', path: `${timelinesPath}/`, body: bodyOf(wanted) };
       try {
-        const { status } = await sendRequest(jsonBody(server), request);
-        return creationOf(status, statusError(server, request, status).message);
+        const answer = await sendRequest({ ...jsonBody(server), timeoutMs: limitMs }, request);
+        return creationOf(answer.status, (await refusal(server, request, answer)).message);
       } catch (error) {
         const isOver = !(error instanceof ApiError) || error.failure === 'local';
         if (isOver) throw error;
@@ -123,8 +123,9 @@ export function createStorageClient(access: StorageAccess, options: ClientOption
     },
     async deleteTimeline(id) {
       const request: ApiRequest = { method: 'DELETE', path: pathOf(id) };
-      const { status } = await sendRequest(server, request);
-      if (!isSuccess(status)) throw statusError(server, request, status);
+      const answer = await sendRequest(server, request);
+      if (!isSuccess(answer.status)) throw await refusal(server, request, answer);
+      return answer.status === 202 ? 'accepted' : 'deleted';
     },
   };
 }
@@ -145,14 +146,29 @@ const timeline = z
     lastRecordLsn: fields.last_record_lsn,
   }));
 
-/** The document of a successful answer. Throws an ApiError. */
-export function read<T>(server: ApiServer, request: ApiRequest, answer: ApiAnswer, document: z.ZodType<T>): T {
+/** The document of a successful answer. Rejects with an ApiError. */
+export async function read<T>(
+  server: ApiServer,
+  request: ApiRequest,
+  answer: ApiAnswer,
+  document: z.ZodType<T>,
+): Promise<T> {
   const { status, body } = answer;
-  if (!isSuccess(status)) throw statusError(server, request, status);
+  if (!isSuccess(status)) throw await refusal(server, request, answer);
   const parsed = document.safeParse(parseJson(body));
   if (parsed.success) return parsed.data;
   const what = `${request.method} ${request.path} of ${server.name}`;
   throw new ApiError('invalid_answer', `${what}: the answer is not the document that belongs there`, status);
+}
+
+/** Everything in our own headers may be a secret. A shorter value is none, and would mask words. Characters. */
+const SHORTEST_SECRET = 4;
+
+/** The answer's failure, with its reason. Rejects if the headers cannot be read any more. */
+export async function refusal(server: ApiServer, request: ApiRequest, answer: ApiAnswer): Promise<ApiError> {
+  const { 'content-type': _, ...headers } = await server.headers();
+  const secrets = Object.values(headers).filter((value) => value.length >= SHORTEST_SECRET);
+  return statusError(server, request, answer, secrets);
 }
 
 export function isSuccess(status: number): boolean {
@@ -179,8 +195,8 @@ const LATER: ReadonlySet<number> = new Set([408, 425, 429]);
 
 function creationOf(status: number, why: string): TimelineCreation {
   if (status === 201) return { kind: 'durable' };
-  if (status === 409) return { kind: 'conflict' };
-  if (status === 406) return { kind: 'impossible' };
+  if (status === 409) return { kind: 'conflict', why };
+  if (status === 406) return { kind: 'impossible', why };
   // The contract knows no success but 201: another one is no promise that the timeline lasts.
   if (isSuccess(status) || status >= 500 || LATER.has(status)) return { kind: 'unclear', why };
   return { kind: 'refused', why };

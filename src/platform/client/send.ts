@@ -2,12 +2,11 @@
 // declare that a repetition is harmless.
 import { readHeaderValue } from '../../http/secret-files.ts';
 import { ApiError, sendRequest, statusError } from '../../http/request.ts';
-import type { ApiAnswer, ApiRequest, ApiServer } from '../../http/request.ts';
+import type { ApiRequest, ApiServer } from '../../http/request.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { PlatformPolicy } from '../../model/platform.ts';
 import { betaHeaders } from '../betas.ts';
 import type { Beta } from '../betas.ts';
-import { excerpt } from './excerpt.ts';
 
 export interface PlatformAccess {
   readonly policy: PlatformPolicy;
@@ -63,16 +62,8 @@ async function sendOnce(access: PlatformAccess, { method, path, betas, body }: P
   const server: ApiServer = { name: 'the platform', url: policy.url, timeoutMs, headers: async () => headers };
   const request: ApiRequest = { method, path, signal, ...(body === undefined ? {} : { body: body.content }) };
   const answer = await sendRequest(server, request);
-  if (answer.status < 200 || answer.status >= 300) throw refusal(server, request, answer, key);
+  if (answer.status < 200 || answer.status >= 300) throw statusError(server, request, answer, [key]);
   return parseJson(answer.body);
-}
-
-/** With the beginning of the body, whose form the interface does not show. */
-function refusal(server: ApiServer, request: ApiRequest, { status, body }: ApiAnswer, key: string): ApiError {
-  const error = statusError(server, request, status);
-  // Of `Bearer KEY` the key may appear alone.
-  const text = excerpt(body, [key, ...key.split(' ').filter((word) => word.length >= 8)]);
-  return text === '' ? error : new ApiError(error.failure, `${error.message}; it answers: ${text}`, status);
 }
 
 function mayPass({ failure, status }: ApiError): boolean {

@@ -63,8 +63,20 @@ test('a lost answer is no reason for a second branch', async () => {
   expect(made()).toHaveLength(1);
 });
 
-test('a request that got lost is sent again after three lists without the branch', async () => {
+test('an answer that leaves it open is no reason for a second branch, however late the list is', async () => {
+  await withQuirks({ lostAfter: new Set([0]), listsUntilShown: 9 });
+  expect((await create()).kind).toBe('created');
+  expect([posts().length, made().length]).toEqual([1, 1]);
   await withQuirks({ lostBefore: new Set([0]) });
+  expect(await create()).toMatchObject({ kind: 'unfinished', why: expect.stringContaining('connection closed') });
+  expect(posts()).toHaveLength(1);
+  // The next command looks first.
+  expect(await create()).toMatchObject({ kind: 'created', isNew: true });
+  expect(made()).toHaveLength(1);
+});
+
+test.each([423, 429])('%i says that nothing is done: the request is sent again after three lists', async (status) => {
+  fake.script = ({ method }) => (method === 'POST' && posts().length === 1 ? { status } : undefined);
   expect((await create()).kind).toBe('created');
   expect(fake.requests.map(({ method }) => method).join(' ')).toBe('GET POST GET GET GET POST GET');
 });
@@ -84,9 +96,13 @@ test('a branch that is accepted and never listed is unfinished, and sent once', 
   expect(posts()).toHaveLength(1);
 });
 
-test.each([400, 401, 403, 404, 422])('%i stops', async (status) => {
-  fake.script = ({ method }) => (method === 'POST' ? { status } : undefined);
-  expect(await create()).toMatchObject({ kind: 'failed', why: expect.stringContaining(`status ${status}`) });
+test.each([400, 401, 403, 404, 422])('%i stops, with its reason and without the key', async (status) => {
+  const document = { message: `no room for ${fake.apiKey}` };
+  fake.script = ({ method }) => (method === 'POST' ? { status, document } : undefined);
+  expect(await create()).toMatchObject({
+    kind: 'failed',
+    why: expect.stringMatching(new RegExp(`status ${status}.*; it answers: {"message":"no room for \\*\\*\\*"}$`)),
+  });
   expect(posts()).toHaveLength(1);
 });
 
@@ -106,16 +122,17 @@ test('several branches of that name are refused, with their ids', async () => {
   });
 });
 
+const WISH = { endpoints: ['read_write'] } as const;
+
 test(
   '200 consoles: one branch each, and no second request while the first may have worked',
   { timeout: 300_000 },
   async () => {
     for (let seed = 0; seed < 200; seed += 1) {
       await withQuirks(quirksOf(seed));
-      expect(await create({ endpoints: ['read_write'] }), `seed ${seed}`).toMatchObject({
-        kind: 'created',
-        isNew: true,
-      });
+      const kinds: string[] = [];
+      while (kinds.at(-1) !== 'created' && kinds.length < 4) kinds.push((await create(WISH)).kind);
+      expect(kinds.at(-1), `seed ${seed}: ${kinds.join()}`).toBe('created');
       expect(made(), `seed ${seed}`).toHaveLength(1);
       expect(fake.violations, `seed ${seed}`).toEqual([]);
     }

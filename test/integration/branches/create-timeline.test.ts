@@ -150,11 +150,27 @@ describe('a node that creates slowly', () => {
   });
 });
 
+test('a node that needs longer gets longer; the last request ends at the deadline', async () => {
+  const client = createStorageClient(node);
+  const limits: (number | undefined)[] = [];
+  const slow: typeof client.createTimeline = (_, limitMs) => {
+    limits.push(limitMs);
+    const { promise, resolve } = Promise.withResolvers<{ kind: 'unclear'; why: string }>();
+    clock.schedule(limitMs ?? 0, () => resolve({ kind: 'unclear', why: 'no whole answer' }));
+    return promise;
+  };
+  const source = { client: { ...client, createTimeline: slow }, tenant: node.tenant, namesFile, pgVersion: 17 };
+  const created = await createTimeline({ name: 'pr-1', waitMs: 60_000 }, source, { clock, random: () => 1 });
+  expect([created.kind, limits]).toEqual(['unfinished', [10_000, 30_000, 18_500]]);
+});
+
 describe('answers that end it', () => {
   test('406 leaves nothing', async () => {
+    const document = { msg: 'no such position' };
+    node.script = ({ method }) => (method === 'POST' ? { status: 406, document } : undefined);
     expect(await create({ lsn: '7/0' })).toMatchObject({
       kind: 'refused',
-      why: expect.stringMatching(/406.*ahead of/),
+      why: expect.stringMatching(/406.*ahead of.*no such position/),
     });
     expect(await names()).toEqual([]);
     expect(node.timelines.size).toBe(1);
@@ -168,9 +184,11 @@ describe('answers that end it', () => {
     expect(await names()).toMatchObject([{ name: 'pr-1', isPending: true }]);
   });
 
-  test.each([400, 401, 403, 404])('%i stops and keeps the intent', async (status) => {
-    node.script = ({ method }) => (method === 'POST' ? { status } : undefined);
-    expect(await create()).toMatchObject({ kind: 'failed', why: expect.stringContaining(`status ${status}`) });
+  test.each([400, 401, 403, 404])('%i stops with its reason, and keeps the intent', async (status) => {
+    const document = { msg: 'no such shard' };
+    node.script = ({ method }) => (method === 'POST' ? { status, document } : undefined);
+    const why = new RegExp(`status ${status}.*; it answers: {"msg":"no such shard"}$`);
+    expect(await create()).toMatchObject({ kind: 'failed', why: expect.stringMatching(why) });
     expect(posts()).toHaveLength(1);
     node.script = () => undefined;
     expect((await create()).kind).toBe('created');
@@ -197,6 +215,19 @@ describe('answers that end it', () => {
     };
     expect(await create()).toMatchObject({ kind: 'failed', why: expect.stringContaining('two new ids') });
     expect(posts()).toHaveLength(2);
+  });
+
+  test('409 for ever, for ids that are not listed: another id after 30 s, and a failure in the end', async () => {
+    node.script = ({ method }) => (method === 'POST' ? { status: 409, document: { msg: 'taken' } } : undefined);
+    const ended = await create({ waitMs: 50_000 });
+    expect(ended).toMatchObject({
+      kind: 'failed',
+      why: expect.stringMatching(/409.*taken.*does not list the timeline/),
+    });
+    expect(new Set(posts().map(({ body }) => idIn(body))).size).toBe(2);
+    node.script = () => undefined;
+    expect((await create()).kind).toBe('created');
+    await expectOne();
   });
 
   test('409 for a position that the node has rounded up is its own timeline', async () => {

@@ -51,6 +51,23 @@ test('a branch goes, and its name with it', async () => {
   expect(node.violations).toEqual([]);
 });
 
+test('an accepted deletion is over when the timeline is listed no more', async () => {
+  const branch = await create('pr-1');
+  let lists = 0;
+  node.script = ({ method }) => {
+    if (method === 'DELETE') return { status: 202 };
+    lists += 1;
+    if (lists === 3) node.timelines.delete(branch.id);
+    return undefined;
+  };
+  expect([await control.remove(branch), lists]).toEqual([{ kind: 'removed' }, 3]);
+  expect(await names()).toEqual([]);
+  const another = await create('pr-2');
+  node.script = ({ method }) => (method === 'DELETE' ? { status: 202 } : undefined);
+  expect(await control.remove(another)).toMatchObject({ kind: 'failed', why: expect.stringContaining('still listed') });
+  expect(await names()).toEqual(['pr-2']);
+});
+
 test('a branch with branches stays: no request is sent, and their names are the reason', async () => {
   const branch = await create('pr-1');
   await create('pr-1-b', branch);

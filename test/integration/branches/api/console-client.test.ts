@@ -49,8 +49,8 @@ test.each([
   [404, 'refused'],
   [422, 'refused'],
   [409, 'unclear'],
-  [423, 'unclear'],
-  [429, 'unclear'],
+  [423, 'later'],
+  [429, 'later'],
   [500, 'unclear'],
   [503, 'unclear'],
 ])('a creation that is answered with %i is %s', async (status, kind) => {

@@ -1,6 +1,6 @@
 // The beginning of a foreign body in an error: short, on one line, without secrets.
 import { expect, test } from 'vitest';
-import { excerpt } from '../../../../src/platform/client/excerpt.ts';
+import { excerpt } from '../../../src/http/excerpt.ts';
 
 test.each([
   ['{"error":{"message":"name: expected kebab case"}}', '{"error":{"message":"name: expected kebab case"}}'],

@@ -1,5 +1,5 @@
 // The beginning of a foreign text for an error: one printable line without secrets.
-import { onOneLine } from '../../model/printable.ts';
+import { onOneLine } from '../model/printable.ts';
 
 /** Characters. */
 const MOST_SHOWN = 500;
