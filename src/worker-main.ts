@@ -28,6 +28,8 @@ function take(message: ToWorker): void {
     usage,
     descriptors: readDescriptorBudget(),
   });
+  const one = worker;
+  process.on('uncaughtException', (error) => one.fault(error)).on('unhandledRejection', (error) => one.fault(error));
   void worker.listen();
 }
 

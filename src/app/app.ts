@@ -30,6 +30,7 @@ import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.t
 import type { InheritedSocket } from '../proxy/accept/listeners.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
 import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
+import { takeFault } from '../proxy/fault.ts';
 import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import { takingTurns } from './taking-turns.ts';
 import { createPast } from './past.ts';
@@ -92,6 +93,8 @@ export interface App {
   drain(): Promise<number>;
   /** Ends everything at once. */
   stop(): Promise<void>;
+  /** An exception or a rejection that nothing has caught: it ends the session of its step, or is logged. */
+  fault(error: unknown): void;
 }
 
 export function createApp(options: AppOptions): App {
@@ -261,6 +264,7 @@ function lifeOf(parts: LifeParts): App {
       return closed;
     },
     stop,
+    fault: (error) => takeFault(error, (event) => recorder.onProxyEvent(event)),
   };
 }
 

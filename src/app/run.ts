@@ -64,6 +64,8 @@ async function run(process: NodeJS.Process, clock: Clock, start: Parameters<RunA
       process.stderr.write(`pointsman: ${started.why}\n`);
       return EXIT.failure;
     }
+    const onFault = (error: unknown): void => app.fault(error);
+    process.on('uncaughtException', onFault).on('unhandledRejection', onFault);
     // The garbage of the relay's self-test. No client waits: they are accepted in a later turn of the event loop.
     collectGarbage();
     systemd.started(app.complete());

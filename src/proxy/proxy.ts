@@ -16,8 +16,10 @@ import { Cancels } from './cancel/cancel.ts';
 import { BackendConnector } from './connect/connect-backend.ts';
 import { DegradedPools } from './connect/degraded.ts';
 import { dialTcp } from './connect/dial.ts';
+import { apart, asStepOf } from './fault.ts';
 import { serverDialer } from './connect/dial-server.ts';
 import type { DialServer } from './connect/dial-server.ts';
+import { keepContext } from './relay/direct/node-handle.ts';
 import { RelayPipes } from './relay/direct/pipes.ts';
 import { Drains } from './ending/drains.ts';
 import { evict } from './ending/evict.ts';
@@ -45,7 +47,8 @@ import { TlsIdentity } from './startup/tls-certificate.ts';
 import type { CertificateStatus } from './startup/tls-certificate.ts';
 
 export function createProxy(options: ProxyOptions): LocalProxy {
-  return new RunningProxy(options);
+  const [onEvent, onTrigger] = [apart(options.onEvent), apart(options.onTrigger)];
+  return new RunningProxy({ ...options, onEvent, onTrigger, decideIfDue: apart(options.decideIfDue) });
 }
 
 class RunningProxy implements LocalProxy {
@@ -304,7 +307,11 @@ class RunningProxy implements LocalProxy {
     const policy = this.#policy.pool(pool);
     this.#lastId += 1;
     if (policy === undefined) return;
-    new Session(this.#lastId, { policy, listener, client }, this.#sessionDependencies).start();
+    const session = new Session(this.#lastId, { policy, listener, client }, this.#sessionDependencies);
+    asStepOf(session, () => {
+      keepContext(client);
+      session.start();
+    });
   }
 
   #withHistory(name: PoolName, counts: PoolCounts): PoolCounts {

@@ -27,8 +27,17 @@ function filteredOf(session: RegisteredSession): Filtered {
 }
 
 export function killSession(sessions: Iterable<RegisteredSession>, id: number): KillResult {
-  for (const session of sessions) if (session.id === id) return session.kill();
+  for (const session of sessions) if (session.id === id) return killed(session);
   return { kind: 'unknown' };
+}
+
+function killed(session: RegisteredSession): KillResult {
+  const entry = session.entry();
+  const statement = session.endStatement();
+  // A client that reads its last message is not waited for.
+  if (session.state === 'closing') session.cut('killed_by_operator');
+  else session.end('killed_by_operator');
+  return { kind: 'killed', session: entry, isClientTold: session.state === 'closing', statement };
 }
 
 /** Undefined without the section `moves`, where `mover` is undefined. */

@@ -144,7 +144,8 @@ export class SessionRecord {
       kind: 'session_closed',
       ...this.#identity(pool),
       member: this.#member,
-      ...(this.#ending ?? { reason, detail }),
+      // A fault of Pointsman itself counts, whatever the session was ending for.
+      ...((reason === 'internal_error' ? undefined : this.#ending) ?? { reason, detail }),
       durationMs: clock.now() - this.#acceptedAt,
       ...this.traffic,
     });

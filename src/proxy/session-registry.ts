@@ -8,7 +8,7 @@ import type { Clock } from '../model/instant.ts';
 import { isSameAddress } from '../model/member.ts';
 import type { Address, MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
-import type { KillResult, SessionEntry } from '../reports/session-list.ts';
+import type { SessionEntry, StatementEnd } from '../reports/session-list.ts';
 import type { SessionState } from '../reports/session-state.ts';
 import type { PoolTally, Tally } from '../reports/tally.ts';
 import type { OpenRoute } from '../core/routing-table.ts';
@@ -49,8 +49,8 @@ export interface RegisteredSession extends Drainable {
   cut(reason: CloseReason, detail?: string): void;
   /** The facts of this moment. */
   entry(): SessionEntry;
-  /** Ends the session synchronously, and the statement that its server runs, if its key is known. */
-  kill(): KillResult;
+  /** Ends the statement that its server runs, if its key is known. The session is about to end. */
+  endStatement(): StatementEnd;
   /** Undefined: it does not move. */
   readonly movable: Movable | undefined;
   /** A session that connects, or is logged in at its next server, is routed again. Does nothing to any other. */

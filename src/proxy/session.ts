@@ -9,7 +9,7 @@ import type { Address, MemberName } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import { openRoute } from '../core/routing-table.ts';
 import type { HoldCause, PoolDecision } from '../core/routing-table.ts';
-import type { KillResult, SessionEntry } from '../reports/session-list.ts';
+import type { SessionEntry, StatementEnd } from '../reports/session-list.ts';
 import { nextSessionState } from '../reports/session-state.ts';
 import type { SessionEvent, SessionState } from '../reports/session-state.ts';
 import type { ErrorFields } from '../wire/error-response.ts';
@@ -21,6 +21,7 @@ import type { HeldClient } from './connect/hold-queue.ts';
 import type { ParkedBackend } from './connect/parked-backends.ts';
 import { closeMessage, describeEnd, isToldAnyTime } from './ending/close-message.ts';
 import { encodeRefusal } from './ending/refusal-message.ts';
+import { asStepOf } from './fault.ts';
 import type { MovableSession } from './moves/movable-session.ts';
 import type { MovingHost } from './moves/moving-host.ts';
 import { RelayedSession } from './relay/relayed-session.ts';
@@ -120,9 +121,11 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
 
   end(reason: CloseReason, detail?: string): void {
     if (this.#state === 'closing' || this.#state === 'closed') return;
-    if (this.#relayed !== undefined) this.#endRelayed(this.#relayed, reason, detail);
-    else if (isRefusal(reason)) this.#refuse(reason, detail);
-    else this.cut(reason, detail);
+    asStepOf(this, () => {
+      if (this.#relayed !== undefined) this.#endRelayed(this.#relayed, reason, detail);
+      else if (isRefusal(reason)) this.#refuse(reason, detail);
+      else this.cut(reason, detail);
+    });
   }
 
   entry(): SessionEntry {
@@ -130,13 +133,8 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     return this.movable === undefined ? entry : { ...entry, moves: this.movable.shown() };
   }
 
-  kill(): KillResult {
-    const session = this.entry();
-    const statement = this.#state === 'relaying' ? this.#relayed?.endStatement() : undefined;
-    // A client that reads its last message is not waited for.
-    if (this.#state === 'closing') this.cut('killed_by_operator');
-    else this.end('killed_by_operator');
-    return { kind: 'killed', session, isClientTold: this.#state === 'closing', statement: statement ?? 'none' };
+  endStatement(): StatementEnd {
+    return (this.#state === 'relaying' ? this.#relayed?.endStatement() : undefined) ?? 'none';
   }
 
   reroute(): void {
@@ -148,12 +146,17 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   }
 
   cut(reason: CloseReason, detail?: string): void {
-    if (!this.#move('close')) return;
-    this.#slot.release();
-    this.movable?.ended(reason, detail);
-    if (this.#relayed === undefined) closeSocket(this.#untilRelay().startup.client());
-    else this.#relayed.cut(mustEndAtOnce(reason));
-    this.#record.closed(this.pool, reason, detail);
+    if (this.#state === 'closed') return;
+    try {
+      this.#slot.release();
+      this.#move('close');
+      this.movable?.ended(reason, detail);
+    } finally {
+      // Whatever has thrown may throw again: its sockets are closed all the same.
+      if (this.#relayed === undefined) closeSocket(this.#untilRelay().startup.client());
+      else this.#relayed.cut(mustEndAtOnce(reason));
+      this.#record.closed(this.pool, reason, detail);
+    }
   }
 
   /** The transition method. False: the session is closed, possibly just now, because the table has no such step. */

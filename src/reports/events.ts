@@ -96,6 +96,8 @@ export type ProxyEvent =
   /** How bytes are relayed from now on. `why`: the reason against the direct path. */
   | { readonly kind: 'relay_chosen'; readonly isOn: boolean; readonly why?: string | undefined }
   | { readonly kind: 'listener_failed'; readonly pool: PoolName; readonly detail: string }
+  /** A fault of Pointsman's own in no session. `detail`: the error, and where. */
+  | { readonly kind: 'unexpected_fault'; readonly detail: string }
   /** Clients get this certificate from now on. `expiresAt`: milliseconds since 1970. */
   | { readonly kind: 'certificate_loaded'; readonly file: string; readonly expiresAt: number }
   /** The changed files cannot be used. Clients get the old certificate. */

@@ -100,6 +100,7 @@ function counting(counted: Counted): EventMetrics['count'] {
         return countOperation(event);
       // Counted elsewhere: in the proxy's counts, with another event, or read at the scrape.
       case 'client_accepted':
+      case 'unexpected_fault':
       case 'worker_started':
       case 'worker_ended':
       case 'certificate_loaded':

@@ -35,6 +35,8 @@ const LINES: Lines = {
       return `pool ${pool}: cancel request (${key} key) sent to ${to}`;
     }),
   relay_chosen: (event) => line('info', () => relayText(event)),
+  unexpected_fault: ({ detail }) =>
+    line('error', () => `a fault of Pointsman itself; it goes on, and a restart makes sure: ${detail}`),
   listener_failed: ({ pool, detail }) => line('error', () => `pool ${pool}: listener failed: ${detail}`),
   worker_started: ({ worker, pid }) => line('info', () => `worker ${worker} ready, pid ${pid}`),
   worker_ended: (event) => line('error', () => workerText(event)),

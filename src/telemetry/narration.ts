@@ -52,6 +52,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'members_refused':
       case 'contact_source_changed':
       case 'listener_failed':
+      case 'unexpected_fault':
       case 'worker_started':
       case 'worker_ended':
       case 'certificate_loaded':

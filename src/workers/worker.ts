@@ -10,6 +10,7 @@ import type { MemberName } from '../model/member.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { SessionQuery } from '../reports/session-list.ts';
 import { Decider } from '../monitor/decider.ts';
+import { takeFault } from '../proxy/fault.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
 import type { LocalProxy, PreparedPolicy } from '../proxy/proxy-interface.ts';
@@ -107,6 +108,11 @@ export class Worker {
       },
     });
     this.#decider.decide();
+  }
+
+  /** Nothing has caught it. */
+  fault(error: unknown): void {
+    takeFault(error, (event) => this.#reporter.happened(event));
   }
 
   /** Binds the ports and reports the result to the main process. */

@@ -8,10 +8,12 @@ import type { Clock, Instant } from '../../model/instant.ts';
 import type { HoldPolicy, PoolName } from '../../model/policy.ts';
 import { hasSameTargets } from '../../core/routing-table.ts';
 import type { HoldCause, Route, RoutingTable } from '../../core/routing-table.ts';
+import { asStepOf, sharedClock } from '../fault.ts';
+import type { Faulty } from '../fault.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
 /** A client in the queue. Each call makes it leave the queue synchronously. */
-export interface HeldClient {
+export interface HeldClient extends Faulty {
   readonly id: number;
   readonly pool: PoolName;
   /** The route is open. */
@@ -75,7 +77,7 @@ export class HoldQueue {
   #held = 0;
 
   constructor(inputs: HoldQueueInputs) {
-    this.#inputs = inputs;
+    this.#inputs = { ...inputs, clock: sharedClock(inputs.clock) };
   }
 
   /**
@@ -113,7 +115,7 @@ export class HoldQueue {
     const entry: Entry = { client, enteredAt: now, since, notBefore: now + pauseMs, outcome: 'gave_up' };
     const cancelDeadline = clock.schedule(waitMs, () => {
       entry.outcome = 'timeout';
-      client.giveUp('hold_timeout');
+      asStepOf(client, () => client.giveUp('hold_timeout'));
     });
     queue.entries.add(entry);
     this.#held += 1;
@@ -169,7 +171,7 @@ export class HoldQueue {
       const waitMs = next.notBefore > now ? next.notBefore - now : queue.bucket.take(now);
       if (waitMs > 0) return this.#pumpIn(queue, waitMs);
       next.outcome = 'released';
-      next.client.release();
+      asStepOf(next.client, () => next.client.release());
     }
   }
 
@@ -190,7 +192,7 @@ export class HoldQueue {
   #refuseAll(queue: PoolQueue): void {
     for (const entry of queue.entries) {
       entry.outcome = 'refused';
-      entry.client.giveUp('no_route');
+      asStepOf(entry.client, () => entry.client.giveUp('no_route'));
     }
   }
 

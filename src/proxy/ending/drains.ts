@@ -2,6 +2,7 @@
 // rest at its deadline, unless the sessions may stay by then. Evictions (`evict.ts`), and listeners and pools that a
 // reload removed, are drains. They share one limit on endings per second with the shutdown of the process.
 import type { Clock } from '../../model/instant.ts';
+import { sharedClock } from '../fault.ts';
 import type { RegisteredSession } from '../session-registry.ts';
 import { Parking } from './parking.ts';
 import type { ParkingInputs, ParkingSession } from './parking.ts';
@@ -60,7 +61,8 @@ export class Drains {
   readonly #running = new Map<string, Running>();
   #perSecond: number;
 
-  constructor({ clock, decideIfDue, perSecond }: DrainsInputs) {
+  constructor({ clock: given, decideIfDue, perSecond }: DrainsInputs) {
+    const clock = sharedClock(given);
     this.#clock = clock;
     this.#decideIfDue = decideIfDue;
     this.#perSecond = perSecond;

@@ -11,6 +11,7 @@ import type { Clock } from '../../model/instant.ts';
 import { addressText, isSameAddress } from '../../model/member.ts';
 import type { MovesPolicy } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
+import { asStepOf } from '../fault.ts';
 import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
 import { askToPark, leaveServer, whyStayed } from './leave-server.ts';
 import type { Leaving } from './leave-server.ts';
@@ -35,7 +36,7 @@ export function evict(actions: readonly Action[], inputs: EvictInputs): void {
       drains.endNow(drain);
       continue;
     }
-    for (const session of drain.sessions()) session.reroute();
+    for (const session of drain.sessions()) asStepOf(session, () => session.reroute());
     if (action.mode !== 'keep') drains.start(drain);
   }
   drains.review();
@@ -98,7 +99,7 @@ function isSuperseded({ why }: Action): boolean {
 
 function leave(session: RegisteredSession, action: Action, clock: Clock): void {
   const { address, cause, mode } = action;
-  if (session.state !== 'relaying') return session.reroute();
+  if (session.state !== 'relaying') return asStepOf(session, () => session.reroute());
   // It has moved since the drain began.
   if (!isSameAddress(session.assignment()?.address, address)) return undefined;
   const isLost = cause === 'dead' || cause === 'silent' || cause === 'demoted';

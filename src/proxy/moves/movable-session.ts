@@ -8,6 +8,7 @@ import type { Address, MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
+import { asStepOf } from '../fault.ts';
 import type { RelayedSession } from '../relay/relayed-session.ts';
 import { startupParameters } from '../../wire/startup.ts';
 import { joined } from '../../wire/server-messages.ts';
@@ -83,6 +84,10 @@ export class MovableSession implements Movable, Asked, Losable {
   }
 
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void {
+    asStepOf(this.#inputs.host, () => this.#ask(onAnswer));
+  }
+
+  #ask(onAnswer: (found: Movability, state?: CarriedState) => void): void {
     const { host, mover } = this.#inputs;
     const session = this.interposed.session();
     const facts = factsOf(this.#inputs, this.interposed);
@@ -109,7 +114,9 @@ export class MovableSession implements Movable, Asked, Losable {
   }
 
   lose(): boolean {
-    return this.#beside?.lost() === true;
+    let isLost = false;
+    asStepOf(this.#inputs.host, () => (isLost = this.#beside?.lost() === true));
+    return isLost;
   }
 
   /** Its next server is no longer open. */

@@ -4,11 +4,12 @@ import type { CloseReason } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { SessionState } from '../../reports/session-state.ts';
+import type { Faulty } from '../fault.ts';
 import type { Assignment } from '../session-registry.ts';
 import type { Mover } from './mover.ts';
 
 /** The session as a whole. */
-export interface MovingHost {
+export interface MovingHost extends Faulty {
   readonly id: number;
   readonly pool: PoolName;
   readonly state: SessionState;

@@ -8,6 +8,7 @@ import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
+import { asStepOf } from '../fault.ts';
 import { sayGoodbye } from '../ending/linger.ts';
 import type { Interposed } from './interposed.ts';
 import { logInAgain } from './log-in-again.ts';
@@ -113,6 +114,10 @@ export class OwnJourney implements Journey {
   }
 
   travel(): void {
+    asStepOf(this.#inputs.host, () => this.#travel());
+  }
+
+  #travel(): void {
     const { host, mover, record } = this.#inputs;
     const { shown } = this;
     const pool = mover.pool(this.pool);

@@ -6,6 +6,7 @@ import type { Route, RoutingTable } from '../../core/routing-table.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MovesPolicy } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
+import { sharedClock } from '../fault.ts';
 import type { ProxyDependencies } from '../options.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 import { TokenBucket } from '../token-bucket.ts';
@@ -45,7 +46,7 @@ export class Turns {
 
   constructor(inputs: TurnsInputs) {
     this.#inputs = inputs;
-    this.#clock = inputs.clock;
+    this.#clock = sharedClock(inputs.clock);
     this.#routes = routesOf(inputs.table());
     this.#perSecond = inputs.policy()?.perSecond ?? 1;
     this.#bucket = new TokenBucket(this.#perSecond, this.#clock.now());

@@ -124,6 +124,7 @@ export const EVENT_SAMPLES: EventSamples = {
     meaning: 'A listening socket reported an error.',
     samples: [{ kind: 'listener_failed', pool: 'write', detail: 'EMFILE' }],
   },
+  unexpected_fault: { meaning: 'A fault of Pointsman itself.', samples: [{ kind: 'unexpected_fault', detail: 'x' }] },
   worker_started: {
     meaning: 'A worker process accepts clients.',
     samples: [{ kind: 'worker_started', worker: 1, pid: 50 }],

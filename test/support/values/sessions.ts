@@ -39,7 +39,7 @@ export function aRegisteredSession(changes: Partial<RegisteredSession> = {}): Re
     entry: () => entry,
     end() {},
     cut() {},
-    kill: () => ({ kind: 'killed', session: entry, isClientTold: true, statement: 'none' }),
+    endStatement: () => 'none',
     movable: undefined,
     reroute() {},
     ...changes,

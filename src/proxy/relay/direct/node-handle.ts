@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net';
 import process from 'node:process';
 import { getSystemErrorName } from 'node:util';
+import { keepingStep } from '../../fault.ts';
 
 export interface Reader {
   /** `length` bytes are in the buffer. Returns the buffer for the next read; undefined: the same one. */
@@ -52,6 +53,19 @@ let unusedRequest: WriteRequest | undefined;
 
 /** The `onread` of Node, of the handles that a pipe has let go of: another pipe may read from them later. */
 const nodesOwn = new WeakMap<StreamHandle, StreamHandle['onread']>();
+
+/** For the books of Node alone. */
+const RESOURCE = {};
+
+/**
+ * The callbacks of an accepted connection belong to its listener until then; from now on they belong to the step that
+ * calls this (fault.ts). Node's own HTTP agent does so with a connection that it uses again.
+ */
+export function keepContext(socket: Socket): void {
+  const handle: unknown = Reflect.get(socket, '_handle');
+  const reset: unknown = isObject(handle) ? Reflect.get(handle, 'asyncReset') : undefined;
+  if (typeof reset === 'function') Reflect.apply(reset, handle, [RESOURCE]);
+}
 
 /** The part that a pipe needs of it: tests have another implementation. */
 export type PipeEnd = Pick<NodeHandle, keyof NodeHandle>;
@@ -121,9 +135,15 @@ export class NodeHandle {
       return true;
     }
     request.buffer = bytes;
-    request.oncomplete = (status) => {
-      if (status < 0) this.#fail(status);
+    // Another session may have made the request.
+    let result = 0;
+    const completed = keepingStep(() => {
+      if (result < 0) this.#fail(result);
       this.#onWritten();
+    });
+    request.oncomplete = (status) => {
+      result = status;
+      completed();
     };
     return false;
   }

@@ -1,8 +1,9 @@
 // The source of verifiers does not answer: the session tries again until its time is over, its client reads why, and
 // sessions that need no verifier do not wait for it.
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { MovesPolicy } from '../../../../src/model/moves.ts';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { MovesPolicy, VerifierBatch } from '../../../../src/model/moves.ts';
+import { takeFault } from '../../../../src/proxy/fault.ts';
 import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
@@ -73,7 +74,28 @@ describeUnless(missingForSandbox, 'verifiers that cannot be read', () => {
     await Promise.all(moves);
   });
 
-  async function start(moves: Partial<MovesPolicy>): Promise<void> {
+  test('a lookup with a fault of ours ends its session, and no other', async () => {
+    await start({}, () => Promise.reject(new Error('a fault of the test')));
+    const before = process.listeners('unhandledRejection');
+    const unowned: unknown[] = [];
+    process.removeAllListeners('unhandledRejection');
+    process.on('unhandledRejection', (error) => takeFault(error, (event) => unowned.push(event)));
+    onTestFinished(() => {
+      process.removeAllListeners('unhandledRejection');
+      for (const listener of before) process.on('unhandledRejection', listener);
+    });
+    await connect('mover');
+    const other = await connect('trusted');
+    expect(await lab.proxy.move(1)).toMatchObject({ kind: 'failed', reason: 'internal_error' });
+    expect(lab.closed()).toMatchObject([
+      { session: 1, reason: 'internal_error', detail: expect.stringContaining('a fault of the test') },
+    ]);
+    expect(unowned).toEqual([]);
+    expect(await lab.proxy.move(2)).toMatchObject({ kind: 'moved' });
+    expect((await other.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  async function start(moves: Partial<MovesPolicy>, find?: VerifierBatch['find']): Promise<void> {
     asked = 0;
     clock = new LeapingClock();
     const { name, host, port } = login.server;
@@ -81,7 +103,8 @@ describeUnless(missingForSandbox, 'verifiers that cannot be read', () => {
       clock,
       moves: { verifiers: { kind: 'file', file: 'none' }, ...moves },
       openVerifiers: (_, { host: at, port: atPort }) => ({
-        find() {
+        find(role) {
+          if (find !== undefined) return find(role);
           asked += 1;
           const why = `role "pm" on ${at}:${atPort}: connect ECONNREFUSED ${at}:${atPort}`;
           return Promise.resolve({ kind: 'failed', why });

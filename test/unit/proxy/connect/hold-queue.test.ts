@@ -47,6 +47,8 @@ function start(policy: Partial<HoldPolicy> = {}, heldElsewhere = (): number => 0
     const waiting: HeldClient = {
       id,
       pool: 'write',
+      state: 'holding',
+      cut() {},
       release: () => {
         leave(released);
         onRelease();

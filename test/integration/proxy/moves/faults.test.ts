@@ -1,0 +1,98 @@
+// A fault of Pointsman itself in any callback of a session ends that session alone: sockets, timers, promises and the
+// direct relay, from the accept over a hold, a question and a move to the end.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { takeFault } from '../../../../src/proxy/fault.ts';
+import type { ProxyEvent } from '../../../../src/reports/events.ts';
+import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import type { ProxyLab, ProxyLabOptions } from '../../../support/labs/proxy-lab.ts';
+import { aMessage } from '../../../support/sockets/messages.ts';
+import type { RawClient } from '../../../support/sockets/raw-client.ts';
+import { FAULT, throwFaults } from '../../../support/waiting/thrown-faults.ts';
+import type { Chosen, Faults } from '../../../support/waiting/thrown-faults.ts';
+import { systemClock } from '../../../support/waiting/system-clock.ts';
+import { until } from '../../../support/waiting/until.ts';
+
+const QUERY = aMessage('Q', Buffer.from('select 1\0'));
+
+let faults: Faults;
+let backend: FakeBackend;
+let unowned: ProxyEvent[];
+let restore: () => void;
+
+beforeEach(async () => {
+  backend = await startFakeBackend('movable');
+  unowned = [];
+  const net = (error: unknown): void => takeFault(error, (event) => unowned.push(event));
+  const [thrown, rejected] = [process.listeners('uncaughtException'), process.listeners('unhandledRejection')];
+  process.removeAllListeners('uncaughtException').removeAllListeners('unhandledRejection');
+  process.on('uncaughtException', net).on('unhandledRejection', net);
+  faults = throwFaults();
+  restore = () => {
+    faults.end();
+    process.off('uncaughtException', net).off('unhandledRejection', net);
+    for (const listener of thrown) process.on('uncaughtException', listener);
+    for (const listener of rejected) process.on('unhandledRejection', listener);
+  };
+});
+
+afterEach(async () => {
+  restore();
+  await backend.stop();
+});
+
+/** Both sessions are held first, then let in; the first one moves, and both go on. The outcome of each. */
+async function live(options: ProxyLabOptions, chosen: Chosen = {}): Promise<readonly string[]> {
+  const lab = await startProxyLab({ clock: faults.clock(systemClock), moves: {}, ...options });
+  faults.arm(chosen);
+  const clients = [await lab.connect('write'), await lab.connect('write')];
+  await until(
+    'both are held',
+    () => clients.every((client) => client.isClosed) || held(lab) + lab.closed().length >= 2,
+  );
+  lab.decide({ write: { open: { 'pg-1': backend.address } } });
+  await Promise.all(clients.map((client) => answers(client, 'the login')));
+  await lab.proxy.move(1);
+  await Promise.all(clients.map((client) => answers(client, 'an answer', QUERY)));
+  for (const { socket } of clients) socket.end(aMessage('X'));
+  await until('the end of both', () => lab.closed().length === 2);
+  faults.arm({});
+  expect(lab.proxy.tally()).toMatchObject({ sessions: 0 });
+  await lab.end();
+  return lab.closed().map(({ reason, detail }) => (reason === 'internal_error' ? (detail ?? '') : reason));
+}
+
+function held(lab: ProxyLab): number {
+  return lab.proxy.counts().get('write')?.states.holding ?? 0;
+}
+
+/** Or it is closed. */
+async function answers(client: RawClient, what: string, request?: Buffer): Promise<void> {
+  const before = client.received().length;
+  if (request !== undefined && !client.isClosed) client.socket.write(request);
+  const isReady = (): boolean => client.received().length > before || (request === undefined && before > 0);
+  await until(what, () => client.isClosed || client.hasEnded || isReady());
+}
+
+test.each<[string, ProxyLabOptions]>([
+  ['the direct relay', { relay: 'auto' }],
+  ['streams', { relay: 'streams' }],
+])('%s', { timeout: 120_000 }, async (_title, options) => {
+  expect(await live(options)).toEqual(['client_closed', 'client_closed']);
+  const sites = [...faults.seen];
+  expect(sites.length).toBeGreaterThan(8);
+  const wrong: string[] = [];
+  for (const isAfter of [false, true]) {
+    for (const site of sites) {
+      unowned.length = 0;
+      const ends = await live(options, { site, isAfter });
+      const others = ends.filter((end) => end === 'client_closed').length;
+      const isOwn = ends.some((end) => end.includes(FAULT)) && others === 1 && unowned.length === 0;
+      // The session is over: nothing is left to end.
+      const isPast = isAfter && site.startsWith('close ') && others === 2 && unowned.length === 1;
+      if (!isOwn && !isPast) wrong.push(`${site}, ${isAfter ? 'after' : 'before'}: ${JSON.stringify([ends, unowned])}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});

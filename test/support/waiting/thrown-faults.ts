@@ -1,0 +1,94 @@
+// Faults in the proxy's own callbacks: each listener of a socket, timer, continuation of a promise and reader of the
+// direct relay is a site, named by the line that made it. The first call of one chosen site throws. For that it
+// puts functions in the place of Node's own.
+/* oxlint-disable typescript/unbound-method, typescript/no-unsafe-type-assertion, unicorn/no-thenable */
+import { Socket } from 'node:net';
+import type { Clock } from '../../../src/model/instant.ts';
+import { NodeHandle } from '../../../src/proxy/relay/direct/node-handle.ts';
+
+type Run = (...values: readonly never[]) => unknown;
+
+export interface Chosen {
+  /** Its next call throws, once. Undefined: none throws. */
+  readonly site?: string;
+  /** After the callback has done its work; else before. */
+  readonly isAfter?: boolean;
+}
+
+export interface Faults {
+  /** All sites that have run since the first call of `arm`. */
+  readonly seen: ReadonlySet<string>;
+  arm(chosen: Chosen): void;
+  clock(clock: Clock): Clock;
+  /** Ends it. */
+  end(): void;
+}
+
+export const FAULT = 'a fault of the test';
+
+export function throwFaults(): Faults {
+  const own = { on: Socket.prototype.on, once: Socket.prototype.once, then: Promise.prototype.then };
+  const { readInto, whenWritten } = NodeHandle.prototype;
+  const seen = new Set<string>();
+  let armed: Chosen | undefined;
+  const faults: Faults = {
+    seen,
+    arm: (chosen) => (armed = chosen),
+    clock: (clock) => ({
+      now: () => clock.now(),
+      schedule: (delayMs, run) => clock.schedule(delayMs, faulty('timer', run)),
+    }),
+    end: () => {
+      Object.assign(Socket.prototype, { on: own.on, once: own.once });
+      Object.assign(NodeHandle.prototype, { readInto, whenWritten });
+      void Object.assign(Promise.prototype, { then: own.then });
+    },
+  };
+  const mayThrow = (site: string): void => {
+    if (armed?.site !== site) return;
+    armed = {};
+    throw new Error(FAULT);
+  };
+  function faulty<One extends Run>(kind: string, run: One): One {
+    const place = placeOf(new Error().stack ?? '');
+    if (place === undefined) return run;
+    const site = `${kind} at ${place}`;
+    const wrapped = function wrapped(this: unknown, ...values: readonly never[]): unknown {
+      if (armed !== undefined) seen.add(site);
+      if (armed?.isAfter !== true) mayThrow(site);
+      const result: unknown = Reflect.apply(run, this, values);
+      mayThrow(site);
+      return result;
+    };
+    // Node's `off` knows a listener by this.
+    return Object.assign(wrapped, { listener: run }) as unknown as One;
+  }
+  for (const name of ['on', 'once'] as const) {
+    Object.assign(Socket.prototype, {
+      [name](this: Socket, event: string, listener: Run) {
+        return Reflect.apply(own[name], this, [event, faulty(event, listener)]) as Socket;
+      },
+    });
+  }
+  Object.assign(NodeHandle.prototype, {
+    readInto(this: NodeHandle, buffer: Uint8Array, reader: { read(length: number): Uint8Array | undefined }) {
+      const read = faulty('read', (length: number) => reader.read(length));
+      Reflect.apply(readInto, this, [buffer, { read }]);
+    },
+    whenWritten(this: NodeHandle, run: () => void) {
+      Reflect.apply(whenWritten, this, [faulty('written', run)]);
+    },
+  });
+  void Object.assign(Promise.prototype, {
+    then(this: Promise<unknown>, ...runs: readonly (Run | null | undefined)[]) {
+      const faultyRuns = runs.map((run) => (run ? faulty('promise', run) : run));
+      return Reflect.apply(own.then, this, faultyRuns) as unknown;
+    },
+  });
+  return faults;
+}
+
+/** The first line of the proxy in the stack. */
+function placeOf(stack: string): string | undefined {
+  return /\/src\/proxy\/(?!relay\/direct\/self-test)([^\s):]+:\d+)/.exec(stack)?.[1];
+}
