@@ -31,21 +31,27 @@ export function effectOfTag(tag: string): Effect | 'by_text' {
 const NAME = String.raw`[a-z_][a-z0-9_]*`;
 const LITERAL = String.raw`(?:-?\d+(?:\.\d+)?|'[^'\\]*'|true|false|null)`;
 /** They show nothing of the database but its name, and leave nothing. */
-const CALL = String.raw`(?:pg_catalog\.)?(?:now|version|current_database|pg_backend_pid|clock_timestamp)\(\)`;
-const FUNCTION = `(?:${CALL}|current_(?:user|date|time|timestamp|role|catalog)|session_user|user)`;
-const VALUE = String.raw`(?:${LITERAL}|${FUNCTION})(?: as ${NAME}| as "[^"]*")?`;
+const CALL = String.raw`(?:now|version|current_database|pg_backend_pid|clock_timestamp)\(\)`;
+const KEYWORD = 'current_(?:user|date|time|timestamp|role|catalog)|session_user|user';
 const LEVEL = 'isolation level (?:serializable|repeatable read|read (?:un)?committed)';
 const MODES = `(?:,? ?(?:${LEVEL}|read (?:only|write)|(?:not )?deferrable))*`;
-const CLEAN_TEXT = new RegExp(
-  `^(?:${[
-    '',
-    String.raw`(?:begin|start transaction)(?: (?:work|transaction))?(?: ?${MODES})?`,
-    '(?:commit|end|rollback|abort)(?: (?:work|transaction))?',
-    `(?:savepoint|release|release savepoint|rollback to|rollback to savepoint) ${NAME}`,
-    `show (?:${NAME}(?:\\.${NAME})?|transaction isolation level)`,
-    `select ${VALUE}(?: ?, ?${VALUE})*`,
-  ].join('|')})$`,
-);
+/** `schema`: of the functions, with its dot. */
+function cleanText(schema: string): RegExp {
+  const value = String.raw`(?:${LITERAL}|${schema}${CALL}|${KEYWORD})(?: as ${NAME}| as "[^"]*")?`;
+  return new RegExp(
+    `^(?:${[
+      '',
+      String.raw`(?:begin|start transaction)(?: (?:work|transaction))?(?: ?${MODES})?`,
+      '(?:commit|end|rollback|abort)(?: (?:work|transaction))?',
+      `(?:savepoint|release|release savepoint|rollback to|rollback to savepoint) ${NAME}`,
+      `show (?:${NAME}(?:\\.${NAME})?|transaction isolation level)`,
+      `select ${value}(?: ?, ?${value})*`,
+    ].join('|')})$`,
+  );
+}
+
+const CLEAN_TEXT = cleanText(String.raw`(?:pg_catalog\.)?`);
+const QUALIFIED_CLEAN_TEXT = cleanText(String.raw`pg_catalog\.`);
 /** Statements that leave state, at the beginning of the text or behind a semicolon. Their tag tells as well. */
 const DIRTY_STATEMENT =
   /(?:^|;)\s*(?:set|reset|discard|prepare|deallocate|listen|unlisten|declare|close|create|alter|drop|load|do|call)\b/;
@@ -53,12 +59,16 @@ const DIRTY_FUNCTION = /\b(?:set_config|setseed|nextval|setval|pg_\w*advisory\w*
 /** A new table. */
 const SELECT_INTO = /(?<!\b(?:insert|merge)\s+)\binto\b/;
 
-/** `text`: of a Query or a Parse. Several statements are split at every semicolon, which only errs on the safe side. */
-export function effectOfText(text: string): Effect {
+/**
+ * `text`: of a Query or a Parse. Several statements are split at every semicolon, which only errs on the safe side.
+ * `isSystemFirst`: no schema comes before pg_catalog in the search_path.
+ */
+export function effectOfText(text: string, isSystemFirst: boolean): Effect {
   if (text.length > LONGEST_TEXT) return 'dirty';
   const plain = withoutPlainQuotes(text.toLowerCase());
   const parts = text.split(';').map((part) => part.toLowerCase().replaceAll(/\s+/g, ' ').trim());
-  if (parts.every((part) => CLEAN_TEXT.test(part))) return 'clean';
+  const clean = isSystemFirst ? CLEAN_TEXT : QUALIFIED_CLEAN_TEXT;
+  if (parts.every((part) => clean.test(part))) return 'clean';
   return [DIRTY_STATEMENT, DIRTY_FUNCTION, SELECT_INTO].some((words) => words.test(plain)) ? 'dirty' : 'unsure';
 }
 

@@ -57,9 +57,13 @@ export class StatementWatch {
     return this.#client.hasNewUnnamed();
   }
 
-  /** To be called between two transactions, when the state of the session is known. */
-  forget(): void {
+  /**
+   * To be called between two transactions, when the state of the session is known. `isSystemFirst`: no schema comes
+   * before pg_catalog in its search_path.
+   */
+  forget(isSystemFirst: boolean): void {
     this.#client.forget();
+    this.#client.isSystemFirst = isSystemFirst;
     this.#server.forget();
   }
 }
@@ -83,6 +87,7 @@ abstract class EffectWalker extends FrameWalker {
 }
 
 class ClientWatch extends EffectWalker {
+  isSystemFirst = false;
   /** Of the last statement without a name. */
   #unnamed: Effect = 'unsure';
   #hasNewUnnamed = false;
@@ -105,12 +110,12 @@ class ClientWatch extends EffectWalker {
     switch (type) {
       case QUERY:
         this.#hasNewUnnamed = true;
-        return effectOfBytes(bytes, at, end);
+        return this.#effectOfBytes(bytes, at, end);
       case PARSE:
         // A statement with a name stays in the session.
         if (bytes[at] !== 0) return 'dirty';
         this.#hasNewUnnamed = true;
-        return (this.#unnamed = effectOfBytes(bytes, at + 1, end));
+        return (this.#unnamed = this.#effectOfBytes(bytes, at + 1, end));
       case BIND: {
         const statement = bytes.indexOf(0, at) + 1;
         return statement > at && statement < end && bytes[statement] === 0 ? this.#unnamed : 'unsure';
@@ -121,11 +126,12 @@ class ClientWatch extends EffectWalker {
         return 'dirty';
     }
   }
-}
 
-function effectOfBytes(bytes: Uint8Array, at: number, limit: number): Effect {
-  const end = bytes.indexOf(0, at);
-  return end === -1 || end >= limit ? 'dirty' : effectOfText(DECODER.decode(bytes.subarray(at, end)));
+  #effectOfBytes(bytes: Uint8Array, at: number, limit: number): Effect {
+    const end = bytes.indexOf(0, at);
+    if (end === -1 || end >= limit) return 'dirty';
+    return effectOfText(DECODER.decode(bytes.subarray(at, end)), this.isSystemFirst);
+  }
 }
 
 class ServerWatch extends EffectWalker {

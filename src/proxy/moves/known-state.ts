@@ -116,7 +116,7 @@ export class KnownState {
     this.#session.ask((found, state) => {
       if (state === undefined) return this.#askAgainLater();
       const before = this.#known?.packed;
-      this.#watch.forget();
+      this.#watch.forget(isSystemFirst(state));
       this.#isUnknown = run === undefined;
       const isKnown = found.kind === 'movable' && member !== undefined && run !== undefined;
       const { walWriterDelayMs: delayMs } = state;
@@ -136,6 +136,11 @@ export class KnownState {
     this.#isUnknown = true;
     if (!this.#isScheduled) this.#schedule(LONGEST_PAUSE_MS);
   }
+}
+
+/** A path that does not name pg_catalog begins with it. */
+function isSystemFirst({ searchPath }: CarriedState): boolean {
+  return !/pg_catalog/i.test(searchPath);
 }
 
 /** It changes with each statement of many clients. */

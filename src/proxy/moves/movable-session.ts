@@ -1,7 +1,7 @@
 // A session that may move: it is asked for its state and parked, and goes on at its next server. It decides nothing
 // about servers: the mover has it move when its turn has come (`own-journey.ts`). Each step begins between two
 // transactions, and whatever is unknown leaves the session where it is, or ends it.
-import { movabilityBefore } from '../../core/movable.ts';
+import { movability, movabilityBefore } from '../../core/movable.ts';
 import type { CloseReason, EvictionCause } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { Address, MemberName } from '../../model/member.ts';
@@ -167,6 +167,10 @@ export class MovableSession implements Movable, Asked, Losable {
   /** It is parked, and waits for its turn. */
   setOut(): void {
     if (this.#journey !== undefined) this.#inputs.mover.parked(this.#journey);
+  }
+
+  mayStillMove(state: CarriedState): boolean {
+    return movability(factsOf(this.#inputs, this.interposed), state).kind === 'movable';
   }
 
   /** Its server is gone, or has ended it. It does not move before `setOut`. */

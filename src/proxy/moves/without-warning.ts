@@ -51,6 +51,8 @@ export interface LosableInputs {
 export interface Losable {
   readonly interposed: Interposed;
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void;
+  /** With what its server has told since then, such as another `TimeZone` after a reload. */
+  mayStillMove(state: CarriedState): boolean;
   /** Parks the session, which does not move yet. `onLeft`: it is no longer parked. False: it has ended. */
   parkLost(from: MemberName, state: CarriedState, onLeft: () => void): boolean;
   /** The parked session is to move. */
@@ -220,7 +222,7 @@ export class WithoutWarning implements Reader, KnownSession {
     const at = host.assignment();
     const policy = pool(host.pool);
     if (at === undefined || policy === undefined || !isOfPrimary(policy)) return false;
-    if (!host.isIdle() || told.member !== at.member || session.interposed.memory.isInDoubt()) return false;
+    if (!host.isIdle() || told.member !== at.member || !session.mayStillMove(state)) return false;
     const proof = proofOf(told, wal().samples.get(told.member) ?? []);
     this.#loss = { told, proof, at: clock.now() };
     let cancel = nothing;

@@ -42,8 +42,19 @@ describe('simple statements', () => {
     watch.fromClient(query('SELECT 1'));
     watch.fromServer(READY);
     expect(watch.effect()).toBe('dirty');
-    watch.forget();
+    watch.forget(true);
     expect(watch.effect()).toBe('clean');
+  });
+
+  it('trust the name of a function once the search_path is known', () => {
+    watch.fromClient(query('SELECT now()'));
+    expect(watch.effect()).toBe('unsure');
+    watch.forget(true);
+    watch.fromClient(query('SELECT now()'));
+    expect(watch.effect()).toBe('clean');
+    watch.forget(false);
+    watch.fromClient(query('SELECT now()'));
+    expect(watch.effect()).toBe('unsure');
   });
 
   it('may come in any chunks', () => {
@@ -65,7 +76,7 @@ describe('the extended protocol', () => {
 
   it('may run an unnamed statement of before again', () => {
     watch.fromClient(parse('', 'SELECT f()'));
-    watch.forget();
+    watch.forget(true);
     watch.fromClient(bind(''));
     expect(watch.effect()).toBe('unsure');
   });
@@ -88,7 +99,7 @@ describe('the extended protocol', () => {
   it('is dirty when a statement is closed or a function is called', () => {
     watch.fromClient(message('C', 'Ss1\0'));
     expect(watch.effect()).toBe('dirty');
-    watch.forget();
+    watch.forget(true);
     watch.fromClient(message('C', 'P\0'));
     expect(watch.effect()).toBe('clean');
     watch.fromClient(message('F', 'x'));
@@ -98,6 +109,6 @@ describe('the extended protocol', () => {
 
 it('is dirty for good when a direction cannot be read', () => {
   watch.fromServer(message('?'));
-  watch.forget();
+  watch.forget(true);
   expect(watch.effect()).toBe('dirty');
 });
