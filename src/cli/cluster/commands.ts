@@ -4,6 +4,7 @@ import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
 import { examples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
+import type { ConfigOptions } from './config-change.ts';
 import type { ChangeOptions, ClusterOptions, ClusterParts } from './context.ts';
 import type { FailoverOptions } from './failover.ts';
 import type { ListOptions } from './list.ts';
@@ -56,6 +57,10 @@ function changing(parent: Command, name: string, description: string): Command {
     .option('--dry-run', 'print the requests, and send none');
 }
 
+function changingConfig(parent: Command, name: string, description: string): Command {
+  return changing(parent, name, description).option('--any-value', 'also values that are known to be wrong');
+}
+
 function collect(url: string, earlier: readonly string[] = []): readonly string[] {
   return [...earlier, url];
 }
@@ -78,12 +83,12 @@ function describeConfig(cluster: Command, { io, parts, end }: Tree): void {
     .action(async (options: ClusterOptions) =>
       end(await (await import('./config-show.ts')).configShow(options, io, parts)),
     );
-  changing(config, 'edit', 'Edit it in $VISUAL or $EDITOR, and apply what changed')
+  changingConfig(config, 'edit', 'Edit it in $VISUAL or $EDITOR, and apply what changed')
     .addHelpText('after', examples('pointsman cluster config edit'))
-    .action(async (options: ChangeOptions) =>
+    .action(async (options: ConfigOptions) =>
       end(await (await import('./config-edit.ts')).configEdit(options, io, parts)),
     );
-  changing(config, 'set', 'Set keys, and leave the others; KEY= removes a key')
+  changingConfig(config, 'set', 'Set keys, and leave the others; KEY= removes a key')
     .argument('<assignments...>', 'KEY=VALUE, with a dotted key')
     .addHelpText(
       'after',
@@ -93,13 +98,13 @@ function describeConfig(cluster: Command, { io, parts, end }: Tree): void {
         'pointsman cluster config set postgresql.parameters.work_mem= --yes',
       ),
     )
-    .action(async (given: readonly string[], options: ChangeOptions) =>
+    .action(async (given: readonly string[], options: ConfigOptions) =>
       end(await (await import('./config-change.ts')).configSet(given, options, io, parts)),
     );
-  changing(config, 'replace', 'Replace it as a whole: keys that the file does not have are removed')
+  changingConfig(config, 'replace', 'Replace it as a whole: keys that the file does not have are removed')
     .argument('<file>', 'YAML or JSON; - is standard input')
     .addHelpText('after', examples('pointsman cluster config replace dynamic.yaml'))
-    .action(async (file: string, options: ChangeOptions) =>
+    .action(async (file: string, options: ConfigOptions) =>
       end(await (await import('./config-change.ts')).configReplace(file, options, io, parts)),
     );
 }

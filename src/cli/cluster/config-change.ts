@@ -7,6 +7,7 @@ import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { isSame, parseAssignments, patchBetween, unknownKeys, withTextParameters } from './config-changes.ts';
+import { wrongValues } from './config-values.ts';
 import { differenceText, parseConfig } from './config-text.ts';
 import { restartsText } from './config-restarts.ts';
 import { fail, openContext, readReport, wrong } from './context.ts';
@@ -14,9 +15,14 @@ import type { ChangeOptions, ClusterParts, Context } from './context.ts';
 import { json } from '../json.ts';
 import { perform } from './operate.ts';
 
+export interface ConfigOptions extends ChangeOptions {
+  /** Values that are known to be wrong, too. */
+  readonly anyValue?: boolean | undefined;
+}
+
 export async function configSet(
   given: readonly string[],
-  options: ChangeOptions,
+  options: ConfigOptions,
   io: CliIo,
   parts: ClusterParts,
 ): Promise<number> {
@@ -35,7 +41,7 @@ export async function configSet(
 
 export async function configReplace(
   file: string,
-  options: ChangeOptions,
+  options: ConfigOptions,
   io: CliIo,
   parts: ClusterParts,
 ): Promise<number> {
@@ -67,14 +73,14 @@ function readText(file: string, io: CliIo): string | undefined {
 }
 
 export interface Base {
-  readonly context: Context<ChangeOptions>;
+  readonly context: Context<ConfigOptions>;
   readonly report: ClusterReport;
   /** Before the change. */
   readonly config: ClusterConfiguration;
 }
 
 /** A number is the exit code; the reason is then on stderr. */
-export async function openConfig(options: ChangeOptions, io: CliIo, parts: ClusterParts): Promise<Base | number> {
+export async function openConfig(options: ConfigOptions, io: CliIo, parts: ClusterParts): Promise<Base | number> {
   const context = await openContext(options, io, parts);
   if (typeof context === 'number') return context;
   const report = await readReport(context);
@@ -99,6 +105,12 @@ export async function change(wanted: Change): Promise<{ readonly code: number; r
     );
     return { code: EXIT.ok, isApplied: false };
   }
+  const faults = wrongValues(before, after);
+  if (faults.length > 0 && options.anyValue !== true) {
+    const text = faults.map((fault) => `pointsman: ${fault}\n`).join('');
+    io.stderr(`${text}Nothing was sent. --any-value sends it all the same.\n`);
+    return { code: EXIT.failure, isApplied: false };
+  }
   const restarts = restartsText(before, after, report);
   const difference = differenceText(before, after, paint);
   const removed = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
@@ -107,6 +119,7 @@ export async function change(wanted: Change): Promise<{ readonly code: number; r
     {
       plan: `Change the configuration of ${report.scope ?? 'the cluster'}\n\n${difference}\n${restarts}`,
       warnings: [
+        ...faults,
         ...unknownKeys(before, patchBetween(before, after)),
         ...(isWhole && removed.length > 0 ? [`the file does not have ${removed.join(', ')}: that is removed`] : []),
       ],

@@ -32,11 +32,11 @@ test('sends what changed, after the difference and a question; the file is remov
   const cluster = fakeCluster();
   const script = `cp "$1" ${directory}/seen
     echo "$1" > ${directory}/name
-    sed -i 's/^ttl: 30/ttl: 20/; /loop_wait/d' "$1"`;
+    sed -i 's/^ttl: 30/ttl: 40/; /loop_wait/d' "$1"`;
   const { code, out, asked, kept } = await edit(script, cluster, { answers: ['y'] });
-  expect(out).toContain('  -ttl: 30\n  -loop_wait: 10\n  +ttl: 20\n');
+  expect(out).toContain('  -ttl: 30\n  -loop_wait: 10\n  +ttl: 40\n');
   expect(asked).toEqual(['Apply this change? [y/N] ']);
-  expect(cluster.performed).toEqual([{ kind: 'patch_config', changes: { loop_wait: null, ttl: 20 } }]);
+  expect(cluster.performed).toEqual([{ kind: 'patch_config', changes: { loop_wait: null, ttl: 40 } }]);
   expect([code, kept]).toEqual([0, undefined]);
   const seen = await readFile(join(directory, 'seen'), 'utf8');
   expect(seen).toMatch(/^# Dynamic configuration of lab, read from http:\/\/10\.0\.0\.1:8008\.\n(?:#.*\n)+ttl: 30\n/);
@@ -67,8 +67,8 @@ test('VISUAL has precedence over EDITOR, and may have options', async () => {
 
 test('declined: the edited file is kept, and named', async () => {
   const cluster = fakeCluster();
-  const { code, kept } = await edit(`sed -i 's/ttl: 30/ttl: 20/' "$1"`, cluster, { answers: ['n'] });
-  expect([code, kept, cluster.performed]).toEqual([1, expect.stringContaining('ttl: 20'), []]);
+  const { code, kept } = await edit(`sed -i 's/ttl: 30/ttl: 40/' "$1"`, cluster, { answers: ['n'] });
+  expect([code, kept, cluster.performed]).toEqual([1, expect.stringContaining('ttl: 40'), []]);
 });
 
 test('another party changed the configuration meanwhile: nothing is sent, and the edited file is kept', async () => {
@@ -77,29 +77,29 @@ test('another party changed the configuration meanwhile: nothing is sent, and th
     cluster.config_ = { ...cluster.config_, loop_wait: 5 };
     return 'y';
   };
-  const { code, err, kept } = await edit(`sed -i 's/ttl: 30/ttl: 20/' "$1"`, cluster, { answers: [answer] });
+  const { code, err, kept } = await edit(`sed -i 's/ttl: 30/ttl: 40/' "$1"`, cluster, { answers: [answer] });
   expect(err).toContain('changed by another party meanwhile, so nothing was sent. Their change:');
-  expect([code, kept, cluster.performed]).toEqual([1, expect.stringContaining('ttl: 20'), []]);
+  expect([code, kept, cluster.performed]).toEqual([1, expect.stringContaining('ttl: 40'), []]);
 });
 
 test('a failed change: the edited file is kept', async () => {
   const cluster = fakeCluster();
   cluster.answer = () => ({ kind: 'invalid', status: 400, text: 'pg-1 rejected it.', reason: '' });
-  const { code, err, kept } = await edit(`sed -i 's/ttl: 30/ttl: -1/' "$1"`, cluster, {}, ['--yes']);
+  const { code, err, kept } = await edit(`sed -i 's/ttl: 30/ttl: 90/' "$1"`, cluster, {}, ['--yes']);
   expect(err).toContain('pointsman: pg-1 rejected it.\n');
-  expect([code, kept]).toEqual([1, expect.stringContaining('ttl: -1')]);
+  expect([code, kept]).toEqual([1, expect.stringContaining('ttl: 90')]);
 });
 
 test('text that is no YAML: the place, and a second try', async () => {
   const cluster = fakeCluster();
   const script = `if [ -e ${directory}/again ]
-    then sed -i 's/ttl: .*/ttl: 20/' "$1"
+    then sed -i 's/ttl: .*/ttl: 40/' "$1"
     else touch ${directory}/again; sed -i 's/ttl: 30/ttl: [/' "$1"
   fi`;
   const { code, err, asked } = await edit(script, cluster, { answers: ['', 'y'] });
   expect(err).toMatch(/^pointsman: the edited configuration: \d+:\d+: /m);
   expect(asked).toEqual(['Edit it again? [Y/n] ', 'Apply this change? [y/N] ']);
-  expect([code, cluster.performed]).toEqual([0, [{ kind: 'patch_config', changes: { ttl: 20 } }]]);
+  expect([code, cluster.performed]).toEqual([0, [{ kind: 'patch_config', changes: { ttl: 40 } }]]);
 });
 
 test.each([

@@ -65,10 +65,10 @@ beforeEach(() => void (requests.length = 0));
 async function cluster(...argv: readonly string[]) {
   let [out, err] = ['', ''];
   const io = {
-    env: { EDITOR: "sed -i 's/ttl: 30/ttl: 20/'", PATH: process.env['PATH'] },
+    env: { EDITOR: "sed -i 's/ttl: 30/ttl: 40/'", PATH: process.env['PATH'] },
     stdout: (text: string) => void (out += text),
     stderr: (text: string) => void (err += text),
-    readFile: () => 'ttl: 20\n',
+    readFile: () => 'ttl: 40\n',
   };
   const parts = cliParts({
     cluster: {
@@ -97,7 +97,7 @@ const CHANGES = [
   ['resume'],
   ['cancel', 'switchover'],
   ['cancel', 'restart'],
-  ['config', 'set', 'ttl=20'],
+  ['config', 'set', 'ttl=40'],
   ['config', 'replace', 'dynamic.yaml'],
   ['config', 'edit'],
 ];

@@ -22,7 +22,7 @@ describe('config show', () => {
 describe('config set', () => {
   test('shows the difference, asks, and sends what changes', async () => {
     const cluster = fakeCluster();
-    const argv = ['config', 'set', 'ttl=20', 'postgresql.parameters.work_mem=8MB', 'loop_wait='];
+    const argv = ['config', 'set', 'ttl=40', 'postgresql.parameters.work_mem=8MB', 'loop_wait='];
     const { code, out, asked } = await clusterCli(argv, cluster, { answers: ['y'] });
     expect(out).toContain(
       [
@@ -30,7 +30,7 @@ describe('config set', () => {
         '',
         '  -ttl: 30',
         '  -loop_wait: 10',
-        '  +ttl: 20',
+        '  +ttl: 40',
         '   postgresql:',
         '     parameters:',
         '       max_connections: "100"',
@@ -43,7 +43,7 @@ describe('config set', () => {
     expect(cluster.performed).toEqual([
       {
         kind: 'patch_config',
-        changes: { ttl: 20, postgresql: { parameters: { work_mem: '8MB' } }, loop_wait: null },
+        changes: { ttl: 40, postgresql: { parameters: { work_mem: '8MB' } }, loop_wait: null },
       },
     ]);
     expect(code).toBe(0);
@@ -85,13 +85,13 @@ describe('config set', () => {
     Object.assign(cluster, {
       config: () => {
         reads += 1;
-        if (reads === 2) cluster.config_ = { ...cluster.config_, ttl: 40 };
+        if (reads === 2) cluster.config_ = { ...cluster.config_, ttl: 50 };
         return read();
       },
     });
     const { code, err } = await clusterCli(['config', 'set', 'loop_wait=5', '--yes'], cluster);
     expect(err).toContain('the configuration was changed by another party meanwhile, so nothing was sent.');
-    expect(err).toContain('  -ttl: 30\n  +ttl: 40\n');
+    expect(err).toContain('  -ttl: 30\n  +ttl: 50\n');
     expect([code, cluster.performed]).toEqual([1, []]);
   });
 
@@ -131,14 +131,14 @@ describe('config set', () => {
 
   test('--dry-run: the request, and nothing is sent', async () => {
     const cluster = fakeCluster();
-    const { code, out } = await clusterCli(['config', 'set', 'ttl=20', '--dry-run'], cluster);
-    expect(out).toContain('{"changes":{"ttl":20}}');
+    const { code, out } = await clusterCli(['config', 'set', 'ttl=40', '--dry-run'], cluster);
+    expect(out).toContain('{"changes":{"ttl":40}}');
     expect([code, cluster.performed]).toEqual([0, []]);
   });
 });
 
 describe('config replace', () => {
-  const whole = 'ttl: 20\npostgresql: { parameters: { max_connections: 100, work_mem: 4MB } }\n';
+  const whole = 'ttl: 40\npostgresql: { parameters: { max_connections: 100, work_mem: 4MB } }\n';
 
   test('sends the whole file, and names what it removes', async () => {
     const cluster = fakeCluster();
@@ -151,7 +151,7 @@ describe('config replace', () => {
     expect(cluster.performed).toEqual([
       {
         kind: 'replace_config',
-        config: { ttl: 20, postgresql: { parameters: { max_connections: '100', work_mem: '4MB' } } },
+        config: { ttl: 40, postgresql: { parameters: { max_connections: '100', work_mem: '4MB' } } },
       },
     ]);
     expect(code).toBe(0);
@@ -159,17 +159,17 @@ describe('config replace', () => {
 
   test('JSON is YAML', async () => {
     const cluster = fakeCluster();
-    const files = { 'd.json': '{"ttl": 20}' };
+    const files = { 'd.json': '{"ttl": 40}' };
     await clusterCli(['config', 'replace', 'd.json', '--yes'], cluster, { files });
-    expect(cluster.performed).toEqual([{ kind: 'replace_config', config: { ttl: 20 } }]);
+    expect(cluster.performed).toEqual([{ kind: 'replace_config', config: { ttl: 40 } }]);
   });
 
   test.each([
     ['', 'd.yaml:it is empty'],
     ['# nothing\n', 'd.yaml:it is empty'],
     ['- ttl\n', 'd.yaml:it is no map'],
-    ['ttl: 20\n\tx: 1\n', 'd.yaml:2:1: Tabs are not allowed'],
-    ['ttl: 20\nttl: 30\n', 'd.yaml:2:1: Map keys must be unique'],
+    ['ttl: 40\n\tx: 1\n', 'd.yaml:2:1: Tabs are not allowed'],
+    ['ttl: 40\nttl: 30\n', 'd.yaml:2:1: Map keys must be unique'],
     ['a: { b: 12345678901234567890 }\n', 'd.yaml:a.b: put the number in quotes, as a text'],
   ])('%j is refused: exit code 2', async (text, problem) => {
     const cluster = fakeCluster();
@@ -182,5 +182,62 @@ describe('config replace', () => {
   test('a file that is not there', async () => {
     const { code, err } = await clusterCli(['config', 'replace', 'gone.yaml', '--yes'], fakeCluster());
     expect([code, err]).toEqual([2, 'pointsman: gone.yaml cannot be read: there is no such file\n']);
+  });
+});
+
+const sent = async (argv: readonly string[], files: Readonly<Record<string, string>> = {}) => {
+  const cluster = fakeCluster();
+  const { code, err } = await clusterCli(['config', ...argv, '--yes'], cluster, { files });
+  return { code, err, count: cluster.performed.length };
+};
+
+describe('values that are known to be wrong', () => {
+  test.each([
+    ['ttl=5', 'ttl must be at least loop_wait + 2 x retry_timeout (10 + 2 x 10 = 30), not 5'],
+    ['retry_timeout=20', 'ttl must be at least loop_wait + 2 x retry_timeout (10 + 2 x 20 = 50), not 30'],
+    ['loop_wait=soon', 'loop_wait must be a whole number from 1, not "soon"'],
+    ['ttl=0', 'ttl must be a whole number from 1, not 0'],
+    ['ttl=30.5', 'ttl must be a whole number from 1, not 30.5'],
+    ['maximum_lag_on_failover=1MB', 'maximum_lag_on_failover must be a whole number from 0, not "1MB"'],
+    ['postgresql.use_pg_rewind=maybe', 'postgresql.use_pg_rewind must be true or false, not "maybe"'],
+    ['postgresql.parameters=on', 'postgresql.parameters must be a map of keys and values, not "on"'],
+    ['postgresql=on', 'postgresql must be a map of keys and values, not "on"'],
+    ['postgresql.parameters.work_mem=[4MB]', 'postgresql.parameters.work_mem must be a text, a number or a boolean'],
+    [
+      'postgresql.parameters.max_connections=10',
+      'postgresql.parameters.max_connections must be a whole number from 25',
+    ],
+    ['synchronous_mode=always', 'synchronous_mode must be true, false or quorum, not "always"'],
+    ['pause=later', 'pause must be true or false, not "later"'],
+    ['ignore_slots=none', 'ignore_slots must be a list, not "none"'],
+  ])('%s is refused, and --any-value sends it with a warning', async (assignment, why) => {
+    const refused = await sent(['set', assignment]);
+    expect(refused.err).toMatch(/\nNothing was sent\. --any-value sends it all the same\.\n$/);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`pointsman: ${why}`), count: 0 });
+    const forced = await sent(['set', assignment, '--any-value']);
+    expect(forced).toMatchObject({ code: 0, err: expect.stringContaining(`warning: ${why}`), count: 1 });
+  });
+
+  test.each([
+    [['ttl=31', 'synchronous_mode=quorum']],
+    [['failsafe_mode=on', 'pause=true']],
+    [['postgresql.parameters.max_connections=25', 'postgresql.parameters.max_wal_senders=7']],
+    [['ttl=7', 'loop_wait=1', 'retry_timeout=3']],
+    [['maximum_lag_on_syncnode=-1']],
+  ])('%j is sent', async (assignments) => {
+    expect(await sent(['set', ...assignments])).toEqual({ code: 0, err: '', count: 1 });
+  });
+
+  test('in a whole file, too', async () => {
+    const file = 'ttl: "30"\nloop_wait: 10\nretry_timeout: 10\n';
+    const refused = await sent(['replace', 'd.yaml'], { 'd.yaml': file });
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('not "30"'), count: 0 });
+  });
+
+  test('a wrong value that was there before does not count', async () => {
+    const cluster = fakeCluster();
+    cluster.config_ = { ...cluster.config_, ttl: 5, pause: 'later' };
+    const argv = ['config', 'set', 'postgresql.parameters.work_mem=8MB', '--yes'];
+    expect((await clusterCli(argv, cluster)).code).toBe(0);
   });
 });
