@@ -90,6 +90,7 @@ export type ProxyEvent =
       readonly pool: PoolName;
       /** `known`: the key belongs to a session of ours, so one member or one branch gets the request. */
       readonly key: CancelKeyKnowledge;
+      /** Empty, without a branch: no server has seen the statement, which was cancelled here; or none ran. */
       readonly members: readonly MemberName[];
       readonly branch?: BranchIdentity;
     }

@@ -32,7 +32,8 @@ const LINES: Lines = {
   cancel_forwarded: ({ pool, key, members, branch }) =>
     line('debug', () => {
       const to = branch === undefined ? members.join(', ') : `branch ${branch.name}`;
-      return `pool ${pool}: cancel request (${key} key) sent to ${to}`;
+      const what = to === '' ? 'answered: its server runs no statement of the client' : `sent to ${to}`;
+      return `pool ${pool}: cancel request (${key} key) ${what}`;
     }),
   relay_chosen: (event) => line('info', () => relayText(event)),
   unexpected_fault: ({ detail }) =>

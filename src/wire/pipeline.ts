@@ -16,7 +16,7 @@ export const UNNAMED = 'the unnamed statement';
 /** No description of a statement is longer: 1,664 columns at most, and 65,535 parameters. Bytes. */
 export const LONGEST_DESCRIPTION = 1_000_000;
 /** The SQLSTATE query_canceled. */
-const CANCELED = '57014';
+export const CANCELED = '57014';
 
 /**
  * Notifications, changed parameters and notices that a server sends in one conversation: more ends the session. With
@@ -29,7 +29,8 @@ const IDLE = 0x49;
 const FAILED = 0x45;
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 /** Of a question. Milliseconds. */
-const LIMITS_MS: Readonly<Record<string, number>> = { lock_timeout: 500, statement_timeout: 3_000 };
+export const STATEMENT_LIMIT_MS = 3_000;
+const LIMITS_MS: Readonly<Record<string, number>> = { lock_timeout: 500, statement_timeout: STATEMENT_LIMIT_MS };
 /** A restore has more statements, and one limit holds for all that are prepared. Milliseconds. */
 export const RESTORE_LIMITS_MS: typeof LIMITS_MS = { ...LIMITS_MS, statement_timeout: 10_000 };
 

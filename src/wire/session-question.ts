@@ -39,7 +39,13 @@ type FailedQuestion = 'question_failed' | 'too_much_state' | 'unclear_statement'
 export type QuestionResult =
   | { readonly kind: 'answered'; readonly state: CarriedState }
   /** The session goes on as it was. `why` is for logs. */
-  | { readonly kind: 'failed'; readonly reason: FailedQuestion; readonly why: string }
+  | {
+      readonly kind: 'failed';
+      readonly reason: FailedQuestion;
+      /** Of the server's error, if it sent one. */
+      readonly sqlState?: string | undefined;
+      readonly why: string;
+    }
   /** The server has ended the session, or cannot be understood: the session cannot go on. */
   | { readonly kind: 'over'; readonly why: string };
 
@@ -198,7 +204,8 @@ export class SessionQuestion {
     const before = this.#result;
     if (before?.kind === 'failed') return before;
     if (before !== undefined && refusesUnnamed(error)) this.#unnamed = 'refused';
-    else if (error !== undefined) return failed('question_failed', `${error.sqlState} ${error.message}`);
+    else if (error !== undefined)
+      return failed('question_failed', `${error.sqlState} ${error.message}`, error.sqlState);
     if (before?.kind === 'answered') return { kind: 'answered', state: this.#withDescriptions(before.state) };
     if (this.#answer === undefined || this.#settings === undefined) {
       return failed('too_much_state', `over ${this.#options.maxStateBytes} bytes`);
@@ -263,6 +270,6 @@ export class SessionQuestion {
   }
 }
 
-function failed(reason: FailedQuestion, why: string): QuestionResult {
-  return { kind: 'failed', reason, why };
+function failed(reason: FailedQuestion, why: string, sqlState?: string): QuestionResult {
+  return { kind: 'failed', reason, sqlState, why };
 }

@@ -4,6 +4,12 @@ import { isSameKey } from '../../wire/cancel-key.ts';
 import type { CancelKey } from '../../wire/cancel-key.ts';
 import type { Server } from '../server.ts';
 
+/** A session whose client may send cancel requests. */
+export interface CancelTarget {
+  /** True: a statement that waited was cancelled, or none runs. False: the request is for the server. */
+  takesCancel(): boolean;
+}
+
 /** The key of one session. `add` returns it, and `remove` takes it. */
 export interface Keyed {
   /** As its client was told. */
@@ -11,6 +17,7 @@ export interface Keyed {
   /** Another one after the session has moved. */
   current: CancelKey;
   server: Server;
+  readonly session: CancelTarget;
   /** The key of another session with the same process id. */
   next: Keyed | undefined;
 }
@@ -18,8 +25,8 @@ export interface Keyed {
 export class CancelKeys {
   readonly #first = new Map<number, Keyed>();
 
-  add(key: CancelKey, server: Server): Keyed {
-    const keyed: Keyed = { key, current: key, server, next: this.#first.get(key.processId) };
+  add(key: CancelKey, server: Server, session: CancelTarget): Keyed {
+    const keyed: Keyed = { key, current: key, server, session, next: this.#first.get(key.processId) };
     this.#first.set(key.processId, keyed);
     return keyed;
   }

@@ -1,8 +1,8 @@
-// Passes a CancelRequest on, once. A known key goes to the server of its session. An unknown key may be of a session
-// inside TLS or of another proxy: it goes to the other processes on these ports first, then to the members of the
-// listener's pool, because PostgreSQL ignores a key that it does not have. Such guesses are limited, because each costs
-// the members connections, and no branch gets one: it might sleep. A request is done when its server has closed or
-// could not be reached; one deadline holds for all of it.
+// Passes a CancelRequest on, once. A known key goes to the server of its session, unless its statement waits here. An
+// unknown key may be of a session inside TLS or of another proxy: it goes to the other processes on these ports first,
+// then to the members of the listener's pool, because PostgreSQL ignores a key that it does not have. Such guesses are
+// limited, because each costs the members connections, and no branch gets one: it might sleep. A request is done when
+// its server has closed or could not be reached; one deadline holds for all of it.
 import type { Socket } from 'node:net';
 import type { CancelKeyKnowledge } from '../../reports/events.ts';
 import type { BranchIdentity } from '../../model/branch.ts';
@@ -146,7 +146,12 @@ export class Cancels {
   }
 
   /** A session that has moved has another key at its server. */
-  #sendKnown({ pool, onDone }: KnownRequest, { current, server }: Keyed): () => void {
+  #sendKnown({ pool, onDone }: KnownRequest, { current, server, session }: Keyed): () => void {
+    if (session.takesCancel()) {
+      this.#inputs.onEvent({ kind: 'cancel_forwarded', pool, key: 'known', members: [] });
+      onDone();
+      return nothing;
+    }
     return this.#send({ packet: cancelRequest(current), pool, onDone }, [server], 'known');
   }
 

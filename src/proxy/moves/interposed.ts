@@ -119,6 +119,10 @@ export class Interposed implements MovingPart, Taps {
     return true;
   }
 
+  isQuestioned(): boolean {
+    return this.#asking !== undefined;
+  }
+
   /** The server still owes the answer to a question that was given up. */
   isLate(): boolean {
     return this.#asking?.isLate === true;

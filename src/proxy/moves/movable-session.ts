@@ -11,6 +11,7 @@ import type { SessionMoves } from '../../reports/session-list.ts';
 import { asStepOf } from '../fault.ts';
 import type { RelayedSession } from '../relay/relayed-session.ts';
 import { startupParameters } from '../../wire/startup.ts';
+import { CANCELED, STATEMENT_LIMIT_MS } from '../../wire/pipeline.ts';
 import { joined } from '../../wire/server-messages.ts';
 import { judged, pinned } from './findings.ts';
 import type { PinnedAs } from './findings.ts';
@@ -27,6 +28,9 @@ import type { Losable, WithoutWarning } from './without-warning.ts';
 /** Of a session that was never asked and never moved. */
 const NO_MOVES = new MoveRecord();
 
+/** Cancel requests that hit one question after the other are those of somebody who ends it on purpose. */
+const MOST_CANCELED = 5;
+
 const nothing = (): void => {};
 
 export class MovableSession implements Movable, Asked, Losable {
@@ -41,6 +45,8 @@ export class MovableSession implements Movable, Asked, Losable {
   #listeners: ((progress: Progress) => void)[] | undefined;
   #record: MoveRecord | undefined;
   #untilIdle: UntilIdle | undefined;
+  /** How the session has ended. */
+  #end: Extract<Outcome, { kind: 'failed' }> | undefined;
 
   constructor(inputs: MovableInputs) {
     this.#inputs = inputs;
@@ -66,6 +72,7 @@ export class MovableSession implements Movable, Asked, Losable {
   }
 
   request(cause: EvictionCause, onProgress: (progress: Progress) => void): void {
+    if (this.#end !== undefined) return onProgress(this.#end);
     const listeners = (this.#listeners ??= []);
     listeners.push(onProgress);
     if (this.#journey !== undefined) return onProgress({ kind: 'parked' });
@@ -87,8 +94,9 @@ export class MovableSession implements Movable, Asked, Losable {
     asStepOf(this.#inputs.host, () => this.#ask(onAnswer));
   }
 
-  #ask(onAnswer: (found: Movability, state?: CarriedState) => void): void {
+  #ask(onAnswer: (found: Movability, state?: CarriedState) => void, canceled = 0): void {
     const { host, mover } = this.#inputs;
+    if (this.#end !== undefined) return undefined;
     const session = this.interposed.session();
     const facts = factsOf(this.#inputs, this.interposed);
     const before = movabilityBefore(facts);
@@ -102,6 +110,9 @@ export class MovableSession implements Movable, Asked, Losable {
     const { serverMajor } = this.interposed.login();
     const question = mover.question(serverMajor, database, this.interposed.memory);
     return this.interposed.ask(question, (result) => {
+      // A late cancel request of the client, or an administrator's, has hit it: its own limit is longer.
+      const isHit = result?.kind === 'failed' && result.sqlState === CANCELED && canceled < MOST_CANCELED;
+      if (isHit && mover.clock.now() - startedAt < STATEMENT_LIMIT_MS) return this.#ask(onAnswer, canceled + 1);
       if (result?.kind === 'answered') mover.answered(database, result.state);
       // A reload may have changed what the session may do.
       const found = judged(factsOf(this.#inputs, this.interposed), result, ({ wal }) => mover.shown(this, wal));
@@ -127,12 +138,13 @@ export class MovableSession implements Movable, Asked, Losable {
   /** The session ends: synchronous with its transition. Idempotent. */
   ended(reason: CloseReason, detail: string | undefined): void {
     const journey = this.#journey;
+    this.#end ??= { kind: 'failed', reason, detail };
     this.endJourney();
     if (journey !== undefined) this.#inputs.mover.ended(journey);
     this.interposed.end();
     this.#beside?.stop();
     this.#untilIdle?.runAll();
-    this.#report({ kind: 'failed', reason, detail });
+    this.#report(this.#end);
   }
 
   quietSince(): Instant {
@@ -198,7 +210,10 @@ export class MovableSession implements Movable, Asked, Losable {
       departure,
       interposed: this.interposed,
       beside: this.#beside,
-      waiting: session.park((chunk) => this.#journey?.take(chunk)),
+      waiting: session.park(
+        (chunk) => this.#journey?.take(chunk),
+        () => asStepOf(host, () => this.#journey?.cancel()),
+      ),
       onArrived: (arrival) => this.#goOn(session, journey, arrival),
     });
     this.#journey = journey;

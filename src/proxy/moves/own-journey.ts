@@ -9,6 +9,7 @@ import type { MemberName } from '../../model/member.ts';
 import type { CarriedState } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { asStepOf } from '../fault.ts';
+import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import { sayGoodbye } from '../ending/linger.ts';
 import type { Interposed } from './interposed.ts';
 import { logInAgain } from './log-in-again.ts';
@@ -44,8 +45,8 @@ export interface OwnJourneyInputs extends MovableInputs {
   readonly interposed: Interposed;
   /** Knows what a session may have lost with its server. */
   readonly beside: WithoutWarning | undefined;
-  /** Chunks that the client has sent already. */
-  readonly waiting: readonly Uint8Array[];
+  /** The bytes that the client has sent already. */
+  readonly waiting: WaitingBytes | undefined;
   /** The session is in state `relaying` again. */
   readonly onArrived: (arrival: Arrival) => void;
 }
@@ -84,7 +85,8 @@ export class OwnJourney implements Journey {
     this.shown = departure.shown;
     this.parkedAt = mover.clock.now();
     const onLeft = (reason: CloseReason): void => host.cut(reason);
-    this.#client = new ParkedClient({ client, waiting, onLeft, onWaiting: () => mover.turns.waits(this) });
+    const { clock, turns } = mover;
+    this.#client = new ParkedClient({ client, clock, waiting, onLeft, onWaiting: () => turns.waits(this) });
     const limitMs = mover.parkTimeoutMs();
     this.#cancelLimit = mover.clock.schedule(limitMs, () => this.#tooLate(limitMs));
   }
@@ -92,6 +94,11 @@ export class OwnJourney implements Journey {
   /** The next bytes of the client. */
   take(chunk: Uint8Array): void {
     this.#client.take(chunk);
+  }
+
+  /** A cancel request of the client. */
+  cancel(): void {
+    this.#client.cancel();
   }
 
   isWaiting(): boolean {
@@ -202,6 +209,11 @@ export class OwnJourney implements Journey {
     if (!mover.isOpen(this.pool, target)) {
       sayGoodbye(backend);
       return this.waitAgain(0);
+    }
+    // The rest of a cancelled statement must not come through.
+    if (!this.#client.isWhole()) {
+      sayGoodbye(backend);
+      return this.waitAgain(RETRY_MS);
     }
     // The `close` event of a client that was reset in this turn of the event loop is still to come.
     if (client.destroyed) host.cut('client_reset');

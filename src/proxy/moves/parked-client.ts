@@ -1,21 +1,33 @@
 // The client of a session that has no server at the moment. Reads ahead, so that it is known which clients wait for an
-// answer and which have left, and keeps what it reads for the next server.
+// answer and which have left, and keeps what it reads for the next server. A statement of a client that has left is not
+// begun.
 import type { Socket } from 'node:net';
 import type { CloseReason } from '../../model/close-reason.ts';
-import { joined } from '../../wire/server-messages.ts';
+import type { Clock } from '../../model/instant.ts';
+import { encodeParameterStatus } from '../../wire/server-messages.ts';
+import { WaitingBytes } from '../cancel/waiting-bytes.ts';
+import { NodeHandle } from '../relay/direct/node-handle.ts';
 
-/** The most that is read ahead. Then the socket is not read, and the kernel keeps the rest. */
-const MOST_AHEAD = 64 * 1024;
+/** The most that is read ahead, but for the rest of one read. Then the kernel keeps the rest. Bytes. */
+const MOST_AHEAD = 16 * 1024;
 /** Of Terminate. */
 const GOODBYE = 0x58;
+/**
+ * A client that is not read, or has half-closed, is told what it knows: the value of every server. If it has left, its
+ * host answers with a reset, and the next write fails. Milliseconds, doubled from the first to the last.
+ */
+const TOLD = encodeParameterStatus('integer_datetimes', 'on');
+const FIRST_LOOK_MS = 50;
+const LAST_LOOK_MS = 1_000;
 
 export interface ParkedClientInputs {
   readonly client: Socket;
-  /** Chunks that the client has sent already. */
-  readonly waiting: readonly Uint8Array[];
+  readonly clock: Clock;
+  /** The bytes that the client has sent already. */
+  readonly waiting: WaitingBytes | undefined;
   /** The client has sent something for the first time since it is parked. */
   readonly onWaiting: () => void;
-  /** The client has left, and nothing of it waits. */
+  /** The client has left, and reads no answer. */
   readonly onLeft: (reason: CloseReason) => void;
 }
 
@@ -27,23 +39,33 @@ export interface Ahead {
 
 export class ParkedClient {
   readonly #inputs: ParkedClientInputs;
-  readonly #chunks: Uint8Array[];
-  #length: number;
-  #hasEnded = false;
+  readonly #waiting: WaitingBytes;
+  #hasEnded: boolean;
+  #isReleased = false;
+  /** The handle of the client's socket while it is not read. */
+  #stopped: NodeHandle | undefined;
+  #lookMs = FIRST_LOOK_MS;
+  /** Undefined: the client is read, which shows when it leaves. */
+  #cancelLook: (() => void) | undefined;
 
   /** The socket is this object's until `release`. */
   constructor(inputs: ParkedClientInputs) {
-    const { client, waiting } = inputs;
+    const { client, waiting = new WaitingBytes() } = inputs;
     this.#inputs = inputs;
-    this.#chunks = [...waiting];
-    this.#length = waiting.reduce((sum, { length }) => sum + length, 0);
+    this.#waiting = waiting;
+    this.#hasEnded = client.readableEnded;
     client.on('data', this.take).on('end', this.#ended).on('error', this.#failed).on('close', this.#failed);
     this.#flow();
   }
 
   /** It has sent something that waits for an answer. */
   isWaiting(): boolean {
-    return this.#length > 0;
+    return this.#waiting.length() > 0;
+  }
+
+  /** False: the rest of a cancelled statement is still to come. */
+  isWhole(): boolean {
+    return !this.#waiting.isCancelling();
   }
 
   /** Gives the socket back, paused. */
@@ -51,33 +73,88 @@ export class ParkedClient {
     const { client } = this.#inputs;
     client.off('data', this.take).off('end', this.#ended).off('error', this.#failed).off('close', this.#failed);
     client.pause();
-    return { bytes: joined(this.#chunks), hasEnded: this.#hasEnded };
+    this.#isReleased = true;
+    this.#readAgain();
+    this.#stopLooking();
+    return { bytes: this.#waiting.bytes(), hasEnded: this.#hasEnded };
   }
 
-  #flow(): void {
-    if (this.#length < MOST_AHEAD) this.#inputs.client.resume();
-    else this.#inputs.client.pause();
+  /** The client wants its statement to be cancelled. */
+  cancel(): void {
+    this.#tell(this.#waiting.cancelFirst());
+    this.#look();
   }
 
   /** The next bytes of the client. */
   readonly take = (chunk: Uint8Array): void => {
-    const isFirst = this.#length === 0;
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
-    this.#flow();
-    if (this.#isGoodbye()) this.#inputs.onLeft('client_closed');
-    else if (isFirst) this.#inputs.onWaiting();
+    const isFirst = !this.isWaiting();
+    this.#tell(this.#waiting.add(chunk));
+    if (!this.#look() && isFirst && this.isWaiting()) this.#inputs.onWaiting();
   };
 
   /** A client that has half-closed behind a statement still wants the answer. */
   readonly #ended = (): void => {
     this.#hasEnded = true;
-    if (this.#length === 0) this.#inputs.onLeft('client_closed');
+    this.#look();
   };
 
-  readonly #failed = (): void => this.#inputs.onLeft('client_reset');
+  readonly #failed = (): void => {
+    this.#stopLooking();
+    this.#inputs.onLeft('client_reset');
+  };
 
-  #isGoodbye(): boolean {
-    return this.#chunks[0]?.[0] === GOODBYE;
+  #tell(bytes: Uint8Array | undefined): void {
+    if (bytes !== undefined) this.#inputs.client.write(bytes);
+  }
+
+  /** True: the client has left. */
+  #look(): boolean {
+    const isGoodbye = this.#waiting.bytes()[0] === GOODBYE;
+    if (!isGoodbye && !(this.#hasEnded && !this.isWaiting())) {
+      this.#flow();
+      return false;
+    }
+    this.#stopLooking();
+    this.#inputs.onLeft('client_closed');
+    return true;
+  }
+
+  #flow(): void {
+    const { client } = this.#inputs;
+    const isPaused = this.#waiting.length() >= MOST_AHEAD;
+    if (isPaused) {
+      client.pause();
+      // A paused socket of Node goes on to fill its own buffer. Behind this turn's ticks it does not begin again.
+      queueMicrotask(this.#stopReading);
+    } else {
+      client.resume();
+      this.#readAgain();
+    }
+    if (!isPaused && !this.#hasEnded) this.#stopLooking();
+    else this.#cancelLook ??= this.#schedule();
+  }
+
+  readonly #stopReading = (): void => {
+    if (this.#isReleased || this.#stopped !== undefined || this.#waiting.length() < MOST_AHEAD) return;
+    this.#stopped = NodeHandle.of(this.#inputs.client);
+    this.#stopped?.pause();
+  };
+
+  #readAgain(): void {
+    this.#stopped?.resume();
+    this.#stopped = undefined;
+  }
+
+  #schedule(): () => void {
+    return this.#inputs.clock.schedule(this.#lookMs, () => {
+      this.#lookMs = Math.min(LAST_LOOK_MS, 2 * this.#lookMs);
+      this.#cancelLook = this.#schedule();
+      this.#inputs.client.write(TOLD);
+    });
+  }
+
+  #stopLooking(): void {
+    this.#cancelLook?.();
+    this.#cancelLook = undefined;
   }
 }

@@ -1,6 +1,7 @@
 // Each direction of a relay, and the way of each chunk: gate, taps, counters, pipe. One small object for each direction
 // holds everything that a chunk touches: with many busy sessions, memory outside the processor's cache is most of the
 // cost of a chunk.
+import { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import type { Pipe, Receiver } from './stream-pipe.ts';
 import type { Gate } from './stall-gate.ts';
 
@@ -29,6 +30,16 @@ export interface DirectionInputs {
   readonly poolTraffic: Traffic;
 }
 
+/** The bytes that wait behind the gate. */
+interface Kept {
+  readonly bytes: WaitingBytes;
+  /** To run behind them. */
+  readonly ends: (() => void)[];
+  isGateOpen: boolean;
+  /** While the rest of a cancelled request is read: tells the client the end of its answer. */
+  tell: ((bytes: Uint8Array) => void) | undefined;
+}
+
 const OPEN = Promise.resolve();
 const nothing = (): void => {};
 
@@ -40,8 +51,7 @@ export class ToBackend implements Receiver {
   readonly #poolTraffic: Traffic;
   /** Set when it has stopped: takes the chunks that are on their way. */
   #onLate: ((chunk: Uint8Array) => void) | undefined;
-  /** Chunks that wait behind the gate, and what is to run behind them. */
-  #kept: { readonly chunks: Uint8Array[]; readonly ends: (() => void)[] } | undefined;
+  #kept: Kept | undefined;
 
   constructor(pipe: Pipe, { taps, gate, traffic, poolTraffic }: DirectionInputs) {
     this.#pipe = pipe;
@@ -61,9 +71,9 @@ export class ToBackend implements Receiver {
     return undefined;
   }
 
-  /** Calls `run` when the chunks that wait have been sent: synchronously when there are none. */
+  /** Calls `run` when the bytes that wait have been sent: synchronously when there are none, or none will be sent. */
   whenSent(run: () => void): void {
-    if (this.#kept === undefined) run();
+    if (this.#kept === undefined || this.#kept.bytes.isCancelling()) run();
     else this.#kept.ends.push(run);
   }
 
@@ -78,15 +88,28 @@ export class ToBackend implements Receiver {
     this.#poolTraffic.toBackendBytes += bytes;
   }
 
+  /** Takes out the first statement that waits, and tells the client so. False: there is none. */
+  cancelWaiting(tell: (bytes: Uint8Array) => void): boolean {
+    const kept = this.#kept;
+    const answer = kept?.bytes.cancelFirst();
+    if (kept === undefined || answer === undefined) return false;
+    tell(answer);
+    if (kept.bytes.isCancelling()) {
+      kept.tell = tell;
+      this.#pipe.resume();
+    }
+    return true;
+  }
+
   /**
-   * Nothing more is sent. Returns the chunks that wait. If the gate has called this, `onLate` is given the chunks
+   * Nothing more is sent. Returns the bytes that wait. If the gate has called this, `onLate` is given the chunks
    * behind them that were on their way through the gate.
    */
-  stop(onLate: (chunk: Uint8Array) => void = nothing): readonly Uint8Array[] {
-    const chunks = this.#kept?.chunks ?? [];
+  stop(onLate: (chunk: Uint8Array) => void = nothing): WaitingBytes | undefined {
+    const bytes = this.#kept?.bytes;
     this.#onLate ??= onLate;
     this.#kept = undefined;
-    return chunks;
+    return bytes;
   }
 
   #divide(chunk: Uint8Array, passing: number): void {
@@ -100,24 +123,38 @@ export class ToBackend implements Receiver {
   }
 
   #keep(chunk: Uint8Array, wait: Promise<void> | undefined): void {
-    const copy = Uint8Array.from(chunk);
-    if (this.#kept !== undefined) return void this.#kept.chunks.push(copy);
-    this.#kept = { chunks: [copy], ends: [] };
+    if (this.#kept !== undefined) return this.#add(this.#kept, chunk);
+    this.#kept = { bytes: new WaitingBytes(), ends: [], isGateOpen: false, tell: undefined };
+    this.#kept.bytes.add(chunk);
     this.#pipe.pause();
-    return void wait?.then(this.#release);
+    return void wait?.then(this.#gateOpens);
   }
 
-  readonly #release = (): void => {
+  #add(kept: Kept, chunk: Uint8Array): void {
+    const answer = kept.bytes.add(chunk);
+    if (answer !== undefined) kept.tell?.(answer);
+    if (kept.tell === undefined || kept.bytes.isCancelling()) return;
+    kept.tell = undefined;
+    this.#pipe.pause();
+    if (kept.isGateOpen) this.#release(kept);
+  }
+
+  readonly #gateOpens = (): void => {
     const kept = this.#kept;
     if (kept === undefined) return;
+    kept.isGateOpen = true;
+    if (!kept.bytes.isCancelling()) this.#release(kept);
+  };
+
+  #release({ bytes, ends }: Kept): void {
     this.#kept = undefined;
     this.#pipe.resume();
-    for (const chunk of kept.chunks) {
-      if (this.#onLate === undefined) this.receive(chunk);
-      else this.#onLate(chunk);
+    if (bytes.length() > 0) {
+      if (this.#onLate === undefined) this.receive(bytes.bytes());
+      else this.#onLate(bytes.bytes());
     }
-    for (const run of kept.ends) this.whenSent(run);
-  };
+    for (const run of ends) this.whenSent(run);
+  }
 }
 
 export class ToClient implements Receiver {

@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
+import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import { ToBackend, ToClient } from './directions.ts';
 import type { DirectionInputs } from './directions.ts';
 import type { FirstReply } from '../connect/first-reply.ts';
@@ -87,13 +88,18 @@ export class Relay {
     this.#toClient.send(bytes);
   }
 
+  /** Takes out the client's first statement that waits at the gate, and tells it so. False: there is none. */
+  cancelWaiting(): boolean {
+    return this.#toBackend.cancelWaiting((bytes) => this.tellClient(bytes));
+  }
+
   /**
    * Gives both sockets back to the caller: nothing more is copied or reported. Idempotent. Returns the client's bytes
    * that waited at the gate; `onLate` is given those that were just on their way through it.
    */
-  stop(onLate?: (chunk: Uint8Array) => void): readonly Uint8Array[] {
+  stop(onLate?: (chunk: Uint8Array) => void): WaitingBytes | undefined {
     const { client, backend, pipes } = this.#inputs;
-    if (this.#isStopped) return [];
+    if (this.#isStopped) return undefined;
     this.#isStopped = true;
     const waiting = this.#toBackend.stop(onLate);
     this.#cancelTimer();

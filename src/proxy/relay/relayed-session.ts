@@ -14,8 +14,9 @@ import { SessionFollower } from '../../wire/session-follower.ts';
 import type { SessionMemory } from '../../wire/session-memory.ts';
 import type { Activity } from '../../wire/session-follower.ts';
 import { isAboutClient } from '../../wire/sql-state.ts';
+import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import type { Cancels } from '../cancel/cancel.ts';
-import type { Keyed } from '../cancel/cancel-keys.ts';
+import type { CancelTarget, Keyed } from '../cancel/cancel-keys.ts';
 import { describeEnd, lossMessage } from '../ending/close-message.ts';
 import { linger, lingerUnread, sayGoodbye } from '../ending/linger.ts';
 import { servedText, serverText } from '../server.ts';
@@ -43,6 +44,8 @@ export interface MovingPart {
   readonly memory: SessionMemory;
   tapsOver(session: RelayedSession): Taps;
   gateBefore(gate: Gate): Gate;
+  /** A question of ours is under way at the server. */
+  isQuestioned(): boolean;
   /** The server has ended its connection. True: the session was parked for that, or has ended. */
   serverEnded(ending: BackendEnding): boolean;
 }
@@ -89,7 +92,7 @@ export interface RelayedSessionInputs {
  */
 const SETTLING_MS = 500;
 
-export class RelayedSession implements Taps {
+export class RelayedSession implements Taps, CancelTarget {
   readonly #inputs: RelayedSessionInputs;
   readonly #moving: MovingPart | undefined;
   #backend: Socket;
@@ -97,6 +100,8 @@ export class RelayedSession implements Taps {
   #relay: Relay;
   readonly #follower: SessionFollower | undefined;
   #keyed: Keyed | undefined;
+  /** While it is parked. */
+  #onCancel: (() => void) | undefined;
   #isStarting = true;
   /** When the client was told that it may begin, and how much it had sent until then. */
   #ready = { at: -Infinity, bytes: 0 };
@@ -138,12 +143,22 @@ export class RelayedSession implements Taps {
   /**
    * Between two transactions: the session leaves its server, which is told so. Its client's socket is the caller's, who
    * must listen to it synchronously. Returns the client's bytes that waited; `onLate` is given further ones that were
-   * read before.
+   * read before. Until it goes on, `onCancel` gets its cancel requests.
    */
-  park(onLate: (chunk: Uint8Array) => void): readonly Uint8Array[] {
+  park(onLate: (chunk: Uint8Array) => void, onCancel: () => void): WaitingBytes | undefined {
     const waiting = this.#relay.stop(onLate);
+    this.#onCancel = onCancel;
     sayGoodbye(this.#backend);
     return waiting;
+  }
+
+  takesCancel(): boolean {
+    if (this.#onCancel !== undefined) {
+      this.#onCancel();
+      return true;
+    }
+    // Nothing of the client runs at the server, where the request might end a question of ours.
+    return this.isIdle() && (this.#relay.cancelWaiting() || this.#moving?.isQuestioned() === true);
   }
 
   /** The session was parked because its server had ended it, which was meant: its client reads the last words. */
@@ -160,7 +175,9 @@ export class RelayedSession implements Taps {
   resume({ backend, server, key, news, opening, hasClientEnded }: NextServer): void {
     this.#backend = backend;
     this.#server = server;
-    if (this.#keyed !== undefined && key !== undefined) Object.assign(this.#keyed, { current: key, server });
+    this.#onCancel = undefined;
+    // Without a new key the first one may still be of use there. It is of none at the old server.
+    if (this.#keyed !== undefined) Object.assign(this.#keyed, { current: key ?? this.#keyed.current, server });
     this.#relay = this.#relayTo(backend);
     if (news.length > 0) this.passToClient(news);
     this.#relay.start({ packet: undefined, bytes: opening, hasEnded: hasClientEnded });
@@ -298,7 +315,7 @@ export class RelayedSession implements Taps {
       return true;
     }
     const key = this.#keyed === undefined ? follower.cancelKey() : undefined;
-    if (key !== undefined) this.#keyed = services.cancels.keys.add(key, server);
+    if (key !== undefined) this.#keyed = services.cancels.keys.add(key, server, this);
     this.#isStarting = follower.activity() === 'starting';
     if (!this.#isStarting) this.#ready = { at: services.clock.now(), bytes: this.#inputs.traffic.toBackendBytes };
     return false;

@@ -31,7 +31,8 @@ export interface FakeBackend {
    * then is silent. `stalled`: does not even read. `stopping`: answers that it shuts down. `gone`: closes without a
    * word. `full`: has no room for one more. `obliging`: lets every client in and answers every message as a query that
    * selects one. `standby`: the same, and reports that it is a standby. `movable`: the same, and tells the state of its
-   * sessions, of the user `app`.
+   * sessions, of the user `app`. `keyless`: the same, without a key for cancel requests. `cancelling`: as `movable`,
+   * and the first question to each session is cancelled.
    */
   behaviour:
     | 'echo'
@@ -43,7 +44,9 @@ export interface FakeBackend {
     | 'gone'
     | 'obliging'
     | 'standby'
-    | 'movable';
+    | 'movable'
+    | 'keyless'
+    | 'cancelling';
   readonly connections: readonly BackendConnection[];
   /** The only connection, or the newest. */
   last(): BackendConnection;
@@ -122,7 +125,9 @@ function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConn
   if (behaviour === 'stalled') return connection;
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   if (behaviour === 'echo') socket.pipe(socket);
-  if (behaviour === 'movable') serveMovable(socket, 'app');
+  if (behaviour === 'movable' || behaviour === 'keyless' || behaviour === 'cancelling') {
+    serveMovable(socket, 'app', { hasKey: behaviour !== 'keyless', cancelsFirst: behaviour === 'cancelling' });
+  }
   const welcome = WELCOMES[behaviour];
   if (welcome !== undefined) {
     socket.on('data', (chunk: Buffer) => oblige(socket, chunk, welcome)).on('end', () => socket.end());

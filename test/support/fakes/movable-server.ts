@@ -1,6 +1,7 @@
 // The part of a fake PostgreSQL that sessions can move to and from: it lets every client in, answers what Pointsman
 // asks about a session without state, and every other statement as a query that selects one.
 import type { Socket } from 'node:net';
+import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
 import {
   AUTHENTICATION_OK,
   COMMAND_COMPLETE,
@@ -11,12 +12,8 @@ import {
   readyForQuery,
 } from '../sockets/messages.ts';
 
-const WELCOME = Buffer.concat([
-  AUTHENTICATION_OK,
-  parameterStatus('server_version', '16.1'),
-  backendKeyData(42, Buffer.alloc(4, 7)),
-  readyForQuery('I'),
-]);
+const WELCOME = [AUTHENTICATION_OK, parameterStatus('server_version', '16.1')];
+const KEY = backendKeyData(42, Buffer.alloc(4, 7));
 /** It is always the primary of the same timeline. */
 const WAL = {
   written: '50332000',
@@ -27,11 +24,12 @@ const WAL = {
   ended: '740',
   below: '751',
 };
-const SETTINGS = { settings: null, privileged: null, wal_writer_delay: '200' };
+const SETTINGS = { settings: null, reading: null, privileged: null, wal_writer_delay: '200' };
 /** Of every session; `session_user` is added. */
 const STATE = {
   custom: null,
   named: null,
+  computing: null,
   prepared: null,
   role: 'none',
   listening: null,
@@ -44,10 +42,21 @@ const STATE = {
 };
 const FIRST = 8;
 
-export function serveMovable(socket: Socket, user: string): void {
+const CANCELED = encodeErrorResponse({ severity: 'ERROR', sqlState: '57014', message: 'canceled' });
+
+interface MovableOptions {
+  /** It tells its clients a key for cancel requests. */
+  readonly hasKey: boolean;
+  /** A cancel request hits the first question to each session. */
+  readonly cancelsFirst: boolean;
+}
+
+export function serveMovable(socket: Socket, user: string, { hasKey, cancelsFirst }: MovableOptions): void {
   let rest = Buffer.alloc(0);
   let isStarting = true;
   let sql = '';
+  let isCancelDue = cancelsFirst;
+  let isSkipping = false;
   const answers: Record<string, () => Buffer> = {
     P: () => aMessage('1'),
     B: () => aMessage('2'),
@@ -70,12 +79,19 @@ export function serveMovable(socket: Socket, user: string): void {
       if (isStarting) {
         if (message.length < FIRST || message.readUInt16BE(4) !== 3) return void socket.end('N');
         isStarting = false;
-        replies.push(WELCOME);
+        replies.push(...WELCOME, ...(hasKey ? [KEY] : []), readyForQuery('I'));
         continue;
       }
       const type = String.fromCharCode(message[0] ?? 0);
       if (type === 'X') return void socket.end(Buffer.concat(replies));
       if (type === 'P') sql = message.toString('latin1');
+      if (isCancelDue && sql.includes("'session_user'")) {
+        isCancelDue = false;
+        isSkipping = true;
+        replies.push(Buffer.from(CANCELED));
+      }
+      if (type === 'S') isSkipping = false;
+      if (isSkipping) continue;
       replies.push(answers[type]?.() ?? Buffer.alloc(0));
     }
     if (socket.writable) socket.write(Buffer.concat(replies));

@@ -3,6 +3,7 @@
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Standing } from '../../../../src/core/standing.ts';
+import { cancelRequestOf } from '../../../support/applications/cancel-key.ts';
 import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
@@ -10,6 +11,7 @@ import { describeUnless } from '../../../support/runner/unless-missing.ts';
 import { aWritePool } from '../../../support/values/builders.ts';
 import { startLoginServer } from '../../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../../support/sandbox/login-server.ts';
+import { connectRaw } from '../../../support/sockets/raw-client.ts';
 import { LeapingClock } from '../../../support/waiting/leaping-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
@@ -211,6 +213,27 @@ describeUnless(missingForSandbox, 'a handover at a real PostgreSQL', () => {
     await locker.query('commit');
     expect((await answer).rows).toEqual([{ n: 0 }]);
     expect([moved(), lab.reasons()]).toEqual([2, []]);
+  });
+
+  test('a cancelled statement of a parked session is not done, in either protocol', async () => {
+    const client = await connect();
+    await client.query("set work_mem = '7MB'");
+    lab.decide({ write: leaving() });
+    await parked(1);
+    for (const values of [undefined, [2]]) {
+      const text = `insert into told values (${values === undefined ? '1' : '$1'})`;
+      const statement = client.query({ text, ...(values && { values }) });
+      const refused = expect(statement).rejects.toMatchObject({ code: '57014' });
+      await until('its wait', async () => (await waiting()) === 1, PATIENCE_MS);
+      const canceller = await connectRaw(lab.address('write'));
+      canceller.socket.write(cancelRequestOf(client));
+      await refused;
+      canceller.socket.destroy();
+    }
+    lab.decide({ write: open() });
+    expect((await client.query('show work_mem')).rows).toEqual([{ work_mem: '7MB' }]);
+    expect((await client.query('select count(*)::int as n from told')).rows).toEqual([{ n: 0 }]);
+    expect([moved(), lab.reasons().filter((reason) => reason !== 'cancel_forwarded')]).toEqual([1, []]);
   });
 
   test('a read session stays: its next server may be behind what it has seen', async () => {

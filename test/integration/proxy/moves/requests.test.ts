@@ -97,6 +97,14 @@ test('a server that does not answer: the session stays, is not asked again, and 
   expect(client.received().subarray(before)).toEqual(ANSWER);
 });
 
+test('a question that a cancel request hits is asked again', async () => {
+  one.behaviour = 'cancelling';
+  await start();
+  await connect();
+  expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
+  expect(lab.events.filter(({ kind }) => kind === 'session_asked')).toMatchObject([{ result: 'movable' }]);
+});
+
 test('a reload removes `moves` while the server is asked: the session stays', async () => {
   await start();
   await connect();
@@ -125,8 +133,8 @@ test('its client leaves while the end of its transaction is waited for', async (
   await until('the statement', async () => (await activity()) === 'busy');
   const moved = lab.proxy.move(1);
   client.socket.resetAndDestroy();
-  expect(await moved).toMatchObject({ kind: 'stayed' });
-  expect(lab.reasons()).toEqual(['client_reset']);
+  expect(await moved).toMatchObject({ kind: 'failed', reason: 'client_reset' });
+  expect(lab.events.filter(({ kind }) => kind === 'session_stayed')).toEqual([]);
 });
 
 test('its client leaves while it logs in at the next server: the next session has its place', async () => {

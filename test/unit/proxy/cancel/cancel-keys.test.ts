@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { CancelKeys } from '../../../../src/proxy/cancel/cancel-keys.ts';
 import type { Target } from '../../../../src/core/routing-table.ts';
 
+const SESSION = { takesCancel: () => false };
+
 function aKey(processId: number, ...secret: readonly number[]) {
   return { processId, secret: String.fromCharCode(...secret) };
 }
@@ -12,8 +14,8 @@ function at(member: string): Target {
 
 test('G17: finds the session of a key among several of one process id, and only by the whole key', () => {
   const keys = new CancelKeys();
-  keys.add(aKey(7, 1, 2, 3, 4), at('pg-1'));
-  keys.add(aKey(7, 1, 2, 3, 5), at('pg-2'));
+  keys.add(aKey(7, 1, 2, 3, 4), at('pg-1'), SESSION);
+  keys.add(aKey(7, 1, 2, 3, 5), at('pg-2'), SESSION);
   expect(keys.find(aKey(7, 1, 2, 3, 4))?.server).toEqual(at('pg-1'));
   expect(keys.find(aKey(7, 1, 2, 3, 5))?.server).toEqual(at('pg-2'));
   expect(keys.find(aKey(7, 1, 2, 3, 6))).toBeUndefined();
@@ -23,7 +25,9 @@ test('G17: finds the session of a key among several of one process id, and only 
 
 test('a forgotten key is not found, others stay, and nothing is left at the end', () => {
   const keys = new CancelKeys();
-  const [first, second, third] = ['pg-1', 'pg-2', 'pg-3'].map((member) => keys.add(aKey(7, 1, 2, 3, 4), at(member)));
+  const [first, second, third] = ['pg-1', 'pg-2', 'pg-3'].map((member) =>
+    keys.add(aKey(7, 1, 2, 3, 4), at(member), SESSION),
+  );
   if (first === undefined || second === undefined || third === undefined) throw new Error('unreachable');
   keys.remove(second);
   keys.remove(second);

@@ -1,28 +1,45 @@
 // A parked client is read ahead, up to a limit: so it is known which clients wait, and which have left.
 import { Socket } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { WaitingBytes } from '../../../../src/proxy/cancel/waiting-bytes.ts';
 import { ParkedClient } from '../../../../src/proxy/moves/parked-client.ts';
-import { QUERY } from '../../../support/sockets/messages.ts';
+import { QUERY, parameterStatus, readyForQuery } from '../../../support/sockets/messages.ts';
+import { errorFields } from '../../../support/sockets/packets.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
-const MOST_AHEAD = 64 * 1024;
+const MOST_AHEAD = 16 * 1024;
+/** As the server says it: integer_datetimes. */
+const TOLD = parameterStatus('integer_datetimes', 'on');
 
 let client: Socket;
+let clock: ManualClock;
+let written: Buffer[];
 let left: string[];
 /** How often it was told that the client waits. */
 let waits: number;
 
 beforeEach(() => {
-  client = new Socket();
-  [left, waits] = [[], 0];
+  client = new Socket({ allowHalfOpen: true });
+  clock = new ManualClock();
+  [left, waits, written] = [[], 0, []];
+  vi.spyOn(client, 'write').mockImplementation((bytes: string | Uint8Array) => {
+    written.push(Buffer.from(bytes));
+    return true;
+  });
 });
 
 afterEach(() => client.destroy());
 
-function park(...waiting: readonly Uint8Array[]): ParkedClient {
+function park(...chunks: readonly Uint8Array[]): ParkedClient {
+  const waiting = new WaitingBytes();
+  // The socket of the test before closes late.
+  const mine = left;
+  for (const chunk of chunks) waiting.add(chunk);
   return new ParkedClient({
     client,
+    clock,
     waiting,
-    onLeft: (reason) => left.push(reason),
+    onLeft: (reason) => mine.push(reason),
     onWaiting: () => (waits += 1),
   });
 }
@@ -65,4 +82,42 @@ test('behind the release nothing is listened to', () => {
   parked.release();
   for (const event of ['data', 'end', 'error', 'close']) client.emit(event, QUERY);
   expect([left, waits, parked.isWaiting()]).toEqual([[], 0, false]);
+});
+
+test.each([
+  ['has sent more than the limit', () => client.emit('data', Buffer.alloc(MOST_AHEAD, 0x51))],
+  ['has half-closed behind a statement', () => [client.emit('data', QUERY), client.emit('end')]],
+])('a client that %s is told a value that it knows, so that a reset shows', async (_, happens) => {
+  const parked = park();
+  await clock.advance(10_000);
+  expect(written).toEqual([]);
+  happens();
+  await clock.advance(1_000);
+  expect(written.length).toBeGreaterThan(3);
+  expect(Buffer.concat(written)).toEqual(Buffer.concat(written.map(() => TOLD)));
+  await clock.advance(30_000);
+  expect(written.length).toBeLessThan(40);
+  client.emit('error', new Error('write EPIPE'));
+  expect([left, clock.pending()]).toEqual([['client_reset'], 0]);
+  parked.release();
+});
+
+test('a cancelled statement is answered and gone, also where its client has half-closed behind it', () => {
+  const parked = park(QUERY);
+  parked.cancel();
+  const [answer = Buffer.alloc(0), ...more] = written;
+  expect(errorFields(answer)).toMatchObject({ S: 'ERROR', C: '57014' });
+  expect([more, answer.subarray(-6)]).toEqual([[], readyForQuery('I')]);
+  expect([parked.isWaiting(), parked.isWhole(), left]).toEqual([false, true, []]);
+  client.emit('data', QUERY);
+  client.emit('end');
+  expect(left).toEqual([]);
+  parked.cancel();
+  expect(left).toEqual(['client_closed']);
+  expect(clock.pending()).toBe(0);
+});
+
+test('a client that had half-closed before the park is known to have', () => {
+  Object.defineProperty(client, 'readableEnded', { value: true });
+  expect(park(QUERY).release()).toMatchObject({ hasEnded: true });
 });

@@ -45,13 +45,13 @@ test('the rest of a divided chunk is sent, also when the gate has opened meanwhi
   mayPass = Infinity;
   toBackend.receive(Buffer.from('def'));
   await Promise.resolve();
-  expect(sent).toEqual(['a', 'bc', 'def']);
+  expect(sent.join('')).toBe('abcdef');
   expect(calls).toEqual(['pause', 'resume']);
 });
 
 test('a chunk during which the gate parks the session goes to its new owner', () => {
   const toBackend: ToBackend = direction(() => {
-    expect(toBackend.stop(keepLate)).toEqual([]);
+    expect(toBackend.stop(keepLate)).toBeUndefined();
     return undefined;
   });
   const chunk = Buffer.from('select 1');
@@ -60,7 +60,7 @@ test('a chunk during which the gate parks the session goes to its new owner', ()
   expect([sent, late]).toEqual([[], ['select 1']]);
 });
 
-test('chunks that waited keep their order when the gate parks the session at the first of them', async () => {
+test('bytes that waited keep their order when the gate parks the session at them', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isOpen = false;
   const toBackend: ToBackend = direction(() => {
@@ -72,7 +72,7 @@ test('chunks that waited keep their order when the gate parks the session at the
   isOpen = true;
   resolve();
   await promise;
-  expect([sent, late]).toEqual([[], ['one', 'two', 'three']]);
+  expect([sent, late.join(' ')]).toEqual([[], 'onetwothree']);
 });
 
 test('the rest of a chunk that is divided as the gate ends the session is dropped, and the pipe is left alone', () => {

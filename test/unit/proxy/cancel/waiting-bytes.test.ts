@@ -1,0 +1,79 @@
+// A cancelled request leaves the bytes that wait, wherever they are divided; everything behind it stays as it is.
+import { assert, integer, property } from 'fast-check';
+import { expect, test } from 'vitest';
+import { WaitingBytes } from '../../../../src/proxy/cancel/waiting-bytes.ts';
+import { aMessage, readyForQuery } from '../../../support/sockets/messages.ts';
+import { errorFields } from '../../../support/sockets/packets.ts';
+
+const query = (text: string): Buffer => aMessage('Q', Buffer.from(`${text}\0`));
+const SYNC = aMessage('S');
+const TERMINATE = aMessage('X');
+const PARSE = aMessage('P', Buffer.from('name\0select 1\0\0\0'));
+const SERIES = Buffer.concat([PARSE, aMessage('B', Buffer.alloc(9, 1)), aMessage('E', Buffer.alloc(5)), SYNC]);
+/** COPY data that was sent ahead. */
+const COPY = Buffer.concat([aMessage('d', Buffer.from('1\n')), aMessage('c')]);
+const CALL = aMessage('F', Buffer.alloc(20));
+const READY = readyForQuery('I');
+
+/** The first bytes are there at the cancel, and the others come behind it. `told`: the client reads that. */
+function cancelled(bytes: Buffer, atCancel: number, size = bytes.length): { left: Buffer; told: Buffer } {
+  const waiting = new WaitingBytes();
+  const told: Uint8Array[] = [];
+  const add = (chunk: Uint8Array): void => void told.push(waiting.add(chunk) ?? Buffer.alloc(0));
+  add(bytes.subarray(0, atCancel));
+  told.push(waiting.cancelFirst() ?? Buffer.alloc(0));
+  for (let at = atCancel; at < bytes.length; at += size) add(bytes.subarray(at, at + size));
+  return { left: Buffer.from(waiting.bytes()), told: Buffer.concat(told) };
+}
+
+test.each([
+  ['a statement', query('insert'), query('next')],
+  ['a call', CALL, query('next')],
+  ['messages up to their Sync', SERIES, SERIES],
+  [
+    'messages with a Query before their Sync, which the server would skip',
+    Buffer.concat([PARSE, query('x'), SYNC]),
+    SYNC,
+  ],
+  ['a COPY whose data was sent ahead: the server ignores the data', query('copy t from stdin'), COPY],
+  ['the last statement of a client that says goodbye', query('insert'), TERMINATE],
+])('%s', (_, first, behind) => {
+  const bytes = Buffer.concat([first, behind]);
+  assert(
+    property(integer({ min: 1, max: bytes.length }), integer({ min: 1, max: 30 }), (atCancel, size) => {
+      const { left, told } = cancelled(bytes, atCancel, size);
+      expect(left).toEqual(behind);
+      expect(errorFields(told)).toMatchObject({ S: 'ERROR', C: '57014' });
+      expect(told.subarray(-READY.length)).toEqual(READY);
+    }),
+  );
+});
+
+test('one request for each cancel, and none while the rest of one is still to come', () => {
+  const waiting = new WaitingBytes();
+  waiting.add(Buffer.concat([query('a'), query('b'), query('c').subarray(0, 6)]));
+  for (let round = 0; round < 3; round += 1) expect(waiting.cancelFirst()).toBeDefined();
+  expect([waiting.isCancelling(), waiting.cancelFirst(), waiting.length()]).toEqual([true, undefined, 0]);
+  expect(waiting.add(query('c').subarray(6))).toEqual(Uint8Array.from(READY));
+  expect([waiting.isCancelling(), waiting.length()]).toEqual([false, 0]);
+});
+
+test('a goodbye ends messages without a Sync', () => {
+  const { left, told } = cancelled(Buffer.concat([PARSE, TERMINATE]), PARSE.length);
+  expect(left).toEqual(TERMINATE);
+  expect(told.includes(READY)).toBe(false);
+});
+
+test.each([
+  ['nothing', Buffer.alloc(0)],
+  ['a Sync', SYNC],
+  ['a Flush', aMessage('H')],
+  ['a goodbye', TERMINATE],
+])('%s is no statement', (_, bytes) => {
+  expect(cancelled(bytes, bytes.length)).toEqual({ left: bytes, told: Buffer.alloc(0) });
+});
+
+test('bytes that are no protocol stay for the server', () => {
+  const garbage = Buffer.from('Q\0\0\0\x01garbage');
+  expect(cancelled(garbage, garbage.length).left).toEqual(garbage);
+});
