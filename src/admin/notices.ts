@@ -29,6 +29,7 @@ export function noticesOf(status: Facts): readonly NoticeDocument[] {
     ...handover(status),
     ...scheduled(status),
     ...pools.flatMap(degraded),
+    ...pools.flatMap(refusing),
     ...aboutMembers(status),
     ...refused(status),
     ...branchList(status),
@@ -97,6 +98,14 @@ function degraded({ name, route, sessions }: PoolStatusDocument): readonly Notic
       ? []
       : [warning('lag', `Pool ${name}: every member is over the lag limit, and is used.`, { pool: name })]),
   ];
+}
+
+/** `pg-3 refuses logins of pool write: 53300, too many connections (101 in 12 s).` */
+function refusing({ name, sessions }: PoolStatusDocument): readonly NoticeDocument[] {
+  return Object.entries(sessions?.refused_logins ?? {}).map(([member, { text, count, for_seconds: seconds }]) => {
+    const times = `${count} in ${durationText(Math.max(1, Math.round(seconds)) * 1000)}`;
+    return warning('logins refused', `${member} refuses logins of pool ${name}: ${text} (${times}).`, { pool: name });
+  });
 }
 
 function aboutMembers({ cluster, members, pools }: Facts): readonly NoticeDocument[] {

@@ -1,5 +1,6 @@
 // The part of the status document about one pool.
 import { describeRoute } from '../core/describe.ts';
+import { refusalText } from '../core/refusal-words.ts';
 import type { Route, RoutingTable, Target } from '../core/routing-table.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
@@ -71,16 +72,28 @@ function targetDocument({ member, address, weight, isFar }: Target): TargetDocum
 }
 
 export function sessionsDocument(counts: PoolCounts, now: Instant): SessionsDocument {
-  const { ramping = new Map(), heldSince } = counts;
+  const { ramping = new Map(), refusing, heldSince } = counts;
   return {
     by_state: counts.states,
     by_member: Object.fromEntries(counts.members),
     by_fallback: counts.fallbackSessions,
     ...(ramping.size === 0 ? {} : { slow_start: Object.fromEntries(ramping) }),
+    ...(refusing === undefined || refusing.size === 0 ? {} : { refused_logins: refusedLogins(refusing, now) }),
     ...(heldSince === undefined ? {} : { longest_wait_seconds: seconds(now - heldSince) }),
     accepted: counts.accepted,
     closed: counts.closed,
     to_backend_bytes: counts.toBackendBytes,
     to_client_bytes: counts.toClientBytes,
   };
+}
+
+function refusedLogins(
+  refusing: NonNullable<PoolCounts['refusing']>,
+  now: Instant,
+): NonNullable<SessionsDocument['refused_logins']> {
+  const entries = [...refusing].map(([member, { sqlState, count, since, at }]) => {
+    const newest = { sqlstate: sqlState ?? null, text: refusalText(sqlState) };
+    return [member, { ...newest, count, for_seconds: seconds(now - since), last_seconds: seconds(now - at) }] as const;
+  });
+  return Object.fromEntries(entries);
 }

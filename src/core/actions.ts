@@ -110,7 +110,7 @@ export function planActions(policy: RoutingPolicy, previous: RoutingTable, next:
       const scheduled = policy.moves && departureBeforeSchedule(member, before, after);
       const left = departure(pool, member, before, after) ?? scheduled;
       if (left === undefined) continue;
-      const afterMs = isRelocation(left) ? pool.relocateAfterMs : 0;
+      const afterMs = isRelocation(left) && left.cause !== 'promoted' ? pool.relocateAfterMs : 0;
       actions.push({ kind: 'evict', pool: pool.name, member, address, afterMs, ...left });
     }
   }

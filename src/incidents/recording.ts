@@ -164,6 +164,8 @@ function placeOf(
       return { group: 'traffic', slot: `hold ${event.pool} ${event.outcome}`, gapMs: BURST_MS };
     case 'session_opened':
       return { group: 'traffic', slot: `opened ${event.pool} ${period(event.pool)}` };
+    case 'login_refused':
+      return { group: 'traffic', slot: `login ${event.pool} ${event.member} ${event.sqlState}`, gapMs: BURST_MS };
     case 'dial_finished':
       if (event.outcome === 'connected' || event.outcome === 'outraced') return undefined;
       return { group: 'traffic', slot: `dial ${event.pool} ${event.member} ${event.outcome}`, gapMs: BURST_MS };
@@ -198,7 +200,10 @@ function isOfBranches(event: ReportedEvent): boolean {
 }
 
 function placeOfClosed(event: Closed): Place | undefined {
-  const { pool, member, reason, user, database } = event;
+  const { pool, member, reason, user, database, waitedMs } = event;
+  if (reason === 'backend_refused') {
+    return { group: 'traffic', slot: `refused ${pool} ${member} ${waitedMs === undefined}`, gapMs: BURST_MS };
+  }
   if (isCut(event)) {
     return { group: 'sessions', slot: `cut ${pool} ${member} ${reason} ${user} ${database}`, gapMs: BURST_MS };
   }

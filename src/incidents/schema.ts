@@ -2,6 +2,7 @@
 // is read again, and by the tests that write deploy/incident.schema.json and deploy/incidents.md.
 import { z } from 'zod';
 import { count, eventId, eventIds, list, member, pool, seconds, text, time } from './schema-parts.ts';
+import { loginsRefused, sessionsCut } from './schema-of-sessions.ts';
 
 export const SCHEMA_VERSION = 1;
 
@@ -182,26 +183,6 @@ const sessionsMoved = z
   })
   .describe('Sessions that moved to another server, or were to move.');
 
-const sessionsCut = z
-  .strictObject({
-    finding: z.literal('sessions_cut'),
-    total: count,
-    groups: list(
-      z.strictObject({
-        pool,
-        member,
-        reason: z.string().describe('A close reason: the label of metrics and log.'),
-        count,
-        first: time,
-        last: time,
-        event_ids: eventIds,
-      }),
-    ),
-    event_ids: eventIds,
-    text,
-  })
-  .describe('Sessions that did not end by their clients.');
-
 const holds = z
   .strictObject({
     finding: z.literal('holds'),
@@ -256,6 +237,7 @@ export const finding = z.discriminatedUnion('finding', [
   timelines,
   sessionsMoved,
   sessionsCut,
+  loginsRefused,
   holds,
   refusals,
   plan,

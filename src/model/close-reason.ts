@@ -47,6 +47,8 @@ export const CLOSE_REASONS = {
   /** The backend ended the session. Its error, if it sent one, was relayed. */
   backend_closed: { sqlState: undefined, side: 'backend' },
   backend_reset: { sqlState: undefined, side: 'backend' },
+  /** The backend did not let the client in: it sent an error instead of a login, or closed without a word. */
+  backend_refused: { sqlState: undefined, side: 'backend' },
   /** The client left while it was held or waited for a connect. */
   client_gave_up: { sqlState: undefined, side: 'client' },
   /** The client left without sending a byte: a load balancer's probe. */
@@ -137,7 +139,7 @@ const REFUSALS = [
   'hold_timeout',
   'no_route',
   'connect_failed',
-  'backend_closed',
+  'backend_refused',
   'killed_by_operator',
   'shutdown',
   'internal_error',
@@ -157,7 +159,7 @@ export type EvictionReason = `evicted_${EvictionCause | 'switchover_timeout'}`;
 /** How a server ends a relayed session. */
 export type BackendEnding = 'backend_closed' | 'backend_reset';
 /** How a relayed session ends by itself. */
-export type RelayEnding = 'client_closed' | 'client_reset' | BackendEnding;
+export type RelayEnding = 'client_closed' | 'client_reset' | 'backend_refused' | BackendEnding;
 
 export function isRefusal(reason: CloseReason): reason is RefusalReason {
   return REFUSALS.some((refusal) => refusal === reason);

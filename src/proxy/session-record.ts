@@ -140,12 +140,15 @@ export class SessionRecord {
 
   closed(pool: PoolName, reason: CloseReason, detail: string | undefined): void {
     const { clock, onEvent } = this.#inputs;
+    // A fault of Pointsman itself counts, whatever the session was ending for.
+    const ending = (reason === 'internal_error' ? undefined : this.#ending) ?? { reason, detail };
+    const waitedMs = ending.reason === 'backend_refused' ? this.waitedMs(this.#relayedSince) : 0;
     onEvent({
       kind: 'session_closed',
       ...this.#identity(pool),
       member: this.#member,
-      // A fault of Pointsman itself counts, whatever the session was ending for.
-      ...((reason === 'internal_error' ? undefined : this.#ending) ?? { reason, detail }),
+      ...ending,
+      ...(waitedMs > 0 ? { waitedMs } : {}),
       durationMs: clock.now() - this.#acceptedAt,
       ...this.traffic,
     });

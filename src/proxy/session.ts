@@ -19,7 +19,7 @@ import { ConnectAttempts } from './connect/connect-attempts.ts';
 import type { FirstReply } from './connect/first-reply.ts';
 import type { HeldClient } from './connect/hold-queue.ts';
 import type { ParkedBackend } from './connect/parked-backends.ts';
-import { closeMessage, describeEnd, isToldAnyTime } from './ending/close-message.ts';
+import { closeMessage, isToldAnyTime } from './ending/close-message.ts';
 import { encodeRefusal } from './ending/refusal-message.ts';
 import { asStepOf } from './fault.ts';
 import type { MovableSession } from './moves/movable-session.ts';
@@ -102,8 +102,12 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
 
   giveUp(reason: RefusalReason, detail?: string): void {
     const hasRoute = openRoute(this.#deps.table(), this.pool) !== undefined;
-    const failure = hasRoute ? this.#untilRelay().attempts.lastFailure() : undefined;
-    return failure === undefined ? this.end(reason, detail) : this.end('connect_failed', failure);
+    const { attempts } = this.#untilRelay();
+    const failure = hasRoute ? attempts.lastFailure() : undefined;
+    if (failure === undefined) return this.end(reason, detail);
+    const refusal = attempts.lastRefusal();
+    if (refusal !== undefined) this.#record.reached(refusal.member);
+    return this.end(refusal === undefined ? 'connect_failed' : 'backend_refused', failure);
   }
 
   isIdle(): boolean {
@@ -239,7 +243,9 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
       idleListeners: this.#idleListeners,
       traffic: this.#record.traffic,
       services: this.#deps.relaying,
-      onEnded: (ending) => this.cut(ending),
+      onEnded: (ending, detail) => this.cut(ending, detail),
+      onRefused: (member, sqlState) =>
+        this.#deps.refusals.note({ session: this.id, pool: this.pool, member, sqlState }),
       onLost: (ending, detail, message) => this.#close(ending, detail, message),
       onLanded: () => this.end('landed_on_standby', `${serverText(server)}: in_hot_standby is on`),
     });
@@ -298,16 +304,12 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
       pool: this.#policy,
       attempts,
       firstRequest: startup.firstRequest(),
+      hasWaited: this.#record.waitedMs() > 0,
       parked,
       onAssigned: (assignment) => this.assign(assignment),
       onConnected: (target, backend, firstReply) => this.connected(target, backend, firstReply),
       onDeclined: (backend) => this.#decline(backend),
-      onClosed: ({ member }) => {
-        this.#record.reached(member);
-        // Clients do not show an error that answers a request for encryption.
-        if (startup.parameters() === undefined) this.cut('backend_closed');
-        else this.end('backend_closed', describeEnd(member, 'backend_closed', undefined));
-      },
+      onClosed: () => this.giveUp('no_route'),
       onRouteAgain: () => this.#route(),
       onUnreachable: (pauseMs) => this.#hold('no_member', pauseMs),
     });
@@ -325,7 +327,9 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   /** Before the relay: the client gets an error that says why. */
   #refuse(reason: RefusalReason, detail: string | undefined): void {
     if (!this.#move('end')) return;
-    const error = this.#refusal(reason, detail);
+    // A server's own words say more than ours.
+    const words = reason === 'backend_refused' ? this.#untilRelay().attempts.lastRefusal()?.words : undefined;
+    const error = words ?? this.#refusal(reason, detail);
     this.#record.closing(reason, detail);
     this.#leave = this.#untilRelay().startup.refuse(error, () => this.cut(reason, detail));
   }
@@ -340,7 +344,11 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   }
 
   /** The backend ends synchronously; the client reads what there is to read, then the message. */
-  #close(reason: EndReason | BackendEnding, detail: string | undefined, message: ErrorFields | undefined): void {
+  #close(
+    reason: EndReason | BackendEnding | 'backend_refused',
+    detail: string | undefined,
+    message: ErrorFields | undefined,
+  ): void {
     const relayed = this.#relayed;
     if (relayed === undefined || !this.#move('end')) return;
     this.#record.closing(reason, detail);

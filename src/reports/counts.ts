@@ -82,6 +82,16 @@ export type StateCounts = Readonly<Record<Exclude<SessionState, 'closed' | MoveS
   Readonly<Partial<Record<MoveState, number>>>;
 type MoveState = 'parked' | 'moving';
 
+/** Logins that a member refused, without a gap of a minute. */
+export interface RefusedLogins {
+  readonly since: Instant;
+  /** The newest. */
+  readonly at: Instant;
+  readonly count: number;
+  /** Of the newest. Undefined: the server closed without a word. */
+  readonly sqlState: string | undefined;
+}
+
 export interface PoolCounts {
   readonly states: StateCounts;
   /** Sessions that connect or relay, by member. Absent: none. */
@@ -92,6 +102,8 @@ export interface PoolCounts {
   readonly laggingSessions: number;
   /** Slow start: the share of their weight that members have now. Absent: the whole. */
   readonly ramping?: ReadonlyMap<MemberName, number>;
+  /** Members that have refused logins within the last minute. Absent: none. */
+  readonly refusing?: ReadonlyMap<MemberName, RefusedLogins>;
   /** Since when the fallback, or lagging members, serve the pool. Absent: they do not. */
   readonly degradedSince?: Instant | undefined;
   /** The start of the longest wait for a member that is not over. Absent: nobody waits. */

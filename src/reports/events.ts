@@ -63,6 +63,17 @@ export type ProxyEvent =
       readonly outcome: DialOutcome;
       readonly durationMs: number;
     }
+  /** A server did not let a client in. Its client may be served elsewhere. */
+  | {
+      readonly kind: 'login_refused';
+      readonly pool: PoolName;
+      readonly session: number;
+      readonly member: MemberName;
+      /** Undefined: it closed without a word. */
+      readonly sqlState: string | undefined;
+      /** Other clients would be refused as well. */
+      readonly affectsOthers: boolean;
+    }
   | ({
       readonly kind: 'session_opened';
       readonly pool: PoolName;
@@ -80,6 +91,8 @@ export type ProxyEvent =
       readonly client: string;
       readonly reason: CloseReason;
       readonly detail: string | undefined;
+      /** Of a client that waited for a route before its server refused it. */
+      readonly waitedMs?: number;
       readonly durationMs: number;
       readonly toBackendBytes: number;
       readonly toClientBytes: number;

@@ -11,8 +11,11 @@ import { countOperations } from './operation-metrics.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
+import { refusalLabel } from '../core/refusal-words.ts';
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import type { Acceptance } from '../core/snapshot.ts';
+import { createRefusalMetrics } from './refusal-metrics.ts';
+import type { RefusalMetrics } from './refusal-metrics.ts';
 import { NETWORK_BUCKETS, createTimedOutcomes } from './timed-outcomes.ts';
 
 const CANCEL_KEYS: readonly CancelKeyKnowledge[] = ['known', 'unknown'];
@@ -25,6 +28,8 @@ const SESSION_BUCKETS = [0.01, 0.1, 1, 10, 60, 600, 3600, 6 * 3600, 24 * 3600];
 
 /** branch-metrics.ts and move-metrics.ts count the others. */
 type Event = Exclude<ReportedEvent, BranchEvent | MoveEvent>;
+
+type LoginRefused = Extract<Event, { kind: 'login_refused' }>;
 
 export interface EventMetrics {
   readonly count: (event: Event) => void;
@@ -43,16 +48,18 @@ export interface EventMetricsOptions {
 
 export function createEventMetrics({ registry, now }: EventMetricsOptions): EventMetrics {
   const registers = [registry];
-  const [pool, { probes, dials }] = [poolMetrics(registers), contactMetrics(registers)];
-  const [cluster, members] = [clusterMetrics(registers), retaining(probes, dials)];
+  const [pool, { probes, dials, refusals }] = [poolMetrics(registers), contactMetrics(registers)];
+  const [cluster, members] = [clusterMetrics(registers), retaining(refusals, probes, dials)];
   const discoveries = discoveryRecord(cluster, now);
   const [reloads, countOperation] = [reloadMetrics(registers), countOperations(registers)];
   for (const [outcome, counter] of cluster.initial) counter.inc({ outcome }, 0);
-  const count = counting({ pool, probes, dials, cluster, members, discoveries, reloads, countOperation });
+  const others = counting({ pool, probes, dials, cluster, members, discoveries, reloads, countOperation });
+  const count = (event: Event): void =>
+    event.kind === 'login_refused' ? refusals.record(event.member, refusalLabel(event.sqlState)) : others(event);
   return { count, learn: learning(pool), retain: members.retain, discoveredAt: discoveries.lastFoundAt };
 }
 
-interface Counted extends ReturnType<typeof contactMetrics> {
+interface Counted extends Omit<ReturnType<typeof contactMetrics>, 'refusals'> {
   readonly pool: PoolMetrics;
   readonly cluster: ReturnType<typeof clusterMetrics>;
   readonly members: Retaining;
@@ -61,7 +68,7 @@ interface Counted extends ReturnType<typeof contactMetrics> {
   readonly countOperation: ReturnType<typeof countOperations>;
 }
 
-function counting(counted: Counted): EventMetrics['count'] {
+function counting(counted: Counted): (event: Exclude<Event, LoginRefused>) => void {
   const { pool, probes, dials, cluster, members, discoveries, reloads, countOperation } = counted;
   return (event) => {
     switch (event.kind) {
@@ -142,10 +149,11 @@ interface Retaining extends Pick<EventMetrics, 'retain'> {
 }
 
 /** Removes the series of a member when it leaves, because a scrape may never come. */
-function retaining(...timed: readonly Pick<EventMetrics, 'retain'>[]): Retaining {
+function retaining(refusals: RefusalMetrics, ...timed: readonly Pick<EventMetrics, 'retain'>[]): Retaining {
   const members = new Set<MemberName>();
-  const retain: EventMetrics['retain'] = (known) => timed.forEach((one) => one.retain(known));
+  const retain: EventMetrics['retain'] = (known) => [refusals, ...timed].forEach((one) => one.retain(known));
   const changed = ({ added, removed }: MembersChanged): void => {
+    refusals.learn(added);
     for (const name of added) members.add(name);
     for (const name of removed) members.delete(name);
     retain(members);
@@ -250,6 +258,7 @@ function reloadMetrics(registers: Registers): { readonly record: (isApplied: boo
 
 function contactMetrics(registers: Registers) {
   return {
+    refusals: createRefusalMetrics(registers),
     probes: createTimedOutcomes(registers, {
       name: 'probe',
       counted: 'Health probes of a member, by outcome: yes and no are answers, other values are failures.',

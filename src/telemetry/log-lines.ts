@@ -4,6 +4,7 @@ import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { BranchIdentity } from '../model/branch.ts';
 import { describeRoute, durationText } from '../core/describe.ts';
+import { refusalText } from '../core/refusal-words.ts';
 import { isPlanned } from '../core/routing-table.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import type { MemberRefusal } from '../model/member.ts';
@@ -26,6 +27,11 @@ const LINES: Lines = {
   hold_ended: ({ session, outcome, waitedMs }) =>
     line('debug', () => `session ${session}: hold ended after ${durationText(waitedMs)}: ${outcome}`),
   dial_finished: dialLine,
+  login_refused: ({ session, member, sqlState, affectsOthers }) =>
+    line(
+      affectsOthers ? 'warn' : 'debug',
+      () => `session ${session}: ${member} refused the login: ${refusalText(sqlState)}`,
+    ),
   session_opened: ({ session, client, member, branch }) =>
     line('debug', () => `session ${session}: ${client} connected to ${placeText(member, branch)}`),
   session_closed: closeLine,
@@ -99,6 +105,12 @@ export function repeatText(event: Event): RepeatText | undefined {
     const { pool, reason } = event;
     const text = (count: number): string => `pool ${pool}: ${count} more clients closed within 1 s: ${reason}`;
     return { key: `pool ${pool} ${reason}`, fields: { pool, reason }, text };
+  }
+  if (event.kind === 'login_refused') {
+    const { member, sqlState } = event;
+    const text = (count: number): string =>
+      `${member}: ${count} more logins refused within 1 s: ${refusalText(sqlState)}`;
+    return { key: `member ${member} refused ${sqlState}`, fields: { member }, text };
   }
   if (event.kind === 'dial_finished') {
     const { member, outcome } = event;

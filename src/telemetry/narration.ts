@@ -68,6 +68,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'relay_chosen':
       case 'client_accepted':
       case 'dial_finished':
+      case 'login_refused':
       case 'session_opened':
       case 'cancel_forwarded':
       case 'probe_finished':

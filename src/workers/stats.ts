@@ -1,9 +1,10 @@
 // The reports of all workers, kept by worker: counts, shared limits and live sessions. One report is
 // recorded synchronously, so that these three always agree, also when a worker dies.
 import { NO_CLIENTS, sumOfClients } from '../reports/counts.ts';
-import type { ClientCounts, PoolCounts } from '../reports/counts.ts';
+import type { ClientCounts, PoolCounts, RefusedLogins } from '../reports/counts.ts';
 import type { ProxyEvent } from '../reports/events.ts';
 import type { Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import { sumOfMaps } from '../reports/tally.ts';
 import type { Tally } from '../reports/tally.ts';
@@ -131,6 +132,7 @@ function sumOfPool(pools: readonly PoolCounts[]): PoolCounts {
   const moving = total(({ states }) => states.moving ?? 0);
   const since = pools.flatMap(({ degradedSince }) => degradedSince ?? []);
   const held = pools.flatMap(({ heldSince }) => heldSince ?? []);
+  const refusing = sumOfRefusals(pools.flatMap((one) => [...(one.refusing ?? [])]));
   const ramping = new Map(pools.flatMap((one) => [...(one.ramping ?? [])]));
   return {
     states: {
@@ -146,6 +148,7 @@ function sumOfPool(pools: readonly PoolCounts[]): PoolCounts {
     fallbackSessions: total(({ fallbackSessions }) => fallbackSessions),
     laggingSessions: total(({ laggingSessions }) => laggingSessions),
     ...(ramping.size === 0 ? {} : { ramping }),
+    ...(refusing.size === 0 ? {} : { refusing }),
     ...(since.length === 0 ? {} : { degradedSince: since.reduce((least, one) => Math.min(least, one)) }),
     ...(held.length === 0 ? {} : { heldSince: held.reduce((least, one) => Math.min(least, one)) }),
     accepted: total(({ accepted }) => accepted),
@@ -154,4 +157,14 @@ function sumOfPool(pools: readonly PoolCounts[]): PoolCounts {
     toBackendBytes: total(({ toBackendBytes }) => toBackendBytes),
     toClientBytes: total(({ toClientBytes }) => toClientBytes),
   };
+}
+
+function sumOfRefusals(all: readonly (readonly [MemberName, RefusedLogins])[]): ReadonlyMap<MemberName, RefusedLogins> {
+  const sums = new Map<MemberName, RefusedLogins>();
+  for (const [member, one] of all) {
+    const known = sums.get(member) ?? { ...one, count: 0 };
+    const newest = one.at >= known.at ? one : known;
+    sums.set(member, { ...newest, since: Math.min(one.since, known.since), count: one.count + known.count });
+  }
+  return sums;
 }

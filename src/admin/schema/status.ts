@@ -7,6 +7,7 @@ import { REFUSAL_KINDS } from '../../core/snapshot.ts';
 import { branchList } from './branches.ts';
 import { byName, count, list, seconds, time } from './common.ts';
 import { recentEvent } from './events.ts';
+import { refusedLogins } from './refused-logins.ts';
 
 const member = z.string();
 const poolName = z.string();
@@ -184,6 +185,11 @@ const sessions = z.strictObject({
   slow_start: byName(z.number())
     .exactOptional()
     .describe('Members in slow start, with the current fraction of their weight.'),
+  refused_logins: byName(refusedLogins)
+    .exactOptional()
+    .describe(
+      'Members that have refused logins of this pool within the last minute, clients served elsewhere included.',
+    ),
   longest_wait_seconds: seconds
     .exactOptional()
     .describe('Of the clients in state holding: the longest wait so far. Absent: none waits.'),

@@ -114,8 +114,8 @@ export const pool = z.strictObject({
   drain_timeout: key(duration(0).prefault('30s'), 'How long `drain` waits before it closes the rest.'),
   relocate_after: key(
     duration(0).prefault('3s'),
-    `Drains for \`lagging\`, \`check_failed\`, \`old_timeline\`, \`promoted\` and \`fallback_over\` begin
-    when the cause has lasted this long, so that a short change moves nobody. They need another member that is
-    eligible: nothing drains towards a fallback.`,
+    `Drains for \`lagging\`, \`check_failed\`, \`old_timeline\` and \`fallback_over\` begin when the cause has
+    lasted this long, so that a short change moves nobody, or when the member has no connection left for a writer. They
+    need another member that is eligible: nothing drains towards a fallback.`,
   ),
 });

@@ -1,4 +1,5 @@
 // The findings about clients: sessions that were cut, clients that waited, clients that were refused.
+import { refusalText } from '../../core/refusal-words.ts';
 import type { Finding, FindingOf, IncidentEvent } from '../schema.ts';
 import { percentile } from '../waits.ts';
 import type { Wait } from '../waits.ts';
@@ -22,8 +23,40 @@ function total(events: readonly IncidentEvent[]): number {
   return events.reduce((sum, event) => sum + countOf(event), 0);
 }
 
+/** A client whose server did not let it in had no session. */
+function isClosed(event: IncidentEvent): boolean {
+  return event.event === 'session_closed' && !isRefusedLogin(event);
+}
+
+function isRefusedLogin(event: IncidentEvent): boolean {
+  return event.event === 'session_closed' && text(event, 'reason') === 'backend_refused';
+}
+
+export function loginsRefused({ events }: Evidence): readonly Finding[] {
+  const refused = events.filter((event) => event.event === 'login_refused');
+  if (refused.length === 0) return [];
+  const byGroup = grouped(refused, (event) =>
+    ['pool', 'member', 'sql_state'].map((name) => text(event, name)).join(' '),
+  );
+  const groups = byGroup.map((group) => ({
+    pool: text(group[0], 'pool') ?? '',
+    member: text(group[0], 'member') ?? '',
+    sqlstate: text(group[0], 'sql_state') ?? null,
+    count: total(group),
+    first: group[0].time,
+    last: group.map(lastTime).toSorted().at(-1) ?? group[0].time,
+    event_ids: idsOf(group),
+  }));
+  const parts = groups.map(
+    ({ member, sqlstate, count }) =>
+      `${plural(count, 'refused login')} at ${member}: ${refusalText(sqlstate ?? undefined)}`,
+  );
+  const said = `${parts.join('; ')}.`;
+  return [{ finding: 'logins_refused', total: total(refused), groups, event_ids: idsOf(refused), text: said }];
+}
+
 export function sessionsCut({ events }: Evidence): readonly Finding[] {
-  const cut = events.filter((event) => event.event === 'session_closed' && text(event, 'member') !== undefined);
+  const cut = events.filter((event) => isClosed(event) && text(event, 'member') !== undefined);
   if (cut.length === 0) return [];
   const byGroup = grouped(cut, (event) => ['pool', 'member', 'reason'].map((name) => text(event, name)).join(' '));
   const groups = byGroup.map((group) => ({
@@ -56,18 +89,21 @@ export function holds({ events }: Evidence): readonly Finding[] {
     const waits = group.flatMap(waitsOf).toSorted((a, b) => a.ms - b.ms);
     const of = (...outcomes: readonly string[]): number =>
       total(group.filter((event) => outcomes.includes(text(event, 'outcome') ?? '')));
+    const pool = text(group[0], 'pool') ?? '';
+    const turnedAway = total(
+      events.filter((event) => isRefusedLogin(event) && text(event, 'pool') === pool && amount(event, 'waited_ms')),
+    );
     const at = (part: number): number => Math.round(percentile(waits, part)) / 1000;
     const numbers = {
       count: total(group),
-      released: of('released'),
-      refused: of('timeout', 'refused'),
+      released: Math.max(0, of('released') - turnedAway),
+      refused: of('timeout', 'refused') + turnedAway,
       gave_up: of('gave_up'),
       p50_seconds: at(0.5),
       p90_seconds: at(0.9),
       p99_seconds: at(0.99),
       longest_seconds: Math.round(group.reduce((most, event) => Math.max(most, longestOf(event)), 0)) / 1000,
     };
-    const pool = text(group[0], 'pool') ?? '';
     return {
       finding: 'holds',
       pool,
@@ -89,7 +125,7 @@ function holdText(pool: string, numbers: Numbers, last: string | undefined): str
 }
 
 export function clientsRefused({ events }: Evidence): readonly Finding[] {
-  const refused = events.filter((event) => event.event === 'session_closed' && text(event, 'member') === undefined);
+  const refused = events.filter((event) => isClosed(event) && text(event, 'member') === undefined);
   if (refused.length === 0) return [];
   const byGroup = grouped(refused, (event) => ['pool', 'reason'].map((name) => text(event, name)).join(' '));
   const groups = byGroup.map((group) => ({

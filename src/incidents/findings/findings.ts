@@ -1,7 +1,7 @@
 // All findings of a document, from its events and snapshots alone. Each names the events that it rests on. Pure: a
 // reader of the document can verify every one of them.
 import type { Finding } from '../schema.ts';
-import { clientsRefused, holds, sessionsCut } from './clients.ts';
+import { clientsRefused, holds, loginsRefused, sessionsCut } from './clients.ts';
 import type { Evidence } from './evidence.ts';
 import { aboutInterruption } from './interruption-findings.ts';
 import { interruptionsOf } from './interruptions.ts';
@@ -17,6 +17,7 @@ export function findingsOf(evidence: Evidence): readonly Finding[] {
     ...timelines(evidence),
     ...sessionsMoved(evidence),
     ...sessionsCut(evidence),
+    ...loginsRefused(evidence),
     ...holds(evidence),
     ...clientsRefused(evidence),
   ];

@@ -40,6 +40,7 @@ export function summaryOf(kinds: readonly IncidentKind[], planned: Plan, finding
       : [`timeline ${timeline.before ?? '?'} to ${timeline.after ?? '?'}`]),
     ...moves(of('sessions_moved')),
     ...of('sessions_cut').map(({ total }) => `${plural(total, 'session')} cut`),
+    ...of('logins_refused').map(({ text }) => text.replace(/\.$/, '')),
     ...waits(of('holds')),
     ...of('clients_refused').map(({ total }) => `${plural(total, 'client')} refused`),
     PLAN_WORDS[planned],

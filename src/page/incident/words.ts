@@ -14,6 +14,7 @@ const TITLES: Readonly<Record<Finding['finding'], string>> = {
   timelines: 'Timelines',
   sessions_moved: 'Sessions moved',
   sessions_cut: 'Sessions cut',
+  logins_refused: 'Logins refused',
   holds: 'Clients that waited',
   clients_refused: 'Clients refused',
   plan: 'Planned or not',

@@ -53,10 +53,10 @@ export function reachBackend(inputs: ReachInputs): () => void {
       onSilent: () => onFailed({ outcome: 'timeout', detail: `no reply within ${timeoutMs} ms` }),
       // A startup packet is never declined.
       onDeclined: () => socket.destroy(),
-      onTurnedAway: (isForNow) =>
-        isForNow
-          ? onFailed({ outcome: 'starting', detail: 'the server is starting or stopping (57P03)' })
-          : onFailed({ outcome: 'failed', detail: 'connection closed without a reply' }),
+      onTurnedAway: (refusal) =>
+        refusal === undefined
+          ? onFailed({ outcome: 'failed', detail: 'connection closed without a reply' })
+          : onFailed({ outcome: 'starting', detail: `the server is starting or stopping (${refusal.sqlState})` }),
     });
     return undefined;
   };

@@ -13,6 +13,11 @@ import type { Dial, DialResult } from './dial.ts';
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 
+interface LastRefusal {
+  readonly member: MemberName;
+  readonly words: Uint8Array | undefined;
+}
+
 export class ConnectAttempts {
   readonly #perRound: number;
   /** Created by the first failure: most clients' first connect succeeds. */
@@ -20,24 +25,26 @@ export class ConnectAttempts {
   #made = 0;
   #pauseMs = FIRST_PAUSE_MS;
   #lastFailure: string | undefined;
-  #wasTurnedAway = false;
+  #lastRefusal: LastRefusal | undefined;
 
   constructor(perRound: number) {
     this.#perRound = perRound;
   }
 
-  /** A backend was reached and refused the client for now. */
-  turnedAway(): void {
-    this.#wasTurnedAway = true;
-  }
-
-  wasTurnedAway(): boolean {
-    return this.#wasTurnedAway;
-  }
-
   /** `pg-1: connection refused`; undefined while no connect failed. */
   lastFailure(): string | undefined {
     return this.#lastFailure;
+  }
+
+  /** Set while the last failure is a refusal of the client by a server, with its own words if it had any. */
+  lastRefusal(): LastRefusal | undefined {
+    return this.#lastRefusal;
+  }
+
+  /** This round has a connect left, and a target other than `member` that did not fail. */
+  hasAnother(member: MemberName, targets: readonly Target[]): boolean {
+    const isLeft = (target: Target): boolean => target.member !== member && this.#failed?.has(target.member) !== true;
+    return this.left() > 1 && targets.some(isLeft);
   }
 
   /** The connects that are left in this round. */
@@ -59,6 +66,7 @@ export class ConnectAttempts {
    */
   failed(member: MemberName, detail: string, isLocalFault: boolean, targets: readonly Target[]): number {
     this.#lastFailure = `${member}: ${detail}`;
+    this.#lastRefusal = undefined;
     this.#made += 1;
     const known = (this.#failed ??= new Set()).add(member);
     const isAnotherLeft = targets.some((target) => !known.has(target.member));
@@ -67,6 +75,13 @@ export class ConnectAttempts {
     this.#pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     this.#made = 0;
     this.#failed = undefined;
+    return pauseMs;
+  }
+
+  /** The same for a member that refused the client. */
+  refused(member: MemberName, detail: string, words: Uint8Array | undefined, targets: readonly Target[]): number {
+    const pauseMs = this.failed(member, detail, false, targets);
+    this.#lastRefusal = { member, words };
     return pauseMs;
   }
 }

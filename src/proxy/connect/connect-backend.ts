@@ -9,14 +9,17 @@ import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { BackendPolicy, PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { ProxyEvent } from '../../reports/events.ts';
+import { isFull, refusesForNow, refusesOthers } from '../../wire/backend-greeting.ts';
 import type { Trigger } from '../../reports/trigger.ts';
 import type { Assignment } from '../session-registry.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
 import type { ConnectAttempts } from './connect-attempts.ts';
 import { raceConnects } from './connect-attempts.ts';
 import type { Dial, DialResult } from './dial.ts';
+import { describeRefused } from '../ending/close-message.ts';
 import { awaitFirstReply } from './first-reply.ts';
-import type { FirstReply } from './first-reply.ts';
+import type { FirstReply, Refusal } from './first-reply.ts';
+import type { LoginRefusals } from './login-refusals.ts';
 import type { ParkedBackend, ParkedBackends } from './parked-backends.ts';
 import type { Picker } from './picker.ts';
 
@@ -39,8 +42,10 @@ export interface ConnectRequest {
   readonly onConnected: (target: Target, backend: Socket, firstReply: FirstReply | undefined) => void;
   /** The backend declined encryption: the client may go on in plain text. */
   readonly onDeclined: (parked: ParkedBackend) => void;
-  /** The backend closed without a reply, and the client had its second chance already. */
-  readonly onClosed: (target: Target) => void;
+  /** The backend closed without a reply, and no other one is left to try. */
+  readonly onClosed: () => void;
+  /** The client has waited for a route already. */
+  readonly hasWaited?: boolean | undefined;
   /** The member is no longer open, or another member is left to try: route again. */
   readonly onRouteAgain: () => void;
   /** The route is open, but no member could be reached: wait `pauseMs` first. */
@@ -58,7 +63,11 @@ export interface BackendConnectorInputs {
   readonly picker: Picker;
   readonly parked: ParkedBackends;
   readonly policy: () => BackendPolicy;
+  readonly refusals: LoginRefusals;
 }
+
+/** The shortest pause before a full server is asked again. Milliseconds. */
+const FULL_MS = 1_000;
 
 /** The pause while no target suits. Milliseconds. */
 const UNSUITED_MS = 250;
@@ -144,17 +153,14 @@ export class BackendConnector {
   }
 
   #handOver(request: ConnectRequest, target: Target, backend: Socket): () => void {
-    const { clock, onTrigger, parked } = this.#inputs;
-    const { pool, attempts, firstRequest, onConnected } = request;
+    const { clock, parked } = this.#inputs;
+    const { pool, firstRequest, onConnected } = request;
     if (!includesTarget(this.#freshRoute(pool.name)?.targets ?? [], target)) {
       backend.destroy();
       request.onRouteAgain();
       return nothing;
     }
-    // A primary that is shutting down turns clients away. Each client of an exclusive pool gets one second chance,
-    // because its first request is all that it has sent. It gets the second server's reply, whatever that is.
-    const mayTurnAway = pool.exclusive && !attempts.wasTurnedAway();
-    if (firstRequest === undefined || (firstRequest.kind === 'startup' && !mayTurnAway)) {
+    if (firstRequest === undefined) {
       onConnected(target, backend, undefined);
       return nothing;
     }
@@ -164,13 +170,39 @@ export class BackendConnector {
       clock,
       onReply: (reply) => onConnected(target, backend, reply),
       onDeclined: () => request.onDeclined(parked.park(target, backend)),
-      onTurnedAway: () => {
-        onTrigger({ kind: 'backend_closed', member: target.member });
-        if (!mayTurnAway) return request.onClosed(target);
-        attempts.turnedAway();
-        return request.onRouteAgain();
-      },
+      isTurnedAway: (sqlState) => this.#isTriedAgain(request, target, sqlState),
+      onTurnedAway: (refusal) => this.#turnedAway(request, target, refusal),
     });
+  }
+
+  /**
+   * The client's first request is all that it has sent, so it may be sent once more. In a pool of several members
+   * another one is tried. The only member of an exclusive pool is tried again while it may be about to hand over, or to
+   * have room: never because it is full and nothing else is wrong.
+   */
+  #isTriedAgain({ pool, attempts, hasWaited }: ConnectRequest, { member }: Target, sqlState?: string): boolean {
+    if (!pool.exclusive) {
+      const targets = openRoute(this.#inputs.table(), pool.name)?.targets ?? [];
+      return refusesOthers(sqlState) && attempts.hasAnother(member, targets);
+    }
+    if (!isFull(sqlState)) return sqlState === undefined || refusesForNow(sqlState);
+    return hasWaited === true || this.#inputs.refusals.isClearing(member);
+  }
+
+  #turnedAway(request: ConnectRequest, target: Target, refusal: Refusal | undefined): void {
+    const { onTrigger, refusals, table } = this.#inputs;
+    const { pool, session, attempts } = request;
+    const { member } = target;
+    onTrigger({ kind: 'backend_closed', member });
+    refusals.note({ pool: pool.name, session, member, sqlState: refusal?.sqlState });
+    const isTriedAgain = refusal !== undefined || this.#isTriedAgain(request, target);
+    const isFirst = attempts.lastRefusal() === undefined;
+    const targets = openRoute(table(), pool.name)?.targets ?? [];
+    const pauseMs = attempts.refused(member, describeRefused(refusal?.sqlState), refusal?.bytes, targets);
+    if (!isTriedAgain) return request.onClosed();
+    // The next route is decided on fresh evidence: the primary may have stepped down meanwhile.
+    if (pauseMs === 0 || (isFirst && !isFull(refusal?.sqlState))) return request.onRouteAgain();
+    return request.onUnreachable(isFull(refusal?.sqlState) ? Math.max(pauseMs, FULL_MS) : pauseMs);
   }
 
   #failed(request: ConnectRequest, { member }: Target, result: FailedDial, isLast: boolean): void {

@@ -1,16 +1,22 @@
 // The first exchange with a backend, before the relay begins. The client's first request alone is sent, and the first
-// bytes of the reply decide. A server that closes without a reply, or refuses for now (57P03), has not taken the client
-// in: the caller may try elsewhere. A server that declines encryption goes on in plain text. Any other reply is for the
+// bytes of the reply decide. A server that closes without a reply, or refuses, has not taken the client in: the caller
+// may try elsewhere. A server that declines encryption goes on in plain text. Any other reply is for the
 // client. Reports once; after an abort it reports nothing, and the backend is closed.
 import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
-import { refusesForNow } from '../../wire/backend-greeting.ts';
+import { isCutError, refusalIn, refusesForNow } from '../../wire/backend-greeting.ts';
 import { NOT_SUPPORTED } from '../../wire/error-response.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
 
 /** The backend has the client's first request, and this is its reply so far. */
 export interface FirstReply {
   /** Empty if the backend was too slow to wait for. */
+  readonly bytes: Uint8Array;
+}
+
+/** The server's own words instead of a login. */
+export interface Refusal {
+  readonly sqlState: string;
   readonly bytes: Uint8Array;
 }
 
@@ -30,8 +36,10 @@ export interface FirstReplyInputs {
   readonly onReply: (reply: FirstReply) => void;
   /** No encryption. The backend is the caller's; it is closed already if it sent more than that. */
   readonly onDeclined: () => void;
-  /** The backend refused for now, or closed without a reply. It is closed. */
-  readonly onTurnedAway: (isForNow: boolean) => void;
+  /** Whether a refusal with that SQLSTATE is the caller's and not the client's. Absent: it is, if it is for now. */
+  readonly isTurnedAway?: ((sqlState: string) => boolean) | undefined;
+  /** The backend refused, or closed without a reply: undefined. It is closed. */
+  readonly onTurnedAway: (refusal: Refusal | undefined) => void;
   /** No reply within the limit; the backend is closed. Absent: `onReply` is called, and the relay reads the reply. */
   readonly onSilent?: () => void;
 }
@@ -41,17 +49,8 @@ const REPLY_MS = 2_000;
 
 /** Returns the abort, which closes the backend; it is idempotent. */
 export function awaitFirstReply(inputs: FirstReplyInputs): () => void {
-  const {
-    backend,
-    request,
-    clock,
-    forClient = asItIs,
-    limitMs = REPLY_MS,
-    onReply,
-    onDeclined,
-    onTurnedAway,
-    onSilent,
-  } = inputs;
+  const { backend, request, clock, onTurnedAway, onSilent } = inputs;
+  const { forClient = asItIs, isTurnedAway = refusesForNow, limitMs = REPLY_MS } = inputs;
   let isDone = false;
   const leave = (): void => {
     isDone = true;
@@ -61,16 +60,17 @@ export function awaitFirstReply(inputs: FirstReplyInputs): () => void {
   const replied = (bytes: Uint8Array): void => {
     leave();
     backend.pause();
-    onReply({ bytes });
+    inputs.onReply({ bytes });
   };
-  const turnedAway = (isForNow: boolean): void => {
+  const turnedAway = (refusal: Refusal | undefined): void => {
     leave();
     backend.destroy();
-    onTurnedAway(isForNow);
+    onTurnedAway(refusal);
   };
-  const closed = (): void => turnedAway(false);
+  let cut: Uint8Array | undefined;
+  const closed = (): void => (cut === undefined ? turnedAway(undefined) : replied(cut));
   const late = (): void => {
-    if (onSilent === undefined) return replied(new Uint8Array(0));
+    if (onSilent === undefined) return replied(cut ?? new Uint8Array(0));
     leave();
     backend.destroy();
     return onSilent();
@@ -78,14 +78,18 @@ export function awaitFirstReply(inputs: FirstReplyInputs): () => void {
   const declined = (isAll: boolean): void => {
     leave();
     if (!isAll) backend.destroy();
-    onDeclined();
+    inputs.onDeclined();
   };
   const soFar = collector();
   const received = (chunk: Uint8Array): void => {
     const bytes = soFar(chunk);
     if (request.kind === 'startup') {
+      cut = isCutError(bytes) ? bytes : undefined;
+      if (cut !== undefined) return undefined;
+      const sqlState = refusalIn(bytes);
+      if (sqlState !== undefined && isTurnedAway(sqlState)) return turnedAway({ sqlState, bytes });
       const reply = forClient(bytes);
-      return refusesForNow(bytes) ? turnedAway(true) : reply && replied(reply);
+      return reply && replied(reply);
     }
     return bytes[0] === NOT_SUPPORTED[0] ? declined(bytes.length === NOT_SUPPORTED.length) : replied(bytes);
   };

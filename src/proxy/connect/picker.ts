@@ -9,10 +9,12 @@ import type { Clock, Instant } from '../../model/instant.ts';
 import { isSameAddress } from '../../model/member.ts';
 import type { Address, MemberName } from '../../model/member.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
+import type { LoginRefusals } from './login-refusals.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 
 export interface PickerInputs {
   readonly registry: SessionRegistry;
+  readonly refusals: LoginRefusals;
   readonly clock: Clock;
   /** A number in [0, 1). */
   readonly random: () => number;
@@ -39,9 +41,10 @@ export class Picker {
 
   /** `clientAddress`: without the port. */
   pick(pool: PoolPolicy, targets: readonly [Target, ...Target[]], clientAddress: string): Target {
-    const { registry, random } = this.#inputs;
-    const { target, credits } = pickTarget(pool.balance, targets, {
-      sessionsOn: (member) => registry.sessionsOn(pool.name, member),
+    const { registry, refusals, random } = this.#inputs;
+    const [first, ...rest] = targets.filter(({ member }) => !refusals.isAvoided(member));
+    const { target, credits } = pickTarget(pool.balance, first === undefined ? targets : [first, ...rest], {
+      sessionsOn: (member) => registry.sessionsOn(pool.name, member) + refusals.load(pool.name, member),
       weightOf: (one) => (one.weight ?? 1) * this.#slowStart.share(pool, one),
       random,
       credits: this.#credits.get(pool.name) ?? new Map(),

@@ -75,11 +75,15 @@ export function lossMessage({ ending, activity, serves, detail }: LossFacts): Er
   }
 }
 
+/** `FATAL 53300`. Undefined: the server closed without a word. */
+export function describeRefused(sqlState: string | undefined): string {
+  return sqlState === undefined ? 'connection closed by the server without an error message' : `FATAL ${sqlState}`;
+}
+
 /** DETAIL: how the server closed the connection. `server`: `pg-1`. `fatal`: the SQLSTATE it sent. */
 export function describeEnd(server: string, ending: BackendEnding, fatal: string | undefined): string {
-  if (fatal !== undefined) return `${server}: FATAL ${fatal}`;
-  if (ending === 'backend_reset') return `${server}: connection reset by the server`;
-  return `${server}: connection closed by the server without an error message`;
+  const isReset = fatal === undefined && ending === 'backend_reset';
+  return `${server}: ${isReset ? 'connection reset by the server' : describeRefused(fatal)}`;
 }
 
 const UNKNOWN_OUTCOME =

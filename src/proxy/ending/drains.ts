@@ -2,6 +2,7 @@
 // rest at its deadline, unless the sessions may stay by then. Evictions (`evict.ts`), and listeners and pools that a
 // reload removed, are drains. They share one limit on endings per second with the shutdown of the process.
 import type { Clock } from '../../model/instant.ts';
+import type { MemberName } from '../../model/member.ts';
 import { sharedClock } from '../fault.ts';
 import type { RegisteredSession } from '../session-registry.ts';
 import { Parking } from './parking.ts';
@@ -12,6 +13,8 @@ import type { Drainable } from './when-idle.ts';
 export interface Drain {
   /** A drain replaces the one that has the same key. */
   readonly key: string;
+  /** Set for sessions that leave one member. */
+  readonly member?: MemberName;
   /** The sessions that the drain concerns at this moment. */
   readonly sessions: () => readonly RegisteredSession[];
   /** Called for a session that is idle, and at the deadline for every session. */
@@ -37,6 +40,8 @@ export interface Drain {
 interface Running {
   readonly drain: Drain;
   cancel: () => void;
+  /** Set until it has begun. */
+  begin: (() => void) | undefined;
 }
 
 const nothing = (): void => {};
@@ -77,7 +82,7 @@ export class Drains {
 
   start(drain: Drain): void {
     this.#cancel(drain.key);
-    const running: Running = { drain, cancel: nothing };
+    const running: Running = { drain, cancel: nothing, begin: undefined };
     this.#running.set(drain.key, running);
     if (drain.afterMs === 0) return this.#begin(running);
     const begin = (): void => {
@@ -88,7 +93,21 @@ export class Drains {
       else this.#begin(running);
     };
     running.cancel = this.#clock.schedule(drain.afterMs, begin);
+    running.begin = () => {
+      running.cancel();
+      begin();
+    };
     return undefined;
+  }
+
+  /** The member needs the room: the drains of its sessions that have not begun do so now. */
+  hurry(member: MemberName): void {
+    for (const { drain, begin } of this.#running.values()) if (drain.member === member) begin?.();
+  }
+
+  /** Sessions are leaving the member. */
+  isClearing(member: MemberName): boolean {
+    return [...this.#running.values()].some(({ drain }) => drain.member === member && drain.sessions().length > 0);
   }
 
   /** Ends the sessions synchronously, idle or not. */
@@ -116,6 +135,7 @@ export class Drains {
 
   #begin(running: Running): void {
     const { drain } = running;
+    running.begin = undefined;
     const limitMs = drain.limitMs();
     const sessions = drain.sessions();
     const whenIdle = drain.isPrompt === true ? this.#prompt(sessions.length, limitMs) : this.#whenIdle;

@@ -50,6 +50,7 @@ function drainOf(action: Action, { registry, table, clock, drainTimeoutMs, moves
   };
   return {
     key: JSON.stringify([pool, member, addressText(address)]),
+    member,
     sessions: () => registry.at(pool, member, address),
     end: (session) => (action.keepsPinned === true ? move(session, action) : leave(session, action, clock)),
     isOver: () => isOver(action, table()),

@@ -34,7 +34,7 @@ export interface RefusalFacts {
 const CANNOT_CONNECT_NOW = '57P03';
 
 export function refusalMessage(reason: RefusalReason, facts: RefusalFacts): ErrorFields {
-  const isForNow = reason === 'shutdown' || reason === 'backend_closed';
+  const isForNow = reason === 'shutdown' || reason === 'backend_refused';
   const sqlState = isForNow ? CANNOT_CONNECT_NOW : CLOSE_REASONS[reason].sqlState;
   return { sqlState, message: `pointsman: ${sentence(reason, facts)} (${reason})`, ...advice(reason, facts) };
 }
@@ -92,7 +92,7 @@ function sentence(reason: RefusalReason, { pool, branch, waitedMs }: RefusalFact
       return `no ${wanted(pool)} available for ${served}${after(waitedMs)}`;
     case 'connect_failed':
       return `could not connect to a member of pool "${pool.name}"${after(waitedMs)}`;
-    case 'backend_closed':
+    case 'backend_refused':
       return `the server closed the connection during startup`;
     case 'killed_by_operator':
       return 'terminating connection: an operator ended the session';
@@ -154,7 +154,7 @@ function hint(reason: RefusalReason, targetFrom: RefusalFacts['targetFrom']): st
       return `Connect again in a few seconds. ${EXPLAIN}`;
     case 'connect_failed':
       return 'Connect again in a few seconds. Check that the proxy host can connect to PostgreSQL on the members.';
-    case 'backend_closed':
+    case 'backend_refused':
       return 'The session had not started. Connect again in a few seconds.';
     case 'killed_by_operator':
       return 'The session had not started.';

@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
+import type { MemberName } from '../../model/member.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { Trigger } from '../../reports/trigger.ts';
 import type { SessionActivity, SessionTls, StatementEnd } from '../../reports/session-list.ts';
@@ -79,9 +80,15 @@ export interface RelayedSessionInputs {
   /** Undefined: the session stays for good. */
   readonly moving: MovingPart | undefined;
   /** Both connections are closed. */
-  readonly onEnded: (ending: RelayEnding) => void;
+  readonly onEnded: (ending: RelayEnding, detail?: string) => void;
   /** The server ended the session, and the caller is to call `close`, with `message` where there is one. */
-  readonly onLost: (ending: BackendEnding, detail: string, message: ErrorFields | undefined) => void;
+  readonly onLost: (
+    ending: BackendEnding | 'backend_refused',
+    detail: string,
+    message: ErrorFields | undefined,
+  ) => void;
+  /** The member has sent its client an error instead of a login. */
+  readonly onRefused: (member: MemberName, sqlState: string) => void;
   /** The server is a standby where it must be a primary; its client has not read so. */
   readonly onLanded: () => void;
 }
@@ -347,7 +354,17 @@ export class RelayedSession implements Taps, CancelTarget {
     if (activity === 'unknown' || follower?.isAtBoundaryToClient() !== true || !client.writable) return false;
     const detail = describeEnd(serverText(server), ending, fatal);
     const serves = servedText(pool.name, 'branch' in server ? server.branch.name : undefined);
-    onLost(ending, detail, fatal === undefined ? lossMessage({ ending, activity, serves, detail }) : undefined);
+    if (this.#refused()) onLost('backend_refused', detail, undefined);
+    else onLost(ending, detail, fatal === undefined ? lossMessage({ ending, activity, serves, detail }) : undefined);
+    return true;
+  }
+
+  /** The server ended the session instead of letting it in. */
+  #refused(): boolean {
+    const { onRefused } = this.#inputs;
+    const fatal = this.#follower?.activity() === 'starting' ? this.#follower.fatal() : undefined;
+    if (fatal === undefined) return false;
+    if ('member' in this.#server) onRefused(this.#server.member, fatal);
     return true;
   }
 
@@ -364,7 +381,12 @@ export class RelayedSession implements Taps, CancelTarget {
       poolTraffic: services.registry.traffic(pool.name),
       clock: services.clock,
       onBackendEnded: (ending) => this.#backendEnded(ending),
-      onEnded: (ending) => onEnded(this.#isGoodbye() ? 'client_closed' : ending),
+      onEnded: (ending) => {
+        // A client closes as soon as it has read the error.
+        const detail = describeEnd(serverText(this.#server), 'backend_closed', this.#follower?.fatal());
+        if (this.#refused()) onEnded('backend_refused', detail);
+        else onEnded(this.#isGoodbye() ? 'client_closed' : ending);
+      },
     });
   }
 

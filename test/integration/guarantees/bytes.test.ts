@@ -117,11 +117,9 @@ test.each(SEEDS)(
       const heard = heardBy(talker);
       const received = talker.client.received();
       for (const connection of heard) expect(isPrefix(connection.received(), talker.sent)).toBe(true);
-      // A primary that shuts down at this moment may have got the startup packet before another one, and no other
-      // bytes.
+      // Servers that turned the client away may have got the startup packet before another one, and no other bytes.
       const saidMore = heard.filter((connection) => connection.received().length > talker.startup.length);
       expect(saidMore.length).toBeLessThanOrEqual(1);
-      expect(heard.length).toBeLessThanOrEqual(talker.pool === 'write' ? 2 : 1);
       const isEcho = heard.some((connection) => isPrefix(received, connection.received()));
       const isToldWhy = errorFields(received) !== undefined;
       expect(received.length === 0 || isEcho || isToldWhy, talker.client.received().toString('latin1', 0, 200)).toBe(

@@ -126,6 +126,7 @@ test('scenario 41: a connect that succeeded during a stall of this process count
 });
 
 test('G6: sessions on lagging members are counted and limited', async () => {
+  one.behaviour = 'polite';
   const lagging = { maxSessions: 1 };
   const late = { open: { 'pg-1': one.address }, lagging };
   lab = await startProxyLab({ clock, pools: [aPool()], table: { read: late } });
@@ -162,6 +163,7 @@ test.each([
 );
 
 test('G6: sessions by fallback are counted and limited', async () => {
+  one.behaviour = 'polite';
   const fallback = { pool: 'write', maxSessions: 2 };
   const pools = [aWritePool(), aPool({ fallback })];
   const borrowed = { open: { 'pg-1': one.address }, fallback };

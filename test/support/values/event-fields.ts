@@ -114,6 +114,8 @@ export const EVENT_FIELDS: Readonly<Record<string, EventField>> = {
   user: text('From the startup packet. Cut to 63 bytes and made printable.'),
   version: text('Of Pointsman.'),
   waited_ms: milliseconds('How long the client waited.'),
+  sql_state: text('The SQLSTATE of the error. Absent: the member closed without one.'),
+  affects_others: flag('Other clients would be refused as well.'),
   was_waiting: flag('True: the client had sent something that waited.'),
   what: text('The kind of operation.'),
   why: text('The cause, in words.'),

@@ -88,6 +88,16 @@ export const EVENT_SAMPLES: EventSamples = {
     meaning: 'A TCP connect to a member ended. `outraced`: another member was faster.',
     samples: (['connected', 'refused', 'outraced'] as const).map((outcome) => ({ ...dial, outcome })),
   },
+  login_refused: {
+    meaning:
+      'A member did not let a client in. No `sql_state`: it closed without an error. `affects_others`: other clients ' +
+      'would be refused as well. The client may be served elsewhere, or later.',
+    samples: [
+      { kind: 'login_refused', pool: 'write', session: 7, member: 'pg-1', sqlState: '53300', affectsOthers: true },
+      { kind: 'login_refused', pool: 'write', session: 7, member: 'pg-1', sqlState: '28P01', affectsOthers: false },
+      { kind: 'login_refused', pool: 'write', session: 7, member: 'pg-1', sqlState: undefined, affectsOthers: true },
+    ],
+  },
   session_opened: {
     meaning:
       'A session is connected to a member, or to a `branch`. `user`, `database` and `application` are absent where ' +

@@ -41,8 +41,9 @@ describe('lag, weights, zones and waiting clients', () => {
     toBackendBytes: 0,
     toClientBytes: 0,
   };
+  const refusing = new Map([['pg-1', { since: 1000, at: 3600, count: 101, sqlState: '53300' }]]);
   const counts = new Map([
-    ['write', { states: { ...idle, holding: 1 }, members: new Map(), ...none, heldSince: 1500 }],
+    ['write', { states: { ...idle, holding: 1 }, members: new Map(), ...none, heldSince: 1500, refusing }],
   ]);
   const status = buildStatus({
     ...STATUS_BASICS,
@@ -69,6 +70,18 @@ describe('lag, weights, zones and waiting clients', () => {
 
   test('how long the oldest waiting client of a pool waits', () => {
     expect(status.pools[0]?.sessions).toMatchObject({ by_state: { holding: 1 }, longest_wait_seconds: 2.5 });
+  });
+
+  test('the members that refuse logins, as a notice too', () => {
+    const text = '53300, too many connections';
+    const refused = { sqlstate: '53300', text, count: 101, for_seconds: 3, last_seconds: 0.4 };
+    expect(status.pools[0]?.sessions?.refused_logins).toEqual({ 'pg-1': refused });
+    expect(status.notices).toContainEqual({
+      level: 'warning',
+      about: 'logins refused',
+      text: `pg-1 refuses logins of pool write: ${text} (101 in 3 s).`,
+      pool: 'write',
+    });
   });
 
   test('the part about one pool', () => {

@@ -144,7 +144,7 @@ describe('sessions of one member that belong on another', () => {
 
   test('drain from a member that was promoted', () => {
     const promoted = [isPrimary('pg-2', 4000, { timeline: 2 }), isReplica('pg-3', 4000, { timeline: 2 })];
-    expect(after([], refused({ at: 4000 }), ...promoted)).toEqual(['pg-2 promoted drain after 3000']);
+    expect(after([], refused({ at: 4000 }), ...promoted)).toEqual(['pg-2 promoted drain after 0']);
   });
 
   test('stay on a promoted member while no other is eligible, and drain from it later', () => {

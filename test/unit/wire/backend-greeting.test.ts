@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
-import { refusesForNow } from '../../../src/wire/backend-greeting.ts';
+import { isCutError, refusalIn, refusesForNow as isForNow, refusesOthers } from '../../../src/wire/backend-greeting.ts';
 import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
 
+const refusesForNow = (bytes: Uint8Array): boolean => isForNow(refusalIn(bytes) ?? '');
 const shuttingDown = encodeErrorResponse({ sqlState: '57P03', message: 'the database system is shutting down' });
 
 it('knows a temporary refusal by its SQLSTATE, whatever follows the message', () => {
@@ -30,4 +31,25 @@ it('takes no other message for a refusal: an authentication request, a one-byte 
 it('reads a view into a larger buffer', () => {
   const larger = Uint8Array.of(1, 2, 3, ...shuttingDown);
   expect(refusesForNow(larger.subarray(3))).toBe(true);
+});
+
+it('knows at every length that the rest of an error is still to come', () => {
+  for (let length = 1; length < shuttingDown.length; length += 1) {
+    expect(isCutError(shuttingDown.subarray(0, length))).toBe(true);
+  }
+  expect(isCutError(shuttingDown)).toBe(false);
+  expect(isCutError(Uint8Array.of(0x45, ...new TextEncoder().encode('FATAL:  could not fork')))).toBe(false);
+});
+
+it.each([
+  ['53300', true],
+  ['57P03', true],
+  ['53200', true],
+  ['XX000', true],
+  [undefined, true],
+  ['28P01', false],
+  ['28000', false],
+  ['3D000', false],
+])('%s concerns other clients: %s', (sqlState, expected) => {
+  expect(refusesOthers(sqlState)).toBe(expected);
 });

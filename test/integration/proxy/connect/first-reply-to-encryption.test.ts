@@ -284,14 +284,16 @@ test('a cancel request after N is passed on, and the spare is closed', async () 
   expect(lab.reasons()).toEqual(['cancel_forwarded']);
 });
 
-test('a server that closes without an answer: in an exclusive pool the client gets one more attempt', async () => {
+test('a server that closes without an answer: in an exclusive pool the client gets another attempt', async () => {
   one.behaviour = 'gone';
-  await start();
+  await start({ hold: { clientTimeoutMs: 0 } });
   const client = await connectRaw(lab.address('write'));
   client.socket.write(SSL_REQUEST);
+  await until('the answer', () => client.received().length > 0);
+  client.socket.end();
   await until('the close', () => lab.reasons().length === 1);
   expect(one.connections).toHaveLength(2);
-  expect(lab.closed()).toMatchObject([{ reason: 'backend_closed', member: 'pg-1' }]);
+  expect(lab.closed()).toMatchObject([{ reason: 'backend_refused', member: 'pg-1' }]);
   expect(lab.triggers).toContainEqual({ kind: 'backend_closed', member: 'pg-1' });
   await until('the end', () => client.hasEnded);
 });
