@@ -4,6 +4,7 @@ import type { Branch, BranchAccess, BranchBackend, BranchLookup, BranchesPolicy 
 import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
 import { shown } from '../model/printable.ts';
+import { matchesWildcard } from '../model/wildcard.ts';
 
 /** A list, prepared for lookups by one policy. */
 export interface BranchIndex {
@@ -77,27 +78,16 @@ type Refusal = (branch: Branch) => 'root' | 'allow' | undefined;
 
 /** A root is production, so `*` alone does not allow it. A branch with tables alone may be a root as well. */
 function refusalBy({ source, allow }: BranchesPolicy): Refusal {
-  const patterns = allow?.map((text) => ({ isEverything: /^\*+$/.test(text), matches: wildcard(text) }));
   return ({ name, parentId }) => {
     const isRoot = parentId === undefined && source.kind !== 'static';
-    const isAllowed = patterns === undefined ? !isRoot : patterns.some((one) => isFor(one, name, isRoot));
+    const isAllowed = allow === undefined ? !isRoot : allow.some((pattern) => isFor(pattern, name, isRoot));
     if (isAllowed) return undefined;
     return isRoot ? 'root' : 'allow';
   };
 }
 
-interface Pattern {
-  readonly isEverything: boolean;
-  readonly matches: RegExp;
-}
-
-function isFor({ isEverything, matches }: Pattern, name: string, isRoot: boolean): boolean {
-  return matches.test(name) && !(isRoot && isEverything);
-}
-
-function wildcard(pattern: string): RegExp {
-  const parts = pattern.split(/\*+/).map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`));
-  return new RegExp(`^${parts.join('.*')}$`, 's');
+function isFor(pattern: string, name: string, isRoot: boolean): boolean {
+  return matchesWildcard(name, pattern) && !(isRoot && /^\*+$/.test(pattern));
 }
 
 type Place =

@@ -105,6 +105,8 @@ export interface CarriedState {
   /** `none`: no SET ROLE. */
   readonly role: string;
   readonly sessionUser: string;
+  /** The object ids of the database and of both: their names may have gone to others. */
+  readonly identity: string;
   /** Also when the session has not set it. */
   readonly searchPath: string;
   /** Each of these keeps the session where it is. */

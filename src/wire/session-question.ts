@@ -3,6 +3,7 @@
 // every name and operator qualified, no array input, guards first. Its own transaction changes nothing.
 import { READING_SETTINGS } from '../model/moves.ts';
 import type { CarriedState, NamedSettings } from '../model/moves.ts';
+import { IDENTITY } from './identity.ts';
 import { CUSTOM_NAMES, NAMED_SETTINGS_VALUES, namedSettingsInput, namedSettingsSql } from './named-settings.ts';
 import {
   GUARD,
@@ -105,6 +106,7 @@ SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
     WHERE temporary AND active_pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()),
   'role', pg_catalog.current_setting('role'),
   'session_user', session_user,
+  'identity', ${IDENTITY},
   'search_path', pg_catalog.current_setting('search_path'),
   'wal', ${WAL_EXPRESSION}
 )::pg_catalog.text, 'UTF8'), 'base64')`;

@@ -2,6 +2,7 @@
 // user, search_path, the columns and types of every prepared statement. Any difference is a failure: the session must
 // not go on.
 import type { CarriedState, MoveFailure, PreparedStatement, StatementDescription, WalReport } from '../model/moves.ts';
+import { IDENTITY } from './identity.ts';
 import {
   GUARD,
   LONGEST_DESCRIPTION,
@@ -68,7 +69,8 @@ const SET_ALL =
 const OUR_ENCODING = "SET LOCAL client_encoding = 'UTF8'";
 const ITS_ENCODING = "SELECT pg_catalog.set_config('client_encoding', $1, true)";
 const SET_ROLE = "SELECT pg_catalog.set_config('role', $1, false)";
-const WHO = "SELECT pg_catalog.current_setting('role'), session_user, pg_catalog.current_setting('search_path')";
+const WHO = `SELECT pg_catalog.current_setting('role'), session_user, pg_catalog.current_setting('search_path'),
+  ${IDENTITY}`;
 const WHO_AND_WAL = `${WHO}, (${WAL_EXPRESSION})::pg_catalog.text`;
 
 /** As above, and ours are in force until the end of the transaction. */
@@ -222,11 +224,12 @@ export class SessionRestore {
     if (isOther) pipeline.run('the encoding', OUR_ENCODING);
   }
 
-  #compareWho([role, user, searchPath, wal]: readonly (string | null)[]): void {
+  #compareWho([role, user, searchPath, identity, wal]: readonly (string | null)[]): void {
     const { state } = this.#options;
     this.#wal = parsedWalReport(wal ?? undefined);
     if (role !== state.role) this.#differences.push('role');
     if (user !== state.sessionUser) this.#differences.push('session_user');
+    if (identity !== state.identity) this.#differences.push('the identity of the database or of a role');
     if (searchPath !== state.searchPath) this.#differences.push('search_path');
   }
 

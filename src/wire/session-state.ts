@@ -39,6 +39,7 @@ function stateOf(fields: Fields, limits: ReadonlyMap<string, string>): CarriedSt
     reading: fields.texts('reading'),
     role: asText(fields.value('role')),
     sessionUser: asText(fields.value('session_user')),
+    identity: asText(fields.value('identity')),
     searchPath: asText(fields.value('search_path')),
     listening: fields.list('listening').map(asText),
     holdableCursors: fields.list('cursors').map(asText),

@@ -17,7 +17,11 @@ export function factsOf({ mover, packet }: MovableInputs, interposed: Interposed
   };
 }
 
-/** The role in a startup packet. */
+/** PostgreSQL cuts longer names (NAMEDATALEN). Bytes. */
+const LONGEST_NAME = 63;
+
+/** The role in a startup packet, as the server reads it. */
 export function roleOf(packet: Uint8Array): string {
-  return startupParameters(packet).get('user') ?? '';
+  const role = startupParameters(packet).get('user') ?? '';
+  return role.length <= LONGEST_NAME / 3 ? role : Buffer.from(role).subarray(0, LONGEST_NAME).toString();
 }

@@ -9,6 +9,7 @@ import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, MovesPolicy, PinReason, WalReport } from '../../model/moves.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
+import { matchesWildcard } from '../../model/wildcard.ts';
 import type { QuestionResult as QuestionEnd } from '../../reports/move-events.ts';
 import type { Preflight } from '../../reports/preflight.ts';
 import type { MoveResult } from '../../reports/session-move.ts';
@@ -24,7 +25,6 @@ import type { MoveOrder } from './move-order.ts';
 import { ReadOrder } from './read-order.ts';
 import type { Asked, Journey, Movable } from './movable.ts';
 import { NamedByDatabase } from './named-settings.ts';
-import { isNamed } from './role-patterns.ts';
 import { preflight } from './preflight.ts';
 import { Turns } from './turns.ts';
 import { Verifiers } from './verifiers.ts';
@@ -120,7 +120,7 @@ export class Mover {
   readonly sharedTold = (told: string): string => this.#told.share(told, told);
 
   isRoleConfigured(role: string): boolean {
-    return isNamed(role, this.#inputs.policy()?.roles ?? []);
+    return this.#inputs.policy()?.roles.some((pattern) => matchesWildcard(role, pattern)) === true;
   }
 
   question(serverMajor: number, database: string, memory: SessionMemory): SessionQuestion {

@@ -14,7 +14,7 @@ const SYNC = aMessage('S');
 
 const CHOICES = await choicesHere();
 
-describeUnless(missingForSandbox, 'prepared statements at the next server', () => {
+describeUnless(missingForSandbox, 'the same session at the next server', () => {
   describe.each(CHOICES)('on PostgreSQL %s', (choice) => {
     let lab: LoginServer;
 
@@ -26,6 +26,34 @@ describeUnless(missingForSandbox, 'prepared statements at the next server', () =
 
     const logIn = (startup: Readonly<Record<string, string>> = {}): Promise<WireClient> =>
       WireClient.connect(lab.server, { user: 'app', database: 'postgres', ...startup });
+
+    test('a database, a user or a role that was renamed or made anew is not the same', async () => {
+      const make = ['create role gone login', 'create role part', 'grant part to gone', 'create database here'];
+      await lab.run(...make, 'create database there');
+      const gone = { user: 'gone', database: 'here' };
+      const client = await logIn(gone);
+      await client.query('set role part');
+      const state = await stateOf(client);
+      const next = async (): Promise<unknown> => {
+        const one = await logIn(gone);
+        const restored = await restore(one, state);
+        one.socket.end(aMessage('X'));
+        return restored;
+      };
+      expect(await next()).toEqual({ kind: 'restored' });
+      client.socket.end(aMessage('X'));
+      const why = 'different: the identity of the database or of a role';
+      const different = { kind: 'failed', reason: 'move_differs', why };
+      await lab.run('alter database here rename to before', 'alter database there rename to here');
+      expect(await next()).toMatchObject(different);
+      await lab.run('alter database here rename to there', 'alter database before rename to here');
+      expect(await next()).toEqual({ kind: 'restored' });
+      await lab.run('drop role part', 'create role part', 'grant part to gone');
+      expect(await next()).toMatchObject(different);
+      await lab.run('drop role gone', 'create role gone login', 'grant part to gone');
+      expect(await next()).toMatchObject(different);
+      await lab.run('drop database here', 'drop database there', 'drop role gone', 'drop role part');
+    });
 
     test.each([
       ["datestyle = 'SQL, DMY'", "select '1/2/2026'::date - '2026-01-01'", '1'],

@@ -32,6 +32,7 @@ const STATE = {
   computing: null,
   prepared: null,
   role: 'none',
+  identity: '5.10.10',
   listening: null,
   cursors: null,
   advisory: 0,
@@ -108,7 +109,7 @@ function rowFor(sql: string, user: string): Buffer {
     return dataRow(Buffer.from(document).toString('base64'));
   }
   if (sql.includes("current_setting('role'), session_user")) {
-    return dataRow('none', user, 'public', JSON.stringify(WAL));
+    return dataRow('none', user, 'public', '5.10.10', JSON.stringify(WAL));
   }
   return Buffer.alloc(0);
 }

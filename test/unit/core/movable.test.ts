@@ -26,6 +26,7 @@ const STATE: CarriedState = {
   reading: new Map(),
   role: 'none',
   sessionUser: 'app',
+  identity: '5.10.10',
   searchPath: 'public',
   listening: [],
   holdableCursors: [],

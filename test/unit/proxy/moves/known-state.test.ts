@@ -26,6 +26,7 @@ const stateWith = (role: string): CarriedState => ({
   reading: new Map(),
   role,
   sessionUser: 'app',
+  identity: '5.10.10',
   searchPath: 'public',
   listening: [],
   holdableCursors: [],

@@ -24,6 +24,7 @@ const STATE: CarriedState = {
   reading: new Map([['TimeZone', 'UTC']]),
   role: 'reader',
   sessionUser: 'app',
+  identity: '5.10.10',
   searchPath: 'public',
   listening: ['news'],
   holdableCursors: ['c'],
