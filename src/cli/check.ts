@@ -14,6 +14,7 @@ import { configFor, fileFor, load } from './configuration.ts';
 import type { ConfigOptions } from './configuration.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
+import { json } from './json.ts';
 import { problemsIn, warningsIn } from './live-check.ts';
 import type { CheckSeeds } from './live-check.ts';
 import { liveDocument, showLive } from './live-report.ts';
@@ -49,8 +50,7 @@ export async function check(options: CheckOptions, io: CliIo, checkSeeds: CheckS
 async function checkAsJson(options: CheckOptions, io: CliIo, checkSeeds: CheckSeeds): Promise<number> {
   const file = fileFor(options, io) ?? null;
   const loaded = load(options, io);
-  const print = (document: object): void =>
-    io.stdout(`${JSON.stringify({ api_version: 1, file, ...document }, null, 2)}\n`);
+  const print = (document: object): void => io.stdout(json({ file, ...document }));
   if (loaded.kind === 'invalid') {
     print({ valid: false, problems: loaded.problems.map(problemDocument), warnings: [] });
     return EXIT.usage;

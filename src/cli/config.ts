@@ -8,6 +8,7 @@ import { configFor } from './configuration.ts';
 import type { ConfigOptions } from './configuration.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
+import { json } from './json.ts';
 
 export interface PrintOptions extends ConfigOptions {
   readonly json?: boolean | undefined;
@@ -18,8 +19,8 @@ export interface PrintOptions extends ConfigOptions {
 export function printConfig(options: PrintOptions, io: CliIo): number {
   const loaded = configFor(options, io);
   if (loaded === undefined) return EXIT.usage;
-  const { json = false, onlyChanged = false } = options;
-  if (json) io.stdout(`${JSON.stringify(configDocument(loaded.config, onlyChanged), null, 2)}\n`);
+  const { onlyChanged = false } = options;
+  if (options.json === true) io.stdout(json({ ...configDocument(loaded.config, onlyChanged) }));
   else io.stdout(effectiveYaml(loaded.config, onlyChanged));
   return EXIT.ok;
 }

@@ -22,21 +22,12 @@ export async function operate(
   describe: (body: unknown) => string | undefined,
 ): Promise<number> {
   const running = findRunning(options, io);
-  return typeof running === 'number' ? running : operateOn(running, path, options, io, describe);
-}
-
-export async function operateOn(
-  running: Running,
-  path: string,
-  { json: isJson }: Pick<OperateOptions, 'json'>,
-  io: CliIo,
-  describe: (body: unknown) => string | undefined,
-): Promise<number> {
+  if (typeof running === 'number') return running;
   const answer = await requestWithToken(running, { method: 'POST', path }, io);
   if (typeof answer === 'number') return answer;
   const text = answer.status === 200 ? describe(answer.body) : undefined;
   if (text === undefined) return reportFailure(answer, io);
-  io.stdout(isJson === true ? asJson(answer.body) : text);
+  io.stdout(options.json === true ? asJson(answer.body) : text);
   return EXIT.ok;
 }
 

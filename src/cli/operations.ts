@@ -7,15 +7,14 @@ import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import { examples } from './examples.ts';
 import type { CliIo } from './io.ts';
 import { operate } from './operate.ts';
+import type { OperateOptions } from './operate.ts';
 import { poolsText } from './pools-text.ts';
-import type { RunningOptions } from './running.ts';
 
 const reloaded = z.object({
   changed: z.array(z.string()),
   needs_restart: z.array(z.string()),
   warnings: z.array(z.string()),
 });
-const refreshed = z.object({ merged: z.boolean() });
 const accepted = z.object({ member: z.string(), accepted: z.string(), pools: z.record(z.string(), z.string()) });
 
 /** `remote` creates a command with the options that locate a running Pointsman. */
@@ -24,19 +23,22 @@ export function describeOperations(
   io: CliIo,
   end: (code: number) => void,
 ): void {
-  remote('refresh', 'Probe all members now')
+  remote('refresh', 'Probe all members now, and show what each of them said')
+    .option('--json', 'print JSON')
     .addHelpText('after', examples('pointsman refresh'))
-    .action(async (options: RunningOptions) => end(await operate('/refresh', options, io, refreshedText)));
+    .action(async (options: OperateOptions) => end(await (await import('./refresh.ts')).refresh(options, io)));
   remote('reload', 'Reload the configuration, as SIGHUP does, and print the changes')
+    .option('--json', 'print JSON')
     .addHelpText('after', examples('pointsman reload -c /etc/pointsman/pointsman.yaml'))
-    .action(async (options: RunningOptions) => end(await operate('/reload', options, io, reloadedText)));
+    .action(async (options: OperateOptions) => end(await operate('/reload', options, io, reloadedText)));
   remote('accept', 'Accept a refused primary; without an argument, show which primaries are refused')
     .addArgument(
       new Argument('[what]', 'reason of the refusal').choices(REFUSAL_KINDS.map((kind) => kind.replace('_', '-'))),
     )
+    .option('--json', 'print JSON')
     .addHelpText('after', ACCEPT_HELP)
     .addHelpText('after', examples('pointsman accept', 'pointsman accept timeline'))
-    .action(async (what: string | undefined, options: RunningOptions) =>
+    .action(async (what: string | undefined, options: OperateOptions) =>
       end(
         what === undefined
           ? await (await import('./accept.ts')).showRefused(options, io)
@@ -51,13 +53,7 @@ const ACCEPT_HELP = `
 
 An accepted primary receives writes. Accept it only if its data is the data you want: after a restore, a new bootstrap
 or an upgrade. Without an argument nothing changes.
-Exit codes: 0 accepted, or a refused primary is shown; 1 nothing to accept, or a failure; 2 wrong usage.`;
-
-function refreshedText(body: unknown): string | undefined {
-  const { data } = refreshed.safeParse(body);
-  if (data === undefined) return undefined;
-  return data.merged ? 'all members were probed less than a second ago\n' : 'probing all members now\n';
-}
+Exit codes: 0 accepted, or the list is shown; 1 nothing to accept, or a failure; 2 wrong usage.`;
 
 function reloadedText(body: unknown): string | undefined {
   const { data } = reloaded.safeParse(body);

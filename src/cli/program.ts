@@ -17,6 +17,7 @@ import { examples } from './examples.ts';
 import { helpWithin } from './help-text.ts';
 import { EXIT } from './io.ts';
 import type { CliIo, RunApp, SandboxParts } from './io.ts';
+import { json } from './json.ts';
 import { LOCATION } from './location.ts';
 import type { CheckSeeds } from './live-check.ts';
 import { describeIncidents } from './incidents/commands.ts';
@@ -172,6 +173,9 @@ function describeHelp(program: Command, io: CliIo, version: string): void {
   program
     .command('version')
     .description('Print the version')
+    .option('--json', 'print JSON')
     .addHelpText('after', examples('pointsman version'))
-    .action(() => io.stdout(`${version}\n`));
+    .action((options: { readonly json?: boolean }) =>
+      io.stdout(options.json === true ? json({ version }) : `${version}\n`),
+    );
 }

@@ -1,19 +1,23 @@
 // `pointsman wait`: until pools can serve, for init containers and entrypoints. Also waits for the Pointsman itself.
 import { setTimeout as delay } from 'node:timers/promises';
+import { unknownName } from '../config/closest.ts';
 import { parseDuration } from '../config/schema/duration.ts';
 import { durationText } from '../core/describe.ts';
 import { addressText } from '../model/member.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
+import { json } from './json.ts';
 import { tryRequest } from './request.ts';
 import { findRunning } from './running.ts';
 import type { Running, RunningOptions } from './running.ts';
 import { statusDocument } from './status/document.ts';
+import type { StatusPool } from './status/document.ts';
 
 export interface WaitOptions extends RunningOptions {
   /** Default: every pool. */
   readonly pool?: readonly string[] | undefined;
   readonly timeout: string;
+  readonly json?: boolean | undefined;
   /** No output. */
   readonly quiet?: boolean | undefined;
 }
@@ -22,7 +26,7 @@ const POLL_MS = 500;
 
 /** `why`: the reason of one pool, or of the Pointsman. */
 type Seen =
-  | { readonly kind: 'serving'; readonly text: string }
+  | { readonly kind: 'serving'; readonly pools: readonly Pick<StatusPool, 'name' | 'why'>[] }
   | { readonly kind: 'not_yet'; readonly why: string }
   | { readonly kind: 'unknown_pool'; readonly why: string };
 
@@ -41,7 +45,8 @@ export async function wait(options: WaitOptions, io: CliIo): Promise<number> {
   for (;;) {
     const seen = await look(running, options.pool ?? []);
     if (seen.kind === 'serving') {
-      if (options.quiet !== true) io.stdout(seen.text);
+      if (options.json === true) io.stdout(json({ serving: true, pools: seen.pools, why: null }));
+      else if (options.quiet !== true) io.stdout(seen.pools.map(({ name, why }) => `pool ${name}: ${why}\n`).join(''));
       return EXIT.ok;
     }
     if (seen.kind === 'unknown_pool') {
@@ -49,6 +54,7 @@ export async function wait(options: WaitOptions, io: CliIo): Promise<number> {
       return EXIT.usage;
     }
     if (performance.now() + POLL_MS > endsAt) {
+      if (options.json === true) io.stdout(json({ serving: false, pools: [], why: seen.why }));
       tell(`pointsman: gave up after ${durationText(timeout.ms)}: ${seen.why}\n`);
       return EXIT.failure;
     }
@@ -67,10 +73,10 @@ async function look(running: Running, wanted: readonly string[]): Promise<Seen> 
   const known = data.pools.map(({ name }) => name);
   const unknown = wanted.find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    return { kind: 'unknown_pool', why: `unknown pool ${unknown}: the pools are ${known.join(', ')}` };
+    return { kind: 'unknown_pool', why: unknownName('pool', unknown, known) };
   }
   const pools = data.pools.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
   const closed = pools.find(({ route }) => route.kind !== 'open');
   if (closed !== undefined) return { kind: 'not_yet', why: `pool ${closed.name}: ${closed.why}` };
-  return { kind: 'serving', text: pools.map(({ name, why }) => `pool ${name}: ${why}\n`).join('') };
+  return { kind: 'serving', pools: pools.map(({ name, why }) => ({ name, why })) };
 }

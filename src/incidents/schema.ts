@@ -263,7 +263,7 @@ const missing = z.strictObject({
 });
 
 export const incidentDocument = z.strictObject({
-  api_version: z.literal(1).exactOptional().describe('Only in an answer of the admin API.'),
+  api_version: z.literal(1).exactOptional().describe('Only in an answer of the admin API, or of the command line.'),
   schema_version: z.literal(SCHEMA_VERSION),
   id: z.string().describe('The day of its beginning (UTC), and a number: 2026-11-22-1.'),
   state: z.enum(['open', 'settled']).describe('A settled incident opens again when trouble returns within a minute.'),

@@ -25,7 +25,6 @@ const TOKEN = '0123456789abcdef-operator';
 
 /** Examples that a healthy cluster refuses, with the words of the refusal. */
 const REFUSED: Readonly<Record<string, RegExp>> = {
-  'pointsman accept': /nothing to accept: no primary is refused/,
   'pointsman cluster cancel switchover': /nothing to cancel: no switchover is scheduled/,
   'pointsman accept timeline': /nothing to accept: no primary is refused for its timeline/,
   'pointsman incidents list --directory /var/lib/pointsman': /cannot be read: there is no such file/,
@@ -46,6 +45,10 @@ const DYNAMIC = 'ttl: 5\nloop_wait: 1\nretry_timeout: 2\npostgresql: { parameter
 
 /** These go on until Ctrl-C. */
 const ENDLESS = /^pointsman (?:run|top)\b|--follow\b|--watch\b/;
+
+function isEndless(words: readonly string[]): boolean {
+  return ENDLESS.test(words.join(' '));
+}
 
 /** test/e2e/sandbox-command.test.ts runs these; a sandbox inside a sandbox takes too long. */
 const ONLY_PARSED = /^pointsman sandbox\b/;
@@ -142,7 +145,6 @@ describeOnSandbox('each example', (on) => {
 
   async function call(words: readonly string[], given: Readonly<Record<string, string>>) {
     const args = words.slice(1).map(mine);
-    const isEndless = ENDLESS.test(words.join(' '));
     const env = {
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
@@ -156,7 +158,7 @@ describeOnSandbox('each example', (on) => {
     let [out, err] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => {
       // Once: a second one would end it at once.
-      if (isEndless && out === '') child.kill('SIGINT');
+      if (isEndless(words) && out === '') child.kill('SIGINT');
       out += chunk.toString();
     });
     child.stderr.on('data', (chunk: Buffer) => void (err += chunk.toString()));
@@ -175,11 +177,34 @@ describeOnSandbox('each example', (on) => {
       const { code, out, err } = await call(asks && !words.includes('--yes') ? [...words, '--yes'] : words, env);
       const refused = REFUSED[example];
       if (refused !== undefined) expect(err).toMatch(refused);
-      expect(code, `${out}${err}`).toBe(refused === undefined ? EXIT.ok : EXIT.failure);
+      const ended = isEndless(words) && words[1] !== 'run' ? EXIT.interrupted : EXIT.ok;
+      expect(code, `${out}${err}`).toBe(refused === undefined ? ended : EXIT.failure);
     }
     await lab.cluster.waitUntilHealthy();
   });
+
+  /** With --dry-run, a command that has it changes nothing. */
+  it.each(HELP.flatMap(jsonCall))('$line: its JSON has the version of its form', async ({ line }) => {
+    await waitForCandidates(lab);
+    const { code, out, err } = await call(line.split(' '), {});
+    expect([code, err]).toEqual([EXIT.ok, expect.not.stringContaining('unknown option')]);
+    expect(JSON.parse(out)).toMatchObject({ api_version: 1 });
+  });
 });
+
+/** The examples before have done these already. */
+const DONE_BEFORE = ['cluster failover', 'branches delete'];
+
+/** The first example of a command that prints JSON and that a healthy cluster does not refuse. */
+function jsonCall({ command, help, examples }: (typeof HELP)[number]): readonly { readonly line: string }[] {
+  if (!/^ {2}--json\b/m.test(help) || DONE_BEFORE.includes(command)) return [];
+  const example = examples.find((one) => !(one in REFUSED) && !ENDLESS.test(one));
+  const [words] = callsIn(example ?? '').map((one) => one.words);
+  if (words === undefined) return [];
+  const isDry = /^ {2}--dry-run\b/m.test(help) && !words.includes('--dry-run');
+  const asks = !isDry && /^ {2}(?:-y, )?--yes\b/m.test(help) && !words.includes('--yes');
+  return [{ line: [...words, '--json', ...(isDry ? ['--dry-run'] : []), ...(asks ? ['--yes'] : [])].join(' ') }];
+}
 
 function isCallOf(words: readonly string[], command: string): boolean {
   return command !== '' && `${words.slice(1).join(' ')} `.startsWith(`${command} `);

@@ -1,5 +1,5 @@
 // The documents about this Pointsman: metrics, status, one pool of it, the last hour, and the configuration in effect.
-import { closest } from '../../config/closest.ts';
+import { unknownName } from '../../config/closest.ts';
 import { compactJson, failure, json } from '../answer.ts';
 import type { Answer } from '../answer.ts';
 import { get } from '../endpoint.ts';
@@ -49,7 +49,5 @@ function poolOf(status: StatusDocument, name: string): Answer {
 }
 
 export function unknownPool(name: string, known: readonly string[]): Answer {
-  const near = closest(name, known);
-  const remedy = near === undefined ? '' : ` (did you mean ${near}?)`;
-  return failure(404, `unknown pool${remedy}: the pools are ${known.join(', ')}`);
+  return failure(404, unknownName('pool', name, known));
 }

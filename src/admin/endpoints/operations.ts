@@ -1,5 +1,5 @@
 // The operations on this Pointsman.
-import { shown } from '../../model/printable.ts';
+import { unknownName } from '../../config/closest.ts';
 import type { MemberName } from '../../model/member.ts';
 import { REFUSAL_KINDS } from '../../core/snapshot.ts';
 import type { RefusalKind } from '../../core/snapshot.ts';
@@ -50,7 +50,7 @@ function told(outcome: Outcome, member = ''): Answer {
     case 'done':
       return json(200, outcome.result);
     case 'unknown_member':
-      return failure(404, `unknown member ${shown(member)}: the members are ${outcome.known.join(', ') || '(none)'}`);
+      return failure(404, unknownName('member', member, outcome.known));
     case 'refused':
       return failure(409, outcome.why, { problems: outcome.problems });
   }

@@ -1,6 +1,7 @@
 // The live sessions one by one, the end of one, and its move. They name users and client addresses, so the list needs
 // the token too.
 import { z } from 'zod';
+import { unknownName } from '../../config/closest.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
@@ -110,9 +111,9 @@ function whyUnknown(
   { pool, member }: SessionQuery,
   { pools, members }: SessionsOptions['sessions'],
 ): string | undefined {
-  if (pool !== undefined && !pools().includes(pool)) return `unknown pool ${pool}: the pools are ${pools().join(', ')}`;
+  if (pool !== undefined && !pools().includes(pool)) return unknownName('pool', pool, pools());
   if (member === undefined || members().includes(member)) return undefined;
-  return `unknown member ${member}: the members are ${members().join(', ') || '(none)'}`;
+  return unknownName('member', member, members());
 }
 
 export function sessionsDocument(

@@ -9,7 +9,7 @@ import { tableText, widthFor } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
 import { fail, openContext, readReport, wrong } from './context.ts';
 import type { ClusterOptions, ClusterParts, Context } from './context.ts';
-import { json } from '../json.ts';
+import { json, jsonLine } from '../json.ts';
 import { isLeader, isRunning, lagText, restartReasons, stateText } from './members.ts';
 import { timeText } from './times.ts';
 import { untilStopped } from '../terminal/until-stopped.ts';
@@ -56,7 +56,7 @@ async function watch(context: Context<ListOptions>, seconds: number): Promise<nu
   while (!stopping.signal.aborted) {
     const report = await context.control.report();
     if (options.json === true) {
-      if (report.kind === 'read') io.stdout(`${JSON.stringify({ api_version: 1, ...report.value })}\n`);
+      if (report.kind === 'read') io.stdout(jsonLine({ ...report.value }));
       else fail(io, report.why);
     } else {
       const text = report.kind === 'read' ? reportText(report.value, context) : `${report.why}\n`;

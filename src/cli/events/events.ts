@@ -5,6 +5,8 @@ import { readAdminToken } from '../../config/files/admin-token.ts';
 import { addressText } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
+import { jsonLine } from '../json.ts';
+import { asJson } from '../operate.ts';
 import { request } from '../request.ts';
 import { findRunning } from '../running.ts';
 import type { Running, RunningOptions } from '../running.ts';
@@ -58,7 +60,7 @@ export async function events(options: EventsOptions, io: CliIo): Promise<number>
   // Before the first line: Ctrl-C that answers it must end the command as any other.
   const stopping = options.follow === true ? untilStopped(io) : undefined;
   const show = printer(options, io);
-  if (options.follow !== true && options.json === true) io.stdout(`${JSON.stringify(answer.body, null, 2)}\n`);
+  if (options.follow !== true && options.json === true) io.stdout(asJson(answer.body));
   else list.events.forEach(show);
   if (stopping === undefined) {
     if (list.events.length === 0 && options.json !== true) io.stderr('no such events\n');
@@ -70,7 +72,7 @@ export async function events(options: EventsOptions, io: CliIo): Promise<number>
 
 function printer({ json }: EventsOptions, io: CliIo): (event: EventDocument) => void {
   const paint = paintFor(io);
-  return (event) => io.stdout(json === true ? `${JSON.stringify(event)}\n` : eventText(event, paint, widthFor(io)));
+  return (event) => io.stdout(json === true ? jsonLine({ ...event }) : eventText(event, paint, widthFor(io)));
 }
 
 function pathOf(options: EventsOptions, others: Readonly<Record<string, string | undefined>>): string {

@@ -6,6 +6,7 @@ import { redacted } from '../../incidents/redact.ts';
 import { incidentText } from '../../incidents/text.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
+import { json } from '../json.ts';
 import type { Entry, ShowHow, Source } from './source.ts';
 
 /** Nothing is written, so nothing makes room. */
@@ -39,7 +40,7 @@ export async function fromDirectory(directory: string, io: CliIo): Promise<Sourc
 }
 
 function textOf(document: Parameters<typeof incidentText>[0], { isJson }: ShowHow): string {
-  return isJson ? JSON.stringify(document, null, 2) : incidentText(document);
+  return isJson ? json({ ...document }) : incidentText(document);
 }
 
 function entryOf(entry: IncidentEntry): Entry {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { addressText } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
-import { reportFailure } from '../operate.ts';
+import { asJson, reportFailure } from '../operate.ts';
 import { request, tryRequest } from '../request.ts';
 import type { AdminAnswer } from '../request.ts';
 import { tokenFor } from '../running.ts';
@@ -53,11 +53,6 @@ async function show(running: Running, id: string, { isJson, isFull }: ShowHow, i
   return answer.status === 200 ? (textOf(answer) ?? reportFailure(answer, io)) : reportFailure(answer, io);
 }
 
-/** The document is that of deploy/incident.schema.json, so the version of the admin API is left out. */
 function textOf({ body }: AdminAnswer): string | undefined {
-  if (typeof body === 'string') return body;
-  const { data } = one.safeParse(body);
-  if (data === undefined) return undefined;
-  const { api_version: _, ...document } = data;
-  return JSON.stringify(document, null, 2);
+  return typeof body === 'string' ? body : one.safeParse(body).data && asJson(body);
 }

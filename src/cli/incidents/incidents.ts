@@ -3,6 +3,7 @@ import { durationText } from '../../core/describe.ts';
 import { localTime } from '../events/event.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
+import { json } from '../json.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { tableText, widthFor } from '../terminal/table.ts';
 import { sourceOf } from './find-source.ts';
@@ -18,7 +19,7 @@ export async function listIncidents(options: IncidentsOptions, io: CliIo): Promi
   if (typeof source === 'number') return source;
   const found = await source.list();
   if (typeof found === 'number') return found;
-  if (options.json === true) io.stdout(`${JSON.stringify({ incidents: found }, null, 2)}\n`);
+  if (options.json === true) io.stdout(json({ incidents: found }));
   else io.stdout(found.length === 0 ? 'no incidents\n' : listText(found, io));
   return EXIT.ok;
 }

@@ -6,7 +6,7 @@ import { SESSION_STATES } from '../../reports/session-state.ts';
 import { examples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
 import { LOCATION } from '../location.ts';
-import type { RunningOptions } from '../running.ts';
+import type { OperateOptions } from '../operate.ts';
 import type { DrainOptions } from './drain.ts';
 import type { KillOptions } from './kill.ts';
 import type { SessionsOptions } from './list.ts';
@@ -47,7 +47,7 @@ export function describeSessions(
     .option('--member <name>', 'only sessions on this member, on their way to it, or parked since they left it')
     .option('--client <address>', 'only this client: ADDRESS or ADDRESS:PORT')
     .addOption(new Option('--state <state>', 'only this state').choices(STATES))
-    .option('--limit <count>', 'at most so many (default: 100, at most 1000)')
+    .option('--limit <n>', 'show at most N sessions (default: 100, at most 1000)')
     .option('--json', 'print JSON')
     .addHelpText('after', SESSIONS_HELP)
     .addHelpText('after', examples('pointsman sessions', 'pointsman sessions --pool write --state holding'))
@@ -58,30 +58,41 @@ export function describeSessions(
     .argument('<session...>', 'ids, as `pointsman sessions` shows them')
     .option(...LOCATION.config)
     .option(...LOCATION.admin)
+    .option('--json', 'print JSON')
     .addHelpText('after', MOVE_HELP)
     .addHelpText('after', examples('pointsman sessions move 17', 'pointsman sessions move 17 18'))
     .action(async (ids: readonly string[], _: unknown, command: Command) =>
-      end(await (await import('./move.ts')).move(ids, command.optsWithGlobals<RunningOptions>(), io)),
+      end(await (await import('./move.ts')).move(ids, command.optsWithGlobals<OperateOptions>(), io)),
     );
   remote('kill', 'End sessions by their ids')
     .argument('<session...>', 'ids, as `pointsman sessions` shows them')
     .option('--yes', 'do not ask')
     .option('--dry-run', 'only show the sessions')
+    .option('--json', 'print JSON; it asks no question, so add --yes or --dry-run')
     .addHelpText('after', KILL_HELP)
     .addHelpText('after', examples('pointsman kill 17', 'pointsman kill 17 18 --dry-run'))
     .action(async (ids: readonly string[], options: KillOptions) =>
       end(await (await import('./kill.ts')).kill(ids, options, io)),
     );
+  describeDrain(remote, io, end);
+}
+
+function describeDrain(
+  remote: (name: string, description: string) => Command,
+  io: CliIo,
+  end: (code: number) => void,
+): void {
   remote('drain', 'Take a member out of all pools until it is resumed or Pointsman restarts')
     .argument('<member>', 'name of the member')
     .option('--wait', 'wait until no session is left on it')
     .addOption(
-      new Option('--timeout <duration>', 'wait so long at most; the member stays drained')
+      new Option('--timeout <duration>', 'stop waiting after this time; the member stays drained')
         .argParser(duration)
         .implies({ wait: true }),
     )
     .option('--yes', 'do not ask')
     .option('--dry-run', 'only show the effect')
+    .option('--json', 'print JSON')
     .addHelpText('after', DRAIN_HELP)
     .addHelpText('after', examples('pointsman drain pg-2', 'pointsman drain pg-2 --wait --timeout 5min'))
     .action(async (member: string, options: DrainOptions) =>
@@ -90,6 +101,7 @@ export function describeSessions(
   remote('resume', 'Undo a drain')
     .argument('<member>', 'name of the member')
     .option('--dry-run', 'only show the effect')
+    .option('--json', 'print JSON')
     .addHelpText('after', examples('pointsman resume pg-2'))
     .action(async (member: string, options: DrainOptions) =>
       end(await (await import('./drain.ts')).resume(member, options, io)),

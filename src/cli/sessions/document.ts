@@ -77,7 +77,11 @@ export async function readSessions(
   const path = `/sessions?${given.toString()}`;
   const answer = await requestWithToken(running, { method: 'GET', path }, io);
   if (typeof answer === 'number') return answer;
-  if (answer.status !== 200) return reportFailure(answer, io);
+  // Unknown is the pool or the member of the query; a session that is gone is an empty list.
+  if (answer.status !== 200) {
+    const code = reportFailure(answer, io);
+    return answer.status === 404 || answer.status === 400 ? EXIT.usage : code;
+  }
   const { data } = document.safeParse(answer.body);
   if (data !== undefined) return data;
   io.stderr(`pointsman: ${addressText(running.address)} is not a Pointsman admin endpoint, or of another version\n`);

@@ -2,19 +2,22 @@
 // until none is left.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { unknownName } from '../../config/closest.ts';
 import { durationText } from '../../core/describe.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
-import { operate, operateOn } from '../operate.ts';
+import { json } from '../json.ts';
+import { reportFailure, requestWithToken } from '../operate.ts';
+import type { OperateOptions } from '../operate.ts';
 import { poolsText } from '../pools-text.ts';
-import { tokenFor } from '../running.ts';
-import type { Running, RunningOptions } from '../running.ts';
+import { findRunning, tokenFor } from '../running.ts';
+import type { Running } from '../running.ts';
 import { readStatus, statusFrom } from '../status/document.ts';
 import type { Status } from '../status/document.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { drainWarning, remainText, sessionsOn, sessionsText } from './drain-text.ts';
 
-export interface DrainOptions extends RunningOptions {
+export interface DrainOptions extends OperateOptions {
   readonly wait?: boolean | undefined;
   /** Milliseconds. Undefined: no limit. */
   readonly timeout?: number | undefined;
@@ -28,6 +31,7 @@ const changed = z.object({
   was_drained: z.boolean().optional(),
   pools: z.record(z.string(), z.string()),
 });
+type Changed = z.infer<typeof changed>;
 
 const POLL_MS = 250;
 /** Between two lines of progress where they are kept: a file or a pipe. */
@@ -37,49 +41,99 @@ export async function drain(member: string, options: DrainOptions, io: CliIo): P
   const found = await readStatus(options, io);
   if (typeof found === 'number') return found;
   const { status, running } = found;
+  const isJson = options.json === true;
   const warning = drainWarning(member, status);
   if (options.dryRun === true) {
-    io.stdout(warning === undefined ? '' : `${warning}\n`);
-    return plan(status, member, `no new session would go to ${member}; ${remainText(member, status)}`, io);
+    const unknown = whyUnknown(member, status);
+    if (unknown !== undefined) return wrong(unknown, io);
+    const effect = `no new session would go to ${member}; ${remainText(member, status)}`;
+    if (isJson) io.stdout(json({ dry_run: true, member, effect, warning: warning ?? null }));
+    else io.stdout(`${warning === undefined ? '' : `${warning}\n`}${effect}\n`);
+    return EXIT.ok;
   }
   if ((await tokenFor(running, io)) === undefined) return EXIT.usage;
   if (warning !== undefined) {
+    if (isJson && options.yes !== true) {
+      io.stderr(`pointsman: ${warning}. --json asks no question: add --yes or --dry-run\n`);
+      return EXIT.usage;
+    }
     const confirmed = await confirm({ question: `${warning}. Drain it?`, yes: options.yes }, io);
     if (confirmed !== 'confirmed') return confirmed;
   }
-  const code = await operateOn(running, `/members/${encodeURIComponent(member)}/drain`, {}, io, (body) => {
-    const text = changedText(body);
-    return text && `${text}${remainText(member, status)}\n`;
-  });
-  return code === EXIT.ok && options.wait === true
-    ? waitUntilEmpty(member, { running, timeoutMs: options.timeout }, io)
-    : code;
+  const drained = await change(member, 'drain', running, io);
+  if (typeof drained === 'number') return drained;
+  if (!isJson) io.stdout(`${changedText(drained)}${remainText(member, status)}\n`);
+  const emptied =
+    options.wait === true
+      ? await waitUntilEmpty(member, { running, timeoutMs: options.timeout, isJson }, io)
+      : undefined;
+  if (isJson) io.stdout(json({ ...drained, ...(emptied && { sessions_left: emptied.left }) }));
+  return emptied?.code ?? EXIT.ok;
 }
 
 export async function resume(member: string, options: DrainOptions, io: CliIo): Promise<number> {
-  if (options.dryRun !== true) {
-    return operate(`/members/${encodeURIComponent(member)}/resume`, options, io, changedText);
-  }
-  const found = await readStatus(options, io);
-  if (typeof found === 'number') return found;
-  const isDrained = found.status.cluster.drained.includes(member);
-  return plan(found.status, member, isDrained ? `${member} would be resumed` : `${member} is not drained`, io);
+  if (options.dryRun === true) return resumePlan(member, options, io);
+  const running = findRunning(options, io);
+  if (typeof running === 'number') return running;
+  const resumed = await change(member, 'resume', running, io);
+  if (typeof resumed === 'number') return resumed;
+  io.stdout(options.json === true ? json({ ...resumed }) : changedText(resumed));
+  return EXIT.ok;
 }
 
-function plan({ members, cluster }: Status, member: string, text: string, io: CliIo): number {
-  const isKnown = members.some(({ name }) => name === member) || cluster.drained.includes(member);
-  if (isKnown) io.stdout(`${text}\n`);
-  else
-    io.stderr(`pointsman: unknown member ${member}: the members are ${members.map(({ name }) => name).join(', ')}\n`);
-  return isKnown ? EXIT.ok : EXIT.failure;
+async function resumePlan(member: string, options: DrainOptions, io: CliIo): Promise<number> {
+  const found = await readStatus(options, io);
+  if (typeof found === 'number') return found;
+  const unknown = whyUnknown(member, found.status);
+  if (unknown !== undefined) return wrong(unknown, io);
+  const isDrained = found.status.cluster.drained.includes(member);
+  const effect = isDrained ? `${member} would be resumed` : `${member} is not drained`;
+  io.stdout(options.json === true ? json({ dry_run: true, member, effect }) : `${effect}\n`);
+  return EXIT.ok;
+}
+
+function wrong(why: string, io: CliIo): number {
+  io.stderr(`pointsman: ${why}\n`);
+  return EXIT.usage;
+}
+
+/** Undefined: the member is known. */
+function whyUnknown(member: string, { members, cluster }: Status): string | undefined {
+  const names = members.map(({ name }) => name);
+  return names.includes(member) || cluster.drained.includes(member) ? undefined : unknownName('member', member, names);
+}
+
+/** A number is the exit code; the reason is then on stderr. */
+async function change(
+  member: string,
+  what: 'drain' | 'resume',
+  running: Running,
+  io: CliIo,
+): Promise<Changed | number> {
+  const path = `/members/${encodeURIComponent(member)}/${what}`;
+  const answer = await requestWithToken(running, { method: 'POST', path }, io);
+  if (typeof answer === 'number') return answer;
+  const { data } = changed.safeParse(answer.body);
+  if (answer.status === 200 && data !== undefined) return data;
+  const code = reportFailure(answer, io);
+  // There is no such member.
+  return answer.status === 404 ? EXIT.usage : code;
 }
 
 interface Wait {
   readonly running: Running;
   readonly timeoutMs: number | undefined;
+  /** No line about the end of the wait. */
+  readonly isJson: boolean;
 }
 
-async function waitUntilEmpty(member: string, wait: Wait, io: CliIo): Promise<number> {
+interface Emptied {
+  readonly code: number;
+  /** Sessions. */
+  readonly left: number;
+}
+
+async function waitUntilEmpty(member: string, wait: Wait, io: CliIo): Promise<Emptied> {
   const interruption = new AbortController();
   const stop = io.onInterrupt?.((code) => interruption.abort(code));
   const progress = new Progress(member, io);
@@ -92,17 +146,17 @@ async function waitUntilEmpty(member: string, wait: Wait, io: CliIo): Promise<nu
 
 async function follow(
   member: string,
-  { running, timeoutMs }: Wait,
+  { running, timeoutMs, isJson }: Wait,
   progress: Progress,
   interrupted: AbortSignal,
   io: CliIo,
-): Promise<number> {
-  const failed = (why: string, code: number = EXIT.failure): number => {
+): Promise<Emptied> {
+  let left = 0;
+  const failed = (why: string, code: number = EXIT.failure): Emptied => {
     progress.end();
     io.stderr(`pointsman: ${why}\n`);
-    return code;
+    return { code, left };
   };
-  let left = 0;
   for (;;) {
     if (interrupted.aborted) {
       const undo = `undo it with: pointsman resume ${member}`;
@@ -114,8 +168,8 @@ async function follow(
     left = sessionsOn(member, status.pools);
     if (left === 0) {
       progress.end();
-      io.stdout(`no session is left on ${member} (after ${durationText(progress.waitedMs())})\n`);
-      return EXIT.ok;
+      if (!isJson) io.stdout(`no session is left on ${member} (after ${durationText(progress.waitedMs())})\n`);
+      return { code: EXIT.ok, left };
     }
     if (timeoutMs !== undefined && progress.waitedMs() >= timeoutMs) {
       return failed(`${remain(left)} on ${member} after ${durationText(timeoutMs)}; it stays drained`);
@@ -163,10 +217,8 @@ class Progress {
   }
 }
 
-function changedText(body: unknown): string | undefined {
-  const { data } = changed.safeParse(body);
-  if (data === undefined) return undefined;
-  const resumed = data.was_drained === false ? 'was not drained' : 'resumed';
-  const what = data.drained ? 'drained: no new sessions until it is resumed' : resumed;
-  return `${data.member} ${what}\n${poolsText(data.pools)}`;
+function changedText({ member, drained, was_drained: wasDrained, pools }: Changed): string {
+  const resumed = wasDrained === false ? 'was not drained' : 'resumed';
+  const what = drained ? 'drained: no new sessions until it is resumed' : resumed;
+  return `${member} ${what}\n${poolsText(pools)}`;
 }

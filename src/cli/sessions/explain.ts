@@ -4,6 +4,7 @@ import { pinText } from '../../core/pin-words.ts';
 import { onOneLine, shown } from '../../model/printable.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
+import { json } from '../json.ts';
 import { findRunning } from '../running.ts';
 import type { RunningOptions } from '../running.ts';
 import { readSessions } from './document.ts';
@@ -27,7 +28,7 @@ export async function explainSession(id: string, options: ExplainSessionOptions,
     io.stderr(`pointsman: no session ${id}: it has ended, or never existed\n`);
     return EXIT.failure;
   }
-  io.stdout(options.json === true ? `${JSON.stringify(session, null, 2)}\n` : explanation(session));
+  io.stdout(options.json === true ? json({ ...session }) : explanation(session));
   return EXIT.ok;
 }
 

@@ -2,20 +2,23 @@
 import { z } from 'zod';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
-import { operateOn } from '../operate.ts';
+import { json } from '../json.ts';
+import { reportFailure, requestWithToken } from '../operate.ts';
+import type { OperateOptions } from '../operate.ts';
 import { findRunning } from '../running.ts';
-import type { Running, RunningOptions } from '../running.ts';
+import type { Running } from '../running.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { readSessions, session } from './document.ts';
 import type { Session } from './document.ts';
 import { sessionsTable } from './table.ts';
 
-export interface KillOptions extends RunningOptions {
+export interface KillOptions extends OperateOptions {
   readonly yes?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
 }
 
-const killed = z.looseObject({ killed: session, client_told: z.boolean(), note: z.string() });
+const killed = z.object({ killed: session, client_told: z.boolean(), statement: z.string(), note: z.string() });
+type Killed = z.infer<typeof killed>;
 
 /** Exit code 1 if a session could not be ended, for example because it has ended already. */
 export async function kill(ids: readonly string[], options: KillOptions, io: CliIo): Promise<number> {
@@ -26,19 +29,25 @@ export async function kill(ids: readonly string[], options: KillOptions, io: Cli
   }
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;
+  const { dryRun, yes, json: isJson } = options;
+  if (isJson === true && yes !== true && dryRun !== true) {
+    io.stderr('pointsman: --json asks no question: add --yes or --dry-run\n');
+    return EXIT.usage;
+  }
   const found = await find([...new Set(ids)], running, io);
   if (typeof found === 'number') return found;
   const { live, code } = found;
+  if (dryRun === true && isJson === true) io.stdout(json({ dry_run: true, sessions: live }));
   if (live.length === 0) return code;
-  io.stdout(sessionsTable(live, io));
-  if (options.dryRun === true) {
-    io.stdout(`${live.length === 1 ? 'this session' : 'these sessions'} would be ended\n`);
+  if (isJson !== true) io.stdout(sessionsTable(live, io));
+  if (dryRun === true) {
+    if (isJson !== true) io.stdout(`${live.length === 1 ? 'this session' : 'these sessions'} would be ended\n`);
     return code;
   }
   const question = live.length === 1 ? 'End this session?' : `End these ${live.length} sessions?`;
-  const confirmed = await confirm({ question, yes: options.yes }, io);
+  const confirmed = await confirm({ question, yes }, io);
   if (confirmed !== 'confirmed') return confirmed;
-  return end(live, code, running, io);
+  return end(live, code, running, isJson, io);
 }
 
 interface Found {
@@ -62,19 +71,30 @@ async function find(ids: readonly string[], running: Running, io: CliIo): Promis
   return { live, code };
 }
 
-async function end(live: readonly Session[], before: number, running: Running, io: CliIo): Promise<number> {
+async function end(
+  live: readonly Session[],
+  before: number,
+  running: Running,
+  isJson: boolean | undefined,
+  io: CliIo,
+): Promise<number> {
   let code = before;
+  const results: Killed[] = [];
   for (const { id } of live) {
-    const ended = await operateOn(running, `/sessions/${id}/kill`, {}, io, killedText);
-    if (ended !== EXIT.ok) code = ended;
+    const answer = await requestWithToken(running, { method: 'POST', path: `/sessions/${id}/kill` }, io);
+    const { data } = killed.safeParse(typeof answer === 'number' ? undefined : answer.body);
+    if (data === undefined) {
+      code = typeof answer === 'number' ? answer : reportFailure(answer, io);
+      continue;
+    }
+    results.push(data);
+    if (isJson !== true) io.stdout(killedText(data));
   }
+  if (isJson === true) io.stdout(json({ results }));
   return code;
 }
 
-function killedText(body: unknown): string | undefined {
-  const { data } = killed.safeParse(body);
-  if (data === undefined) return undefined;
-  const { killed: gone, client_told: isTold, note } = data;
+function killedText({ killed: gone, client_told: isTold, note }: Killed): string {
   const client = isTold ? 'its client was told why' : 'its client could not be told why';
   return `session ${gone.id} ended: ${client}; ${note}\n`;
 }

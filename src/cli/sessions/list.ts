@@ -1,8 +1,10 @@
 // `pointsman sessions`: the live sessions of a running Pointsman, one line each.
+import { isIP } from 'node:net';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { findRunning } from '../running.ts';
 import type { RunningOptions } from '../running.ts';
+import { asJson } from '../operate.ts';
 import { readSessions } from './document.ts';
 import type { Sessions } from './document.ts';
 import { sessionsTable } from './table.ts';
@@ -16,18 +18,35 @@ export interface SessionsOptions extends RunningOptions {
   readonly json?: boolean | undefined;
 }
 
+/** Of the server. */
+const MOST_SESSIONS = 1000;
+
 /** Exit code 1 also if a worker did not answer: its sessions are missing. */
 export async function sessions(options: SessionsOptions, io: CliIo): Promise<number> {
+  const problem = problemWith(options);
+  if (problem !== undefined) {
+    io.stderr(`pointsman: ${problem}\n`);
+    return EXIT.usage;
+  }
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;
   const { pool, member, client, state, limit, json } = options;
   const found = await readSessions(running, { pool, member, client, state, limit }, io);
   if (typeof found === 'number') return found;
-  io.stdout(json === true ? `${JSON.stringify(found, null, 2)}\n` : listText(found, io));
+  io.stdout(json === true ? asJson(found) : listText(found, io));
   for (const worker of found.silent_workers) {
     io.stderr(`pointsman: worker ${worker} did not answer: its sessions are missing\n`);
   }
   return found.silent_workers.length === 0 ? EXIT.ok : EXIT.failure;
+}
+
+function problemWith({ client, limit }: SessionsOptions): string | undefined {
+  if (limit !== undefined && !(/^\d+$/.test(limit) && Number(limit) >= 1 && Number(limit) <= MOST_SESSIONS)) {
+    return `--limit: ${limit} is not a number from 1 to ${MOST_SESSIONS}`;
+  }
+  const address = client?.replace(/^\[(.+)\](?::\d+)?$/, '$1').replace(/^([^:]+):\d+$/, '$1');
+  if (address === undefined || isIP(address) !== 0) return undefined;
+  return `--client: ${client} is not an address, or an address with its port`;
 }
 
 function listText({ sessions: shown, total, left_out: leftOut }: Sessions, io: CliIo): string {

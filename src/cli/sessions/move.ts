@@ -4,14 +4,16 @@ import { pinText } from '../../core/pin-words.ts';
 import { onOneLine } from '../../model/printable.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
+import { json } from '../json.ts';
 import { reportFailure, requestWithToken } from '../operate.ts';
+import type { OperateOptions } from '../operate.ts';
 import { findRunning } from '../running.ts';
-import type { Running, RunningOptions } from '../running.ts';
+import type { Running } from '../running.ts';
 
 /** A busy session, and a parked one, take their time. */
 const DEADLINE_MS = 60_000;
 
-const moved = z.looseObject({
+const moved = z.object({
   session: z.number(),
   result: z.enum(['moved', 'stayed', 'failed']),
   from: z.string().nullable(),
@@ -23,7 +25,7 @@ const moved = z.looseObject({
 type Moved = z.infer<typeof moved>;
 
 /** Exit code 1 if a session did not move. */
-export async function move(ids: readonly string[], options: RunningOptions, io: CliIo): Promise<number> {
+export async function move(ids: readonly string[], options: OperateOptions, io: CliIo): Promise<number> {
   const wrong = ids.find((id) => !/^\d+$/.test(id));
   if (wrong !== undefined) {
     io.stderr(`pointsman: ${wrong} is not a session: an id is a number, as \`pointsman sessions\` shows it\n`);
@@ -32,21 +34,27 @@ export async function move(ids: readonly string[], options: RunningOptions, io: 
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;
   let code: number = EXIT.ok;
+  const results: Moved[] = [];
   for (const id of new Set(ids)) {
     const one = await moveOne(id, running, io);
-    if (one !== EXIT.ok) code = one;
+    if (typeof one === 'number') code = one;
+    else {
+      results.push(one);
+      if (one.result !== 'moved') code = EXIT.failure;
+      if (options.json !== true) io.stdout(movedText(one));
+    }
   }
+  if (options.json === true) io.stdout(json({ results }));
   return code;
 }
 
-async function moveOne(id: string, running: Running, io: CliIo): Promise<number> {
+/** A number is the exit code; the reason is then on stderr. */
+async function moveOne(id: string, running: Running, io: CliIo): Promise<Moved | number> {
   const path = `/sessions/${id}/move`;
   const answer = await requestWithToken(running, { method: 'POST', path, deadlineMs: DEADLINE_MS }, io);
   if (typeof answer === 'number') return answer;
   const { data } = moved.safeParse(answer.body);
-  if (answer.status !== 200 || data === undefined) return reportFailure(answer, io);
-  io.stdout(movedText(data));
-  return data.result === 'moved' ? EXIT.ok : EXIT.failure;
+  return answer.status === 200 && data !== undefined ? data : reportFailure(answer, io);
 }
 
 function movedText({ session, result, from, to, reason, detail, duration_ms: durationMs }: Moved): string {

@@ -106,7 +106,8 @@ export async function deleteSkill(
   const { client } = context;
   const done = await asked(io, version === undefined ? client.deleteSkill(id) : client.deleteVersion(id, version));
   if (typeof done === 'number') return done;
-  io.stdout(`deleted ${what}\n`);
+  if (options.json === true) io.stdout(json({ deleted: { skill_id: id, version: version ?? null } }));
+  else io.stdout(`deleted ${what}\n`);
   return forget(context, id, options);
 }
 

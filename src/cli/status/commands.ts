@@ -28,13 +28,13 @@ export function describeStatus(
   remote('top', 'Show the status live, with rates and the last events')
     .option('--pool <name>', 'only this pool')
     .option('--interval <duration>', 'time between two screens', '1s')
-    .option('--count <n>', 'end after so many screens (default: q or Ctrl-C ends it)')
+    .option('--count <n>', 'exit after N refreshes (default: q or Ctrl-C ends it)')
     .addHelpText('after', '\nWithout a terminal it prints one screen after another.')
     .addHelpText('after', examples('pointsman top', 'pointsman top --interval 5s --count 3 > top.txt'))
     .action(async (options: TopCommandOptions) => end(await (await import('../top/top.ts')).top(options, io)));
   remote('events', 'Show the recent events of a running Pointsman, and with --follow the new ones')
     .option('-f, --follow', 'wait for new events until Ctrl-C; after a break it continues where it was')
-    .option('--limit <n>', 'so many recent events at most (default: 100)')
+    .option('--limit <n>', 'show at most N recent events (default: 100)')
     .option('--pool <name>', 'only events of this pool')
     .option('--member <name>', 'only events that name this member')
     .option('--event <names>', 'only these events, separated by commas')
@@ -45,6 +45,7 @@ export function describeStatus(
   remote('wait', 'Wait until pools can serve, also for the start of Pointsman itself')
     .option('--pool <name>', 'this pool; may be repeated (default: every pool)', collected)
     .option('--timeout <duration>', 'give up after this time, with exit code 1', '60s')
+    .option('--json', 'print JSON')
     .option('--quiet', 'no output')
     .addHelpText('after', examples('pointsman wait --pool write --pool read --timeout 60s'))
     .action(async (options: WaitOptions) => end(await (await import('../wait.ts')).wait(options, io)));

@@ -1,5 +1,6 @@
 // The part of GET /status that the commands read. Fields that an older Pointsman does not have are optional.
 import { z } from 'zod';
+import { unknownName } from '../../config/closest.ts';
 import { addressText } from '../../model/member.ts';
 import { LEAVE_MODES } from '../../model/policy.ts';
 import { EXIT } from '../io.ts';
@@ -114,8 +115,8 @@ export async function readStatus(options: StatusOptions, io: CliIo): Promise<Fou
   if (typeof data === 'number') return data;
   const status = ofPool(data, options.pool);
   if (status.pools.length > 0 || options.pool === undefined) return { status, running };
-  const known = data.pools.map(({ name }) => name).join(', ');
-  io.stderr(`pointsman: unknown pool ${options.pool}: the pools are ${known}\n`);
+  const known = data.pools.map(({ name }) => name);
+  io.stderr(`pointsman: ${unknownName('pool', options.pool, known)}\n`);
   return EXIT.usage;
 }
 

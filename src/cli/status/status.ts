@@ -2,6 +2,7 @@
 import { addressText } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
+import { asJson } from '../operate.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { widthFor } from '../terminal/table.ts';
 import { readStatus } from './document.ts';
@@ -20,7 +21,7 @@ export interface StatusCommandOptions extends StatusOptions {
 export async function status(options: StatusCommandOptions, io: CliIo): Promise<number> {
   const found = await readStatus(options, io);
   if (typeof found === 'number') return found;
-  if (options.json === true) io.stdout(`${JSON.stringify(found.status, null, 2)}\n`);
+  if (options.json === true) io.stdout(asJson(found.status));
   else {
     const operations = await runningOperations(found.running);
     const screen = { paint: paintFor(io), width: widthFor(io), from: addressText(found.running.address), operations };

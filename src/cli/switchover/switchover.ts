@@ -6,6 +6,7 @@ import { busyDocument, operationDocument, planDocument } from '../../cluster/swi
 import { parseDuration } from '../../config/schema/duration.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
+import { json } from '../json.ts';
 import { request, tryRequest } from '../request.ts';
 import { findRunning, tokenFor } from '../running.ts';
 import type { Running, RunningOptions } from '../running.ts';
@@ -47,7 +48,7 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
   if (plan === undefined) return EXIT.failure;
   const look: Look = { paint: paintFor(io), width: widthFor(io) };
   if (options.json !== true) io.stdout(planText(plan, look));
-  else if (options.dryRun === true) io.stdout(`${JSON.stringify(plan, null, 2)}\n`);
+  else if (options.dryRun === true) io.stdout(json({ ...plan }));
   for (const warning of plan.warnings) io.stderr(`pointsman: warning: ${warning}\n`);
   for (const problem of plan.problems) io.stderr(`pointsman: ${problem}\n`);
   if (plan.problems.length > 0) return EXIT.failure;
@@ -60,7 +61,7 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
   const isQuiet = options.json === true;
   const ended = await perform(asked, { running, token, isQuiet, io });
   if (ended === undefined) return EXIT.failure;
-  if (options.json === true) io.stdout(`${JSON.stringify(ended, null, 2)}\n`);
+  if (options.json === true) io.stdout(json({ ...ended }));
   else {
     io.stdout(endText(ended, look.paint));
     if (ended.outcome !== 'done') io.stdout(clusterText(ended, look));

@@ -15,7 +15,7 @@ export interface Confirmation {
 export async function confirm({ question, name, yes }: Confirmation, io: CliIo): Promise<'confirmed' | number> {
   if (yes === true) return 'confirmed';
   if (io.readLine === undefined) {
-    io.stderr(`pointsman: ${question} This is no terminal, so nothing was changed: use --yes\n`);
+    io.stderr(`pointsman: ${question} Cannot ask (not a terminal); nothing was changed. Add --yes.\n`);
     return EXIT.usage;
   }
   const how = name === undefined ? '[y/N]' : `Type ${name} to confirm:`;

@@ -47,7 +47,7 @@ test('a pool that does not exist', async () => {
   const unknown = await fetch(`${url}/pools/report/ready`);
   expect([unknown.status, await unknown.json()]).toEqual([
     404,
-    { api_version: 1, error: 'unknown pool (did you mean reports?): the pools are read, reports' },
+    { api_version: 1, error: 'unknown pool report: did you mean reports? The pools are read, reports' },
   ]);
 });
 

@@ -76,7 +76,10 @@ describe('applied', () => {
   test('an unknown member: the answer lists the known ones', async () => {
     outcome = { kind: 'unknown_member', known: ['pg-1', 'pg-2'] };
     const { status, body } = await ask('/members/pg-9/drain');
-    expect([status, body]).toEqual([404, { api_version: 1, error: 'unknown member pg-9: the members are pg-1, pg-2' }]);
+    expect([status, body]).toEqual([
+      404,
+      { api_version: 1, error: 'unknown member pg-9: did you mean pg-1? The members are pg-1, pg-2' },
+    ]);
   });
 
   test('refused for now: the reason, and every problem', async () => {

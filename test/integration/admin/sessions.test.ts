@@ -158,7 +158,7 @@ test('a name that has no sessions and that nobody knows', async () => {
   list = { sessions: [], total: 0, silentWorkers: [] };
   const unknownPool = 'unknown pool nope: the pools are write, read';
   expect(await ask('/sessions?pool=nope')).toMatchObject({ status: 404, body: { error: unknownPool } });
-  const unknownMember = 'unknown member pg-9: the members are pg-1, pg-2';
+  const unknownMember = 'unknown member pg-9: did you mean pg-1? The members are pg-1, pg-2';
   expect(await ask('/sessions?member=pg-9')).toMatchObject({ status: 404, body: { error: unknownMember } });
   expect(await ask('/sessions?pool=read&member=pg-2')).toMatchObject({ status: 200, body: { total: 0 } });
 });

@@ -13,7 +13,7 @@ import { SERVER, tlsFile } from '../../support/values/tls-files.ts';
 import { MAIN } from '../../support/processes/program.ts';
 
 const answer: RequestListener = (request, response) => {
-  response.end(JSON.stringify({ status: request.url, merged: false }));
+  response.end(JSON.stringify({ status: request.url, changed: [], needs_restart: [], warnings: [] }));
 };
 const plain = createHttp(answer);
 const tls = createHttps({ cert: readFileSync(SERVER.cert), key: readFileSync(SERVER.key) }, answer);
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([close(plain), close(tls)]));
 
-async function refresh(admin: string | undefined, env: Readonly<Record<string, string>> = {}) {
+async function reload(admin: string | undefined, env: Readonly<Record<string, string>> = {}) {
   let [out, err] = ['', ''];
   const io = {
     env: { POINTSMAN_ADMIN_TOKEN: '0123456789abcdef-operator', ...env },
@@ -33,7 +33,7 @@ async function refresh(admin: string | undefined, env: Readonly<Record<string, s
       throw Object.assign(new Error('gone'), { code: 'ENOENT' });
     },
   };
-  const code = await runCli(['refresh', ...(admin === undefined ? [] : ['--admin', admin])], io, cliParts());
+  const code = await runCli(['reload', ...(admin === undefined ? [] : ['--admin', admin])], io, cliParts());
   return { code, out, err };
 }
 
@@ -44,16 +44,16 @@ describe('--admin', () => {
     ['a URL with a slash at its end', () => `http://127.0.0.1:${plainPort}/`],
     ['a URL in capitals', () => `HTTP://localhost:${plainPort}`],
   ])('%s, without any file', async (_, admin) => {
-    expect(await refresh(admin())).toEqual({ code: 0, out: 'probing all members now\n', err: '' });
+    expect(await reload(admin())).toEqual({ code: 0, out: 'no changes\n', err: '' });
   });
 
   test('an https URL speaks TLS and verifies the certificate', async () => {
-    const { code, err } = await refresh(`https://127.0.0.1:${tlsPort}/`);
+    const { code, err } = await reload(`https://127.0.0.1:${tlsPort}/`);
     expect(code).toBe(1);
     expect(err).toMatch(/^pointsman: no answer from 127\.0\.0\.1:\d+ \(unable to .*certificate/);
   });
 
-  test.each([[['refresh']], [['healthcheck']]])('%j trusts the certificates of NODE_EXTRA_CA_CERTS', async (argv) => {
+  test.each([[['reload']], [['healthcheck']]])('%j trusts the certificates of NODE_EXTRA_CA_CERTS', async (argv) => {
     const env = { ...process.env, NODE_EXTRA_CA_CERTS: tlsFile('ca.pem'), POINTSMAN_ADMIN_TOKEN: 'x'.repeat(16) };
     const run = promisify(execFile)(process.execPath, [MAIN, ...argv, '--admin', `https://127.0.0.1:${tlsPort}`], {
       env,
@@ -68,7 +68,7 @@ describe('--admin', () => {
     ['http://me:secret@127.0.0.1:8432', 'the URL carries a user or password: the admin token is POINTSMAN_ADMIN_TOKEN'],
     ['ftp://127.0.0.1:21', 'is not an address'],
   ])('%s: what is wrong, exit code 2', async (admin, message) => {
-    const { code, err } = await refresh(admin);
+    const { code, err } = await reload(admin);
     expect(err).toContain(`--admin: ${message.startsWith('is') ? '"ftp://127.0.0.1:21" ' : ''}${message}`);
     expect(err).not.toContain('secret');
     expect(code).toBe(2);
@@ -77,7 +77,7 @@ describe('--admin', () => {
 
 test('POINTSMAN_ADMIN_ADDRESS replaces a file that is not there', async () => {
   const env = { POINTSMAN_CONFIG: 'gone.yaml', POINTSMAN_ADMIN_ADDRESS: `127.0.0.1:${plainPort}` };
-  const { code, out, err } = await refresh(undefined, env);
-  expect([code, out]).toEqual([0, 'probing all members now\n']);
+  const { code, out, err } = await reload(undefined, env);
+  expect([code, out]).toEqual([0, 'no changes\n']);
   expect(err).toContain(`continuing with 127.0.0.1:${plainPort}`);
 });

@@ -196,7 +196,11 @@ describe('explain', () => {
 
   test('an unknown pool: the known ones, exit code 2', async () => {
     const { code, out, err } = await cli(['explain', '--pool', 'wriet', '--admin', await serve()]);
-    expect([code, out, err]).toEqual([2, '', 'pointsman: unknown pool wriet: the pools are write, read\n']);
+    expect([code, out, err]).toEqual([
+      2,
+      '',
+      'pointsman: unknown pool wriet: did you mean write? The pools are write, read\n',
+    ]);
   });
 });
 
@@ -247,7 +251,13 @@ describe('no server', () => {
 
 describe('operations', () => {
   test.each([
-    [['refresh'], 'refresh', 'probing all members now\n'],
+    [
+      ['refresh'],
+      'refresh',
+      'MEMBER     ROLE         STATE    TL  LAG  ANSWER\n' +
+        'pg-1       was primary  running   1    –  no answer within 800 ms\n' +
+        'replica-2  replica      running   1  0 B  0.5 s ago\n',
+    ],
     [['reload'], 'reload', 'probe.interval 1s -> 2s\nneeds a restart: log.format auto -> json\n'],
     [
       ['drain', 'pg-2'],
@@ -307,12 +317,15 @@ describe('operations', () => {
     expect(err).toContain('admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE)');
   });
 
-  test('a refusal: the words of the server, exit code 1', async () => {
+  test('a refusal: the words of the server', async () => {
     const wrong = await cli(['refresh', '--admin', await serve()], '', { POINTSMAN_ADMIN_TOKEN: `${TOKEN}x` });
     expect([wrong.code, wrong.err]).toEqual([1, 'pointsman: wrong token\n']);
     const address = await serve(undefined, { kind: 'unknown_member', known: ['pg-1'] });
     const unknown = await cli(['drain', 'pg-9', '--admin', address], '', { POINTSMAN_ADMIN_TOKEN: TOKEN });
-    expect([unknown.code, unknown.err]).toEqual([1, 'pointsman: unknown member pg-9: the members are pg-1\n']);
+    expect([unknown.code, unknown.err]).toEqual([
+      2,
+      'pointsman: unknown member pg-9: did you mean pg-1? The members are pg-1\n',
+    ]);
   });
 
   test('a failed reload: every problem', async () => {

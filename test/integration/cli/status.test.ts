@@ -116,7 +116,7 @@ describe('status', () => {
 
   test('an unknown pool: exit code 2', async () => {
     const { code, err } = await cli(['status', '--pool', 'wriet']);
-    expect([code, err]).toEqual([2, 'pointsman: unknown pool wriet: the pools are write, read\n']);
+    expect([code, err]).toEqual([2, 'pointsman: unknown pool wriet: did you mean write? The pools are write, read\n']);
   });
 
   test('no answer: exit code 1', async () => {

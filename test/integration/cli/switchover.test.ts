@@ -200,7 +200,7 @@ describe('before the operation', () => {
     const { code, out } = await cli(['--dry-run'], { env: {} });
     expect([code, out.includes('Switchover from pg-1')]).toEqual([0, true]);
     const { out: json } = await cli(['--dry-run', '--json'], { env: {} });
-    expect(JSON.parse(json)).toEqual(PLAN);
+    expect(JSON.parse(json)).toEqual({ api_version: 1, ...PLAN });
     expect(requests.length).toBe(2);
   });
 
@@ -220,7 +220,7 @@ describe('before the operation', () => {
   });
 
   test('without a terminal it needs --yes; a wrong duration and a missing token are wrong usage', async () => {
-    expect(await cli([])).toMatchObject({ code: 2, err: expect.stringContaining('use --yes') });
+    expect(await cli([])).toMatchObject({ code: 2, err: expect.stringContaining('Add --yes.') });
     const wrong = await cli(['--transaction-timeout', '10']);
     expect([wrong.code, wrong.err]).toEqual([
       2,
@@ -243,7 +243,7 @@ describe('before the operation', () => {
 test('--json prints the final document alone', async () => {
   const { code, out } = await cli(['--yes', '--json']);
   expect(code).toBe(0);
-  expect(JSON.parse(out)).toEqual(DONE);
+  expect(JSON.parse(out)).toEqual({ api_version: 1, ...DONE });
 });
 
 test('a failure shows the state of the cluster', async () => {

@@ -94,7 +94,7 @@ describe('wait', () => {
   });
 
   test.each([
-    [['--pool', 'wriet'], 'pointsman: unknown pool wriet: the pools are write, read\n'],
+    [['--pool', 'wriet'], 'pointsman: unknown pool wriet: did you mean write? The pools are write, read\n'],
     [['--timeout', '60'], 'pointsman: --timeout: 60 has no unit: write 60s or 60ms\n'],
   ])('%j: exit code 2', async (argv, message) => {
     expect(await wait(argv)).toMatchObject({ code: 2, out: '', err: message });

@@ -114,8 +114,11 @@ describe("Pointsman's commands", () => {
     counts: new Map(),
   });
   const pools = { write: 'open on pg-1' };
+  const { sessions, ...others } = adminOptions();
   const options = adminOptions({
+    ...others,
     status: () => STATUS,
+    sessions: { ...sessions, pools: () => ['write', 'read'], members: () => ['pg-1', 'pg-2'] },
     token: () => Promise.resolve({ kind: 'token', value: TOKEN }),
     operations: {
       refresh: () => done({ merged: false }),

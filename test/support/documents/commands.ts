@@ -45,6 +45,7 @@ export function pointsmanArguments(words: readonly string[]): readonly string[] 
   const line = words[0] === 'time' ? words.slice(1) : words;
   const [program, second] = line;
   if (program === 'pointsman') return line.slice(1);
+  if (program === 'npx' && second === 'node') return pointsmanArguments(line.slice(1));
   if (program === 'node' && second === 'dist/main.js') return line.slice(2);
   const separator = line.indexOf('--');
   if (program !== 'npm' || second !== 'run' || separator === -1) return undefined;

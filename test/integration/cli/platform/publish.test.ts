@@ -178,7 +178,10 @@ test('list, show, delete: by name and by id; a deleted version is sent again', a
   expect((await lab.run('skill', 'publish', folder)).out).toContain('new version');
 
   const asked = await lab.run('skill', 'delete', id);
-  expect(asked).toMatchObject({ code: 2, err: expect.stringContaining('This is no terminal, so nothing was changed') });
+  expect(asked).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('Cannot ask (not a terminal); nothing was changed'),
+  });
   expect(await lab.run('skill', 'delete', 'pointsman-runbook', '--yes')).toMatchObject({ code: 0 });
   expect((await lab.run('skill', 'show', id)).err).toContain('status 404');
   expect((await lab.run('skill', 'show', 'pointsman-runbook')).err).toContain('was not published from here');

@@ -42,7 +42,7 @@ describe('switchover', () => {
   test('without a terminal and without --yes: exit code 2, and nothing is sent', async () => {
     const cluster = fakeCluster();
     const { code, err } = await clusterCli(['switchover'], cluster);
-    expect([code, err]).toEqual([2, expect.stringContaining('use --yes')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('Add --yes.')]);
     expect(cluster.performed).toEqual([]);
   });
 

@@ -51,7 +51,7 @@ test('without a terminal: only with --yes', async () => {
   const { result, err } = await ask(QUESTION);
   expect([result, err]).toEqual([
     2,
-    expect.stringContaining('? This is no terminal, so nothing was changed: use --yes\n'),
+    expect.stringContaining('? Cannot ask (not a terminal); nothing was changed. Add --yes.\n'),
   ]);
   expect(await ask({ ...NAMED, yes: true })).toMatchObject({ result: 'confirmed', err: '', asked: '' });
 });

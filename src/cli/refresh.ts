@@ -1,0 +1,88 @@
+// `pointsman refresh`: has all members probed now, and shows what each of them said.
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { sizeText } from '../model/check.ts';
+import { onOneLine, shown } from '../model/printable.ts';
+import { EXIT } from './io.ts';
+import type { CliIo } from './io.ts';
+import { json } from './json.ts';
+import { reportFailure, requestWithToken } from './operate.ts';
+import type { OperateOptions } from './operate.ts';
+import { findRunning } from './running.ts';
+import type { Running } from './running.ts';
+import { ageText } from './status/cells.ts';
+import { statusFrom } from './status/document.ts';
+import type { Status, StatusMember } from './status/document.ts';
+import { paintFor } from './terminal/colour.ts';
+import type { Paint } from './terminal/colour.ts';
+import { tableText, widthFor } from './terminal/table.ts';
+
+const POLL_MS = 50;
+/** More than the longest probe by the defaults. */
+const MOST_WAIT_MS = 1000;
+
+const refreshed = z.object({ merged: z.boolean() });
+
+/** Exit code 0 also if a member does not answer: it was asked. */
+export async function refresh(options: OperateOptions, io: CliIo): Promise<number> {
+  const running = findRunning(options, io);
+  if (typeof running === 'number') return running;
+  const startedAt = performance.now();
+  const answer = await requestWithToken(running, { method: 'POST', path: '/refresh' }, io);
+  if (typeof answer === 'number') return answer;
+  const { data } = refreshed.safeParse(answer.body);
+  if (answer.status !== 200 || data === undefined) return reportFailure(answer, io);
+  // A merged one belongs to a refresh of the last second.
+  const status = await answered(running, startedAt - (data.merged ? 1000 : 0), io);
+  if (typeof status === 'number') return status;
+  const members = status.members.map(documentOf);
+  if (options.json === true) io.stdout(json({ merged: data.merged, members }));
+  else io.stdout(textOf(status.members, io));
+  return EXIT.ok;
+}
+
+/** The status when every member has answered since then, or has had the time to. */
+async function answered(running: Running, since: number, io: CliIo): Promise<Status | number> {
+  for (;;) {
+    const status = await statusFrom(running, io);
+    if (typeof status === 'number') return status;
+    const waitedMs = performance.now() - since;
+    const isFresh = ({ last_answer_age_seconds: age, failing }: StatusMember): boolean =>
+      failing === undefined && age !== null && age * 1000 <= waitedMs;
+    if (waitedMs >= MOST_WAIT_MS || status.members.every(isFresh)) return status;
+    await delay(POLL_MS);
+  }
+}
+
+function documentOf(member: StatusMember) {
+  const { name, role, state, timeline, lag_bytes = null, last_answer_age_seconds: age, failing } = member;
+  const outcome = failing?.outcome ?? null;
+  return { name, answered: failing === undefined && age !== null, role, state, timeline, lag_bytes, outcome };
+}
+
+function textOf(members: readonly StatusMember[], io: CliIo): string {
+  if (members.length === 0) return 'no known members\n';
+  const paint = paintFor(io);
+  const columns = [
+    { title: 'MEMBER' },
+    { title: 'ROLE' },
+    { title: 'STATE' },
+    { title: 'TL', align: 'right' },
+    { title: 'LAG', align: 'right' },
+    { title: 'ANSWER', wraps: true },
+  ] as const;
+  const rows = members.map((member) => [
+    shown(member.name),
+    shown(member.role_text ?? member.role ?? '?'),
+    shown(member.state ?? '?'),
+    `${member.timeline ?? '–'}`,
+    typeof member.lag_bytes === 'number' ? sizeText(member.lag_bytes) : '–',
+    answerText(member, paint),
+  ]);
+  return tableText(columns, rows, widthFor(io));
+}
+
+function answerText({ failing, last_answer_age_seconds: age }: StatusMember, paint: Paint): string {
+  if (failing !== undefined) return paint('bad', onOneLine(failing.outcome));
+  return age === null ? 'none yet' : paint('good', `${ageText(age)} ago`);
+}
