@@ -1,5 +1,6 @@
 // Checks a member of a cluster document: resolves its addresses, applies the trust rules, and keeps the addresses, so
 // that later contacts use exactly what was checked.
+import { addressOf } from '../model/member.ts';
 import type { Address, ApiEndpoint, Objection } from '../model/member.ts';
 import type { ClusterMember } from '../patroni/cluster-document.ts';
 import type { Destination, TrustRules } from './addresses.ts';
@@ -30,8 +31,8 @@ type Checked<T> =
 async function check(destination: Destination, rules: TrustRules, resolve: Resolve): Promise<Checked<Address>> {
   const resolution = await resolve(destination.host);
   if (resolution.kind === 'unresolved') return { why: { reason: 'unresolved', why: resolution.why } };
-  const usable = resolution.addresses.find((address) => rules.refusal(destination, address) === undefined);
-  if (usable !== undefined) return { found: { host: usable, port: destination.port } };
+  const [usable, ...others] = resolution.addresses.filter((one) => rules.refusal(destination, one) === undefined);
+  if (usable !== undefined) return { found: addressOf(usable, destination.port, others) };
   return { why: rules.refusal(destination, resolution.addresses[0]) ?? { reason: 'address', why: 'not allowed' } };
 }
 

@@ -1,7 +1,7 @@
 // Resolves the contact points that the operator named. Discovery starts from them and the trust rules are made of them.
 // Configured members exist whatever a document lists.
 import { isIP } from 'node:net';
-import { isSameAddress } from '../model/member.ts';
+import { addressOf, isSameAddress } from '../model/member.ts';
 import type { Address, ApiEndpoint, Member, MemberRefusal, Objection } from '../model/member.ts';
 import { neverContacted } from './addresses.ts';
 import type { ContactPoint, Use } from './addresses.ts';
@@ -23,7 +23,7 @@ export interface ContactPoints {
 
 interface Located {
   readonly point: ContactPoint;
-  /** The first address that may be contacted; the name itself while there is none. */
+  /** The addresses that may be contacted; the name itself while there is none. */
   readonly address: Address;
   readonly why: Objection | undefined;
 }
@@ -38,12 +38,12 @@ async function locate(use: Use, host: string, port: number, resolve: Resolve): P
     return { point: { use, host, port, addresses: [] }, address: { host, port }, why: unresolved(resolution.why) };
   }
   const { addresses } = resolution;
-  const usable = addresses.find((address) => neverContacted(address) === undefined);
+  const [usable, ...others] = addresses.filter((address) => neverContacted(address) === undefined);
   if (usable === undefined) {
     const why: Objection = { reason: 'forbidden_address', why: neverContacted(addresses[0]) ?? 'not allowed' };
     return { point: { use, host, port, addresses: [] }, address: { host, port }, why };
   }
-  return { point: { use, host, port, addresses }, address: { host: usable, port }, why: undefined };
+  return { point: { use, host, port, addresses }, address: addressOf(usable, port, others), why: undefined };
 }
 
 interface FoundMember {

@@ -9,6 +9,8 @@ export interface Address {
   /** An IP address. A host name only when the operator configured it and it could not be resolved yet. */
   readonly host: string;
   readonly port: number;
+  /** Further addresses of the same server, which are tried after `host`. They do not tell it from another one. */
+  readonly others?: readonly string[];
 }
 
 /** The base of a member's management API. The socket goes to `address`. `url` keeps the name for Host and TLS. */
@@ -63,6 +65,10 @@ export interface Remedy {
 export interface MemberRefusal extends Objection {
   /** The member's name, its position in the list, or a contact point. */
   readonly name: MemberName;
+}
+
+export function addressOf(host: string, port: number, others: readonly string[]): Address {
+  return others.length === 0 ? { host, port } : { host, port, others };
 }
 
 /** `10.0.0.1:5432`, `[::1]:5432` */

@@ -2,6 +2,7 @@
 // be evidence against a member.
 import type { FailureCause } from '../model/observation.ts';
 import { shown } from '../model/printable.ts';
+import { connectErrorCode } from '../model/tcp-target.ts';
 
 /** How a request ended when it was not answered. */
 export type ReadFailure =
@@ -85,5 +86,5 @@ export function failure(error: unknown): ReadFailure {
 }
 
 export function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return error instanceof Error ? connectErrorCode(error) : '';
 }

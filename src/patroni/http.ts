@@ -68,7 +68,7 @@ export async function send(request: Request): Promise<HttpResult> {
     if (deadline.hasExpired()) return timedOut(deadlineMs);
     client = new Client(api.url, {
       connect: (_options, callback) => {
-        const opened = openSocket(api, tls);
+        const opened = openSocket(api, tls, Math.min(connectMs, deadlineMs));
         socket = opened;
         connectDeadline = startDeadline(connectMs, end);
         opened.once('connect', () => {

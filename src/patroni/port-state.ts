@@ -3,6 +3,7 @@
 import { connect, isIP } from 'node:net';
 import type { Address } from '../model/member.ts';
 import type { PortState } from '../model/observation.ts';
+import { tcpTarget } from '../model/tcp-target.ts';
 import { startDeadline, STALL_MS } from './deadline.ts';
 import { errorCode, failure } from './failure.ts';
 
@@ -10,7 +11,7 @@ import { errorCode, failure } from './failure.ts';
 export function askPort(address: Address | undefined, deadlineMs: number): Promise<PortState> {
   if (address === undefined || isIP(address.host) === 0) return Promise.resolve('unknown');
   const { promise, resolve } = Promise.withResolvers<PortState>();
-  const socket = connect({ host: address.host, port: address.port });
+  const socket = connect(tcpTarget(address, deadlineMs));
   const deadline = startDeadline(deadlineMs, () => finish('silent'));
 
   function finish(state: PortState): void {

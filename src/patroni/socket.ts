@@ -5,6 +5,7 @@ import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import type * as Tls from 'node:tls';
 import type { ApiEndpoint } from '../model/member.ts';
+import { tcpTarget } from '../model/tcp-target.ts';
 
 /** Node's TLS takes 5 MB: loaded with the first https API. */
 const load = createRequire(import.meta.url);
@@ -19,17 +20,19 @@ export interface ApiTls {
   readonly insecure?: boolean;
 }
 
-/** Starts to connect. `secureConnect` (https) or `connect` is emitted when the socket is ready. */
-export function openSocket(api: ApiEndpoint, tls: ApiTls): Socket {
-  const { host, port } = api.address;
-  if (!isHttps(api)) return connect({ host, port, noDelay: true });
+/**
+ * Starts to connect, for at most `connectMs` milliseconds. `secureConnect` (https) or `connect` is emitted when the
+ * socket is ready.
+ */
+export function openSocket(api: ApiEndpoint, tls: ApiTls, connectMs: number): Socket {
+  const target = tcpTarget(api.address, connectMs);
+  if (!isHttps(api)) return connect({ ...target, noDelay: true });
   // RFC 6066: a server name has no final dot.
   const name = new URL(api.url).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   const { insecure = false, ...credentials } = tls;
   const tlsOfNode: typeof Tls = load('node:tls');
   return tlsOfNode.connect({
-    host,
-    port,
+    ...target,
     ...credentials,
     rejectUnauthorized: !insecure,
     // RFC 6066: an IP address is no server name. Without one, the certificate is compared with `host`.

@@ -5,6 +5,7 @@ import type { LookupFunction } from 'node:net';
 import type { DialOutcome } from '../../reports/events.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { Address } from '../../model/member.ts';
+import { connectErrorCode, tcpTarget } from '../../model/tcp-target.ts';
 import { SOCKET_OPTIONS, ignoreErrors } from '../socket.ts';
 
 export type DialResult =
@@ -50,8 +51,8 @@ const ERROR_TEXTS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'no answer to the connection attempt',
 };
 
-export const dialTcp: Dial = ({ host, port }, { clock, timeoutMs, lookup }, onResult) => {
-  const socket = new Socket(SOCKET_OPTIONS).connect({ host, port, lookup });
+export const dialTcp: Dial = (address, { clock, timeoutMs, lookup }, onResult) => {
+  const socket = new Socket(SOCKET_OPTIONS).connect({ lookup, ...tcpTarget(address, timeoutMs) });
   ignoreErrors(socket);
   let isDone = false;
   const finish = (result: DialResult | undefined): void => {
@@ -75,13 +76,14 @@ export const dialTcp: Dial = ({ host, port }, { clock, timeoutMs, lookup }, onRe
   return () => finish(undefined);
 };
 
-function failure({ code = '', message }: NodeJS.ErrnoException): DialResult {
+function failure(error: NodeJS.ErrnoException): DialResult {
+  const code = connectErrorCode(error);
   const isUnresolvable = code.startsWith('EAI_') || code === 'ENOTFOUND';
   return {
     kind: 'failed',
     outcome: code === 'ECONNREFUSED' ? 'refused' : code === 'ETIMEDOUT' ? 'timeout' : 'failed',
     isLocalFault: LOCAL_FAULTS.has(code) || isUnresolvable,
     ...(isUnresolvable && { isUnresolvable }),
-    detail: ERROR_TEXTS[code] ?? (code === '' ? message : code),
+    detail: ERROR_TEXTS[code] ?? (code === '' ? error.message : code),
   };
 }

@@ -282,3 +282,57 @@ function gzipAnswer(): Buffer {
     gzipSync('{"role":"primary"}'),
   ]);
 }
+
+describe('a name with several addresses', () => {
+  const refusing = '127.0.0.9';
+
+  function at(member: FakeMember, host: string, ...others: string[]): Member {
+    const { api, ...rest } = member.member();
+    return { ...rest, api: { ...api, address: { ...api.address, host, others } } };
+  }
+
+  test.each([
+    ['one that refuses comes first', [refusing, '127.0.0.1']],
+    ['one that refuses comes last', ['127.0.0.1', refusing]],
+    ['two refuse', [refusing, '127.0.0.10', '127.0.0.1']],
+  ])('%s: the member answers', async (_, [host = '', ...others]) => {
+    const member = await start({ role: 'primary' });
+    expect(await probe(at(member, host, ...others), check('/primary'), 2000)).toMatchObject({ status: 200 });
+  });
+
+  test('a server is refusing only when all its addresses are', async () => {
+    const member = await start();
+    const asked = at(member, refusing, '127.0.0.10');
+    const { port } = asked.api.address;
+    const postgres = { host: refusing, port, others: ['127.0.0.1'] };
+    const outcome = await probe({ ...asked, postgres }, check('/primary'), 2000);
+    expect(outcome).toEqual({ kind: 'refused', postgres: 'accepts' });
+    const down = await probe({ ...asked, postgres: asked.api.address }, check('/primary'), 2000);
+    expect(down).toEqual({ kind: 'refused', postgres: 'refused' });
+  });
+
+  test('a silent one leaves the next one its time, and is not called refusing', async () => {
+    const hole = await startBlackHole();
+    try {
+      await hole.swallow();
+      const { hostname: host, port } = new URL(hole.api.url);
+      const address = { host, port: Number(port), others: ['127.0.0.2'] };
+      const asked: Member = {
+        name: 'pg-1',
+        api: { url: hole.api.url, address },
+        postgres: undefined,
+        origin: 'configured',
+      };
+      expect(await probe(asked, check('/primary'), 1000)).toMatchObject({ kind: 'failed', cause: 'timeout' });
+      const server = createServer((socket) => {
+        const body = '{"role":"primary","state":"running"}';
+        socket.once('data', () => socket.end(`HTTP/1.0 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`));
+      });
+      await listen(server, { host: '127.0.0.2', port: Number(port) });
+      expect(await probe(asked, check('/primary'), 2000)).toMatchObject({ status: 200, body: { role: 'primary' } });
+      await close(server);
+    } finally {
+      await hole.stop();
+    }
+  });
+});

@@ -44,6 +44,19 @@ test('a refused dial goes to another member, and the member that refused is prob
   await one.listenAgain();
 });
 
+test('a server with several addresses is reached at the one that works', async () => {
+  const address = { ...one.address, host: '127.0.0.9', others: ['127.0.0.10', one.address.host] };
+  lab = await startProxyLab({ clock, table: { read: { open: { 'pg-1': address } } } });
+  await lab.connect('read');
+  await until('the session', () => one.connections.length === 1 && one.last().chunks.length > 0);
+  expect(dials()).toEqual(['pg-1 connected']);
+  await one.refuseConnections();
+  await lab.connect('read');
+  await until('the refusal', () => dials().length === 2);
+  expect(dials()).toEqual(['pg-1 connected', 'pg-1 refused']);
+  await one.listenAgain();
+});
+
 test('a refusing primary holds its clients; the retry pause doubles; its return releases them', async () => {
   lab = await startProxyLab({ clock, table: { write: { open: { 'pg-1': one.address } } } });
   await one.refuseConnections();

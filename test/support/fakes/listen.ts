@@ -4,6 +4,8 @@ import type { Server } from 'node:net';
 import { keepPort } from './kept-port.ts';
 
 export interface ListenOptions {
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
   /** Without one, a free port. */
   readonly port?: number;
   /** The kernel's queue of connects. */

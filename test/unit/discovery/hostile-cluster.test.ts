@@ -53,13 +53,13 @@ test.each([
   expect(result.refused).toMatchObject([{ name: 'half', why: expect.stringContaining(why) }]);
 });
 
-test('a name with several addresses is contacted at an allowed one', async () => {
+test('G19: a name with several addresses is contacted at the allowed ones, and at no other', async () => {
   const cluster = fakeCluster({ seeds: [seed(S1)] });
-  cluster.names.set('mixed.test', ['169.254.169.254', '203.0.113.5', '10.0.0.7']);
+  cluster.names.set('mixed.test', ['169.254.169.254', '203.0.113.5', '10.0.0.7', '198.51.100.4', '10.0.0.8']);
   cluster.documents.set('10.0.0.1:8008', { members: [entryOf('mixed', 'mixed.test')] });
   expect((await cluster.discovery.discover()).members[0]).toMatchObject({
-    api: { url: 'http://mixed.test:8008', address: { host: '10.0.0.7' } },
-    postgres: { host: '10.0.0.7' },
+    api: { url: 'http://mixed.test:8008', address: { host: '10.0.0.7', port: 8008, others: ['10.0.0.8'] } },
+    postgres: { host: '10.0.0.7', others: ['10.0.0.8'] },
   });
 });
 
