@@ -30,7 +30,6 @@ const TIMED = [
   'app/stopped',
   'process/freeze',
   'process/open-files',
-  'process/slow-readers',
   'process/under-attack',
 ].map((name) => `test/integration/${name}.test.ts`);
 

@@ -7,6 +7,7 @@ import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { replicasOf } from '../support/clusters/pool-members.ts';
+import { waitUntil } from '../support/patroni/wait.ts';
 import { done, runCluster } from '../support/processes/cluster-command.ts';
 import type { Ran } from '../support/processes/cluster-command.ts';
 import { configFor } from '../support/processes/pointsman-config.ts';
@@ -15,9 +16,9 @@ const TOKEN = '0123456789abcdef-operator';
 
 describeOnSandbox('the commands of a cluster', (on) => {
   for (const dialect of ['manager', 'patroni'] as const) {
-    const pointsman = { admin: { address: '127.0.0.1:0', token: TOKEN } };
-    const lab = on.clusterWithPointsman({ cluster: { dialect }, pointsman });
     describe(`in the dialect ${dialect}`, () => {
+      const pointsman = { admin: { address: '127.0.0.1:0', token: TOKEN } };
+      const lab = on.clusterWithPointsman({ cluster: { dialect }, pointsman });
       let directory = '';
       beforeAll(async () => {
         directory = await mkdtemp(join(tmpdir(), 'pointsman-cluster-'));
@@ -37,13 +38,14 @@ describeOnSandbox('the commands of a cluster', (on) => {
         run([...argv, '--admin', `127.0.0.1:${await lab.pointsman.port('admin')}`], { POINTSMAN_ADMIN_TOKEN: TOKEN });
       const ways = [bySeeds, byFile, byAdmin];
 
-      async function listed(): Promise<{ paused: boolean; scheduled_switchover: unknown; members: ListedMember[] }> {
+      async function listed(): Promise<Listed> {
         return JSON.parse(await done(bySeeds('list', '--json')));
       }
 
-      /** Members publish what changed with their next heartbeat. */
-      async function untilListed(what: string, isSo: (members: readonly ListedMember[]) => boolean): Promise<void> {
-        await lab.cluster.waitUntil(what, async () => isSo((await listed()).members), 20_000);
+      /** Members publish what changed with their next heartbeat, each second. Every look is a process. */
+      async function untilListed(what: string, isSo: (list: Listed) => boolean): Promise<void> {
+        const pace = { timeoutMs: 20_000, everyMs: 500, explain: () => lab.cluster.describeState() };
+        await waitUntil(what, async () => isSo(await listed()), pace);
       }
 
       it('list: in the same way by seeds, by a file and through a Pointsman', async () => {
@@ -112,7 +114,7 @@ describeOnSandbox('the commands of a cluster', (on) => {
         const { name: leader } = await lab.cluster.leader();
         const set = await done(bySeeds('config', 'set', 'postgresql.parameters.max_connections=210', '--yes'));
         expect(set).toContain('max_connections: in effect after a restart of every member, in this order:');
-        await untilListed('all members need a restart', (members) =>
+        await untilListed('all members need a restart', ({ members }) =>
           members.every(({ pending_restart: isPending }) => isPending),
         );
         for (const way of ways) {
@@ -123,7 +125,7 @@ describeOnSandbox('the commands of a cluster', (on) => {
         const order = [...out.matchAll(/the restart of (\S+)\./g)].map(([, name]) => name);
         expect(order).toHaveLength(3);
         expect(order.at(-1)).toBe(leader);
-        await untilListed('no member needs a restart', (members) =>
+        await untilListed('no member needs a restart', ({ members }) =>
           members.every(({ pending_restart: isPending }) => !isPending),
         );
         expect(await lab.cluster.sql(leader, 'show max_connections')).toEqual([{ max_connections: '210' }]);
@@ -143,11 +145,11 @@ describeOnSandbox('the commands of a cluster', (on) => {
         const [replica] = await replicasOf(lab.cluster);
         const out = await done(byAdmin('restart', replica.name, '--at', 'now+1h', '--yes'));
         expect(out).toMatch(/\+0[12]:00 \(.* UTC\), in \d/);
-        await untilListed('the scheduled restart', (members) =>
+        await untilListed('the scheduled restart', ({ members }) =>
           members.some(({ name, scheduled_restart: at }) => name === replica.name && at !== undefined),
         );
         await done(byAdmin('cancel', 'restart', '--yes'));
-        await untilListed('no scheduled restart', (members) =>
+        await untilListed('no scheduled restart', ({ members }) =>
           members.every(({ scheduled_restart: at }) => at === undefined),
         );
         const again = await bySeeds('cancel', 'restart', replica.name, '--yes');
@@ -156,9 +158,9 @@ describeOnSandbox('the commands of a cluster', (on) => {
 
       it('a scheduled switchover: shown, and cancelled', async () => {
         await done(bySeeds('switchover', '--at', 'now+1h', '--yes'));
-        await lab.cluster.waitUntil('it', async () => (await listed()).scheduled_switchover !== null, 10_000);
+        await untilListed('it', ({ scheduled_switchover: scheduled }) => scheduled !== null);
         await done(byFile('cancel', 'switchover', '--yes'));
-        await lab.cluster.waitUntil('none', async () => (await listed()).scheduled_switchover === null, 10_000);
+        await untilListed('none', ({ scheduled_switchover: scheduled }) => scheduled === null);
       });
 
       it('switchover, with the sessions that it would cut; --dry-run changes nothing', async () => {
@@ -202,6 +204,12 @@ describeOnSandbox('the commands of a cluster', (on) => {
     });
   }
 });
+
+interface Listed {
+  readonly paused: boolean;
+  readonly scheduled_switchover: unknown;
+  readonly members: readonly ListedMember[];
+}
 
 interface ListedMember {
   readonly name: string;

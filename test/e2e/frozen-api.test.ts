@@ -5,7 +5,6 @@ import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters
 import { serverName } from '../support/clusters/server-name.ts';
 import { GENEROUS_MS } from '../support/applications/failover-figures.ts';
 import { HeldSession } from '../support/applications/held-session.ts';
-import { waitForMembers } from '../support/clusters/pool-members.ts';
 
 const SESSIONS = 20;
 
@@ -47,27 +46,4 @@ describeOnEveryCluster('a frozen management API', (on) => {
     expect(again.server).toBe(serverName(first.member));
     await again.close();
   }, 120_000);
-});
-
-describeOnEveryCluster('every management API frozen at once', (on) => {
-  const lab = on.clusterWithPointsman({ pointsman: { hold: { client_timeout: '1s' } } });
-
-  it('G2, G4: stale evidence admits no new session, live ones stay for the grace; thawed, writes go on', async () => {
-    const { cluster, pointsman } = lab;
-    const port = await pointsman.port('write');
-    const live = await HeldSession.open(port, cluster.app);
-    for (const { name } of cluster.members()) await cluster.freezeManager(name);
-    const isHeld = async () => (await pointsman.metric('pointsman_pool_route{pool="write",route="hold"}')) === 1;
-    await pointsman.waitFor('no route for writes', isHeld);
-    await expect(HeldSession.open(port, cluster.app)).rejects.toMatchObject({ code: '57P03' });
-    const { rows } = await live.client.query('select pg_is_in_recovery() as follows');
-    expect(rows).toEqual([{ follows: false }]);
-
-    for (const { name } of cluster.members()) await cluster.thawManager(name);
-    await cluster.waitUntilHealthy();
-    await waitForMembers(lab, 'write', [await cluster.leader()]);
-    const again = await HeldSession.open(port, cluster.app);
-    expect(again.server).toBe(serverName(await cluster.leader()));
-    await Promise.all([live.close(), again.close()]);
-  });
 });

@@ -1,10 +1,12 @@
 // Read sessions leave a replica that does not replay, a promoted member, and the primary when the replicas are back.
-// Some clients keep their sessions, others connect for each read.
+// Some clients keep their sessions, others connect for each read. No read fails while the primary is dead.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
 import { monotonicMs } from '../support/patroni/wait.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
+import { READ_ROW, startConnectLoad } from '../support/applications/connect-load.ts';
+import { HeldSession } from '../support/applications/held-session.ts';
 import { SteadyReaders } from '../support/applications/steady-readers.ts';
 import { writeWal } from '../support/clusters/write-wal.ts';
 
@@ -100,5 +102,34 @@ describeOnEveryCluster('read sessions', (on) => {
       });
     });
     await cluster.start(old.name);
+  });
+
+  // The replicas no longer stream; they are merely `running`. The first half of scenario 6, from a reader's view.
+  it('scenario 21: no read fails between the death of the primary and the promotion', async () => {
+    const { cluster, pointsman } = lab;
+    await cluster.waitUntilHealthy();
+    const port = await pointsman.port('read');
+    const old = await cluster.leader();
+    await waitForMembers(lab, 'read', await replicasOf(cluster));
+    const live = await HeldSession.openMany(4, port, cluster.app);
+    const reads = startConnectLoad({ host: '127.0.0.1', port, ...cluster.app, perSecond: 20, sql: READ_ROW });
+    const floor = cluster.watchFirstDirectWrite({ excluding: old.name });
+    const killedAtMs = monotonicMs();
+    await cluster.kill(old.name);
+    const { atMs: promotedAtMs } = await floor.done;
+    const attempts = await reads.stop();
+    expect(
+      attempts.flatMap(({ error }) => error ?? []),
+      pointsman.explain(),
+    ).toEqual([]);
+    const slowestMs = Math.max(...attempts.map(({ startedAtMs, endedAtMs }) => endedAtMs - startedAtMs));
+    told('reads without a primary', { slowest: slowestMs, promotion: promotedAtMs - killedAtMs });
+    const early = attempts.filter(({ startedAtMs }) => startedAtMs < (killedAtMs + promotedAtMs) / 2);
+    expect(
+      early.filter(({ endedAtMs }) => endedAtMs > promotedAtMs),
+      'no read waits for the promotion',
+    ).toEqual([]);
+    expect(live.filter(({ endedAtMs }) => endedAtMs !== undefined)).toEqual([]);
+    await Promise.all(live.map((session) => session.close()));
   });
 });

@@ -1,4 +1,4 @@
-// Scenarios 10, 11 and 12: the store of the leader lock does not answer.
+// Scenarios 10, 11 and 12: the store of the leader lock does not answer. Behind them: no management API answers.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
@@ -14,7 +14,7 @@ const EVIDENCE_SECONDS = 5;
 /** Takes longer than any cluster here needs to demote its leader. */
 const ATTEMPTS_WITHOUT_STORE = 200;
 
-describeOnEveryCluster('an outage of the store', (on) => {
+describeOnEveryCluster('an outage of the store, and of every management API', (on) => {
   const lab = on.clusterWithPointsman({ pointsman: { hold: { client_timeout: '2s' } } });
 
   it('scenario 10: the leader demotes itself: writes get 57P03, and reads go on, also from that member', async () => {
@@ -43,6 +43,25 @@ describeOnEveryCluster('an outage of the store', (on) => {
     await back.close();
     const { text } = await pointsman.admin('/incidents/latest');
     expect(JSON.parse(text), text).toMatchObject({ planned: expect.stringMatching(/^(unplanned|unknown)$/) });
+  });
+
+  it('G2, G4: stale evidence admits no new session, live ones stay for the grace; thawed, writes go on', async () => {
+    const { cluster, pointsman } = lab;
+    const port = await pointsman.port('write');
+    const live = await HeldSession.open(port, cluster.app);
+    for (const { name } of cluster.members()) await cluster.freezeManager(name);
+    const isHeld = async () => (await pointsman.metric('pointsman_pool_route{pool="write",route="hold"}')) === 1;
+    await pointsman.waitFor('no route for writes', isHeld);
+    await expect(HeldSession.open(port, cluster.app)).rejects.toMatchObject({ code: '57P03' });
+    const { rows } = await live.client.query('select pg_is_in_recovery() as follows');
+    expect(rows).toEqual([{ follows: false }]);
+
+    for (const { name } of cluster.members()) await cluster.thawManager(name);
+    await cluster.waitUntilHealthy();
+    await waitForMembers(lab, 'write', [await cluster.leader()]);
+    const again = await HeldSession.open(port, cluster.app);
+    expect(again.server).toBe(serverName(await cluster.leader()));
+    await Promise.all([live.close(), again.close()]);
   });
 });
 
