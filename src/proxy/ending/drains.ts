@@ -29,7 +29,7 @@ export interface Drain {
    */
   readonly isPrompt?: boolean;
   /** Its sessions that may move are parked, in an order of their own. Absent: they are as all others. */
-  readonly parking?: Pick<ParkingInputs, 'park' | 'onStays'> & {
+  readonly parking?: Pick<ParkingInputs, 'park' | 'onStays' | 'waitsForAll'> & {
     /** How long sessions with transactions are waited for. Milliseconds. */
     readonly waitMs: number;
   };
@@ -48,8 +48,6 @@ const nothing = (): void => {};
 
 /** A prompt drain ends its idle sessions in this part of its limit. */
 const PROMPT_PART = 1 / 4;
-/** Busy sessions wait for idle ones in this part of the time for transactions. They need the rest themselves. */
-const IDLE_PART = 1 / 2;
 
 export interface DrainsInputs {
   readonly clock: Clock;
@@ -143,13 +141,15 @@ export class Drains {
     const cancels = others.map((session) => whenIdle.run(session, () => drain.end(session)));
     const { parking } = drain;
     if (parking !== undefined && movable.length > 0) {
-      const { park, onStays, waitMs } = parking;
+      const { park, onStays, waitsForAll, waitMs } = parking;
       const batch = new Parking({
         clock: this.#clock,
         sessions: movable,
         park,
         onStays: (session) => cancels.push(whenIdle.run(session, () => onStays(session))),
-        busyAfterMs: Math.min(limitMs ?? Infinity, waitMs) * IDLE_PART,
+        waitsForAll,
+        others,
+        limitMs: Math.min(limitMs ?? Infinity, waitMs),
       });
       cancels.push(() => batch.stop());
       batch.start();

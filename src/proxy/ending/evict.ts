@@ -72,6 +72,8 @@ function parkingOf(
   if (!stops || moves === undefined) return {};
   return {
     parking: {
+      // A scheduled switchover, and a primary that somebody else demotes, wait for nobody.
+      waitsForAll: isOperation(cause) && keepsPinned !== true,
       waitMs: moves.waitMs,
       onStays: (session) => {
         const { reason, detail } = leaving(session, action, clock);

@@ -1,7 +1,8 @@
 // The order in which the sessions of a server that hands over are parked: those that have been idle longest first, and
-// the busy ones last, because only their clients notice how long they are parked. The server has other work, so it is
-// asked for some sessions at a time.
-import type { Clock } from '../../model/instant.ts';
+// the busy ones last, because only their clients notice how long they are parked. A busy one goes on with its short
+// transactions while a long one is open elsewhere: the server waits for that anyway, up to the limit. The server has
+// other work, so it is asked for some sessions at a time.
+import type { Clock, Instant } from '../../model/instant.ts';
 import type { RegisteredSession } from '../session-registry.ts';
 
 /** `busy`: it had no pause after all. `stays`: it cannot move. `gone`: it is parked, or has ended. */
@@ -13,8 +14,12 @@ export interface ParkingInputs {
   /** Called for an idle session. It calls `onAnswer` once. */
   readonly park: (session: ParkingSession, onAnswer: (answer: ParkAnswer) => void) => void;
   readonly onStays: (session: ParkingSession) => void;
-  /** Busy sessions wait no longer than this for the idle ones. Milliseconds. */
-  readonly busyAfterMs: number;
+  /** The server stops when all of its sessions have left it, rather than at a time of its own. */
+  readonly waitsForAll: boolean;
+  /** Sessions of the same server that do not move. */
+  readonly others: readonly Pick<RegisteredSession, 'state'>[];
+  /** Transactions are waited for as long as this. Milliseconds. */
+  readonly limitMs: number;
 }
 
 /** A session that may move. */
@@ -28,45 +33,72 @@ const CONCURRENT = 16;
 const BUSY_MS = 1_000;
 /** Busy sessions wait no longer than this for the last answers of idle ones. Milliseconds. */
 const LAST_ANSWERS_MS = 250;
-/** A transaction that lasts longer may be followed by another one, so the first pause is used. Milliseconds. */
+/** A longer transaction is waited for, and the pause after it is used: another one may follow. Milliseconds. */
 const LONG_MS = 1_000;
+/** Idle sessions have this part of the limit to themselves. */
+const IDLE_PART = 1 / 2;
+/** Before the limit, for the short transactions of busy sessions and their questions. Milliseconds. */
+const LAST_TURN_MS = 2_000;
+/** How often long transactions are looked for while the busy sessions wait for them. Milliseconds. */
+const LOOK_MS = 100;
+
+const nothing = (): void => {};
+
+interface Busy {
+  /** Of its last pause. */
+  idleAt: Instant;
+  readonly stopListening: () => void;
+}
 
 export class Parking {
   readonly #inputs: ParkingInputs;
   /** The next one is the last. */
   readonly #idle: ParkingSession[];
-  /** With the function that stops the wait for their pauses. */
-  readonly #busy = new Map<ParkingSession, () => void>();
+  readonly #busy = new Map<ParkingSession, Busy>();
+  readonly #others: Pick<RegisteredSession, 'state'>[];
   /** Busy ones that have a pause, and whose turn it is. */
   readonly #paused = new Set<ParkingSession>();
   #asking = 0;
   #isTurnOfBusy = false;
-  #turnOfBusyAt = Infinity;
+  /** When the idle sessions have had their time. */
+  #idleUntil = Infinity;
   #isPumping = false;
   #isStopped = false;
-  #cancelTurn = (): void => {};
+  #cancelIdle = nothing;
+  #cancelLook = nothing;
+  #cancelLast = nothing;
 
   constructor(inputs: ParkingInputs) {
     this.#inputs = inputs;
-    const { clock, sessions } = inputs;
+    const { clock, sessions, others } = inputs;
+    this.#others = [...others];
     const now = clock.now();
     const order = sessions
       .map((session) => ({ session, idleMs: session.isIdle() ? now - session.movable.quietSince() : 0 }))
       .toSorted((one, other) => one.idleMs - other.idleMs);
     this.#idle = order.filter(({ idleMs }) => idleMs >= BUSY_MS).map(({ session }) => session);
-    for (const { session, idleMs } of order.toReversed()) if (idleMs < BUSY_MS) this.#await(session);
+    for (const { session, idleMs } of order.toReversed()) if (idleMs < BUSY_MS) this.#await(session, session.isIdle());
   }
 
   start(): void {
-    this.#turnOfBusyIn(this.#inputs.busyAfterMs);
+    const { clock, limitMs } = this.#inputs;
+    this.#idleEndsIn(limitMs * IDLE_PART);
+    const lastMs = Math.max(limitMs * IDLE_PART, limitMs - LAST_TURN_MS);
+    this.#cancelLast = clock.schedule(lastMs, () => this.#beginTurnOfBusy());
     this.#pump();
   }
 
   stop(): void {
     this.#isStopped = true;
-    this.#cancelTurn();
-    for (const stopListening of this.#busy.values()) stopListening();
+    this.#cancelTimers();
+    for (const { stopListening } of this.#busy.values()) stopListening();
     this.#busy.clear();
+  }
+
+  #cancelTimers(): void {
+    this.#cancelIdle();
+    this.#cancelLook();
+    this.#cancelLast();
   }
 
   #pump(): void {
@@ -85,8 +117,11 @@ export class Parking {
   #answered(session: ParkingSession, answer: ParkAnswer): void {
     this.#asking -= 1;
     if (this.#isStopped) return;
-    if (answer === 'busy') this.#await(session);
-    if (answer === 'stays') this.#inputs.onStays(session);
+    if (answer === 'busy') this.#await(session, true);
+    if (answer === 'stays') {
+      this.#others.push(session);
+      this.#inputs.onStays(session);
+    }
     this.#pump();
   }
 
@@ -96,36 +131,53 @@ export class Parking {
       const session = this.#nextPaused() ?? this.#idle.pop();
       if (session === undefined && !this.#leavesTurnToBusy()) return undefined;
       if (session?.isIdle() === true) return session;
-      if (session !== undefined) this.#await(session);
+      if (session !== undefined) this.#await(session, true);
     }
   }
 
   /** To be called when no idle session is left to be asked. True: the turn of the busy ones has just begun. */
   #leavesTurnToBusy(): boolean {
     if (this.#isTurnOfBusy) return false;
-    if (this.#asking === 0) this.#beginTurnOfBusy();
-    else this.#turnOfBusyIn(LAST_ANSWERS_MS);
-    return this.#isTurnOfBusy;
+    if (this.#asking > 0) this.#idleEndsIn(LAST_ANSWERS_MS);
+    else this.#idleUntil = -Infinity;
+    return this.#isDue() && this.#setTurnOfBusy();
   }
 
   /** Or earlier, if that was said before. */
-  #turnOfBusyIn(ms: number): void {
+  #idleEndsIn(ms: number): void {
     const { clock } = this.#inputs;
     const at = clock.now() + ms;
-    if (at >= this.#turnOfBusyAt) return;
-    this.#turnOfBusyAt = at;
-    this.#cancelTurn();
-    this.#cancelTurn = clock.schedule(ms, () => {
-      this.#beginTurnOfBusy();
-      this.#pump();
-    });
+    if (at >= this.#idleUntil) return;
+    this.#idleUntil = at;
+    this.#cancelIdle();
+    this.#cancelIdle = clock.schedule(ms, () => this.#look());
+  }
+
+  #look(): void {
+    if (this.#isTurnOfBusy || this.#isStopped) return;
+    if (this.#isDue()) this.#beginTurnOfBusy();
+  }
+
+  /** A session that is parked now would wait for nothing but short transactions. Else it is looked for again soon. */
+  #isDue(): boolean {
+    const { clock, waitsForAll } = this.#inputs;
+    const now = clock.now();
+    if (now < this.#idleUntil) return false;
+    if (!waitsForAll) return true;
+    const isLong = ([session, { idleAt }]: readonly [ParkingSession, Busy]): boolean =>
+      session.state === 'relaying' && !session.isIdle() && now - idleAt >= LONG_MS;
+    const isLeft = ({ state }: Pick<RegisteredSession, 'state'>): boolean => state !== 'closing' && state !== 'closed';
+    const isDue = !this.#others.some(isLeft) && ![...this.#busy].some(isLong);
+    this.#cancelLook();
+    if (!isDue) this.#cancelLook = clock.schedule(LOOK_MS, () => this.#look());
+    return isDue;
   }
 
   #nextPaused(): ParkingSession | undefined {
     for (const session of this.#paused) {
       this.#paused.delete(session);
       if (!session.isIdle()) continue;
-      this.#busy.get(session)?.();
+      this.#busy.get(session)?.stopListening();
       this.#busy.delete(session);
       return session;
     }
@@ -133,25 +185,34 @@ export class Parking {
   }
 
   #beginTurnOfBusy(): void {
-    this.#isTurnOfBusy = true;
-    this.#cancelTurn();
-    for (const session of this.#busy.keys()) if (session.isIdle()) this.#paused.add(session);
+    if (this.#setTurnOfBusy()) this.#pump();
   }
 
-  /** Waits for its pauses. */
-  #await(session: ParkingSession): void {
+  /** True: it has just begun. */
+  #setTurnOfBusy(): boolean {
+    if (this.#isTurnOfBusy) return false;
+    this.#isTurnOfBusy = true;
+    this.#cancelTimers();
+    for (const session of this.#busy.keys()) if (session.isIdle()) this.#paused.add(session);
+    return true;
+  }
+
+  /** Waits for its pauses. `wasIdle`: a moment ago. */
+  #await(session: ParkingSession, wasIdle: boolean): void {
     if (session.state !== 'relaying') return;
     const { clock } = this.#inputs;
-    const startedAt = session.isIdle() ? undefined : clock.now();
+    const now = clock.now();
+    const startedAt = session.isIdle() ? Infinity : now;
     let isFirst = true;
-    let isLong = false;
     const stopListening = session.onIdle(() => {
-      isLong ||= isFirst && startedAt !== undefined && clock.now() - startedAt >= LONG_MS;
+      busy.idleAt = clock.now();
+      const isLong = isFirst && busy.idleAt - startedAt >= LONG_MS;
       isFirst = false;
       if (!this.#isTurnOfBusy && !isLong) return;
       this.#paused.add(session);
       this.#pump();
     });
-    this.#busy.set(session, stopListening);
+    const busy: Busy = { idleAt: wasIdle ? now : -Infinity, stopListening };
+    this.#busy.set(session, busy);
   }
 }

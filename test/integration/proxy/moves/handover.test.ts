@@ -92,6 +92,7 @@ describeUnless(missingForSandbox, 'a handover at a real PostgreSQL', () => {
     const busy = await connect();
     await busy.query('begin');
     await busy.query('insert into told values (1)');
+    clock.leap(PAUSE_MS);
     lab.decide({ write: leaving() });
     await parked(1);
     await busy.query('commit');
@@ -132,11 +133,25 @@ describeUnless(missingForSandbox, 'a handover at a real PostgreSQL', () => {
     expect(lab.reasons()).toEqual([]);
   });
 
+  test('a busy session goes on while another one has a long transaction open', async () => {
+    const [busy, long] = [await connect(), await connect()];
+    await long.query('begin');
+    lab.decide({ write: leaving() });
+    for (let count = 0; count < 20; count += 1) await busy.query('insert into told values ($1)', [count]);
+    expect(lab.events.some(({ kind }) => kind === 'session_parked')).toBe(false);
+    await long.query('commit');
+    await parked(2);
+    lab.decide({ write: open() });
+    expect((await busy.query('select count(*)::int as n from told')).rows).toEqual([{ n: 20 }]);
+    expect(lab.reasons()).toEqual([]);
+  });
+
   test('G24: a session that cannot move ends, and one in a transaction is cut when the time is over', async () => {
     const listener = await connect();
     await listener.query('listen news');
     const busy = await connect();
     await busy.query('begin');
+    clock.leap(PAUSE_MS);
     lab.decide({ write: leaving() });
     await until('the end of the listener', () => lab.reasons().length === 1, PATIENCE_MS);
     clock.leap(LIMIT_MS);

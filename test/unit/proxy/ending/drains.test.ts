@@ -128,6 +128,7 @@ test('sessions that may move are parked instead, and those that stay end at the 
     aDrain({
       sessions: () => [gone, stays, idle],
       parking: {
+        waitsForAll: true,
         waitMs: 1_000,
         park: (session, onAnswer) => onAnswer(session === gone ? 'gone' : 'stays'),
         onStays: (session) => session.end('shutdown'),

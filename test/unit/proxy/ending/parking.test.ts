@@ -7,7 +7,8 @@ import { aRegisteredSession } from '../../../support/values/sessions.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 const NOW = 100_000;
-const BUSY_AFTER_MS = 5_000;
+const LIMIT_MS = 10_000;
+const BUSY_AFTER_MS = LIMIT_MS / 2;
 
 interface Fake {
   readonly session: ParkingSession;
@@ -67,11 +68,13 @@ function aSession(id: number, idleForMs: number | 'busy'): Fake {
   return fake;
 }
 
-function park(fakes: readonly Fake[]): void {
+function park(fakes: readonly Fake[], others: readonly Pick<ParkingSession, 'state'>[] = [], waitsForAll = true): void {
   parking = new Parking({
     clock,
     sessions: fakes.map(({ session }) => session),
-    busyAfterMs: BUSY_AFTER_MS,
+    waitsForAll,
+    others,
+    limitMs: LIMIT_MS,
     park(session, onAnswer) {
       asked.push(session.id);
       if (answerAtOnce === undefined) answers.set(session.id, onAnswer);
@@ -162,7 +165,61 @@ test('the end of a long transaction is used before the turn of the busy ones', a
   expect(asked.slice(16)).toEqual([100, 17]);
 });
 
-test('a session that stays is reported, and one that was busy after all is asked at its next pause', () => {
+test('busy sessions go on while a long transaction is open, and are asked when it is over', async () => {
+  const [long, short] = [aSession(1, 'busy'), aSession(2, 'busy')];
+  park([long, short, aSession(3, 10), aSession(4, 60_000)]);
+  for (let ms = 0; ms < 3_000; ms += 100) {
+    short.becomeIdle();
+    short.isIdle = false;
+    await clock.advance(100);
+  }
+  expect(asked).toEqual([4]);
+  long.becomeIdle();
+  short.becomeIdle();
+  await clock.advance(100);
+  expect(asked).toEqual([4, 1, 3, 2]);
+});
+
+test('a transaction that becomes long later is waited for as well', async () => {
+  const [first, second] = [aSession(1, 'busy'), aSession(2, 'busy')];
+  park([first, second]);
+  second.becomeIdle();
+  second.isIdle = false;
+  await clock.advance(1_500);
+  first.becomeIdle();
+  await clock.advance(500);
+  expect(asked).toEqual([1]);
+  second.becomeIdle();
+  await clock.advance(100);
+  expect(asked).toEqual([1, 2]);
+});
+
+test('busy sessions are asked two seconds before the limit, whatever is open then', async () => {
+  const short = aSession(2, 'busy');
+  park([aSession(1, 'busy'), short, aSession(3, 10)]);
+  short.becomeIdle();
+  await clock.advance(LIMIT_MS - 2_001);
+  expect(asked).toEqual([]);
+  await clock.advance(1);
+  expect(asked).toEqual([3, 2]);
+});
+
+test('busy sessions go on while one that does not move is there', async () => {
+  const other: { state: ParkingSession['state'] } = { state: 'relaying' };
+  park([aSession(1, 10)], [other]);
+  await clock.advance(1_000);
+  expect(asked).toEqual([]);
+  other.state = 'closing';
+  await clock.advance(100);
+  expect(asked).toEqual([1]);
+});
+
+test('a server that waits for nobody has its busy sessions asked at once', () => {
+  park([aSession(1, 'busy'), aSession(2, 10)], [], false);
+  expect(asked).toEqual([2]);
+});
+
+test('a session that stays is reported, and one that was busy after all is asked at a pause', async () => {
   answerAtOnce = undefined;
   const [first, second] = [aSession(1, 60_000), aSession(2, 50_000)];
   park([first, second]);
@@ -171,6 +228,8 @@ test('a session that stays is reported, and one that was busy after all is asked
   answer(2, 'busy');
   expect([asked, stayed]).toEqual([[1, 2], [1]]);
   second.becomeIdle();
+  // The one that stays has not ended.
+  await clock.advance(LIMIT_MS);
   expect(asked).toEqual([1, 2, 2]);
 });
 
