@@ -9,23 +9,34 @@ export const REOPEN_MS = 60_000;
 /** The incident after this is another document, so that no document grows without end. Milliseconds. */
 export const ROLL_OVER_MS = 3_600_000;
 
-export type Step = 'open' | 'reopen' | 'settle' | 'end' | 'roll_over';
+/** `close`: the incident is over with the trouble that it was about, and another trouble begins. */
+export type Step = 'open' | 'reopen' | 'settle' | 'end' | 'roll_over' | 'close';
+
+/** `side`: an effect of trouble that is there, or trouble of its own without a plan to compare. */
+export type Plan = 'planned' | 'unplanned' | 'side';
 
 export class Course {
   #phase: 'none' | 'open' | 'settled' = 'none';
   #openedAt: Instant = -Infinity;
+  /** It began with an operation, and nothing else came since. */
+  #isPlanned = false;
   /** The last trouble; while it is settled, when it settled. */
   #since: Instant = -Infinity;
 
-  /** Trouble begins. Carried out one after the other. */
-  trouble(at: Instant): readonly Step[] {
+  /**
+   * Trouble begins. Carried out one after the other. `wasGoingOn`: other trouble was there already. An operation is an
+   * incident of its own: a crash soon after it is another one.
+   */
+  trouble(at: Instant, plan: Plan = 'unplanned', wasGoingOn = false): readonly Step[] {
     const first = this.#phase === 'none' ? [] : this.tick(at, true, false);
     this.#since = Math.max(this.#since, at);
+    if (this.#phase !== 'none' && plan !== 'side') {
+      if (!wasGoingOn && (this.#isPlanned || plan === 'planned')) return [...first, 'close', ...this.#open(at, plan)];
+      this.#isPlanned &&= plan === 'planned';
+    }
     switch (this.#phase) {
       case 'none':
-        this.#phase = 'open';
-        this.#openedAt = at;
-        return [...first, 'open'];
+        return [...first, ...this.#open(at, plan)];
       case 'settled':
         this.#phase = 'open';
         return [...first, 'reopen'];
@@ -34,6 +45,13 @@ export class Course {
         this.#openedAt = at;
         return [...first, 'roll_over'];
     }
+  }
+
+  #open(at: Instant, plan: Plan): readonly Step[] {
+    this.#phase = 'open';
+    this.#openedAt = at;
+    this.#isPlanned = plan === 'planned';
+    return ['open'];
   }
 
   /** Trouble was still there at that time. */

@@ -1,5 +1,6 @@
 // Takes every event with its number and keeps the incidents. Owns their state and one timer while an incident may
 // change; what it needs of the rest of the program comes in as functions. Never throws into its caller.
+import { isPlanned } from '../core/routing-table.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { EventIds } from '../reports/event-ids.ts';
@@ -8,7 +9,7 @@ import type { ReportedEvent } from '../reports/events.ts';
 import { Archive } from './archive.ts';
 import type { ArchiveOptions } from './archive.ts';
 import { Course } from './course.ts';
-import type { Step } from './course.ts';
+import type { Plan, Step } from './course.ts';
 import type { Words } from './document.ts';
 import type { IncidentChange, IncidentEntry, Incidents, ShowOptions } from './incidents.ts';
 import { OpenIncident } from './open-incident.ts';
@@ -101,7 +102,7 @@ class Recorder implements IncidentRecorder {
     const wasGoingOn = this.#current !== undefined && this.#trouble.isGoingOn();
     const kinds = this.#trouble.take(event, at);
     if (wasGoingOn) this.#course.goesOn(at);
-    if (kinds.length > 0) this.#begin(kinds, at, number - 1);
+    if (kinds.length > 0) this.#begin(kinds, at, number - 1, planOf(event, kinds), wasGoingOn);
     const recording = this.#current?.recording ?? this.#idle;
     const isRecorded = recording.take(event, number, at);
     if (this.#current === undefined) {
@@ -162,8 +163,14 @@ class Recorder implements IncidentRecorder {
     return this.#current?.id === id ? this.#documentOf(this.#current) : this.#archive.get(id);
   }
 
-  #begin(kinds: readonly IncidentKind[], at: Instant, after: number): void {
-    for (const step of this.#course.trouble(at)) this.#carryOut(step, at, after);
+  #begin(
+    kinds: readonly IncidentKind[],
+    at: Instant,
+    after: number,
+    plan: Plan = 'unplanned',
+    wasGoingOn = false,
+  ): void {
+    for (const step of this.#course.trouble(at, plan, wasGoingOn)) this.#carryOut(step, at, after);
     for (const kind of kinds) this.#current?.add(kind);
     this.#schedule();
   }
@@ -179,6 +186,12 @@ class Recorder implements IncidentRecorder {
         this.#current?.settle(at);
         this.#show('after');
         return this.#save('settled');
+      case 'close':
+        this.#current?.settle(at);
+        // The newest decision is about the other trouble already.
+        this.#show('after', this.#pictures[0]);
+        this.#save('settled');
+        return this.#end();
       case 'end':
         return this.#end();
       case 'roll_over':
@@ -224,8 +237,7 @@ class Recorder implements IncidentRecorder {
     this.#tell(last, 'settled');
   }
 
-  #show(when: 'during' | 'after'): void {
-    const [, now] = this.#pictures;
+  #show(when: 'during' | 'after', now = this.#pictures[1]): void {
     const { ids, counts, clock } = this.#options;
     if (now !== undefined) this.#current?.show(when, { ...now, at: clock.now(), counts: counts() }, ids.last());
   }
@@ -295,3 +307,11 @@ class Recorder implements IncidentRecorder {
     return new Date(this.#epoch + at).toISOString();
   }
 }
+
+/** Of trouble that begins with this event: an operation wants it, or something failed. */
+function planOf(event: ReportedEvent, kinds: readonly IncidentKind[]): Plan {
+  if (!kinds.some((kind) => ABOUT_PRIMARY.has(kind))) return 'side';
+  return event.kind === 'route_changed' && isPlanned(event.to) ? 'planned' : 'unplanned';
+}
+
+const ABOUT_PRIMARY: ReadonlySet<IncidentKind> = new Set(['primary_lost', 'two_primaries', 'all_members_silent']);

@@ -2,12 +2,13 @@
 // is read again, and by the tests that write deploy/incident.schema.json and deploy/incidents.md.
 import { z } from 'zod';
 import { count, eventId, eventIds, list, member, pool, seconds, text, time } from './schema-parts.ts';
-import { loginsRefused, sessionsCut } from './schema-of-sessions.ts';
+import { holds, loginsRefused, membersRefused, refusals, sessionsCut, sessionsMoved } from './schema-of-sessions.ts';
 
 export const SCHEMA_VERSION = 1;
 
 export const INCIDENT_KINDS = [
   'primary_lost',
+  'no_primary_usable',
   'primary_changed',
   'two_primaries',
   'read_pool_empty',
@@ -166,50 +167,6 @@ const timelines = z
   })
   .describe('The timeline of the primary before and after. Both come from the snapshots.');
 
-const byReason = list(z.strictObject({ reason: z.string(), count }));
-
-const sessionsMoved = z
-  .strictObject({
-    finding: z.literal('sessions_moved'),
-    pool,
-    moved: count.describe('They go on at another server.'),
-    stayed: byReason.describe(
-      'They were to move and could not. They are among the sessions that were cut, if they were.',
-    ),
-    failed: byReason.describe('Their move failed: close reasons. They are among the sessions that were cut.'),
-    longest_gap_seconds: seconds.describe('Without a server, of a session that moved.'),
-    event_ids: eventIds,
-    text,
-  })
-  .describe('Sessions that moved to another server, or were to move.');
-
-const holds = z
-  .strictObject({
-    finding: z.literal('holds'),
-    pool,
-    count: count.describe('Clients that waited, and whose wait ended.'),
-    released: count.describe('They got a session.'),
-    refused: count.describe('They got an error: the time limit, or a definite no.'),
-    gave_up: count,
-    p50_seconds: seconds,
-    p90_seconds: seconds,
-    p99_seconds: seconds,
-    longest_seconds: seconds,
-    event_ids: eventIds,
-    text,
-  })
-  .describe('Clients that waited for a route. Percentiles are exact to 2 %; the longest is exact.');
-
-const refusals = z
-  .strictObject({
-    finding: z.literal('clients_refused'),
-    total: count,
-    groups: list(z.strictObject({ pool, reason: z.string(), count, event_ids: eventIds })),
-    event_ids: eventIds,
-    text,
-  })
-  .describe('Clients that never reached a member.');
-
 export const PLANS = ['planned', 'unplanned', 'unknown'] as const;
 export type Plan = (typeof PLANS)[number];
 
@@ -239,6 +196,7 @@ export const finding = z.discriminatedUnion('finding', [
   sessionsCut,
   loginsRefused,
   holds,
+  membersRefused,
   refusals,
   plan,
 ]);

@@ -17,7 +17,7 @@ const PLAN_WORDS: Readonly<Record<IncidentDocument['planned'], string>> = {
 
 const STATE_WORDS: Readonly<Record<IncidentDocument['state'], string>> = {
   open: 'open',
-  settled: 'settled: no further trouble, though a member may still be down',
+  settled: 'settled (a member may still be down)',
 };
 
 export function incidentText(document: IncidentDocument): string {

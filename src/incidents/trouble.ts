@@ -54,7 +54,7 @@ export class TroubleWatch {
   tick(now: Instant): readonly IncidentKind[] {
     if (this.#missedSince === undefined || now < this.#missedSince + START_MS) return [];
     this.#missedSince = undefined;
-    return ['primary_lost'];
+    return ['no_primary_usable'];
   }
 
   /** When tick() has something to say. */

@@ -5,6 +5,7 @@ import { clientsRefused, holds, loginsRefused, sessionsCut } from './clients.ts'
 import type { Evidence } from './evidence.ts';
 import { aboutInterruption } from './interruption-findings.ts';
 import { interruptionsOf } from './interruptions.ts';
+import { refusedMembers } from './refused-members.ts';
 import { sessionsMoved } from './moves.ts';
 import { planFindings } from './plan.ts';
 import { timelines } from './timelines.ts';
@@ -19,6 +20,7 @@ export function findingsOf(evidence: Evidence): readonly Finding[] {
     ...sessionsCut(evidence),
     ...loginsRefused(evidence),
     ...holds(evidence),
+    ...refusedMembers(evidence),
     ...clientsRefused(evidence),
   ];
 }

@@ -77,7 +77,7 @@ function noService(one: Interruption, evidence: Evidence): readonly Finding[] {
   const from = sign?.time ?? one.from;
   const to = served?.time ?? null;
   const seconds = to === null ? null : secondsBetween(from, to);
-  const until = to === null ? 'No client has been served since.' : `The first client was served at ${clockText(to)}`;
+  const until = to === null ? 'No new client has connected since.' : `The first client was served at ${clockText(to)}`;
   const lasted = seconds === null ? '' : `, ${secondsText(seconds)} later.`;
   return [
     {
@@ -126,7 +126,10 @@ function oldPrimary(one: Interruption, evidence: Evidence): readonly Finding[] {
   const { number, before: member } = one;
   if (member === undefined) return [];
   const { negative, positive } = firstNegative(one, evidence);
-  const lastPositive = positive === undefined ? null : lastTime(positive);
+  // It went on answering: clients were held for another reason than its answers.
+  const yesUntil = positive === undefined ? null : lastTime(positive);
+  const keptAnswering = yesUntil !== null && one.to !== undefined && yesUntil >= one.to;
+  const lastPositive = keptAnswering ? one.to : yesUntil;
   const outcome = negative === undefined ? null : (text(negative, 'outcome') ?? null);
   const yes = lastPositive === null ? 'is not recorded' : `was at ${clockText(lastPositive)}`;
   const no = negative === undefined ? 'is not recorded' : `at ${clockText(negative.time)}: ${outcome}`;
@@ -139,7 +142,9 @@ function oldPrimary(one: Interruption, evidence: Evidence): readonly Finding[] {
       first_negative: negative?.time ?? null,
       outcome,
       event_ids: idsOf([positive, negative]),
-      text: `The last positive answer of ${member} ${yes}, its first negative one ${no}.`,
+      text: keptAnswering
+        ? `${member} answered yes all the time.`
+        : `The last positive answer of ${member} ${yes}, its first negative one ${no}.`,
     },
   ];
 }

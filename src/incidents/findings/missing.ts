@@ -1,6 +1,6 @@
 // The things that a document does not show, and why.
 import type { Instant } from '../../model/instant.ts';
-import type { Finding, IncidentEvent, Missing } from '../schema.ts';
+import type { Finding, FindingOf, IncidentEvent, Missing } from '../schema.ts';
 import { countOf, poolsOf, secondsText, text } from './evidence.ts';
 import type { Evidence } from './evidence.ts';
 
@@ -39,7 +39,9 @@ function beginning(isFromStart: boolean, runningMs: number): readonly Missing[] 
 
 /** A proxy sees connections and reports, no causes and no transactions. */
 function unseen(findings: readonly Finding[]): readonly Missing[] {
-  const isFailure = findings.some((one) => one.finding === 'plan' && one.planned !== 'planned');
+  const isFailure =
+    findings.some((one) => one.finding === 'plan' && one.planned !== 'planned') &&
+    findings.some((one) => one.finding === 'old_primary');
   const isCut = findings.some((one) => one.finding === 'sessions_cut');
   return [...(isFailure ? [CAUSE] : []), ...(isCut ? [TRANSACTIONS] : [])];
 }
@@ -96,9 +98,16 @@ function gaps(findings: readonly Finding[], pools: number): readonly Missing[] {
   if (pools === 0) return [{ what: 'evidence_gap', why: 'There is no snapshot from before the incident.' }];
   return findings.flatMap((one) => {
     if (one.finding !== 'old_primary' || (one.last_positive !== null && one.first_negative !== null)) return [];
+    if (one.last_positive !== null && keptAnswering(one, findings)) return [];
     const which = one.last_positive === null ? 'last positive' : 'first negative';
     const where = `in interruption ${one.interruption} is not among the events`;
     const why = `The ${which} answer of ${one.member} ${where}.`;
     return [{ what: 'evidence_gap', why } as const];
   });
+}
+
+/** Until the end of its interruption: there is no negative answer to look for. */
+function keptAnswering(one: FindingOf<'old_primary'>, findings: readonly Finding[]): boolean {
+  const route = findings.find((other) => other.finding === 'no_route' && other.interruption === one.interruption);
+  return route?.finding === 'no_route' && route.to === one.last_positive;
 }

@@ -4,9 +4,10 @@ import { plural, secondsText } from './evidence.ts';
 
 const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
   primary_lost: 'primary lost',
+  no_primary_usable: 'no usable primary since the start',
   primary_changed: 'primary changed',
   two_primaries: 'two members claimed to be the primary',
-  read_pool_empty: 'a read pool had no member of its own',
+  read_pool_empty: 'the read pool fell back to the primary',
   sessions_evicted: 'many sessions evicted',
   all_members_silent: 'all members silent',
 };
@@ -14,7 +15,7 @@ const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
 const PLAN_WORDS: Readonly<Record<Plan, string>> = {
   planned: 'planned',
   unplanned: 'not planned',
-  unknown: 'planned or not is unknown',
+  unknown: 'unclear whether planned',
 };
 
 const ABOUT_PRIMARY: readonly IncidentKind[] = ['primary_lost', 'primary_changed'];
@@ -32,7 +33,9 @@ export function summaryOf(kinds: readonly IncidentKind[], planned: Plan, finding
   const [timeline] = of('timelines');
   const what = kinds
     .filter((kind) => kind !== 'primary_changed' || !kinds.includes('primary_lost'))
-    .map((kind) => `${KIND_WORDS[kind]}${ABOUT_PRIMARY.includes(kind) ? change : ''}`);
+    .map((kind) => `${wordsOf(kind, planned, members.length)}${ABOUT_PRIMARY.includes(kind) ? change : ''}`);
+  const refused = of('members_refused').map(({ text }) => `n${text.slice(1, -1)}`);
+  const isUnclear = planned === 'unknown' && kinds.includes('no_primary_usable');
   const parts = [
     ...outage(writes),
     ...(timeline === undefined || timeline.before === timeline.after
@@ -43,9 +46,16 @@ export function summaryOf(kinds: readonly IncidentKind[], planned: Plan, finding
     ...of('logins_refused').map(({ text }) => text.replace(/\.$/, '')),
     ...waits(of('holds')),
     ...of('clients_refused').map(({ total }) => `${plural(total, 'client')} refused`),
-    PLAN_WORDS[planned],
+    ...refused,
+    ...(isUnclear ? [] : [PLAN_WORDS[planned]]),
   ];
   return `${what.join(', ')}: ${parts.join(', ')}`;
+}
+
+/** A change that an operation wanted is no loss. */
+function wordsOf(kind: IncidentKind, planned: Plan, members: number): string {
+  if (kind !== 'primary_lost' || planned !== 'planned') return KIND_WORDS[kind];
+  return members > 1 ? 'change of the primary' : 'pause of writes';
 }
 
 function outage(writes: readonly FindingOf<'no_route'>[]): readonly string[] {

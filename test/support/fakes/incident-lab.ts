@@ -1,6 +1,6 @@
 // A flight recorder with a clock of its own, and a cluster picture that stays as it is. Tests give it events.
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
-import type { Route } from '../../../src/core/routing-table.ts';
+import type { HoldCause, Route } from '../../../src/core/routing-table.ts';
 import type { IncidentChange } from '../../../src/incidents/incidents.ts';
 import { createIncidentRecorder } from '../../../src/incidents/recorder.ts';
 import type { RecorderOptions } from '../../../src/incidents/recorder.ts';
@@ -50,6 +50,11 @@ export function incidentLab(own: Partial<RecorderOptions> = {}) {
 /** From now on `pool` is open on these members; without any, its clients wait. */
 export function routeChange(pool: string, ...members: readonly string[]): ReportedEvent {
   return { kind: 'route_changed', pool, from: undefined, to: routeOn(members) };
+}
+
+/** From now on clients of `pool` wait for this reason. */
+export function holdChange(pool: string, cause: HoldCause): ReportedEvent {
+  return { kind: 'route_changed', pool, from: undefined, to: { kind: 'hold', cause } };
 }
 
 function routeOn(members: readonly string[]): Route {

@@ -190,8 +190,8 @@ describe('words', () => {
 
   test('the parameters with an order are those that the program orders', () => {
     const source = readFileSync('src/cluster/restart-order.ts', 'utf8');
-    const [, list = ''] = /LIMITED: readonly string\[\] = \[([^\]]*)\]/.exec(source) ?? [];
-    const limited = [...list.matchAll(/'(\w+)'/g)];
+    const [, list = ''] = /LIMITED\b[^=]*= new Map\(\[([^;]*)\]\)/.exec(source) ?? [];
+    const limited = [...list.matchAll(/\['(\w+)'/g)];
     const listed = [...page('references/parameters.md').matchAll(/^- `(\w+)`$/gm)].map(([, name]) => name);
     expect(limited.length).toBe(5);
     expect(listed).toEqual(limited.map(([, name]) => name));

@@ -1,6 +1,6 @@
 // When an incident opens, settles, opens again and rolls over.
 import { expect, test } from 'vitest';
-import { incidentLab, routeChange } from '../../support/fakes/incident-lab.ts';
+import { holdChange, incidentLab, routeChange } from '../../support/fakes/incident-lab.ts';
 
 const lost = routeChange('write');
 const onFirst = routeChange('write', 'pg-1');
@@ -85,4 +85,57 @@ test('without an incident there is no timer, and nothing in the list', async () 
   take({ kind: 'member_drained', member: 'pg-2' });
   await clock.advance(60_000);
   expect([recorder.list(), clock.pending(), recorder.currentId()]).toEqual([[], 0, undefined]);
+});
+
+test('an operation is an incident of its own: a crash soon after it is another one, with its own numbers', async () => {
+  const { clock, recorder, changes, take } = incidentLab();
+  take(onFirst);
+  take(holdChange('write', 'switchover'));
+  await clock.advance(3_000);
+  take(onSecond);
+  await clock.advance(6_000);
+  take(lost);
+  await clock.advance(500);
+  take(onSecond);
+  await clock.advance(90_000);
+  expect(changes.map(({ change, document }) => [change, document.id])).toEqual([
+    ['opened', '2026-11-22-1'],
+    ['settled', '2026-11-22-1'],
+    ['opened', '2026-11-22-2'],
+    ['settled', '2026-11-22-2'],
+  ]);
+  expect(recorder.list()).toMatchObject([{ noWriteRouteSeconds: 0.5 }, { noWriteRouteSeconds: 3 }]);
+});
+
+test('three operations one after the other are three incidents, and an effect of one is part of it', async () => {
+  const { clock, recorder, take } = incidentLab();
+  take(onFirst);
+  take(routeChange('read', 'pg-2'));
+  for (const next of [onSecond, onFirst, onSecond]) {
+    take(holdChange('write', 'switchover'));
+    await clock.advance(1_000);
+    take(next);
+    take(routeChange('read'));
+    await clock.advance(1_000);
+    take(routeChange('read', 'pg-2'));
+    await clock.advance(20_000);
+  }
+  expect(recorder.list()).toMatchObject(
+    [1, 1, 1].map((noWriteRouteSeconds) => ({
+      noWriteRouteSeconds,
+      kinds: ['primary_lost', 'primary_changed', 'read_pool_empty'],
+    })),
+  );
+});
+
+test('a failure in the middle of an operation belongs to it', async () => {
+  const { clock, recorder, take } = incidentLab();
+  take(onFirst);
+  take(holdChange('write', 'switchover'));
+  await clock.advance(1_000);
+  take(lost);
+  await clock.advance(9_000);
+  take(onSecond);
+  await clock.advance(90_000);
+  expect(recorder.list()).toMatchObject([{ noWriteRouteSeconds: 10 }]);
 });

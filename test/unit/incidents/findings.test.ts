@@ -156,7 +156,9 @@ test('the text tells what happened, for how long, which sessions were cut, and w
 
 test('two causes of one incident: the members stand beside the loss of the primary', async () => {
   const { summary } = await story(routeChange('read', 'pg-2'), ...death, routeChange('read'));
-  expect(summary).toMatch(/^primary lost \(pg-1 to pg-2\), a read pool had no member of its own: no write route for /);
+  expect(summary).toMatch(
+    /^primary lost \(pg-1 to pg-2\), the read pool fell back to the primary: no write route for /,
+  );
 });
 
 test('of a decision that changes several routes there is one snapshot', async () => {
@@ -304,7 +306,7 @@ test.each<[string, (number | ReportedEvent)[], string, string | null]>([
 
 test('Pointsman that starts during the trouble says that the beginning is missing', async () => {
   const document = await story(routeChange('write'), 15_000);
-  expect(document.kinds).toEqual(['primary_lost']);
+  expect(document.kinds).toEqual(['no_primary_usable']);
   expect(document.missing.map(({ what }) => what)).toContain('other_clients');
 });
 

@@ -68,7 +68,7 @@ test.each<[string, (ReportedEvent | number)[], string[]]>([
     ['primary_lost', 'primary_changed'],
   ],
   ['the first primary is no change', [routeChange('write'), 5_000, routeChange('write', 'pg-1')], []],
-  ['no primary ten seconds after the start', [routeChange('write'), 10_000, 10_000], ['primary_lost']],
+  ['no primary ten seconds after the start', [routeChange('write'), 10_000, 10_000], ['no_primary_usable']],
   ['two primaries', [routeChange('write', 'pg-1'), twoPrimaries, twoPrimaries], ['two_primaries']],
   ['a read pool is empty', [routeChange('read', 'pg-2'), routeChange('read')], ['read_pool_empty']],
   ['another pool helps out', [routeChange('read', 'pg-2'), borrowed, routeChange('read')], ['read_pool_empty']],
