@@ -44,6 +44,7 @@ const SLOW = named(
   'systemd',
   'moves/drivers-15',
   'moves/drivers-18',
+  'moves/system-postgres',
   'moves/working-drivers',
 );
 const SLOW_MEASURED = named('bench-short');

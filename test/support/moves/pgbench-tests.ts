@@ -1,0 +1,51 @@
+// pgbench in full load while its sessions move again and again from the server to the same server: each acknowledged
+// transaction is there, and none is there twice.
+import { expect } from 'vitest';
+import { describeOnSandbox } from '../clusters/describe-on-clusters.ts';
+import type { SandboxClusterOptions } from '../clusters/sandbox-cluster.ts';
+import { whyNoTool } from '../applications/client-tools.ts';
+import { listSessions, moveSession } from './move.ts';
+import { type MovingLab, movingLab } from './moving-lab.ts';
+import { PGBENCH_MODES, rowsOf, startPgbench, storedRows } from './pgbench.ts';
+import { rounds } from '../runner/ci.ts';
+import { itUnless } from '../runner/unless-missing.ts';
+
+const CLIENTS = 8;
+const ROUNDS = rounds(10, 25);
+
+export function describePgbench(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
+  describeOnSandbox(`pgbench through moves, PostgreSQL ${version}`, (on) =>
+    pgbenchTests(movingLab(on, { cluster: { postgres } })),
+  );
+}
+
+function pgbenchTests(lab: MovingLab): void {
+  for (const mode of PGBENCH_MODES) {
+    itUnless(whyNoTool('pgbench'), `acknowledged rows are stored once: ${mode}`, async () => {
+      const { directory } = lab;
+      const bench = startPgbench(await lab.target(lab.moving), { mode, clients: CLIENTS, directory, source: mode });
+      await lab.moving.waitFor('the clients', async () => (await pgbenchSessions()).length === CLIENTS);
+      const outcomes = new Map<string, number>();
+      const clients = (await pgbenchSessions()).map(async ({ id }) => {
+        for (let round = 0; round < ROUNDS; round += 1) {
+          const { result, reason } = await moveSession(lab.moving, id);
+          const outcome = reason === null ? result : `${result}: ${reason}`;
+          outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+        }
+      });
+      await Promise.all(clients);
+      const result = await bench.finish();
+      console.log(`pgbench, ${mode}:`, result, Object.fromEntries(outcomes));
+      expect(result.errors).toEqual([]);
+      expect(await storedRows(lab.cluster, mode)).toBe(rowsOf(mode, result));
+      expect(outcomes.get('moved') ?? 0).toBeGreaterThanOrEqual(CLIENTS);
+      expect([...outcomes.keys()].filter((outcome) => outcome.startsWith('failed'))).toEqual([]);
+    });
+  }
+
+  async function pgbenchSessions() {
+    return (await listSessions(lab.moving)).filter(
+      ({ application, state }) => application === 'pgbench' && state !== 'closing',
+    );
+  }
+}
