@@ -1,5 +1,5 @@
-// Sessions move on the PostgreSQL that the system has, which is 15 on Debian 12. The same tests run on the PostgreSQL of
-// the sandbox, each in a file of its own.
+// Sessions move on the PostgreSQL that the system has, which is 15 on Debian 12. The same tests run on that of the
+// sandbox, each in a file of its own.
 import { describeChanges } from '../../support/moves/change-tests.ts';
 import { describeConnections } from '../../support/moves/connection-tests.ts';
 import { describeHostile } from '../../support/moves/hostile-tests.ts';
