@@ -76,9 +76,11 @@ function shareOf(pool: PoolPolicy, ownZone: string | undefined, { status }: Memb
 
 function standingDocument(standing: Standing, now: Instant): Omit<StandingDocument, keyof Share | 'place'> {
   const cause = exclusionCause(standing);
+  const answer = standing.why.evidence?.answer;
   return {
     standing: standing.kind,
     ...(cause === undefined ? {} : { cause }),
     why: describeStanding(standing, now),
+    ...(answer === undefined ? {} : { answered: { status: answer.status, check: answer.to } }),
   };
 }

@@ -38,6 +38,8 @@ export class Decider {
   #cancelValidity: () => void = () => {};
   #walSamples: WalSamples = new Map();
   #isDeciding = false;
+  /** Decisions that were called for and have not begun. */
+  #due = 0;
   #isStopped = false;
   readonly #stalls: StallWatch | undefined;
 
@@ -71,8 +73,20 @@ export class Decider {
     if (!this.#isDeciding && now >= this.#table.validUntil) this.decide();
   }
 
-  /** To be called when the policy or the snapshot has changed. */
+  /**
+   * To be called when the policy or the snapshot has changed. Synchronous, but for a call that a decision itself makes:
+   * that one is decided right behind it.
+   */
   decide(): void {
+    this.#due += 1;
+    if (this.#isDeciding) return;
+    while (this.#due > 0) {
+      this.#due = 0;
+      this.#decide();
+    }
+  }
+
+  #decide(): void {
     if (this.#isStopped) return;
     const { known, clock, onTable, onDecided } = this.#options;
     const { policy, snapshot } = known();
@@ -85,14 +99,14 @@ export class Decider {
     this.#isDeciding = true;
     try {
       onTable(planActions(policy, previous, next));
+      this.#cancelValidity();
+      const { validUntil } = next;
+      this.#cancelValidity =
+        validUntil === Infinity ? () => {} : clock.schedule(Math.max(0, validUntil - now), () => this.decide());
+      onDecided?.(previous, next);
     } finally {
       this.#isDeciding = false;
     }
-    this.#cancelValidity();
-    const { validUntil } = next;
-    this.#cancelValidity =
-      validUntil === Infinity ? () => {} : clock.schedule(Math.max(0, validUntil - now), () => this.decide());
-    onDecided?.(previous, next);
   }
 
   stop(): void {

@@ -100,7 +100,7 @@ export class SessionRegistry {
   /** Their pool may still change. */
   readonly #unsettled = new Set<RegisteredSession>();
   readonly #peers: Peers;
-  #onEmpty: () => void = () => {};
+  readonly #onEmpty = new Set<() => void>();
 
   constructor(peers = NO_PEERS) {
     this.#peers = peers;
@@ -132,7 +132,7 @@ export class SessionRegistry {
     this.#peers.onChange();
     if (to !== 'closed' || from === 'closed') return;
     this.#sessions.delete(session);
-    if (this.#sessions.size === 0) this.#onEmpty();
+    if (this.#sessions.size === 0) for (const run of this.#onEmpty) run();
   }
 
   /** A session without an assignment is about to join another pool. It still counts as accepted at its first pool. */
@@ -231,11 +231,13 @@ export class SessionRegistry {
   emptied(clock: Clock, limitMs: number): Promise<void> {
     if (this.#sessions.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const cancel = clock.schedule(limitMs, resolve);
-      this.#onEmpty = () => {
+      const end = (): void => {
         cancel();
+        this.#onEmpty.delete(end);
         resolve();
       };
+      const cancel = clock.schedule(limitMs, end);
+      this.#onEmpty.add(end);
     });
   }
 

@@ -26,7 +26,7 @@ const ORDINARY: readonly CloseReason[] = ['cancel_forwarded', 'startup_timeout']
 
 export function createNarration(options: NarrationOptions): (event: Event) => void {
   const holds = createHolds(options);
-  const endings = createEndings(options);
+  const endings = createEndings(options, holds);
   const writeAsLogged = (event: Event): void => {
     const { level, text } = logLine(event, true);
     if (level !== 'debug' && level !== 'trace') options.write(text(), level);
@@ -36,11 +36,11 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
     if (isMoveEvent(event)) return event.kind === 'moves_finished' ? writeAsLogged(event) : undefined;
     switch (event.kind) {
       case 'hold_started':
-        return holds.started(event.pool);
+        return holds.started(event.pool, event.session);
       case 'hold_ended':
-        return holds.ended(event.pool, event.outcome === 'released', event.waitedMs);
+        return holds.ended(event.pool, event.session, event.outcome === 'released', event.waitedMs);
       case 'session_closed':
-        return endings.ended(event.member, event.reason);
+        return endings.ended(event);
       case 'standing_changed':
       case 'route_changed':
       case 'members_changed':
@@ -88,15 +88,18 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
 }
 
 interface Holds {
-  started(pool: string): void;
-  ended(pool: string, isServed: boolean, waitedMs: number): void;
+  started(pool: string, session: number): void;
+  ended(pool: string, session: number, isServed: boolean, waitedMs: number): void;
+  isWaiting(session: number): boolean;
 }
 
 /** One line for the first client on hold, and one for all of them when the last hold has ended. */
 function createHolds({ write }: NarrationOptions): Holds {
   const waiting = new Map<string, Waiting>();
+  const sessions = new Set<number>();
   return {
-    started(pool) {
+    started(pool, session) {
+      sessions.add(session);
       const known = waiting.get(pool);
       if (known !== undefined) {
         known.now += 1;
@@ -105,8 +108,10 @@ function createHolds({ write }: NarrationOptions): Holds {
       waiting.set(pool, { now: 1, served: 0, unserved: 0, longestMs: 0 });
       write(`pool ${pool}: clients are waiting`, 'info');
     },
-    ended(pool, isServed, waitedMs) {
+    isWaiting: (session) => sessions.has(session),
+    ended(pool, session, isServed, waitedMs) {
       const known = waiting.get(pool);
+      sessions.delete(session);
       if (known === undefined) return;
       known.now -= 1;
       known.served += isServed ? 1 : 0;
@@ -119,12 +124,14 @@ function createHolds({ write }: NarrationOptions): Holds {
   };
 }
 
+type Closed = Extract<Event, { readonly kind: 'session_closed' }>;
+
 interface Endings {
-  ended(member: string | undefined, reason: CloseReason): void;
+  ended(event: Closed): void;
 }
 
 /** Sessions that close together for one reason share a line. */
-function createEndings({ write, later }: NarrationOptions): Endings {
+function createEndings({ write, later }: NarrationOptions, holds: Holds): Endings {
   const counts = new Map<string, number>();
   const writeAll = (): void => {
     for (const [what, count] of counts)
@@ -132,7 +139,9 @@ function createEndings({ write, later }: NarrationOptions): Endings {
     counts.clear();
   };
   return {
-    ended(member, reason) {
+    ended({ pool, session, member, reason, durationMs }) {
+      // In a worker that died.
+      if (holds.isWaiting(session)) holds.ended(pool, session, false, durationMs);
       if (member === undefined || CLOSE_REASONS[reason].side === 'client' || ORDINARY.includes(reason)) return;
       if (counts.size === 0) later(writeAll);
       const key = `${member}: ${reason}`;

@@ -23,7 +23,10 @@ export class LiveSessions {
     if (live === undefined) return;
     live.pool = event.pool;
     if (event.kind === 'session_closed') this.#byWorker.get(worker)?.delete(event.session);
-    else if (event.kind === 'dial_finished') live.member = event.member;
+    // A client that waits for a route has no server, whatever it tried before.
+    else if (event.kind === 'hold_started') live.member = undefined;
+    else if (event.kind === 'dial_finished' && event.outcome === 'connected') live.member = event.member;
+    else if (event.kind === 'session_moved') live.member = event.to;
     else if (event.kind === 'session_opened') opened(live, event);
   }
 

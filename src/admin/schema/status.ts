@@ -104,6 +104,10 @@ const standing = z.strictObject({
       'For leave: a key of on_leave, not_primary (it never was primary), or the check that fails: not_synchronous.',
     ),
   why: z.string().describe('The sentence that clients read, too.'),
+  answered: z
+    .strictObject({ status: count, check: z.string() })
+    .exactOptional()
+    .describe('The newest answer that was judged, and the check that was asked. Absent: there is none.'),
   weight: z.number().describe('Relative share of new sessions, from its tag. 1 without one.'),
   zone: z.string().nullable().describe('From its tag. Null: none, or the pool has no zone_tag.'),
   far: z.boolean().describe('It is in another zone than this Pointsman.'),

@@ -5,9 +5,11 @@
 // is the old one again if the switchover does not happen.
 import { durationText } from '../../core/describe.ts';
 import { openPrimary } from '../../core/primary-pools.ts';
+import { openRoute } from '../../core/routing-table.ts';
 import type { Handover } from '../../core/snapshot.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
+import type { PoolName } from '../../model/policy.ts';
 import type { OperationOutcome, ProxyEvent, WorkerEvent } from '../../reports/events.ts';
 import type { ClusterControl, ClusterReport, OperationResult } from '../control.ts';
 import type { OperationDocument } from './document.ts';
@@ -139,7 +141,7 @@ export class Switchover {
       from: this.#from ?? null,
       to: this.#request.to ?? null,
       transaction_timeout_ms: this.#request.transactionMs,
-      sessions: this.#tally?.document() ?? new SessionTally('').document(),
+      sessions: this.#tally?.document() ?? new SessionTally('', []).document(),
       held_ms: phases.span(this.#heldAt, this.#releasedAt),
       switch_ms: isProven ? phases.span(this.#requestedAt, this.#provenAt) : null,
       without_primary_ms: isProven ? phases.span(this.#steppedDownAt, this.#provenAt) : null,
@@ -172,7 +174,10 @@ export class Switchover {
 
   async #hold(from: MemberName, mostMs: number): Promise<End | undefined> {
     this.#phases.enter('hold');
-    this.#tally = new SessionTally(from);
+    const { table } = this.#site.known();
+    const isServed = (pool: PoolName): boolean =>
+      openRoute(table, pool)?.targets.some(({ member }) => member === from) === true;
+    this.#tally = new SessionTally(from, [...table.pools.keys()].filter(isServed));
     this.#heldAt = this.#site.clock.now();
     this.#handOver({ member: from, phase: 'hold', mostMs });
     return this.#whileSessions(from, HOLD_MS, ({ connecting }) => connecting === 0);

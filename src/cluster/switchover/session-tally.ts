@@ -1,17 +1,19 @@
 // Counts the sessions that a switchover touches, from the events of the proxy.
 import { isMoveFailure } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
+import type { PoolName } from '../../model/policy.ts';
 import type { ProxyEvent, WorkerEvent } from '../../reports/events.ts';
 import type { SessionsDocument } from './document.ts';
 
 export class SessionTally {
   readonly #member: MemberName;
+  readonly #pools: ReadonlySet<PoolName>;
   #isDraining = false;
   #atStart = 0;
   /** Left on the member, connecting or relaying. */
   #left = 0;
   #held = 0;
-  #waiting = 0;
+  readonly #waiting = new Set<number>();
   #longestWaitMs = 0;
   #notServed = 0;
   #cut = 0;
@@ -24,16 +26,19 @@ export class SessionTally {
   #moved = 0;
   #moveFailed = 0;
 
-  constructor(member: MemberName) {
+  /** `pools`: those that the member serves. Clients that wait for any other one do not wait for the switchover. */
+  constructor(member: MemberName, pools: Iterable<PoolName>) {
     this.#member = member;
+    this.#pools = new Set(pools);
   }
 
   take(event: ProxyEvent | WorkerEvent): void {
     if (event.kind === 'hold_started') {
+      if (!this.#pools.has(event.pool)) return;
       this.#held += 1;
-      this.#waiting += 1;
+      this.#waiting.add(event.session);
     } else if (event.kind === 'hold_ended') {
-      this.#waiting = Math.max(0, this.#waiting - 1);
+      if (!this.#waiting.delete(event.session)) return;
       this.#longestWaitMs = Math.max(this.#longestWaitMs, event.waitedMs);
       if (event.outcome === 'timeout' || event.outcome === 'refused') this.#notServed += 1;
     } else if (event.kind === 'session_parked' && event.member === this.#member && event.cause === 'switchover') {
@@ -72,7 +77,7 @@ export class SessionTally {
     return {
       at_start: this.#atStart,
       held: this.#held,
-      waiting: this.#waiting,
+      waiting: this.#waiting.size,
       longest_wait_ms: Math.round(this.#longestWaitMs),
       not_served: this.#notServed,
       ended: Math.max(0, gone - this.#cut - this.#lost - this.#closed - this.#parked.size),

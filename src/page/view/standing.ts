@@ -32,8 +32,8 @@ export function signOf(pools: readonly PoolStatusDocument[], member: MemberStatu
 export function evidenceOf(pools: readonly PoolStatusDocument[], member: MemberStatusDocument): string {
   const ordered = pools.toSorted((a, b) => Number(isTarget(b, member.name)) - Number(isTarget(a, member.name)));
   for (const { name } of ordered) {
-    const [, status, check] = /answered (\d+) to (\S+)/.exec(member.pools[name]?.why ?? '') ?? [];
-    if (status !== undefined && check !== undefined) return `${status} ${check}`;
+    const answered = member.pools[name]?.answered;
+    if (answered !== undefined) return `${answered.status} ${answered.check}`;
   }
   return 'no answer yet';
 }

@@ -16,6 +16,7 @@ export interface Drainable {
 interface PendingEnd {
   readonly session: Drainable;
   readonly end: () => void;
+  stopListening: () => void;
 }
 
 export class WhenIdle {
@@ -44,7 +45,7 @@ export class WhenIdle {
 
   /** Calls `end` once, when the session is idle: synchronously when it is now. Returns the cancel function. */
   run(session: Drainable, end: () => void): () => void {
-    const pending: PendingEnd = { session, end };
+    const pending: PendingEnd = { session, end, stopListening: () => {} };
     const enqueue = (): void => {
       this.#settling.get(pending)?.();
       this.#settling.delete(pending);
@@ -53,10 +54,10 @@ export class WhenIdle {
       this.#queue.add(pending);
       return this.#pump();
     };
-    const stopListening = session.onIdle(enqueue);
+    pending.stopListening = session.onIdle(enqueue);
     if (session.isIdle()) enqueue();
     return () => {
-      stopListening();
+      pending.stopListening();
       this.#settling.get(pending)?.();
       this.#settling.delete(pending);
       this.#queue.delete(pending);
@@ -85,7 +86,9 @@ export class WhenIdle {
       }
       this.#queue.delete(pending);
       // A session that is busy again is added again when it is idle.
-      if (pending.session.isIdle()) pending.end();
+      if (!pending.session.isIdle()) continue;
+      pending.stopListening();
+      pending.end();
     }
   };
 }

@@ -68,3 +68,27 @@ test('evidence still expires after the code that acts on a table has thrown', as
   decider.decideIfDue();
   expect(decider.table().pools.get('write')?.route.kind).toBe('hold');
 });
+
+test('a change during a decision is decided behind it, in order, with one timer', async () => {
+  const lab = await new LabMonitor().started();
+  const known = { policy: aPolicy(), snapshot: lab.monitor.snapshot() };
+  lab.monitor.stop();
+  const pending = lab.clock.pending();
+  const order: string[] = [];
+  let isNested = true;
+  const decider: Decider = new Decider({
+    known: () => known,
+    clock: lab.clock,
+    onTable: () => {
+      order.push('acts');
+      if (!isNested) return;
+      isNested = false;
+      decider.decide();
+    },
+    onDecided: (previous, next) => order.push(previous === next ? 'same' : 'reported'),
+  });
+  decider.decide();
+  expect(order).toEqual(['acts', 'reported', 'acts', 'reported']);
+  expect(lab.clock.pending()).toBe(pending + 1);
+  decider.stop();
+});

@@ -76,8 +76,8 @@ describe('the place of a member', () => {
     const pools = [poolOf('write'), poolOf('read', { route: openOn('pg-1') })];
     const member = memberOf('pg-1', [], {
       pools: {
-        write: standing({ why: 'is a replica; answered 503 to /primary 80 ms ago' }),
-        read: standing({ why: 'answered 200 to /replica?lag=16MB 80 ms ago; estimated lag 0 B (limit 16 MB)' }),
+        write: standing({ answered: { status: 503, check: '/primary' } }),
+        read: standing({ answered: { status: 200, check: '/replica?lag=16MB' } }),
       },
     });
     expect(evidenceOf(pools, member)).toBe('200 /replica?lag=16MB');

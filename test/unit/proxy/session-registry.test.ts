@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { SessionRegistry } from '../../../src/proxy/session-registry.ts';
 import type { Assignment, RegisteredSession } from '../../../src/proxy/session-registry.ts';
 import { aRegisteredSession } from '../../support/values/sessions.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 const PLACE: Assignment = {
   member: 'pg-1',
@@ -50,4 +51,16 @@ test('sessions on a member are those at its address: a moved member has others',
   expect(registry.at('read', 'pg-1', PLACE.address)).toEqual([before]);
   expect(registry.at('read', 'pg-1', moved.address)).toEqual([after]);
   expect(registry.sessionsOn('read', 'pg-1')).toBe(2);
+});
+
+test('all that wait until no session is left are told, and one whose time is over', async () => {
+  const clock = new ManualClock();
+  const session = aSession(PLACE);
+  const waits = [registry.emptied(clock, 1_000), registry.emptied(clock, 5_000), registry.emptied(clock, 9_000)];
+  await clock.advance(1_000);
+  await waits[0];
+  registry.release(session, PLACE);
+  registry.moved(session, 'relaying', 'closed');
+  await Promise.all(waits);
+  expect(clock.pending()).toBe(0);
 });

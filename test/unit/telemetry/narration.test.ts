@@ -58,6 +58,15 @@ describe('held clients', () => {
   });
 });
 
+test('a client that waited in a worker that died waits no longer', () => {
+  const { lines, tell } = narrate();
+  tell({ kind: 'hold_started', pool: 'write', session: 1, cause: 'no_member' });
+  tell(closed(undefined, 'worker_died'));
+  expect(lines).toEqual(['pool write: clients are waiting', 'pool write: 1 client waited 5 ms, not connected']);
+  tell(closed(undefined, 'worker_died'));
+  expect(lines).toHaveLength(2);
+});
+
 describe('ended sessions', () => {
   test('sessions with one decision and one reason share one line', () => {
     const { lines, tell, flush } = narrate();

@@ -95,11 +95,31 @@ const closed: ProxyEvent = {
   toClientBytes: 1,
 };
 
+const held: ProxyEvent = { kind: 'hold_started', pool: 'read', session: 7, cause: 'no_member' };
+const moved: ProxyEvent = {
+  kind: 'session_moved',
+  pool: 'read',
+  session: 7,
+  from: 'pg-2',
+  to: 'pg-3',
+  cause: 'operator',
+  gapMs: 1,
+  loginMs: 1,
+  wasWaiting: false,
+};
+
 const BRANCH = { id: 'br-1', name: 'pr-1' };
 
 test.each<[string, ProxyEvent[], object]>([
   ['one without a report', [accepted], { pool: 'write', member: undefined }],
   ['one that has just connected', [accepted, dialed], { pool: 'read', member: 'pg-2' }],
+  [
+    'one whose connection was refused',
+    [accepted, { ...dialed, outcome: 'refused' }],
+    { pool: 'read', member: undefined },
+  ],
+  ['one that waits after its server turned it away', [accepted, dialed, held], { pool: 'read', member: undefined }],
+  ['one that has moved', [accepted, dialed, opened, moved], { pool: 'read', member: 'pg-3', user: 'app' }],
   ['one that is served', [accepted, dialed, opened], { pool: 'read', member: 'pg-2', user: 'app' }],
   [
     'one on a branch',

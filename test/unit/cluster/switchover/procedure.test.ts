@@ -98,6 +98,9 @@ describe('a switchover that succeeds', () => {
     } as const;
     lab.tell({ kind: 'hold_started', pool: 'write', session: 9, cause: 'switchover' });
     lab.tell({ kind: 'hold_started', pool: 'write', session: 10, cause: 'switchover' });
+    // They wait for something else.
+    lab.tell({ kind: 'hold_started', pool: 'read', session: 11, cause: 'no_member' });
+    lab.tell({ kind: 'hold_ended', pool: 'read', session: 11, outcome: 'timeout', waitedMs: 30_000 });
     lab.tell({ ...closed, member: 'pg-1', reason: 'client_closed' });
     lab.tell({ ...closed, member: 'pg-1', reason: 'evicted_switchover_timeout' });
     lab.tell({ ...closed, member: 'pg-1', reason: 'evicted_switchover' });

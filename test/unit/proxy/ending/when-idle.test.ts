@@ -25,6 +25,10 @@ class FakeSession implements Drainable {
     return () => this.#listeners.delete(run);
   }
 
+  listeners(): number {
+    return this.#listeners.size;
+  }
+
   becomeIdle(): void {
     this.idle = true;
     for (const run of this.#listeners) run();
@@ -50,6 +54,15 @@ test('an idle session ends synchronously, a busy one when it is idle, each once'
   expect(ended).toEqual(['idle']);
   busy.becomeIdle();
   expect(ended).toEqual(['idle', 'busy']);
+});
+
+test('a session that stays is asked once, and its idle moments are not listened to any more', () => {
+  const whenIdle = new WhenIdle(clock, 50);
+  const session = new FakeSession(false);
+  let asked = 0;
+  whenIdle.run(session, () => (asked += 1));
+  for (let round = 0; round < 3; round += 1) session.becomeIdle();
+  expect([asked, session.listeners()]).toEqual([1, 0]);
 });
 
 test('a cancelled end does not run', () => {
