@@ -31,6 +31,7 @@ const WORDS: Readonly<Record<WhyCode, string>> = {
   lagging: 'lag too high',
   other_timeline: "not yet on the primary's timeline",
   superseded: 'superseded',
+  in_recovery: 'promotion not finished: its server reports that it is in recovery',
   two_primaries: 'two members claim to be primary',
   exclusive_elsewhere: 'serves an exclusive pool',
   rising: 'passes CHECK again, not yet often enough',
@@ -125,6 +126,7 @@ const HOLD_WORDS: Readonly<Record<HoldCause, string>> = {
   starting: 'the first round of probes is not complete',
   no_member: 'no eligible member',
   two_primaries: 'two members claim to be primary',
+  in_recovery: 'the server of the primary is in recovery',
   drained: 'the only eligible member is drained',
   switchover: 'a switchover is due or running',
   restart: 'the primary restarts',
@@ -240,6 +242,8 @@ function rule(standing: Standing, now: Instant): string | undefined {
       return standing.kind === 'keep' ? 'PostgreSQL itself closes existing sessions' : undefined;
     case 'two_primaries':
       return `no new sessions until one yields, ${grace}`;
+    case 'in_recovery':
+      return 'one client tries it every 2 s, the others wait';
     case 'rising':
       return known.streak && `${known.streak.count} of ${known.streak.needed} passes in a row before it is eligible`;
     case 'fallback':

@@ -6,10 +6,13 @@ import type { MemberName } from '../model/member.ts';
 import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { HoldCause } from './routing-table.ts';
 import { isDead } from './snapshot.ts';
-import type { CheckRecord, MemberRecord, Snapshot } from './snapshot.ts';
+import type { CheckRecord, MemberRecord, Snapshot, StandbyReport } from './snapshot.ts';
 import { dead, isKeptSince, leave, notAsked, silence, since, untilGrace } from './standing.ts';
 import type { Standing, Standings } from './standing.ts';
 import type { Why } from './why.ts';
+
+/** Then one client tries whether the server has left recovery. Milliseconds. */
+const RECOVERY_MS = 2_000;
 
 export interface ExclusiveDecision {
   readonly standings: Standings;
@@ -56,7 +59,9 @@ export function decideExclusive(
     if (isHolder(standing, record.checks.get(pool.check.text))) holders.push(name);
   }
   const isOpen = election.winner !== undefined && standings.get(election.winner)?.kind === 'open';
-  const cause = !snapshot.complete ? 'starting' : election.rivals.size > 0 ? 'two_primaries' : 'no_member';
+  const isRecovering = [...standings.values()].some(({ why }) => why.code === 'in_recovery');
+  const held = isRecovering ? 'in_recovery' : 'no_member';
+  const cause = !snapshot.complete ? 'starting' : election.rivals.size > 0 ? 'two_primaries' : held;
   return {
     standings,
     holders,
@@ -69,7 +74,7 @@ export function decideExclusive(
 /** A silent member is a holder only when it has answered the check before. */
 function isHolder({ kind, why }: Standing, check: CheckRecord | undefined): boolean {
   const isUnheard = kind === 'keep' && why.code === 'no_answer' && check !== undefined;
-  return kind === 'open' || isUnheard || why.code === 'two_primaries';
+  return kind === 'open' || isUnheard || why.code === 'two_primaries' || why.code === 'in_recovery';
 }
 
 /** The newest instant at which the member was known to be positive, by its own answer or by a vouch. */
@@ -165,7 +170,16 @@ function standingOf(
   }
   if (election.winner !== record.member.name) return untilGrace(isKept, silence(record));
   if (record.member.postgres === undefined) return { kind: 'keep', why: { code: 'no_postgres_address' } };
+  const { standbyReport } = record;
+  if (pool.check.family === 'primary' && isInRecovery(standbyReport) && ages.isYoung(standbyReport.at, RECOVERY_MS)) {
+    return { kind: 'keep', why: { code: 'in_recovery', since: standbyReport.since } };
+  }
   return { kind: 'open', why: openWhy(record, probe) };
+}
+
+/** The server's own word outweighs its API: a promotion may never end. A pooler may repeat an old word. */
+export function isInRecovery(report: StandbyReport | undefined): report is StandbyReport {
+  return report?.by === 'standby';
 }
 
 function isOfPrimary({ check }: PoolPolicy): boolean {

@@ -4,6 +4,7 @@ import type { Instant } from '../model/instant.ts';
 import { isSameAddress, isSameServer } from '../model/member.ts';
 import type { Member, MemberName } from '../model/member.ts';
 import type {
+  LandingObservation,
   LeaderObservation,
   MembersObservation,
   Observation,
@@ -17,7 +18,7 @@ import { withAgreement } from './refused-primary.ts';
 import { shown } from '../model/printable.ts';
 import { checksOf } from './next-check.ts';
 import { isDead, newRecord, POSITIONS_KEPT } from './snapshot.ts';
-import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
+import type { CheckRecord, MemberRecord, Position, Snapshot, StandbyReport } from './snapshot.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 import { nextUnsentTime } from './unsent-probes.ts';
 import { judge, ruleOut } from './verdict.ts';
@@ -46,11 +47,18 @@ function apply(policy: RoutingPolicy, snapshot: Snapshot, observation: Observati
     case 'landing': {
       const record = snapshot.members.get(observation.member);
       if (record === undefined || record.standbyReport?.isStale === true) return snapshot;
-      return replace(snapshot, { ...record, standbyReport: { at: observation.startedAt, isStale: false } });
+      return replace(snapshot, { ...record, standbyReport: landed(record.standbyReport, observation) });
     }
     case 'leader':
       return observeLeader(policy, snapshot, observation);
   }
+}
+
+function landed(
+  known: StandbyReport | undefined,
+  { by, startedAt: at }: LandingObservation,
+): StandbyReport | undefined {
+  return by === 'primary' ? undefined : { at, since: known?.since ?? at, by, isStale: false };
 }
 
 function withCompleteness(policy: RoutingPolicy, snapshot: Snapshot): Snapshot {
@@ -246,8 +254,8 @@ function nextStoreSeenSince(
 }
 
 /**
- * The server reported in_hot_standby. Only a yes that was asked for later, from a member with the role primary,
- * outweighs that.
+ * The server reported in_hot_standby. If a pooler may have repeated that, a yes that was asked for later, from a member
+ * with the role primary, outweighs it.
  */
 function nextStandbyReport(
   policy: RoutingPolicy,
@@ -256,15 +264,16 @@ function nextStandbyReport(
   body: MemberStatus | undefined,
 ): MemberRecord['standbyReport'] {
   if (report === undefined) return undefined;
-  const { at, isStale } = report;
+  const { at, by } = report;
   const primaryChecks = checksOf(policy).filter(({ family }) => family === 'primary');
   const answers = primaryChecks.map(({ text }) => ({ now: after.get(text), last: before.get(text) }));
   const stands = answers.every(
     ({ now, last }) => now?.verdict.kind === 'positive' && now.positiveTimeline === last?.positiveTimeline,
   );
   if (!stands) return undefined;
-  const isProven = body?.role === 'primary' && answers.every(({ now }) => now !== undefined && now.at > at);
-  return isStale || !isProven ? report : { at, isStale: true };
+  const isProven =
+    by === 'pooler' && body?.role === 'primary' && answers.every(({ now }) => now !== undefined && now.at > at);
+  return isProven ? { ...report, isStale: true } : report;
 }
 
 type Highest = Pick<Snapshot, 'highestTimeline' | 'highestTimelineBy'>;

@@ -21,10 +21,19 @@ export interface Target {
    * old value.
    */
   readonly isStandbyReportStale?: true;
+  /** Its server was in recovery a moment ago: one client tries it at a time. */
+  readonly isTrial?: true;
 }
 
 /** `drained`, `switchover`, `restart`: the operator keeps clients away from the only member that could serve. */
-export type HoldCause = 'starting' | 'no_member' | 'two_primaries' | 'drained' | 'switchover' | 'restart';
+export type HoldCause =
+  | 'starting'
+  | 'no_member'
+  | 'two_primaries'
+  | 'in_recovery'
+  | 'drained'
+  | 'switchover'
+  | 'restart';
 
 /** A pool's part of the table. */
 export type Route =

@@ -40,6 +40,13 @@ export interface Position {
   readonly startedAt?: string | undefined;
 }
 
+export interface StandbyReport {
+  readonly at: Instant;
+  readonly since: Instant;
+  readonly by: 'standby' | 'pooler';
+  readonly isStale: boolean;
+}
+
 export interface MemberRecord {
   readonly member: Member;
   readonly checks: ReadonlyMap<string, CheckRecord>;
@@ -60,10 +67,11 @@ export interface MemberRecord {
   /** `takenBack`: the member that vouched has reported since that no member holds the leader lock. */
   readonly vouch: { readonly at: Instant; readonly by: MemberName; readonly takenBack: boolean } | undefined;
   /**
-   * Defined since a write session read in_hot_standby from it, at the instant `at`. `isStale`: its API, asked after
-   * that, proves that it is the primary nevertheless. An answer other than yes, or another timeline, ends this.
+   * Defined since a write session read in_hot_standby from it; `at`: the newest one. `isStale`: it comes from a pooler,
+   * and its API, asked after that, proves that it is the primary. An answer other than yes, another timeline, or a
+   * session at a primary ends this.
    */
-  readonly standbyReport: { readonly at: Instant; readonly isStale: boolean } | undefined;
+  readonly standbyReport: StandbyReport | undefined;
   /**
    * From its newest answer with its own name and scope. It stays through silence and through answers that are refused.
    */

@@ -23,6 +23,7 @@ export type WhyCode =
   | 'lagging'
   | 'other_timeline'
   | 'superseded'
+  | 'in_recovery'
   | 'two_primaries'
   | 'exclusive_elsewhere'
   | 'rising'

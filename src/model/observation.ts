@@ -59,6 +59,8 @@ export interface VouchObservation {
 export interface LandingObservation {
   readonly kind: 'landing';
   readonly member: MemberName;
+  /** `pooler`: the report comes from one, which may repeat an old value. `primary`: it takes writes again. */
+  readonly by: 'standby' | 'pooler' | 'primary';
   readonly startedAt: Instant;
 }
 

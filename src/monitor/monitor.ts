@@ -5,7 +5,7 @@ import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import { observe } from '../core/observe.ts';
 import { checksOf, nextCheck } from '../core/next-check.ts';
-import type { Observation, ProbeObservation } from '../model/observation.ts';
+import type { LandingObservation, Observation, ProbeObservation } from '../model/observation.ts';
 import type { PoolName, ProbePolicy, RoutingPolicy } from '../model/policy.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
@@ -210,9 +210,11 @@ export class Monitor {
       case 'backend_closed':
         return this.#distrust(trigger.member);
       case 'landed_on_standby':
-        this.#take({ kind: 'landing', member: trigger.member, startedAt: this.#options.clock.now() });
+        this.#takeLanding(trigger.member, trigger.isPooler ? 'pooler' : 'standby');
         this.#distrust(trigger.member);
         return this.#trigger(trigger.kind);
+      case 'left_recovery':
+        return this.#takeLanding(trigger.member, 'primary');
       case 'connect_slow':
         return this.#probers.get(trigger.member)?.soon(this.#policy.probe.urgent.intervalMs);
       case 'backend_reset':
@@ -225,6 +227,10 @@ export class Monitor {
   /** See Freshness. */
   freshen(pool: PoolName, since?: Instant): Promise<void> | undefined {
     return this.#freshness.freshen(pool, since);
+  }
+
+  #takeLanding(member: MemberName, by: LandingObservation['by']): void {
+    this.#take({ kind: 'landing', member, by, startedAt: this.#options.clock.now() });
   }
 
   /** Patroni reports `stopping` before PostgreSQL ends its first session, so evidence from before that end is void. */

@@ -17,6 +17,7 @@ import type { Slot } from './accept/admission.ts';
 import type { BranchClient } from './branch/branch-route.ts';
 import { ConnectAttempts } from './connect/connect-attempts.ts';
 import type { FirstReply } from './connect/first-reply.ts';
+import { isTrialRoute } from './connect/hold-queue.ts';
 import type { HeldClient } from './connect/hold-queue.ts';
 import type { ParkedBackend } from './connect/parked-backends.ts';
 import { closeMessage, isToldAnyTime } from './ending/close-message.ts';
@@ -97,7 +98,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   }
 
   release(): void {
-    this.#route();
+    this.#route(true);
   }
 
   giveUp(reason: RefusalReason, detail?: string): void {
@@ -275,13 +276,14 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     return this.#deps.table().pools.get(this.pool);
   }
 
-  #route(): void {
+  #route(isItsTurn = false): void {
     this.#policy = this.#deps.pool(this.pool) ?? this.#policy;
     this.#deps.decideIfDue();
     const route = this.#decision()?.route;
     if (this.#deps.isStopping()) return this.end('shutdown');
     if (route === undefined || route.kind === 'closed') return this.end('no_route');
     if (route.kind === 'hold') return this.#hold(route.cause, 0);
+    if (!isItsTurn && isTrialRoute(route)) return this.#hold('in_recovery', 0);
     // Its own old assignment must not count against the limits.
     this.#place.release();
     const exceeded = this.#deps.registry.limitReached(this.pool, route);

@@ -10,6 +10,7 @@ export type NoRouteCause = HoldCause | 'closed';
 const NONE: Readonly<Record<NoRouteCause, number>> = {
   starting: 0,
   no_member: 0,
+  in_recovery: 0,
   two_primaries: 0,
   drained: 0,
   switchover: 0,

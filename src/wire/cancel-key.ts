@@ -31,6 +31,14 @@ export function readKey(bytes: Uint8Array, at: number, size: number): CancelKey 
   };
 }
 
+/** PID_MAX_LIMIT of Linux on 64 bits. Other systems have smaller ones. */
+const LARGEST_PROCESS_ID = 0x40_0000;
+
+/** PostgreSQL reports a process id. A pooler reports a random number, which nearly always can be none. */
+export function isOfPooler(key: CancelKey | undefined): boolean {
+  return key !== undefined && (key.processId < 0 || key.processId > LARGEST_PROCESS_ID);
+}
+
 /** The CancelRequest with that key. */
 export function cancelRequest({ processId, secret }: CancelKey): Uint8Array {
   const packet = new Uint8Array(PROCESS_ID_AT + 4 + secret.length);

@@ -68,6 +68,8 @@ interface PoolQueue {
   cancelTrigger: () => void;
 }
 
+/** Between two clients that try a server which was in recovery. Milliseconds. */
+const TRIAL_MS = 250;
 /** How often held clients trigger probes. Milliseconds. */
 const TRIGGER_EVERY_MS = 1_000;
 
@@ -171,7 +173,9 @@ export class HoldQueue {
       const waitMs = next.notBefore > now ? next.notBefore - now : queue.bucket.take(now);
       if (waitMs > 0) return this.#pumpIn(queue, waitMs);
       next.outcome = 'released';
+      const isTrial = isTrialRoute(this.#inputs.table().pools.get(queue.pool)?.route);
       asStepOf(next.client, () => next.client.release());
+      if (isTrial) return this.#pumpIn(queue, TRIAL_MS);
     }
   }
 
@@ -220,6 +224,11 @@ export class HoldQueue {
     if (queue === undefined) throw new Error(`unknown pool ${pool}`);
     return queue;
   }
+}
+
+/** New clients queue behind the one that tries. */
+export function isTrialRoute(route: Route | undefined): boolean {
+  return route?.kind === 'open' && route.targets[0].isTrial === true;
 }
 
 function newQueue(pool: PoolName, bucket: TokenBucket): PoolQueue {

@@ -10,6 +10,7 @@ import type { Trigger } from '../../reports/trigger.ts';
 import type { SessionActivity, SessionTls, StatementEnd } from '../../reports/session-list.ts';
 import { encodeErrorResponse } from '../../wire/error-response.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
+import { isOfPooler } from '../../wire/cancel-key.ts';
 import type { CancelKey } from '../../wire/cancel-key.ts';
 import { SessionFollower } from '../../wire/session-follower.ts';
 import type { SessionMemory } from '../../wire/session-memory.ts';
@@ -115,6 +116,8 @@ export class RelayedSession implements Taps, CancelTarget {
   #lostBy: BackendEnding | undefined;
   /** Set when the server turned out to be the wrong one: whether its client could be told. */
   #canTellLanding: boolean | undefined;
+  /** The monitor knows that the server has left recovery. */
+  #hasReported = false;
 
   constructor(inputs: RelayedSessionInputs) {
     const { backend, server } = inputs;
@@ -316,10 +319,15 @@ export class RelayedSession implements Taps, CancelTarget {
     follower.fromBackend(chunk);
     const isPrimaryWanted = pool.exclusive && pool.check.family === 'primary' && 'member' in server;
     if (isPrimaryWanted && follower.isInHotStandby() === true && server.isStandbyReportStale !== true) {
-      services.onTrigger({ kind: 'landed_on_standby', member: server.member });
+      const isPooler = isOfPooler(follower.cancelKey());
+      services.onTrigger({ kind: 'landed_on_standby', member: server.member, isPooler });
       this.#canTellLanding = canTell;
       onLanded();
       return true;
+    }
+    if (isPrimaryWanted && server.isTrial === true && follower.isInHotStandby() === false && !this.#hasReported) {
+      this.#hasReported = true;
+      services.onTrigger({ kind: 'left_recovery', member: server.member });
     }
     const key = this.#keyed === undefined ? follower.cancelKey() : undefined;
     if (key !== undefined) this.#keyed = services.cancels.keys.add(key, server, this);

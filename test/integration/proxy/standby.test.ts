@@ -24,7 +24,7 @@ let clock: ManualClock;
 
 const KEY = backendKeyData(7, Buffer.from([1, 2, 3, 4]));
 const STANDBY = parameterStatus('in_hot_standby', 'on');
-const LANDED = { kind: 'landed_on_standby', member: 'pg-1' };
+const LANDED = { kind: 'landed_on_standby', member: 'pg-1', isPooler: false };
 
 beforeEach(async () => {
   backend = await startFakeBackend('silent');

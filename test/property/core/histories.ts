@@ -186,7 +186,9 @@ const contents: fc.Arbitrary<Step['observe']> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: names.map((member) => (startedAt: Instant): Observation => ({ kind: 'landing', member, startedAt })),
+    arbitrary: fc.tuple(names, fc.constantFrom('standby', 'pooler', 'primary')).map(([member, by]) => {
+      return (startedAt: Instant): Observation => ({ kind: 'landing', member, by, startedAt });
+    }),
   },
   {
     weight: 1,

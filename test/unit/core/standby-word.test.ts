@@ -1,6 +1,6 @@
 // A server reports in_hot_standby to new sessions while its API reports a primary: which of the two counts.
 import { expect, test } from 'vitest';
-import type { Observation } from '../../../src/model/observation.ts';
+import type { LandingObservation, Observation } from '../../../src/model/observation.ts';
 import {
   aList,
   aPolicy,
@@ -14,7 +14,12 @@ import {
 } from '../../support/values/builders.ts';
 import { WRITE_CHECK } from '../../support/values/builders.ts';
 
-const landing = (at: Instant): Observation => ({ kind: 'landing', member: 'pg-1', startedAt: at });
+const landing = (at: Instant, by: LandingObservation['by'] = 'pooler'): Observation => ({
+  kind: 'landing',
+  member: 'pg-1',
+  by,
+  startedAt: at,
+});
 type Instant = number;
 
 /** Whether sessions with in_hot_standby may pass; undefined: no session is routed there. */
@@ -48,4 +53,31 @@ test.each<[string, boolean | undefined, readonly Observation[]]>([
   ['a replica', undefined, [...PROVEN, isReplica('pg-1', 400)]],
 ])('%s: let through %s', (_, expected, observations) => {
   expect(isLetThrough(600, ...observations)).toBe(expected);
+});
+
+const RECOVERY = [isPrimary('pg-1', 100), landing(200, 'standby')] as const;
+const YES = Array.from({ length: 40 }, (_, index) => isPrimary('pg-1', 300 + 100 * index));
+
+test.each<[string, Instant, string, readonly Observation[]]>([
+  ['holds new sessions', 300, 'hold in_recovery', RECOVERY],
+  ['holds them although the API says yes again', 2_000, 'hold in_recovery', [...RECOVERY, ...YES.slice(0, 15)]],
+  ['has one client try it after two seconds', 2_200, 'open as a trial', [...RECOVERY, ...YES.slice(0, 15)]],
+  [
+    'holds again after a trial that landed',
+    3_000,
+    'hold in_recovery',
+    [...RECOVERY, ...YES.slice(0, 15), landing(2_300, 'standby'), ...YES.slice(21, 25)],
+  ],
+  ['is open after one that did not', 2_400, 'open', [...RECOVERY, ...YES.slice(0, 15), landing(2_300, 'primary')]],
+  ['is open at once on the next timeline', 500, 'open', [...RECOVERY, isPrimary('pg-1', 400, { timeline: 2 })]],
+  [
+    'is open at once when its API had said no in between',
+    600,
+    'open',
+    [...RECOVERY, isReplica('pg-1', 400), isPrimary('pg-1', 500)],
+  ],
+])('a server itself that reports to be in recovery: the pool %s', (_, now, expected, observations) => {
+  const route = routeOf(aTable(aPolicy(), now, aList(0, 'pg-1'), ...observations), 'write');
+  const trial = route.kind === 'open' && route.targets[0].isTrial === true ? ' as a trial' : '';
+  expect(route.kind === 'hold' ? `hold ${route.cause}` : `${route.kind}${trial}`).toBe(expected);
 });

@@ -86,27 +86,41 @@ it('a write session that met a standby: earlier evidence is void, and probing is
   const lab = await new LabMonitor().started();
   await lab.clock.advance(5000);
   const from = lab.clock.now();
-  lab.monitor.trigger({ kind: 'landed_on_standby', member: 'pg-1' });
+  lab.monitor.trigger({ kind: 'landed_on_standby', member: 'pg-1', isPooler: true });
   await lab.clock.advance(1000);
   expect(lab.askedSince('pg-1', from)).toBeGreaterThanOrEqual(5);
   lab.set('pg-1', { role: 'replica' });
-  lab.monitor.trigger({ kind: 'landed_on_standby', member: 'pg-1' });
+  lab.monitor.trigger({ kind: 'landed_on_standby', member: 'pg-1', isPooler: true });
   const asked = lab.monitor.freshen('write');
   await lab.clock.advance(100);
   await asked;
   expect(lab.writeRoute()).toBe('hold');
 });
 
-it('a standby whose API proves a primary: one log line, and no more sessions end for it', async () => {
+it('a pooler repeats an old word while the API proves a primary: one log line, and no more sessions end', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(5000);
   for (let times = 0; times < 3; times += 1) {
-    lab.monitor.trigger({ kind: 'landed_on_standby', member: 'pg-1' });
+    lab.monitor.trigger({ kind: 'landed_on_standby', member: 'pg-1', isPooler: true });
     await lab.clock.advance(1000);
   }
   expect(lab.monitor.table().pools.get('write')?.route).toMatchObject({ targets: [{ isStandbyReportStale: true }] });
   const said = lab.events.filter(({ kind }) => kind === 'standby_report_stale');
   expect(said).toEqual([{ kind: 'standby_report_stale', member: 'pg-1' }]);
+});
+
+it('a server that is in recovery itself: clients wait, and one tries it every two seconds', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(5000);
+  lab.monitor.trigger({ kind: 'landed_on_standby', member: 'pg-1', isPooler: false });
+  await lab.clock.advance(1900);
+  const route = () => lab.monitor.table().pools.get('write')?.route;
+  expect(route()).toEqual({ kind: 'hold', cause: 'in_recovery' });
+  await lab.clock.advance(200);
+  expect(route()).toMatchObject({ targets: [{ member: 'pg-1', isTrial: true }] });
+  lab.monitor.trigger({ kind: 'left_recovery', member: 'pg-1' });
+  expect(route()).toMatchObject({ targets: [{ member: 'pg-1' }] });
+  expect(route()).not.toMatchObject({ targets: [{ isTrial: true }] });
 });
 
 it('holds new clients of the primary before a scheduled switchover, after a second read of the plan', async () => {
