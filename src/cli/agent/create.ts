@@ -21,23 +21,22 @@ export async function createAgent(options: CreateAgentOptions, io: CliIo, parts:
   } catch (error) {
     return fail(io, `${file} ${unreadable(error)}`);
   }
-  const body = objectIn(text);
-  if (body === undefined) return fail(io, `${file} is no JSON object. Nothing was sent`);
+  if (!isObject(text)) return fail(io, `${file} is no JSON object. Nothing was sent`);
   const context = await openPlatform(options, io, parts);
   if (typeof context === 'number') return context;
   const hint = ': look at the agents of the platform';
-  const stored = await asked(io, context.client.createAgent(body), hint);
+  const stored = await asked(io, context.client.createAgent(text), hint);
   if (typeof stored === 'number') return stored;
   const { value } = stored;
   if (value === undefined) io.stderr('pointsman: the platform answered with success, and without a JSON document\n');
-  else io.stdout(`${JSON.stringify(value, null, 2)}\n`);
+  else io.stdout(`${value}\n`);
   return EXIT.ok;
 }
 
-function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+function isObject(text: string): boolean {
   try {
-    return configuration.safeParse(JSON.parse(text)).data;
+    return configuration.safeParse(JSON.parse(text)).success;
   } catch {
-    return undefined;
+    return false;
   }
 }

@@ -7,7 +7,7 @@ import { formBody } from './form.ts';
 import type { UploadedFile } from './form.ts';
 import { expected, readFileId, readList, readSkill, readVersion } from './records.ts';
 import type { Listed, Skill, SkillVersion } from './records.ts';
-import { send } from './send.ts';
+import { send, sendForText } from './send.ts';
 import type { PlatformAccess } from './send.ts';
 
 /** Every method rejects with an ApiError. Only reads are repeated. */
@@ -24,8 +24,11 @@ export interface PlatformClient {
   deleteVersion(skillId: string, version: string): Promise<void>;
   /** The id of the stored file. */
   uploadFile(file: UploadedFile): Promise<string>;
-  /** The answer's document as it is: the interface shows none of its fields. Undefined: it is no JSON. */
-  createAgent(configuration: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /**
+   * Both are JSON texts, sent and returned as they are: the interface shows none of the fields, and a number may be one
+   * that JavaScript does not have. Undefined: the answer is no JSON.
+   */
+  createAgent(configuration: string): Promise<string | undefined>;
 }
 
 export function createPlatformClient(access: PlatformAccess): PlatformClient {
@@ -91,8 +94,8 @@ function otherMethods(access: PlatformAccess): Pick<PlatformClient, 'uploadFile'
       return expected(readFileId(document), 'with no id of the file');
     },
     async createAgent(configuration) {
-      const body = { type: 'application/json', content: JSON.stringify(configuration) };
-      return send(access, { method: 'POST', path: '/v1/agents', betas: [BETAS.agents], body });
+      const body = { type: 'application/json', content: configuration };
+      return await sendForText(access, { method: 'POST', path: '/v1/agents', betas: [BETAS.agents], body });
     },
   };
 }

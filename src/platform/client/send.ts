@@ -38,6 +38,16 @@ const LATER: ReadonlySet<number | undefined> = new Set([408, 425, 429]);
 
 /** The document of a successful answer; undefined: it is no JSON. Rejects with an ApiError. */
 export async function send(access: PlatformAccess, request: PlatformRequest): Promise<unknown> {
+  return parseJson(await sendUntilAnswered(access, request));
+}
+
+/** As `send`, with the text of the document. */
+export async function sendForText(access: PlatformAccess, request: PlatformRequest): Promise<string | undefined> {
+  const text = await sendUntilAnswered(access, request);
+  return parseJson(text) === undefined ? undefined : text.replace(/^\uFEFF/, '').trim();
+}
+
+async function sendUntilAnswered(access: PlatformAccess, request: PlatformRequest): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await sendOnce(access, request);
@@ -50,7 +60,7 @@ export async function send(access: PlatformAccess, request: PlatformRequest): Pr
   }
 }
 
-async function sendOnce(access: PlatformAccess, { method, path, betas, body }: PlatformRequest): Promise<unknown> {
+async function sendOnce(access: PlatformAccess, { method, path, betas, body }: PlatformRequest): Promise<string> {
   const { policy, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = access;
   const key = await readHeaderValue(policy.apiKeyFile);
   const headers = {
@@ -63,7 +73,7 @@ async function sendOnce(access: PlatformAccess, { method, path, betas, body }: P
   const request: ApiRequest = { method, path, signal, ...(body === undefined ? {} : { body: body.content }) };
   const answer = await sendRequest(server, request);
   if (answer.status < 200 || answer.status >= 300) throw statusError(server, request, answer, [key]);
-  return parseJson(answer.body);
+  return answer.body;
 }
 
 function mayPass({ failure, status }: ApiError): boolean {

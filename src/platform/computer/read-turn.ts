@@ -1,4 +1,5 @@
 // One turn of the model, from a line of JSON: its tool_use blocks in their order.
+import { MEMBERS } from './members.ts';
 
 export interface ToolUse {
   readonly id: string;
@@ -13,8 +14,9 @@ export type ReadTurn =
 const SHAPE = 'one turn a line: an array of tool_use blocks, or the message that has them as its content';
 
 /**
- * An array of blocks, a message, or one block. Blocks of other types, and those of another toolset, are left out. The
- * member is the block's `name`; for the name `computer` (the older tool type) it is `input.action`.
+ * An array of blocks, a message, or one block. Blocks of other types, and those of another tool, are left out: their
+ * results come from there. The member is the block's `name`; for the name `computer` (the older tool type) it is
+ * `input.action`.
  */
 export function readTurn(line: string): ReadTurn {
   const blocks = blocksOf(parsed(line));
@@ -22,7 +24,7 @@ export function readTurn(line: string): ReadTurn {
   const uses: ToolUse[] = [];
   for (const [index, block] of blocks.entries()) {
     if (!isObject(block)) return invalid(`block ${index + 1} is no object. Write ${SHAPE}`);
-    if (block['type'] !== 'tool_use' || (block['toolset_name'] ?? 'computer') !== 'computer') continue;
+    if (block['type'] !== 'tool_use' || !isOurs(block)) continue;
     const { id, name, input = {} } = block;
     // Without an id there is no way to give a result.
     if (typeof id !== 'string' || id === '') return invalid(`block ${index + 1} has no id`);
@@ -33,6 +35,12 @@ export function readTurn(line: string): ReadTurn {
     uses.push({ id, member, input });
   }
   return { kind: 'turn', blocks: uses };
+}
+
+/** A name that no member has is a mistake of the agent only if the block names the toolset. */
+function isOurs({ toolset_name: toolset, name }: Readonly<Record<string, unknown>>): boolean {
+  if (toolset !== undefined && toolset !== null) return toolset === 'computer';
+  return typeof name !== 'string' || name === 'computer' || MEMBERS.some((member) => member === name);
 }
 
 function parsed(line: string): unknown {

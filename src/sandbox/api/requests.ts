@@ -37,31 +37,33 @@ export function parseObject(text: string, presence: 'required' | 'optional'): Pa
   return isObject(value) ? valid(value) : invalid(`the body is not a JSON object: ${shown(value)}`);
 }
 
-/** For "any", patronictl sends null or leaves the field out. */
-const memberName = z
-  .string('must be a string')
-  .nullish()
-  .transform((name) => (name === null || name === '' ? undefined : name));
+const word = z.string('must be a string').optional();
+const changeOfLeader = z.strictObject({ leader: word, candidate: word, scheduled_at: word });
 
-const changeOfLeader = z.strictObject({
-  leader: memberName,
-  candidate: memberName,
-  scheduled_at: z.string('must be a string').nullish(),
-});
+export interface Reading {
+  readonly now: Date;
+  /** As Patroni reads it: null is a field that is left out. The management API has texts. */
+  readonly takesNull: boolean;
+}
 
-export function parseSwitchover(text: string, now: Date): Parsed<ChangeOfLeader> {
-  return parseChangeOfLeader(text, 'switchover', now);
+export function parseSwitchover(text: string, reading: Reading): Parsed<ChangeOfLeader> {
+  return parseChangeOfLeader(text, 'switchover', reading);
 }
 
 /** A request with a leader is a switchover (management API). */
-export function parseFailover(text: string, now: Date): Parsed<ChangeOfLeader> {
-  return parseChangeOfLeader(text, 'failover', now);
+export function parseFailover(text: string, reading: Reading): Parsed<ChangeOfLeader> {
+  return parseChangeOfLeader(text, 'failover', reading);
 }
 
-function parseChangeOfLeader(text: string, action: 'switchover' | 'failover', now: Date): Parsed<ChangeOfLeader> {
-  const fields = parseFields(text, 'required', changeOfLeader);
+function parseChangeOfLeader(
+  text: string,
+  action: 'switchover' | 'failover',
+  { now, takesNull }: Reading,
+): Parsed<ChangeOfLeader> {
+  const fields = parseFields(text, 'required', takesNull ? z.preprocess(withoutNull, changeOfLeader) : changeOfLeader);
   if (fields.kind !== 'valid') return fields;
-  const { leader, candidate, scheduled_at: scheduledAt } = fields.value;
+  const { scheduled_at: scheduledAt } = fields.value;
+  const [leader, candidate] = [fields.value.leader || undefined, fields.value.candidate || undefined];
   if (action === 'failover' && candidate === undefined) {
     return invalid('candidate is required: Failover could be performed only to a specific candidate');
   }
@@ -69,12 +71,18 @@ function parseChangeOfLeader(text: string, action: 'switchover' | 'failover', no
     if (action === 'switchover' || candidate === undefined) {
       return invalid('leader is required: Switchover could be performed only from a specific leader');
     }
-    if (scheduledAt !== undefined && scheduledAt !== null) return invalid("Failover can't be scheduled");
+    if (scheduledAt !== undefined) return invalid("Failover can't be scheduled");
     return valid({ kind: 'failover', request: { candidate } });
   }
   const schedule = parseOptionalSchedule(scheduledAt, 'switchover', now);
   if (schedule.kind !== 'valid') return schedule;
   return valid({ kind: 'switchover', request: { leader, candidate, scheduledAt: schedule.value } });
+}
+
+/** For "any", patronictl sends null. */
+function withoutNull(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return body;
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
 const ROLES: readonly string[] = ['primary', 'replica', 'standby_leader'];
@@ -95,7 +103,7 @@ const restart = z.strictObject({
     .refine((version) => versionNumber(version) !== undefined, 'must be a PostgreSQL version such as 18.4')
     .optional(),
   timeout: z.number('must be a number').positive('must be more than 0').optional(),
-  schedule: z.string('must be a string').nullish(),
+  schedule: word,
 });
 
 export function parseRestart(text: string, now: Date): Parsed<RestartRequest> {
@@ -128,11 +136,11 @@ export function parseReinitialize(text: string): Parsed<{ readonly force: boolea
 }
 
 function parseOptionalSchedule(
-  given: string | null | undefined,
+  given: string | undefined,
   action: 'switchover' | 'restart',
   now: Date,
 ): Parsed<Schedule | undefined> {
-  if (given === undefined || given === null) return valid(undefined);
+  if (given === undefined) return valid(undefined);
   const parsed: ParsedSchedule = parseSchedule(given, action, now);
   return parsed.kind === 'schedule' ? valid(parsed.schedule) : parsed;
 }

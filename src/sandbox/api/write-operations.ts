@@ -8,7 +8,7 @@ import { json } from './answer.ts';
 import { whyWrongType } from './config-types.ts';
 import type { Dialect, OperationEnd } from './dialect.ts';
 import { parseFailover, parseObject, parseReinitialize, parseRestart, parseSwitchover } from './requests.ts';
-import type { ChangeOfLeader, Parsed } from './requests.ts';
+import type { ChangeOfLeader, Parsed, Reading } from './requests.ts';
 import type { Routing } from './routing.ts';
 
 type Outcome = OperationOutcome | { readonly kind: OperationEnd; readonly text: string } | Answer;
@@ -17,9 +17,12 @@ type WriteOperation = (operations: Operations, body: string, dialect: Dialect) =
 const WRITES: ReadonlyMap<string, WriteOperation> = new Map<string, WriteOperation>([
   ['PATCH /config', (operations, body, dialect) => changeConfig(body, dialect, (to) => operations.patchConfig(to))],
   ['PUT /config', (operations, body, dialect) => changeConfig(body, dialect, (to) => operations.putConfig(to))],
-  ['POST /switchover', (operations, body) => changeLeader(operations, parseSwitchover(body, new Date()))],
+  [
+    'POST /switchover',
+    (operations, body, dialect) => changeLeader(operations, parseSwitchover(body, readingOf(dialect))),
+  ],
   ['DELETE /switchover', (operations) => operations.cancelSwitchover()],
-  ['POST /failover', (operations, body) => changeLeader(operations, parseFailover(body, new Date()))],
+  ['POST /failover', (operations, body, dialect) => changeLeader(operations, parseFailover(body, readingOf(dialect)))],
   ['POST /restart', restart],
   ['DELETE /restart', (operations) => operations.cancelRestart()],
   ['POST /reload', async (operations) => as('reloaded', 'done', await operations.reload())],
@@ -58,6 +61,10 @@ async function changeConfig(
   if (why !== undefined) return { kind: 'invalid', text: why };
   const outcome = await change(parsed.value);
   return outcome.kind === 'done' ? json(200, outcome.config) : outcome;
+}
+
+function readingOf({ name }: Dialect): Reading {
+  return { now: new Date(), takesNull: name === 'patroni' };
 }
 
 async function changeLeader(operations: Operations, parsed: Parsed<ChangeOfLeader>): Promise<Outcome> {

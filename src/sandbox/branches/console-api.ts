@@ -28,7 +28,9 @@ export function consoleApi({ project, apiKey }: ConsoleApiOptions): (asked: Aske
 }
 
 function isKey(authorization: string | undefined, apiKey: string): boolean {
-  const [given, wanted] = [authorization ?? '', `Bearer ${apiKey}`].map((text) => Buffer.from(text));
+  // HTTP compares the name of a scheme without its case.
+  const text = (authorization ?? '').replace(/^bearer /i, 'Bearer ');
+  const [given, wanted] = [text, `Bearer ${apiKey}`].map((one) => Buffer.from(one));
   return (
     given !== undefined && wanted !== undefined && given.length === wanted.length && timingSafeEqual(given, wanted)
   );

@@ -29,7 +29,7 @@ export function storageApi(options: StorageApiOptions): (asked: Asked) => Promis
     if (path === timelines) return allow(method, { GET: async () => json(200, await records(options)) });
     // The path of a creation ends with a slash, the path of the list does not.
     if (path === `${timelines}/`) return allow(method, { POST: () => create(asked, options) });
-    const id = path.startsWith(`${timelines}/`) ? path.slice(timelines.length + 1) : undefined;
+    const id = path.startsWith(`${timelines}/`) ? path.slice(timelines.length + 1).toLowerCase() : undefined;
     if (id === undefined)
       return problem(404, path.startsWith('/v1/tenant/') ? 'there is no such tenant' : 'no such path');
     return allow(method, {
@@ -86,7 +86,11 @@ async function recordOf({ branch, isDurable }: ListedBranch, tenant: string, pg:
   };
 }
 
-const hexId = z.string().regex(/^[0-9a-f]{32}$/, 'must be 32 lower-case hexadecimal characters');
+/** Kept in lower case: the same id. */
+const hexId = z
+  .string()
+  .regex(/^[0-9a-f]{32}$/i, 'must be 32 hexadecimal characters')
+  .toLowerCase();
 
 const creation = z.object({
   new_timeline_id: hexId,

@@ -38,13 +38,25 @@ export function secondConfig(routed: Routed, addresses: Addresses): string {
   ].join('\n');
 }
 
+/** The API of branches that this configuration does not use. */
+function otherApi(branches: Routed['branches']): readonly string[] {
+  if (branches === undefined) return [];
+  const { storageUrl, tenant, consoleUrl, project, apiKeyFile } = branches.from;
+  return branches.source === 'storage'
+    ? [
+        `# The console, which these branches do not come from: ${consoleUrl}`,
+        `#   project ${project}, key ${apiKeyFile}`,
+      ]
+    : [`# The storage node, which these branches do not come from: ${storageUrl}`, `#   tenant ${tenant}`];
+}
+
 function tenHigher(address: string): string {
   return address.replace(/\d+$/, (port) => String(Number(port) + (Number(port) > 65_525 ? -10 : 10)));
 }
 
 /** It has the branches of this moment. */
 export function pointsmanConfig({ scope, members, branches, platform, moves }: Routed, addresses: Addresses): string {
-  return stringify({
+  const document = stringify({
     cluster: {
       scope,
       seeds: members.map(({ api }) => api),
@@ -60,6 +72,7 @@ export function pointsmanConfig({ scope, members, branches, platform, moves }: R
     ],
     admin: { address: addresses.admin, token: ADMIN_TOKEN },
   });
+  return [...otherApi(branches), document].join('\n');
 }
 
 /** A template has one port for all branches, and here each has its own. */

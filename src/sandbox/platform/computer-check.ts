@@ -23,6 +23,8 @@ const result = z.looseObject({
   content: z.unknown().refine((value) => value !== undefined, 'is missing'),
 });
 
+const timed = z.looseObject({ duration: z.number() });
+
 export function checkComputer({ model, tools = [], messages }: MessageRequest, betas: ReadonlySet<string>): void {
   if (tools.some(({ type }) => type === OLDER)) requireBeta(betas, BETA.computer, `the tool ${OLDER}`);
   const toolset = tools.find(({ type }) => type === TOOLSET);
@@ -41,14 +43,40 @@ function blocksOf(message: MessageRequest['messages'][number] | undefined): read
   return typeof message?.content === 'object' ? message.content : [];
 }
 
-/** Each block of a turn has one result in the next message, whether it was executed or not. */
+/**
+ * Each block of a turn has one result in the next message, in the order of the blocks, whether it was executed or not.
+ * After the first failure none was.
+ */
 function checkResults(turn: readonly Block[], next: readonly Block[], hasNext: boolean): void {
   if (!hasNext) return;
-  for (const { type, id, name } of turn) {
+  let hasFailed = false;
+  let place = -1;
+  for (const { type, id, name, input } of turn) {
     if (type !== 'tool_use' || !MEMBERS.has(name)) continue;
     const results = next.filter((one) => one.type === 'tool_result' && one['tool_use_id'] === id);
     if (results.length !== 1) throw new Refused(400, `${String(id)} has ${results.length} results instead of one`);
     const checked = result.safeParse(results[0]);
-    if (!checked.success) throw new Refused(400, `the result of ${String(id)}: ${z.prettifyError(checked.error)}`);
+    const at = `the result of ${String(id)}`;
+    if (!checked.success) throw new Refused(400, `${at}: ${z.prettifyError(checked.error)}`);
+    const { is_error: isError, content } = checked.data;
+    const before = place;
+    place = next.findIndex((one) => one === results[0]);
+    if (place < before) throw new Refused(400, `${at} comes before that of an earlier action`);
+    if (hasFailed && !(isError && NOT_EXECUTED.test(textOf(content)))) {
+      throw new Refused(400, `${at} does not say that an earlier computer action of this turn failed`);
+    }
+    if (!isError && isTooLong(name, input)) throw new Refused(400, `${at}: ${String(name)} takes 300 s at most`);
+    hasFailed ||= isError;
   }
+}
+
+const NOT_EXECUTED = /\bearlier\b[^]*\bfail/i;
+
+function textOf(content: unknown): string {
+  return typeof content === 'string' ? content : JSON.stringify(content);
+}
+
+function isTooLong(name: unknown, input: unknown): boolean {
+  const { data } = timed.safeParse(input);
+  return (name === 'hold_key' || name === 'wait') && data !== undefined && data.duration > 300;
 }

@@ -218,7 +218,7 @@ test('without --model, with no number of tokens, without the section: wrong usag
 describe('agent create', () => {
   test('sends the file as it is, with its beta value', async () => {
     const file = join(home, 'agent.json');
-    writeFileSync(file, '{"name": "night-watch"}');
+    writeFileSync(file, '{"name": "night-watch", "build": 1.0}');
     const { code, out } = await lab.run('agent', 'create', '--file', file);
     expect(code).toBe(0);
     expect(() => void JSON.parse(out)).not.toThrow();

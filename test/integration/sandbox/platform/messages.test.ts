@@ -178,6 +178,30 @@ describe('the computer tool', () => {
     expect(await turn([], [{ ...used, name: 'another_tool' }])).toBe(200);
   });
 
+  test('after a failure no block was executed, and each result says so', async () => {
+    const uses = ['toolu_1', 'toolu_2', 'toolu_3'].map((id) => ({ ...used, id }));
+    const results = (...content: readonly (string | readonly object[])[]): readonly object[] =>
+      uses.map(({ id }, index) => ({
+        ...whole,
+        tool_use_id: id,
+        is_error: content[index] !== 'ok',
+        content: content[index],
+      }));
+    const skipped = 'Not executed: an earlier computer action of this turn failed.';
+    expect(await turn(results('ok', 'no window', skipped), uses)).toBe(200);
+    expect(await turn(results('ok', 'no window', [{ type: 'text', text: skipped }]), uses)).toBe(200);
+    expect(await turn(results('ok', 'no window', 'ok'), uses)).toBe(400);
+    expect(await turn(results('ok', 'no window', 'no window'), uses)).toBe(400);
+    expect(await turn(results('ok', 'ok', 'ok').toReversed(), uses)).toBe(400);
+  });
+
+  test.each(['hold_key', 'wait'])('%s of more than 300 s has no good result', async (name) => {
+    const lasting = (duration: number) => [{ ...used, name, input: { duration } }];
+    expect(await turn([whole], lasting(300))).toBe(200);
+    expect(await turn([whole], lasting(301))).toBe(400);
+    expect(await turn([{ ...whole, is_error: true }], lasting(301))).toBe(200);
+  });
+
   test.each(['toolset_name', 'is_error', 'content'])('a result without %s does not pass', async (field) => {
     expect(await turn([{ ...whole, [field]: undefined }])).toBe(400);
   });

@@ -61,7 +61,7 @@ export const FILE_TESTS = {
     const body = JSON.stringify({ name: 'on-call' });
     expect(await send(on, 'POST', '/v1/agents', [], body)).toSatisfy(isRefused);
     expect(await send(on, 'POST', '/v1/agents', [BETA.agents], body)).toSatisfy(isSuccess);
-    await clientOf(on).createAgent({ name: 'on-call' });
+    await clientOf(on).createAgent('{"name":"on-call"}');
   },
   async authentication(on: PlatformTarget) {
     // The header is configuration. Another one is no key.

@@ -14,9 +14,15 @@ test.each([
   ['a message', { role: 'assistant', content: [{ type: 'text', text: 'I click.' }, CLICK] }],
   ['one block', CLICK],
   ['a block that names the toolset', [{ ...CLICK, toolset_name: 'computer' }]],
+  ['beside a block of another tool', [{ type: 'tool_use', id: 'toolu_2', name: 'get_weather', input: {} }, CLICK]],
   ['beside a block of another toolset', [CLICK, { ...CLICK, id: 'toolu_2', toolset_name: 'browser' }]],
 ])('%s is a turn', (_, value) => {
   expect(read(value)).toEqual({ kind: 'turn', blocks: [READ] });
+});
+
+test('a name that no member has is a mistake only if the block names the toolset', () => {
+  const block = { ...CLICK, name: 'left_clik', toolset_name: 'computer' };
+  expect(read([block])).toEqual({ kind: 'turn', blocks: [{ ...READ, member: 'left_clik' }] });
 });
 
 test('the member of the older tool type is the action of its input', () => {

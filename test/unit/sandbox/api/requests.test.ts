@@ -12,15 +12,16 @@ import { parseSchedule } from '../../../../src/sandbox/api/schedule.ts';
 
 const NOW = new Date('2026-07-01T12:00:00Z');
 
-const switchover = (body: unknown): Parsed<unknown> => parseSwitchover(JSON.stringify(body), NOW);
-const failover = (body: unknown): Parsed<unknown> => parseFailover(JSON.stringify(body), NOW);
+const STRICT = { now: NOW, takesNull: false };
+const switchover = (body: unknown): Parsed<unknown> => parseSwitchover(JSON.stringify(body), STRICT);
+const failover = (body: unknown): Parsed<unknown> => parseFailover(JSON.stringify(body), STRICT);
 const restart = (body: unknown): Parsed<unknown> => parseRestart(JSON.stringify(body), NOW);
 const reinitialize = (body: unknown): Parsed<unknown> => parseReinitialize(JSON.stringify(body));
 
 describe('every body', () => {
   const parsers = {
-    '/switchover': (text: string) => parseSwitchover(text, NOW),
-    '/failover': (text: string) => parseFailover(text, NOW),
+    '/switchover': (text: string) => parseSwitchover(text, STRICT),
+    '/failover': (text: string) => parseFailover(text, STRICT),
     '/restart': (text: string) => parseRestart(text, NOW),
     '/reinitialize': parseReinitialize,
     '/config': (text: string) => parseObject(text, 'required'),
@@ -59,13 +60,11 @@ describe('/switchover and /failover', () => {
       kind: 'valid',
       value: { kind: 'switchover', request: asked },
     });
-    for (const candidate of [undefined, null, '']) {
-      const request = { ...asked, candidate: undefined };
-      expect(switchover({ leader: 'n1', candidate })).toEqual({
-        kind: 'valid',
-        value: { kind: 'switchover', request },
-      });
-    }
+    const any = { kind: 'valid', value: { kind: 'switchover', request: { ...asked, candidate: undefined } } };
+    for (const candidate of [undefined, '']) expect(switchover({ leader: 'n1', candidate })).toEqual(any);
+    const ofPatronictl = JSON.stringify({ leader: 'n1', candidate: null, scheduled_at: null });
+    expect(parseSwitchover(ofPatronictl, { now: NOW, takesNull: true })).toEqual(any);
+    expect(parseSwitchover(ofPatronictl, STRICT)).toMatchObject({ kind: 'invalid' });
   });
 
   test('with a schedule', () => {
@@ -121,6 +120,10 @@ describe('/switchover and /failover', () => {
 describe('/restart', () => {
   test('without conditions', () => {
     expect(parseRestart('', NOW)).toEqual({ kind: 'valid', value: { conditions: {}, schedule: undefined } });
+  });
+
+  test('null is no schedule: a restart at once would be the worst reading of it', () => {
+    expect(restart({ schedule: null })).toMatchObject({ kind: 'invalid' });
   });
 
   test('every condition', () => {

@@ -57,3 +57,27 @@ test('with moves: the role of the application, the lookup role, and each planned
   expect(write?.onLeave).toMatchObject({ demoted: 'move', operator: 'move' });
   expect(read?.onLeave).toMatchObject({ lagging: 'move', promoted: 'move', fallback_over: 'move', operator: 'move' });
 });
+
+const PLACE = { id: 'br-1', host: '127.0.0.1', port: 25001 };
+
+test('with branches: the API that they come from, and the other one in the first lines', () => {
+  const from = {
+    storageUrl: 'http://127.0.0.1:24001',
+    consoleUrl: 'http://127.0.0.1:24002',
+    tenant: 'a-tenant',
+    rootTimeline: 'a-root',
+    project: 'calm-sea-1234',
+    apiKeyFile: '/tmp/key',
+    namesFile: '/tmp/names.json',
+    pgMajor: 18,
+    timelines: () => [PLACE],
+    projectBranches: () => [PLACE],
+    onChange: () => {},
+  };
+  const parts = [from.storageUrl, from.tenant, from.consoleUrl, from.project, from.apiKeyFile];
+  for (const source of ['storage', 'console'] as const) {
+    const routed = { ...ROUTED, branches: { source, from } };
+    expect(loaded(routed).branches?.source.kind).toBe(source);
+    for (const part of parts) expect(pointsmanConfig(routed, ADDRESSES)).toContain(part);
+  }
+});
