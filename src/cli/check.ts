@@ -90,6 +90,7 @@ function summary(config: Config, width: number): string {
     ...(config.workers === 1 ? [] : [['workers', workersText(config.workers)] as const]),
     ...incidentsRow(config.incidents),
     ['admin', adminText(config.admin)],
+    ...consoleRow(config.admin),
   ];
   const cells = rows.map(([label, text]) => [`  ${label}`, text]);
   return tableText([{ title: '' }, { title: '', wraps: true }], cells, width);
@@ -140,6 +141,10 @@ function kubernetesText({ service, labels, namespace }: KubernetesConfig): strin
 function adminText({ address, token, tokenFile }: AdminConfig): string {
   const hasToken = token !== undefined || tokenFile !== undefined;
   return `http://${listenText(address)}, ${hasToken ? 'operations with a token' : 'no operations (no token)'}`;
+}
+
+function consoleRow({ console }: AdminConfig): readonly (readonly [string, string])[] {
+  return console === undefined ? [] : [['console', listenText(console)]];
 }
 
 function incidentsRow({ directory, maxBytes, keep }: IncidentsConfig): readonly (readonly [string, string])[] {

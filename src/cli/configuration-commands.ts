@@ -44,6 +44,7 @@ export interface ConfigurationParts {
 export function describeConfiguration(program: Command, { configured, io, checkSeeds, end }: ConfigurationParts): void {
   describeInit(program, io, checkSeeds, end);
   configured('check', 'Validate a configuration and print a summary')
+    .argument('[file]', 'as -c FILE')
     .option(
       '--live',
       'also read the member list from each seed, probe the members, try their PostgreSQL ports, ask for the ' +
@@ -52,7 +53,9 @@ export function describeConfiguration(program: Command, { configured, io, checkS
     .option('--json', 'print JSON')
     .option('-q, --quiet', 'print only problems and warnings')
     .addHelpText('after', CHECK_HELP)
-    .action(async (options: CheckOptions) => end(await (await import('./check.ts')).check(options, io, checkSeeds)));
+    .action(async (file: string | undefined, { config = file, ...options }: CheckOptions) =>
+      end(await (await import('./check.ts')).check({ ...options, config }, io, checkSeeds)),
+    );
   const config = program
     .command('config')
     .description('Print the configuration in effect, or what is generated from the descriptions of its keys')

@@ -23,6 +23,7 @@ import type { CheckSeeds } from './live-check.ts';
 import { describeIncidents } from './incidents/commands.ts';
 import type { PlatformParts } from './platform/context.ts';
 import { describeOperations } from './operations.ts';
+import { withOwnNames } from './patronictl-names.ts';
 import { run } from './run.ts';
 import { describeSandbox } from './sandbox.ts';
 import { describeSessions } from './sessions/commands.ts';
@@ -65,7 +66,7 @@ export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts
     code = outcome;
   });
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(withOwnNames(argv), { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;

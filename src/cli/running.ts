@@ -25,6 +25,7 @@ export interface Running {
 
 /** Satisfies the schema; the command never contacts a seed. */
 const NO_SEED = 'http://127.0.0.1:1';
+const NO_ADDRESS = 'So the address of Pointsman is not known: use --admin HOST:PORT, or -c with another file.';
 export const ELSEWHERE = 'Use --admin HOST:PORT for another address.';
 
 /**
@@ -65,7 +66,7 @@ function findAdmin({ config }: RunningOptions, io: CliIo, given: Address | undef
   const admin =
     loadAdmin({ ...source, file }) ?? (isAddressGiven ? loadAdmin({ ...source, file: undefined }) : undefined);
   if (admin === undefined) {
-    io.stderr(`${formatProblems(loaded.problems)}\n${count(loaded.problems)}. ${ELSEWHERE}\n`);
+    io.stderr(`${formatProblems(loaded.problems)}\n${NO_ADDRESS}\n`);
     return undefined;
   }
   const [first] = loaded.problems;

@@ -61,7 +61,7 @@ describeOnSandbox('the commands of a cluster', (on) => {
 
       it('without a terminal a change needs --yes: nothing is sent', async () => {
         const { code, err } = await byFile('pause');
-        expect([code, err]).toEqual([2, expect.stringContaining('use --yes')]);
+        expect([code, err]).toEqual([2, expect.stringContaining('Add --yes.')]);
         expect((await listed()).paused).toBe(false);
       });
 

@@ -101,7 +101,9 @@ export async function change(wanted: Change): Promise<{ readonly code: number; r
   const paint = paintFor(io);
   if (isSame(before, after)) {
     io.stdout(
-      options.json === true ? json({ results: [], not_done: [] }) : 'no change: the configuration is so already\n',
+      options.json === true
+        ? json({ results: [], not_done: [] })
+        : 'no change: the configuration already has these values\n',
     );
     return { code: EXIT.ok, isApplied: false };
   }

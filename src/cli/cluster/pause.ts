@@ -8,7 +8,7 @@ import { json } from '../json.ts';
 import { operate } from './operate.ts';
 
 const MEANING = {
-  pause: 'Patroni stops to act by itself: no automatic failover, no start of a stopped PostgreSQL.',
+  pause: 'Patroni stops managing the cluster: no automatic failover, and a stopped PostgreSQL stays stopped.',
   resume: 'Patroni acts by itself again: a dead leader is replaced, a stopped PostgreSQL is started.',
 } as const;
 

@@ -2,14 +2,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { readAdminToken } from '../../config/files/admin-token.ts';
+import { unknownName } from '../../config/closest.ts';
 import { addressText } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { jsonLine } from '../json.ts';
 import { asJson } from '../operate.ts';
-import { request } from '../request.ts';
+import { request, tryRequest } from '../request.ts';
 import { findRunning } from '../running.ts';
 import type { Running, RunningOptions } from '../running.ts';
+import { statusDocument } from '../status/document.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { widthFor } from '../terminal/table.ts';
 import { untilStopped } from '../terminal/until-stopped.ts';
@@ -57,6 +59,11 @@ export async function events(options: EventsOptions, io: CliIo): Promise<number>
     );
     return answer.status === 400 ? EXIT.usage : EXIT.failure;
   }
+  const unknown = list.events.length === 0 ? await whyUnknown(options, running) : undefined;
+  if (unknown !== undefined) {
+    io.stderr(`pointsman: ${unknown}\n`);
+    return EXIT.usage;
+  }
   // Before the first line: Ctrl-C that answers it must end the command as any other.
   const stopping = options.follow === true ? untilStopped(io) : undefined;
   const show = printer(options, io);
@@ -68,6 +75,18 @@ export async function events(options: EventsOptions, io: CliIo): Promise<number>
   }
   await followFrom(list.last_id, { running, token, options, show, io, signal: stopping.signal });
   return stopping.end();
+}
+
+/** Events of a pool or a member that is gone may be kept, so a name is unknown only if it has none. */
+async function whyUnknown({ pool, member }: EventsOptions, running: Running): Promise<string | undefined> {
+  if (pool === undefined && member === undefined) return undefined;
+  const answer = await tryRequest(running, { method: 'GET', path: '/status' });
+  const { data } = statusDocument.safeParse(answer.kind === 'answer' ? answer.body : undefined);
+  const pools = data?.pools.map(({ name }) => name) ?? [];
+  const members = data?.members.map(({ name }) => name) ?? [];
+  if (pool !== undefined && pools.length > 0 && !pools.includes(pool)) return unknownName('pool', pool, pools);
+  if (member === undefined || members.length === 0 || members.includes(member)) return undefined;
+  return unknownName('member', member, members);
 }
 
 function printer({ json }: EventsOptions, io: CliIo): (event: EventDocument) => void {

@@ -24,7 +24,7 @@ Example:
 export function describeInit(program: Command, io: CliIo, checkSeeds: CheckSeeds, end: (code: number) => void): void {
   program
     .command('init')
-    .description('Write the smallest configuration for a running cluster, from what is there already')
+    .description('Generate a minimal configuration from an API, haproxy.cfg, patroni.yml or connection string')
     .requiredOption('--from <source...>', 'where to start from')
     .addOption(
       new Option('--kind <kind>', 'the kind of SOURCE, if its content does not tell').choices([

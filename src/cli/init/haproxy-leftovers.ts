@@ -15,11 +15,21 @@ const OF_A_LINE: readonly Leftover[] = [
     words: ['timeout', 'client'],
     text: 'timeout client: nothing to set, sessions end with their client or their member',
   },
+  {
+    words: ['timeout', 'server'],
+    text: 'timeout server: nothing to set, sessions end with their client or their member',
+  },
   { words: ['timeout', 'check'], text: 'timeout check: probe.timeout is 800 ms' },
   { words: ['retries'], text: 'retries: backend.connect_attempts is 3, to different members where there are several' },
   { words: ['acl'], text: 'acl: rules have no counterpart; pg_hba.conf of the members decides who may connect' },
   { words: ['tcp-request'], text: 'tcp-request: rules have no counterpart; limits are in the section client' },
   { words: ['stick-table'], text: 'stick-table: balance: client_address keeps a client at its member' },
+];
+
+/** Lines of the section `global`. */
+const OF_THE_PROCESS: readonly Leftover[] = [
+  { words: ['maxconn'], text: 'maxconn of global: client.max_sessions is 10000, over all listeners' },
+  { words: ['log'], text: 'log: JSON lines on standard output (section log); journald or the container keeps them' },
 ];
 
 const OF_A_SERVER: readonly Leftover[] = [
@@ -32,6 +42,10 @@ const OF_A_SERVER: readonly Leftover[] = [
     text: 'send-proxy has no counterpart: the members see the address of Pointsman, as they saw that of HAProxy',
   },
   { words: ['send-proxy-v2'], text: 'send-proxy-v2 has no counterpart: the members see the address of Pointsman' },
+  {
+    words: ['backup'],
+    text: 'backup: a pool falls back to the primary alone (fallback); a backup replica is a member like the others',
+  },
   { words: ['weight'], text: 'weight: weights are a tag of the member (pools.NAME.weight_tag)' },
   { words: ['slowstart'], text: 'slowstart: pools.NAME.slow_start is 30 s' },
   {
@@ -59,6 +73,10 @@ export function noteTheRest(
   const stats = firstOf(proxies, (lines) => lastLine(lines, 'stats', 'enable') ?? lastLine(lines, 'stats', 'uri'));
   if (stats !== undefined) {
     draft.note('the page of statistics: /status and /metrics at admin.address, 127.0.0.1:8432', at(stats.line));
+  }
+  for (const { words, text } of OF_THE_PROCESS) {
+    const line = sections.flatMap(({ kind, lines }) => (kind === 'global' ? [lastLine(lines, ...words)] : []))[0];
+    if (line !== undefined) draft.note(text, at(line.line));
   }
   const resolvers = sections.find(({ kind }) => kind === 'resolvers');
   if (resolvers !== undefined) draft.note('resolvers: the name servers of the system are asked', at(resolvers.line));

@@ -33,12 +33,12 @@ export async function explainSession(id: string, options: ExplainSessionOptions,
 }
 
 function explanation(session: Session): string {
-  const { id, pool, client, user, database, opaque } = session;
+  const { id, pool, client, user, database } = session;
   const login = `user ${shown(user ?? 'unknown')}, database ${shown(database ?? 'unknown')}`;
   const lines = [
     `session ${id} of pool ${shown(pool)}: ${client}, ${login}`,
     placeText(session),
-    ...(session.moves ? movesText(session.moves, session) : [neverText(opaque)]),
+    ...(session.moves ? movesText(session.moves, session) : [neverText(session)]),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
@@ -63,7 +63,25 @@ function underwayText(session: Session, underway: Underway): string {
   ].join('; ');
 }
 
-const STAYS = 'a change of its server ends it, as without moves; the reasons and remedies are in deploy/moves.md';
+const STAYS = 'it ends when its server changes';
+
+/** For its application, or for the operator. Other reasons have no remedy in a few words: deploy/moves.md. */
+const REMEDIES: Readonly<Partial<Record<string, string>>> = {
+  unreadable: 'client.tls.mode: terminate',
+  role_not_configured: 'a pattern for the role in moves.roles',
+  authentication: 'SCRAM-SHA-256, and moves.verifiers',
+  listening: 'a session of its own for LISTEN',
+  holdable_cursors: 'close the cursor',
+  advisory_locks: 'pg_advisory_xact_lock',
+  temporary_objects: 'drop them, or create them in the transaction that uses them',
+  unnamed_statement: 'named statements',
+  too_many_statements: 'a limit of prepared statements in the driver',
+  too_much_state: 'a higher moves.max_state',
+  session_authorization: 'SET ROLE',
+  privileged_settings: 'GRANT SET ON PARAMETER for the role',
+  unclear_statement: 'PREPARE in a text of its own',
+  busy: 'shorter transactions, or a longer moves.wait',
+};
 
 type Moves = NonNullable<Session['moves']>;
 type Underway = NonNullable<Moves['underway']>;
@@ -76,7 +94,7 @@ function movesText({ moved, last, answer }: Moves, { id, activity }: Session): r
   return [
     ...(last === null ? [] : [lastText(moved, last)]),
     answer === null ? `not asked yet whether it can move: ${notAsked}` : answerText(answer),
-    ...(answer === null || answer.movable ? [] : [STAYS]),
+    ...(answer === null || answer.movable ? [] : [staysText(answer.reason)]),
   ];
 }
 
@@ -92,7 +110,13 @@ function answerText({ movable, reason, detail, age_seconds: age }: NonNullable<M
   return `it cannot move, because it ${onOneLine(pinText(reason ?? 'unknown', detail))}${source}`;
 }
 
-function neverText(opaque: boolean): string {
-  if (opaque) return 'it cannot move: encryption is between client and server';
-  return 'it does not move: the configuration had no section moves when it began, or it is on a branch';
+function staysText(reason: string | null): string {
+  const remedy = REMEDIES[reason ?? ''];
+  return remedy === undefined ? STAYS : `${STAYS}; remedy: ${remedy}`;
+}
+
+function neverText({ opaque, branch }: Session): string {
+  if (opaque) return `it cannot move: encryption is between client and server; remedy: ${REMEDIES['unreadable']}`;
+  if (branch) return 'it does not move: it is on a branch';
+  return 'it does not move: the configuration had no section moves when it began';
 }

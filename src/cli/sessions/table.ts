@@ -1,4 +1,4 @@
-// Sessions as a table. A narrow terminal shows members, users and ages; a wide one shows more.
+// Sessions as a table. A narrow terminal shows what tells sessions apart, and whether they move; a wide one shows more.
 import { durationText } from '../../core/describe.ts';
 import { shown } from '../../model/printable.ts';
 import type { CliIo } from '../io.ts';
@@ -20,19 +20,19 @@ const COLUMNS: readonly Shown[] = [
   { title: 'POOL', cell: ({ pool }) => pool },
   { title: 'MEMBER', cell: memberCell },
   { title: BRANCH, cell: ({ branch }) => shown(branch?.name ?? '-') },
-  { title: 'CLIENT', cell: ({ client }) => client },
-  { title: 'USER', optional: 1, cell: ({ user, opaque }) => user ?? (opaque ? 'encrypted' : '-') },
-  { title: 'DATABASE', optional: 4, cell: ({ database }) => database ?? '-' },
-  { title: 'APPLICATION', optional: 3, cell: ({ application }) => application ?? '-' },
+  { title: 'CLIENT', optional: 3, cell: ({ client }) => client },
+  { title: 'USER', optional: 4, cell: ({ user, opaque }) => user ?? (opaque ? 'encrypted' : '-') },
+  { title: 'DATABASE', optional: 5, cell: ({ database }) => database ?? '-' },
+  { title: 'APPLICATION', optional: 2, cell: ({ application }) => application ?? '-' },
   { title: 'STATE', cell: stateCell },
-  { title: MOVES, optional: 2, cell: movesCell },
+  { title: MOVES, optional: 1, cell: movesCell },
   { title: 'SINCE', align: 'right', cell: sinceCell },
-  { title: 'AGE', align: 'right', optional: 4, cell: ({ age_seconds: seconds }) => durationText(seconds * 1000) },
-  { title: 'HELD', align: 'right', optional: 5, cell: ({ held_seconds: seconds }) => heldText(seconds) },
-  { title: 'IN', align: 'right', optional: 6, cell: ({ to_backend_bytes: bytes }) => bytesText(bytes) },
-  { title: 'OUT', align: 'right', optional: 6, cell: ({ to_client_bytes: bytes }) => bytesText(bytes) },
-  { title: 'TLS', optional: 7, cell: ({ tls }) => tls ?? '-' },
-  { title: 'LISTENER', optional: 8, cell: ({ listener }) => listener },
+  { title: 'AGE', align: 'right', optional: 5, cell: ({ age_seconds: seconds }) => durationText(seconds * 1000) },
+  { title: 'HELD', align: 'right', optional: 6, cell: ({ held_seconds: seconds }) => heldText(seconds) },
+  { title: 'IN', align: 'right', optional: 7, cell: ({ to_backend_bytes: bytes }) => bytesText(bytes) },
+  { title: 'OUT', align: 'right', optional: 7, cell: ({ to_client_bytes: bytes }) => bytesText(bytes) },
+  { title: 'TLS', optional: 8, cell: ({ tls }) => tls ?? '-' },
+  { title: 'LISTENER', optional: 9, cell: ({ listener }) => listener },
 ];
 
 export function sessionsTable(sessions: readonly Session[], io: Pick<CliIo, 'env' | 'screen'>): string {

@@ -50,8 +50,14 @@ export function waitingText(pool: StatusPool, { limits }: Pick<Status, 'limits'>
   return [
     `${clients === 1 ? '1 client' : `${clients} clients`} waiting`,
     ...(longest === undefined ? [] : [`longest ${ageText(longest)}`]),
-    ...(limits === undefined ? [] : [`refused after ${durationText(limits.client_wait_seconds * 1000)}`]),
+    ...(limits === undefined ? [] : [`refused after ${limitText(limits)}`]),
   ].join(', ');
+}
+
+/** The outage of a pool has a limit of its own, which ends the wait of a client that came late in it. */
+function limitText({ client_wait_seconds: own, outage_seconds: outage }: NonNullable<Status['limits']>): string {
+  const text = durationText(own * 1000);
+  return outage === undefined ? text : `${text}, or when the outage has lasted ${durationText(outage * 1000)}`;
 }
 
 /** Clients of this pool that wait for a member. */

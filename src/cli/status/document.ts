@@ -91,7 +91,13 @@ export const statusDocument = z.looseObject({
   refused_members: z.array(z.looseObject({ name: z.string(), why: z.string() })).default([]),
   pools: z.array(pool),
   branches: branches.optional(),
-  limits: z.looseObject({ client_wait_seconds: z.number(), park_seconds: z.number().nullish() }).optional(),
+  limits: z
+    .looseObject({
+      client_wait_seconds: z.number(),
+      outage_seconds: z.number().optional(),
+      park_seconds: z.number().nullish(),
+    })
+    .optional(),
 });
 
 export type Status = z.infer<typeof statusDocument>;

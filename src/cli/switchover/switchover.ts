@@ -1,5 +1,6 @@
 // `pointsman switchover`: shows the plan, asks, starts the operation in the running Pointsman and follows it to its
 // end. Ctrl-C cancels the operation, and the command waits for its end.
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { busyDocument, operationDocument, planDocument } from '../../cluster/switchover/schemas.ts';
@@ -13,6 +14,7 @@ import type { Running, RunningOptions } from '../running.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { widthFor } from '../terminal/table.ts';
+import { untilStopped } from '../terminal/until-stopped.ts';
 import { clusterText, endText, phaseText, planText } from './text.ts';
 import type { Look, Operation, Plan } from './text.ts';
 
@@ -30,6 +32,8 @@ interface Asked {
 }
 
 const POLL_MS = 150;
+/** A plan that takes longer says what it waits for. */
+const PATIENCE_MS = 500;
 /** The plan reads the cluster. */
 const PLAN_MS = 20_000;
 /** Without an answer for this long, the Pointsman is gone. Milliseconds. */
@@ -44,10 +48,11 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
     ...(options.to === undefined ? {} : { to: options.to }),
     transaction_timeout_ms: duration.ms,
   };
-  const plan = await readPlan(running, asked, io);
-  if (plan === undefined) return EXIT.failure;
+  const plan = await planFor(running, asked, io);
+  if (typeof plan === 'number') return plan;
   const look: Look = { paint: paintFor(io), width: widthFor(io) };
-  if (options.json !== true) io.stdout(planText(plan, look));
+  // A plan that cannot be carried out is not shown as one.
+  if (options.json !== true) io.stdout(plan.problems.length === 0 ? planText(plan, look) : '');
   else if (options.dryRun === true) io.stdout(json({ ...plan }));
   for (const warning of plan.warnings) io.stderr(`pointsman: warning: ${warning}\n`);
   for (const problem of plan.problems) io.stderr(`pointsman: ${problem}\n`);
@@ -67,6 +72,26 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
     if (ended.outcome !== 'done') io.stdout(clusterText(ended, look));
   }
   return ended.outcome === 'done' ? EXIT.ok : EXIT.failure;
+}
+
+/** The plan asks each session that may move: that takes a while where one is busy. A number is the exit code. */
+async function planFor(running: Running, asked: Asked, io: CliIo): Promise<Plan | number> {
+  const stopping = untilStopped(io);
+  const isRead = new AbortController();
+  void delay(PATIENCE_MS, undefined, { signal: isRead.signal }).then(
+    () => io.stderr('asking the cluster, and the sessions of the primary whether they can move …\n'),
+    () => {},
+  );
+  const stopped = once(stopping.signal, 'abort', { signal: isRead.signal }).then(
+    () => 'stopped' as const,
+    () => 'stopped' as const,
+  );
+  const plan = await Promise.race([readPlan(running, asked, io), stopped]);
+  isRead.abort();
+  const code = stopping.end();
+  if (plan !== 'stopped') return plan ?? EXIT.failure;
+  io.stderr('pointsman: interrupted: nothing was changed\n');
+  return code;
 }
 
 async function readPlan(running: Running, { to, ...more }: Asked, io: CliIo): Promise<Plan | undefined> {

@@ -49,12 +49,12 @@ function sessionsText({ moves, ...plan }: Plan, from: string, sessions: number):
   if (moves === null) return `${countOf(sessions, 'session')} on ${from} will end: ${ends}.\n`;
   const { movable, stays, unknown } = moves;
   const staying = Object.values(stays).reduce((sum, count) => sum + count, 0);
-  const stay = staying === 0 ? '' : `, ${staying} ${staying === 1 ? 'stays' : 'stay'}: ${staysText(stays)}`;
-  const later = unknown === 1 ? 'it is asked when it is idle' : 'they are asked when they are idle';
+  const left = staying === 0 ? '' : `, ${staying} ${staying === 1 ? 'stays' : 'stay'}: ${staysText(stays)}`;
+  const later = unknown === 1 ? 'is busy (checked when it becomes idle)' : 'are busy (checked when they become idle)';
+  const asked = unknown === 0 ? '' : `, ${unknown} ${later}`;
   return [
-    `Of ${countOf(sessions, 'session')} on ${from}, ${movable} ${movable === 1 ? 'moves' : 'move'}${stay}.\n`,
+    `${countOf(sessions, 'session')} on ${from}: ${movable} can move${asked}${left}.\n`,
     staying === 0 ? '' : `Sessions that stay will end: ${ends}.\n`,
-    unknown === 0 ? '' : `${countOf(unknown, 'session')} could not be asked yet: ${later}.\n`,
   ].join('');
 }
 

@@ -47,6 +47,12 @@ describe('--admin', () => {
     expect(await reload(admin())).toEqual({ code: 0, out: 'no changes\n', err: '' });
   });
 
+  test('an https URL of a port without TLS: the remedy, in one line', async () => {
+    const { code, err } = await reload(`https://127.0.0.1:${plainPort}/`);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^pointsman: no answer from .* \(it does not speak TLS: write http:\/\/\)\..*\n$/);
+  });
+
   test('an https URL speaks TLS and verifies the certificate', async () => {
     const { code, err } = await reload(`https://127.0.0.1:${tlsPort}/`);
     expect(code).toBe(1);

@@ -73,6 +73,6 @@ test.each([
   ['no file', undefined],
 ])('%s: no request to a guessed address', async (_, text) => {
   const { code, err } = await resume(text, [], { POINTSMAN_ADMIN_TOKEN: TOKEN });
-  expect(err).toMatch(/problems?\. Use --admin HOST:PORT for another address\.\n$/);
+  expect(err).toMatch(/So the address of Pointsman is not known: use --admin HOST:PORT, or -c with another file\.\n$/);
   expect([code, asked]).toEqual([2, []]);
 });

@@ -149,10 +149,10 @@ describe('sessions', () => {
     const { code, out, err } = await cli(['sessions']);
     expect([code, err]).toEqual([0, '']);
     expect(out).toMatchInlineSnapshot(`
-      "          ID  POOL   MEMBER  CLIENT               STATE               SINCE
-                 1  write  pg-1    10.0.0.5:51234       idle                  5 s
-                 2  write  -       10.0.0.5:51234       holding               2 s
-      100000000003  write  pg-1    [2001:db8::1]:40000  failed transaction    5 s
+      "          ID  POOL   MEMBER  APPLICATION  STATE               SINCE
+                 1  write  pg-1    orders       idle                  5 s
+                 2  write  -       orders       holding               2 s
+      100000000003  write  pg-1    orders       failed transaction    5 s
       3 sessions
       "
     `);

@@ -80,6 +80,7 @@ const DONE = anOperation(['check', 'hold', 'drain', 'switch', 'confirm', 'releas
 });
 
 let plan: PlanOfPrimary;
+let planned: PromiseWithResolvers<PlanOfPrimary> | undefined;
 let starting: Starting;
 let operation: OperationDocument | undefined;
 let requests: SwitchoverRequest[];
@@ -89,6 +90,7 @@ let address = '';
 
 beforeEach(async () => {
   plan = PLAN;
+  planned = undefined;
   operation = DONE;
   starting = { kind: 'started', operation: anOperation(['check']) };
   [requests, cancelled] = [[], []];
@@ -98,7 +100,7 @@ beforeEach(async () => {
     return { kind: 'cancelled', operation };
   };
   const switchovers = {
-    plan: (request: SwitchoverRequest) => (requests.push(request), Promise.resolve(plan)),
+    plan: (request: SwitchoverRequest) => (requests.push(request), planned?.promise ?? Promise.resolve(plan)),
     start: (request: SwitchoverRequest) => (requests.push(request), Promise.resolve(starting)),
     list: () => [],
     find: () => operation,
@@ -165,19 +167,17 @@ test('the plan says how many sessions move, and why the others stay', async () =
   const { out } = await cli(['--dry-run']);
   expect(out).toContain(
     [
-      'Of 100 sessions on pg-1, 76 move, 17 stay: 12 listen, 3 have temporary objects, ' +
-        '2 have logins that cannot be repeated.',
+      '100 sessions on pg-1: 76 can move, 7 are busy (checked when they become idle), 17 stay: 12 listen, ' +
+        '3 have temporary objects, 2 have logins that cannot be repeated.',
       'Sessions that stay will end: between two transactions, or after 10 s.',
-      '7 sessions could not be asked yet: they are asked when they are idle.',
       '',
     ].join('\n'),
   );
   plan = { ...plan, sessions_on_primary: 3, moves: { movable: 1, stays: { listening: 1 }, unknown: 1 } };
   const { out: few } = await cli(['--dry-run']);
-  expect(few).toContain('Of 3 sessions on pg-1, 1 moves, 1 stays: 1 listens.\n');
-  expect(few).toContain('\n1 session could not be asked yet: it is asked when it is idle.\n');
+  expect(few).toContain('3 sessions on pg-1: 1 can move, 1 is busy (checked when it becomes idle), 1 stays: ');
   plan = { ...plan, sessions_on_primary: 100, moves: { movable: 100, stays: {}, unknown: 0 } };
-  expect((await cli(['--dry-run'])).out).toContain('Of 100 sessions on pg-1, 100 move.\nNew clients');
+  expect((await cli(['--dry-run'])).out).toContain('100 sessions on pg-1: 100 can move.\nNew clients');
 });
 
 test('the options reach the operation', async () => {
@@ -259,6 +259,21 @@ test('a failure shows the state of the cluster', async () => {
   expect(unread.out).toContain('No primary takes clients now. The cluster could not be read');
 });
 
+test('a slow plan says what it waits for, and Ctrl-C in that time changes nothing', async () => {
+  planned = Promise.withResolvers();
+  let err = '';
+  const { code, out } = await cli(['--yes'], {
+    stderr: (text) => void (err += text),
+    onInterrupt: (listener) => {
+      void until('the line', () => err.includes('asking the cluster')).then(() => listener(EXIT.interrupted));
+      return () => {};
+    },
+  });
+  planned.resolve(PLAN);
+  expect([code, out]).toEqual([130, '']);
+  expect(err).toMatch(/^asking the cluster.*\npointsman: interrupted: nothing was changed\n$/);
+});
+
 describe('Ctrl-C', () => {
   let interrupt: () => void;
   const onInterrupt = (listener: (code: number) => void) => {
@@ -281,7 +296,7 @@ describe('Ctrl-C', () => {
     operation = anOperation(['check']);
     const { code, err } = await cli(['--yes'], {
       onInterrupt(listener) {
-        listener(EXIT.interrupted);
+        if (requests.length > 0) listener(EXIT.interrupted);
         return () => {};
       },
     });

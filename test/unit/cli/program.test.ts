@@ -84,6 +84,10 @@ async function cli(argv: readonly string[], env: Readonly<Record<string, string>
 }
 
 describe('check', () => {
+  test('the file may be an argument, too', async () => {
+    expect(await cli(['check', 'good.yaml'])).toEqual(await cli(['check', '-c', 'good.yaml']));
+  });
+
   test('a good file: ok, and its summary', async () => {
     const { code, out, err } = await cli(['check', '-c', 'good.yaml']);
     expect(out.split('\n')).toEqual([

@@ -47,7 +47,7 @@ describe('delete', () => {
     expect(declined).toMatchObject({ code: 1, err: 'pointsman: not confirmed, so nothing was changed\n' });
     const piped = await branchesCli(['delete', 'pr-1'], branches, { env });
     expect(piped.code).toBe(2);
-    expect(piped.err).toContain('use --yes');
+    expect(piped.err).toContain('Add --yes.');
     expect(branches.removed).toEqual([]);
   });
 

@@ -55,7 +55,7 @@ test('a number for a parameter of PostgreSQL is sent as a text', async () => {
 test('no change: nothing is sent', async () => {
   const cluster = fakeCluster();
   const { code, out, kept } = await edit('true', cluster);
-  expect([code, out, kept]).toEqual([0, 'no change: the configuration is so already\n', undefined]);
+  expect([code, out, kept]).toEqual([0, 'no change: the configuration already has these values\n', undefined]);
   expect(cluster.performed).toEqual([]);
 });
 

@@ -60,7 +60,7 @@ describe('config set', () => {
   test('no change: nothing is sent', async () => {
     const cluster = fakeCluster();
     const { code, out } = await clusterCli(['config', 'set', 'ttl=30', '--yes'], cluster);
-    expect([code, out, cluster.performed]).toEqual([0, 'no change: the configuration is so already\n', []]);
+    expect([code, out, cluster.performed]).toEqual([0, 'no change: the configuration already has these values\n', []]);
   });
 
   test('a wrong argument: every problem, exit code 2, and the cluster is not contacted', async () => {

@@ -26,6 +26,15 @@ function problemsOf(text: string): readonly string[] {
 
 const configured = (yaml: string) => configOf(loadConfig({ file: 'p', env: {}, readFile: () => yaml }));
 
+test('lines of global, timeouts and backup servers are named', () => {
+  const cfg = `global\n  maxconn 4000\n  log stdout local0\n${PRIMARY}  timeout server 30m\n`;
+  const text = convert(cfg).notes.join('\n');
+  for (const said of ['h.cfg:2: maxconn of global', 'h.cfg:3: log:', 'timeout server: nothing to set']) {
+    expect(text).toContain(said);
+  }
+  expect(convert(PRIMARY.replace('check port 8008', 'backup check port 8008')).notes.join('\n')).toContain('backup: ');
+});
+
 test('the file of the migration guide', () => {
   const text = readFileSync(new URL('../../../../deploy/migration/haproxy.cfg', import.meta.url), 'utf8');
   expect(convert(text).yaml).toBe(`cluster:
