@@ -119,7 +119,8 @@ export const EVENT_SAMPLES: EventSamples = {
     ],
   },
   cancel_forwarded: {
-    meaning: 'A cancel request was forwarded. `key`: `known` (its session was found) or `unknown`.',
+    meaning:
+      'A cancel request was forwarded, or answered (no `members`). `key`: `known` (of a session here) or `unknown`.',
     samples: [
       { kind: 'cancel_forwarded', pool: 'write', key: 'known', members: ['pg-1'] },
       { kind: 'cancel_forwarded', pool: 'write', key: 'known', members: [], branch },

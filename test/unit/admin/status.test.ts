@@ -179,8 +179,8 @@ describe('status', () => {
   });
 
   test('every member with its standing in every pool', () => {
-    const answered = { status: 200, check: '/primary' };
-    const whole = { weight: 1, zone: null, far: false };
+    const asPrimary = { weight: 1, zone: null, far: false, answered: { status: 200, check: '/primary' } };
+    const asReplica = { ...asPrimary, answered: { status: 200, check: '/replica?lag=16MB' } };
     expect(statusOf(both).members).toEqual([
       {
         name: 'pg-1',
@@ -198,12 +198,11 @@ describe('status', () => {
         lag_bytes: null,
         last_answer_age_seconds: 1,
         pools: {
-          write: { ...ROUTED, ...whole, answered, why: 'answered 200 to /primary 1 s ago; no rival on timeline 1' },
+          write: { ...ROUTED, ...asPrimary, why: 'answered 200 to /primary 1 s ago; no rival on timeline 1' },
           read: {
             place: { sign: 'eligible', word: 'fallback only' },
             standing: 'leave',
-            ...whole,
-            answered,
+            ...asPrimary,
             cause: 'fallback_over',
             why:
               'fallback, used only while the pool has no other eligible member: pool write; ' +
@@ -230,16 +229,14 @@ describe('status', () => {
           write: {
             place: { sign: 'idle', word: 'is a replica' },
             standing: 'leave',
-            ...whole,
+            ...asReplica,
             cause: 'not_primary',
             why: 'is a replica; answered 200 to /replica?lag=16MB 500 ms ago',
-            answered: { status: 200, check: '/replica?lag=16MB' },
           },
           read: {
             ...ROUTED,
-            ...whole,
+            ...asReplica,
             why: 'answered 200 to /replica?lag=16MB 500 ms ago; estimated lag 0 B (limit 16 MB)',
-            answered: { status: 200, check: '/replica?lag=16MB' },
           },
         },
       },
