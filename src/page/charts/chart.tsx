@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import { clockText } from '../view/words.ts';
 import type { Line } from './lines.ts';
 import { ticksBetween, topOf, windowOf } from './scale.ts';
 import type { Unit } from './scale.ts';
@@ -127,7 +128,7 @@ function optionsOf(
   };
 }
 
-/** Of this browser's time zone: 14:30 */
+/** 14:30 */
 function clock(seconds: number): string {
-  return new Date(seconds * 1000).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  return clockText(seconds * 1000).slice(0, 5);
 }

@@ -1,6 +1,7 @@
 // The recent events, the newest first: the lines of the log.
 import type { JSX } from 'preact';
 import type { RecentEvent } from '../../admin/schema/events.ts';
+import { clockText } from '../view/words.ts';
 import { Panel } from './panel.tsx';
 import { Sign } from './sign.tsx';
 
@@ -19,7 +20,7 @@ export function Events({ events }: { readonly events: readonly RecentEvent[] }):
             .map(({ id, time, level, message }) => (
               <li key={id}>
                 <time dateTime={time} title={time}>
-                  {clock(time)}
+                  {clockText(Date.parse(time))}
                 </time>
                 {level === 'info' ? <span /> : <Sign kind={level === 'warn' ? 'warning' : 'bad'} />}
                 <span>
@@ -32,9 +33,4 @@ export function Events({ events }: { readonly events: readonly RecentEvent[] }):
       )}
     </Panel>
   );
-}
-
-/** Of this browser's time zone. The title has UTC. */
-function clock(time: string): string {
-  return new Date(time).toLocaleTimeString('en-GB');
 }

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { StatusDocument } from '../../admin/schema/status.ts';
 import { incidentHref } from '../incident/place.ts';
 import { usePageState } from '../state/use-store.ts';
-import { secondsAfter } from '../view/headline.ts';
+import { isHeldAsPlanned, secondsAfter } from '../view/headline.ts';
 import { durationText } from '../view/words.ts';
 import { Changing } from './changing.tsx';
 import { Age } from './ticking.tsx';
@@ -13,7 +13,7 @@ const CONNECTION = { connecting: 'connecting', live: 'live', lost: 'connection l
 export function Header(): JSX.Element {
   const { status, connection } = usePageState();
   return (
-    <header class="header">
+    <header class={`header header-is-${connection.kind}`}>
       <h1>Pointsman</h1>
       {status !== undefined && <Facts status={status} />}
       <p class="header-state" data-connection={connection.kind}>
@@ -22,9 +22,12 @@ export function Header(): JSX.Element {
         {status !== undefined && (
           <>
             <span>{status.version}</span>
-            <span>
-              up <Age seconds={status.uptime_seconds} />
-            </span>
+            {connection.kind === 'live' && (
+              <span>
+                up <Age seconds={status.uptime_seconds} />
+              </span>
+            )}
+            <span>times in UTC</span>
           </>
         )}
       </p>
@@ -34,6 +37,7 @@ export function Header(): JSX.Element {
 
 function Facts({ status }: { readonly status: StatusDocument }): JSX.Element {
   const { scope, timeline, primary, last_interruption: interruption } = status.cluster;
+  const isHeld = isHeldAsPlanned(status);
   return (
     <dl class="header-facts">
       <div>
@@ -41,8 +45,8 @@ function Facts({ status }: { readonly status: StatusDocument }): JSX.Element {
       </div>
       <div title={primary === null ? undefined : `since ${primary.since}`}>
         <dt>primary</dt>{' '}
-        <dd class={primary === null ? 'bad' : 'good'}>
-          <Changing value={primary?.member ?? 'none'} />
+        <dd class={primary !== null ? 'good' : isHeld ? undefined : 'bad'}>
+          <Changing value={primary?.member ?? (isHeld ? 'held' : 'none')} />
         </dd>
       </div>
       <div>

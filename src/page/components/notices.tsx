@@ -1,18 +1,22 @@
 // All that needs attention, and for screen readers each change of the primary.
 import type { JSX } from 'preact';
 import type { StatusDocument } from '../../admin/schema/status.ts';
+import { usePageState } from '../state/use-store.ts';
 import { announcement } from '../view/headline.ts';
+import { clockText } from '../view/words.ts';
 import { Panel } from './panel.tsx';
 import { Sign } from './sign.tsx';
 
 export function Notices({ status }: { readonly status: StatusDocument }): JSX.Element {
   const { notices } = status;
+  const isLost = usePageState().connection.kind === 'lost';
   return (
     <Panel title="Attention" place="attention">
       <p class="unseen" role="status">
         {announcement(status)}
       </p>
-      {notices.length === 0 ? (
+      {isLost && <p class="notices quiet">{`Unknown since ${clockText(Date.parse(status.time))}.`}</p>}
+      {isLost ? null : notices.length === 0 ? (
         <p class="notices quiet">Nothing needs attention.</p>
       ) : (
         <ul class="notices">

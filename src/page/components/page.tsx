@@ -24,7 +24,7 @@ export function Page(): JSX.Element {
   const place = usePlace();
   const lastIncident = useRef<string>(undefined);
   if (place !== undefined) lastIncident.current = place.incident;
-  const title = status === undefined ? 'Pointsman' : titleOf(status);
+  const title = status === undefined ? 'Pointsman' : titleOf(status, connection.kind === 'lost');
   useEffect(() => {
     document.title = title;
   }, [title]);

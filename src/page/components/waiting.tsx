@@ -20,7 +20,7 @@ export function Waiting({ status: { pools, limits } }: { readonly status: Status
       <p class={`big number ${total > 0 ? 'bad' : ''}`}>{numberText(total)}</p>
       <p class="quiet waiting-words">
         {total === 0 ? (
-          `Each may wait ${ageText(limits.client_wait_seconds)} for a route.`
+          `Clients wait up to ${ageText(limits.client_wait_seconds)}.`
         ) : (
           <>
             The first has waited <Age seconds={longest} />, and is refused in{' '}

@@ -12,6 +12,7 @@ const TITLES: Readonly<Record<Finding['finding'], string>> = {
   next_primary: 'Next primary',
   first_client: 'First client served',
   timelines: 'Timelines',
+  members_refused: 'Members not used',
   sessions_moved: 'Sessions moved',
   sessions_cut: 'Sessions cut',
   logins_refused: 'Logins refused',

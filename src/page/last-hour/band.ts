@@ -32,6 +32,11 @@ export function ticksOf(now: number): readonly { readonly at: number; readonly l
   return [0, 1, 2, 3].map((index) => first + index * QUARTER_MS).map((at) => ({ at, left: percent(at, now) }));
 }
 
+/** The part of the band before Pointsman started, in percent: nothing is known of it. */
+export function unknownPercent(startedAt: number, now: number): number {
+  return Math.min(100, percent(startedAt, now));
+}
+
 /** For a ticket: one line for each span, in UTC. */
 export function copyOf(spans: readonly SpanDocument[]): string {
   return spans

@@ -7,7 +7,8 @@ import { Panel } from '../components/panel.tsx';
 import { incidentHref } from '../incident/place.ts';
 import { serverNow } from '../state/server-time.ts';
 import { usePageState } from '../state/use-store.ts';
-import { barsOf, copyOf, ticksOf } from './band.ts';
+import { barsOf, copyOf, ticksOf, unknownPercent } from './band.ts';
+import { clockText } from '../view/words.ts';
 import { copyText } from '../components/copy-text.ts';
 
 /** The newest. The rest is on the band, in the copy and in /timeline. */
@@ -24,9 +25,15 @@ export function LastHour(): JSX.Element {
   const state = usePageState();
   const now = serverNow(state, state.receivedAt);
   const spans = state.timeline?.spans;
+  const { status } = state;
+  const startedAt = status === undefined ? undefined : Date.parse(status.time) - status.uptime_seconds * 1000;
+  const before = now === undefined || startedAt === undefined ? 0 : unknownPercent(startedAt, now);
   return (
     <Panel title="Last hour">
       <div class="band" aria-hidden="true">
+        {before > 0 && (
+          <span class="band-unknown" style={{ width: `${before}%` }} title="Pointsman was not running yet" />
+        )}
         {now !== undefined && ticksOf(now).map(({ at, left }) => <Tick key={at} at={at} left={left} />)}
         {now !== undefined &&
           barsOf(spans ?? [], now).map(({ span, left, width, lane }) => (
@@ -40,7 +47,11 @@ export function LastHour(): JSX.Element {
             />
           ))}
       </div>
-      {spans === undefined ? <p class="quiet">Reading the last hour …</p> : <Lines spans={spans} />}
+      {spans === undefined ? (
+        <p class="quiet">Reading the last hour …</p>
+      ) : (
+        <Lines spans={spans} since={before > 0 ? startedAt : undefined} />
+      )}
     </Panel>
   );
 }
@@ -48,26 +59,35 @@ export function LastHour(): JSX.Element {
 function Tick({ at, left }: { readonly at: number; readonly left: number }): JSX.Element {
   return (
     <span class={`band-tick ${left > 90 ? 'band-tick-last' : ''}`} style={{ left: `${left}%` }}>
-      {clock(at).slice(0, 5)}
+      {clockText(at).slice(0, 5)}
     </span>
   );
 }
 
-function Lines({ spans }: { readonly spans: readonly SpanDocument[] }): JSX.Element {
+interface LinesProps {
+  readonly spans: readonly SpanDocument[];
+  /** The start of Pointsman, if it was within the hour. */
+  readonly since: number | undefined;
+}
+
+function Lines({ spans, since }: LinesProps): JSX.Element {
   const shown = spans.slice(-MOST_LINES).toReversed();
-  if (shown.length === 0) return <p class="quiet">Nothing happened: every pool had a route.</p>;
+  if (shown.length === 0) {
+    const from = since === undefined ? '' : ` since the start at ${clockText(since)}`;
+    return <p class="quiet">{`Nothing happened${from}: every pool had a route.`}</p>;
+  }
   return (
     <>
       <ul class="band-lines">
         {shown.map((span) => (
           <li key={span.id}>
             <time dateTime={span.from} title={span.from}>
-              {clock(Date.parse(span.from))}
+              {clockText(Date.parse(span.from))}
             </time>
             <span class={`band-key band-${span.kind}`} aria-hidden="true" />
             <span>
               <b class={`band-word-${span.severity}`}>{TITLES[span.kind]}</b> {span.text}
-              {span.to === null && <b> It lasts.</b>}
+              {span.to === null && <b> ongoing</b>}
               {span.incident_id !== null && (
                 <>
                   {' '}
@@ -105,9 +125,4 @@ function Copy({ text }: { readonly text: () => string }): JSX.Element {
 
 function hrefOf({ incident_id: id }: SpanDocument): { readonly href?: string } {
   return id === null ? {} : { href: incidentHref(id) };
-}
-
-/** Of this browser's time zone: 14:03:59 */
-function clock(ms: number): string {
-  return new Date(ms).toLocaleTimeString('en-GB');
 }

@@ -13,6 +13,11 @@ export function sizeText(bytes: number): string {
   return `${Number((bytes / factor).toFixed(1))} ${unit}`;
 }
 
+/** Every time on the page is in UTC, as in the log and in incidents: 14:03:59. `ms`: since 1970. */
+export function clockText(ms: number): string {
+  return new Date(ms).toISOString().slice(11, 19);
+}
+
 /** `0.2 s`, `41 s`, `3 min 5 s`, `4 h 12 min`, `3 d 4 h`: two units at most, so that it is readable while it ticks. */
 export function ageText(seconds: number): string {
   const whole = Math.floor(seconds);

@@ -32,6 +32,10 @@ describeInBrowser('the connection of the status page', () => {
     const tab = await lab.open({ ...PROVOKED, port: way.port });
     way.set(mode);
     await connection(tab.page, 'lost');
+    // Nothing on the page says that all is well now.
+    await tab.page.getByText(/^Unknown since \d\d:\d\d:\d\d\.$/).waitFor();
+    expect(await tab.page.title()).toMatch(/^no connection · /);
+    expect(await tab.page.getByText('Nothing needs attention.').count()).toBe(0);
     await lab.cluster.switchover();
     const timeline = await timelineOf(lab.pointsman);
     await tab.screenshot(`connection-${mode}`);

@@ -122,8 +122,9 @@ describe('the state of the cluster', () => {
     const primary = { member: 'pg-2', since: healthy.time, timeline: 1 };
     const cluster = { ...healthy.cluster, primary };
     expect(announcement({ ...healthy, cluster })).toBe('pg-2 is the primary.');
-    expect(titleOf({ ...healthy, cluster })).toBe('pg-2 · lab · Pointsman');
-    expect(titleOf(healthy)).toBe('no primary · lab · Pointsman');
+    expect(titleOf({ ...healthy, cluster }, false)).toBe('pg-2 · lab · Pointsman');
+    expect(titleOf({ ...healthy, cluster }, true)).toBe('no connection · lab · Pointsman');
+    expect(titleOf(healthy, false)).toBe('no primary · lab · Pointsman');
     expect(announcement(statusOf({ pools: [held] }))).toBe(
       'No member is primary. Pool write: no eligible member, clients wait.',
     );

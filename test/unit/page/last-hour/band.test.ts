@@ -1,7 +1,7 @@
 // Where spans are on the band, and the text for a ticket.
 import { expect, test } from 'vitest';
 import type { SpanDocument } from '../../../../src/admin/schema/timeline.ts';
-import { barsOf, copyOf, ticksOf } from '../../../../src/page/last-hour/band.ts';
+import { barsOf, copyOf, ticksOf, unknownPercent } from '../../../../src/page/last-hour/band.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 14, 20);
 
@@ -67,4 +67,10 @@ test('the copy has one line for each span, in UTC', () => {
     '2026-11-22 13:50:00 to 2026-11-22 13:51:00 UTC: pool write: no route for 4.1 s',
     '2026-11-22 14:15:00 to now UTC: pool write: no route for 4.1 s (incident 2026-11-22-1)',
   ]);
+});
+
+test('the time before the start of Pointsman is a part of its own', () => {
+  expect(unknownPercent(NOW - 15 * 60_000, NOW)).toBe(75);
+  expect(unknownPercent(NOW - 120 * 60_000, NOW)).toBe(0);
+  expect(unknownPercent(NOW + 1_000, NOW)).toBe(100);
 });
