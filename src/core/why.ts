@@ -21,6 +21,7 @@ export type WhyCode =
   | 'wrong_role'
   | 'tagged_out'
   | 'lagging'
+  | 'replay_paused'
   | 'other_timeline'
   | 'superseded'
   | 'in_recovery'
