@@ -36,17 +36,20 @@ const TIMED = [
 /** Three processes that start together take 20 s on a machine that is busy. The waits in a test say what took long. */
 const PROCESSES = { hookTimeout: 60_000, testTimeout: 60_000 };
 
-/** These need programs that few machines have, and minutes. */
-const SLOW = named(
-  'bench-runs',
-  'drivers',
-  'image',
-  'systemd',
-  'moves/drivers-15',
-  'moves/drivers-18',
-  'moves/system-postgres',
-  'moves/working-drivers',
-);
+/** These need programs that few machines have, and minutes: drivers, containers, compilers, Kubernetes' own types. */
+const SLOW = [
+  ...named(
+    'bench-runs',
+    'drivers',
+    'image',
+    'systemd',
+    'moves/drivers-15',
+    'moves/drivers-18',
+    'moves/system-postgres',
+    'moves/working-drivers',
+  ),
+  ...['chart', 'kustomize', 'package'].map((name) => `test/integration/deploy/${name}.test.ts`),
+];
 const SLOW_MEASURED = named('bench-short');
 
 const files = globSync('test/e2e/**/*.test.ts', { cwd: resolve(import.meta.dirname, '..') }).toSorted();
@@ -126,7 +129,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          exclude: TIMED,
+          exclude: [...TIMED, ...SLOW],
           env: ENV,
           globalSetup: BUILD,
           ...PROCESSES,
