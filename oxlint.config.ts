@@ -34,7 +34,7 @@ const ROOMS: Record<string, Room> = {
   verifiers: { may: ['model'], libraries: ['pg'] },
   discovery: { may: ['model', 'core', 'reports', 'patroni'] },
   monitor: { may: ['model', 'core', 'reports'] },
-  proxy: { may: ['model', 'core', 'reports', 'wire'] },
+  proxy: { may: ['model', 'core', 'reports', 'wire', 'discovery'], only: ['discovery', 'never-contacted'] },
   workers: { may: ['model', 'core', 'reports', 'monitor', 'proxy'], only: ['monitor', 'decider'] },
   config: { may: ['model'], libraries: ['yaml'] },
   telemetry: { may: ['model', 'core', 'reports'], libraries: ['pino', 'prom-client'] },

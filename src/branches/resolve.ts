@@ -175,14 +175,12 @@ const PLACEHOLDER = new RegExp(`\\{(${BRANCH_PLACEHOLDERS.join('|')})\\}`, 'g');
 /** The names are foreign text: none may turn the host into another kind of address, or leave the template's domain. */
 function filled(template: string, branch: Branch): Filled {
   const values: Readonly<Record<string, string>> = { id: branch.id, name: branch.name, slug: slugOf(branch.name) };
-  for (const [written, key = ''] of template.matchAll(PLACEHOLDER)) {
+  for (const [, key = ''] of template.matchAll(PLACEHOLDER)) {
     const value = values[key] ?? '';
-    const isWord = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/.test(value) && !value.endsWith('.');
-    const isLast = template.endsWith(written);
-    if (isWord && !(isLast && value.includes('.'))) continue;
+    // A dot would lead to another level of the domain: to any service of a cluster, where that is its domain.
+    if (/^[\w-]+$/.test(value)) continue;
     const advice = key === 'id' ? 'use branches.backends.overrides' : `use ${key === 'name' ? '{slug} or ' : ''}{id}`;
-    const where = isWord ? 'has a dot and no domain behind it' : 'cannot be part of a host name';
-    return { kind: 'not_host', why: `its ${key} "${shown(value)}" ${where}; ${advice}` };
+    return { kind: 'not_host', why: `its ${key} "${shown(value)}" cannot be part of a host name; ${advice}` };
   }
   const text = template.replaceAll(PLACEHOLDER, (_, key: string) => values[key] ?? '');
   const isHost =

@@ -1,8 +1,8 @@
 // The trust rules for addresses (guarantees.md: trust): the hosts and ports that a cluster document may name. Pure:
-// judges resolved addresses. Some addresses are refused even when the operator names them.
-import { BlockList, isIP } from 'node:net';
+// judges resolved addresses.
 import type { AllowRules } from '../model/cluster-config.ts';
 import type { Objection } from '../model/member.ts';
+import { isIn, networks, neverContacted, normalizeAddress } from './never-contacted.ts';
 
 /** A destination that the operator named: a seed's API, or a configured member's API or PostgreSQL. */
 export interface ContactPoint {
@@ -34,60 +34,9 @@ const POSTGRES_PORT = 5432;
 export const FIRST_FREE_PORT = 1024;
 const WEB_PORTS: readonly number[] = [80, 443];
 
-function networks(cidrs: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const cidr of cidrs) addNetwork(list, cidr);
-  return list;
-}
-
-/** Never contacted: addresses that hand out credentials, that are not one host, or that identify no host. */
-const NEVER: readonly (readonly [string, BlockList])[] = [
-  ['a metadata address', networks(['169.254.169.254', 'fd00:ec2::254', '100.100.100.200'])],
-  ['a link-local address', networks(['169.254.0.0/16', 'fe80::/10'])],
-  ['an unspecified address', networks(['0.0.0.0/8', '::'])],
-  ['a multicast or broadcast address', networks(['224.0.0.0/4', 'ff00::/8', '255.255.255.255'])],
-];
 const LOOPBACK = networks(['127.0.0.0/8', '::1']);
 /** RFC 1918 and RFC 4193. */
 const PRIVATE = networks(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']);
-
-/** Adds `10.0.0.0/8` or a single address; false when it is neither. */
-export function addNetwork(list: BlockList, cidr: string): boolean {
-  const [network = '', prefix] = cidr.split('/');
-  const version = isIP(network);
-  const bits = prefix === undefined ? (version === 4 ? 32 : 128) : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Infinity;
-  if (version === 0 || network.includes('%') || bits > (version === 4 ? 32 : 128)) return false;
-  list.addSubnet(network, bits, version === 4 ? 'ipv4' : 'ipv6');
-  return true;
-}
-
-/**
- * One spelling per address: lower case, no brackets, and IPv4 for an IPv4-mapped IPv6 address, which is the same host.
- * Undefined for text that is no address, and for an address with a zone, which differs from machine to machine.
- */
-export function normalizeAddress(text: string): string | undefined {
-  const address = text.replace(/^\[(.*)\]$/, '$1');
-  const version = isIP(address);
-  if (version === 0 || address.includes('%')) return undefined;
-  if (version === 4) return address;
-  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);
-  if (mapped === null) return canonical;
-  const [high, low] = [Number.parseInt(mapped[1] ?? '', 16), Number.parseInt(mapped[2] ?? '', 16)];
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
-}
-
-function isIn(list: BlockList, address: string): boolean {
-  return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
-}
-
-/** Why the address is never contacted, whatever its origin; undefined when it may be. */
-export function neverContacted(address: string): string | undefined {
-  const normal = normalizeAddress(address);
-  if (normal === undefined) return 'not an IP address';
-  const found = NEVER.find(([, list]) => isIn(list, normal));
-  return found === undefined ? undefined : `${normal} is ${found[0]}`;
-}
 
 /**
  * Why a contact point from a directory (SRV records, Kubernetes) is refused; undefined when it may be contacted. A

@@ -3,7 +3,7 @@
 import { isIP } from 'node:net';
 import { addressOf, isSameAddress } from '../model/member.ts';
 import type { Address, ApiEndpoint, Member, MemberRefusal, Objection } from '../model/member.ts';
-import { neverContacted } from './addresses.ts';
+import { neverContacted } from './never-contacted.ts';
 import type { ContactPoint, Use } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';
 import type { ConfiguredMember, DiscoveryConfig } from '../model/cluster-config.ts';

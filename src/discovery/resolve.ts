@@ -1,7 +1,7 @@
 // Resolves names to addresses, with the memory of last-good.ts.
 import type { Clock } from '../model/instant.ts';
 import { shown } from '../model/printable.ts';
-import { normalizeAddress } from './addresses.ts';
+import { normalizeAddress } from './never-contacted.ts';
 import { createLastGood } from './last-good.ts';
 import type { Stale } from './last-good.ts';
 

@@ -3,7 +3,8 @@
 import { isIP } from 'node:net';
 import { addressText } from '../model/member.ts';
 import type { Address, ApiEndpoint } from '../model/member.ts';
-import { learnedRefusal, neverContacted } from './addresses.ts';
+import { learnedRefusal } from './addresses.ts';
+import { neverContacted } from './never-contacted.ts';
 import type { ContactPoint } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';
 import type { ApiUrl } from './api-url.ts';

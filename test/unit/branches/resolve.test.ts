@@ -127,8 +127,8 @@ test.each([
   ['{name}.test', { name: 'a\nb' }, 'its name "a b" cannot be part'],
   ['{slug}.test', { name: '///' }, 'its slug "" cannot be part of a host name; use {id}'],
   ['{id}.test', { id: 'a/b' }, 'its id "a/b" cannot be part of a host name; use branches.backends.overrides'],
-  ['{name}', { name: 'db.example.org' }, 'has a dot and no domain behind it'],
-  ['{name}.test', { name: 'a..b' }, '"a..b.test" is not a host name'],
+  ['{name}', { name: 'db.example.org' }, 'cannot be part of a host name'],
+  ['{name}.svc.cluster.local', { name: 'secrets.vault' }, 'cannot be part of a host name; use {slug} or {id}'],
   ['{name}.test', { name: '-a' }, '"-a.test" is not a host name'],
   ['{name}.test', { name: 'x'.repeat(64) }, 'is not a host name'],
   ['{name}', { name: '2130706433' }, '"2130706433" is not a host name'],
@@ -139,10 +139,10 @@ test.each([
   expect(found).toMatchObject({ kind: 'no_backend', why: expect.stringContaining(why) });
 });
 
-test('a name with dots inside is fine in front of a domain', () => {
+test('the slug of a name with dots has none', () => {
   const one = branch('br-1', { name: 'v1.2' });
-  const policy = branchesPolicy({ backends: { template: { host: '{name}.test', port: 5432 } } });
-  expect(lookup([one], 'v1.2', policy)).toMatchObject(at('v1.2.test', 'template'));
+  const policy = branchesPolicy({ backends: { template: { host: '{slug}.test', port: 5432 } } });
+  expect(lookup([one], 'v1.2', policy)).toMatchObject(at('v1-2.test', 'template'));
 });
 
 test('without a template a branch needs an override', () => {

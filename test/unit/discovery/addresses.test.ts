@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createTrustRules, neverContacted, normalizeAddress } from '../../../src/discovery/addresses.ts';
+import { createTrustRules } from '../../../src/discovery/addresses.ts';
+import { neverContacted, normalizeAddress } from '../../../src/discovery/never-contacted.ts';
 import type { ContactPoint } from '../../../src/discovery/addresses.ts';
 import type { AllowRules } from '../../../src/model/cluster-config.ts';
 import { parseApiUrl } from '../../../src/discovery/api-url.ts';

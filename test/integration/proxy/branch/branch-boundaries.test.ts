@@ -60,6 +60,25 @@ test('a member that declined encryption gets nothing of a client whose branch is
   client.socket.end();
 });
 
+test.each([
+  ['169.254.169.254', 'a metadata address'],
+  ['::ffff:169.254.169.254', 'a metadata address'],
+  ['fe80::1', 'a link-local address'],
+  ['0.0.0.0', 'an unspecified address'],
+])('G19: a branch at %s is refused, and nothing goes there', async (host, kind) => {
+  answer = () => foundAt({ host, port: 80 });
+  const client = await lab.connect('write', ASKS);
+  const error = await until('the error', async () => {
+    await clock.advance(0);
+    return errorFields(client.received());
+  });
+  expect(error).toMatchObject({
+    C: '57P03',
+    D: `its host is ${kind}, which is never contacted`,
+  });
+  client.socket.end();
+});
+
 test('a reload without branches leaves live sessions alone, and a target is a pool again', async () => {
   const client = await lab.connect('write', ASKS);
   await until('the session', () => client.received().length > 0);
