@@ -276,10 +276,7 @@ test('a slow plan says what it waits for, and Ctrl-C in that time changes nothin
 
 describe('Ctrl-C', () => {
   let interrupt: () => void;
-  const onInterrupt = (listener: (code: number) => void) => {
-    interrupt = () => listener(EXIT.interrupted);
-    return () => {};
-  };
+  const onInterrupt = (listener: (code: number) => void) => ((interrupt = () => listener(EXIT.interrupted)), () => {});
 
   test('cancels the operation, and the end is shown', async () => {
     operation = anOperation(['check', 'hold']);
@@ -295,10 +292,7 @@ describe('Ctrl-C', () => {
   test('while the request is under way cancels the operation too', async () => {
     operation = anOperation(['check']);
     const { code, err } = await cli(['--yes'], {
-      onInterrupt(listener) {
-        if (requests.length > 0) listener(EXIT.interrupted);
-        return () => {};
-      },
+      onInterrupt: (listener) => (requests.length > 0 ? listener(EXIT.interrupted) : undefined, () => {}),
     });
     expect([code, cancelled, err]).toEqual([1, ['k3x9'], 'pointsman: cancelling: all clients are released\n']);
   });
