@@ -82,6 +82,10 @@ function addressIn(file: string, readFile = (name: string): string => readFileSy
   }
 }
 
+function reasonOf(error: Error): string {
+  return 'code' in error && error.code === 'ECONNREFUSED' ? 'connection refused' : error.message;
+}
+
 function get(
   { host, port }: Address,
   path: string,
@@ -91,7 +95,7 @@ function get(
   return new Promise((resolve) => {
     const signal = AbortSignal.timeout(DEADLINE_MS);
     const fail = (error: Error): void =>
-      resolve({ ok: false, text: signal.aborted ? `no answer within ${DEADLINE_MS / 1000} s` : error.message });
+      resolve({ ok: false, text: signal.aborted ? `no answer within ${DEADLINE_MS / 1000} s` : reasonOf(error) });
     const sent = http.request({ host, port, path, agent: false, signal }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (part: string) => {

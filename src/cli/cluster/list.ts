@@ -60,7 +60,7 @@ async function watch(context: Context<ListOptions>, seconds: number): Promise<nu
       else fail(io, report.why);
     } else {
       const text = report.kind === 'read' ? reportText(report.value, context) : `${report.why}\n`;
-      const clock = now().toTimeString().slice(0, 8);
+      const clock = `${now().toISOString().slice(11, 19)}Z`;
       const heading = `every ${seconds} s, ${clock}${io.screen === undefined ? '' : ' (Ctrl-C ends)'}`;
       io.stdout(`${io.screen === undefined ? '' : CLEAR_SCREEN}${heading}\n${text}\n`);
     }

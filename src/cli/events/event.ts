@@ -18,18 +18,14 @@ const STYLES = { info: 'faint', warn: 'warn', error: 'bad' } as const;
 /** Of the longest level. */
 const LEVEL_WIDTH = 5;
 
-/** `11-22 14:03:59  warn   pool write: …`, in the local time. Long messages wrap. */
+/** `11-22 14:03:59Z  warn   pool write: …`. Long messages wrap. */
 export function eventText({ time, level, message }: EventDocument, paint: Paint, width: number): string {
-  const row = [localTime(time), paint(STYLES[level], level.padEnd(LEVEL_WIDTH)), onOneLine(message)];
+  const row = [utcTime(time), paint(STYLES[level], level.padEnd(LEVEL_WIDTH)), onOneLine(message)];
   return tableText([{ title: '' }, { title: '' }, { title: '', wraps: true }], [row], width);
 }
 
-const two = (value: number): string => String(value).padStart(2, '0');
-
-/** `11-22 14:03:59`; another text than a time stays as it is. */
-export function localTime(time: string): string {
+/** `11-22 14:03:59Z`, as the log and the incidents have it; another text than a time stays as it is. */
+export function utcTime(time: string): string {
   const at = new Date(time);
-  if (Number.isNaN(at.getTime())) return onOneLine(time);
-  const day = `${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  return Number.isNaN(at.getTime()) ? onOneLine(time) : `${at.toISOString().slice(5, 19).replace('T', ' ')}Z`;
 }

@@ -1,6 +1,6 @@
 // `pointsman incidents list` and `show`: from a running Pointsman, or from the files in its directory.
 import { durationText } from '../../core/describe.ts';
-import { localTime } from '../events/event.ts';
+import { utcTime } from '../events/event.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
@@ -38,7 +38,7 @@ function listText(entries: readonly Entry[], io: CliIo): string {
   const rows = entries.map((entry) => [
     entry.id,
     entry.state === 'open' ? paint('bad', entry.state) : entry.state,
-    localTime(entry.opened_at),
+    utcTime(entry.opened_at),
     entry.no_write_route_seconds === null ? '-' : durationText(entry.no_write_route_seconds * 1000),
     entry.planned === 'planned' ? entry.planned : paint('warn', entry.planned),
     entry.summary,

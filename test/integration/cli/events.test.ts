@@ -72,9 +72,9 @@ describe('the list', () => {
     expect(await list()).toEqual({
       code: 0,
       err: '',
-      out: `11-22 12:00:05  info   pool write: open on pg-1
-11-22 12:00:05  warn   pool read: pg-2 is closed to new sessions: no answer for
-                       5 s from it, and a long reason
+      out: `11-22 12:00:05Z  info   pool write: open on pg-1
+11-22 12:00:05Z  warn   pool read: pg-2 is closed to new sessions: no answer for
+                        5 s from it, and a long reason
 `,
     });
   });
@@ -106,7 +106,7 @@ describe('the list', () => {
   });
 });
 
-const lines = (text: string): readonly string[] => text.split('\n').map((line) => line.slice('11-22 12:00:05'.length));
+const lines = (text: string): readonly string[] => text.split('\n').map((line) => line.slice('11-22 12:00:05Z'.length));
 
 describe('--follow', () => {
   test('the recent events, then the new ones, until Ctrl-C', async () => {

@@ -69,9 +69,9 @@ test('list: a table that fits 80 columns', async () => {
   const { code, out } = await cli(['list']);
   expect(code).toBe(0);
   const lines = out.trimEnd().split('\n');
-  expect(lines[0]).toMatch(/^ID {12}STATE {4}BEGAN {11}NO WRITES {2}WHAT$/);
-  expect(lines[1]).toMatch(/^2026-11-22-2 {2}open {5}11-22 \d\d:\d\d:\d\d {10}- {2}pg-1 was lost; pg-2 is the$/);
-  expect(out).toMatch(/^2026-11-22-1 {2}settled {2}11-22 \d\d:\d\d:\d\d {6}3\.9 s {2}pg-1 was lost/m);
+  expect(lines[0]).toMatch(/^ID {12}STATE {4}BEGAN {12}NO WRITES {2}WHAT$/);
+  expect(lines[1]).toMatch(/^2026-11-22-2 {2}open {5}11-22 \d\d:\d\d:\d\dZ {10}- {2}pg-1 was lost; pg-2 is the$/);
+  expect(out).toMatch(/^2026-11-22-1 {2}settled {2}11-22 \d\d:\d\d:\d\dZ {6}3\.9 s {2}pg-1 was lost/m);
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
 });
 

@@ -81,12 +81,12 @@ write  ● open on pg-1
 
 write: 3 clients waiting
 
-11-22 12:00:34  info   event 34
-11-22 12:00:35  info   event 35
-11-22 12:00:36  info   event 36
-11-22 12:00:37  info   event 37
-11-22 12:00:38  info   event 38
-11-22 12:00:39  info   event 39
+11-22 12:00:34Z  info   event 34
+11-22 12:00:35Z  info   event 35
+11-22 12:00:36Z  info   event 36
+11-22 12:00:37Z  info   event 37
+11-22 12:00:38Z  info   event 38
+11-22 12:00:39Z  info   event 39
 q: quit
 `,
     );
