@@ -1,8 +1,8 @@
 // The outcome of a restart: the member is back, the others have caught up with it, and no parameter is left.
-import type { MemberReport } from '../../cluster/control.ts';
+import type { ClusterReport, MemberReport } from '../../cluster/control.ts';
 import type { MemberName } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
-import { fail } from './context.ts';
+import { fail, readReport } from './context.ts';
 import type { Context } from './context.ts';
 import { isRunning, restartReasons, stateText } from './members.ts';
 
@@ -11,6 +11,20 @@ const MOST_WAIT_MS = 120_000;
 
 /** The members publish a cleared flag with their next heartbeat. */
 const MOST_WAIT_FOR_FLAG_MS = 15_000;
+
+/**
+ * The order is given, so a parameter has just been changed. Each member marks itself with a heartbeat of its own: those
+ * that have not yet would be left out. Undefined if the cluster cannot be read; the reason is then on stderr.
+ */
+export async function whenMarked(context: Context): Promise<ClusterReport | undefined> {
+  const since = context.now().getTime();
+  for (;;) {
+    const report = await readReport(context);
+    const isOver = report?.reports_restarts !== true || report.members.every((member) => member.pending_restart);
+    if (isOver || context.now().getTime() - since >= MOST_WAIT_FOR_FLAG_MS) return report;
+    await context.sleep(POLL_MS);
+  }
+}
 
 /** The answer comes when PostgreSQL runs again. The cluster learns of it up to a heartbeat later. */
 export async function untilRunning(

@@ -19,7 +19,7 @@ import { orderOf, orderRefusal } from './order.ts';
 import { chooseMember, isLeader, lagText, restartReasons, stateText } from './members.ts';
 import { perform } from './operate.ts';
 import type { Step } from './operate.ts';
-import { lookAgain, untilCaughtUp, untilRunning } from './restart-outcome.ts';
+import { lookAgain, untilCaughtUp, untilRunning, whenMarked } from './restart-outcome.ts';
 import { farWarning, parseTime, sentTime, timeText } from './times.ts';
 import { wrapped } from '../terminal/wrap.ts';
 
@@ -53,7 +53,8 @@ export async function restart(
   if (typeof wanted === 'string') return wrong(io, wanted);
   const context = await openContext(options, io, parts);
   if (typeof context === 'number') return context;
-  const report = await readReport(context);
+  const isAfterChange = options.pending === true && wanted.order !== undefined;
+  const report = isAfterChange ? await whenMarked(context) : await readReport(context);
   if (report === undefined) return EXIT.failure;
   const chosen = chooseMembers(wanted, options, report);
   if (typeof chosen === 'string') return wrong(io, chosen);

@@ -185,6 +185,17 @@ describe('the order that parameters need', () => {
       expect(cluster.performed[0]).toMatchObject({ order });
     });
 
+    test('right after the change: it waits until every member has marked itself', async () => {
+      const cluster = restarts(aReport([aLeader('pg-1'), aMember('pg-2', flagged), aMember('pg-3')]));
+      let waited = 0;
+      const onSleep = () => {
+        waited += 1;
+        if (waited === 3) cluster.report_ = all();
+      };
+      const { code } = await clusterCli(['restart', '--pending', '--primary-first', '--yes'], cluster, { onSleep });
+      expect([code, waited, members(cluster.performed)]).toEqual([0, 3, ['pg-1', 'pg-2', 'pg-3']]);
+    });
+
     test('the standbys alone, in the wrong order', async () => {
       const cluster = restarts(all());
       const argv = ['restart', '--role', 'replica', '--primary-first', '--yes'];
