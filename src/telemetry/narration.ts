@@ -27,10 +27,7 @@ const ORDINARY: readonly CloseReason[] = ['cancel_forwarded', 'startup_timeout']
 export function createNarration(options: NarrationOptions): (event: Event) => void {
   const holds = createHolds(options);
   const endings = createEndings(options, holds);
-  const writeAsLogged = (event: Event): void => {
-    const { level, text } = logLine(event, true);
-    if (level !== 'debug' && level !== 'trace') options.write(text(), level);
-  };
+  const writeAsLogged = (event: Event): void => writeLogged(event, options);
   return (event) => {
     // The line of a batch has its sessions.
     if (isMoveEvent(event)) return event.kind === 'moves_finished' ? writeAsLogged(event) : undefined;
@@ -122,6 +119,11 @@ function createHolds({ write }: NarrationOptions): Holds {
       write(heldText(pool, known), 'info');
     },
   };
+}
+
+function writeLogged(event: Event, { write }: NarrationOptions): void {
+  const { level, text } = logLine(event, true);
+  if (level !== 'debug' && level !== 'trace') write(text(), level);
 }
 
 type Closed = Extract<Event, { readonly kind: 'session_closed' }>;

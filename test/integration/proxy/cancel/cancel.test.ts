@@ -4,8 +4,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { BackendConnection, FakeBackend } from '../../../support/fakes/fake-backend.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
-import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../../support/sockets/messages.ts';
-import { SSL_REQUEST, aCancelOf, aStartup } from '../../../support/sockets/packets.ts';
+import {
+  AUTHENTICATION_OK,
+  QUERY,
+  TERMINATE,
+  backendKeyData,
+  readyForQuery,
+} from '../../../support/sockets/messages.ts';
+import { SSL_REQUEST, aCancelOf, aStartup, errorFields } from '../../../support/sockets/packets.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { NO_PEERS } from '../../../../src/proxy/peers.ts';
@@ -246,4 +252,24 @@ test('scenario 35: an answer of another process after the end of this process st
   answers[0]?.({ kind: 'unknown' });
   await clock.advance(0);
   expect([clock.pending(), one.connections.length]).toEqual([0, 0]);
+});
+
+test('a statement that waits for fresh evidence after a stall is cancelled, and its server never gets it', async () => {
+  lab.proxy.close();
+  // The first one is that of the connect.
+  const probes = [Promise.resolve()];
+  const { promise: later, resolve: goOn } = Promise.withResolvers<void>();
+  const freshen = (): Promise<void> => probes.pop() ?? later;
+  lab = await startProxyLab({ clock, freshen, table: { write: { open: { 'pg-1': one.address } } } });
+  const client = await aSession(one, backendKeyData(42, SECRET));
+  const [sent, read] = [one.last().received().length, client.received().length];
+  lab.proxy.stalled(clock.now(), 60_000);
+  client.socket.write(QUERY);
+  await cancel('write', aCancelOf(42, SECRET));
+  await until('the answer', () => client.received().length > read);
+  expect(errorFields(client.received().subarray(read))).toMatchObject({ S: 'ERROR', C: '57014' });
+  goOn();
+  client.socket.write(TERMINATE);
+  await until('the next bytes', () => one.connections[0]?.received().length !== sent);
+  expect(one.connections[0]?.received().subarray(sent)).toEqual(TERMINATE);
 });
