@@ -13,6 +13,12 @@ const load = createRequire(import.meta.url);
 /** The ALPN name that PostgreSQL has registered. */
 export const ALPN_PROTOCOL = 'postgresql';
 
+/**
+ * As PostgreSQL's (PQ_SEND_BUFFER_SIZE). A client that waits for its socket to be readable does not see the rest of a
+ * record that its own buffer had no room for: libpq's has room for one of this length. Bytes.
+ */
+const LONGEST_RECORD = 8_192;
+
 /** As PostgreSQL does: no renegotiation, and no session tickets. */
 export function tlsContext({ cert, key }: KeyPair): Tls.SecureContext {
   const { constants }: typeof Crypto = load('node:crypto');
@@ -46,6 +52,7 @@ export function shakeHands({ client, context, begun, onSecure, onFailed }: Hands
   // TLSSocket takes what is unread first.
   if (begun !== undefined) client.unshift(begun);
   const socket = new TLSSocket(client, { isServer: true, secureContext: context, ALPNProtocols: [ALPN_PROTOCOL] });
+  socket.setMaxSendFragment(LONGEST_RECORD);
   carry(socket, client);
   ignoreErrors(socket);
   noticeReset(socket);

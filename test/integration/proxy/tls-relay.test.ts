@@ -8,7 +8,7 @@ import { aStartup } from '../../support/sockets/packets.ts';
 import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
 import { aPool, aWritePool } from '../../support/values/builders.ts';
-import { connectTls } from '../../support/sockets/tls-client.ts';
+import { connectHeldBack, connectTls } from '../../support/sockets/tls-client.ts';
 import type { TlsClient } from '../../support/sockets/tls-client.ts';
 import { SERVER } from '../../support/values/tls-files.ts';
 import { until } from '../../support/waiting/until.ts';
@@ -59,6 +59,24 @@ test('G7: eight megabytes each way at once arrive unchanged', async () => {
   expect(client.received().subarray(aStartup().length).equals(bytes)).toBe(true);
   expect(lab.proxy.counts().get('read')).toMatchObject({ toBackendBytes: whole, toClientBytes: whole });
 }, 40_000);
+
+test('no record is longer than 8 kB, as at PostgreSQL', async () => {
+  await start();
+  const client = await connectHeldBack(lab.address('read'));
+  const bytes = Buffer.concat([aStartup(), aPattern(300_000)]);
+  client.socket.write(bytes);
+  await until('the encryption', () => client.socket.writableLength === 0);
+  client.release();
+  await until('the echo', () => client.received().length === bytes.length);
+  const lengths: number[] = [];
+  // Behind the answer to SSLRequest: type, version, length.
+  const stream = client.carrier.received().subarray(1);
+  for (let at = 0; at < stream.length; at += 5 + (lengths.at(-1) ?? 0)) lengths.push(stream.readUInt16BE(at + 3));
+  // The encryption adds the type, the tag and some padding.
+  expect(Math.max(...lengths)).toBeLessThanOrEqual(8_192 + 64);
+  expect(Math.max(...lengths)).toBeGreaterThan(8_192);
+  client.socket.destroy();
+});
 
 test('scenario 36: half-close of the client with 300 kB in flight: every byte comes back, and the end', async () => {
   const client = await start();
