@@ -4,7 +4,10 @@ import type { PinReason } from '../model/moves.ts';
 
 /** For one session, and for several. */
 const WORDS: Readonly<Record<PinReason, readonly [one: string, several: string]>> = {
-  unreadable: ['has TLS with the server', 'have TLS with the server'],
+  unreadable: [
+    'cannot be read (TLS with the server, or no PostgreSQL)',
+    'cannot be read (TLS with the server, or no PostgreSQL)',
+  ],
   replication: ['replicates', 'replicate'],
   role_not_configured: ['has a role that moves.roles does not name', 'have roles that moves.roles does not name'],
   authentication: ['has a login that cannot be repeated', 'have logins that cannot be repeated'],

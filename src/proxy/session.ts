@@ -120,8 +120,11 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   }
 
   onIdle(run: () => void): () => void {
-    this.#idleListeners.add(run);
-    return () => this.#idleListeners.delete(run);
+    const listeners = this.#idleListeners;
+    listeners.add(run);
+    return () => {
+      if (listeners.delete(run) && listeners.size === 0) this.#relayed?.idleNoLongerWanted();
+    };
   }
 
   end(reason: CloseReason, detail?: string): void {
@@ -342,7 +345,8 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     if (lostBy !== undefined) return this.#close(lostBy, undefined, undefined);
     const activity = isEndReason(reason) ? relayed.canBeTold(isToldAnyTime(reason)) : undefined;
     if (!isEndReason(reason) || activity === undefined) return this.cut(reason, detail);
-    return this.#close(reason, detail, closeMessage(reason, { pool: this.pool, detail, activity }));
+    const message = relayed.isServed() ? undefined : closeMessage(reason, { pool: this.pool, detail, activity });
+    return this.#close(reason, detail, message);
   }
 
   /** The backend ends synchronously; the client reads what there is to read, then the message. */

@@ -1,21 +1,21 @@
 // Reads the state of a session from the backend's bytes during the relay: authentication, transaction status, cancel
-// key, in_hot_standby, a COPY FROM STDIN, a fatal error. Length limits are those of the sender (PostgreSQL 18) or of
-// libpq (fe-protocol3.c, fe-connect.c), whichever allows more: a stricter follower would give up on valid streams.
+// key, in_hot_standby, a fatal error, and which answers came. Length limits are those of the sender (PostgreSQL 18) or
+// of libpq (fe-protocol3.c, fe-connect.c), whichever allows more: a stricter follower would give up on valid streams.
 import { LONGEST_SECRET, SHORTEST_SECRET, readKey } from './cancel-key.ts';
 import type { CancelKey } from './cancel-key.ts';
 import { errorField } from './error-fields.ts';
 import { FrameWalker, grammarOf } from './frames.ts';
 import type { MessageRule } from './frames.ts';
-import { readParameter } from './parameter-status.ts';
+import { MOST_TOLD_BYTES, readParameter } from './parameter-status.ts';
 import type { SessionMemory } from './session-memory.ts';
-import { mayComeUnasked } from './sql-state.ts';
+import type { Unanswered } from './unanswered.ts';
 
 /** As the latest ReadyForQuery said: no transaction, in one, in one that failed and waits for its end. */
 export type TransactionStatus = 'idle' | 'open' | 'failed';
 
 /** A StringInfo below MaxAllocSize, and the length word. */
 const LONG = 0x3fff_ffff + 3;
-/** Beyond this libpq believes only the types that may be long. */
+/** PostgreSQL sends nothing longer, and libpq would not believe it. */
 const SHORT = 30_000;
 const IN_HOT_STANDBY = new TextEncoder().encode('in_hot_standby\0');
 const ON = new TextEncoder().encode('on\0');
@@ -26,54 +26,54 @@ const RULES: readonly MessageRule[] = [
   // Authentication, which may carry a GSSAPI or SSPI token.
   { types: 'R', shortest: 8, longest: 65_535, wanted: 4 },
   { types: 'K', shortest: 8 + SHORTEST_SECRET, longest: 8 + LONGEST_SECRET, wanted: 4 + LONGEST_SECRET },
-  { types: 'S', shortest: 6, longest: SHORT, wanted: IN_HOT_STANDBY.length + ON.length },
+  // PostgreSQL 18 tells search_path, which may be of any length. libpq itself ends a session beyond SHORT.
+  { types: 'S', shortest: 6, longest: LONG, wanted: IN_HOT_STANDBY.length + ON.length },
   { types: 'Z', shortest: 5, longest: 5, wanted: 1 },
   { types: 'E', shortest: 5, longest: LONG, wanted: ERROR_OPENING },
   // CopyInResponse.
   { types: 'G', shortest: 7, longest: SHORT, wanted: 0 },
   // CopyOutResponse, CopyBothResponse.
   { types: 'HW', shortest: 7, longest: SHORT },
-  // DataRow, CopyData, RowDescription, FunctionCallResponse, NoticeResponse, NotificationResponse.
+  // DataRow, CopyData, NoticeResponse, NotificationResponse.
   // ParameterDescription: libpq takes less, but 65 535 parameters of a statement are legal.
-  { types: 'DdTVNAt', longest: LONG },
-  // CommandComplete, NegotiateProtocolVersion.
-  { types: 'Cv', shortest: 5, longest: SHORT },
-  // ParseComplete, BindComplete, CloseComplete, EmptyQueryResponse, NoData, PortalSuspended, CopyDone.
-  { types: '123Insc', longest: 4 },
+  { types: 'DdNAt', longest: LONG },
+  // RowDescription, FunctionCallResponse.
+  { types: 'TV', longest: LONG, wanted: 0 },
+  // CommandComplete.
+  { types: 'C', shortest: 5, longest: SHORT, wanted: 0 },
+  // NegotiateProtocolVersion.
+  { types: 'v', shortest: 5, longest: SHORT },
+  // ParseComplete, BindComplete, CloseComplete, EmptyQueryResponse, NoData, PortalSuspended.
+  { types: '123Ins', longest: 4, wanted: 0 },
+  // CopyDone.
+  { types: 'c', longest: 4 },
 ];
 const GRAMMAR = grammarOf(RULES);
-/** With whole parameters, ParseComplete and CloseComplete, of a session that may move. */
-const MEMORY_GRAMMAR = grammarOf([
-  ...RULES,
-  { types: 'S', shortest: 6, longest: SHORT, wanted: SHORT },
-  { types: '13', longest: 4, wanted: 0 },
-]);
+/** With whole parameters, of a session that may move. */
+const MEMORY_GRAMMAR = grammarOf([...RULES, { types: 'S', shortest: 6, longest: LONG, wanted: MOST_TOLD_BYTES }]);
 
 const AUTHENTICATION = 0x52;
 const BACKEND_KEY_DATA = 0x4b;
 const PARAMETER_STATUS = 0x53;
 const READY_FOR_QUERY = 0x5a;
 const ERROR_RESPONSE = 0x45;
-const COPY_IN_RESPONSE = 0x47;
 const PARSE_COMPLETE = 0x31;
 const CLOSE_COMPLETE = 0x33;
 
 export class BackendFollower extends FrameWalker {
+  readonly #unanswered: Unanswered;
   readonly #memory: SessionMemory | undefined;
   #isAuthenticated = false;
   #readyCount = 0;
   #transaction: TransactionStatus | undefined;
   #cancelKey: CancelKey | undefined;
   #isInHotStandby: boolean | undefined;
-  #isCopyingIn = false;
   #fatal: string | undefined;
-  /** From the ErrorResponse since the latest ReadyForQuery. */
-  #isErrorUnasked = false;
-  #unaskedCount = 0;
 
   /** `memory`: of a session that may move. */
-  constructor(memory?: SessionMemory) {
+  constructor(unanswered: Unanswered, memory?: SessionMemory) {
     super(memory === undefined ? GRAMMAR : MEMORY_GRAMMAR);
+    this.#unanswered = unanswered;
     this.#memory = memory;
   }
 
@@ -84,11 +84,6 @@ export class BackendFollower extends FrameWalker {
   /** Number of ReadyForQuery so far. The first ends the startup. */
   readyCount(): number {
     return this.#readyCount;
-  }
-
-  /** How many of them followed an error that may have come without a request. */
-  unaskedCount(): number {
-    return this.#unaskedCount;
   }
 
   /** Undefined before the first ReadyForQuery. */
@@ -103,11 +98,6 @@ export class BackendFollower extends FrameWalker {
   /** Reported by PostgreSQL 14 and later, also when it changes. */
   isInHotStandby(): boolean | undefined {
     return this.#isInHotStandby;
-  }
-
-  /** A COPY FROM STDIN takes the client's data, or it failed and the reply to its request is not complete. */
-  isCopyingIn(): boolean {
-    return this.#isCopyingIn;
   }
 
   /** The SQLSTATE of a FATAL error when it is the last message so far: the reason why the backend closes. */
@@ -133,31 +123,23 @@ export class BackendFollower extends FrameWalker {
         return true;
       case ERROR_RESPONSE:
         this.#fatal = fatalState(bytes, at, size);
-        this.#fails(errorField(bytes, at, size, 'C') ?? '');
-        return true;
+        this.#memory?.fails(errorField(bytes, at, size, 'C') ?? '');
+        break;
       case PARSE_COMPLETE:
         this.#memory?.parsed();
-        return true;
+        break;
       case CLOSE_COMPLETE:
         this.#memory?.closed();
-        return true;
-      case COPY_IN_RESPONSE:
-        this.#isCopyingIn = true;
-        return true;
-      default:
-        return true;
     }
-  }
-
-  #fails(sqlState: string): void {
-    this.#isErrorUnasked = mayComeUnasked(sqlState);
-    this.#memory?.fails(sqlState);
+    this.#unanswered.answers(type);
+    return true;
   }
 
   #remember(memory: SessionMemory, bytes: Uint8Array, at: number, size: number): boolean {
     const parameter = readParameter(bytes, at, size);
     if (parameter !== undefined) memory.tells(parameter[0], parameter[1]);
-    return parameter !== undefined;
+    // A longer one is told again with the next move.
+    return parameter !== undefined || size === MOST_TOLD_BYTES;
   }
 
   #becomeReady(status: number): boolean {
@@ -165,9 +147,7 @@ export class BackendFollower extends FrameWalker {
     if (transaction === undefined) return false;
     this.#transaction = transaction;
     this.#readyCount += 1;
-    if (this.#isErrorUnasked) this.#unaskedCount += 1;
-    this.#isErrorUnasked = false;
-    this.#isCopyingIn = false;
+    this.#unanswered.answers(READY_FOR_QUERY);
     return true;
   }
 }

@@ -7,7 +7,7 @@ import { BodyReader } from './client-messages.ts';
 import { scramParts } from './login-transcript.ts';
 import type { Login } from './login-transcript.ts';
 import { MessageReader } from './message-reader.ts';
-import { ToldParameters } from './parameter-status.ts';
+import { MOST_TOLD_BYTES, ToldParameters } from './parameter-status.ts';
 import { serverError } from './pipeline.ts';
 import { clientKeyOf, fromBase64, isEqual, isServersSignature, proofOf } from './scram.ts';
 import { readServerFirst, readVerifier, toBase64 } from './scram.ts';
@@ -45,8 +45,6 @@ export type BackendLoginStep =
       readonly rest: Uint8Array;
     };
 
-/** No message of a login is longer. Bytes. */
-const LONGEST = 65_535;
 /** AuthenticationRequest: its codes. */
 const OK = 0;
 const MD5 = 5;
@@ -72,7 +70,7 @@ const METHODS: ReadonlyMap<number, string> = new Map([
 /** One login on one new connection. */
 export class BackendLogin {
   readonly #options: BackendLoginOptions;
-  readonly #reader = new MessageReader(LONGEST);
+  readonly #reader = new MessageReader(MOST_TOLD_BYTES);
   readonly #parameters = new ToldParameters();
   readonly #clientFirst: string;
   readonly #verifier: ScramVerifier | undefined;

@@ -12,7 +12,7 @@ export interface Grammar {
   /** 0: the type does not exist. */
   readonly longest: Int32Array;
   /** How many of the first payload bytes are reported. -1: the message is not reported. */
-  readonly wanted: Int16Array;
+  readonly wanted: Int32Array;
 }
 
 export interface MessageRule {
@@ -27,7 +27,7 @@ export interface MessageRule {
 export function grammarOf(rules: readonly MessageRule[]): Grammar {
   const shortest = new Int32Array(256).fill(LENGTH_WORD);
   const longest = new Int32Array(256);
-  const wanted = new Int16Array(256).fill(-1);
+  const wanted = new Int32Array(256).fill(-1);
   for (const rule of rules) {
     for (const type of rule.types) {
       const code = type.charCodeAt(0);

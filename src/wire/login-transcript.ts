@@ -5,7 +5,7 @@ import { readKey } from './cancel-key.ts';
 import type { CancelKey } from './cancel-key.ts';
 import { BodyReader } from './client-messages.ts';
 import { MessageReader } from './message-reader.ts';
-import { ToldParameters } from './parameter-status.ts';
+import { MOST_TOLD_BYTES, ToldParameters } from './parameter-status.ts';
 import { fromBase64 } from './scram.ts';
 
 /** The data with which a login can be repeated. */
@@ -18,7 +18,7 @@ export type Login =
   /** It cannot be repeated without the client. */
   | { readonly method: 'other' };
 
-/** No message of a login is longer (PG_MAX_AUTH_TOKEN_LENGTH, and the parameters of a server). Bytes. */
+/** No message of a client's login is longer (PG_MAX_AUTH_TOKEN_LENGTH). Bytes. */
 const LONGEST = 65_535;
 /** AuthenticationRequest: its codes. */
 const OK = 0;
@@ -39,7 +39,7 @@ export function scramParts(transcript: Uint8Array): { readonly authMessage: Uint
 }
 
 export class LoginTranscript {
-  readonly #backend = new MessageReader(LONGEST);
+  readonly #backend = new MessageReader(MOST_TOLD_BYTES);
   readonly #client = new MessageReader(LONGEST);
   readonly #parameters = new ToldParameters();
   #login: Login | undefined;

@@ -5,8 +5,11 @@ import { byteText } from './byte-text.ts';
 const HEADER = 5;
 const PARAMETER_STATUS = 0x53;
 
-/** Of one server before a client reads along. Its names count with their place in a map. */
-const MOST_BYTES = 1_000_000;
+/**
+ * The most that is kept of what one server tells: the protocol itself has no limit below 1 GB. In a map the names count
+ * with their place.
+ */
+export const MOST_TOLD_BYTES = 1_000_000;
 const PLACE_BYTES = 100;
 
 /** Name and value in the `size` bytes from `at`. Undefined: incomplete. */
@@ -46,7 +49,7 @@ export class ToldParameters {
   set(name: string, value: string): boolean {
     const before = this.#values.get(name);
     this.#bytes += value.length - (before?.length ?? -(name.length + PLACE_BYTES));
-    if (this.#bytes > MOST_BYTES) return false;
+    if (this.#bytes > MOST_TOLD_BYTES) return false;
     this.#values.set(name, value);
     return true;
   }

@@ -1,7 +1,7 @@
 // Keeps, of a session that may move, as much as no server can tell: the parameters as its client knows them, the last
 // unnamed statement, and the names of custom settings in its statements. The followers fill it.
 import type { CarriedState } from '../model/moves.ts';
-import { encodeParameter } from './parameter-status.ts';
+import { MOST_TOLD_BYTES, encodeParameter } from './parameter-status.ts';
 import { joined } from './server-messages.ts';
 import type { CarriedUnnamed } from './session-restore.ts';
 import { StatementTexts } from './statement-texts.ts';
@@ -117,7 +117,9 @@ export class SessionMemory {
     const isReading = before !== undefined && READING.has(name);
     if (isReading && mayHavePrepared) (this.#reading ??= new Set()).add(name);
     if (isReading || name === ENCODING) this.#unnamed?.readingChanges(name);
-    this.#keep(new Map([...told, [name, value]]));
+    const size = this.#told.length + name.length + value.length - (before?.length ?? 0);
+    // As its client was told before: it is told again with the next move.
+    if (size <= MOST_TOLD_BYTES) this.#keep(new Map([...told, [name, value]]));
   }
 
   /** The client sends Parse: of its body, the `size` bytes from `at`, with one more than the limit at most. */

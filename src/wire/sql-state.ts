@@ -6,9 +6,6 @@ const CLASSES_ABOUT_CLIENT: ReadonlySet<string> = new Set(['08', '0A', '22', '25
 /** Too many connections, a dropped database, a session that was idle for too long. */
 const STATES_ABOUT_CLIENT: ReadonlySet<string> = new Set(['53300', '57P04', '57P05']);
 
-/** Serialization (recovery conflicts), resources, the system, the server's own faults. */
-const CLASSES_UNASKED: ReadonlySet<string> = new Set(['40', '53', '58', 'XX']);
-
 /**
  * The server starts, stops or has no free connection: cannot_connect_now, admin_shutdown, crash_shutdown,
  * too_many_connections. A statement waited too long or was cancelled: query_canceled, lock_not_available,
@@ -19,11 +16,6 @@ const FOR_NOW: ReadonlySet<string> = new Set(['57P03', '57P01', '57P02', '53300'
 /** True: another attempt may succeed. */
 export function mayPass(sqlState: string | undefined): boolean {
   return sqlState !== undefined && FOR_NOW.has(sqlState);
-}
-
-/** True: the server may send this error to an idle session. */
-export function mayComeUnasked(sqlState: string): boolean {
-  return CLASSES_UNASKED.has(sqlState.slice(0, 2));
 }
 
 /** True: the error concerns this client alone and is no sign of trouble in the server. */

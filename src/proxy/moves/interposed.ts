@@ -161,7 +161,7 @@ export class Interposed implements MovingPart, Taps {
     };
     const asking: Asking = { take, wait, goOn, cancelLimit, next: [], isLate: false };
     this.#asking = asking;
-    this.#goOn();
+    this.goOn();
     this.#session?.tellServer(question.start());
   }
 
@@ -226,10 +226,10 @@ export class Interposed implements MovingPart, Taps {
 
   passedToClient(): void {
     this.#session?.passedToClient();
-    if (this.#held !== undefined && this.#session?.mayGoOn() === true) this.#goOn();
+    if (this.#held !== undefined && this.#session?.mayGoOn() === true) this.goOn();
   }
 
-  #goOn(): void {
+  goOn(): void {
     this.#held?.resolve();
     this.#held = undefined;
   }

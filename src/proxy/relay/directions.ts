@@ -77,6 +77,11 @@ export class ToBackend implements Receiver {
     else this.#kept.ends.push(run);
   }
 
+  /** Chunks wait behind the gate. */
+  isHolding(): boolean {
+    return this.#kept !== undefined;
+  }
+
   /** The taps do not see the chunk. */
   send(chunk: Uint8Array): void {
     this.count(chunk.length);

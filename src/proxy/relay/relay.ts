@@ -78,6 +78,11 @@ export class Relay {
     return this.#ending === undefined && !this.#isStopped;
   }
 
+  /** The client has half-closed, and all that it sent before is with the backend. */
+  hasAllOfClient(): boolean {
+    return this.#ending === 'client_closed' && !this.#toBackend.isHolding();
+  }
+
   /** Sends bytes of ours to the backend, past gate and taps. They must stay as they are. */
   tellBackend(bytes: Uint8Array): void {
     this.#inputs.pipes.toBackend.send(bytes);

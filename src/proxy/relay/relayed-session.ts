@@ -50,6 +50,8 @@ export interface MovingPart {
   isQuestioned(): boolean;
   /** The server has ended its connection. True: the session was parked for that, or has ended. */
   serverEnded(ending: BackendEnding): boolean;
+  /** Requests of the client that were held back for a pause go on. */
+  goOn(): void;
 }
 
 /** Where a parked session goes on. */
@@ -239,6 +241,12 @@ export class RelayedSession implements Taps, CancelTarget {
     return canTell ? activity : undefined;
   }
 
+  /** The client has half-closed behind requests that are all answered: it expects nothing but the end. */
+  isServed(): boolean {
+    const activity = this.activity();
+    return activity !== undefined && activity !== 'busy' && activity !== 'starting' && this.#relay.hasAllOfClient();
+  }
+
   /** Undefined: it cannot be read. */
   activity(): SessionActivity | undefined {
     const activity: Activity = this.#follower?.activity() ?? 'unknown';
@@ -305,6 +313,11 @@ export class RelayedSession implements Taps, CancelTarget {
     const { idleListeners } = this.#inputs;
     if (idleListeners.size === 0 || !this.isIdle()) return;
     for (const run of idleListeners) run();
+  }
+
+  /** The last of the listeners has left. */
+  idleNoLongerWanted(): void {
+    this.#moving?.goOn();
   }
 
   #isIdleWanted(): boolean {

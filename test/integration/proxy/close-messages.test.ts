@@ -91,6 +91,17 @@ function lastWords({ client }: Pair, relayed: number = GREETING.length): Promise
   return until('the last words', () => errorFields(client.received().subarray(relayed)));
 }
 
+test('a client that half-closed behind its request reads the answer and the end, and no error between', async () => {
+  const session = await aSession('read');
+  session.client.socket.end(QUERY);
+  await until('the end of the requests', () => session.backend.hasEnded);
+  lab.decide({ read: taggedOut() });
+  await answer(session, 'I');
+  await until('the end', () => session.client.hasEnded);
+  expect(session.client.received()).toEqual(Buffer.concat([GREETING, COMMAND_COMPLETE, readyForQuery('I')]));
+  expect(lab.reasons()).toEqual(['evicted_tagged_out']);
+});
+
 test('an idle session of a demoted primary gets the reason synchronously, and its server is reset', async () => {
   const session = await aSession('write');
   const heard = session.backend.received().length;

@@ -2,9 +2,22 @@
 // while a ReadyForQuery is due, and nowhere else.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ClientFollower } from '../../../src/wire/client-follower.ts';
-import { BIND, COPY_DATA, EXECUTE, PARSE, QUERY, SYNC, aMessage } from '../../support/sockets/messages.ts';
+import { SessionFollower } from '../../../src/wire/session-follower.ts';
+import {
+  AUTHENTICATION_OK,
+  BIND,
+  COPY_DATA,
+  COPY_IN_RESPONSE,
+  EXECUTE,
+  PARSE,
+  QUERY,
+  SYNC,
+  aMessage,
+  errorOf,
+  readyForQuery,
+} from '../../support/sockets/messages.ts';
 
+const READY = readyForQuery('I');
 const LONG_QUERY = aMessage('Q', Buffer.alloc(300, 'x'));
 const messages = fc.array(fc.constantFrom(QUERY, LONG_QUERY, PARSE, BIND, EXECUTE, SYNC), {
   maxLength: 15,
@@ -24,9 +37,9 @@ function requestsOf(parts: readonly Buffer[]): readonly Buffer[] {
   return [...requests, Buffer.concat(current)];
 }
 
-function started(): ClientFollower {
-  const follower = new ClientFollower();
-  follower.answered(1);
+function started(): SessionFollower {
+  const follower = new SessionFollower();
+  follower.fromBackend(Buffer.concat([AUTHENTICATION_OK, READY]));
   return follower;
 }
 
@@ -41,14 +54,14 @@ test('one request passes at a time, whole, and the follower sees what it always 
       let at = 0;
       for (const end of ends) {
         while (at < end) {
-          const size = follower.followOneByOne(new Uint8Array(stream.subarray(at, end)), false);
+          const size = follower.fromClientOneByOne(new Uint8Array(stream.subarray(at, end)));
           current.push(stream.subarray(at, at + size));
           at += size;
-          expect(follower.awaited()).toBeLessThanOrEqual(1);
           if (at === end) break;
-          // The rest waits for an answer, and a whole request has passed.
-          expect([follower.awaited(), follower.isUnsynced(), follower.isAtBoundary()]).toEqual([1, false, true]);
-          follower.answered(1);
+          // The rest waits for one answer, and a whole request has passed.
+          expect(follower.mayGoOn()).toBe(false);
+          follower.fromBackend(READY);
+          expect([follower.mayGoOn(), follower.activity()]).toEqual([true, 'idle']);
           passed.push(Buffer.concat(current));
           current = [];
         }
@@ -58,20 +71,39 @@ test('one request passes at a time, whole, and the follower sees what it always 
       // A last request whose answer is still due ends the stream.
       expect(passed.filter(({ length }) => length > 0)).toEqual(expected);
       const plain = started();
-      plain.follow(stream, false);
-      expect([follower.isUnsynced(), follower.isAtBoundary()]).toEqual([plain.isUnsynced(), plain.isAtBoundary()]);
+      plain.fromClient(stream);
+      expect(follower.activity()).toBe(plain.activity());
     }),
   );
 });
 
-test('the data of a COPY goes on while its answer is due', () => {
+test('the data of a COPY goes on while its answer is due, and so does what the COPY ignores', () => {
   const follower = started();
-  const stream = Buffer.concat([QUERY, COPY_DATA, COPY_DATA, aMessage('c'), QUERY]);
-  expect(follower.followOneByOne(stream, true)).toBe(stream.length - QUERY.length);
+  const ahead = Buffer.concat([QUERY, COPY_DATA, SYNC]);
+  expect(follower.fromClientOneByOne(ahead)).toBe(ahead.length - SYNC.length);
+  follower.fromBackend(COPY_IN_RESPONSE);
+  expect(follower.mayGoOn()).toBe(true);
+  const stream = Buffer.concat([SYNC, COPY_DATA, aMessage('c'), QUERY]);
+  expect(follower.fromClientOneByOne(stream)).toBe(stream.length - QUERY.length);
 });
 
-test('bytes that are no messages pass, as always', () => {
+test('what a server discards waits for no answer', () => {
   const follower = started();
-  expect(follower.followOneByOne(Buffer.from('!!!!!!!!'), false)).toBe(8);
-  expect(follower.isFollowing()).toBe(false);
+  const stream = Buffer.concat([PARSE, BIND, EXECUTE, QUERY, SYNC]);
+  expect(follower.fromClientOneByOne(stream)).toBe(stream.length - SYNC.length);
+  follower.fromBackend(errorOf(['SERROR', 'C22012', 'M']));
+  expect(follower.mayGoOn()).toBe(true);
+  expect(follower.fromClientOneByOne(SYNC)).toBe(SYNC.length);
+});
+
+test.each([
+  ['the client', (follower: SessionFollower) => follower.fromClient(Buffer.from('!!!!!!!!'))],
+  ['the server', (follower: SessionFollower) => follower.fromBackend(Buffer.from('!!!!!!!!'))],
+])('after bytes of %s that are no messages all bytes pass', (_, spoil) => {
+  const follower = started();
+  expect(follower.fromClientOneByOne(Buffer.concat([QUERY, QUERY]))).toBe(QUERY.length);
+  spoil(follower);
+  expect(follower.mayGoOn()).toBe(true);
+  expect(follower.fromClientOneByOne(Buffer.concat([QUERY, QUERY]))).toBe(2 * QUERY.length);
+  expect(follower.activity()).toBe('unknown');
 });

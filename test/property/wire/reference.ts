@@ -24,7 +24,7 @@ export const BACKEND_SIZES: Sizes = {
   ...Object.fromEntries('Cv'.split('').map((type) => [type, [1, 29_996] as const])),
   R: [4, 65_531],
   K: [8, 260],
-  S: [2, 29_996],
+  S: [2, 0x3fff_fffe],
   Z: [1, 1],
   E: [1, 0x3fff_fffe],
 };
@@ -59,7 +59,6 @@ export interface BackendView {
   readonly transaction: string | undefined;
   readonly cancelKey: string | undefined;
   readonly isInHotStandby: boolean | undefined;
-  readonly isCopyingIn: boolean;
   readonly fatal: string | undefined;
 }
 
@@ -89,7 +88,6 @@ export function backendView(stream: Buffer): BackendView {
     transaction: statuses.at(-1),
     cancelKey: key && `${key.readInt32BE(0)} ${key.subarray(4).toString('hex')}`,
     isInHotStandby: standby && standby[1] !== undefined,
-    isCopyingIn: messages.findLastIndex(({ type }) => type === 'G') > whole.findLastIndex(({ type }) => type === 'Z'),
     fatal: isAtBoundary && last?.type === 'E' ? fatalOf(last.body) : undefined,
   };
 }

@@ -64,7 +64,7 @@ class Dialogue {
   }
 
   #check(): void {
-    if (this.follower.activity() !== 'idle') return;
+    if (this.follower.activity() !== 'idle' || this.server.isOver()) return;
     expect(this.server.isIdle()).toBe(true);
     // The messages that the proxy has begun to see and the server has not read. The rest counts as not sent yet.
     const pending = this.#sent.filter(({ said, hiddenBytes }) => !HARMLESS.test(said.type) && hiddenBytes === 0);

@@ -15,6 +15,7 @@ export const OUTCOMES = ['done', 'rows', 'error', 'begin', 'end', 'copy-in', 'co
 export type Outcome = (typeof OUTCOMES)[number];
 
 const ERROR = errorOf(['SERROR', 'VERROR', 'C42601', 'Mno']);
+const FATAL = errorOf(['SFATAL', 'VFATAL', 'C08P01', 'Mprotocol synchronization was lost']);
 const ROWS = Buffer.concat([DATA_ROW, DATA_ROW, errorOf(['SNOTICE'], 'N'), COMMAND_COMPLETE]);
 const COPY_OUT = Buffer.concat([COPY_OUT_RESPONSE, aMessage('d', Buffer.from('x')), aMessage('c'), COMMAND_COMPLETE]);
 const REPLIES: Readonly<Record<string, string>> = { P: '1', B: '2', D: 'n', C: '3' };
@@ -25,6 +26,12 @@ export class ToyServer {
   #isSkipping = false;
   /** Extended-protocol work without a Sync so far. */
   #hasOpenWork = false;
+  #isOver = false;
+
+  /** It has ended the session, because a message came that a COPY does not take. */
+  isOver(): boolean {
+    return this.#isOver;
+  }
 
   /** The end of the session would cut off nothing. */
   isIdle(): boolean {
@@ -33,6 +40,7 @@ export class ToyServer {
 
   /** The server's answer to one message. */
   take(type: string, outcome: Outcome): Buffer {
+    if (this.#isOver) return Buffer.alloc(0);
     if (this.#copyIn !== 'none') return this.#takeInCopy(type, outcome);
     if (this.#isSkipping && type !== 'S') return Buffer.alloc(0);
     switch (type) {
@@ -62,6 +70,10 @@ export class ToyServer {
     const protocol = this.#copyIn === 'simple' ? 'simple' : 'extended';
     if (type === 'S' || type === 'H') return Buffer.alloc(0);
     if (type === 'd' && outcome !== 'error') return Buffer.alloc(0);
+    if (!'dcf'.includes(type)) {
+      this.#isOver = true;
+      return FATAL;
+    }
     this.#copyIn = 'none';
     return type === 'c' ? this.#succeed(COMMAND_COMPLETE, protocol) : this.#fail(protocol);
   }

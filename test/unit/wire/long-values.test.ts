@@ -7,7 +7,10 @@ import { LoginTranscript } from '../../../src/wire/login-transcript.ts';
 import { encodeParameter, readParameter, ToldParameters } from '../../../src/wire/parameter-status.ts';
 import { Pipeline } from '../../../src/wire/pipeline.ts';
 import { readVerifier } from '../../../src/wire/scram.ts';
+import { SessionFollower } from '../../../src/wire/session-follower.ts';
+import { SessionMemory } from '../../../src/wire/session-memory.ts';
 import { asBase64 } from '../../../src/wire/session-state.ts';
+import { AUTHENTICATION_OK, COMMAND_COMPLETE, QUERY, readyForQuery } from '../../support/sockets/messages.ts';
 import { HASHES } from '../../support/values/hashes.ts';
 
 const LONG = 'A'.repeat(400_000);
@@ -32,6 +35,38 @@ test('a long parameter in a conversation of ours', () => {
   expect(told).toEqual([LONG.length]);
 });
 
+test.each([40_000, 400_000, 2_000_000])('a parameter of %d bytes leaves the session readable', (length) => {
+  const message = encodeParameter('search_path', 'A'.repeat(length));
+  for (const memory of [undefined, new SessionMemory()]) {
+    const follower = new SessionFollower(memory);
+    follower.fromBackend(Buffer.concat([AUTHENTICATION_OK, message, readyForQuery('I')]));
+    memory?.begins(new Map([['search_path', 'public']]));
+    follower.fromClient(QUERY);
+    follower.fromBackend(message.subarray(0, 100));
+    follower.fromBackend(Buffer.concat([message.subarray(100), COMMAND_COMPLETE, readyForQuery('I')]));
+    expect(follower.activity()).toBe('idle');
+    expect(memory?.told().get('search_path')?.length).toBe(memory && (length < 1_000_000 ? length : 'public'.length));
+  }
+});
+
+test('a long parameter in a login, and in its transcript', () => {
+  const transcript = new LoginTranscript();
+  transcript.fromBackend(Buffer.concat([AUTHENTICATION_OK, encodeParameter('search_path', LONG), readyForQuery('I')]));
+  expect(transcript.login()).toEqual({ method: 'trust' });
+  expect(transcript.parameters().get('search_path')).toBe(LONG);
+  const login = aLogin();
+  const step = login.take(Buffer.concat([AUTHENTICATION_OK, encodeParameter('search_path', LONG), readyForQuery('I')]));
+  expect(step).toMatchObject({ kind: 'done', result: { kind: 'ready' } });
+});
+
+test('parameters with ever new names end at 1 MB in the memory of a session, too', () => {
+  const memory = new SessionMemory();
+  memory.begins(new Map());
+  const value = 'v'.repeat(10_000);
+  for (let at = 0; at < 200; at += 1) memory.tells(`name_${at}`, value);
+  expect(memory.told().size).toBeLessThan(100);
+});
+
 test('many names of settings', () => {
   expect(Buffer.from(asBase64(LONG), 'base64').toString()).toBe(LONG);
 });
@@ -43,15 +78,7 @@ test('many mechanisms of a login', () => {
 });
 
 test('parameters with ever new names end at 1 MB: in a login, in its transcript, in a conversation', () => {
-  const startup = new Uint8Array(8);
-  const login = new BackendLogin({
-    startup,
-    login: { method: 'trust' },
-    negotiated: undefined,
-    verifier: undefined,
-    nonce: new Uint8Array(18),
-    hashes: HASHES,
-  });
+  const login = aLogin();
   const transcript = new LoginTranscript();
   const told = new ToldParameters();
   const pipeline = new Pipeline(1_000_000, () => {}).sync();
@@ -76,6 +103,17 @@ test('a parameter that changes again and again takes no more room', () => {
   const told = new ToldParameters();
   for (let at = 0; at < 5_000; at += 1) expect(told.set('search_path', `${at}`.padEnd(1_000))).toBe(true);
 });
+
+function aLogin(): BackendLogin {
+  return new BackendLogin({
+    startup: new Uint8Array(8),
+    login: { method: 'trust' },
+    negotiated: undefined,
+    verifier: undefined,
+    nonce: new Uint8Array(18),
+    hashes: HASHES,
+  });
+}
 
 function int32(value: number): Buffer {
   const bytes = Buffer.alloc(4);

@@ -116,10 +116,29 @@ test('after an error the backend skips to the Sync, which it answers', () => {
   ]);
 });
 
-test('a Query that the backend skips keeps the session busy: it is never idle too early', () => {
+test.each([
+  ['a Query', [QUERY]],
+  ['two Queries', [QUERY, QUERY]],
+  ['a FunctionCall', [aMessage('F', Buffer.alloc(10))]],
+  ['data and the end of a COPY', [COPY_DATA, COPY_DONE, FLUSH]],
+])('%s that the backend discards up to Sync awaits no answer', (_, discarded) => {
   play(aStarted(), [
-    ['C', [PARSE, QUERY, SYNC], 'busy'],
+    ['C', [PARSE, BIND, EXECUTE, ...discarded], 'busy'],
+    ['B', [aMessage('1'), aMessage('2'), ERROR], 'busy'],
+    ['C', [...discarded], 'busy'],
+    ['C', [SYNC], 'busy'],
+    ['B', [readyForQuery('E')], 'in_failed_transaction'],
+    ['C', [QUERY], 'busy'],
+    ['B', [COMMAND_COMPLETE, READY], 'idle'],
+  ]);
+});
+
+test('a Query behind a batch without Sync has an answer of its own, also when it fails', () => {
+  play(aStarted(), [
+    ['C', [PARSE, BIND, EXECUTE, QUERY, SYNC], 'busy'],
+    ['B', [aMessage('1'), aMessage('2'), COMMAND_COMPLETE], 'busy'],
     ['B', [ERROR, READY], 'busy'],
+    ['B', [READY], 'idle'],
   ]);
 });
 
@@ -197,32 +216,79 @@ test('COPY FROM STDIN by the extended protocol that fails half way', () => {
   ]);
 });
 
-test.each(['40001', '53200', '58030', 'XX000'])(
-  'a possibly unrequested error (%s) crosses a query: the session is idle after two more answers',
-  (code) => {
-    const unasked = errorOf(['SERROR', 'VERROR', `C${code}`, 'Mout of luck']);
-    play(new SessionFollower(), [
-      ['B', STARTED, 'idle'],
-      ['C', [QUERY], 'busy'],
-      ['B', [unasked, READY], 'busy'],
-      ['C', [QUERY], 'busy'],
-      ['B', [COMMAND_COMPLETE, READY], 'busy'],
-      ['B', [COMMAND_COMPLETE, READY], 'idle'],
-      ['B', [unasked, READY], 'idle'],
-      ['C', [QUERY], 'busy'],
-      ['B', [ERROR, READY], 'idle'],
-    ]);
-  },
-);
-
-test('COPY FROM STDIN by the extended protocol, Sync amid the data: one of three answers is not the last', () => {
-  play(new SessionFollower(), [
-    ['B', STARTED, 'idle'],
+test('an error without a request crosses a query: the session is busy again when the answer begins', () => {
+  play(aStarted(), [
+    ['C', [QUERY], 'busy'],
+    ['B', [errorOf(['SERROR', 'VERROR', 'C53200', 'Mout of memory']), READY], 'idle'],
+    ['B', [COMMAND_COMPLETE], 'busy'],
+    ['B', [READY], 'idle'],
     ['C', [PARSE, BIND, EXECUTE, SYNC], 'busy'],
-    ['B', [aMessage('1'), aMessage('2'), COPY_IN_RESPONSE], 'busy'],
-    ['C', [COPY_DATA, SYNC, COPY_DONE, SYNC], 'busy'],
-    ['B', [ERROR, READY], 'busy'],
+    ['B', [aMessage('1'), aMessage('2'), COMMAND_COMPLETE, READY], 'idle'],
   ]);
+});
+
+test('an error without a request in an open batch: the backend discards the rest of it', () => {
+  play(aStarted(), [
+    ['C', [PARSE, FLUSH], 'busy'],
+    ['B', [aMessage('1')], 'busy'],
+    ['B', [ERROR], 'busy'],
+    ['C', [BIND, EXECUTE, QUERY], 'busy'],
+    ['C', [SYNC], 'busy'],
+    ['B', [READY], 'idle'],
+  ]);
+});
+
+test('COPY FROM STDIN sent ahead: every Sync before its end is taken', () => {
+  play(aStarted(), [
+    ['C', [PARSE, BIND, EXECUTE, SYNC, FLUSH, COPY_DATA, SYNC, COPY_DONE, SYNC, QUERY], 'busy'],
+    ['B', [aMessage('1'), aMessage('2'), COPY_IN_RESPONSE], 'busy'],
+    ['B', [COMMAND_COMPLETE, READY], 'busy'],
+    ['B', [COMMAND_COMPLETE, READY], 'idle'],
+  ]);
+});
+
+test('two COPYs of one query, sent ahead', () => {
+  play(aStarted(), [
+    ['C', [QUERY, COPY_DATA, COPY_DONE, SYNC, COPY_DATA, COPY_DONE], 'busy'],
+    ['B', [COPY_IN_RESPONSE, COMMAND_COMPLETE], 'busy'],
+    ['B', [COPY_IN_RESPONSE, COMMAND_COMPLETE], 'busy'],
+    ['B', [READY], 'idle'],
+  ]);
+});
+
+test('an early Sync of a COPY whose table is missing has its own answer', () => {
+  play(aStarted(), [
+    ['C', [PARSE, BIND, EXECUTE, SYNC, COPY_DATA, COPY_DONE, SYNC], 'busy'],
+    ['B', [ERROR, READY], 'busy'],
+    ['B', [READY], 'idle'],
+  ]);
+});
+
+test('a COPY that fails in its data: the Sync before them was taken', () => {
+  play(aStarted(), [
+    ['C', [PARSE, BIND, EXECUTE, SYNC, COPY_DATA, COPY_DONE, SYNC], 'busy'],
+    ['B', [aMessage('1'), aMessage('2'), COPY_IN_RESPONSE, ERROR], 'busy'],
+    ['B', [READY], 'idle'],
+  ]);
+});
+
+test('a COPY that fails before it has taken the Sync: what comes behind it is not discarded', () => {
+  play(aStarted(), [
+    ['C', [PARSE, BIND, EXECUTE, SYNC, COPY_DATA, COPY_DONE, PARSE, BIND, EXECUTE, SYNC], 'busy'],
+    ['B', [aMessage('1'), aMessage('2'), COPY_IN_RESPONSE, ERROR], 'busy'],
+    ['B', [READY, aMessage('1')], 'busy'],
+    ['B', [aMessage('2'), COMMAND_COMPLETE], 'busy'],
+    ['B', [READY], 'idle'],
+  ]);
+});
+
+test('more unanswered messages than fit anywhere on the way make the state unknown', () => {
+  const follower = aStarted();
+  const syncs = Buffer.concat(Array.from({ length: 100_000 }, () => SYNC));
+  for (let count = 0; count < 10; count += 1) follower.fromClient(syncs);
+  expect(follower.activity()).toBe('busy');
+  follower.fromClient(syncs);
+  expect(follower.activity()).toBe('unknown');
 });
 
 test('COPY TO STDOUT and a base backup end with their ReadyForQuery', () => {

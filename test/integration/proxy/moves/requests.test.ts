@@ -7,7 +7,7 @@ import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
-import { COMMAND_COMPLETE, QUERY, readyForQuery } from '../../../support/sockets/messages.ts';
+import { COMMAND_COMPLETE, COPY_DATA, QUERY, readyForQuery } from '../../../support/sockets/messages.ts';
 import type { RawClient } from '../../../support/sockets/raw-client.ts';
 import { HANDING_OVER } from '../../../support/values/tables.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
@@ -52,6 +52,10 @@ async function park(): Promise<void> {
 
 async function activity(): Promise<unknown> {
   return (await lab.proxy.sessions({ limit: 1 })).sessions[0]?.activity;
+}
+
+async function sentBytes(): Promise<number> {
+  return (await lab.proxy.sessions({ limit: 1 })).sessions[0]?.toBackendBytes ?? 0;
 }
 
 test('two requests at once: one question, one way, and an answer for each', async () => {
@@ -135,6 +139,24 @@ test('its client leaves while the end of its transaction is waited for', async (
   client.socket.resetAndDestroy();
   expect(await moved).toMatchObject({ kind: 'failed', reason: 'client_reset' });
   expect(lab.events.filter(({ kind }) => kind === 'session_stayed')).toEqual([]);
+});
+
+test('statements that were held back for a pause go on when nobody waits for it any more', async () => {
+  await start();
+  const client = await connect();
+  one.last().socket.pause();
+  client.socket.write(QUERY);
+  await until('the first statement', async () => (await activity()) === 'busy');
+  const before = await sentBytes();
+  lab.decide({ write: { others: { 'pg-1': { address: one.address, standing: HANDING_OVER } } } });
+  // Data of a COPY pass.
+  client.socket.write(Buffer.concat([COPY_DATA, QUERY]));
+  await until('the data', async () => (await sentBytes()) !== before);
+  expect(await sentBytes()).toBe(before + COPY_DATA.length);
+  // It did not happen.
+  lab.decide({ write: { open: { 'pg-1': one.address } } });
+  // The server has not answered the first one.
+  await until('the next one', async () => (await sentBytes()) === before + COPY_DATA.length + QUERY.length);
 });
 
 test('its client leaves while it logs in at the next server: the next session has its place', async () => {

@@ -1,0 +1,285 @@
+// Random streams of clients against real servers: the follower calls a session idle when its server is, and never
+// before. The server's answers to the messages behind a stream tell where it was at the end of it.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Address } from '../../../src/model/member.ts';
+import { SessionFollower } from '../../../src/wire/session-follower.ts';
+import type { Activity } from '../../../src/wire/session-follower.ts';
+import { SessionMemory } from '../../../src/wire/session-memory.ts';
+import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
+import { rounds } from '../../support/runner/ci.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
+import { startLoginServer } from '../../support/sandbox/login-server.ts';
+import type { LoginServer } from '../../support/sandbox/login-server.ts';
+import { choicesHere } from '../../support/sandbox/postgres.ts';
+import { COPIED, clientStreams } from '../../support/sockets/client-streams.ts';
+import type { Stream } from '../../support/sockets/client-streams.ts';
+import { AUTHENTICATION_OK, aMessage, readyForQuery } from '../../support/sockets/messages.ts';
+import { aStartup } from '../../support/sockets/packets.ts';
+
+/** Streams for each version. */
+const STREAMS = Number(process.env['POINTSMAN_STREAMS'] ?? rounds(200, 1_000));
+const LANES = 4;
+/** Of a test, for each stream; without an answer, for one of them. Milliseconds. */
+const USUAL_MS = 100;
+const LIMIT_MS = 20_000;
+
+const aQuery = (sql: string): Buffer => aMessage('Q', Buffer.from(`${sql}\0`));
+const READY = readyForQuery('I');
+const MARK = aQuery("select 'the mark'");
+const ROLLBACK = aQuery('rollback');
+/** Behind a stream: ends a COPY, the transaction, and a batch that failed. */
+const TAIL = Buffer.concat([aMessage('f', Buffer.from('the end\0')), ROLLBACK, aMessage('S'), ROLLBACK, MARK]);
+const RESET = aQuery(
+  `rollback; deallocate all; reset all; drop table if exists later; truncate ${COPIED}; listen news; select 'reset'`,
+);
+const STATUSES: Readonly<Record<string, Activity>> = { I: 'idle', T: 'in_transaction', E: 'in_failed_transaction' };
+
+interface ServerMessage {
+  readonly type: string;
+  readonly text: string;
+  readonly at: number;
+  readonly end: number;
+}
+
+/** Whole ones, without those that may come at any time. */
+function messagesOf(bytes: Buffer): readonly ServerMessage[] {
+  const messages: ServerMessage[] = [];
+  let end = 0;
+  for (let at = 0; at + 5 <= bytes.length; at = end) {
+    end = at + 1 + bytes.readInt32BE(at + 1);
+    const type = bytes.toString('latin1', at, at + 1);
+    if (!isUnasked(type)) messages.push({ type, text: bytes.toString('latin1', at + 5, end), at, end });
+  }
+  return messages;
+}
+
+function isUnasked(type: string): boolean {
+  return 'NSA'.includes(type);
+}
+
+/** The mark has been answered. */
+function isWhole(answer: Buffer): boolean {
+  return answer.includes('the markC') && answer.subarray(-6).equals(READY);
+}
+
+/** Of a stream: how many bytes of the answer are its own, and what its session does behind it. */
+interface Truth {
+  readonly length: number;
+  readonly activity: Activity;
+}
+
+/** `answer`: to the stream and its tail. */
+function truthOf(answer: Buffer): Truth {
+  const messages = messagesOf(answer);
+  // The last six: CommandComplete and ReadyForQuery of the rollback, and the mark. Before them that of the Sync.
+  let count = messages.length - 7;
+  // The server has not discarded the first rollback.
+  if (messages[count - 1]?.type === 'Z') count -= 2;
+  const copying = messages.findIndex(({ type, text }) => type === 'E' && text.includes('the end'));
+  const own = messages.slice(0, copying === -1 ? count : copying);
+  const last = own.at(-1);
+  const isReady = last === undefined || last.type === 'Z';
+  return { length: last?.end ?? 0, activity: isReady ? (STATUSES[last?.text ?? 'I'] ?? 'unknown') : 'busy' };
+}
+
+/** One connection, on which one stream after the other is played. */
+class Lane {
+  readonly socket: Socket;
+  #onBytes: (chunk: Buffer) => void = () => {};
+  /** For a failure. */
+  #latest = '';
+
+  private constructor(socket: Socket) {
+    this.socket = socket.setNoDelay(true).on('data', (chunk: Buffer) => this.#onBytes(chunk));
+  }
+
+  static async open({ host, port }: Address): Promise<Lane> {
+    const socket = connect({ host, port });
+    await once(socket, 'connect');
+    const lane = new Lane(socket);
+    await lane.answerTo(aStartup({ user: 'app', database: 'postgres' }), (bytes) => bytes.includes(READY));
+    await lane.answerTo(aQuery(`create temp table ${COPIED} (a int)`), (bytes) => bytes.includes(READY));
+    return lane;
+  }
+
+  /** Gives the server's bytes to `take` until it returns true. */
+  async read(take: (chunk: Buffer) => boolean): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const timer = setTimeout(() => reject(new Error('the server is silent')), LIMIT_MS);
+    const closed = (): void => reject(new Error(`the server has closed: ${this.#latest}`));
+    this.socket.once('close', closed);
+    this.#onBytes = (chunk) => {
+      this.#latest = chunk.toString('latin1');
+      try {
+        if (take(chunk)) resolve();
+      } catch (error) {
+        reject(error);
+      }
+    };
+    await promise.finally(() => {
+      clearTimeout(timer);
+      this.socket.off('close', closed);
+    });
+  }
+
+  async answerTo(bytes: Uint8Array, isWhole: (answer: Buffer) => boolean): Promise<Buffer> {
+    let answer = Buffer.alloc(0);
+    const read = this.read((chunk) => isWhole((answer = Buffer.concat([answer, chunk]))));
+    this.socket.write(bytes);
+    await read;
+    return answer;
+  }
+
+  async reset(): Promise<void> {
+    await this.answerTo(RESET, (answer) => answer.includes('resetC') && answer.subarray(-6).equals(READY));
+  }
+}
+
+/** How a stream comes: in which pieces, and whether requests wait for each other. */
+interface Way {
+  readonly clientCuts: readonly number[];
+  readonly serverCuts: readonly number[];
+  /** Turns of the event loop between two pieces of the client. */
+  readonly pauses: readonly number[];
+  readonly isOneByOne: boolean;
+}
+
+const cuts = fc.array(fc.nat({ max: 5_000 }), { maxLength: 8 });
+const ways: fc.Arbitrary<Way> = fc.record({
+  clientCuts: cuts,
+  serverCuts: cuts,
+  pauses: fc.array(fc.constantFrom(0, 1, 4, 16), { minLength: 1, maxLength: 8 }),
+  isOneByOne: fc.boolean(),
+});
+
+function inPieces(bytes: Buffer, at: readonly number[]): readonly Buffer[] {
+  const places = [...at.map((cut) => cut % (bytes.length + 1)), bytes.length].toSorted((one, other) => one - other);
+  return places.map((to, index) => bytes.subarray(places[index - 1] ?? 0, to)).filter(({ length }) => length > 0);
+}
+
+/** The follower between a client and the server, as a relay shows it the bytes. */
+class Passage {
+  readonly #lane: Lane;
+  readonly #way: Way;
+  readonly #stream: Stream;
+  readonly #truth: Truth;
+  readonly #follower: SessionFollower;
+  #held: Buffer = Buffer.alloc(0);
+  #seen = 0;
+  /** For a failure: the types of the messages, as they came. */
+  #course = '';
+  readonly #allPassed = Promise.withResolvers<void>();
+  #hasClientEnded = false;
+
+  constructor(lane: Lane, stream: Stream, way: Way, truth: Truth) {
+    this.#lane = lane;
+    this.#way = way;
+    this.#stream = stream;
+    this.#truth = truth;
+    this.#follower = new SessionFollower(way.isOneByOne ? new SessionMemory() : undefined);
+    this.#follower.fromBackend(Buffer.concat([AUTHENTICATION_OK, READY]));
+  }
+
+  /** Returns the activity when the server has answered all of the stream. */
+  async play(): Promise<Activity> {
+    const { clientCuts, pauses } = this.#way;
+    let answer = Buffer.alloc(0);
+    const read = this.#lane.read((chunk) => {
+      answer = Buffer.concat([answer, chunk]);
+      this.#fromServer(chunk);
+      return isWhole(answer);
+    });
+    for (const [index, piece] of inPieces(Buffer.concat(this.#stream.messages), clientCuts).entries()) {
+      this.#fromClient(piece);
+      for (let left = pauses[index % pauses.length] ?? 0; left > 0; left -= 1) await turn();
+    }
+    this.#hasClientEnded = true;
+    this.#fromClient(Buffer.alloc(0));
+    await Promise.race([this.#allPassed.promise, read]);
+    this.#lane.socket.write(TAIL);
+    await read;
+    return this.#follower.activity();
+  }
+
+  course(): string {
+    return this.#course;
+  }
+
+  #fromClient(piece: Buffer): void {
+    const bytes = Buffer.concat([this.#held, piece]);
+    this.#held = Buffer.alloc(0);
+    let passed = bytes.length;
+    if (this.#way.isOneByOne) passed = this.#follower.fromClientOneByOne(bytes);
+    else this.#follower.fromClient(bytes);
+    this.#held = bytes.subarray(passed);
+    this.#course += ` >${bytes.toString('latin1', 0, passed)}`;
+    if (passed > 0) this.#lane.socket.write(bytes.subarray(0, passed));
+    if (this.#hasClientEnded && this.#held.length === 0) this.#allPassed.resolve();
+  }
+
+  #fromServer(chunk: Buffer): void {
+    const own = chunk.subarray(0, Math.max(0, this.#truth.length - this.#seen));
+    this.#seen += own.length;
+    for (const piece of inPieces(own, this.#way.serverCuts)) {
+      const activity = this.#follower.activity();
+      const isTooEarly = activity !== 'busy' && !isUnasked(piece.toString('latin1', 0, 1));
+      if (isTooEarly && !this.#stream.isVague) throw new Error(`${activity} before ${piece.toString('latin1')}`);
+      this.#follower.fromBackend(piece);
+      this.#course += ` <${piece.toString('latin1')}`;
+      if (this.#held.length > 0 && this.#follower.mayGoOn()) this.#fromClient(Buffer.alloc(0));
+    }
+  }
+}
+
+async function check(lane: Lane, stream: Stream, way: Way): Promise<void> {
+  const bytes = Buffer.concat([...stream.messages, TAIL]);
+  await lane.reset();
+  const truth = truthOf(await lane.answerTo(bytes, isWhole));
+  await lane.reset();
+  const passage = new Passage(lane, stream, way, truth);
+  const activity = await passage.play();
+  const course = passage.course().replaceAll(/[^ -~]+/g, '~');
+  expect(activity, course).toBe(truth.activity);
+}
+
+const CHOICES = await choicesHere();
+
+describeUnless(missingForSandbox, 'a session is idle when its server is', () => {
+  describe.each(CHOICES)('on PostgreSQL %s', (choice) => {
+    let lab: LoginServer;
+
+    beforeAll(async () => {
+      lab = await startLoginServer(choice);
+      await lab.run('create role app login');
+      await lab.permit('host all app 127.0.0.1/32 trust');
+    }, 60_000);
+
+    afterAll(() => lab.close());
+
+    test.each(Array.from({ length: LANES }, (_, index) => index + 1))(
+      'behind every stream that a client may send, in any pieces, and never before, lane %d',
+      async () => {
+        let lane = await Lane.open(lab.server);
+        await fc.assert(
+          fc.asyncProperty(clientStreams, ways, async (stream, way) => {
+            try {
+              await check(lane, stream, way);
+            } catch (error) {
+              lane.socket.destroy();
+              lane = await Lane.open(lab.server);
+              throw error;
+            }
+          }),
+          { numRuns: Math.ceil(STREAMS / LANES), endOnFailure: true },
+        );
+        lane.socket.destroy();
+      },
+      60_000 + STREAMS * USUAL_MS,
+    );
+  });
+});
