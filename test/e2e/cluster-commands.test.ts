@@ -1,12 +1,17 @@
 // `pointsman cluster …` as a process of its own on a real cluster, in both dialects: by seeds alone, by a file, and
-// through a running Pointsman.
+// through a running Pointsman. Behind them scenario 17: Pointsman has no setting for the dialect, and routes in the
+// same way with both.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
-import { replicasOf } from '../support/clusters/pool-members.ts';
+import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
+import { serverName } from '../support/clusters/server-name.ts';
+import { HeldSession } from '../support/applications/held-session.ts';
+import { ask } from '../support/patroni/http.ts';
+import { shownMembers } from '../support/processes/pointsman-status.ts';
 import { waitUntil } from '../support/patroni/wait.ts';
 import { done, runCluster } from '../support/processes/cluster-command.ts';
 import type { Ran } from '../support/processes/cluster-command.ts';
@@ -200,6 +205,34 @@ describeOnSandbox('the commands of a cluster', (on) => {
           1,
           expect.stringContaining('only a replica can be reinitialized'),
         ]);
+      });
+
+      it('scenario 17: routes follow the cluster', async () => {
+        const { cluster, pointsman } = lab;
+        const other = dialect === 'manager' ? 'patroni' : 'manager';
+        const leader = await cluster.leader();
+        const [tagged, untagged] = await replicasOf(cluster);
+        const document = (await ask(`${leader.api}/${dialect}`))?.text;
+        expect(document).toContain(`"${dialect}"`);
+        expect(document).not.toContain(`"${other}"`);
+
+        await waitForMembers(lab, 'write', [leader]);
+        await waitForMembers(lab, 'read', [tagged, untagged]);
+        await cluster.setTags(tagged.name, { noloadbalance: true });
+        await waitForMembers(lab, 'read', [untagged]);
+        await cluster.setTags(tagged.name, {});
+        await waitForMembers(lab, 'read', [tagged, untagged]);
+
+        const before = (await shownMembers(pointsman)).get(leader.name);
+        const next = await cluster.switchover({ to: untagged.name });
+        await waitForMembers(lab, 'write', [next]);
+        await waitForMembers(lab, 'read', [leader, tagged]);
+        const session = await HeldSession.open(await pointsman.port('write'), cluster.app);
+        expect(session.server).toBe(serverName(untagged));
+        await session.close();
+        const shown = (await shownMembers(pointsman)).get(next.name);
+        const timeline = Number(before?.timeline) + 1;
+        expect(shown).toMatchObject({ role: 'primary', state: 'running', timeline });
       });
     });
   }
