@@ -53,11 +53,7 @@ export async function drain(member: string, options: DrainOptions, io: CliIo): P
   }
   if ((await tokenFor(running, io)) === undefined) return EXIT.usage;
   if (warning !== undefined) {
-    if (isJson && options.yes !== true) {
-      io.stderr(`pointsman: ${warning}. --json asks no question: add --yes or --dry-run\n`);
-      return EXIT.usage;
-    }
-    const confirmed = await confirm({ question: `${warning}. Drain it?`, yes: options.yes }, io);
+    const confirmed = await confirm({ question: `${warning}. Drain it?`, yes: options.yes, json: isJson }, io);
     if (confirmed !== 'confirmed') return confirmed;
   }
   const drained = await change(member, 'drain', running, io);

@@ -30,10 +30,6 @@ export async function kill(ids: readonly string[], options: KillOptions, io: Cli
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;
   const { dryRun, yes, json: isJson } = options;
-  if (isJson === true && yes !== true && dryRun !== true) {
-    io.stderr('pointsman: --json asks no question: add --yes or --dry-run\n');
-    return EXIT.usage;
-  }
   const found = await find([...new Set(ids)], running, io);
   if (typeof found === 'number') return found;
   const { live, code } = found;
@@ -45,7 +41,7 @@ export async function kill(ids: readonly string[], options: KillOptions, io: Cli
     return code;
   }
   const question = live.length === 1 ? 'End this session?' : `End these ${live.length} sessions?`;
-  const confirmed = await confirm({ question, yes }, io);
+  const confirmed = await confirm({ question, yes, json: isJson }, io);
   if (confirmed !== 'confirmed') return confirmed;
   return end(live, code, running, isJson, io);
 }

@@ -101,7 +101,7 @@ export async function deleteSkill(
   const { version } = options;
   const what = version === undefined ? `${name ?? id} (${id}) with all its versions` : `version ${version} of ${id}`;
   const question = `Delete ${what}? Requests that refer to it will fail.`;
-  const confirmed = await confirm({ question, yes: options.yes }, io);
+  const confirmed = await confirm({ question, yes: options.yes, json: options.json }, io);
   if (confirmed !== 'confirmed') return confirmed;
   const { client } = context;
   const done = await asked(io, version === undefined ? client.deleteSkill(id) : client.deleteVersion(id, version));

@@ -61,7 +61,7 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
   const token = await tokenFor(running, io);
   if (token === undefined) return EXIT.usage;
   const question = `Switch over from ${plan.from ?? ''}${plan.to === null ? '' : ` to ${plan.to}`}?`;
-  const confirmed = await confirm({ question, yes: options.yes }, io);
+  const confirmed = await confirm({ question, yes: options.yes, json: options.json }, io);
   if (confirmed !== 'confirmed') return confirmed;
   const isQuiet = options.json === true;
   const ended = await perform(asked, { running, token, isQuiet, io });

@@ -9,11 +9,17 @@ export interface Confirmation {
   readonly name?: string;
   /** The option --yes: no question. */
   readonly yes?: boolean | undefined;
+  /** The option --json: a question would stand in the way of a script. */
+  readonly json?: boolean | undefined;
 }
 
 /** A number is the exit code: the operator declined, or cannot be asked. The reason is then on stderr. */
-export async function confirm({ question, name, yes }: Confirmation, io: CliIo): Promise<'confirmed' | number> {
+export async function confirm({ question, name, yes, json }: Confirmation, io: CliIo): Promise<'confirmed' | number> {
   if (yes === true) return 'confirmed';
+  if (json === true) {
+    io.stderr(`pointsman: ${question} With --json there is no question: add --yes. Nothing was changed.\n`);
+    return EXIT.usage;
+  }
   if (io.readLine === undefined) {
     io.stderr(`pointsman: ${question} Cannot ask (not a terminal); nothing was changed. Add --yes.\n`);
     return EXIT.usage;

@@ -7,12 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
 import { commandLine } from '../../../src/app/command-line.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
-import { allHelp } from '../../support/documents/help.ts';
+import { allHelp, callsIn } from '../../support/documents/help.ts';
 import { aSessionEntry } from '../../support/values/sessions.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const TOKEN = '0123456789abcdef-operator';
 const SESSIONS = 1000;
+/** These look at something else before they ask the Pointsman: a source, a platform, a file, an editor. */
+const LOCAL = /^(?:branches|sandbox|incidents (?:upload|request)|cluster config (?:edit|replace))/;
 
 /** Takes each text only after some turns of the event loop. */
 class SlowReader extends Writable {
@@ -42,7 +44,7 @@ function slowly(argv: readonly string[]): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const own = {
       argv: ['node', 'pointsman', ...argv],
-      env: {},
+      env: { POINTSMAN_ADMIN_TOKEN: TOKEN },
       stdin: {},
       stdout,
       stderr,
@@ -64,6 +66,20 @@ describe('every command', async () => {
   test.each(commands.map(({ command }) => command))('%s: a wrong usage is told', async (command) => {
     const { code, out } = await slowly([...command.split(' ').filter(Boolean), '--no-such-option']);
     expect([code, out]).toEqual([2, expect.stringMatching(/^pointsman: .+\n/)]);
+  });
+});
+
+describe('every command that asks a running Pointsman', async () => {
+  const remote = (await allHelp(async (command) => (await slowly([...command, '--help'])).out))
+    .filter(({ command, help }) => /^ {2}--admin\b/m.test(help) && !LOCAL.test(command))
+    .flatMap(({ examples }) => examples.slice(0, 1))
+    .flatMap((example) => callsIn(example).map(({ words }) => words.slice(1).join(' ')));
+
+  test.each(remote)('%s: without an answer it has not been done, exit code 1', async (call) => {
+    const given = call.replace(/ --(?:seed|timeout) \S+/g, '').split(' ');
+    const patience = given[0] === 'wait' ? ['--timeout', '1ms'] : [];
+    const { code, out } = await slowly([...given, '--admin', '127.0.0.1:1', ...patience]);
+    expect([code, out]).toEqual([1, expect.stringMatching(/127\.0\.0\.1:1\b/)]);
   });
 });
 
