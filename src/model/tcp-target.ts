@@ -1,12 +1,18 @@
 // The options with which a socket connects to an address of a member. A host may have several addresses, which lead to
 // the same server. Node tries one after the other (Happy Eyeballs, RFC 8305).
-import type { TcpSocketConnectOpts } from 'node:net';
 import type { Address } from './member.ts';
 
-type TcpTarget = Pick<
-  TcpSocketConnectOpts,
-  'host' | 'port' | 'lookup' | 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'
->;
+interface TcpTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly lookup?: (
+    name: string,
+    options: unknown,
+    found: (error: null, addresses: { address: string; family: number }[]) => void,
+  ) => void;
+  readonly autoSelectFamily?: boolean;
+  readonly autoSelectFamilyAttemptTimeout?: number;
+}
 
 /** Node allows no shorter attempt. The deadline of a long operation is no reason to wait long. Milliseconds. */
 const SHORTEST_MS = 10;
@@ -20,7 +26,7 @@ export function tcpTarget({ host, port, others = [] }: Address, timeoutMs: numbe
     // Node looks up a name alone.
     host: 'checked-addresses',
     port,
-    lookup: (_name, _options, callback) => callback(null, addresses),
+    lookup: (_name, _options, found) => found(null, addresses),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: Math.min(
       LONGEST_MS,

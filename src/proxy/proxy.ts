@@ -30,7 +30,6 @@ import type { BoundListener, ListenerChanges } from './accept/listeners.ts';
 import type { ProxyOptions, ProxyPolicy } from './options.ts';
 import { PolicyInForce } from './policy-in-force.ts';
 import type { ListenResult, LocalProxy, PreparedPolicy } from './proxy-interface.ts';
-import { LoginRefusals } from './connect/login-refusals.ts';
 import { Picker } from './connect/picker.ts';
 import { SessionRegistry } from './session-registry.ts';
 import { Session } from './session.ts';
@@ -57,7 +56,6 @@ class RunningProxy implements LocalProxy {
   readonly #registry: SessionRegistry;
   readonly #holdQueue: HoldQueue;
   readonly #parked = new ParkedBackends();
-  readonly #refusals: LoginRefusals;
   readonly #picker: Picker;
   readonly #identity: TlsIdentity;
   readonly #degraded: DegradedPools;
@@ -89,8 +87,7 @@ class RunningProxy implements LocalProxy {
     });
     this.#degraded = new DegradedPools(clock);
     this.#drains = new Drains({ ...options, perSecond: options.client.maxDisconnectsPerSecond });
-    this.#refusals = new LoginRefusals({ ...options, drains: this.#drains });
-    this.#picker = new Picker({ ...options, registry, refusals: this.#refusals });
+    this.#picker = new Picker({ ...options, registry, drains: this.#drains });
     this.#identity = new TlsIdentity(options);
     this.#admission = new Admission({
       ...options,
@@ -119,7 +116,6 @@ class RunningProxy implements LocalProxy {
       picker: this.#picker,
       parked: this.#parked,
       policy: () => this.#policy.current().backend,
-      refusals: this.#refusals,
     });
     this.#mover = new LoadedMover({
       ...options,
@@ -288,7 +284,6 @@ class RunningProxy implements LocalProxy {
         }),
       holdQueue: this.#holdQueue,
       connector,
-      refusals: this.#refusals,
       mover: this.#mover,
       branches: new BranchConnector({
         ...options,
@@ -326,7 +321,7 @@ class RunningProxy implements LocalProxy {
       : {
           ...counts,
           ramping: this.#picker.ramping(pool),
-          refusing: this.#refusals.shown(name),
+          refusing: this.#picker.refusals.shown(name),
           degradedSince: this.#degraded.since(name),
           heldSince: this.#holdQueue.longestSince(name),
         };

@@ -7,7 +7,6 @@ import type { BranchConnector } from './branch/branch-connector.ts';
 import type { Cancels } from './cancel/cancel.ts';
 import type { BackendConnector } from './connect/connect-backend.ts';
 import type { ConnectAttempts } from './connect/connect-attempts.ts';
-import type { LoginRefusals } from './connect/login-refusals.ts';
 import type { HoldQueue } from './connect/hold-queue.ts';
 import type { ParkedBackend } from './connect/parked-backends.ts';
 import type { MaxAge } from './ending/max-age.ts';
@@ -45,7 +44,6 @@ export interface SessionDependencies extends Pick<ProxyDependencies, 'clock' | '
   readonly newStartup: (client: Socket, handler: StartupHandler) => ClientStartup;
   readonly holdQueue: HoldQueue;
   readonly connector: BackendConnector;
-  readonly refusals: LoginRefusals;
   readonly branches: BranchConnector;
   readonly relaying: RelayServices;
   readonly maxAge: MaxAge;

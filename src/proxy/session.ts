@@ -103,12 +103,9 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
 
   giveUp(reason: RefusalReason, detail?: string): void {
     const hasRoute = openRoute(this.#deps.table(), this.pool) !== undefined;
-    const { attempts } = this.#untilRelay();
-    const failure = hasRoute ? attempts.lastFailure() : undefined;
-    if (failure === undefined) return this.end(reason, detail);
-    const refusal = attempts.lastRefusal();
-    if (refusal !== undefined) this.#record.reached(refusal.member);
-    return this.end(refusal === undefined ? 'connect_failed' : 'backend_refused', failure);
+    const failure = hasRoute ? this.#untilRelay().attempts.failure() : undefined;
+    if (failure?.member !== undefined) this.#record.reached(failure.member);
+    this.end(failure?.reason ?? reason, failure?.detail ?? detail);
   }
 
   isIdle(): boolean {
@@ -249,7 +246,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
       services: this.#deps.relaying,
       onEnded: (ending, detail) => this.cut(ending, detail),
       onRefused: (member, sqlState) =>
-        this.#deps.refusals.note({ session: this.id, pool: this.pool, member, sqlState }),
+        this.#deps.connector.noteRefusal({ session: this.id, pool: this.pool, member, sqlState }),
       onLost: (ending, detail, message) => this.#close(ending, detail, message),
       onLanded: () => this.end('landed_on_standby', `${serverText(server)}: in_hot_standby is on`),
     });
@@ -332,9 +329,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   /** Before the relay: the client gets an error that says why. */
   #refuse(reason: RefusalReason, detail: string | undefined): void {
     if (!this.#move('end')) return;
-    // A server's own words say more than ours.
-    const words = reason === 'backend_refused' ? this.#untilRelay().attempts.lastRefusal()?.words : undefined;
-    const error = words ?? this.#refusal(reason, detail);
+    const error = this.#refusal(reason, detail);
     this.#record.closing(reason, detail);
     this.#leave = this.#untilRelay().startup.refuse(error, () => this.cut(reason, detail));
   }
@@ -365,8 +360,10 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   }
 
   #refusal(reason: RefusalReason, detail: string | undefined): Uint8Array {
-    const targetFrom = this.#untilRelay().startup.parameters()?.poolRequest?.from;
+    const { attempts, startup } = this.#untilRelay();
+    const targetFrom = startup.parameters()?.poolRequest?.from;
     const facts = { pool: this.#policy, decision: this.#decision(), detail, targetFrom };
-    return encodeRefusal(reason, { ...this.#record.refusalFacts(), ...facts });
+    // A server's own words say more than ours.
+    return attempts.words(reason) ?? encodeRefusal(reason, { ...this.#record.refusalFacts(), ...facts });
   }
 }

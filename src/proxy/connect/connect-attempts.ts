@@ -3,6 +3,7 @@
 // within a short delay is raced by the next one, as RFC 8305 does with the addresses of a name. The first connection
 // wins, and the other connects are aborted synchronously.
 import type { Socket } from 'node:net';
+import type { RefusalReason } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { Target } from '../../core/routing-table.ts';
 import type { DialOutcome } from '../../reports/events.ts';
@@ -31,9 +32,21 @@ export class ConnectAttempts {
     this.#perRound = perRound;
   }
 
-  /** `pg-1: connection refused`; undefined while no connect failed. */
-  lastFailure(): string | undefined {
-    return this.#lastFailure;
+  /** The last failure, as the reason of a refusal; undefined while no connect failed. */
+  failure():
+    | { readonly reason: 'connect_failed' | 'backend_refused'; readonly detail: string; readonly member?: MemberName }
+    | undefined {
+    const detail = this.#lastFailure;
+    if (detail === undefined) return undefined;
+    const refusal = this.#lastRefusal;
+    return refusal === undefined
+      ? { reason: 'connect_failed', detail }
+      : { reason: 'backend_refused', detail, member: refusal.member };
+  }
+
+  /** The words of the server that refused the client last, for a client that is refused for that. */
+  words(reason: RefusalReason): Uint8Array | undefined {
+    return reason === 'backend_refused' ? this.#lastRefusal?.words : undefined;
   }
 
   /** Set while the last failure is a refusal of the client by a server, with its own words if it had any. */

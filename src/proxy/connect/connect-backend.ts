@@ -19,7 +19,7 @@ import type { Dial, DialResult } from './dial.ts';
 import { describeRefused } from '../ending/close-message.ts';
 import { awaitFirstReply } from './first-reply.ts';
 import type { FirstReply, Refusal } from './first-reply.ts';
-import type { LoginRefusals } from './login-refusals.ts';
+import type { LoginRefusal } from './login-refusals.ts';
 import type { ParkedBackend, ParkedBackends } from './parked-backends.ts';
 import type { Picker } from './picker.ts';
 
@@ -63,7 +63,6 @@ export interface BackendConnectorInputs {
   readonly picker: Picker;
   readonly parked: ParkedBackends;
   readonly policy: () => BackendPolicy;
-  readonly refusals: LoginRefusals;
 }
 
 /** The shortest pause before a full server is asked again. Milliseconds. */
@@ -92,6 +91,10 @@ export class BackendConnector {
     };
     abort = whenSettled(clock, policy().connectTimeoutMs, fresh, connect);
     return () => abort();
+  }
+
+  noteRefusal(refusal: LoginRefusal): void {
+    this.#inputs.picker.refusals.note(refusal);
   }
 
   #connectToMember(request: ConnectRequest): () => void {
@@ -186,15 +189,15 @@ export class BackendConnector {
       return refusesOthers(sqlState) && attempts.hasAnother(member, targets);
     }
     if (!isFull(sqlState)) return sqlState === undefined || refusesForNow(sqlState);
-    return hasWaited === true || this.#inputs.refusals.isClearing(member);
+    return hasWaited === true || this.#inputs.picker.refusals.isClearing(member);
   }
 
   #turnedAway(request: ConnectRequest, target: Target, refusal: Refusal | undefined): void {
-    const { onTrigger, refusals, table } = this.#inputs;
+    const { onTrigger, table } = this.#inputs;
     const { pool, session, attempts } = request;
     const { member } = target;
     onTrigger({ kind: 'backend_closed', member });
-    refusals.note({ pool: pool.name, session, member, sqlState: refusal?.sqlState });
+    this.noteRefusal({ pool: pool.name, session, member, sqlState: refusal?.sqlState });
     const isTriedAgain = refusal !== undefined || this.#isTriedAgain(request, target);
     const isFirst = attempts.lastRefusal() === undefined;
     const targets = openRoute(table(), pool.name)?.targets ?? [];

@@ -9,24 +9,28 @@ import type { Clock, Instant } from '../../model/instant.ts';
 import { isSameAddress } from '../../model/member.ts';
 import type { Address, MemberName } from '../../model/member.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
-import type { LoginRefusals } from './login-refusals.ts';
+import { LoginRefusals } from './login-refusals.ts';
+import type { LoginRefusalsInputs } from './login-refusals.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 
 export interface PickerInputs {
   readonly registry: SessionRegistry;
-  readonly refusals: LoginRefusals;
+  readonly drains: LoginRefusalsInputs['drains'];
+  readonly onEvent: LoginRefusalsInputs['onEvent'];
   readonly clock: Clock;
   /** A number in [0, 1). */
   readonly random: () => number;
 }
 
 export class Picker {
+  readonly refusals: LoginRefusals;
   readonly #inputs: PickerInputs;
   readonly #slowStart: SlowStart;
   readonly #credits = new Map<PoolName, Credits>();
 
   constructor(inputs: PickerInputs) {
     this.#inputs = inputs;
+    this.refusals = new LoginRefusals(inputs);
     this.#slowStart = new SlowStart(inputs.clock);
   }
 
@@ -41,7 +45,8 @@ export class Picker {
 
   /** `clientAddress`: without the port. */
   pick(pool: PoolPolicy, targets: readonly [Target, ...Target[]], clientAddress: string): Target {
-    const { registry, refusals, random } = this.#inputs;
+    const { refusals } = this;
+    const { registry, random } = this.#inputs;
     const [first, ...rest] = targets.filter(({ member }) => !refusals.isAvoided(member));
     const { target, credits } = pickTarget(pool.balance, first === undefined ? targets : [first, ...rest], {
       sessionsOn: (member) => registry.sessionsOn(pool.name, member) + refusals.load(pool.name, member),

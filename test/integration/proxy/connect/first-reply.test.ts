@@ -142,13 +142,13 @@ test('while readers leave a full primary, a writer waits for their room', async 
   reader.socket.destroy();
 });
 
-describe('in a pool of several members', () => {
-  async function twoReaders(behaviour: FakeBackend['behaviour'], pools?: readonly PoolPolicy[]): Promise<void> {
-    [old, next] = await Promise.all([startFakeBackend(behaviour), startFakeBackend('obliging')]);
-    const open = { 'pg-1': old.address, 'pg-2': next.address };
-    lab = await startProxyLab({ ...(pools && { pools }), table: { read: { open } } });
-  }
+async function twoReaders(behaviour: FakeBackend['behaviour'], pools?: readonly PoolPolicy[]): Promise<void> {
+  [old, next] = await Promise.all([startFakeBackend(behaviour), startFakeBackend('obliging')]);
+  const open = { 'pg-1': old.address, 'pg-2': next.address };
+  lab = await startProxyLab({ ...(pools && { pools }), table: { read: { open } } });
+}
 
+describe('in a pool of several members', () => {
   test.each([
     ['stopping', '57P03'],
     ['full', '53300'],

@@ -36,7 +36,7 @@ test('a local fault is not tried on another member', () => {
 
 test('the last failure is available', () => {
   const attempts = new ConnectAttempts(3);
-  expect(attempts.lastFailure()).toBeUndefined();
+  expect(attempts.failure()).toBeUndefined();
   attempts.failed('pg-1', 'connection refused', false, THREE);
-  expect(attempts.lastFailure()).toBe('pg-1: connection refused');
+  expect(attempts.failure()).toEqual({ reason: 'connect_failed', detail: 'pg-1: connection refused' });
 });
