@@ -7,8 +7,10 @@ const MOST_NAMES = 100;
 const LONGEST_NAME = 100;
 /** Of a text that arrives in parts: as much is read again with the next part. Characters. */
 const OVERLAP = 512;
+/** Of an overlap, without blanks and comments. Characters. */
+const SHORTEST_REST = 128;
 /** Nothing is looked for in a text without one of these. */
-const SUSPICIOUS = /set|load|dblink_connect|origin_session_setup|backup|prepare/i;
+const SUSPICIOUS = /set|load|dblink_connect|origin_session_setup|backup|prepare|execute/i;
 const LASTING = String.raw`\bset\s+(?:session\s+)?`;
 const SET = String.raw`\bset\s+(?:session\s+|local\s+)?`;
 const PART = String.raw`"?[a-z_\u0080-\uffff][\w$\u0080-\uffff]*"?`;
@@ -17,10 +19,26 @@ const SET_NAMES = new RegExp(String.raw`${SET}(${PART}(?:\s*\.\s*${PART})+)`, 'g
 /** set_config('a.b', current_setting('a.b'. PostgreSQL before 14 takes any name with a dot. */
 const CALL_NAMES = /\b(?:set_config|current_setting)"?\s*\(\s*e?'([^'\\]*\.[^'\\]*)'/gi;
 /** A name that is no literal, in a call that is not for its transaction alone. */
-const COMPUTED_CALL = /\bset_config"?\s*\(\s*(?!\s|e?'[^'\\]*'\s*,)(?![^()]*,\s*(?:is_local\s*=>\s*)?true\s*\))/i;
+const COMPUTED_CALL = /\bset_config"?\s*\(\s*(?!\s|e?'[^'\\|()]*'\s*,)(?![^()]*,\s*(?:is_local\s*=>\s*)?true\s*\))/i;
+const QUOTE = String.raw`(?:'|\$\w*\$)`;
 /** A SET that is put together: `'set ' ||`, format('set %I */
-const COMPUTED_SET = new RegExp(String.raw`'\s*${LASTING}[\w."]*(?:'\s*(?:\|\||,)|%)`, 'i');
+const COMPUTED_SET = new RegExp(String.raw`(?:${QUOTE}|;)\s*${LASTING}[\w."]*(?:${QUOTE}\s*(?:\|\||,)|%)`, 'i');
 const COMPUTED = [COMPUTED_CALL, COMPUTED_SET];
+const LITERAL = /'[^']*'/g;
+const DO = /(?:^|;)\s*do\s+(?:language\b|e?'|\$)/i;
+/** Their EXECUTE, whatever its name, is another one. */
+const OTHER_LANGUAGE = new RegExp(String.raw`(?:\bdo|${QUOTE})\s*\blanguage\s+(?!['"]?plpgsql\b)['"]?\w+`, 'i');
+const HARMLESS =
+  String.raw`(?:alter|analyze|comment|copy|create|delete|discard|drop|grant|insert|lock|merge|notify|prepare|
+refresh|reindex|reset|revoke|select|truncate|update|vacuum|with|set\s+local)\b`.replace('\n', '');
+const NAMED_SET = String.raw`${LASTING}${PART}(?:\s*\.\s*${PART})*\s*(?:=|to\b)`;
+/** Before a text: parentheses, format or concat. */
+const OPENING = String.raw`(?:\(\s*)*(?:(?:pg_catalog\.)?(?:format|concat)\s*\(\s*)?e?(?:'+|\$\w*\$)\s*`;
+/** In a DO: EXECUTE of a text that is no literal, or whose beginning does not tell what it sets. */
+const UNKNOWN_EXECUTE = new RegExp(
+  String.raw`\bexecute\b\s*(?!\s|(?:on|function|procedure)\b|${OPENING}(?:${HARMLESS}|${NAMED_SET}))`,
+  'i',
+);
 const HIDDEN = [
   /(?:^|;)\s*load\s|'\s*load\s+''/i,
   /\b(?:setseed|dblink_connect(?:_u)?|pg_replication_origin_session_setup)"?\s*\(/i,
@@ -45,6 +63,8 @@ export class StatementTexts {
   #hidden: string | undefined;
   #computed: string | undefined;
   #hasPrepare = false;
+  /** The text that is under way has a DO. */
+  #hasDo = false;
   /** The end of what was read of the text that is under way. Undefined: it was read to its end. */
   #open: string | undefined;
 
@@ -71,6 +91,7 @@ export class StatementTexts {
   /** The text from `from` to its NUL, or to `end`; then the rest of it follows. */
   read(bytes: Uint8Array, from: number, end: number): void {
     this.#open = '';
+    this.#hasDo = false;
     this.readOn(bytes, from, end);
   }
 
@@ -81,8 +102,11 @@ export class StatementTexts {
     const isWhole = nul !== -1 && nul < end;
     const text = this.#open + DECODER.decode(bytes.subarray(from, isWhole ? nul : end));
     this.#open = isWhole ? undefined : text.slice(-OVERLAP);
-    if (!SUSPICIOUS.test(text)) return;
+    this.#hasDo ||= DO.test(text);
+    if (!this.#hasDo && !SUSPICIOUS.test(text)) return;
     const plain = withoutComments(text);
+    this.#hasDo ||= DO.test(plain);
+    if (!isWhole && isGap(text)) this.#hidden ??= 'a long gap in a statement';
     for (const one of plain === text ? [text] : [text, plain]) this.#find(one, isWhole);
   }
 
@@ -96,14 +120,19 @@ export class StatementTexts {
     this.#hasPrepare ||= PREPARES.test(text);
     for (const pattern of HIDDEN) this.#hidden ??= bare(pattern.exec(text));
     if (ESCAPED_NAME.test(text)) this.#hidden ??= 'a custom setting whose name has escapes';
-    for (const pattern of COMPUTED) {
-      const found = pattern.exec(text);
-      // A call that is cut by the end of a part is read again as a whole.
-      const isCut = !isWhole && found !== null && found.index + OVERLAP > text.length;
-      if (!isCut) this.#computed ??= bare(found);
-    }
+    const patterns = this.#hasDo ? [...COMPUTED, OTHER_LANGUAGE, UNKNOWN_EXECUTE] : COMPUTED;
+    for (const pattern of patterns) this.#findComputed(pattern, text, isWhole);
+    // A literal may have the end of a call in it.
+    this.#findComputed(COMPUTED_CALL, text.replaceAll(LITERAL, "''"), isWhole);
     for (const [, name = ''] of text.matchAll(SET_NAMES)) this.#learn(name.replaceAll(/["\s]/g, ''));
     for (const [, name = ''] of text.matchAll(CALL_NAMES)) this.#learn(name);
+  }
+
+  #findComputed(pattern: RegExp, text: string, isWhole: boolean): void {
+    const found = pattern.exec(text);
+    // A call that is cut by the end of a part is read again as a whole.
+    const isCut = !isWhole && found !== null && found.index + OVERLAP > text.length;
+    if (!isCut) this.#computed ??= bare(found);
   }
 
   #learn(name: string): void {
@@ -113,6 +142,17 @@ export class StatementTexts {
     if (names.size < MOST_NAMES && name.length <= LONGEST_NAME) names.add(name);
     else if (!names.has(name)) this.#hidden ??= 'too many custom settings';
   }
+}
+
+/** The overlap has little more than blanks and comments, so the words before these are not read with the next part. */
+function isGap(text: string): boolean {
+  if (text.length <= OVERLAP) return false;
+  if (text.lastIndexOf('/*') > text.lastIndexOf('*/') || text.lastIndexOf('--') > text.lastIndexOf('\n')) return true;
+  const tail = text.slice(-OVERLAP);
+  const [open, close] = [tail.indexOf('/*'), tail.indexOf('*/')];
+  const isCutComment = close !== -1 && (open === -1 || close < open);
+  const rest = withoutComments(isCutComment ? tail.slice(close + 2) : tail);
+  return rest.replaceAll(/\s+/g, ' ').length < SHORTEST_REST;
 }
 
 /** The words without the quote or semicolon before and the parenthesis after them. */

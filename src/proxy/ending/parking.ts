@@ -166,7 +166,6 @@ export class Parking {
     if (!waitsForAll) return true;
     const isLong = ([session, { idleAt }]: readonly [ParkingSession, Busy]): boolean =>
       session.state === 'relaying' && !session.isIdle() && now - idleAt >= LONG_MS;
-    const isLeft = ({ state }: Pick<RegisteredSession, 'state'>): boolean => state !== 'closing' && state !== 'closed';
     const isDue = !this.#others.some(isLeft) && ![...this.#busy].some(isLong);
     this.#cancelLook();
     if (!isDue) this.#cancelLook = clock.schedule(LOOK_MS, () => this.#look());
@@ -215,4 +214,8 @@ export class Parking {
     const busy: Busy = { idleAt: wasIdle ? now : -Infinity, stopListening };
     this.#busy.set(session, busy);
   }
+}
+
+function isLeft({ state }: Pick<RegisteredSession, 'state'>): boolean {
+  return state !== 'closing' && state !== 'closed';
 }

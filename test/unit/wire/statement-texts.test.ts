@@ -66,6 +66,8 @@ test.each([
   'select set_config($1, $2, $3)',
   "select set_config(lower('App.X'), 'a', (true))",
   `select "set_config"(a, b, false) from t`,
+  "select set_config('dq'||'.y', ', true)', false)",
+  "do $$ begin execute 'select set_config(' || quote_literal(n) || ', ''x'', false)'; end $$",
 ])('a computed name: %s', (text) => {
   expect(read(text).computedName()).toContain('set_config');
 });
@@ -76,6 +78,41 @@ test.each([
   "do $$ begin execute concat('set ', a, ' = 1'); end $$",
 ])('a computed SET: %s', (text) => {
   expect(read(text).computedName()).toMatch(/^set/);
+});
+
+test.each([
+  "do $a$ begin execute format($f$set %s = 'x'$f$, 'dq.x'); end $a$",
+  "do $a$ begin execute $f$set dq.$f$ || 'x = 1'; end $a$",
+  'do $a$ begin execute (select s from texts); end $a$',
+  '/* a */ DO LANGUAGE plpgsql $a$ declare t text; begin execute t; end $a$',
+  "do 'begin execute t; end'",
+  "select 1; do $$ begin execute upper('x'); end $$",
+  'do $$ plpy.execute("x") $$ language plpython3u',
+  'do language plperl $$ spi_exec_query(join("", "S", "ET")) $$',
+  `do $$ begin perform '${'x'.repeat(5_000)}'; execute t; end $$`,
+])('a DO that may set anything: %s', (text) => {
+  expect(read(text).computedName()).toBeDefined();
+});
+
+test.each([
+  "do $$ begin execute 'create table ' || t; execute format('drop table %I', t); execute ('select 1'); end $$",
+  'do $$ begin execute $q$alter table t add c int$q$; grant execute on function f to app; end $$',
+  'execute p(1)',
+  "insert into t values (1) on conflict do nothing; execute p('set')",
+])('nothing is computed in: %s', (text) => {
+  expect(read(text).computedName()).toBeUndefined();
+});
+
+test.each([
+  ' '.repeat(70_000),
+  `/* ${'c'.repeat(70_000)} */`,
+  `${' '.repeat(300)}/* ${'c'.repeat(600)} */ `.repeat(40),
+])('a SET whose name is far behind it keeps the session', (gap) => {
+  const bytes = Buffer.from(`select '${'x'.repeat(9_000)}'; set ${gap} app.x = 1\0`);
+  const found = new StatementTexts();
+  found.read(bytes, 0, 16_385);
+  for (let at = 16_385; at < bytes.length; at += 16_384) found.readOn(bytes, at, Math.min(bytes.length, at + 16_384));
+  expect(found.hiddenState() ?? found.names()[0]).toMatch(/gap|app\.x/);
 });
 
 test.each([

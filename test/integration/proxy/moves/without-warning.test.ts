@@ -352,50 +352,6 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
     expect(lab.events.some(({ kind }) => kind === 'session_parked')).toBe(false);
   });
 
-  test('G24: a function of a schema before pg_catalog may have left state, whatever its name', async () => {
-    await login.run(
-      'create schema evil',
-      'grant usage on schema evil to public',
-      `create function evil.now() returns text language sql as $$ select set_config('work_mem', '4MB', false) $$`,
-    );
-    await start();
-    const heard = await connect();
-    await heard.client.query('set search_path = evil, pg_catalog');
-    await idleForLong();
-    await heard.client.query('select now()');
-    leapMs += 1_000;
-    reports(500);
-    await crash();
-    await until('the end', () => heard.errors.length > 0);
-    expect(lab.events.some(({ kind }) => kind === 'session_parked')).toBe(false);
-  });
-
-  test.each([
-    ['goes on with it', false],
-    ['ends when its server has told', true],
-  ])('G24: a session with a statement whose meaning a reload changes after the question %s', async (_, isTold) => {
-    await start();
-    const heard = await connect();
-    const then = { name: 'then', text: "select extract(epoch from '2020-01-01 00:00'::timestamptz)::int as n" };
-    await heard.client.query(then);
-    await idleForLong();
-    await login.run("alter system set timezone = 'Asia/Tokyo'", 'select pg_reload_conf()');
-    try {
-      const zone = async (): Promise<unknown> => (await login.server.query('show timezone'))[0];
-      await expect.poll(zone).toEqual({ TimeZone: 'Asia/Tokyo' });
-      // Its server reads the file with the next statement.
-      if (isTold) await heard.client.query('select 1');
-      leapMs += 60_000;
-      reports(500);
-      await crash();
-      if (isTold) await until('the end', () => heard.errors.length > 0);
-      else expect((await heard.client.query(then)).rows).toEqual([{ n: 1_577_836_800 }]);
-      expect(lab.events.some(({ kind }) => kind === 'session_parked')).toBe(!isTold);
-    } finally {
-      await login.run('alter system reset timezone', 'select pg_reload_conf()');
-    }
-  });
-
   test('in the mode planned no session is asked, and none moves', async () => {
     await start('planned');
     const heard = await connect();

@@ -91,6 +91,16 @@ describe('the state of a session', () => {
     expect(lab.asked).toBe(1);
   });
 
+  it.each([
+    ['"$user", public', true],
+    ['evil, pg_catalog', false],
+  ])('G24: stays known after now() with the search_path %s: %s', async (searchPath, isKnown) => {
+    lab.state = { ...stateWith('none'), searchPath };
+    await lab.clock.advance(600);
+    lab.says('SELECT now()');
+    expect(lab.known.known() !== undefined).toBe(isKnown);
+  });
+
   it('has the description of the unnamed statement of then, not of a newer one', async () => {
     const unnamed = { parameterTypes: [23], resultColumns: undefined };
     lab.state = { ...stateWith('none'), unnamed };
