@@ -118,8 +118,6 @@ export class RelayedSession implements Taps, CancelTarget {
   #lostBy: BackendEnding | undefined;
   /** Set when the server turned out to be the wrong one: whether its client could be told. */
   #canTellLanding: boolean | undefined;
-  /** The monitor knows that the server has left recovery. */
-  #hasReported = false;
 
   constructor(inputs: RelayedSessionInputs) {
     const { backend, server } = inputs;
@@ -338,12 +336,10 @@ export class RelayedSession implements Taps, CancelTarget {
       onLanded();
       return true;
     }
-    if (isPrimaryWanted && server.isTrial === true && follower.isInHotStandby() === false && !this.#hasReported) {
-      this.#hasReported = true;
-      services.onTrigger({ kind: 'left_recovery', member: server.member });
-    }
+    const hasLeft = isPrimaryWanted && server.isTrial === true && follower.isInHotStandby() === false;
     const key = this.#keyed === undefined ? follower.cancelKey() : undefined;
     if (key !== undefined) this.#keyed = services.cancels.keys.add(key, server, this);
+    if (key !== undefined && hasLeft) services.onTrigger({ kind: 'left_recovery', member: server.member });
     this.#isStarting = follower.activity() === 'starting';
     if (!this.#isStarting) this.#ready = { at: services.clock.now(), bytes: this.#inputs.traffic.toBackendBytes };
     return false;
