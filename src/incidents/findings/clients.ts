@@ -49,7 +49,7 @@ export function loginsRefused({ events }: Evidence): readonly Finding[] {
   }));
   const parts = groups.map(
     ({ member, sqlstate, count }) =>
-      `${plural(count, 'refused login')} at ${member}: ${refusalText(sqlstate ?? undefined)}`,
+      `${plural(count, 'login')} refused by ${member}: ${refusalText(sqlstate ?? undefined)}`,
   );
   const said = `${parts.join('; ')}.`;
   return [{ finding: 'logins_refused', total: total(refused), groups, event_ids: idsOf(refused), text: said }];

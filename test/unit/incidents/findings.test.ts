@@ -140,6 +140,21 @@ test('a death: every finding, with its times and its evidence', async () => {
   expect(document.summary).toBe(`primary lost (pg-1 to pg-2): ${numbers}, not planned`);
 });
 
+test('a refused login is no cut session, and its client got none: the server and its SQLSTATE are named', async () => {
+  const login = { pool: 'write', session: 9, member: 'pg-2', sqlState: '53300', affectsOthers: true } as const;
+  const refused = [
+    { kind: 'login_refused', ...login },
+    { ...reset('app'), member: 'pg-2', reason: 'backend_refused', detail: 'pg-2: FATAL 53300', waitedMs: 9 },
+  ] as const;
+  const document = await story(...death.slice(0, -2), ...refused, ...refused, 20_000);
+  expect(of(document, 'sessions_cut')).toMatchObject([{ total: 3, groups: [{ member: 'pg-1' }] }]);
+  expect(of(document, 'logins_refused')).toMatchObject([
+    { total: 2, groups: [{ member: 'pg-2', sqlstate: '53300', count: 2 }] },
+  ]);
+  expect(of(document, 'holds')).toMatchObject([{ count: 3, released: 0, refused: 3 }]);
+  expect(document.summary).toContain('2 logins refused by pg-2: 53300, too many connections');
+});
+
 test('the text tells what happened, for how long, which sessions were cut, and what is unknown', async () => {
   const text = incidentText(redacted(await story(...death)));
   for (const expected of [
