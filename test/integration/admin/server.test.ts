@@ -22,6 +22,7 @@ const status: StatusDocument = {
     drained: [],
     scheduled_switchover: null,
   },
+  notices: [],
   members: [],
   refused_members: [],
   pools: [],

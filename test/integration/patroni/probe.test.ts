@@ -283,13 +283,13 @@ function gzipAnswer(): Buffer {
   ]);
 }
 
+function at(member: FakeMember, host: string, ...others: string[]): Member {
+  const { api, ...rest } = member.member();
+  return { ...rest, api: { ...api, address: { ...api.address, host, others } } };
+}
+
 describe('a name with several addresses', () => {
   const refusing = '127.0.0.9';
-
-  function at(member: FakeMember, host: string, ...others: string[]): Member {
-    const { api, ...rest } = member.member();
-    return { ...rest, api: { ...api, address: { ...api.address, host, others } } };
-  }
 
   test.each([
     ['one that refuses comes first', [refusing, '127.0.0.1']],

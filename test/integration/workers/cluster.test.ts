@@ -141,8 +141,9 @@ test('a primary that reports to be a standby: the main process’s verdict count
   const first = await connectRaw(at);
   first.socket.write(aStartup());
   await lab.pointsman.waitFor('its refusal', () => errorFields(first.received()));
-  const isHeld = ({ pool, cause }: Record<string, unknown>) => pool === 'write' && cause === 'in_recovery';
-  await lab.pointsman.waitFor('the line', () => lab.said('route_changed').some(isHeld));
+  await lab.pointsman.waitFor('the line', () =>
+    lab.said('route_changed').some(({ pool, cause }) => pool === 'write' && cause === 'in_recovery'),
+  );
   lab.cluster.primary.postgres.behaviour = 'obliging';
   const served = await lab.onBoth('write', async () => {
     const client = await connectRaw(at);

@@ -10,6 +10,14 @@ function takes(endpoint: string, parameter: string): string {
   return parseCheck(`${endpoint}?${parameter}`).kind === 'check' ? 'yes' : 'no';
 }
 
+interface Named {
+  readonly endpoint: string;
+}
+
+function byName(a: Named, b: Named): number {
+  return a.endpoint.localeCompare(b.endpoint);
+}
+
 test('the page names each endpoint once, and what it takes', () => {
   const told = rows.flatMap((row) => {
     const [, names = '', , lag, tag] = row.split('|').map((cell) => cell.trim());
@@ -20,6 +28,5 @@ test('the page names each endpoint once, and what it takes', () => {
     lag: takes(endpoint, 'lag=16MB'),
     tag: takes(endpoint, 'tag_zone=a'),
   }));
-  const byName = (a: { endpoint: string }, b: { endpoint: string }) => a.endpoint.localeCompare(b.endpoint);
   expect(told.toSorted(byName)).toEqual(expected.toSorted(byName));
 });
