@@ -57,6 +57,7 @@ export const STATUS: StatusDocument = {
       },
     },
   ],
+  notices: [],
   refused_members: [],
   pools: [
     {

@@ -1,5 +1,6 @@
 // One sample or more of every event, with its meaning: the source of deploy/log-events.md, and of the labels in
 // deploy/metrics.md.
+import { BRANCH_SAMPLES, branch } from './branch-samples.ts';
 import { MOVE_SAMPLES } from './move-samples.ts';
 import type { Event, EventKind } from '../../../src/telemetry/log-lines.ts';
 
@@ -56,16 +57,6 @@ const outage = {
   text: 'pool write: no route for 3.9 s',
 } as const;
 const dial = { kind: 'dial_finished', pool: 'write', session: 7, member: 'pg-1', durationMs: 3 } as const;
-const branch = { id: 'br-aged-salad', name: 'pr-1' } as const;
-const branchDial = {
-  kind: 'branch_dial_finished',
-  pool: 'branches',
-  session: 7,
-  branch,
-  backend: '10.0.0.9:55432',
-  durationMs: 3,
-} as const;
-const listFailure = { failure: 'unreachable', why: 'connection refused' } as const;
 const discovery = { kind: 'discovery_finished', source: 'http://pg1:8008', members: 3, durationMs: 5 } as const;
 const probe = { kind: 'probe_finished', member: 'pg-1', check: '/primary', durationMs: 2 } as const;
 const source = { source: 'http://pg:8008', contactPoints: ['10.0.0.1:8008'] } as const;
@@ -284,50 +275,7 @@ export const EVENT_SAMPLES: EventSamples = {
       { kind: 'config_reloaded', changed: [], needsRestart: ['log.format auto -> json'] },
     ],
   },
-  branch_list_read: {
-    meaning: 'A read of the list of branches ended. `outcome`: `read`, or the kind of failure.',
-    samples: [
-      { kind: 'branch_list_read', outcome: 'read', why: undefined, branches: 3, durationMs: 5 },
-      { kind: 'branch_list_read', outcome: listFailure.failure, why: listFailure.why, branches: 3, durationMs: 5 },
-    ],
-  },
-  branch_list_failed: {
-    meaning: 'The list of branches cannot be read. The last one stays in use; no `age_ms`: there is none.',
-    samples: [
-      { kind: 'branch_list_failed', ...listFailure, branches: 3, ageMs: 15_000 },
-      { kind: 'branch_list_failed', ...listFailure, branches: 0, ageMs: undefined },
-    ],
-  },
-  branch_list_recovered: {
-    meaning: 'The list of branches can be read again.',
-    samples: [{ kind: 'branch_list_recovered', branches: 3, failedForMs: 60_000 }],
-  },
-  branch_shadowed: {
-    meaning: 'A branch has the name of a pool, which wins. The branch is reached by its id.',
-    samples: [{ kind: 'branch_shadowed', branch, pool: 'read' }],
-  },
-  branch_located: {
-    meaning:
-      'A client asked for a branch. `result`: `found`, `unknown`, `not_allowed`, `ambiguous`, `no_backend` or ' +
-      '`unavailable`.',
-    samples: [{ kind: 'branch_located', pool: 'branches', session: 7, target: 'pr-1', result: 'found', durationMs: 0 }],
-  },
-  branch_dial_finished: {
-    meaning: 'A connect to the backend of a branch ended. `starting`: it is not ready for clients yet (57P03).',
-    samples: (['connected', 'starting'] as const).map((outcome) => ({ ...branchDial, outcome })),
-  },
-  branch_wait_ended: {
-    meaning: 'The wait of a client for a branch ended. `outcome`: `connected`, `unreachable` or `gave_up`.',
-    samples: (['connected', 'unreachable'] as const).map((outcome) => ({
-      kind: 'branch_wait_ended',
-      pool: 'branches',
-      session: 7,
-      branch,
-      outcome,
-      attempts: outcome === 'connected' ? 1 : 9,
-      waitedMs: 30_000,
-    })),
-  },
+  ...BRANCH_SAMPLES,
   config_reload_failed: {
     meaning: 'The configuration could not be reloaded; nothing changed.',
     samples: [{ kind: 'config_reload_failed', problems: ['p.yaml:1: bad'] }],
