@@ -121,7 +121,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     const listeners = this.#idleListeners;
     listeners.add(run);
     return () => {
-      if (listeners.delete(run) && listeners.size === 0) this.#relayed?.idleNoLongerWanted();
+      if (listeners.delete(run) && listeners.size === 0) this.movable?.interposed.goOn();
     };
   }
 

@@ -229,6 +229,7 @@ export class Interposed implements MovingPart, Taps {
     if (this.#held !== undefined && this.#session?.mayGoOn() === true) this.goOn();
   }
 
+  /** Requests of the client that were held back for a pause go on. */
   goOn(): void {
     this.#held?.resolve();
     this.#held = undefined;

@@ -50,8 +50,6 @@ export interface MovingPart {
   isQuestioned(): boolean;
   /** The server has ended its connection. True: the session was parked for that, or has ended. */
   serverEnded(ending: BackendEnding): boolean;
-  /** Requests of the client that were held back for a pause go on. */
-  goOn(): void;
 }
 
 /** Where a parked session goes on. */
@@ -311,11 +309,6 @@ export class RelayedSession implements Taps, CancelTarget {
     const { idleListeners } = this.#inputs;
     if (idleListeners.size === 0 || !this.isIdle()) return;
     for (const run of idleListeners) run();
-  }
-
-  /** The last of the listeners has left. */
-  idleNoLongerWanted(): void {
-    this.#moving?.goOn();
   }
 
   #isIdleWanted(): boolean {
