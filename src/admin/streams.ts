@@ -10,6 +10,8 @@ export interface Outlet {
 }
 
 export interface StreamAnswer {
+  /** Its caller has the token. */
+  readonly isOperator: boolean;
   /** Begins to write. Returns a function that stops it. */
   readonly stream: (outlet: Outlet) => () => void;
 }
@@ -24,6 +26,8 @@ export interface Streams {
 }
 
 export const MOST_STREAMS = 16;
+/** Callers without the token leave the others room. */
+const MOST_UNSIGNED = 12;
 const MOST_BUFFERED_BYTES = 256 * 1024;
 /** Proxies on the way close connections that are silent for a minute. */
 const HEARTBEAT_MS = 15_000;
@@ -33,9 +37,9 @@ const RETRY_MS = 2000;
 export function createStreams(): Streams {
   const open = new Set<() => void>();
   return {
-    begin({ stream }, response) {
-      if (open.size >= MOST_STREAMS) {
-        const error = `${MOST_STREAMS} event streams are open, the limit: try again later, or use ?format=json`;
+    begin({ stream, isOperator }, response) {
+      if (open.size >= (isOperator ? MOST_STREAMS : MOST_UNSIGNED)) {
+        const error = `${open.size} event streams are open, the limit: try again later, or use ?format=json`;
         return failure(503, error, { headers: { 'retry-after': '5' } });
       }
       const { socket } = response;

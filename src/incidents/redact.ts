@@ -1,13 +1,13 @@
-// Takes the addresses of clients, users and databases out of a document. Each gets a name of its own (`client-1`), so
-// that a reader can still tell them apart. Pure.
+// Takes the addresses of clients, users, databases and applications out of a document. Each gets a name of its own
+// (`client-1`), so that a reader can still tell them apart. Pure.
 import type { IncidentDocument, IncidentEvent } from './schema.ts';
 
 const NOTE =
-  'client-1, user-1 and database-1 stand for the addresses of clients, users and databases: ' +
+  'client-1, user-1, database-1 and application-1 stand for clients, users, databases and applications: ' +
   'one name for each, within this document.';
 
 /** The fields of the log that tell who a client is. */
-const PRIVATE = ['client', 'user', 'database'] as const;
+const PRIVATE = ['client', 'user', 'database', 'application'] as const;
 
 export function redacted(document: IncidentDocument): IncidentDocument {
   if (document.redaction.redacted) return document;

@@ -73,6 +73,7 @@ function streamOf(
   live: EventsOptions['liveStatus'] | undefined,
 ): StreamAnswer {
   return {
+    isOperator: query.isOperator,
     stream({ write }) {
       const { events, gap } = recent.after(after);
       const wanted = events.filter((event) => isWanted(event, query));

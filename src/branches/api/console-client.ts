@@ -2,7 +2,7 @@
 // Source: the console API, "Endpoints" and "Authentication".
 import { z } from 'zod';
 import type { Branch } from '../../model/branch.ts';
-import { optional, optionalLsn, required } from './fields.ts';
+import { entriesOf, optional, optionalLsn, required } from './fields.ts';
 import { ApiError, sendRequest } from '../../http/request.ts';
 import type { ApiRequest, ApiServer } from '../../http/request.ts';
 import { readApiKey } from '../../http/secret-files.ts';
@@ -95,7 +95,7 @@ const branch = z
     hasReadEndpoint: fields.endpoints?.some(({ type }) => type === 'read_only'),
   }));
 
-const list = z.object({ branches: z.array(branch) });
+const list = z.object({ branches: entriesOf(branch) });
 
 function bodyOf({ name, parentId, isSchemaOnly, endpoints = [] }: BranchRequest): object {
   return {

@@ -18,6 +18,16 @@ export const optionalLsn = z
   .optional()
   .catch(undefined);
 
+/** Entries that are none are left out: one of them must not make all others unreadable. Not if every entry is one. */
+export function entriesOf<Entry>(entry: z.ZodType<Entry>): z.ZodType<readonly Entry[]> {
+  return z.array(z.unknown()).transform((all, context) => {
+    const found = all.flatMap((one) => entry.safeParse(one).data ?? []);
+    if (found.length > 0 || all.length === 0) return found;
+    context.addIssue({ code: 'custom', message: 'no entry is one' });
+    return z.NEVER;
+  });
+}
+
 /** The parsed JSON; undefined for other text, such as the HTML page of a web server. */
 export function parseJson(text: string): unknown {
   try {

@@ -1,7 +1,7 @@
 // The management API of a storage node: tenants and their timelines. A branch is a timeline with an ancestor.
 // Source: the storage-node management API, "Endpoints" and "Errors".
 import { z } from 'zod';
-import { optional, optionalLsn, parseJson, required } from './fields.ts';
+import { entriesOf, optional, optionalLsn, parseJson, required } from './fields.ts';
 import { ApiError, sendRequest, statusError } from '../../http/request.ts';
 import type { ApiAnswer, ApiRequest, ApiServer } from '../../http/request.ts';
 import { readHeaders } from '../../http/secret-files.ts';
@@ -86,7 +86,7 @@ export function createStorageClient(access: StorageAccess, options: ClientOption
 
   const timelines = async (): Promise<readonly Timeline[]> => {
     try {
-      return await get(timelinesPath, z.array(timeline));
+      return await get(timelinesPath, entriesOf(timeline));
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
       const isUnknown = await tenants().then(
