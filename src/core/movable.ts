@@ -35,6 +35,17 @@ const LONGEST_NAME = 63;
 const STRINGS = 'standard_conforming_strings';
 const ENCODING = 'client_encoding';
 const NOT_ASCII = /[\u0080-\uffff]/;
+const hasBackslash = (statement: string): boolean => statement.includes('\\');
+const hasNull = (statement: string): boolean => /null/i.test(statement);
+/** The literals whose meaning hangs on them are no dates. */
+const OTHERS: Readonly<Partial<Record<string, (statement: string) => boolean>>> = {
+  [STRINGS]: hasBackslash,
+  backslash_quote: hasBackslash,
+  [ENCODING]: (statement) => NOT_ASCII.test(statement),
+  array_nulls: hasNull,
+  transform_null_equals: hasNull,
+  xmloption: (statement) => statement.includes('<'),
+};
 const TIME = /\d|now|today|tomorrow|yesterday/i;
 /** Its values are no literals of a type. */
 const SETS = /^\s*set\s/i;
@@ -88,10 +99,8 @@ function isUnclear(
 
 /** `changed`: settings since it was read. */
 function mayDiffer(statement: string, changed: readonly string[]): boolean {
-  if (changed.includes(STRINGS) && statement.includes('\\')) return true;
-  if (changed.includes(ENCODING) && NOT_ASCII.test(statement)) return true;
   // PostgreSQL makes a date of '1/2/2026'::date when it prepares the statement.
-  return changed.some((name) => name !== STRINGS && name !== ENCODING) && hasTime(statement);
+  return changed.some((name) => (OTHERS[name] ?? hasTime)(statement));
 }
 
 /** A literal may be a date, a time or an interval. */

@@ -1,5 +1,6 @@
 // Keeps, of a session that may move, as much as no server can tell: the parameters as its client knows them, the last
 // unnamed statement, and the names of custom settings in its statements. The followers fill it.
+import { READING_SETTINGS } from '../model/moves.ts';
 import type { CarriedState } from '../model/moves.ts';
 import { MOST_TOLD_BYTES, encodeParameter } from './parameter-status.ts';
 import { joined } from './server-messages.ts';
@@ -125,6 +126,7 @@ export class SessionMemory {
   /** The client sends Parse: of its body, the `size` bytes from `at`, with one more than the limit at most. */
   parses(bytes: Uint8Array, at: number, size: number): void {
     const nameEnd = bytes.indexOf(0, at);
+    if (this.texts.changesReading()) this.#readOtherwise();
     this.texts.read(bytes, nameEnd + 1, at + size);
     const isFirst = !this.#isUnderWay;
     this.#isUnderWay = true;
@@ -139,6 +141,7 @@ export class SessionMemory {
     this.#isUnderWay = true;
     this.#unnamed?.queries();
     this.texts.read(bytes, at, at + size);
+    if (this.texts.preparesOtherwise()) this.#readOtherwise();
   }
 
   /** More of the last Parse or Query, which was longer than was shown of it. */
@@ -177,7 +180,13 @@ export class SessionMemory {
   /** The session is idle. */
   settles(): void {
     this.#isUnderWay = false;
+    this.texts.settles();
     this.#unnamed?.settles();
+  }
+
+  /** A statement may be prepared while a setting is another one, which the server never tells if it is set back. */
+  #readOtherwise(): void {
+    this.#reading = new Set(READING_SETTINGS);
   }
 
   #keep(told: ReadonlyMap<string, string>): void {

@@ -2,6 +2,8 @@
 // statements that leave hidden state, and whether statements were prepared. A name too many does no harm. Everything
 // else of the state is asked.
 
+import { READING_SETTINGS } from '../model/moves.ts';
+
 /** A session with more names stays. */
 const MOST_NAMES = 100;
 const LONGEST_NAME = 100;
@@ -49,6 +51,9 @@ const HIDDEN = [
 ];
 const ESCAPED_NAME = new RegExp(String.raw`${SET}(?:${PART}\s*\.\s*)*u&"`, 'i');
 const PREPARES = /\bprepare\b/i;
+const CHANGE = String.raw`\b(?:re)?set(?:_config"?\s*\(\s*e?'+|\s+(?:session\s+|local\s+)?"?)`;
+/** SET and RESET of a setting that says how literals are read. */
+const READING = new RegExp(String.raw`${CHANGE}(?:time\s+zone|${READING_SETTINGS.join('|')})\b`, 'i');
 const NOT_ASCII = /[\u0080-\uffff]/;
 const INNER_COMMENT = /\/\*(?:(?!\/\*|\*\/)[^])*\*\//g;
 const LINE_COMMENT = /--[^\n]*/g;
@@ -63,6 +68,9 @@ export class StatementTexts {
   #hidden: string | undefined;
   #computed: string | undefined;
   #hasPrepare = false;
+  // In texts since `settles`:
+  #changesReading = false;
+  #prepares = false;
   /** The text that is under way has a DO. */
   #hasDo = false;
   /** The end of what was read of the text that is under way. Undefined: it was read to its end. */
@@ -86,6 +94,22 @@ export class StatementTexts {
   /** A text had the word PREPARE. */
   hasPrepare(): boolean {
     return this.#hasPrepare;
+  }
+
+  /** How literals are read has changed since `settles`. */
+  changesReading(): boolean {
+    return this.#changesReading;
+  }
+
+  /** As above, in one turn with PREPARE. */
+  preparesOtherwise(): boolean {
+    return this.#changesReading && this.#prepares;
+  }
+
+  /** The session is idle: the server has told what is different. */
+  settles(): void {
+    this.#changesReading = false;
+    this.#prepares = false;
   }
 
   /** The text from `from` to its NUL, or to `end`; then the rest of it follows. */
@@ -117,7 +141,9 @@ export class StatementTexts {
   }
 
   #find(text: string, isWhole: boolean): void {
-    this.#hasPrepare ||= PREPARES.test(text);
+    this.#prepares ||= PREPARES.test(text);
+    this.#hasPrepare ||= this.#prepares;
+    this.#changesReading ||= READING.test(text);
     for (const pattern of HIDDEN) this.#hidden ??= bare(pattern.exec(text));
     if (ESCAPED_NAME.test(text)) this.#hidden ??= 'a custom setting whose name has escapes';
     const patterns = this.#hasDo ? [...COMPUTED, OTHER_LANGUAGE, UNKNOWN_EXECUTE] : COMPUTED;
