@@ -346,34 +346,3 @@ describe('the settings that say how literals are read', () => {
     expect(memory.facts().changedReading).toEqual([]);
   });
 });
-
-describe('a statement that is prepared in one turn with a change of how literals are read', () => {
-  const query = (text: string): Buffer => aMessage('Q', Buffer.from(`${text}\0`));
-  const set = aParse('', 'SET standard_conforming_strings = off');
-
-  test.each<readonly [string, readonly Buffer[], boolean]>([
-    ['a named one behind SET', [set, aParse('s', 'select 1'), SYNC], true],
-    ['PREPARE in a DO', [query("do $$ begin set local timezone = 'x'; execute 'prepare p as select 1'; end $$")], true],
-    [
-      'PREPARE in a DO, with set_config',
-      [query("do $$ begin set_config('DateStyle', x, true); prepare p; end $$")],
-      true,
-    ],
-    ['a named one before SET', [aParse('s', 'select 1'), set, SYNC], false],
-    ['PREPARE alone', [query("prepare p as select now() at time zone 'UTC'")], false],
-  ])('%s: may have been read otherwise: %s', (_, messages, isOtherwise) => {
-    const { memory, follower } = following();
-    follower.fromBackend(readyForQuery('I'));
-    follower.fromClient(Buffer.concat(messages));
-    expect(memory.facts().changedReading.includes('standard_conforming_strings')).toBe(isOtherwise);
-  });
-
-  test('a turn that is over counts no more: the server tells what is different', () => {
-    const { memory, follower } = following();
-    follower.fromBackend(readyForQuery('I'));
-    follower.fromClient(query("set timezone = 'UTC'"));
-    follower.fromBackend(readyForQuery('I'));
-    follower.fromClient(Buffer.concat([aParse('s', 'select 1'), SYNC]));
-    expect(memory.facts().changedReading).toEqual([]);
-  });
-});
