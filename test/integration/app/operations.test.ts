@@ -121,7 +121,7 @@ test('G16: a drain is forgotten when the process ends', async () => {
 test('unknown members, wrong tokens, a rotated token', async () => {
   expect(await post('/members/pg-9/drain')).toEqual({
     status: 404,
-    body: { error: 'unknown member pg-9: the members are pg-1, pg-2' },
+    body: { error: 'unknown member pg-9: did you mean pg-1? The members are pg-1, pg-2' },
   });
   expect((await post('/refresh', 'somebody-elses-token')).status).toBe(401);
   await writeFile(join(directory, 'token'), 'another-token-of-the-operator');

@@ -101,8 +101,16 @@ test('scenario 36: half-close of the server with 300 kB in flight: all arrives, 
   expect(lab.reasons()).toEqual(['backend_closed']);
 });
 
-test('scenario 36: a reset of the client reaches the backend', async () => {
+/** The server has taken the client in: a reset before is no end of a session. */
+async function startRelaying(): Promise<TlsClient> {
   const client = await start('silent');
+  backend.last().socket.write('x');
+  await until('the first reply', () => client.received().toString() === 'x');
+  return client;
+}
+
+test('scenario 36: a reset of the client reaches the backend', async () => {
+  const client = await startRelaying();
   client.carrier.socket.resetAndDestroy();
   await until('the reset', () => backend.last().isClosed);
   expect(backend.last().wasReset).toBe(true);
@@ -111,7 +119,7 @@ test('scenario 36: a reset of the client reaches the backend', async () => {
 });
 
 test('scenario 36: a reset of the backend ends the client', async () => {
-  const client = await start('silent');
+  const client = await startRelaying();
   backend.last().socket.resetAndDestroy();
   await until('the end', () => client.hasEnded || client.isClosed);
   client.socket.destroy();
