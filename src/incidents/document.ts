@@ -37,7 +37,7 @@ export interface Words {
   readonly fields: (event: ReportedEvent) => Readonly<Record<string, unknown>>;
 }
 
-const UNREDACTED = 'Client addresses, users and databases are shown.';
+const UNREDACTED = 'Client addresses, users, databases and applications are shown.';
 
 export function documentOf(recorded: Recorded, words: Words): IncidentDocument {
   const { time } = words;

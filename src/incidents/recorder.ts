@@ -104,7 +104,7 @@ class Recorder implements IncidentRecorder {
     if (wasGoingOn) this.#course.goesOn(at);
     if (kinds.length > 0) this.#begin(kinds, at, number - 1, planOf(event, kinds), wasGoingOn);
     const recording = this.#current?.recording ?? this.#idle;
-    const isRecorded = recording.take(event, number, at);
+    const isRecorded = recording.take(event, number, happenedAt(event, at));
     if (this.#current === undefined) {
       if (event.kind === 'route_changed') this.#schedule();
       return;
@@ -306,6 +306,11 @@ class Recorder implements IncidentRecorder {
   #time(at: Instant): string {
     return new Date(this.#epoch + at).toISOString();
   }
+}
+
+/** A session is reported when its client has closed. It ended before. */
+function happenedAt(event: ReportedEvent, at: Instant): Instant {
+  return event.kind === 'session_closed' ? at - (event.lingeredMs ?? 0) : at;
 }
 
 /** Of trouble that begins with this event: an operation wants it, or something failed. */

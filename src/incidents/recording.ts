@@ -126,6 +126,7 @@ const FIRST: Period = { number: 1, isOpen: undefined, since: -Infinity };
 
 function addTo(entry: Open, event: ReportedEvent, number: number, at: Instant): void {
   entry.count += 1;
+  if (at < entry.at) entry.at = at;
   if (at >= entry.last.at) entry.last = { number, at, event };
   if (event.kind === 'hold_ended') entry.waits?.add(event.waitedMs);
 }
@@ -200,12 +201,13 @@ function isOfBranches(event: ReportedEvent): boolean {
 }
 
 function placeOfClosed(event: Closed): Place | undefined {
-  const { pool, member, reason, user, database, waitedMs } = event;
+  const { pool, member, reason, user, database, application, waitedMs } = event;
   if (reason === 'backend_refused') {
     return { group: 'traffic', slot: `refused ${pool} ${member} ${waitedMs === undefined}`, gapMs: BURST_MS };
   }
   if (isCut(event)) {
-    return { group: 'sessions', slot: `cut ${pool} ${member} ${reason} ${user} ${database}`, gapMs: BURST_MS };
+    const slot = `cut ${pool} ${member} ${reason} ${user} ${database} ${application}`;
+    return { group: 'sessions', slot, gapMs: BURST_MS };
   }
   if (member !== undefined || CLOSE_REASONS[reason].side !== 'pointsman' || ORDINARY.has(reason)) return undefined;
   return { group: 'traffic', slot: `refused ${pool} ${reason}`, gapMs: BURST_MS };

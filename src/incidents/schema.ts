@@ -244,7 +244,7 @@ export const incidentDocument = z.strictObject({
     workers: count,
   }),
   redaction: z.strictObject({
-    redacted: z.boolean().describe('True: names stand for client addresses, users and databases.'),
+    redacted: z.boolean().describe('True: names stand for client addresses, users, databases and applications.'),
     note: text,
   }),
   snapshots: list(incidentSnapshot),

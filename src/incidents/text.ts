@@ -82,12 +82,17 @@ function ids(all: readonly string[]): string {
   return ` [${shown}${all.length > 4 ? ` and ${all.length - 4} more` : ''}]`;
 }
 
-/** By login: an application owner looks for the own users. */
+/** By login and application: an owner looks for the own users. */
 function cutSessions({ events, findings }: IncidentDocument): readonly string[] {
   const cut = events.filter((event) => event.event === 'session_closed' && text(event, 'member') !== undefined);
   const groups = new Map<string, { count: number; first: string; last: string; clients: Set<string> }>();
   for (const event of cut) {
-    const login = `user ${text(event, 'user') ?? '(hidden)'}, database ${text(event, 'database') ?? '(hidden)'}`;
+    const application = text(event, 'application');
+    const login = [
+      `user ${text(event, 'user') ?? '(hidden)'}`,
+      `database ${text(event, 'database') ?? '(hidden)'}`,
+      ...(application === undefined ? [] : [`application ${application}`]),
+    ].join(', ');
     const key = `pool ${text(event, 'pool')}, member ${text(event, 'member')}, ${login}: ${text(event, 'reason')}`;
     const known = groups.get(key) ?? { count: 0, first: event.time, last: event.time, clients: new Set() };
     groups.set(key, known);

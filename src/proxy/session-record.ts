@@ -39,6 +39,8 @@ export class SessionRecord {
   #heldSince: Instant | undefined;
   #relayedSince: Instant | undefined;
   #ending: { readonly reason: CloseReason; readonly detail: string | undefined } | undefined;
+  /** Of `#ending`. */
+  #endedAt: Instant = Infinity;
 
   constructor(session: number, client: Socket, inputs: RecordInputs) {
     this.#session = session;
@@ -136,10 +138,14 @@ export class SessionRecord {
   /** The reason of the close message. It stays the reason, whatever happens while the client lingers. */
   closing(reason: CloseReason, detail: string | undefined): void {
     this.#ending ??= { reason, detail };
+    this.#endedAt = Math.min(this.#endedAt, this.#inputs.clock.now());
   }
 
-  closed(pool: PoolName, reason: CloseReason, detail: string | undefined): void {
+  /** `lostAt`: when its server ended it. */
+  closed(pool: PoolName, reason: CloseReason, detail: string | undefined, lostAt = Infinity): void {
     const { clock, onEvent } = this.#inputs;
+    const now = clock.now();
+    const lingeredMs = now - Math.min(now, lostAt, this.#endedAt);
     // A fault of Pointsman itself counts, whatever the session was ending for.
     const ending = (reason === 'internal_error' ? undefined : this.#ending) ?? { reason, detail };
     const waitedMs = ending.reason === 'backend_refused' ? this.waitedMs(this.#relayedSince) : 0;
@@ -149,7 +155,8 @@ export class SessionRecord {
       member: this.#member,
       ...ending,
       ...(waitedMs > 0 ? { waitedMs } : {}),
-      durationMs: clock.now() - this.#acceptedAt,
+      ...(lingeredMs > 0 ? { lingeredMs } : {}),
+      durationMs: now - this.#acceptedAt,
       ...this.traffic,
     });
   }

@@ -161,7 +161,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
       // Whatever has thrown may throw again: its sockets are closed all the same.
       if (this.#relayed === undefined) closeSocket(this.#untilRelay().startup.client());
       else this.#relayed.cut(mustEndAtOnce(reason));
-      this.#record.closed(this.pool, reason, detail);
+      this.#record.closed(this.pool, reason, detail, this.#relayed?.lost()?.at);
     }
   }
 
@@ -336,7 +336,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
   }
 
   #endRelayed(relayed: RelayedSession, reason: CloseReason, detail: string | undefined): void {
-    const lostBy = relayed.lostBy();
+    const lostBy = relayed.lost()?.by;
     // The server has ended the session before: that stays the reason.
     if (lostBy !== undefined) return this.#close(lostBy, undefined, undefined);
     const activity = isEndReason(reason) ? relayed.canBeTold(isToldAnyTime(reason)) : undefined;
@@ -356,7 +356,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     this.#record.closing(reason, detail);
     this.movable?.ended(reason, detail);
     // Its client may take its time to read, and no longer counts as a session.
-    if (relayed.lostBy() !== undefined) this.#slot.becomeOverLimit();
+    if (relayed.lost() !== undefined) this.#slot.becomeOverLimit();
     this.#leave = relayed.close(message, () => this.cut(reason, detail));
   }
 

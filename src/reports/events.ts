@@ -93,6 +93,8 @@ export type ProxyEvent =
       readonly detail: string | undefined;
       /** Of a client that waited for a route before its server refused it. */
       readonly waitedMs?: number;
+      /** From the end of the session until its client had read so, or was no longer waited for. */
+      readonly lingeredMs?: number;
       readonly durationMs: number;
       readonly toBackendBytes: number;
       readonly toClientBytes: number;

@@ -19,7 +19,7 @@ const QUERY = z.strictObject({
   redact: z
     .enum(['on', 'off'])
     .default('on')
-    .describe('off: with the addresses, users and databases of clients. It needs the token.'),
+    .describe('off: with the addresses, users, databases and applications of clients. It needs the token.'),
 });
 
 type IncidentCall = Call<'/incidents/ID', z.output<typeof QUERY>>;

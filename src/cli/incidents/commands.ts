@@ -16,15 +16,15 @@ works when Pointsman is dead, and with a copy of the files. If Pointsman does no
 the configuration is read instead.`;
 
 const SHOW_HELP = `
-Names such as client-1 stand for the addresses, users and databases of clients. --full shows them; it needs the admin
-token, or the right to read the files.
+Names such as client-1 stand for the addresses, users, databases and applications of clients. --full shows them;
+it needs the admin token, or the right to read the files.
 Exit codes: 0 success, 1 there is no such incident, or no answer, 2 wrong usage.`;
 
 const UPLOAD_HELP = `
-The text is that of \`pointsman incidents show\`, redacted: names stand for the addresses, users and databases of
-clients. It is sent to the platform of the section platform in the configuration. An incident that is stored already is
-not sent again; one that was open is, when it has settled. The note of it is beside the incident, or in
-$XDG_STATE_HOME/pointsman/uploads.`;
+The text is that of \`pointsman incidents show\`, redacted: names stand for the addresses, users, databases and
+applications of clients. It is sent to the platform of the section platform in the configuration. An incident that is
+stored already is not sent again; one that was open is, when it has settled. The note of it is beside the incident, or
+in $XDG_STATE_HOME/pointsman/uploads.`;
 
 const REQUEST_HELP = `
 Prints the headers and the body of a message request that refers to the stored incident, and with --skill to the skill.
@@ -65,7 +65,7 @@ export function describeIncidents(
     );
   reading('show', 'Print one incident as a text for a ticket, or as JSON')
     .argument('<incident>', 'its id, or latest')
-    .option('--full', 'show the addresses, users and databases of clients')
+    .option('--full', 'show the addresses, users, databases and applications of clients')
     .addHelpText('after', SHOW_HELP)
     .addHelpText('after', examples('pointsman incidents show latest', 'pointsman incidents show 2026-11-22-1 --json'))
     .action(async (id: string, options: ShowOptions) =>

@@ -47,6 +47,8 @@ export class MovableSession implements Movable, Asked, Losable {
   #untilIdle: UntilIdle | undefined;
   /** How the session has ended. */
   #end: Extract<Outcome, { kind: 'failed' }> | undefined;
+  /** Known without a question at its end, which overwrites its login. */
+  #beforeEnd: Movability | undefined;
 
   constructor(inputs: MovableInputs) {
     this.#inputs = inputs;
@@ -138,6 +140,7 @@ export class MovableSession implements Movable, Asked, Losable {
   /** The session ends: synchronous with its transition. Idempotent. */
   ended(reason: CloseReason, detail: string | undefined): void {
     const journey = this.#journey;
+    if (this.#inputs.host.state === 'closing') this.#beforeEnd ??= this.#knownBefore();
     this.#end ??= { kind: 'failed', reason, detail };
     this.endJourney();
     if (journey !== undefined) this.#inputs.mover.ended(journey);
@@ -152,8 +155,11 @@ export class MovableSession implements Movable, Asked, Losable {
   }
 
   shown(): SessionMoves {
-    const before = movabilityBefore(factsOf(this.#inputs, this.interposed));
-    return (this.#record ?? NO_MOVES).shown(before, this.#journey);
+    return (this.#record ?? NO_MOVES).shown(this.#beforeEnd ?? this.#knownBefore(), this.#journey);
+  }
+
+  #knownBefore(): Movability {
+    return movabilityBefore(factsOf(this.#inputs, this.interposed));
   }
 
   #stays(cause: EvictionCause, { reason, detail }: PinnedAs): void {

@@ -3,7 +3,7 @@
 // byte behind the startup packet before the byte is sent on. A session that moves keeps all of it but the relay.
 import type { Socket } from 'node:net';
 import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
-import type { Clock } from '../../model/instant.ts';
+import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { Trigger } from '../../reports/trigger.ts';
@@ -100,6 +100,8 @@ export interface RelayedSessionInputs {
  */
 const SETTLING_MS = 500;
 
+type Lost = { readonly by: BackendEnding; readonly at: Instant };
+
 export class RelayedSession implements Taps, CancelTarget {
   readonly #inputs: RelayedSessionInputs;
   readonly #moving: MovingPart | undefined;
@@ -113,7 +115,7 @@ export class RelayedSession implements Taps, CancelTarget {
   #isStarting = true;
   /** When the client was told that it may begin, and how much it had sent until then. */
   #ready = { at: -Infinity, bytes: 0 };
-  #lostBy: BackendEnding | undefined;
+  #lost: Lost | undefined;
   /** Set when the server turned out to be the wrong one: whether its client could be told. */
   #canTellLanding: boolean | undefined;
 
@@ -221,9 +223,9 @@ export class RelayedSession implements Taps, CancelTarget {
     return this.#follower?.fatal() !== undefined;
   }
 
-  /** How the server ended the session; undefined while it has not. */
-  lostBy(): BackendEnding | undefined {
-    return this.#lostBy;
+  /** How and when the server ended the session; undefined while it has not. Its client may read on for a while. */
+  lost(): Lost | undefined {
+    return this.#lost;
   }
 
   /**
@@ -273,7 +275,7 @@ export class RelayedSession implements Taps, CancelTarget {
     const bytes = message && encodeErrorResponse(message);
     this.#release();
     resetSocket(this.#backend);
-    const wait = this.#lostBy === undefined ? linger : lingerUnread;
+    const wait = this.#lost === undefined ? linger : lingerUnread;
     return wait(client, bytes, clock, onClosed);
   }
 
@@ -355,10 +357,10 @@ export class RelayedSession implements Taps, CancelTarget {
 
   /** A session that cannot be read may be half-open. A client that has half a message cannot be told anything. */
   #tellEnd(ending: BackendEnding): boolean {
-    const { client, pool, onLost } = this.#inputs;
+    const { client, pool, services, onLost } = this.#inputs;
     const server = this.#server;
     const follower = this.#follower;
-    this.#lostBy = ending;
+    this.#lost = { by: ending, at: services.clock.now() };
     const fatal = follower?.fatal();
     const activity = follower?.activity() ?? 'unknown';
     if (activity === 'unknown' || follower?.isAtBoundaryToClient() !== true || !client.writable) return false;

@@ -115,6 +115,7 @@ test('a session that its server has ended takes no slot, and ends when its clien
   await clock.advance(5_000);
   await until('the close', () => lab.reasons().length === 1);
   expect(client.wasReset).toBe(false);
+  expect(lab.closed()).toMatchObject([{ reason: 'backend_closed', lingeredMs: 5_000 }]);
 });
 
 const ENDS = [
@@ -186,8 +187,9 @@ test('an unreadable stream ends as its server ends it, and a later eviction rese
   await until('the end', () => client.hasEnded);
   demote();
   client.socket.write('sealed as well');
+  await clock.advance(2_000);
   await closed(client);
   expect(client.wasReset).toBe(false);
   expect(client.received().toString()).toBe('Ssealed');
-  expect(lab.reasons()).toEqual(['backend_closed']);
+  expect(lab.closed()).toMatchObject([{ reason: 'backend_closed', lingeredMs: 2_000 }]);
 });

@@ -113,6 +113,7 @@ export const EVENT_FIELDS: Readonly<Record<string, EventField>> = {
   unlocked: flag('True: the member reports that nobody holds the leader lock.'),
   user: text('From the startup packet. Cut to 63 bytes and made printable.'),
   version: text('Of Pointsman.'),
+  lingered_ms: milliseconds('How long before this time the session had ended. Its client took so long to close.'),
   waited_ms: milliseconds('How long the client waited.'),
   sql_state: text('The SQLSTATE of the error. Absent: the member closed without one.'),
   affects_others: flag('Other clients would be refused as well.'),

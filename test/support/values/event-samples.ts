@@ -103,7 +103,7 @@ export const EVENT_SAMPLES: EventSamples = {
       'A client connection ended. Reasons: [errors](errors.md). No `member`: the client never reached one, or its ' +
       'target was a `branch`.',
     samples: [
-      closed,
+      { ...closed, lingeredMs: 5 },
       { ...closed, member: undefined, branch },
       { ...closed, reason: 'evicted_dead' },
       { ...closed, reason: 'internal_error' },

@@ -29,7 +29,7 @@ const report = (member: string, state: string, isUnlocked = false, storeUnseenMs
   storeUnseenMs,
 });
 
-const reset = (user: string): ReportedEvent => ({
+const reset = (user: string): Extract<ReportedEvent, { kind: 'session_closed' }> => ({
   kind: 'session_closed',
   pool: 'write',
   session: 7,
@@ -37,6 +37,7 @@ const reset = (user: string): ReportedEvent => ({
   client: '10.9.8.7:4711',
   user,
   database: 'shop',
+  application: `${user} on host-7`,
   reason: 'backend_reset',
   detail: 'the server of shop was reset',
   durationMs: 5,
@@ -160,8 +161,8 @@ test('the text tells what happened, for how long, which sessions were cut, and w
   for (const expected of [
     'Pool write had no route from 12:00:01.405 to 12:00:18.405: 17.00 s.',
     'New sessions go to pg-2, the next primary, from 12:00:18.405 on',
-    '2 sessions, pool write, member pg-1, user user-1, database database-1: backend_reset',
-    '1 session, pool write, member pg-1, user user-2, database database-1: backend_reset',
+    '2 sessions, pool write, member pg-1, user user-1, database database-1, application application-1: backend_reset',
+    '1 session, pool write, member pg-1, user user-2, database database-1, application application-2: backend_reset',
     'Planned: no.',
     '## What is unknown, and why',
   ]) {
@@ -192,10 +193,10 @@ test('the reports of a member that does not answer are marked as old', async () 
   expect(text).toMatch(/member pg-1: no answer \(refused\); .* before: role primary, .*; write: eligible/);
 });
 
-test('nothing of a redacted document names a client, a user or a database', async () => {
+test('nothing of a redacted document names a client, a user, a database or an application', async () => {
   const document = redacted(await story(...death));
   const all = JSON.stringify(document);
-  expect(['10.9.8.7', 'shop', 'batch', '"app"'].filter((secret) => all.includes(secret))).toEqual([]);
+  expect(['10.9.8.7', 'shop', 'batch', '"app"', 'host-7'].filter((secret) => all.includes(secret))).toEqual([]);
   expect(document.redaction.redacted).toBe(true);
   expect(redacted(document)).toBe(document);
 });

@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest';
 import { Recording } from '../../../src/incidents/recording.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
+import { incidentText } from '../../../src/incidents/text.ts';
+import { incidentLab, routeChange } from '../../support/fakes/incident-lab.ts';
 import { EVENT_SAMPLES } from '../../support/values/event-samples.ts';
 
 const LIMITS = { decisions: 10, probes: 10, sessions: 10, traffic: 10, singleSessions: 10, keepsFirst: false };
@@ -16,4 +18,30 @@ test('an incident is about the cluster: nothing about branches or their sessions
     true,
     false,
   ]);
+});
+
+test('a session whose client does not read its end is cut when its server ended it', async () => {
+  const { clock, recorder, take } = incidentLab();
+  const cut = {
+    kind: 'session_closed',
+    pool: 'write',
+    session: 7,
+    member: 'pg-1',
+    client: '10.0.0.5:1',
+    reason: 'backend_closed',
+    detail: undefined,
+    durationMs: 9_000,
+    toBackendBytes: 1,
+    toClientBytes: 1,
+  } as const;
+  take(routeChange('write', 'pg-1'));
+  await clock.advance(1_000);
+  take(cut);
+  take(routeChange('write'));
+  await clock.advance(5_000);
+  take({ ...cut, application: 'slow', lingeredMs: 5_001 });
+  const document = await recorder.get('2026-11-22-1', { isUnredacted: true });
+  const times = document?.events.filter(({ event }) => event === 'session_closed').map(({ time }) => time);
+  expect(times).toEqual(['2026-11-22T12:00:00.999Z', '2026-11-22T12:00:01.000Z']);
+  expect(document && incidentText(document)).toContain('application slow: backend_closed, at 12:00:00.999');
 });

@@ -16,7 +16,7 @@ const SECRETS = ['10.9.8.7', 'alice', 'payroll'];
 /** As a file has it: with the addresses and names of clients. */
 const OUTAGE: IncidentDocument = {
   ...AN_OUTAGE,
-  redaction: { redacted: false, note: 'Client addresses, users and databases are shown.' },
+  redaction: { redacted: false, note: 'Client addresses, users, databases and applications are shown.' },
   events: [
     {
       id: 'r1-1',

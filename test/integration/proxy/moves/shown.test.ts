@@ -72,5 +72,8 @@ describeUnless(missingForSandbox, 'the moves of a session, shown', () => {
     ]);
     const pinned = { kind: 'pinned', reason: 'listening', detail: 'jobs' };
     expect((await entry())?.moves).toMatchObject({ moved: 0, found: { movability: pinned } });
+    client.on('error', () => {});
+    await lab.proxy.kill(1);
+    expect(await entry()).toMatchObject({ state: 'closing', moves: { found: { movability: pinned } } });
   });
 });
