@@ -232,6 +232,26 @@ export function whoWrites({ policy, history }: World, seen: number, now: Instant
   return told.complete && others.length === 0 && only?.hasAddress === true ? only.name : undefined;
 }
 
+/** A client that landed there in the last 2 s was told of recovery: then no writer may go there, whatever the API says. */
+function mayBeInRecovery(name: MemberName, { history }: World, seen: number, now: Instant): boolean {
+  return history
+    .slice(0, seen)
+    .some(
+      ({ observation }) =>
+        observation.kind === 'landing' &&
+        observation.by === 'standby' &&
+        observation.member === name &&
+        now - observation.startedAt < 2_000,
+    );
+}
+
+/** The members that may take writes now: the one, or also none while its server may be in recovery. */
+export function writersAllowed(world: World, seen: number, now: Instant): readonly (readonly MemberName[])[] {
+  const writer = whoWrites(world, seen, now);
+  if (writer === undefined) return [[]];
+  return mayBeInRecovery(writer, world, seen, now) ? [[writer], []] : [[writer]];
+}
+
 /** Why clients of the primary wait, if they do. `settled`: one member is the primary, or about to hand over. */
 export function whyWritesWait(
   { policy, history }: World,
