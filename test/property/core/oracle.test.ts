@@ -48,7 +48,7 @@ describe('a second opinion from the whole list of observations', () => {
           const table = decideRoutes(world.policy, snapshot, now);
           const why = whyWritesWait(world, seen, now);
           const write = routeOf(table, 'write');
-          // A standby cluster has no primary to hold for; a switchover and a server in recovery are reasons of their own.
+          // A standby cluster has no primary to hold for; a switchover and a recovery are reasons of their own.
           if (write.kind === 'hold' && write.cause !== 'switchover' && write.cause !== 'in_recovery')
             expect({ now, why }).toEqual({ now, why: write.cause });
           for (const pool of ['read', 'zone']) {

@@ -232,7 +232,7 @@ export function whoWrites({ policy, history }: World, seen: number, now: Instant
   return told.complete && others.length === 0 && only?.hasAddress === true ? only.name : undefined;
 }
 
-/** A client that landed there in the last 2 s was told of recovery: then no writer may go there, whatever the API says. */
+/** A client that landed there in the last 2 s was told of recovery: no writer may go there, whatever the API says. */
 function mayBeInRecovery(name: MemberName, { history }: World, seen: number, now: Instant): boolean {
   return history
     .slice(0, seen)
