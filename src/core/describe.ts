@@ -38,7 +38,7 @@ const WORDS: Readonly<Record<WhyCode, string>> = {
   rising: 'passes CHECK again, not yet often enough',
   drained: 'drained by the operator',
   switchover_due: 'switchover due',
-  switchover_running: 'hands over to another primary',
+  switchover_running: 'switchover in progress',
   restart_running: 'restarts',
 };
 

@@ -48,7 +48,10 @@ export class Archive {
       this.#files = files;
       for (const id of interrupted) {
         const document = await files.read(id);
-        if (document !== undefined) this.save(endedDocument(document));
+        const entry = this.#entries.get(id);
+        if (document !== undefined) this.saveEnded(document);
+        // Of another version.
+        else if (entry !== undefined) this.#entries.set(id, { ...entry, state: 'settled' });
       }
     });
     await this.written();
@@ -73,6 +76,11 @@ export class Archive {
     this.#entries.set(document.id, entryOf(document));
     this.#forget();
     this.#queue(document.id);
+  }
+
+  /** An incident that is open goes on without Pointsman. */
+  saveEnded(document: IncidentDocument): void {
+    this.save(document.state === 'open' ? endedDocument(document) : document);
   }
 
   /** Resolves when everything is written, or could not be. */

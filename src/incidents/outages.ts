@@ -69,8 +69,9 @@ export class Outages {
     if (this.#incident !== document.id) this.#told.clear();
     this.#incident = document.id;
     if (this.#told.get(pool) === event.text) return;
+    const isCorrection = isFinal && this.#told.has(pool);
     this.#told.set(pool, event.text);
-    this.#options.tell(event);
+    this.#options.tell(isCorrection ? { ...event, text: `${event.text} (corrected)` } : event);
   }
 
   #waitingOf(pool: PoolName): number {

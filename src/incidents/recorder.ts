@@ -42,7 +42,7 @@ export interface IncidentRecorder extends Incidents {
   take(event: ReportedEvent, number: number, at: Instant): void;
   /** After each decision. Cheap. */
   tableChanged(): void;
-  /** Writes an open incident as it is. */
+  /** Writes an open incident: its end is not recorded. */
   close(): Promise<void>;
 }
 
@@ -127,7 +127,7 @@ class Recorder implements IncidentRecorder {
 
   async close(): Promise<void> {
     this.#cancelTimer();
-    if (this.#current !== undefined) this.#save();
+    if (this.#current !== undefined) this.#tell(this.#current, undefined, true);
     await this.#work;
     await this.#archive.written();
   }
@@ -273,13 +273,14 @@ class Recorder implements IncidentRecorder {
   }
 
   /** Makes the document after the events of this turn; one after the other. */
-  #tell(incident: OpenIncident, change?: IncidentChange): void {
+  #tell(incident: OpenIncident, change?: IncidentChange, isLast = false): void {
     const before = this.#work;
     const tell = async (): Promise<void> => {
       await before;
       try {
         const document = await this.#documentOf(incident);
-        this.#archive.save(document);
+        if (isLast) this.#archive.saveEnded(document);
+        else this.#archive.save(document);
         if (change !== undefined) for (const listener of this.#listeners) listener(change, document);
       } catch (error) {
         this.#options.onFault(error);

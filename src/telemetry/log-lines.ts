@@ -41,7 +41,7 @@ const LINES: Lines = {
       const what = to === '' ? 'answered: its server runs no statement of the client' : `sent to ${to}`;
       return `pool ${pool}: cancel request (${key} key) ${what}`;
     }),
-  relay_chosen: (event) => line('info', () => relayText(event)),
+  relay_chosen: (event) => line(event.isOn ? 'debug' : 'info', () => relayText(event)),
   unexpected_fault: ({ detail }) =>
     line('error', () => `a fault of Pointsman itself; it goes on, and a restart makes sure: ${detail}`),
   listener_failed: ({ pool, detail }) => line('error', () => `pool ${pool}: listener failed: ${detail}`),
@@ -66,7 +66,7 @@ const LINES: Lines = {
   contact_source_changed: sourceLine,
   refresh_requested: ({ isMerged }) => refreshLine(isMerged),
   urgent_probing: ({ on, triggers }) =>
-    line('info', () => (on ? `urgent probing started: ${triggers.join(', ')}` : 'urgent probing ended')),
+    line('info', () => (on ? `probing faster: ${triggers.map(spaced).join(', ')}` : 'probing at the usual pace again')),
   config_reloaded: reloadLine,
   operation_started: ({ operation, what, to }) =>
     line('info', () => `${what} ${operation}: requested${to === undefined ? '' : `, to ${to}`}`),
@@ -88,6 +88,16 @@ function lineOf<Kind extends EventKind>(kind: Kind, event: Events[Kind], isNews:
   return LINES[kind](event, isNews);
 }
 
+/** `no_primary` becomes `no primary`. */
+function spaced(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+/** `1 session`, `3 sessions` */
+function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
+
 function line(level: LineLevel, text: () => string): LogLine {
   return { level, text };
 }
@@ -103,18 +113,19 @@ export interface RepeatText {
 export function repeatText(event: Event): RepeatText | undefined {
   if (event.kind === 'session_closed' && event.member === undefined) {
     const { pool, reason } = event;
-    const text = (count: number): string => `pool ${pool}: ${count} more clients closed within 1 s: ${reason}`;
+    const text = (count: number): string =>
+      `pool ${pool}: ${plural(count, 'more client')} closed within 1 s: ${reason}`;
     return { key: `pool ${pool} ${reason}`, fields: { pool, reason }, text };
   }
   if (event.kind === 'login_refused') {
     const { member, sqlState } = event;
     const text = (count: number): string =>
-      `${member}: ${count} more logins refused within 1 s: ${refusalText(sqlState)}`;
+      `${member}: ${plural(count, 'more login')} refused within 1 s: ${refusalText(sqlState)}`;
     return { key: `member ${member} refused ${sqlState}`, fields: { member }, text };
   }
   if (event.kind === 'dial_finished') {
     const { member, outcome } = event;
-    const text = (count: number): string => `${member}: ${count} more connects ${outcome} within 1 s`;
+    const text = (count: number): string => `${member}: ${plural(count, 'more connect')} ${outcome} within 1 s`;
     return { key: `member ${member} ${outcome}`, fields: { member, outcome }, text };
   }
   return undefined;
@@ -127,7 +138,7 @@ export function placeText(member: string | undefined, branch: BranchIdentity | u
 
 function workerText({ worker, pid, why, sessions, replacedInMs }: Events['worker_ended']): string {
   const died = `worker ${worker}${pid === undefined ? '' : ` (pid ${pid})`} exited: ${why}`;
-  const took = `${sessions === 1 ? '1 session' : `${sessions} sessions`} closed with it`;
+  const took = `${plural(sessions, 'session')} closed with it`;
   const next = replacedInMs === undefined ? '' : `; restarting in ${durationText(replacedInMs)}`;
   return `${died}; ${took}${next}`;
 }
@@ -157,7 +168,7 @@ function operationEndLine({ what, operation, outcome, why, ...event }: Events['o
   const { durationMs, held, ended, cut, moved } = event;
   const text = (): string => {
     const moves = moved === 0 ? '' : `, ${moved} moved`;
-    const sessions = `${held} clients held, ${ended} sessions ended, ${cut} cut${moves}`;
+    const sessions = `${plural(held, 'client')} held, ${plural(ended, 'session')} ended, ${cut} cut${moves}`;
     return `${what} ${operation}: ${outcome} after ${durationText(durationMs)}: ${why}; ${sessions}`;
   };
   return { level: outcome === 'done' ? 'info' : outcome === 'unknown' ? 'error' : 'warn', text };
@@ -207,8 +218,7 @@ function reportText({ member, role, state, timeline, isUnlocked }: Events['membe
 function discoveryLine(event: Events['discovery_finished'], isNews: boolean): LogLine {
   const { source, detail, members } = event;
   if (detail !== undefined) return { level: isNews ? 'warn' : 'debug', text: () => `discovery failed: ${detail}` };
-  const text = (): string =>
-    `discovered ${members === 1 ? '1 member' : `${members} members`} via ${source ?? 'the configuration'}`;
+  const text = (): string => `discovered ${plural(members, 'member')} via ${source ?? 'the configuration'}`;
   return { level: isNews ? 'info' : 'trace', text };
 }
 

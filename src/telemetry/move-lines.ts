@@ -22,7 +22,8 @@ export const MOVE_LINES: Lines = {
     level: 'debug',
     text: () => {
       const gap = `gap ${durationText(gapMs)}, login ${durationText(loginMs)}`;
-      return `session ${session}: moved from ${from} to ${to}, ${gap}${wasWaiting ? ', its client waited' : ''}`;
+      const way = from === to ? `came back to ${to}` : `moved from ${from} to ${to}`;
+      return `session ${session}: ${way}, ${gap}${wasWaiting ? ', its client waited' : ''}`;
     },
   }),
   session_stayed: ({ session, member, reason, detail }) => ({
@@ -43,10 +44,12 @@ export const MOVE_LINES: Lines = {
 };
 
 function finishedText({ pool, from, to, moved, stayed, failed, ended, ...event }: Events['moves_finished']): string {
-  const way = `${from === undefined ? '' : ` from ${from}`}${to === undefined ? '' : ` to ${to}`}`;
+  const isBack = from !== undefined && from === to;
+  const way = isBack ? 'came back' : `moved${from === undefined ? '' : ` from ${from}`}`;
+  const goal = to === undefined ? '' : ` to ${to}`;
   const took = ` in ${durationText(event.durationMs)}`;
   const gap = moved === 0 ? '' : `, longest gap ${durationText(event.longestGapMs)}`;
-  const sentence = `pool ${pool}: ${moved === 1 ? '1 session' : `${moved} sessions`} moved${way}${took}${gap}`;
+  const sentence = `pool ${pool}: ${moved === 1 ? '1 session' : `${moved} sessions`} ${way}${goal}${took}${gap}`;
   const others = ended === 0 ? [] : [`${ended} ended while parked`];
   return [sentence, ...stayText(stayed, 'stayed'), ...failureText(failed), ...others].join('; ');
 }

@@ -41,6 +41,7 @@ function sentence({ member, from, to, text }: StandingChange): string {
   const { code, detail } = to.why;
   if (code === 'vouched') return `${member}: API does not answer, still the primary: ${detail ?? text}`;
   if (from?.why.code === 'vouched' && code === 'positive') return `${member}: API answers again: ${text}`;
+  if (code === 'switchover_running') return `${member} takes no new sessions: switchover in progress, new clients wait`;
   if (code === 'other_timeline') return `${member} is catching up with the primary's timeline: ${detail ?? text}`;
   return `${member} is ${standingText(to.kind, exclusionCause(to))}: ${text}`;
 }

@@ -19,7 +19,7 @@ import { MAIN } from '../support/processes/program.ts';
 const TOKEN = '0123456789abcdef-operator';
 const SETTINGS = { admin: { address: '127.0.0.1:0', token: TOKEN } };
 const PHASES = ['check', 'hold', 'drain', 'switch', 'confirm', 'release'];
-const SHUTDOWN = 'cancelled by the shutdown of Pointsman';
+const SHUTDOWN = 'by the shutdown of Pointsman';
 
 interface Ended {
   readonly code: number | null;
@@ -126,7 +126,7 @@ function scenarios(on: Lab, workers: number): void {
     interrupt();
     const { code, out, err } = await ended;
     expect([code, err]).toEqual([EXIT.failure, 'pointsman: cancelling: all clients are released\n']);
-    expect(out).toContain(`cancelled: cancelled by the operator;`);
+    expect(out).toContain(`cancelled: by the operator;`);
     expect(out).toContain(`${name} takes clients of the primary now.`);
     expect(await operation(id)).toMatchObject({ state: 'ended', outcome: 'cancelled' });
     await busy.query('commit');
@@ -144,7 +144,7 @@ function scenarios(on: Lab, workers: number): void {
     await reached(id, 'drain');
     await pointsman.configure(configFor(cluster, { ...SETTINGS, workers, probe: { interval: '1200ms' } }));
     pointsman.signal('SIGHUP');
-    expect(await finished({ id })).toMatchObject({ why: 'cancelled by a reload of the configuration' });
+    expect(await finished({ id })).toMatchObject({ why: 'by a reload of the configuration' });
 
     await reached((await started({ transaction_timeout_ms: 15_000 })).id, 'drain');
     pointsman.signal('SIGTERM');

@@ -5,6 +5,7 @@ import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
 import { paintFor } from '../terminal/colour.ts';
+import type { Paint } from '../terminal/colour.ts';
 import { tableText, widthFor } from '../terminal/table.ts';
 import { sourceOf } from './find-source.ts';
 import type { Entry, IncidentsOptions } from './source.ts';
@@ -33,14 +34,28 @@ export async function showIncident(id: string, options: ShowOptions, io: CliIo):
   return EXIT.ok;
 }
 
+/** A planned incident is a change, and no trouble. */
+const KINDS: Readonly<Record<string, string>> = { planned: 'change', unplanned: 'incident', unknown: 'unclear' };
+
+function kindText({ planned }: Entry, paint: Paint): string {
+  const kind = KINDS[planned] ?? planned;
+  return planned === 'planned' ? kind : paint('warn', kind);
+}
+
+/** One that never settled was open when Pointsman ended. */
+function stateText({ state, settled_at: settledAt }: Entry, paint: Paint): string {
+  if (state === 'open') return paint('bad', state);
+  return settledAt === null ? 'interrupted' : state;
+}
+
 function listText(entries: readonly Entry[], io: CliIo): string {
   const paint = paintFor(io);
   const rows = entries.map((entry) => [
     entry.id,
-    entry.state === 'open' ? paint('bad', entry.state) : entry.state,
+    stateText(entry, paint),
     utcTime(entry.opened_at),
     entry.no_write_route_seconds === null ? '-' : durationText(entry.no_write_route_seconds * 1000),
-    entry.planned === 'planned' ? entry.planned : paint('warn', entry.planned),
+    kindText(entry, paint),
     entry.summary,
   ]);
   const columns = [
@@ -48,7 +63,7 @@ function listText(entries: readonly Entry[], io: CliIo): string {
     { title: 'STATE' },
     { title: 'BEGAN' },
     { title: 'NO WRITES', align: 'right' },
-    { title: 'PLANNED', optional: 1 },
+    { title: 'KIND', optional: 1 },
     { title: 'WHAT', wraps: true },
   ] as const;
   return tableText(columns, rows, widthFor(io));

@@ -61,7 +61,9 @@ function movedText({ session, result, from, to, reason, detail, duration_ms: dur
   const why = pinText(reason ?? 'unknown', detail);
   switch (result) {
     case 'moved':
-      return `session ${session} moved from ${from ?? 'no member'} to ${to ?? 'no member'} in ${durationMs} ms\n`;
+      return from !== null && from === to
+        ? `session ${session} has a new connection to ${to} after ${durationMs} ms\n`
+        : `session ${session} moved from ${from ?? 'no member'} to ${to ?? 'no member'} in ${durationMs} ms\n`;
     case 'stayed':
       return `session ${session} stayed${from === null ? '' : ` on ${from}`}: it ${onOneLine(why)}\n`;
     case 'failed':

@@ -279,7 +279,7 @@ export class Switchover {
 
   #cancelled(): End {
     const sent = this.isRequested() ? '; the request was sent, and the cluster may still switch' : '';
-    return { outcome: 'cancelled', why: `cancelled by ${this.#cancelledBy ?? 'the operator'}${sent}` };
+    return { outcome: 'cancelled', why: `by ${this.#cancelledBy ?? 'the operator'}${sent}` };
   }
 
   #handOver({ member, phase, mostMs }: Pick<Handover, 'member' | 'phase' | 'mostMs'>): void {

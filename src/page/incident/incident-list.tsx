@@ -36,7 +36,8 @@ export function IncidentList({ returnedFrom }: { readonly returnedFrom: string |
               <span class="incidents-facts">
                 <time dateTime={incident.opened_at}>{dateText(incident.opened_at)}</time>
                 {incident.state === 'open' && <b> · open</b>}
-                {incident.planned !== 'unknown' && ` · ${incident.planned}`}
+                {incident.state === 'settled' && incident.settled_at === null && ' · interrupted'}
+                {incident.planned !== 'unknown' && ` · ${incident.planned === 'planned' ? 'change' : 'unplanned'}`}
                 {incident.no_write_route_seconds !== null &&
                   ` · no writes for ${lengthText(incident.no_write_route_seconds)}`}
               </span>

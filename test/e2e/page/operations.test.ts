@@ -121,7 +121,7 @@ describeInBrowser('the operations of the status page', () => {
     await page.locator('.phase[data-phase="drain"][data-state="running"]').waitFor(TIMEOUT);
     await page.getByText(`all clients are released at once, and ${name} stays the primary`).waitFor(TIMEOUT);
     await confirm(page, 'Cancel the switchover');
-    await page.getByText('cancelled: cancelled by the operator.').waitFor(TIMEOUT);
+    await page.getByText('cancelled: by the operator.').waitFor(TIMEOUT);
     await busy.client.query('commit');
   });
 

@@ -77,7 +77,7 @@ test('list: a table that fits 80 columns', async () => {
 
 test('list: a wide terminal also shows the plan; --json is the document', async () => {
   expect((await cli(['list'], { COLUMNS: '140' })).out).toMatch(
-    /NO WRITES {2}PLANNED {4}WHAT\n.* unknown .*\n.* unplanned /,
+    /NO WRITES {2}KIND {6}WHAT\n.* unclear .*\n.* incident /,
   );
   const { incidents } = JSON.parse((await cli(['list', '--json'])).out);
   expect(incidents).toMatchObject([{ id: '2026-11-22-2' }, { id: '2026-11-22-1', no_write_route_seconds: 3.9 }]);

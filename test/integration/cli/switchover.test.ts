@@ -96,7 +96,7 @@ beforeEach(async () => {
   [requests, cancelled] = [[], []];
   const cancel = (id: string): Cancelling => {
     cancelled.push(id);
-    operation = anOperation(['check', 'hold', 'release'], { outcome: 'cancelled', why: 'cancelled by the operator' });
+    operation = anOperation(['check', 'hold', 'release'], { outcome: 'cancelled', why: 'by the operator' });
     return { kind: 'cancelled', operation };
   };
   const switchovers = {
@@ -286,7 +286,7 @@ describe('Ctrl-C', () => {
     expect(code).toBe(1);
     expect(cancelled).toEqual(['k3x9']);
     expect(err).toBe('pointsman: cancelling: all clients are released\n');
-    expect(out).toContain('cancelled: cancelled by the operator');
+    expect(out).toContain('cancelled: by the operator');
   });
 
   test('while the request is under way cancels the operation too', async () => {

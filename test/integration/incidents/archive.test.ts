@@ -112,7 +112,7 @@ test('a disk that fails and works again gets what it missed', async () => {
   expect(await files()).toEqual(['2026-11-22-1.json', '2026-11-22-2.json', '2026-11-22-3.json']);
 });
 
-test('a recorder writes its incident when it opens and when it is closed', async () => {
+test('a recorder writes its incident when it opens, and as interrupted when it is closed', async () => {
   const archive = { directory, keep: 5, maxBytes: 1024 * 1024, onFailing: () => {} };
   const { recorder, take, clock } = incidentLab({ archive });
   await recorder.open();
@@ -122,5 +122,10 @@ test('a recorder writes its incident when it opens and when it is closed', async
   take(routeChange('write', 'pg-2'));
   await recorder.close();
   const written = JSON.parse(await readFile(join(directory, '2026-11-22-1.json'), 'utf8'));
-  expect(written).toMatchObject({ state: 'open', kinds: ['primary_lost', 'primary_changed'] });
+  expect(written).toMatchObject({
+    state: 'settled',
+    settled_at: null,
+    interrupted: true,
+    kinds: ['primary_lost', 'primary_changed'],
+  });
 });

@@ -235,8 +235,7 @@ describe('a primary that hands over', () => {
   test('says why', () => {
     const standing = poolOf(handingOver('drain', 1000), 'write').standings.get('pg-1');
     expect(standing && describeStanding(standing, 1000)).toBe(
-      'hands over to another primary for 500 ms; answered 200 to /primary 1 s ago; ' +
-        'new clients wait for the next primary',
+      'switchover in progress for 500 ms; answered 200 to /primary 1 s ago; new clients wait for the next primary',
     );
     expect(describeRoute(routeOf(handingOver('hold', 1000), 'write'))).toBe(
       'a switchover is due or running, clients wait',

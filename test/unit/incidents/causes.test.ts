@@ -71,3 +71,15 @@ test('an operation is a change or a pause, no loss; a member that answers yes ha
   expect(paused.findings).toContainEqual(expect.objectContaining({ text: 'pg-1 answered yes all the time.' }));
   expect(paused.missing.map(({ what }) => what)).not.toContain('evidence_gap');
 });
+
+test('of a decision that changes several routes there is one snapshot', async () => {
+  const open = [routeChange('write', 'pg-1'), routeChange('read', 'pg-2')];
+  const { snapshots } = await storyIn(incidentLab(), ...open, 1_000, routeChange('write'), routeChange('read'));
+  expect(snapshots.map(({ when }) => when)).toEqual(['before', 'during']);
+});
+
+test('Pointsman that starts during the trouble says that the beginning is missing', async () => {
+  const document = await storyIn(incidentLab(), routeChange('write'), 15_000);
+  expect(document.kinds).toEqual(['no_primary_usable']);
+  expect(document.missing.map(({ what }) => what)).toContain('other_clients');
+});

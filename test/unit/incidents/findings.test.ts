@@ -177,12 +177,6 @@ test('two causes of one incident: the members stand beside the loss of the prima
   );
 });
 
-test('of a decision that changes several routes there is one snapshot', async () => {
-  const open = [routeChange('write', 'pg-1'), routeChange('read', 'pg-2')];
-  const { snapshots } = await story(...open, 1_000, routeChange('write'), routeChange('read'));
-  expect(snapshots.map(({ when }) => when)).toEqual(['before', 'during']);
-});
-
 test('the reports of a member that does not answer are marked as old', async () => {
   const document = await story(...death);
   const silent = document.snapshots.map((one) => ({
@@ -318,12 +312,6 @@ test.each<[string, (number | ReportedEvent)[], string, string | null]>([
   const document = await story(...start, ...steps);
   expect(of(document, 'plan')).toMatchObject([{ planned, by }]);
   expect(document.planned).toBe(planned);
-});
-
-test('Pointsman that starts during the trouble says that the beginning is missing', async () => {
-  const document = await story(routeChange('write'), 15_000);
-  expect(document.kinds).toEqual(['no_primary_usable']);
-  expect(document.missing.map(({ what }) => what)).toContain('other_clients');
 });
 
 test('hidden logins, dead workers and an overrun are said', async () => {

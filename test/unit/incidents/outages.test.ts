@@ -103,6 +103,7 @@ test('again when the incident settles, if its numbers have changed', async () =>
     [false, 3900],
     [true, 4400],
   ]);
+  expect(told.map(({ text }) => text.endsWith(' (corrected)'))).toEqual([false, true]);
   settle({ ...AN_OUTAGE, id: '2026-11-22-2' });
   expect(told.map(({ incident }) => incident)).toEqual(['2026-11-22-1', '2026-11-22-1', '2026-11-22-2']);
 });

@@ -131,15 +131,12 @@ describe('lines', () => {
       'warn pool write: no eligible member, clients',
     ],
     [
-      {
-        kind: 'standing_changed',
-        pool: 'write',
-        member: 'pg-1',
-        from: isOpen,
-        to: { kind: 'keep', why: { code: 'no_answer' } },
-        text: 'no answer for 5 s',
-      },
+      { ...standing, from: isOpen, to: { kind: 'keep', why: { code: 'no_answer' } }, text: 'no answer for 5 s' },
       'warn pool write: pg-1 is closed to new sessions: no answer for 5 s',
+    ],
+    [
+      { ...standing, from: isOpen, to: { kind: 'keep', why: { code: 'switchover_running' } } },
+      'info pool write: pg-1 takes no new sessions: switchover in progress, new clients wait',
     ],
     [
       {
@@ -252,14 +249,14 @@ describe('lines', () => {
       { kind: 'certificate_refused', why: '/a.key is not the key of cert' },
       'error new TLS certificate rejected, keeping the old one: /a.key is not the key of cert',
     ],
-    [{ kind: 'relay_chosen', isOn: true }, 'info direct relay enabled'],
+    [{ kind: 'relay_chosen', isOn: true }, 'debug direct relay enabled'],
     [{ kind: 'relay_chosen', isOn: false, why: 'x' }, 'info direct relay not in use, relaying through Node streams: x'],
     [{ kind: 'listener_failed', pool: 'read', detail: 'EMFILE' }, 'error pool read: listener failed: EMFILE'],
     [
       { kind: 'standby_report_stale', member: 'pg-1' },
       'warn pg-1: its server reports in_hot_standby=on, but its API confirms that it is the primary',
     ],
-    [{ kind: 'urgent_probing', on: true, triggers: ['clients_held'] }, 'info urgent probing started: clients_held'],
+    [{ kind: 'urgent_probing', on: true, triggers: ['clients_held'] }, 'info probing faster: clients held'],
     [
       { kind: 'client_accepted', pool: 'read', session: 7, client: '10.0.0.1:5' },
       'trace session 7: accepted 10.0.0.1:5',

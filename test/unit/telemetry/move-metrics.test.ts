@@ -109,6 +109,11 @@ test.each<[MoveEvent | undefined, string, string]>([
       '2 ended while parked',
   ],
   [
+    finished && { ...finished, moved: 1, to: 'pg-1', stayed: {} },
+    'info',
+    'pool write: 1 session came back to pg-1 in 1.2 s, longest gap 420 ms',
+  ],
+  [
     finished && { ...finished, from: undefined, to: undefined, moved: 0, stayed: { busy: 1 } },
     'info',
     'pool write: 0 sessions moved in 1.2 s; 1 stayed: 1 is busy',

@@ -279,7 +279,7 @@ describe('G22: a cancel ends the hold synchronously', () => {
       expect(lab.isHolding()).toBe(false);
       const sent = wasAsked ? '; the request was sent, and the cluster may still switch' : '';
       const { outcome, why } = await lab.end();
-      expect([outcome, why]).toEqual(['cancelled', `cancelled by the operator${sent}`]);
+      expect([outcome, why]).toEqual(['cancelled', `by the operator${sent}`]);
       expect(lab.asked.length).toBe(wasAsked ? 1 : 0);
       expect(lab.operations.cancel(id, 'the operator')).toMatchObject({ kind: 'ended' });
     },
@@ -304,7 +304,7 @@ describe('G22: a cancel ends the hold synchronously', () => {
     expect(lab.isHolding()).toBe(false);
     await lab.clock.advance(100);
     await stopped;
-    expect(lab.document()).toMatchObject({ outcome: 'cancelled', why: 'cancelled by the shutdown of Pointsman' });
+    expect(lab.document()).toMatchObject({ outcome: 'cancelled', why: 'by the shutdown of Pointsman' });
   });
 
   test('a reload cancels until the request is sent', async () => {
@@ -312,7 +312,7 @@ describe('G22: a cancel ends the hold synchronously', () => {
     lab.start();
     await lab.reach('drain');
     lab.operations.reloaded();
-    expect(await lab.end()).toMatchObject({ outcome: 'cancelled', why: 'cancelled by a reload of the configuration' });
+    expect(await lab.end()).toMatchObject({ outcome: 'cancelled', why: 'by a reload of the configuration' });
     lab.sessions = 0;
     await toSwitch();
     for (let reload = 0; reload < 2; reload += 1) lab.operations.reloaded();
