@@ -5,79 +5,11 @@ import type { Finding, FindingOf, IncidentDocument } from '../../../src/incident
 import { incidentText } from '../../../src/incidents/text.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
 import { incidentLab, routeChange } from '../../support/fakes/incident-lab.ts';
+import { excluded, held, opened, probe, proven, report, reset } from '../../support/values/incident-events.ts';
 
 function of<Name extends Finding['finding']>(document: IncidentDocument, name: Name): readonly FindingOf<Name>[] {
   return document.findings.filter((one): one is FindingOf<Name> => one.finding === name);
 }
-
-const probe = (member: string, outcome: string, check = '/primary'): ReportedEvent => ({
-  kind: 'probe_finished',
-  member,
-  check,
-  outcome,
-  detail: undefined,
-  durationMs: 2,
-});
-
-const report = (member: string, state: string, isUnlocked = false, storeUnseenMs?: number): ReportedEvent => ({
-  kind: 'member_reported',
-  member,
-  role: 'primary',
-  state,
-  timeline: 5,
-  isUnlocked,
-  storeUnseenMs,
-});
-
-const reset = (user: string): Extract<ReportedEvent, { kind: 'session_closed' }> => ({
-  kind: 'session_closed',
-  pool: 'write',
-  session: 7,
-  member: 'pg-1',
-  client: '10.9.8.7:4711',
-  user,
-  database: 'shop',
-  application: `${user} on host-7`,
-  reason: 'backend_reset',
-  detail: 'the server of shop was reset',
-  durationMs: 5,
-  toBackendBytes: 1,
-  toClientBytes: 1,
-});
-
-const excluded: ReportedEvent = {
-  kind: 'standing_changed',
-  pool: 'write',
-  member: 'pg-1',
-  from: { kind: 'open', why: { code: 'positive' } },
-  to: { kind: 'leave', cause: 'dead', why: { code: 'refused' } },
-  text: 'API and PostgreSQL refuse connections',
-};
-
-const proven: ReportedEvent = {
-  kind: 'standing_changed',
-  pool: 'write',
-  member: 'pg-2',
-  from: { kind: 'leave', cause: 'demoted', why: { code: 'wrong_role' } },
-  to: { kind: 'open', why: { code: 'positive' } },
-  text: 'answered 200 to /primary',
-};
-
-const held = (waitedMs: number, outcome: 'released' | 'timeout' = 'released'): ReportedEvent => ({
-  kind: 'hold_ended',
-  pool: 'write',
-  session: 9,
-  outcome,
-  waitedMs,
-});
-
-const opened: ReportedEvent = {
-  kind: 'session_opened',
-  pool: 'write',
-  session: 9,
-  member: 'pg-2',
-  client: '10.9.8.7:1',
-};
 
 /** Milliseconds to wait, or an event. */
 async function story(...steps: readonly (number | ReportedEvent)[]): Promise<IncidentDocument> {
