@@ -36,7 +36,7 @@ export const reset = (user: string): Extract<ReportedEvent, { kind: 'session_clo
   toClientBytes: 1,
 });
 
-export const excluded: ReportedEvent = {
+export const excluded: Extract<ReportedEvent, { kind: 'standing_changed' }> = {
   kind: 'standing_changed',
   pool: 'write',
   member: 'pg-1',
@@ -45,7 +45,7 @@ export const excluded: ReportedEvent = {
   text: 'API and PostgreSQL refuse connections',
 };
 
-export const proven: ReportedEvent = {
+export const proven: Extract<ReportedEvent, { kind: 'standing_changed' }> = {
   kind: 'standing_changed',
   pool: 'write',
   member: 'pg-2',
