@@ -23,7 +23,7 @@ const STATE_WORDS: Readonly<Record<IncidentDocument['state'], string>> = {
 export function incidentText(document: IncidentDocument): string {
   const sections = [
     head(document),
-    section('What happened', story(document.findings)),
+    happened(document.findings),
     section('Sessions that were cut', cutSessions(document)),
     section('What is unknown, and why', unknowns(document)),
     ...shownSnapshots(document.snapshots).map(snapshotText),
@@ -55,7 +55,7 @@ function head(document: IncidentDocument): string {
     '',
     onLine(document.summary),
     '',
-    `State: ${STATE_WORDS[state]}; ${times.join('; ')}.`,
+    `State: ${document.interrupted ? 'interrupted' : STATE_WORDS[state]}; ${times.join('; ')}.`,
     `Planned: ${PLAN_WORDS[document.planned]}.`,
     `Recorded by Pointsman ${recorder.version}, run ${recorder.run}, started ${recorder.started_at}.`,
     `All times are UTC. Codes such as [${recorder.run}-1] are event ids: the log has them as event_id.`,
@@ -65,14 +65,20 @@ function head(document: IncidentDocument): string {
   ].join('\n');
 }
 
-function story(findings: readonly Finding[]): readonly string[] {
-  const isMany = findings.some((one) => 'interruption' in one && (one.interruption ?? 1) > 1);
-  return findings.map((one) => {
-    const which =
-      isMany && 'interruption' in one && one.interruption !== null ? `Interruption ${one.interruption}: ` : '';
-    const planned = one.finding === 'plan' ? `Planned: ${PLAN_WORDS[one.planned]}. ` : '';
-    return `${which}${planned}${one.text}${ids(one.event_ids)}`;
-  });
+/** Several interruptions have a heading each, behind the findings about all of them. */
+function happened(findings: readonly Finding[]): string {
+  const parts = Map.groupBy(findings, (one) => ('interruption' in one ? one.interruption : null));
+  const numbers = [...parts.keys()].filter((number) => number !== null);
+  const isMany = numbers.length > 1;
+  const first = section('What happened', (isMany ? (parts.get(null) ?? []) : findings).map(findingText));
+  if (!isMany) return first;
+  const each = numbers.map((number) => section(`Interruption ${number}`, (parts.get(number) ?? []).map(findingText)));
+  return [first, ...each].join('\n');
+}
+
+function findingText(one: Finding): string {
+  const planned = one.finding === 'plan' ? `Planned: ${PLAN_WORDS[one.planned]}. ` : '';
+  return `${planned}${one.text}${ids(one.event_ids)}`;
 }
 
 /** The first few: the document has them all. */

@@ -113,11 +113,17 @@ function leave(session: RegisteredSession, action: Action, clock: Clock): void {
   return session.end(end.reason, end.detail);
 }
 
-function leaving(session: RegisteredSession, { member, cause, why }: Action, clock: Clock): Leaving {
-  const isGone = cause === 'removed' && why.code === 'never_answered';
-  const because = isGone ? 'is no longer there' : describeStanding({ kind: 'leave', cause, why }, clock.now());
+function leaving(session: RegisteredSession, action: Action, clock: Clock): Leaving {
+  const { member, cause } = action;
   // A switchover reports which sessions it ended between two transactions, and which it cut.
   const isCut = cause === 'switchover' && !session.isIdle();
   const reason = isCut ? 'evicted_switchover_timeout' : evictionReason(cause);
-  return { cause, reason, detail: `${member}: ${because}` };
+  return { cause, reason, detail: `${member}${because(action, clock)}` };
+}
+
+/** Behind the name of the member. */
+function because({ pool, cause, why }: Action, clock: Clock): string {
+  if (cause === 'removed' && why.code === 'never_answered') return ': is no longer there';
+  if (cause === 'promoted') return ` was promoted and left pool ${pool}`;
+  return `: ${describeStanding({ kind: 'leave', cause, why }, clock.now())}`;
 }

@@ -83,6 +83,11 @@ test('list: a wide terminal also shows the plan; --json is the document', async 
   expect(incidents).toMatchObject([{ id: '2026-11-22-2' }, { id: '2026-11-22-1', no_write_route_seconds: 3.9 }]);
 });
 
+test('list: an incident that was open when Pointsman ended is interrupted', async () => {
+  entries = [anIncidentEntry({ settledAt: null })];
+  expect((await cli(['list'])).out).toMatch(/^2026-11-22-1 {2}interrupted {2}/m);
+});
+
 test('list: none', async () => {
   entries = [];
   expect(await cli(['list'])).toEqual({ code: 0, out: 'no incidents\n', err: '' });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Archive } from '../../../src/incidents/archive.ts';
+import { incidentText } from '../../../src/incidents/text.ts';
 import { incidentLab, routeChange } from '../../support/fakes/incident-lab.ts';
 import { anIncident } from '../../support/values/incidents.ts';
 
@@ -73,6 +74,8 @@ test('an incident that was open when the process ended is marked', async () => {
     missing: [{ what: 'process_ended' }],
   });
   expect(next.list()).toMatchObject([{ state: 'settled' }]);
+  const document = await next.get('2026-11-22-1');
+  expect(document && incidentText(document)).toContain('State: interrupted; opened ');
   expect((await readdir(directory)).filter((file) => file.endsWith('.tmp'))).toEqual([]);
 });
 

@@ -118,7 +118,7 @@ test('a promoted member: its read sessions drain to a replica', async () => {
   const session = await aSession();
   lab.decide({ read: onTwo(STANDS_BY) });
   await clock.advance(3000);
-  await session.lastWords();
+  expect(await session.lastWords()).toMatchObject({ D: 'pg-1 was promoted and left pool read' });
   await until('the close', () => lab.reasons().length === 1);
   expect(lab.reasons()).toEqual(['evicted_promoted']);
 });

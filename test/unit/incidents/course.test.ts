@@ -42,6 +42,13 @@ test('trouble that returns within a minute opens it again: three failovers are o
   expect(recorder.list()).toMatchObject([{ id: '2026-11-22-1', noWriteRouteSeconds: 12 }]);
   const document = await recorder.get('2026-11-22-1', {});
   expect(document?.reopened_at.length).toBe(2);
+  const text = (await recorder.text('2026-11-22-1', {})) ?? '';
+  expect(text.match(/^## (?:What happened|Interruption.*)$/gm)).toEqual([
+    '## What happened',
+    '## Interruption 1',
+    '## Interruption 2',
+    '## Interruption 3',
+  ]);
   expect(document?.findings.filter((one) => one.finding === 'no_route').map(({ seconds }) => seconds)).toEqual([
     4, 4, 4,
   ]);
