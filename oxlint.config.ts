@@ -112,7 +112,7 @@ const size = (max: number) => ({ max, skipBlankLines: true, skipComments: true }
 
 export default defineConfig({
   plugins: ['typescript', 'import', 'promise', 'unicorn', 'oxc', 'node'],
-  jsPlugins: ['./lint-rules.ts'],
+  jsPlugins: ['./.oxlint-rules.ts'],
   categories: { correctness: 'error', suspicious: 'error' },
   env: { node: true, es2024: true },
   ignorePatterns: ['deploy', 'dist', 'node_modules'],
@@ -157,7 +157,7 @@ export default defineConfig({
     { files: ['src/proxy/session.ts'], rules: { 'max-lines': ['error', size(320)] } },
     { files: ['src/app/app.ts'], rules: { 'max-lines-per-function': ['error', size(100)] } },
     {
-      files: ['test/**/*.ts', '*.config.ts', 'lint-rules.ts', '.github/*.ts'],
+      files: ['test/**/*.ts', '*.config.ts', '.oxlint-rules.ts', '.github/*.ts'],
       rules: {
         'max-lines': ['error', size(320)],
         'max-lines-per-function': 'off',

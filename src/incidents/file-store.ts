@@ -19,6 +19,8 @@ const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 /** The state is among the first keys of a document. */
 const HEAD_BYTES = 256;
+/** No incident is near it: it keeps at most 900 events. A larger file is not ours. */
+const MOST_BYTES = 16 * 1024 * 1024;
 
 const INDEX = 'index.json';
 
@@ -57,11 +59,11 @@ export class FileStore {
     this.#limits = limits;
   }
 
-  /** Newest first. */
+  /** Newest first. Only ordinary files: to open a pipe may take for ever. */
   async #ids(): Promise<readonly string[]> {
-    const files = await readdir(this.#directory);
+    const files = (await readdir(this.#directory, { withFileTypes: true })).filter((file) => file.isFile());
     return files
-      .flatMap((file) => (file.endsWith('.json') && ID.test(file.slice(0, -5)) ? [file.slice(0, -5)] : []))
+      .flatMap(({ name }) => (name.endsWith('.json') && ID.test(name.slice(0, -5)) ? [name.slice(0, -5)] : []))
       .toSorted(byId)
       .toReversed();
   }
@@ -80,6 +82,8 @@ export class FileStore {
   async read(id: string): Promise<IncidentDocument | undefined> {
     if (!ID.test(id)) return undefined;
     try {
+      const about = await stat(this.#pathOf(id));
+      if (!about.isFile() || about.size > MOST_BYTES) return undefined;
       const parsed = incidentDocument.safeParse(JSON.parse(await readFile(this.#pathOf(id), 'utf8')));
       return parsed.data;
     } catch {

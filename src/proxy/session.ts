@@ -2,7 +2,6 @@
 // state has at most one thing under way (a deadline, a place in the hold queue, a connect), which `#leave` ends when
 // the state is left. A session ends with exactly one close reason and one event. The routing table is brought up to
 // date before each routing (G2, G3).
-/* oxlint-disable max-lines -- one owner of a session's state, with the one method that changes it */
 import type { Socket } from 'node:net';
 import { isEndReason, isRefusal, mustEndAtOnce } from '../model/close-reason.ts';
 import type { BackendEnding, CloseReason, EndReason, RefusalReason } from '../model/close-reason.ts';

@@ -5,6 +5,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'there is no such file'],
   ['EACCES', 'permission denied'],
   ['EISDIR', 'it is a directory'],
+  ['EFBIG', 'it is too large for a configuration (over 4 MB)'],
 ]);
 
 /** `cannot be read: permission denied`; takes an error of node:fs. */

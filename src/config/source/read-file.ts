@@ -1,12 +1,30 @@
 // The text of the configuration file.
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 /** The file's name for standard input. It can be read once. */
 export const STANDARD_INPUT = '-';
 
 const STDIN = 0;
 
-/** Reads it whole; throws what node:fs throws. */
+/** A device may go on for ever. Bytes. */
+const MOST_BYTES = 4 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+
+/** Reads it whole; throws what node:fs throws, and EFBIG if it is no file of a person. */
 export function readWhole(file: string): string {
-  return readFileSync(file === STANDARD_INPUT ? STDIN : file, 'utf8');
+  if (file === STANDARD_INPUT) return readFileSync(STDIN, 'utf8');
+  const descriptor = openSync(file, 'r');
+  try {
+    const chunks: Buffer[] = [];
+    for (let total = 0; ;) {
+      const chunk = Buffer.alloc(CHUNK_BYTES);
+      const length = readSync(descriptor, chunk);
+      if (length === 0) return Buffer.concat(chunks).toString('utf8');
+      chunks.push(chunk.subarray(0, length));
+      total += length;
+      if (total > MOST_BYTES) throw Object.assign(new Error('too large'), { code: 'EFBIG' });
+    }
+  } finally {
+    closeSync(descriptor);
+  }
 }
