@@ -1,4 +1,4 @@
-// What is read of a file whose end may never come.
+// A configuration file whose end may never come, and an empty one.
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../../src/config/load.ts';
 
