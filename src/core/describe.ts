@@ -29,7 +29,6 @@ const WORDS: Readonly<Record<WhyCode, string>> = {
   wrong_role: 'wrong role for CHECK',
   tagged_out: 'excluded by its tags',
   lagging: 'lag too high',
-  replay_paused: 'WAL replay is paused',
   other_timeline: "not yet on the primary's timeline",
   superseded: 'superseded',
   in_recovery: 'promotion not finished: its server reports that it is in recovery',
@@ -255,7 +254,6 @@ function rule(standing: Standing, now: Instant): string | undefined {
     case 'promoting':
     case 'wrong_role':
     case 'tagged_out':
-    case 'replay_paused':
     case 'other_timeline':
     case 'superseded':
     case 'exclusive_elsewhere':

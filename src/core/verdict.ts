@@ -76,9 +76,6 @@ export function isPlainlyNotPrimary(body: MemberStatus): boolean {
 
 function ruleOutReader(check: Check, body: MemberStatus): Verdict | undefined {
   if (body.state !== undefined && body.state !== 'running') return no('not_running', `state ${body.state}`);
-  // In few bytes there may be much time.
-  if (check.lagBytes !== undefined && body.isReplayPaused === true)
-    return no('replay_paused', 'by pg_wal_replay_pause');
   if (body.noloadbalance === true && body.role !== 'primary') return no('tagged_out', 'noloadbalance');
   if (body.tags === undefined) return undefined;
   for (const [key, wanted] of check.tags) {

@@ -21,7 +21,6 @@ export type WhyCode =
   | 'wrong_role'
   | 'tagged_out'
   | 'lagging'
-  | 'replay_paused'
   | 'other_timeline'
   | 'superseded'
   | 'in_recovery'

@@ -20,8 +20,6 @@ export interface MemberStatus {
   readonly received?: WalPosition;
   /** `xlog.replayed_location` of a replica: visible to its queries. */
   readonly replayed?: WalPosition;
-  /** `xlog.paused` of a replica: it shows nothing newer until an operator resumes it. */
-  readonly isReplayPaused?: boolean;
   /** Values in the form that a `tag_` parameter is compared with: `str(value).lower()` unless they are strings. */
   readonly tags?: ReadonlyMap<string, string>;
   /** Python's truthiness: the string "false" counts as set (Patroni's tags.py). */

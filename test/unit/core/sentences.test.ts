@@ -243,8 +243,6 @@ describe('a replica that fails the check of its pool for another reason than lag
     ['/liveness', 'check_failed', 'not_alive', {}],
     ['/readiness', 'check_failed', 'not_ready', {}],
     ['/replica?lag=16MB', 'lagging', 'lagging', {}],
-    ['/replica?lag=16MB', 'check_failed', 'check_failed', { isReplayPaused: true }],
-    ['/asynchronous?lag=16MB', 'check_failed', 'check_failed', { isReplayPaused: true }],
   ] as const)('%s: cause %s, word %s', (check, cause, word, news) => {
     const standing = standingAt(check, 2, news);
     expect(standing).toMatchObject({ kind: 'leave', cause });
