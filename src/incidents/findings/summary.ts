@@ -43,7 +43,7 @@ export function summaryOf(kinds: readonly IncidentKind[], planned: Plan, finding
       : [`timeline ${timeline.before ?? '?'} to ${timeline.after ?? '?'}`]),
     ...moves(of('sessions_moved')),
     ...of('sessions_cut').map(({ total }) => `${plural(total, 'session')} cut`),
-    ...of('logins_refused').map(({ text }) => text.replace(/\.$/, '')),
+    ...of('logins_refused').map(refusedLogins),
     ...waits(of('holds')),
     ...of('clients_refused').map(({ total }) => `${plural(total, 'client')} refused`),
     ...refused,
@@ -56,6 +56,13 @@ export function summaryOf(kinds: readonly IncidentKind[], planned: Plan, finding
 function wordsOf(kind: IncidentKind, planned: Plan, members: number): string {
   if (kind !== 'primary_lost' || planned !== 'planned') return KIND_WORDS[kind];
   return members > 1 ? 'change of the primary' : 'pause of writes';
+}
+
+/** The reason only if there is one alone: the finding has all of them. */
+function refusedLogins({ groups, total, text }: FindingOf<'logins_refused'>): string {
+  if (groups.length === 1) return text.slice(0, -1);
+  const members = [...new Set(groups.map(({ member }) => member))];
+  return `${plural(total, 'login')} refused by ${members.join(' and ')}`;
 }
 
 function outage(writes: readonly FindingOf<'no_route'>[]): readonly string[] {
