@@ -155,7 +155,20 @@ export class Parking {
 
   #look(): void {
     if (this.#isTurnOfBusy || this.#isStopped) return;
-    if (this.#isDue()) this.#beginTurnOfBusy();
+    if (this.#isDue()) return this.#beginTurnOfBusy();
+    this.#takeQuiet();
+    this.#pump();
+  }
+
+  /** A busy session that has gone quiet meanwhile is an idle one. */
+  #takeQuiet(): void {
+    const now = this.#inputs.clock.now();
+    for (const [session, { stopListening }] of this.#busy) {
+      if (!session.isIdle() || now - session.movable.quietSince() < BUSY_MS) continue;
+      stopListening();
+      this.#busy.delete(session);
+      this.#idle.push(session);
+    }
   }
 
   /** A session that is parked now would wait for nothing but short transactions. Else it is looked for again soon. */

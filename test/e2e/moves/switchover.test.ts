@@ -80,7 +80,7 @@ describeOnEveryCluster('G24: a planned switchover that moves sessions', (on) => 
         console.log(command.output);
         expect(code, `${command.output}\n${pointsman.explain()}`).toBe(EXIT.ok);
         // No worker alone has so many.
-        const [, movable = '0'] = /Of \d+ sessions on \S+, (\d+) move/.exec(command.output) ?? [];
+        const [, movable = '0'] = /\d+ sessions on \S+: (\d+) can move/.exec(command.output) ?? [];
         expect(Number(movable)).toBeGreaterThanOrEqual(fleets.moving.size);
         expect((await cluster.leader()).name).not.toBe(old.name);
 
