@@ -12,7 +12,6 @@ command -v systemd-analyze >/dev/null || missing+=(systemd)
 command -v python3 >/dev/null || missing+=(python3)
 # Boots a systemd that runs the units.
 command -v systemd-nspawn >/dev/null || missing+=(systemd-container)
-command -v keepalived >/dev/null || [ -x /usr/sbin/keepalived ] || missing+=(keepalived)
 docker compose version >/dev/null 2>&1 || command -v docker-compose >/dev/null || missing+=(docker-compose)
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
 command -v ps >/dev/null || missing+=(procps)

@@ -43,7 +43,6 @@ const SLOW = [
     'drivers',
     'image',
     'systemd',
-    'keepalived',
     'moves/drivers-15',
     'moves/drivers-18',
     'moves/system-postgres',
