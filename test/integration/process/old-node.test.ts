@@ -65,7 +65,7 @@ const old = oldNode();
 describeUnless(old === undefined ? 'an old Node in /usr/bin or /usr/local/bin' : undefined, 'with an old Node', () => {
   test('it reads the file and prints the sentence', async () => {
     const { code, said } = await runWith(old ?? '', build.main, 'run');
-    expect(said).toMatch(/^pointsman needs Node 24\.12 or newer; this is v\d+\.\d+\.\d+\n$/);
+    expect(said).toMatch(/^pointsman needs Node 24\.12 or newer; this is v\d+\.\d+\.\d+\nIn a clone .*\n$/);
     expect(code).toBe(1);
   });
 });
