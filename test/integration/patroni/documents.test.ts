@@ -41,7 +41,7 @@ describe('reading documents', () => {
   test('scenario 12: a store that hangs, or ends without an answer', async () => {
     const member = await start('n1', { cluster: {}, misbehave: 'hang' });
     const { api } = member.member();
-    expect(await reader.readCluster(api, 100)).toMatchObject({ kind: 'failed', cause: 'timeout' });
+    expect(await reader.readCluster(api, 1000)).toMatchObject({ kind: 'failed', cause: 'timeout' });
     member.set({ misbehave: 'close' });
     expect(await reader.readCluster(api, 1000)).toMatchObject({ kind: 'failed', cause: 'reset' });
     await member.stop();
