@@ -9,15 +9,20 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { freeAddresses } from '../../support/labs/app-lab.ts';
+import { FakeCluster, freeAddresses } from '../../support/labs/app-lab.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
+import { echoSession } from '../../support/sockets/echo-session.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const run = promisify(execFile);
 const TOP = new URL('../../../', import.meta.url).pathname;
 const BIN = join(TOP, 'node_modules', '.bin');
 /** npm and its children run on the Node of the tests. */
-const ENV = { ...process.env, PATH: `${dirname(process.execPath)}:${BIN}:${process.env['PATH']}` };
+const ENV = {
+  // The settings of this test run are none of Pointsman's.
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('POINTSMAN_'))),
+  PATH: `${dirname(process.execPath)}:${BIN}:${process.env['PATH']}`,
+};
 /** The arguments of npx: only installed programs. */
 const POINTSMAN = ['--no-install', 'pointsman'];
 const LONG_MS = 180_000;
@@ -115,9 +120,11 @@ describeUnless(whatIsMissing(), 'the npm package', () => {
     });
   });
 
-  test('npx pointsman run: listens, and ends at SIGTERM', async () => {
+  test('npx pointsman run: serves a cluster, and ends at SIGTERM', async () => {
+    await using stack = new AsyncDisposableStack();
+    const cluster = stack.adopt(await FakeCluster.start(), (one) => one.stop());
     const config = {
-      cluster: { discovery: 'static', members: [{ name: 'pg-1', api: await nobody(), postgres: '127.0.0.1:5432' }] },
+      cluster: cluster.section(),
       listeners: [{ address: '127.0.0.1:0', pool: 'write' }],
       admin: { address: '127.0.0.1:0' },
       shutdown: { grace: '0s', drain_timeout: '0s' },
@@ -142,6 +149,12 @@ describeUnless(whatIsMissing(), 'the npm package', () => {
       const listening = said.filter((line) => line.includes('"listening"'));
       expect(listening).toHaveLength(2);
       const { address } = listenerOf.parse(JSON.parse(listening.find((line) => line.includes('"admin"')) ?? '{}'));
+      const { address: write } = listenerOf.parse(
+        JSON.parse(listening.find((line) => line.includes('"write"')) ?? '{}'),
+      );
+      const [host = '', port] = write.split(':');
+      const client = await echoSession({ host, port: Number(port) });
+      client.socket.destroy();
       const page = await fetch(`http://${address}/`, { headers: { accept: 'text/html' } });
       expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('page/page-')]);
     } finally {
