@@ -82,6 +82,9 @@ SELECT pg_catalog.encode(pg_catalog.convert_to(pg_catalog.json_build_object(
 )::pg_catalog.text, 'UTF8'), 'base64')`;
 }
 
+/** Where the planner takes the question for costly, compiling it takes longer than the question itself. */
+const NO_COMPILER = 'SET LOCAL jit = off';
+
 /** The rest. Its one column is as that of the settings. */
 function questionSql({ serverMajor }: QuestionOptions): string {
   return `/* pointsman */ WITH ${namedSettingsSql(serverMajor)}
@@ -155,6 +158,7 @@ export class SessionQuestion {
     );
     if (isHurried) this.#askSettings(pipeline, 'settings', [...TRANSACTION_SETTINGS, ...timeLimits(serverMajor)]);
     return pipeline
+      .run(GUARD, NO_COMPILER)
       .run('question', questionSql(this.#options), [asBase64(namedSettingsInput(customNames, named))], ([answer]) => {
         this.#answer = answer ?? undefined;
       })
