@@ -32,6 +32,14 @@ describeOnEveryCluster('read sessions', (on) => {
     }
   }
 
+  /** A replica that refused logins when it was killed gets fewer sessions for a while. */
+  async function isSpread(): Promise<boolean> {
+    const sessions = await HeldSession.openMany(READERS, await lab.pointsman.port('read'), lab.cluster.app);
+    const servers = new Set(sessions.map(({ server }) => server));
+    await Promise.all(sessions.map((session) => session.close()));
+    return servers.size === 2;
+  }
+
   function told(what: string, figures: Readonly<Record<string, number>>): void {
     const parts = Object.entries(figures).map(([name, ms]) => `${name} ${Math.round(ms)} ms`);
     console.log(`${what} on ${on.kind}: ${parts.join(', ')}`);
@@ -88,6 +96,7 @@ describeOnEveryCluster('read sessions', (on) => {
     await cluster.waitUntilHealthy();
     const old = await cluster.leader();
     await waitForMembers(lab, 'read', await replicasOf(cluster));
+    await pointsman.waitFor('new sessions on both replicas', isSpread);
     await withReaders(async (pooled) => {
       await pointsman.waitFor('readers on both replicas', () => new Set(pooled.servers()).size === 2);
       const floor = cluster.watchFirstDirectWrite({ excluding: old.name });
