@@ -43,7 +43,8 @@ test.each([
   const expected = aStartup(forwarded);
   await until('the packet', () => replica.connections.length === 1 && replica.last().received().equals(expected));
   expect(primary.connections.length).toBe(0);
-  expect(lab.events.find(({ kind }) => kind === 'session_opened')).toMatchObject({
+  const opened = await until('its session', () => lab.events.find(({ kind }) => kind === 'session_opened'));
+  expect(opened).toMatchObject({
     pool: 'read',
     database: forwarded.database,
   });

@@ -23,7 +23,8 @@ test('SSLRequest: the proxy does the handshake and reads inside it: the target r
   await untilHeard(tls.two, aStartup({ user: 'u', database: 'app' }));
   tls.two.last().socket.write('and so on');
   await until('the answer', () => client.received().toString() === 'and so on');
-  expect(tls.lab.events.find(({ kind }) => kind === 'session_opened')).toMatchObject({ user: 'u', database: 'app' });
+  const opened = await until('its session', () => tls.lab.events.find(({ kind }) => kind === 'session_opened'));
+  expect(opened).toMatchObject({ user: 'u', database: 'app' });
 });
 
 test('direct TLS with ALPN', async () => {

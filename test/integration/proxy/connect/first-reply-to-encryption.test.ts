@@ -82,7 +82,8 @@ test('after N the startup message goes to the server that declined, without its 
   await until('the answer', () => client.received().toString() === 'Nand so on');
   expect(one.connections).toHaveLength(1);
   expect(lab.events.filter(({ kind }) => kind === 'dial_finished')).toHaveLength(1);
-  expect(lab.events.find(({ kind }) => kind === 'session_opened')).toMatchObject({ user: 'u', database: 'app' });
+  const opened = await until('its session', () => lab.events.find(({ kind }) => kind === 'session_opened'));
+  expect(opened).toMatchObject({ user: 'u', database: 'app' });
   expect(lab.proxy.counts().get('write')?.toBackendBytes).toBe(startup.length);
 });
 
