@@ -14,8 +14,11 @@ const ENV = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/
 /** For tests that start the program. */
 const BUILD = resolve(import.meta.dirname, 'support/processes/build-for-tests.ts');
 
-/** Files at a time. Most tests wait, for servers and for clocks: a file of `e2e` uses two fifths of a core. */
-const LANES = Math.max(5, availableParallelism());
+/**
+ * Files at a time. Most tests wait, for servers and for clocks: a file of `e2e` uses two fifths of a core. With five,
+ * two cores are so full that limits of real time are missed.
+ */
+const LANES = Math.max(4, availableParallelism());
 
 /** A Patroni cluster is a dozen processes, and drivers are compiled. */
 const SLOW_LANES = 3;
