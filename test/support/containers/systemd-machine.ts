@@ -54,7 +54,9 @@ export class SystemdMachine implements AsyncDisposable {
   private constructor() {
     this.#directory = mkdtempSync(join(tmpdir(), 'pointsman-systemd-'));
     const args = ['--mount', '--propagation', 'private', 'sh', '-c', BOOT, 'sh', this.#directory, TOP];
-    this.#nspawn = spawn('unshare', [...args, `pointsman-${process.pid}`], { stdio: ['ignore', 'pipe', 'pipe'] });
+    // Whatever becomes of this process: the machine is halted with it.
+    const tied = ['--pdeathsig', 'TERM', 'unshare', ...args, `pointsman-${process.pid}`];
+    this.#nspawn = spawn('setpriv', tied, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#exited = new Promise((resolve) => void this.#nspawn.once('exit', () => resolve()));
     for (const stream of [this.#nspawn.stdout, this.#nspawn.stderr])
       stream?.on('data', (words: Buffer) => (this.#said += words.toString()));
