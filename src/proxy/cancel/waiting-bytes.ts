@@ -4,6 +4,7 @@
 import { encodeErrorResponse } from '../../wire/error-response.ts';
 import { FrameWalker, grammarOf } from '../../wire/frames.ts';
 import { encodeReadyForQuery, joined } from '../../wire/server-messages.ts';
+import { GrowingBuffer } from '../growing-buffer.ts';
 
 const NOTHING = new Uint8Array(0);
 /** PQ_LARGE_MESSAGE_LIMIT. The server judges the lengths of what it gets. */
@@ -26,38 +27,39 @@ const CANCELED = encodeErrorResponse({
 const READY = encodeReadyForQuery('idle');
 
 export class WaitingBytes {
-  #buffer: Uint8Array = NOTHING;
-  #length = 0;
+  readonly #buffer = new GrowingBuffer();
   #taken: Taken | undefined;
 
   length(): number {
-    return this.#length;
+    return this.#buffer.length();
   }
 
   /** Until they change. */
   bytes(): Uint8Array {
-    return this.#buffer.subarray(0, this.#length);
+    return this.#buffer.bytes();
   }
 
   /** Copies the chunk. Returns messages for the client: the end of the answer to a cancelled request. */
   add(chunk: Uint8Array): Uint8Array | undefined {
     const taken = this.#taken;
-    if (taken === undefined) return this.#append(chunk);
+    if (taken === undefined) {
+      this.#buffer.append(chunk);
+      return undefined;
+    }
     const length = taken.take(chunk);
     const isOver = taken.isOver();
     if (!isOver && length === chunk.length && taken.isFollowing()) return undefined;
     this.#taken = undefined;
-    this.#append(taken.isFollowing() ? chunk.subarray(length) : chunk);
+    this.#buffer.append(taken.isFollowing() ? chunk.subarray(length) : chunk);
     return isOver ? READY : undefined;
   }
 
   /** Returns messages for the client. Undefined: no statement is the first that waits. */
   cancelFirst(): Uint8Array | undefined {
-    const first = this.#length === 0 ? undefined : this.#buffer[0];
-    if (this.#taken !== undefined || first === undefined || !(SINGLE.has(first) || SERIES.has(first))) return undefined;
     const bytes = this.bytes();
-    this.#buffer = NOTHING;
-    this.#length = 0;
+    const first = bytes[0];
+    if (this.#taken !== undefined || first === undefined || !(SINGLE.has(first) || SERIES.has(first))) return undefined;
+    this.#buffer.clear();
     this.#taken = new Taken(SERIES.has(first));
     return joined([CANCELED, this.add(bytes) ?? NOTHING]);
   }
@@ -65,24 +67,6 @@ export class WaitingBytes {
   /** The rest of a cancelled request is still to come. */
   isCancelling(): boolean {
     return this.#taken !== undefined;
-  }
-
-  /** Doubles the buffer, so that a client that sends one byte at a time costs linear time and little memory. */
-  #append(chunk: Uint8Array): undefined {
-    if (chunk.length === 0) return undefined;
-    const length = this.#length + chunk.length;
-    if (this.#length === 0) {
-      this.#buffer = Uint8Array.from(chunk);
-    } else {
-      if (length > this.#buffer.length) {
-        const larger = new Uint8Array(Math.max(length, 2 * this.#buffer.length));
-        larger.set(this.bytes());
-        this.#buffer = larger;
-      }
-      this.#buffer.set(chunk, this.#length);
-    }
-    this.#length = length;
-    return undefined;
   }
 }
 

@@ -5,10 +5,10 @@
 import type { Socket } from 'node:net';
 import { recognise } from '../../wire/startup.ts';
 import type { Recognition } from '../../wire/startup.ts';
+import { GrowingBuffer } from '../growing-buffer.ts';
 
 /** More than any startup packet. The rest of one read, 64 kB at most, stays in the socket's own buffer in addition. */
 const KEPT_BYTES = 16 * 1024;
-const NOTHING = new Uint8Array(0);
 
 /** The bytes that all clients of this process have sent and no backend has taken yet. */
 export class BufferedBytes {
@@ -45,8 +45,7 @@ export class StartupReader {
   readonly #socket: Socket;
   readonly #kept: BufferedBytes;
   #listener: StartupReaderListener;
-  #buffer: Uint8Array = NOTHING;
-  #length = 0;
+  readonly #buffer = new GrowingBuffer();
   /** Bytes beyond the limit that were given back to the socket. */
   #givenBack = 0;
   #isRecognised = false;
@@ -69,11 +68,11 @@ export class StartupReader {
 
   /** The bytes received and not skipped; valid until the next chunk. */
   bytes(): Uint8Array {
-    return this.#buffer.subarray(0, this.#length);
+    return this.#buffer.bytes();
   }
 
   length(): number {
-    return this.#length;
+    return this.#buffer.length();
   }
 
   hasEnded(): boolean {
@@ -85,31 +84,31 @@ export class StartupReader {
    * for it.
    */
   isTooMuch(): boolean {
-    return this.#length >= KEPT_BYTES && this.#kept.isOver();
+    return this.length() >= KEPT_BYTES && this.#kept.isOver();
   }
 
   /** Drops an answered packet and recognises the next one. */
   skip(length: number): void {
     this.#kept.change(-length);
-    this.#buffer = length === this.#length ? NOTHING : this.#buffer.slice(length, this.#length);
-    this.#length = this.#buffer.length;
+    const rest = this.bytes().subarray(length);
+    this.#buffer.clear();
+    this.#buffer.append(rest);
     this.#isRecognised = false;
     this.#recognise();
   }
 
   /** Stops listening. The socket is the caller's, who must listen to it synchronously. */
   release(): void {
-    this.#kept.change(-this.#length - this.#givenBack);
-    this.#buffer = NOTHING;
-    this.#length = 0;
+    this.#kept.change(-this.length() - this.#givenBack);
+    this.#buffer.clear();
     this.#givenBack = 0;
     this.#socket.off('data', this.#received).off('end', this.#end).off('close', this.#close);
   }
 
   readonly #received = (chunk: Uint8Array): void => {
     this.#kept.change(chunk.length);
-    const room = KEPT_BYTES - this.#length;
-    this.#append(chunk.length > room ? chunk.subarray(0, room) : chunk);
+    const room = KEPT_BYTES - this.length();
+    this.#buffer.append(chunk.length > room ? chunk.subarray(0, room) : chunk);
     if (chunk.length >= room) this.#socket.pause();
     if (chunk.length > room) {
       // A stream with unread bytes stops its handle at once; a paused one would read once more.
@@ -135,21 +134,5 @@ export class StartupReader {
     if (packet.kind === 'need_more') return;
     this.#isRecognised = true;
     this.#listener.onPacket(packet);
-  }
-
-  /** Doubles the buffer, so that a client that sends one byte at a time costs linear time. */
-  #append(chunk: Uint8Array): void {
-    const length = this.#length + chunk.length;
-    if (this.#length === 0) {
-      this.#buffer = chunk;
-    } else {
-      if (length > this.#buffer.length) {
-        const larger = new Uint8Array(Math.max(length, 2 * this.#buffer.length));
-        larger.set(this.bytes());
-        this.#buffer = larger;
-      }
-      this.#buffer.set(chunk, this.#length);
-    }
-    this.#length = length;
   }
 }
