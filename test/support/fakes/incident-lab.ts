@@ -47,6 +47,20 @@ export function incidentLab(own: Partial<RecorderOptions> = {}) {
   return { clock, ids, recorder, changes, faults, take };
 }
 
+/** The first incident, after these steps: milliseconds to wait, or an event. */
+export async function storyIn(
+  { clock, recorder, take }: ReturnType<typeof incidentLab>,
+  ...steps: readonly (number | ReportedEvent)[]
+): Promise<IncidentDocument> {
+  for (const step of steps) {
+    if (typeof step === 'number') await clock.advance(step);
+    else take(step);
+  }
+  const document = await recorder.get('2026-11-22-1', { isUnredacted: true });
+  if (document === undefined) throw new Error('there is no incident');
+  return document;
+}
+
 /** From now on `pool` is open on these members; without any, its clients wait. */
 export function routeChange(pool: string, ...members: readonly string[]): ReportedEvent {
   return { kind: 'route_changed', pool, from: undefined, to: routeOn(members) };

@@ -1,9 +1,8 @@
 // The causes that Pointsman knows itself: its own configuration, and operations.
 import { expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
-import type { IncidentDocument } from '../../../src/incidents/schema.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
-import { holdChange, incidentLab, routeChange } from '../../support/fakes/incident-lab.ts';
+import { holdChange, incidentLab, routeChange, storyIn } from '../../support/fakes/incident-lab.ts';
 import { aList, aPolicy, aSnapshot } from '../../support/values/builders.ts';
 
 const yes: ReportedEvent = {
@@ -14,19 +13,6 @@ const yes: ReportedEvent = {
   detail: undefined,
   durationMs: 2,
 };
-
-async function storyIn(
-  { clock, recorder, take }: ReturnType<typeof incidentLab>,
-  ...steps: readonly (number | ReportedEvent)[]
-): Promise<IncidentDocument> {
-  for (const step of steps) {
-    if (typeof step === 'number') await clock.advance(step);
-    else take(step);
-  }
-  const document = await recorder.get('2026-11-22-1', { isUnredacted: true });
-  if (document === undefined) throw new Error('there is no incident');
-  return document;
-}
 
 const policy = aPolicy();
 const snapshot = aSnapshot(policy, aList(0));

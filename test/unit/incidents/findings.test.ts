@@ -4,23 +4,11 @@ import { redacted } from '../../../src/incidents/redact.ts';
 import type { Finding, FindingOf, IncidentDocument } from '../../../src/incidents/schema.ts';
 import { incidentText } from '../../../src/incidents/text.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
-import { incidentLab, routeChange } from '../../support/fakes/incident-lab.ts';
+import { incidentLab, routeChange, storyIn } from '../../support/fakes/incident-lab.ts';
 import { excluded, held, opened, probe, proven, report, reset } from '../../support/values/incident-events.ts';
 
 function of<Name extends Finding['finding']>(document: IncidentDocument, name: Name): readonly FindingOf<Name>[] {
   return document.findings.filter((one): one is FindingOf<Name> => one.finding === name);
-}
-
-/** Milliseconds to wait, or an event. */
-async function story(...steps: readonly (number | ReportedEvent)[]): Promise<IncidentDocument> {
-  const { clock, recorder, take } = incidentLab();
-  for (const step of steps) {
-    if (typeof step === 'number') await clock.advance(step);
-    else take(step);
-  }
-  const document = await recorder.get('2026-11-22-1', { isUnredacted: true });
-  if (document === undefined) throw new Error('there is no incident');
-  return document;
 }
 
 const death = [
@@ -50,7 +38,7 @@ const death = [
 ] as const satisfies readonly (number | ReportedEvent)[];
 
 test('a death: every finding, with its times and its evidence', async () => {
-  const document = await story(...death);
+  const document = await storyIn(incidentLab(), ...death);
   const id = (message: string): string => document.events.find((event) => event.message.includes(message))?.id ?? '';
   const [from, to] = ['2026-11-22T12:00:01.405Z', '2026-11-22T12:00:18.405Z'];
   expect(of(document, 'no_route')).toMatchObject([{ pool: 'write', write: true, from, to, seconds: 17 }]);
@@ -79,7 +67,7 @@ test('a refused login is no cut session, and its client got none: the server and
     { kind: 'login_refused', ...login },
     { ...reset('app'), member: 'pg-2', reason: 'backend_refused', detail: 'pg-2: FATAL 53300', waitedMs: 9 },
   ] as const;
-  const document = await story(...death.slice(0, -2), ...refused, ...refused, 20_000);
+  const document = await storyIn(incidentLab(), ...death.slice(0, -2), ...refused, ...refused, 20_000);
   expect(of(document, 'sessions_cut')).toMatchObject([{ total: 3, groups: [{ member: 'pg-1' }] }]);
   expect(of(document, 'logins_refused')).toMatchObject([
     { total: 2, groups: [{ member: 'pg-2', sqlstate: '53300', count: 2 }] },
@@ -89,7 +77,7 @@ test('a refused login is no cut session, and its client got none: the server and
 });
 
 test('the text tells what happened, for how long, which sessions were cut, and what is unknown', async () => {
-  const text = incidentText(redacted(await story(...death)));
+  const text = incidentText(redacted(await storyIn(incidentLab(), ...death)));
   for (const expected of [
     'Pool write had no route from 12:00:01.405 to 12:00:18.405: 17.00 s.',
     'New sessions go to pg-2, the next primary, from 12:00:18.405 on',
@@ -103,14 +91,14 @@ test('the text tells what happened, for how long, which sessions were cut, and w
 });
 
 test('two causes of one incident: the members stand beside the loss of the primary', async () => {
-  const { summary } = await story(routeChange('read', 'pg-2'), ...death, routeChange('read'));
+  const { summary } = await storyIn(incidentLab(), routeChange('read', 'pg-2'), ...death, routeChange('read'));
   expect(summary).toMatch(
     /^primary lost \(pg-1 to pg-2\), the read pool fell back to the primary: no write route for /,
   );
 });
 
 test('the reports of a member that does not answer are marked as old', async () => {
-  const document = await story(...death);
+  const document = await storyIn(incidentLab(), ...death);
   const silent = document.snapshots.map((one) => ({
     ...one,
     members: one.members.map((member) => (member.name === 'pg-1' ? { ...member, failing: 'refused' } : member)),
@@ -120,7 +108,7 @@ test('the reports of a member that does not answer are marked as old', async () 
 });
 
 test('nothing of a redacted document names a client, a user, a database or an application', async () => {
-  const document = redacted(await story(...death));
+  const document = redacted(await storyIn(incidentLab(), ...death));
   const all = JSON.stringify(document);
   expect(['10.9.8.7', 'shop', 'batch', '"app"', 'host-7'].filter((secret) => all.includes(secret))).toEqual([]);
   expect(document.redaction.redacted).toBe(true);
@@ -129,7 +117,8 @@ test('nothing of a redacted document names a client, a user, a database or an ap
 
 test('a fault of our own machine is no answer of the old primary', async () => {
   const local = [routeChange('write', 'pg-1'), probe('pg-1', 'yes'), 500, probe('pg-1', 'local'), 500] as const;
-  const document = await story(
+  const document = await storyIn(
+    incidentLab(),
     ...local,
     probe('pg-1', 'yes'),
     500,
@@ -241,7 +230,7 @@ test.each<[string, (number | ReportedEvent)[], string, string | null]>([
     null,
   ],
 ])('planned or not: %s', async (_, steps, planned, by) => {
-  const document = await story(...start, ...steps);
+  const document = await storyIn(incidentLab(), ...start, ...steps);
   expect(of(document, 'plan')).toMatchObject([{ planned, by }]);
   expect(document.planned).toBe(planned);
 });
@@ -257,7 +246,7 @@ test('hidden logins, dead workers and an overrun are said', async () => {
     replacedInMs: undefined,
   };
   const reports = Array.from({ length: 400 }, (_each, index) => report('pg-2', `state ${index}`));
-  const document = await story(...start, hidden, ...lost, died, ...reports);
+  const document = await storyIn(incidentLab(), ...start, hidden, ...lost, died, ...reports);
   expect(document.missing).toMatchObject([
     { what: 'short_record', why: 'Pointsman started 2.00 s before the incident: nothing earlier is recorded.' },
     { what: 'events_dropped' },
