@@ -5,17 +5,16 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Address } from '../../../src/model/member.ts';
+import type { BinariesChoice } from '../../../src/sandbox/postgres/binaries.ts';
 import { SessionFollower } from '../../../src/wire/session-follower.ts';
 import type { Activity } from '../../../src/wire/session-follower.ts';
 import { SessionMemory } from '../../../src/wire/session-memory.ts';
-import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
 import { rounds } from '../../support/runner/ci.ts';
-import { describeUnless } from '../../support/runner/unless-missing.ts';
+import { describeOnEachPostgres } from '../../support/sandbox/each-postgres.ts';
 import { startLoginServer } from '../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../support/sandbox/login-server.ts';
-import { choicesHere } from '../../support/sandbox/postgres.ts';
 import { COPIED, clientStreams } from '../../support/sockets/client-streams.ts';
 import type { Stream } from '../../support/sockets/client-streams.ts';
 import { AUTHENTICATION_OK, aMessage, readyForQuery } from '../../support/sockets/messages.ts';
@@ -247,39 +246,32 @@ async function check(lane: Lane, stream: Stream, way: Way): Promise<void> {
   expect(activity, course).toBe(truth.activity);
 }
 
-const CHOICES = await choicesHere();
+async function start(choice: BinariesChoice): Promise<LoginServer> {
+  const lab = await startLoginServer(choice);
+  await lab.run('create role app login');
+  await lab.permit('host all app 127.0.0.1/32 trust');
+  return lab;
+}
 
-describeUnless(missingForSandbox, 'a session is idle when its server is', () => {
-  describe.each(CHOICES)('on PostgreSQL %s', (choice) => {
-    let lab: LoginServer;
-
-    beforeAll(async () => {
-      lab = await startLoginServer(choice);
-      await lab.run('create role app login');
-      await lab.permit('host all app 127.0.0.1/32 trust');
-    }, 60_000);
-
-    afterAll(() => lab.close());
-
-    test.each(Array.from({ length: LANES }, (_, index) => index + 1))(
-      'behind every stream that a client may send, in any pieces, and never before, lane %d',
-      async () => {
-        let lane = await Lane.open(lab.server);
-        await fc.assert(
-          fc.asyncProperty(clientStreams, ways, async (stream, way) => {
-            try {
-              await check(lane, stream, way);
-            } catch (error) {
-              lane.socket.destroy();
-              lane = await Lane.open(lab.server);
-              throw error;
-            }
-          }),
-          { numRuns: Math.ceil(STREAMS / LANES), endOnFailure: true },
-        );
-        lane.socket.destroy();
-      },
-      60_000 + STREAMS * USUAL_MS,
-    );
-  });
+describeOnEachPostgres('a session is idle when its server is', start, (lab) => {
+  test.each(Array.from({ length: LANES }, (_, index) => index + 1))(
+    'behind every stream that a client may send, in any pieces, and never before, lane %d',
+    async () => {
+      let lane = await Lane.open(lab.server);
+      await fc.assert(
+        fc.asyncProperty(clientStreams, ways, async (stream, way) => {
+          try {
+            await check(lane, stream, way);
+          } catch (error) {
+            lane.socket.destroy();
+            lane = await Lane.open(lab.server);
+            throw error;
+          }
+        }),
+        { numRuns: Math.ceil(STREAMS / LANES), endOnFailure: true },
+      );
+      lane.socket.destroy();
+    },
+    60_000 + STREAMS * USUAL_MS,
+  );
 });

@@ -1,14 +1,13 @@
 // Custom settings that a session has without a word of them in its statements: real functions and policies name them.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { CarriedState, NamedSettings } from '../../../src/model/moves.ts';
 import { NOTHING_NAMED } from '../../../src/proxy/moves/named-settings.ts';
-import { SessionQuestion } from '../../../src/wire/session-question.ts';
-import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
-import { describeUnless } from '../../support/runner/unless-missing.ts';
+import type { BinariesChoice } from '../../../src/sandbox/postgres/binaries.ts';
+import { stateOf as answerOf } from '../../support/labs/state-lab.ts';
+import { describeOnEachPostgres } from '../../support/sandbox/each-postgres.ts';
 import { startLoginServer } from '../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../support/sandbox/login-server.ts';
-import { choicesHere } from '../../support/sandbox/postgres.ts';
-import { WireClient } from '../../support/sockets/wire-client.ts';
+import type { WireClient } from '../../support/sockets/wire-client.ts';
 
 const SETUP = [
   'create role app login',
@@ -33,12 +32,8 @@ const COMPUTED = `create function app.computed(t text) returns text language sql
     $$ select set_config('app.' || 'five', t, false) $$`;
 const NAMED = ['App.Four_$', 'app.five', 'app.one', 'app.seven', 'app.six', 'app.three', 'app.two'];
 
-async function stateOf(client: WireClient, named: NamedSettings = NOTHING_NAMED): Promise<CarriedState> {
-  const { serverMajor } = client;
-  const question = new SessionQuestion({ serverMajor, customNames: [], named, maxStateBytes: 65_536 });
-  const { result } = await client.drive(question.start(), question);
-  if (result.kind !== 'answered') throw new Error(JSON.stringify(result));
-  return result.state;
+function stateOf(client: WireClient, named: NamedSettings = NOTHING_NAMED): Promise<CarriedState> {
+  return answerOf(client, { customNames: [], named });
 }
 
 function body(schema: string, text: string, name: string): string {
@@ -46,155 +41,146 @@ function body(schema: string, text: string, name: string): string {
     return 1; end $body$`;
 }
 
-const CHOICES = await choicesHere();
+async function start(choice: BinariesChoice): Promise<LoginServer> {
+  const lab = await startLoginServer(choice);
+  await lab.run(...SETUP);
+  await lab.permit('host all all 127.0.0.1/32 trust');
+  return lab;
+}
 
-describeUnless(missingForSandbox, 'settings that functions and policies name', () => {
-  describe.each(CHOICES)('on PostgreSQL %s', (choice) => {
-    let lab: LoginServer;
-
-    beforeAll(async () => {
-      lab = await startLoginServer(choice);
-      await lab.run(...SETUP);
-      await lab.permit('host all all 127.0.0.1/32 trust');
-    }, 60_000);
-
-    afterAll(() => lab.close());
-
-    const logIn = (): Promise<WireClient> => WireClient.connect(lab.server, { user: 'app', database: 'postgres' });
-
-    test('the names, and the values that a session has', async () => {
-      const client = await logIn();
-      const before = await stateOf(client);
-      expect(before.namedSettings?.names.toSorted()).toEqual(NAMED);
-      expect(before.custom).toEqual(new Map());
-      await lab.run(COMPUTED);
-      await client.query(`select app.one('1'), app.two('2'), app.three('3'), app.computed('5'); call app.four();
+describeOnEachPostgres('settings that functions and policies name', start, (lab, logIn) => {
+  test('the names, and the values that a session has', async () => {
+    const client = await logIn();
+    const before = await stateOf(client);
+    expect(before.namedSettings?.names.toSorted()).toEqual(NAMED);
+    expect(before.custom).toEqual(new Map());
+    await lab.run(COMPUTED);
+    await client.query(`select app.one('1'), app.two('2'), app.three('3'), app.computed('5'); call app.four();
         select app.six('6'), app.seven('7')`);
-      const { custom } = await stateOf(client);
-      await lab.run('drop function app.computed(text)');
-      const expected = { 'app.one': '1', 'app.two': '2', 'app.three': '3', 'App.Four_$': 'x', 'app.five': '5' };
-      expect(Object.fromEntries(custom)).toEqual({ ...expected, 'app.six': '6', 'app.seven': '7' });
-    });
+    const { custom } = await stateOf(client);
+    await lab.run('drop function app.computed(text)');
+    const expected = { 'app.one': '1', 'app.two': '2', 'app.three': '3', 'App.Four_$': 'x', 'app.five': '5' };
+    expect(Object.fromEntries(custom)).toEqual({ ...expected, 'app.six': '6', 'app.seven': '7' });
+  });
 
-    test('they are looked for again after each change, by the question itself', async () => {
-      const client = await logIn();
-      const { namedSettings: first = NOTHING_NAMED } = await stateOf(client);
-      expect(await stateOf(client, first)).toMatchObject({ namedSettings: undefined });
-      const late = `create or replace function app.late() returns text language sql as
+  test('they are looked for again after each change, by the question itself', async () => {
+    const client = await logIn();
+    const { namedSettings: first = NOTHING_NAMED } = await stateOf(client);
+    expect(await stateOf(client, first)).toMatchObject({ namedSettings: undefined });
+    const late = `create or replace function app.late() returns text language sql as
         $$ select set_config('app.late', 'L', false) $$`;
-      await lab.run(late);
-      await client.query('select app.late()');
-      const { namedSettings: second = NOTHING_NAMED, custom } = await stateOf(client, first);
-      expect(custom.get('app.late')).toBe('L');
-      await lab.run(late.replace('app.late', 'app.later').replaceAll("'app.late'", "'app.later'"));
-      await lab.run(late.replaceAll("'app.late'", "'app.replaced'"));
-      await client.query('select app.late()');
-      expect((await stateOf(client, second)).custom.get('app.replaced')).toBe('L');
-      await lab.run('drop function app.late(), app.later()');
-      expect((await stateOf(client, second)).namedSettings).toBeDefined();
-    });
+    await lab.run(late);
+    await client.query('select app.late()');
+    const { namedSettings: second = NOTHING_NAMED, custom } = await stateOf(client, first);
+    expect(custom.get('app.late')).toBe('L');
+    await lab.run(late.replace('app.late', 'app.later').replaceAll("'app.late'", "'app.later'"));
+    await lab.run(late.replaceAll("'app.late'", "'app.replaced'"));
+    await client.query('select app.late()');
+    expect((await stateOf(client, second)).custom.get('app.replaced')).toBe('L');
+    await lab.run('drop function app.late(), app.later()');
+    expect((await stateOf(client, second)).namedSettings).toBeDefined();
+  });
 
-    test.each([
-      ["create view app.place as select set_config('place.v', 'x', false)", 'select * from app.place', 'view'],
-      [
-        "create table app.place (a int, b text default set_config('place.v', 'x', false))",
-        'insert into app.place values (1)',
-        'table',
-      ],
-      [
-        "create table app.place (a int check (set_config('place.v', 'x', false) is not null))",
-        'insert into app.place values (1)',
-        'table',
-      ],
-      [
-        "create domain app.place as int check (set_config('place.v', 'x', false) is not null)",
-        'select 1::app.place',
-        'domain',
-      ],
-      [
-        "create domain app.place as text default set_config('place.v', 'x', false)",
-        `create table app.of_domain (a int, b app.place); insert into app.of_domain (a) values (1);
+  test.each([
+    ["create view app.place as select set_config('place.v', 'x', false)", 'select * from app.place', 'view'],
+    [
+      "create table app.place (a int, b text default set_config('place.v', 'x', false))",
+      'insert into app.place values (1)',
+      'table',
+    ],
+    [
+      "create table app.place (a int check (set_config('place.v', 'x', false) is not null))",
+      'insert into app.place values (1)',
+      'table',
+    ],
+    [
+      "create domain app.place as int check (set_config('place.v', 'x', false) is not null)",
+      'select 1::app.place',
+      'domain',
+    ],
+    [
+      "create domain app.place as text default set_config('place.v', 'x', false)",
+      `create table app.of_domain (a int, b app.place); insert into app.of_domain (a) values (1);
           drop table app.of_domain`,
-        'domain',
-      ],
-      [
-        `create table app.place (a int);
+      'domain',
+    ],
+    [
+      `create table app.place (a int);
         create rule r as on insert to app.place do also select set_config('place.v', 'x', false)`,
-        'insert into app.place values (1)',
-        'table',
-      ],
-      [
-        `create table app.place (a int); create rule r as on insert to app.place
+      'insert into app.place values (1)',
+      'table',
+    ],
+    [
+      `create table app.place (a int); create rule r as on insert to app.place
           where set_config('place.v', 'x', false) is not null do also select 1`,
-        'insert into app.place values (1)',
-        'table',
-      ],
-      [
-        `create table app.place (a int); create trigger t before insert on app.place for each row
+      'insert into app.place values (1)',
+      'table',
+    ],
+    [
+      `create table app.place (a int); create trigger t before insert on app.place for each row
           when (set_config('place.v', new.a::text, false) is null)
           execute function pg_catalog.suppress_redundant_updates_trigger()`,
-        'insert into app.place values (1)',
-        'table',
-      ],
-      [
-        `create function app.place(a text default set_config('place.v', 'x', false)) returns text
+      'insert into app.place values (1)',
+      'table',
+    ],
+    [
+      `create function app.place(a text default set_config('place.v', 'x', false)) returns text
           language sql as 'select a'`,
-        'select app.place()',
-        'function',
-      ],
-    ])('a setting that is set by: %s', async (create, use, kind) => {
-      const owner = await logIn();
-      await owner.query(create);
-      const client = await logIn();
-      await client.query(use);
-      const { custom } = await stateOf(client);
-      await owner.query(`drop ${kind} app.place`);
-      expect([...custom.keys()]).toContain('place.v');
-    });
+      'select app.place()',
+      'function',
+    ],
+  ])('a setting that is set by: %s', async (create, use, kind) => {
+    const owner = await logIn();
+    await owner.query(create);
+    const client = await logIn();
+    await client.query(use);
+    const { custom } = await stateOf(client);
+    await owner.query(`drop ${kind} app.place`);
+    expect([...custom.keys()]).toContain('place.v');
+  });
 
-    test.each([
-      "create function app.wrap(a text, b text) returns text language sql as 'select set_config(a, b, false)'",
-      `create function app.wrap(a text, b text) returns text language plpgsql as
+  test.each([
+    "create function app.wrap(a text, b text) returns text language sql as 'select set_config(a, b, false)'",
+    `create function app.wrap(a text, b text) returns text language plpgsql as
         $$ begin execute format('set %s = %L', a, b); return b; end $$`,
-      `create function app.wrap(a text, b text) returns text language sql begin atomic
+    `create function app.wrap(a text, b text) returns text language sql begin atomic
         select set_config(a, b, false); end`,
-    ])('a function that computes the name is named: %s', async (create) => {
-      const client = await logIn();
-      expect(await stateOf(client)).toMatchObject({ computedBy: undefined });
-      await client.query(create);
-      const found = await stateOf(client);
-      expect(found.computedBy).toBe('app.wrap');
-      expect((await stateOf(client, found.namedSettings)).computedBy).toBe('app.wrap');
-      await client.query('drop function app.wrap');
-    });
+  ])('a function that computes the name is named: %s', async (create) => {
+    const client = await logIn();
+    expect(await stateOf(client)).toMatchObject({ computedBy: undefined });
+    await client.query(create);
+    const found = await stateOf(client);
+    expect(found.computedBy).toBe('app.wrap');
+    expect((await stateOf(client, found.namedSettings)).computedBy).toBe('app.wrap');
+    await client.query('drop function app.wrap');
+  });
 
-    test("another role's functions cost the session nothing", async () => {
-      await lab.run('create role evil login', 'create schema elsewhere authorization evil');
-      const other = await WireClient.connect(lab.server, { user: 'evil', database: 'postgres' });
-      const source = `-- ${'set_config( '.repeat(9_000)}${"'a.b' ".repeat(2_000)}`;
-      const names = Array.from({ length: 4_000 }, (_, at) => `set e.n${at} = 1;`).join(' ');
-      await other.query(body('pg_temp', `${source}\n${names}`, 'f'));
-      await other.query(body('elsewhere', `${source}\n${names}`, 'g'));
-      await other.query(`create function elsewhere.wrap(a text) returns text language sql
+  test("another role's functions cost the session nothing", async () => {
+    await lab.run('create role evil login', 'create schema elsewhere authorization evil');
+    const other = await logIn({ user: 'evil' });
+    const source = `-- ${'set_config( '.repeat(9_000)}${"'a.b' ".repeat(2_000)}`;
+    const names = Array.from({ length: 4_000 }, (_, at) => `set e.n${at} = 1;`).join(' ');
+    await other.query(body('pg_temp', `${source}\n${names}`, 'f'));
+    await other.query(body('elsewhere', `${source}\n${names}`, 'g'));
+    await other.query(`create function elsewhere.wrap(a text) returns text language sql
         as 'select set_config(a, a, false)'`);
-      const { namedSettings, computedBy } = await stateOf(await logIn());
-      expect(namedSettings?.names).toEqual(expect.arrayContaining(NAMED));
-      expect(namedSettings?.names).toHaveLength(200);
-      expect(computedBy).toBeUndefined();
-      await lab.run('drop schema elsewhere cascade');
-      other.socket.destroy();
-    });
+    const { namedSettings, computedBy } = await stateOf(await logIn());
+    expect(namedSettings?.names).toEqual(expect.arrayContaining(NAMED));
+    expect(namedSettings?.names).toHaveLength(200);
+    expect(computedBy).toBeUndefined();
+    await lab.run('drop schema elsewhere cascade');
+    other.socket.destroy();
+  });
 
-    test('hostile settings and a search_path with other functions change nothing', async () => {
-      const client = await logIn();
-      await client.query(`set standard_conforming_strings = off; set escape_string_warning = off;
+  test('hostile settings and a search_path with other functions change nothing', async () => {
+    const client = await logIn();
+    await client.query(`set standard_conforming_strings = off; set escape_string_warning = off;
         set array_nulls = off; set search_path = evil, pg_catalog`);
-      await client.query("select app.one('1')");
-      // Last: the limit is for the question.
-      await client.query('set statement_timeout = 1');
-      const { namedSettings, custom } = await stateOf(client);
-      expect(namedSettings?.names.toSorted()).toEqual(NAMED);
-      expect(Object.fromEntries(custom)).toEqual({ 'app.one': '1' });
-    });
+    await client.query("select app.one('1')");
+    // Last: the limit is for the question.
+    await client.query('set statement_timeout = 1');
+    const { namedSettings, custom } = await stateOf(client);
+    expect(namedSettings?.names.toSorted()).toEqual(NAMED);
+    expect(Object.fromEntries(custom)).toEqual({ 'app.one': '1' });
   });
 });
