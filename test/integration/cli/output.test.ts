@@ -2,15 +2,14 @@
 import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
 import { commandLine } from '../../../src/app/command-line.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { allHelp, callsIn } from '../../support/documents/help.ts';
+import { MAIN } from '../../support/processes/program.ts';
 import { aSessionEntry } from '../../support/values/sessions.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const TOKEN = '0123456789abcdef-operator';
 const SESSIONS = 1000;
 /** These look at something else before they ask the Pointsman: a source, a platform, a file, an editor. */
@@ -110,18 +109,18 @@ describe('as a process', () => {
     return { out, err };
   }
 
-  // A pipe has room for 64 KiB. The reader begins when the rest had to wait for a while.
-  const LATE = '(sleep 0.3; cat)';
+  // A pipe has room for 64 KiB. The first bytes are read one by one, so the rest has to wait.
+  const SLOW = '(dd bs=1 count=20000 status=none; cat)';
 
   test.each([
     ['config schema', 80_000],
     ['sessions --json --limit 1000 --admin "$ADMIN"', 400_000],
     ['sessions --limit 1000 --admin "$ADMIN"', 66_000],
   ])('%s is whole in a slow pipe', async (command, least) => {
-    const [{ out, err }, file] = await Promise.all([piped(command, LATE), piped(command, 'cat')]);
+    const [{ out, err }, whole] = await Promise.all([piped(command, SLOW), piped(command, 'cat')]);
     expect(err).toBe('exit 0\n');
     expect(out.length).toBeGreaterThan(least);
-    expect(out.length).toBe(file.out.length);
+    expect(out.length).toBe(whole.out.length);
   });
 
   test.each(['config schema', 'sessions --json --limit 1000 --admin "$ADMIN"'])(
