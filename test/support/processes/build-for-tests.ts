@@ -1,7 +1,7 @@
 // Before the tests that start Pointsman: dist/ is that of the sources, with the status page. Built only when a source
 // is newer. Each file is replaced whole, and the last one is the mark: another run here may start programs meanwhile.
 import { globSync, statSync } from 'node:fs';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pid } from 'node:process';
 import { build } from 'rolldown';
@@ -21,6 +21,7 @@ function changedAtMs(path: string): number {
 export default async function setUp(): Promise<void> {
   const sources = globSync(SOURCES, { cwd: TOP });
   if (changedAtMs(join('dist', MARK)) > Math.max(...sources.map(changedAtMs))) return;
+  const begun = new Date();
   const { output } = await build({ ...config, cwd: TOP, logLevel: 'warn', write: false });
   const files = output.map((file) => ({
     path: join(DIST, file.fileName),
@@ -31,6 +32,8 @@ export default async function setUp(): Promise<void> {
     await mkdir(dirname(path), { recursive: true });
     const fresh = `${path}.${pid}`;
     await writeFile(fresh, content);
+    // A source that changes during the build is newer than the mark.
+    await utimes(fresh, begun, begun);
     await rename(fresh, path);
   }
 }
