@@ -1,16 +1,15 @@
 // A fault of Pointsman itself in any callback of a session ends that session alone: sockets, timers, promises and the
 // direct relay, from the accept over a hold, a question and a move to the end.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { takeFault } from '../../../../src/proxy/fault.ts';
 import type { ProxyEvent } from '../../../../src/reports/events.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../../support/labs/proxy-lab.ts';
+import { FAULT, throwFaults, unownedFaults } from '../../../support/labs/thrown-faults.ts';
+import type { Chosen, Faults } from '../../../support/labs/thrown-faults.ts';
 import { aMessage } from '../../../support/sockets/messages.ts';
 import type { RawClient } from '../../../support/sockets/raw-client.ts';
-import { FAULT, throwFaults } from '../../../support/waiting/thrown-faults.ts';
-import type { Chosen, Faults } from '../../../support/waiting/thrown-faults.ts';
 import { systemClock } from '../../../support/waiting/system-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
@@ -19,26 +18,15 @@ const QUERY = aMessage('Q', Buffer.from('select 1\0'));
 let faults: Faults;
 let backend: FakeBackend;
 let unowned: ProxyEvent[];
-let restore: () => void;
 
 beforeEach(async () => {
   backend = await startFakeBackend('movable');
-  unowned = [];
-  const net = (error: unknown): void => takeFault(error, (event) => unowned.push(event));
-  const [thrown, rejected] = [process.listeners('uncaughtException'), process.listeners('unhandledRejection')];
-  process.removeAllListeners('uncaughtException').removeAllListeners('unhandledRejection');
-  process.on('uncaughtException', net).on('unhandledRejection', net);
+  unowned = unownedFaults();
   faults = throwFaults();
-  restore = () => {
-    faults.end();
-    process.off('uncaughtException', net).off('unhandledRejection', net);
-    for (const listener of thrown) process.on('uncaughtException', listener);
-    for (const listener of rejected) process.on('unhandledRejection', listener);
-  };
 });
 
 afterEach(async () => {
-  restore();
+  faults.end();
   await backend.stop();
 });
 

@@ -1,12 +1,12 @@
 // The source of verifiers does not answer: the session tries again until its time is over, its client reads why, and
 // sessions that need no verifier do not wait for it.
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { MovesPolicy, VerifierBatch } from '../../../../src/model/moves.ts';
-import { takeFault } from '../../../../src/proxy/fault.ts';
 import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { unownedFaults } from '../../../support/labs/thrown-faults.ts';
 import { describeUnless } from '../../../support/runner/unless-missing.ts';
 import { startLoginServer } from '../../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../../support/sandbox/login-server.ts';
@@ -76,14 +76,7 @@ describeUnless(missingForSandbox, 'verifiers that cannot be read', () => {
 
   test('a lookup with a fault of ours ends its session, and no other', async () => {
     await start({}, () => Promise.reject(new Error('a fault of the test')));
-    const before = process.listeners('unhandledRejection');
-    const unowned: unknown[] = [];
-    process.removeAllListeners('unhandledRejection');
-    process.on('unhandledRejection', (error) => takeFault(error, (event) => unowned.push(event)));
-    onTestFinished(() => {
-      process.removeAllListeners('unhandledRejection');
-      for (const listener of before) process.on('unhandledRejection', listener);
-    });
+    const unowned = unownedFaults();
     await connect('mover');
     const other = await connect('trusted');
     expect(await lab.proxy.move(1)).toMatchObject({ kind: 'failed', reason: 'internal_error' });

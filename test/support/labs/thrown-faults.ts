@@ -3,8 +3,11 @@
 // puts functions in the place of Node's own.
 /* oxlint-disable typescript/unbound-method, typescript/no-unsafe-type-assertion, unicorn/no-thenable */
 import { Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/model/instant.ts';
+import { takeFault } from '../../../src/proxy/fault.ts';
 import { NodeHandle } from '../../../src/proxy/relay/direct/node-handle.ts';
+import type { ProxyEvent } from '../../../src/reports/events.ts';
 
 type Run = (...values: readonly never[]) => unknown;
 
@@ -25,6 +28,21 @@ export interface Faults {
 }
 
 export const FAULT = 'a fault of the test';
+
+/** The faults that no session owns, until the test ends. The test runner would fail at them. */
+export function unownedFaults(): ProxyEvent[] {
+  const unowned: ProxyEvent[] = [];
+  const take = (error: unknown): void => takeFault(error, (event) => unowned.push(event));
+  for (const kind of ['uncaughtException', 'unhandledRejection']) {
+    const before = process.rawListeners(kind);
+    process.removeAllListeners(kind).on(kind, take);
+    onTestFinished(() => {
+      process.off(kind, take);
+      for (const listener of before) process.on(kind, listener as () => void);
+    });
+  }
+  return unowned;
+}
 
 export function throwFaults(): Faults {
   const own = { on: Socket.prototype.on, once: Socket.prototype.once, then: Promise.prototype.then };
