@@ -8,6 +8,7 @@ import type { Kind } from './follower/client.ts';
 import { EXCHANGES } from './follower/exchange.ts';
 import type { Exchange } from './follower/exchange.ts';
 import { readNumbers } from './numbers.ts';
+import { median } from '../support/values/median.ts';
 
 const CONNECTIONS = [1, 8, 64];
 /** Of replies per measurement: enough for the resolution of the processor clock. */
@@ -28,10 +29,6 @@ async function cpuOf(proxy: ChildProcess): Promise<number> {
   const answer = told(proxy);
   proxy.send('cpu');
   return answer;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 /** Microseconds of the proxy's processor time per round trip. */

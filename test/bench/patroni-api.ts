@@ -3,8 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { send } from '../../src/patroni/http.ts';
 import { commandLine, processTree } from '../support/patroni/process-tree.ts';
-import { readNumbers } from './numbers.ts';
 import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
+import { median } from '../support/values/median.ts';
+import { readNumbers } from './numbers.ts';
 
 const { rounds: ROUNDS, seconds: SECONDS, idle: IDLE_S } = readNumbers({ rounds: 5, seconds: 1.5, idle: 4 });
 const ROUND_MS = SECONDS * 1000;
@@ -59,10 +60,6 @@ async function round(pid: number, url: string, path: string, atOnce: number, idl
     perSecond: (answers * 1000) / tookMs,
     msEach: (tookMs * atOnce) / answers,
   };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 async function idle(pid: number): Promise<number> {

@@ -9,14 +9,15 @@ import { z } from 'zod';
 import { whyNoLoad } from '../bench/data-path/load.ts';
 import { findHaproxy } from '../bench/failover/haproxy.ts';
 import { PART_NAMES } from '../bench/data-path/parts/names.ts';
-import { findExecutable, patroniAvailability } from '../support/patroni/availability.ts';
+import { findPgbouncer } from '../bench/data-path/peers/pgbouncer.ts';
+import { patroniAvailability } from '../support/patroni/availability.ts';
 import { describeUnless } from '../support/runner/unless-missing.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const WITHIN_MS = 300_000;
 
 const SHORT = { megabytes: '5', rounds: '1', seconds: '0.3' };
-/** A part measures what it measures: the others have no row of their own in the same table. */
+/** For all parts: the parts that do not have an option ignore it. */
 const DATA_PATH = { ...SHORT, connections: '4', modes: 'prepared', sessions: '50' };
 const NONE = { deaths: '0', restarts: '0', replacements: '0', silences: '0', lags: '0', fallbacks: '0', freezes: '' };
 
@@ -41,8 +42,7 @@ function whyNot(): string | undefined {
   const patroni = patroniAvailability();
   if (!patroni.available) return patroni.howToInstall;
   if (findHaproxy() === undefined) return 'haproxy: apt-get install haproxy';
-  if (findExecutable('pgbouncer') === undefined && findExecutable('../sbin/pgbouncer') === undefined)
-    return 'pgbouncer: apt-get install pgbouncer';
+  if (findPgbouncer() === undefined) return 'pgbouncer: apt-get install pgbouncer';
   return whyNoLoad();
 }
 

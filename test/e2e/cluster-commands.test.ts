@@ -163,9 +163,9 @@ describeOnSandbox('the commands of a cluster', (on) => {
 
       it('a scheduled switchover: shown, and cancelled', async () => {
         await done(bySeeds('switchover', '--at', 'now+1h', '--yes'));
-        await untilListed('it', ({ scheduled_switchover: scheduled }) => scheduled !== null);
+        await untilListed('the scheduled switchover', ({ scheduled_switchover: scheduled }) => scheduled !== null);
         await done(byFile('cancel', 'switchover', '--yes'));
-        await untilListed('none', ({ scheduled_switchover: scheduled }) => scheduled === null);
+        await untilListed('no scheduled switchover', ({ scheduled_switchover: scheduled }) => scheduled === null);
       });
 
       it('switchover, with the sessions that it would cut; --dry-run changes nothing', async () => {

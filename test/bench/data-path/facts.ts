@@ -4,6 +4,7 @@ import { findExecutable } from '../../support/patroni/availability.ts';
 import { findHaproxy } from '../failover/haproxy.ts';
 import { run } from './child.ts';
 import type { BenchOptions } from './options.ts';
+import { findPgbouncer } from './peers/pgbouncer.ts';
 
 const PINNING: Readonly<Record<BenchOptions['pin'], string>> = {
   auto: 'pinned as test/bench/README.md says',
@@ -25,7 +26,7 @@ export async function facts({ pin, rounds, seconds, variants }: BenchOptions): P
     ),
     ...(await Promise.all([
       version(findHaproxy(), '-v'),
-      version(pgbouncer(), '--version'),
+      version(findPgbouncer(), '--version'),
       version(findExecutable('postgres'), '--version'),
     ])),
   ];
@@ -36,10 +37,6 @@ export function load(): string {
   return loadavg()
     .map((value) => value.toFixed(1))
     .join(' ');
-}
-
-function pgbouncer(): string | undefined {
-  return findExecutable('pgbouncer') ?? findExecutable('../sbin/pgbouncer');
 }
 
 async function version(command: string | undefined, option: string): Promise<string> {

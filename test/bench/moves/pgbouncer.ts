@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { findExecutable } from '../../support/patroni/availability.ts';
 import { findFreePorts } from '../../support/patroni/ports.ts';
 import type { Credentials } from '../../support/patroni/settings.ts';
 import { Child, whenListening } from '../data-path/child.ts';
+import { findPgbouncer } from '../data-path/peers/pgbouncer.ts';
 
 const POOL = 16;
 const CLIENTS = 500;
@@ -22,7 +22,7 @@ export interface RunningPgbouncer {
 }
 
 function found(): string {
-  const pgbouncer = findExecutable('pgbouncer') ?? findExecutable('../sbin/pgbouncer');
+  const pgbouncer = findPgbouncer();
   if (pgbouncer === undefined) throw new Error('PgBouncer is not installed: apt-get install pgbouncer');
   return pgbouncer;
 }

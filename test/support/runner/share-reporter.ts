@@ -1,7 +1,7 @@
 // A reporter of vitest for CI: names the longest files, and fails the run when one takes more than its share.
 import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
-import { longest, overShare } from './shares.ts';
+import { longest, overShare, totalOf } from './shares.ts';
 
 export default class ShareReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
@@ -10,7 +10,7 @@ export default class ShareReporter implements Reporter {
       project: module.project.name,
       ms: module.diagnostic().duration + module.diagnostic().collectDuration,
     }));
-    const minutes = times.reduce((sum, { ms }) => sum + ms, 0) / 60_000;
+    const minutes = totalOf(times) / 60_000;
     console.log(`The files took ${minutes.toFixed(1)} min together. The longest:\n  ${longest(times).join('\n  ')}`);
     const over = overShare(times);
     for (const line of over) console.error(`FAILED ${line}`);

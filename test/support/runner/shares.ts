@@ -34,7 +34,8 @@ export function longest(times: readonly FileTime[]): readonly string[] {
     .map((time) => line(time, total));
 }
 
-function totalOf(times: readonly FileTime[]): number {
+/** Of all files, in milliseconds. */
+export function totalOf(times: readonly FileTime[]): number {
   return times.reduce((sum, { ms }) => sum + ms, 0);
 }
 

@@ -27,8 +27,13 @@ function configuration(port: number, backendPort: number, user: string): string 
   ].join('\n');
 }
 
+/** Some systems keep it off the PATH of a user. */
+export function findPgbouncer(): string | undefined {
+  return findExecutable('pgbouncer') ?? findExecutable('../sbin/pgbouncer');
+}
+
 export async function startPgbouncer({ backendPort, user }: Surroundings): Promise<Peer> {
-  const pgbouncer = findExecutable('pgbouncer') ?? findExecutable('../sbin/pgbouncer');
+  const pgbouncer = findPgbouncer();
   if (pgbouncer === undefined) throw new Error('PgBouncer is not installed: apt-get install pgbouncer');
   const [port = 0] = await findFreePorts(1, ['127.0.0.1']);
   const directory = mkdtempSync(join(tmpdir(), 'pointsman-pgbouncer-'));
