@@ -166,7 +166,9 @@ describe('words', () => {
   });
 
   test('the words of `pointsman explain` are quoted as they are', () => {
-    const sources = globSync('src/core/{describe,standing,why}.ts').map((file) => readFileSync(file, 'utf8'));
+    const sources = globSync('src/{core/{describe,standing,why},admin/places}.ts').map((file) =>
+      readFileSync(file, 'utf8'),
+    );
     const [, table = ''] = /## Words of pointsman explain\n(.*?)\n## /s.exec(page('references/diagnose.md')) ?? [];
     const quoted = [...table.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell = '']) =>
       [...cell.matchAll(/`([^`]+)`/g)].map(([, words = '']) => words),
