@@ -19,17 +19,18 @@ const UNITS = new URL('../../deploy/systemd/', import.meta.url);
 const WITHIN_MS = 30_000;
 
 describeUnless(whyNoSystemd(), 'under a real systemd', () => {
+  const ours = new AsyncDisposableStack();
   let cluster: FakeCluster;
   let machine: SystemdMachine;
   let write: Address;
   let admins: readonly [Address, Address];
 
   beforeAll(async () => {
-    cluster = await FakeCluster.start();
+    cluster = ours.adopt(await FakeCluster.start(), (one) => one.stop());
     const [first, second, third] = await freeAddresses(3);
     if (first === undefined || second === undefined || third === undefined) throw new Error('no free port');
     [write, admins] = [first, [second, third]];
-    machine = await SystemdMachine.boot();
+    machine = ours.use(await SystemdMachine.boot());
     for (const unit of [SERVICE, 'pointsman@.service', 'pointsman.socket'])
       await machine.write(`/etc/systemd/system/${unit}`, await readFile(new URL(unit, UNITS), 'utf8'));
     await machine.write('/etc/pointsman/token', TOKEN);
@@ -43,10 +44,7 @@ describeUnless(whyNoSystemd(), 'under a real systemd', () => {
     await machine.run('systemctl', 'reset-failed');
   });
 
-  afterAll(async () => {
-    await machine[Symbol.asyncDispose]();
-    await cluster.stop();
-  });
+  afterAll(() => ours.disposeAsync());
 
   async function configure(changes: ConfigFile = {}): Promise<void> {
     const config = {

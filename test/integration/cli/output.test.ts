@@ -1,6 +1,6 @@
 // A command writes all of its output before it ends, whatever its length and however slow its reader.
 import { spawn } from 'node:child_process';
-import { openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
@@ -134,6 +134,7 @@ describe('as a process', () => {
   test('output that cannot be written is a failure', async () => {
     const full = openSync('/dev/full', 'w');
     const child = spawn(process.execPath, [MAIN, 'version'], { stdio: ['ignore', full, 'pipe'] });
+    closeSync(full);
     let err = '';
     child.stderr?.on('data', (chunk: Buffer) => void (err += chunk.toString()));
     const code = await new Promise((resolve) => void child.once('close', resolve));

@@ -1,6 +1,6 @@
 // The files of incidents, on a real disk: whole or absent, within their limits, and memory where the disk fails.
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -94,7 +94,9 @@ test('a broken file and a broken index lose nothing else', async () => {
 
 test('a pipe and a huge file with the name of an incident hold nobody up', async () => {
   execFileSync('mkfifo', [join(directory, '2026-11-22-5.json')]);
-  await (await open(join(directory, '2026-11-22-6.json'), 'w')).truncate(300 * 1024 * 1024);
+  const huge = join(directory, '2026-11-22-6.json');
+  await writeFile(huge, '');
+  await truncate(huge, 300 * 1024 * 1024);
   const { archive } = await anArchive();
   expect(archive.list()).toEqual([]);
   expect(await archive.get('2026-11-22-5')).toBeUndefined();
