@@ -12,6 +12,7 @@ import type { HoldPolicy } from '../../../src/model/policy.ts';
 import type { OperationEvent, ProxyEvent } from '../../../src/reports/events.ts';
 import type { PreflightEvent } from '../../../src/reports/move-events.ts';
 import type { Preflight } from '../../../src/reports/preflight.ts';
+import { aLeader, aMember, aReport as reportOf } from '../fakes/fake-cluster.ts';
 import { aList, aPolicy, aSnapshot, answered, isPrimary, isReplica } from '../values/builders.ts';
 import { configOf, load } from '../values/loading.ts';
 import { ManualClock } from '../waiting/manual-clock.ts';
@@ -24,21 +25,8 @@ const PROBE_MS = 100;
 export const STREAMING = { state: 'streaming', timeline: 1, lag_bytes: 0 } as const;
 
 export function aReport(changes: Partial<ClusterReport> = {}): ClusterReport {
-  const member = { api: null, postgres: null, wal_position: null, indicators: [], tags: {}, pending_restart: false };
-  return {
-    scope: 'lab',
-    paused: false,
-    leader: 'pg-1',
-    members: [
-      { ...member, name: 'pg-1', role: 'leader', state: 'running', timeline: 1, lag_bytes: null },
-      { ...member, name: 'pg-2', role: 'replica', ...STREAMING },
-      { ...member, name: 'pg-3', role: 'replica', ...STREAMING },
-    ],
-    reports_restarts: true,
-    scheduled_switchover: null,
-    refused_members: [],
-    ...changes,
-  };
+  const own = { api: null, postgres: null, timeline: 1 };
+  return reportOf([aLeader('pg-1', own), aMember('pg-2', own), aMember('pg-3', own)], changes);
 }
 
 /** A reply that the test gives when it wants to. */
