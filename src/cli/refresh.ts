@@ -15,7 +15,7 @@ import { statusFrom } from './status/document.ts';
 import type { Status, StatusMember } from './status/document.ts';
 import { paintFor } from './terminal/colour.ts';
 import type { Paint } from './terminal/colour.ts';
-import { tableText, widthFor } from './terminal/table.ts';
+import { MEMBER_COLUMNS, tableText, widthFor } from './terminal/table.ts';
 
 const POLL_MS = 50;
 /** More than the longest probe by the defaults. */
@@ -63,14 +63,6 @@ function documentOf(member: StatusMember) {
 function textOf(members: readonly StatusMember[], io: CliIo): string {
   if (members.length === 0) return 'no known members\n';
   const paint = paintFor(io);
-  const columns = [
-    { title: 'MEMBER' },
-    { title: 'ROLE' },
-    { title: 'STATE' },
-    { title: 'TL', align: 'right' },
-    { title: 'LAG', align: 'right' },
-    { title: 'ANSWER', wraps: true },
-  ] as const;
   const rows = members.map((member) => [
     shown(member.name),
     shown(member.role_text ?? member.role ?? '?'),
@@ -79,7 +71,7 @@ function textOf(members: readonly StatusMember[], io: CliIo): string {
     typeof member.lag_bytes === 'number' ? sizeText(member.lag_bytes) : '–',
     answerText(member, paint),
   ]);
-  return tableText(columns, rows, widthFor(io));
+  return tableText([...MEMBER_COLUMNS, { title: 'ANSWER', wraps: true }], rows, widthFor(io));
 }
 
 function answerText({ failing, last_answer_age_seconds: age }: StatusMember, paint: Paint): string {

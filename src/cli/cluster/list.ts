@@ -5,7 +5,7 @@ import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { paintFor } from '../terminal/colour.ts';
 import type { Paint } from '../terminal/colour.ts';
-import { tableText, widthFor } from '../terminal/table.ts';
+import { MEMBER_COLUMNS, tableText, widthFor } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
 import { fail, openContext, readReport, wrong } from './context.ts';
 import type { ClusterOptions, ClusterParts, Context } from './context.ts';
@@ -69,15 +69,7 @@ async function watch(context: Context<ListOptions>, seconds: number): Promise<nu
   return stopping.end();
 }
 
-const COLUMNS: readonly Column[] = [
-  { title: 'MEMBER' },
-  { title: 'ROLE' },
-  { title: 'STATE' },
-  { title: 'TL', align: 'right' },
-  { title: 'LAG', align: 'right' },
-  { title: 'RESTART' },
-  { title: 'TAGS', wraps: true },
-];
+const COLUMNS: readonly Column[] = [...MEMBER_COLUMNS, { title: 'RESTART' }, { title: 'TAGS', wraps: true }];
 
 export function reportText(report: ClusterReport, { io, control, now, options }: Context): string {
   const paint = paintFor(io);

@@ -5,7 +5,7 @@ import { durationText } from '../../core/describe.ts';
 import { staysText } from '../../core/pin-words.ts';
 import { sizeText } from '../../model/check.ts';
 import type { Paint } from '../terminal/colour.ts';
-import { tableText } from '../terminal/table.ts';
+import { MEMBER_COLUMNS, tableText } from '../terminal/table.ts';
 
 export type Plan = z.output<typeof planDocument>;
 export type Operation = z.output<typeof operationDocument>;
@@ -93,13 +93,6 @@ export function endText({ outcome, why, sessions, ...operation }: Operation, pai
 export function clusterText({ primary, cluster }: Operation, { width }: Look): string {
   const serving = primary === null ? 'No primary takes clients now.' : `${primary} takes clients of the primary now.`;
   if (cluster === null) return `${serving} The cluster could not be read: look with \`pointsman status\`.\n`;
-  const columns = [
-    { title: 'MEMBER' },
-    { title: 'ROLE' },
-    { title: 'STATE' },
-    { title: 'TL', align: 'right' },
-    { title: 'LAG', align: 'right' },
-  ] as const;
   const rows = cluster.members.map(({ name, role, state, timeline, lag_bytes: lag }) => [
     name,
     role,
@@ -107,7 +100,7 @@ export function clusterText({ primary, cluster }: Operation, { width }: Look): s
     String(timeline ?? ''),
     lag === null ? '' : sizeText(lag),
   ]);
-  return `${serving}\n\n${tableText(columns, rows, width)}`;
+  return `${serving}\n\n${tableText(MEMBER_COLUMNS, rows, width)}`;
 }
 
 function countOf(count: number, noun: string): string {

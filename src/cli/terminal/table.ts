@@ -15,6 +15,15 @@ export interface Column {
   readonly optional?: number;
 }
 
+/** The first columns of a table of members. */
+export const MEMBER_COLUMNS: readonly Column[] = [
+  { title: 'MEMBER' },
+  { title: 'ROLE' },
+  { title: 'STATE' },
+  { title: 'TL', align: 'right' },
+  { title: 'LAG', align: 'right' },
+];
+
 const DEFAULT_WIDTH = 80;
 const GAP = 2;
 /** A wrapping column keeps at least this, if optional columns can be left out instead. */
