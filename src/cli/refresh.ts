@@ -1,7 +1,6 @@
 // `pointsman refresh`: has all members probed now, and shows what each of them said.
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { sizeText } from '../model/check.ts';
 import { onOneLine, shown } from '../model/printable.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
@@ -10,7 +9,7 @@ import { reportFailure, requestWithToken } from './operate.ts';
 import type { OperateOptions } from './operate.ts';
 import { findRunning } from './running.ts';
 import type { Running } from './running.ts';
-import { ageText } from './status/cells.ts';
+import { ageText, lagText, roleOf } from './status/cells.ts';
 import { statusFrom } from './status/document.ts';
 import type { Status, StatusMember } from './status/document.ts';
 import { paintFor } from './terminal/colour.ts';
@@ -65,10 +64,10 @@ function textOf(members: readonly StatusMember[], io: CliIo): string {
   const paint = paintFor(io);
   const rows = members.map((member) => [
     shown(member.name),
-    shown(member.role_text ?? member.role ?? '?'),
+    shown(roleOf(member) ?? '?'),
     shown(member.state ?? '?'),
     `${member.timeline ?? '–'}`,
-    typeof member.lag_bytes === 'number' ? sizeText(member.lag_bytes) : '–',
+    lagText(member),
     answerText(member, paint),
   ]);
   return tableText([...MEMBER_COLUMNS, { title: 'ANSWER', wraps: true }], rows, widthFor(io));

@@ -1,5 +1,6 @@
-// The words and signs of a member's place in a pool, of a route, and of ages. A colour only repeats them. Pure.
+// The words and signs of a member, of its place in a pool, of a route, and of ages. A colour only repeats them. Pure.
 import { durationText } from '../../core/describe.ts';
+import { sizeText } from '../../model/check.ts';
 import { shown } from '../../model/printable.ts';
 import type { Paint, Style } from '../terminal/colour.ts';
 import type { Status, StatusMember, StatusPool } from './document.ts';
@@ -28,6 +29,15 @@ export function placeIn({ name, route }: StatusPool, member: StatusMember): Plac
   const isDegraded = route.kind === 'open' && (route.fallback !== null || route.lagging !== undefined);
   const { sign, style } = SIGNS[place.sign];
   return { sign, word: shown(place.word), style: place.sign === 'routed' && isDegraded ? 'warn' : style };
+}
+
+/** `was primary`: of a member that does not answer any more. An older Pointsman has the bare role alone. */
+export function roleOf({ role_text: text, role }: StatusMember): string | null {
+  return text ?? role;
+}
+
+export function lagText({ lag_bytes: lag }: StatusMember): string {
+  return typeof lag === 'number' ? sizeText(lag) : '–';
 }
 
 export const LEGEND = '● routed  ○ eligible  – in no use  ◐ limited  ✗ a fault';

@@ -1,13 +1,23 @@
 // One screen: the cluster, its members with their place in each pool, the pools, and whatever needs attention. Pure.
 import { stripVTControlCharacters } from 'node:util';
 import { durationText } from '../../core/describe.ts';
-import { sizeText } from '../../model/check.ts';
 import { onOneLine, shown } from '../../model/printable.ts';
 import type { Paint } from '../terminal/colour.ts';
 import { tableText } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
 import { branchesText } from './branches.ts';
-import { ageText, LEGEND, movingText, placeIn, routeText, sessionsIn, waitingIn, waitingText } from './cells.ts';
+import {
+  ageText,
+  lagText,
+  LEGEND,
+  movingText,
+  placeIn,
+  roleOf,
+  routeText,
+  sessionsIn,
+  waitingIn,
+  waitingText,
+} from './cells.ts';
 import type { Status, StatusMember, StatusPool } from './document.ts';
 import { operationText } from './operations.ts';
 import type { OperationStatus } from './operations.ts';
@@ -44,11 +54,6 @@ export function heading({ cluster, members, uptime_seconds: uptime }: Status, op
   const space = width - left.length - right.length;
   const between = space < GAP ? '\n' : ' '.repeat(space);
   return `${paint('strong', left)}${between}${paint('faint', right)}\n`;
-}
-
-/** `was primary`: of a member that does not answer any more. An older Pointsman has the bare role alone. */
-function roleOf({ role_text: text, role }: StatusMember): string | null {
-  return text ?? role;
 }
 
 /** With words if they fit, else with signs and a legend; pools that still do not fit have a table of their own. */
@@ -95,10 +100,7 @@ function factsOf(pools: readonly StatusPool[], paint: Paint): readonly Fact[] {
     { column: { title: 'MEMBER' }, cell: ({ name }) => shown(name) },
     { column: { title: 'ROLE' }, cell: roleText },
     { column: { title: 'TL', align: 'right', optional: 2 }, cell: ({ timeline }) => `${timeline ?? '–'}` },
-    {
-      column: { title: 'LAG', align: 'right' },
-      cell: ({ lag_bytes: lag }) => (typeof lag === 'number' ? sizeText(lag) : '–'),
-    },
+    { column: { title: 'LAG', align: 'right' }, cell: lagText },
     { column: { title: 'SESSIONS', align: 'right' }, cell: ({ name }) => `${sessions(name)}` },
     {
       column: { title: 'SEEN', align: 'right', optional: 1 },
