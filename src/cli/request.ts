@@ -72,9 +72,10 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 /** In words an operator reads. */
 export function whyNot(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (/^(?:ERR_SSL_WRONG_VERSION|ERR_SSL_PACKET_LENGTH|EPROTO)/.test(code))
-    return 'it does not speak TLS: write http://';
-  return REASONS.get(code) ?? (error instanceof Error ? error.message : String(error));
+  const message = error instanceof Error ? error.message : String(error);
+  // The code EPROTO alone may be a fault of a server that speaks TLS: its version, or its wish for a certificate.
+  if (/:(?:wrong version number|packet length too long):/.test(message)) return 'it does not speak TLS: write http://';
+  return REASONS.get(code) ?? message.trim();
 }
 
 function exchange(
