@@ -1,5 +1,5 @@
 // Members as the commands of `pointsman cluster` speak of them: their choice by name, their state and lag in words.
-import { closest } from '../../config/closest.ts';
+import { unknownName } from '../../config/closest.ts';
 import type { ClusterReport, MemberReport } from '../../cluster/control.ts';
 import { sizeText } from '../../model/check.ts';
 import type { MemberName } from '../../model/member.ts';
@@ -14,9 +14,7 @@ export function chooseMember(name: MemberName, { members, refused_members: refus
   const objection = refused.find((one) => one.name === name);
   if (objection !== undefined) return { kind: 'unknown', why: `${name} is not used: ${objection.why}` };
   const names = members.map((one) => one.name);
-  const meant = closest(name, names);
-  const hint = meant === undefined ? '' : `did you mean ${meant}? `;
-  return { kind: 'unknown', why: `unknown member ${name}: ${hint}The members are ${names.join(', ')}` };
+  return { kind: 'unknown', why: unknownName('member', name, names) };
 }
 
 export function isLeader({ role }: Pick<MemberReport, 'role'>): boolean {

@@ -170,7 +170,7 @@ describe('switchover', () => {
 
   test.each([
     [['--to', 'pg2'], 'unknown member pg2: did you mean pg-2? The members are pg-1, pg-2, pg-3'],
-    [['--to', 'elsewhere'], 'unknown member elsewhere: The members are'],
+    [['--to', 'elsewhere'], 'unknown member elsewhere: the members are pg-1, pg-2, pg-3'],
     [['--at', '2026-01-31T13:00'], '--at 2026-01-31T13:00 has no offset'],
     [['--at', '2020-01-31T13:00Z'], 'is in the past'],
   ])('%j is wrong usage: exit code 2', async (argv, why) => {
