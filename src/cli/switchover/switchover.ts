@@ -82,10 +82,7 @@ async function planFor(running: Running, asked: Asked, io: CliIo): Promise<Plan 
     () => io.stderr('asking the cluster, and the sessions of the primary whether they can move …\n'),
     () => {},
   );
-  const stopped = once(stopping.signal, 'abort', { signal: isRead.signal }).then(
-    () => 'stopped' as const,
-    () => 'stopped' as const,
-  );
+  const stopped = once(stopping.signal, 'abort').then(() => 'stopped' as const);
   const plan = await Promise.race([readPlan(running, asked, io), stopped]);
   isRead.abort();
   const code = stopping.end();
