@@ -1,5 +1,6 @@
 // All that needs attention: the card of the status page, and the list below `pointsman status` and `top`. Pure.
 import { durationText } from '../core/describe.ts';
+import { isPlanned } from '../core/routing-table.ts';
 import type { NoticeDocument, PoolStatusDocument, StatusDocument } from './schema/status.ts';
 
 type Facts = Omit<StatusDocument, 'notices'>;
@@ -7,8 +8,6 @@ type Facts = Omit<StatusDocument, 'notices'>;
 /** So many names are in one sentence. */
 const MOST_NAMED = 5;
 const MOST_REFUSED = 5;
-/** An operator keeps the clients waiting. */
-const PLANNED: readonly string[] = ['drained', 'switchover', 'restart'];
 
 /** The worst first. */
 export function noticesOf(status: Facts): readonly NoticeDocument[] {
@@ -25,7 +24,7 @@ export function noticesOf(status: Facts): readonly NoticeDocument[] {
     ...secondPrimaries(status),
     ...(unlocked.length === 0
       ? []
-      : [warning('no leader', `Nobody holds the leader lock, as ${namesOf(unlocked)} reports.`)]),
+      : [warning('no leader', `Nobody holds the leader lock. Reported by: ${namesOf(unlocked)}.`)]),
     ...handover(status),
     ...scheduled(status),
     ...pools.flatMap(degraded),
@@ -55,17 +54,16 @@ function warning(about: string, text: string, more: More = {}): NoticeDocument {
 function withoutRoute({ name, route, why }: PoolStatusDocument): readonly NoticeDocument[] {
   if (route.kind === 'open') return [];
   const text = `Pool ${name}: ${why}.`;
-  const isPlanned = route.kind === 'hold' && PLANNED.includes(route.cause);
-  return [isPlanned ? warning('held', text, { pool: name }) : danger('no route', text, { pool: name })];
+  return [isPlanned(route) ? warning('held', text, { pool: name }) : danger('no route', text, { pool: name })];
 }
 
 /** A member that answers as the primary beside the one that is used. */
 function secondPrimaries({ cluster, members }: Facts): readonly NoticeDocument[] {
   const known = new Set((cluster.refused_primaries ?? []).map(({ member }) => member));
-  const others = members.filter(({ name, role_text: role }) => role === 'primary' && name !== cluster.primary?.member);
-  if (cluster.primary === null) return [];
-  return others
-    .filter(({ name }) => !known.has(name))
+  const { primary } = cluster;
+  if (primary === null) return [];
+  return members
+    .filter(({ name, role_text: role }) => role === 'primary' && name !== primary.member && !known.has(name))
     .map(({ name, timeline }) =>
       danger('two primaries', `${name} says that it is the primary, too, on timeline ${timeline ?? 'unknown'}.`),
     );
@@ -116,8 +114,8 @@ function aboutMembers({ cluster, members, pools }: Facts): readonly NoticeDocume
       members.filter(({ failing }) => failing !== undefined),
     ),
     ...cluster.drained.map((name) => {
-      const since = members.some((member) => member.name === name) ? '' : ', which is no member now';
-      return warning('drained', `Drained by the operator: ${name}${since}.`, {
+      const more = members.some((member) => member.name === name) ? '' : ', which is no member now';
+      return warning('drained', `Drained by the operator: ${name}${more}.`, {
         command: `pointsman resume ${name}`,
       });
     }),

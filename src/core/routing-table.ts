@@ -91,9 +91,9 @@ export function hasSameTargets(before: Route | undefined, { targets }: OpenRoute
   });
 }
 
-const PLANNED: readonly HoldCause[] = ['drained', 'switchover', 'restart'];
+const PLANNED: readonly string[] = ['drained', 'switchover', 'restart'] satisfies readonly HoldCause[];
 
 /** Clients wait because an operator wants it. */
-export function isPlanned(route: Route): boolean {
-  return route.kind === 'hold' && PLANNED.includes(route.cause);
+export function isPlanned({ kind, cause = '' }: { readonly kind: string; readonly cause?: string }): boolean {
+  return kind === 'hold' && PLANNED.includes(cause);
 }
