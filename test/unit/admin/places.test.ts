@@ -18,6 +18,10 @@ function standing(own: Partial<StandingDocument>): MemberFacts['pools'][string] 
   return { standing: 'leave', why: '', weight: 1, zone: null, far: false, ...own };
 }
 
+function outOfA(name: string, cause: string): MemberStatusDocument {
+  return memberOf(name, [], { pools: { a: { place: { sign: 'warning', word: '' }, ...standing({ cause }) } } });
+}
+
 function aMember(
   own: Partial<StandingDocument>,
   more: Partial<MemberStatusDocument> = {},
@@ -123,6 +127,28 @@ describe('notices', () => {
       'pg-1 says that it is the primary, too, on timeline 1.',
       'Drained by the operator: pg-1.',
       'Drained by the operator: pg-9, which is no member now.',
+    ]);
+  });
+
+  test('what limits a pool, and what is not known of the cluster', () => {
+    const lent = poolOf('a', { route: { ...openOn('pg-1'), fallback: { pool: 'write', max_sessions: 100 } } });
+    const late = poolOf('b', { route: { ...openOn('pg-1'), lagging: { max_sessions: 9 } } });
+    const contactSources = [{ source: 'pg.example.org', contact_points: [], failing: { why: 'no such host' } }];
+    const { cluster } = statusOf({});
+    const members = [
+      outOfA('pg-1', 'lagging'),
+      outOfA('pg-2', 'old_timeline'),
+      memberOf('pg-3', [], { cluster_unlocked: true }),
+    ];
+    const own = { cluster: { ...cluster, contact_sources: contactSources }, pools: [lent, late], members };
+    expect(texts({ ...own, not_ready_because: 'shutting down' })).toEqual([
+      'Not ready: shutting down.',
+      'Nobody holds the leader lock. Reported by: pg-3.',
+      'Pool a uses its fallback, pool write: 0 sessions.',
+      'Pool b: every member is over the lag limit, and is used.',
+      'Over the lag limit of pool a: pg-1.',
+      "Not on the primary's timeline, so not in pool a: pg-2.",
+      'pg.example.org: no such host.',
     ]);
   });
 

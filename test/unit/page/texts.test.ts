@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { StandingDocument } from '../../../src/admin/schema/status.ts';
 import { branchesInOrder, branchesText } from '../../../src/page/view/branches.ts';
-import { announcement, secondsAfter, titleOf } from '../../../src/page/view/headline.ts';
+import { announcement, isHeldAsPlanned, secondsAfter, titleOf } from '../../../src/page/view/headline.ts';
 import { fillOf, limitsOf } from '../../../src/page/view/limits.ts';
 import { routesOf } from '../../../src/page/view/routes.ts';
 import { evidenceOf, placeIn, signOf } from '../../../src/page/view/standing.ts';
@@ -115,6 +115,12 @@ describe('the state of the cluster', () => {
     exclusive: true,
     route: { kind: 'hold', cause: 'no_member' },
     why: 'no eligible member, clients wait',
+  });
+
+  test('an operator holds the clients of the primary, and not those of another pool', () => {
+    const planned = { route: { kind: 'hold', cause: 'switchover' } } as const;
+    expect(isHeldAsPlanned(statusOf({ pools: [poolOf('write', { exclusive: true, ...planned })] }))).toBe(true);
+    expect(isHeldAsPlanned(statusOf({ pools: [held, poolOf('read', planned)] }))).toBe(false);
   });
 
   test('for a screen reader: a sentence without moving numbers', () => {
