@@ -10,7 +10,7 @@ const STDIN = 0;
 const MOST_BYTES = 4 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 
-/** Reads it whole; throws what node:fs throws, and EFBIG if it is no file of a person. */
+/** Reads it whole; throws what node:fs throws, and EFBIG if it is too large. */
 export function readWhole(file: string): string {
   if (file === STANDARD_INPUT) return readFileSync(STDIN, 'utf8');
   const descriptor = openSync(file, 'r');
