@@ -34,6 +34,7 @@ export async function kill(ids: readonly string[], options: KillOptions, io: Cli
   if (typeof found === 'number') return found;
   const { live, code } = found;
   if (dryRun === true && isJson === true) io.stdout(json({ dry_run: true, sessions: live }));
+  else if (live.length === 0 && isJson === true) io.stdout(json({ results: [] }));
   if (live.length === 0) return code;
   if (isJson !== true) io.stdout(sessionsTable(live, io));
   if (dryRun === true) {

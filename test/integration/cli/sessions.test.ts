@@ -236,6 +236,7 @@ describe('kill', () => {
   test('an unknown id among others: these are ended, exit code 1', async () => {
     const { code, err } = await cli(['kill', '99', '1', '--yes']);
     expect([code, err, done]).toEqual([1, 'pointsman: no session 99: it has ended, or never existed\n', ['kill 1']]);
+    expect(JSON.parse((await cli(['kill', '99', '--yes', '--json'])).out)).toEqual({ api_version: 1, results: [] });
   });
 });
 
