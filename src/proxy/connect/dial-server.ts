@@ -1,9 +1,8 @@
 // Opens a connection to the server of a session or of a cancel request, whatever it is.
 import { lookup as resolveName } from 'node:dns';
 import { isIP } from 'node:net';
-import type { LookupFunction } from 'node:net';
-import { forbiddenKind } from '../../discovery/never-contacted.ts';
 import type { Server } from '../server.ts';
+import { allowedLookup, whyForbidden } from '../branch/allowed-lookup.ts';
 import { tlsDial } from '../branch/dial-tls.ts';
 import { BackendTrust } from '../branch/backend-trust.ts';
 import type { BackendTrustInputs } from '../branch/backend-trust.ts';
@@ -19,27 +18,6 @@ export interface DialServerInputs extends BackendTrustInputs {
   readonly caFile: () => string | undefined;
 }
 
-function forbidden(address: string): string | undefined {
-  const kind = forbiddenKind(address);
-  return kind === undefined ? undefined : `its host is ${kind}, which is never contacted`;
-}
-
-/** Without the addresses that are never contacted. */
-function allowedLookup(lookup: LookupFunction): LookupFunction {
-  return (host, options, callback) =>
-    lookup(host, options, (error, found, family) => {
-      const all = typeof found === 'string' ? [found] : found.map(({ address }) => address);
-      const why = error === null && all.every((address) => forbidden(address) !== undefined) && forbidden(all[0] ?? '');
-      if (typeof why === 'string') callback(new Error(why), '', 0);
-      else if (error !== null || typeof found === 'string') callback(error, found, family);
-      else
-        callback(
-          null,
-          found.filter(({ address }) => forbidden(address) === undefined),
-        );
-    });
-}
-
 export function serverDialer({ dial, caFile, ...inputs }: DialServerInputs): DialServer {
   const trust = new BackendTrust(inputs);
   const dialTls = tlsDial(dial, () => trust.get(caFile()));
@@ -47,7 +25,7 @@ export function serverDialer({ dial, caFile, ...inputs }: DialServerInputs): Dia
   return (server, limits, onResult) => {
     if (!('branch' in server)) return dial(server.address, limits, onResult);
     const { host } = server.address;
-    const detail = isIP(host) === 0 ? undefined : forbidden(host);
+    const detail = isIP(host) === 0 ? undefined : whyForbidden(host);
     const refusal = { kind: 'failed', outcome: 'failed', isLocalFault: false, isLasting: true } as const;
     if (detail !== undefined) return limits.clock.schedule(0, () => onResult({ ...refusal, detail }));
     return (server.tls === 'require' ? dialTls : dial)(server.address, { ...limits, lookup }, onResult);
