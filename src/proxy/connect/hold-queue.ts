@@ -64,6 +64,8 @@ interface PoolQueue {
   lastRoute: Route | undefined;
   /** When the pump runs next; Infinity while nothing is due. */
   pumpAt: Instant;
+  /** When the next client may try a server that was in recovery. */
+  trialAt: Instant;
   cancelPump: () => void;
   cancelTrigger: () => void;
 }
@@ -170,12 +172,13 @@ export class HoldQueue {
       const now = this.#inputs.clock.now();
       const next = firstDue(queue, now);
       if (next === undefined) return;
-      const waitMs = next.notBefore > now ? next.notBefore - now : queue.bucket.take(now);
+      const isTrial = isTrialRoute(this.#inputs.table().pools.get(queue.pool)?.route);
+      const dueAt = isTrial ? Math.max(next.notBefore, queue.trialAt) : next.notBefore;
+      const waitMs = dueAt > now ? dueAt - now : queue.bucket.take(now);
       if (waitMs > 0) return this.#pumpIn(queue, waitMs);
       next.outcome = 'released';
-      const isTrial = isTrialRoute(this.#inputs.table().pools.get(queue.pool)?.route);
+      if (isTrial) queue.trialAt = now + TRIAL_MS;
       asStepOf(next.client, () => next.client.release());
-      if (isTrial) return this.#pumpIn(queue, TRIAL_MS);
     }
   }
 
@@ -237,6 +240,7 @@ function newQueue(pool: PoolName, bucket: TokenBucket): PoolQueue {
     entries: new Set(),
     bucket,
     lostAt: undefined,
+    trialAt: -Infinity,
     lastRoute: undefined,
     pumpAt: Infinity,
     cancelPump: () => {},

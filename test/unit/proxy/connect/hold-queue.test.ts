@@ -1,5 +1,6 @@
 // The queue of held clients alone: the instant of each release.
 import { expect, test } from 'vitest';
+import type { Target } from '../../../../src/core/routing-table.ts';
 import type { Address } from '../../../../src/model/member.ts';
 import type { HoldPolicy } from '../../../../src/model/policy.ts';
 import { HoldQueue } from '../../../../src/proxy/connect/hold-queue.ts';
@@ -15,7 +16,7 @@ interface Lab {
   readonly clock: ManualClock;
   readonly holding: HoldQueue;
   /** The pool routes to this address from now on; without an address it routes nowhere. */
-  readonly decide: (address?: Address) => void;
+  readonly decide: (address?: Address, facts?: Pick<Target, 'isTrial'>) => void;
   /** A client begins to wait. `onRelease` runs at its release. */
   readonly enter: (id: number, pauseMs: number, onRelease?: () => void) => HoldResult;
   readonly released: readonly number[];
@@ -64,8 +65,9 @@ function start(policy: Partial<HoldPolicy> = {}, heldElsewhere = (): number => 0
     enter,
     released,
     expired,
-    decide: (address) => {
-      table = aTableOf({ write: address === undefined ? {} : { open: { 'pg-1': address } } });
+    decide: (address, facts = {}) => {
+      const open = address === undefined ? {} : { 'pg-1': address };
+      table = aTableOf({ write: { open, sharing: { 'pg-1': facts } } });
       holding.tableChanged();
     },
   };
@@ -135,4 +137,18 @@ test('the longest wait is the one of the client that has waited longest, and end
   expect(holding.longestSince('write')).toBe(since + 500);
   if (second.kind === 'held') second.leave();
   expect(holding.longestSince('write')).toBeUndefined();
+});
+
+test('one client at a time tries a server that was in recovery, however many arrive meanwhile', async () => {
+  const { clock, decide, enter, released, holding } = start();
+  decide(PG_1, { isTrial: true });
+  for (let id = 0; id < 50; id += 1) {
+    enter(id, 0);
+    await clock.advance(10);
+  }
+  expect(released).toEqual([0, 1, 2]);
+  decide(PG_1);
+  await clock.advance(1_000);
+  expect(released).toHaveLength(50);
+  holding.stop();
 });
