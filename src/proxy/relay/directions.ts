@@ -102,6 +102,8 @@ export class ToBackend implements Receiver {
     if (kept.bytes.isCancelling()) {
       kept.tell = tell;
       this.#pipe.resume();
+      // The client has ended, so the rest of the statement never comes.
+      for (const run of kept.ends.splice(0)) run();
     }
     return true;
   }

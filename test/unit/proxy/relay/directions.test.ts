@@ -88,3 +88,11 @@ test('the rest of a chunk that is divided as the gate ends the session is droppe
   toBackend.receive(Buffer.from('abc'));
   expect([sent, calls]).toEqual([['a'], []]);
 });
+
+test('a half-close behind a statement that is cancelled is passed on, because its rest never comes', () => {
+  const toBackend = direction(() => new Promise(() => {}));
+  toBackend.receive(Buffer.from('Q\0\0\0\x20sel'));
+  let ends = 0;
+  toBackend.whenSent(() => (ends += 1));
+  expect([toBackend.cancelWaiting(() => {}), ends]).toEqual([true, 1]);
+});
