@@ -28,9 +28,11 @@ export function asStepOf(session: Faulty, run: () => void): void {
 }
 
 /** For a callback that Node would count to another session. */
-export function keepingStep(run: () => void): () => void {
+export function keepingStep<Values extends readonly unknown[]>(
+  run: (...values: Values) => void,
+): (...values: Values) => void {
   const session = current.getStore();
-  return session === undefined ? run : () => asStepOf(session, run);
+  return session === undefined ? run : (...values) => asStepOf(session, () => run(...values));
 }
 
 /** Its timers belong to no session: the parts that sessions share use it. */

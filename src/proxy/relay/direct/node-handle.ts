@@ -136,15 +136,10 @@ export class NodeHandle {
     }
     request.buffer = bytes;
     // Another session may have made the request.
-    let result = 0;
-    const completed = keepingStep(() => {
-      if (result < 0) this.#fail(result);
+    request.oncomplete = keepingStep((status) => {
+      if (status < 0) this.#fail(status);
       this.#onWritten();
     });
-    request.oncomplete = (status) => {
-      result = status;
-      completed();
-    };
     return false;
   }
 

@@ -2,6 +2,8 @@
 import type { LookupFunction } from 'node:net';
 import { expect, test } from 'vitest';
 import { limitedLookup } from '../../../../src/proxy/branch/limited-lookup.ts';
+import { asStepOf } from '../../../../src/proxy/fault.ts';
+import type { Faulty } from '../../../../src/proxy/fault.ts';
 
 type Callback = Parameters<LookupFunction>[2];
 
@@ -15,7 +17,7 @@ function aNameServer() {
       { family },
       (error, address) => void told.push(`${host} ${error?.message ?? JSON.stringify(address)}`),
     );
-  return { asked, told, ask };
+  return { asked, told, ask, lookup };
 }
 
 test('two names are resolved at a time, the others wait for their turn', () => {
@@ -40,4 +42,22 @@ test('all who wait for one name share the answer; the next question is new', () 
   expect(told).toEqual(['a "10.0.0.1"', 'a "10.0.0.1"']);
   ask('a');
   expect(asked.length).toBe(3);
+});
+
+test('a fault behind a shared answer ends the session that it belongs to, and no other', () => {
+  const { asked, lookup } = aNameServer();
+  const cut: string[] = [];
+  const ask = (name: string, behind: () => void): void => {
+    const session: Faulty = { state: 'dialing', cut: (_, detail) => void cut.push(`${name}: ${detail}`) };
+    asStepOf(session, () => lookup('a', {}, behind));
+  };
+  let told = 0;
+  ask('first', () => (told += 1));
+  ask('second', () => {
+    throw new Error('a fault');
+  });
+  ask('third', () => (told += 1));
+  asked[0]?.answer(null, '10.0.0.1', 4);
+  expect(cut).toEqual([expect.stringMatching(/^second: Error: a fault/)]);
+  expect(told).toBe(2);
 });
