@@ -165,6 +165,8 @@ export class Parking {
     const now = this.#inputs.clock.now();
     for (const [session, { stopListening }] of this.#busy) {
       if (!session.isIdle() || now - session.movable.quietSince() < BUSY_MS) continue;
+      // Its turn has come already.
+      if (this.#paused.has(session)) continue;
       stopListening();
       this.#busy.delete(session);
       this.#idle.push(session);

@@ -214,6 +214,18 @@ test('a busy session that goes quiet while a long transaction is open is an idle
   expect(worked.listeners()).toBe(0);
 });
 
+test('a session that goes quiet while it waits for a free place is asked once', async () => {
+  answerAtOnce = undefined;
+  const [worked, long] = [aSession(100, 'busy'), aSession(101, 'busy')];
+  // The place that is free at the end of its long transaction is taken by another one.
+  park([worked, long, ...Array.from({ length: 16 }, (_, at) => aSession(at + 1, 60_000 - at))]);
+  await clock.advance(1_500);
+  worked.becomeIdle();
+  await clock.advance(LIMIT_MS / 2);
+  for (let id = 1; id <= 16; id += 1) answer(id);
+  expect(asked.filter((id) => id === 100)).toEqual([100]);
+});
+
 test('busy sessions go on while one that does not move is there', async () => {
   const other: { state: ParkingSession['state'] } = { state: 'relaying' };
   park([aSession(1, 10)], [other]);
