@@ -31,6 +31,8 @@ export interface ApiRequest {
 export interface ApiAnswer {
   readonly status: number;
   readonly body: string;
+  /** The server's own headers, as they were sent with the request. */
+  readonly sent: Readonly<Record<string, string>>;
 }
 
 /**
@@ -69,7 +71,8 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024;
 export async function sendRequest(server: ApiServer, request: ApiRequest): Promise<ApiAnswer> {
   const { path, method, signal } = request;
   const what = `${method} ${path} of ${server.name}`;
-  const headers = { accept: 'application/json', 'user-agent': 'pointsman', ...(await server.headers()) };
+  const sent = await server.headers();
+  const headers = { accept: 'application/json', 'user-agent': 'pointsman', ...sent };
   const base = baseOf(server);
   const { promise: ended, reject: end } = Promise.withResolvers<never>();
   ended.catch(() => {});
@@ -89,7 +92,7 @@ export async function sendRequest(server: ApiServer, request: ApiRequest): Promi
   });
   try {
     const whole = exchange(client, { ...request, headers, path: base.path + path });
-    return await Promise.race([whole, ended]);
+    return { ...(await Promise.race([whole, ended])), sent };
   } catch (error) {
     const { failure, why, wasSent } = cutShortBy(error);
     throw new ApiError(failure, `${what}: ${why}`, undefined, wasSent);
@@ -150,9 +153,9 @@ function baseOf({ url, name }: ApiServer): { readonly origin: string; readonly p
 
 type WholeRequest = ApiRequest & { readonly headers: Record<string, string> };
 
-function exchange(client: Client, request: WholeRequest): Promise<ApiAnswer> {
+function exchange(client: Client, request: WholeRequest): Promise<Omit<ApiAnswer, 'sent'>> {
   const { method, path, headers, body } = request;
-  const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer>();
+  const { promise, resolve, reject } = Promise.withResolvers<Omit<ApiAnswer, 'sent'>>();
   const decoder = new TextDecoder();
   let [status, bytes, text] = [0, 0, ''];
   client.dispatch(

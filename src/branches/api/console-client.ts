@@ -59,13 +59,13 @@ export function createConsoleClient(access: ConsoleAccess, options: ClientOption
   return {
     async branches() {
       const request: ApiRequest = { method: 'GET', path, signal };
-      return (await read(server, request, await sendRequest(server, request), list)).branches;
+      return read(server, request, await sendRequest(server, request), list).branches;
     },
     async createBranch(wanted) {
       const request: ApiRequest = { method: 'POST', path, body: JSON.stringify(bodyOf(wanted)) };
       try {
         const answer = await sendRequest(server, request);
-        return creationOf(answer.status, (await refusal(server, request, answer)).message);
+        return creationOf(answer.status, refusal(server, request, answer).message);
       } catch (error) {
         const isOver = !(error instanceof ApiError) || error.failure === 'local';
         if (isOver) throw error;

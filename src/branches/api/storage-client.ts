@@ -81,7 +81,7 @@ export function createStorageClient(access: StorageAccess, options: ClientOption
 
   const get = async <T>(path: string, document: z.ZodType<T>): Promise<T> => {
     const request: ApiRequest = { method: 'GET', path, signal };
-    return await read(server, request, await sendRequest(server, request), document);
+    return read(server, request, await sendRequest(server, request), document);
   };
 
   const timelines = async (): Promise<readonly Timeline[]> => {
@@ -114,7 +114,7 @@ export function createStorageClient(access: StorageAccess, options: ClientOption
       const request: ApiRequest = { method: 'POST', path: `${timelinesPath}/`, body: bodyOf(wanted) };
       try {
         const answer = await sendRequest({ ...jsonBody(server), timeoutMs: limitMs }, request);
-        return creationOf(answer.status, (await refusal(server, request, answer)).message);
+        return creationOf(answer.status, refusal(server, request, answer).message);
       } catch (error) {
         const isOver = !(error instanceof ApiError) || error.failure === 'local';
         if (isOver) throw error;
@@ -124,7 +124,7 @@ export function createStorageClient(access: StorageAccess, options: ClientOption
     async deleteTimeline(id) {
       const request: ApiRequest = { method: 'DELETE', path: pathOf(id) };
       const answer = await sendRequest(server, request);
-      if (!isSuccess(answer.status)) throw await refusal(server, request, answer);
+      if (!isSuccess(answer.status)) throw refusal(server, request, answer);
       return answer.status === 202 ? 'accepted' : 'deleted';
     },
   };
@@ -146,15 +146,10 @@ const timeline = z
     lastRecordLsn: fields.last_record_lsn,
   }));
 
-/** The document of a successful answer. Rejects with an ApiError. */
-export async function read<T>(
-  server: ApiServer,
-  request: ApiRequest,
-  answer: ApiAnswer,
-  document: z.ZodType<T>,
-): Promise<T> {
+/** The document of a successful answer. Throws an ApiError. */
+export function read<T>(server: ApiServer, request: ApiRequest, answer: ApiAnswer, document: z.ZodType<T>): T {
   const { status, body } = answer;
-  if (!isSuccess(status)) throw await refusal(server, request, answer);
+  if (!isSuccess(status)) throw refusal(server, request, answer);
   const parsed = document.safeParse(parseJson(body));
   if (parsed.success) return parsed.data;
   const what = `${request.method} ${request.path} of ${server.name}`;
@@ -164,9 +159,9 @@ export async function read<T>(
 /** Everything in our own headers may be a secret. A shorter value is none, and would mask words. Characters. */
 const SHORTEST_SECRET = 4;
 
-/** The answer's failure, with its reason. Rejects if the headers cannot be read any more. */
-export async function refusal(server: ApiServer, request: ApiRequest, answer: ApiAnswer): Promise<ApiError> {
-  const { 'content-type': _, ...headers } = await server.headers();
+/** The answer's failure, with its reason. */
+export function refusal(server: ApiServer, request: ApiRequest, answer: ApiAnswer): ApiError {
+  const { 'content-type': _, ...headers } = answer.sent;
   const secrets = Object.values(headers).filter((value) => value.length >= SHORTEST_SECRET);
   return statusError(server, request, answer, secrets);
 }

@@ -183,6 +183,17 @@ describe('headers from a file', () => {
     expect(node.requests).toEqual([]);
   });
 
+  test('a file that goes away during a request changes nothing about its answer, and the header is not shown', async () => {
+    const headersFile = join(folder, 'short-lived');
+    await writeFile(headersFile, `Authorization: Bearer ${SECRET}`);
+    client = createStorageClient({ ...node, headersFile });
+    node.script = async () => {
+      await rm(headersFile);
+      return { status: 503, document: { msg: `not with ${SECRET}` } };
+    };
+    expect(await create()).toEqual({ kind: 'unclear', why: expect.not.stringContaining(SECRET) });
+  });
+
   test('a file that does not exist is named', async () => {
     client = createStorageClient({ ...node, headersFile: join(folder, 'none') });
     expect((await failureOf(client.timelines())).message).toMatch(/none cannot be read \(ENOENT\)$/);
