@@ -6,6 +6,7 @@ import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { Drains } from '../ending/drains.ts';
+import { sharedClock } from '../fault.ts';
 import type { RefusedLogins } from '../../reports/counts.ts';
 import type { ProxyEvent } from '../../reports/events.ts';
 
@@ -44,7 +45,7 @@ export class LoginRefusals {
   readonly #episodes = new Map<PoolName, Map<MemberName, Episode>>();
 
   constructor(inputs: LoginRefusalsInputs) {
-    this.#inputs = inputs;
+    this.#inputs = { ...inputs, clock: sharedClock(inputs.clock) };
   }
 
   note({ pool, session, member, sqlState }: LoginRefusal): void {
@@ -85,12 +86,6 @@ export class LoginRefusals {
     return episode === undefined ? 0 : Math.round(loadAt(episode, this.#inputs.clock.now()));
   }
 
-  /** Later, because the drains bring the routing table up to date, which may end the session that found no room. */
-  #makeRoom(member: MemberName): void {
-    const { clock, drains } = this.#inputs;
-    if (drains.isClearing(member)) clock.schedule(0, () => drains.hurry(member));
-  }
-
   /** The members that have refused logins of the pool lately. */
   shown(pool: PoolName): ReadonlyMap<MemberName, RefusedLogins> {
     const now = this.#inputs.clock.now();
@@ -99,6 +94,12 @@ export class LoginRefusals {
     return new Map(
       [...members].map(([member, { since, at, count, sqlState }]) => [member, { since, at, count, sqlState }]),
     );
+  }
+
+  /** Later, because the drains bring the routing table up to date, which may end the session that found no room. */
+  #makeRoom(member: MemberName): void {
+    const { clock, drains } = this.#inputs;
+    if (drains.isClearing(member)) clock.schedule(0, () => drains.hurry(member));
   }
 }
 
