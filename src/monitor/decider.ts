@@ -38,8 +38,8 @@ export class Decider {
   #cancelValidity: () => void = () => {};
   #walSamples: WalSamples = new Map();
   #isDeciding = false;
-  /** Decisions that were called for and have not begun. */
-  #due = 0;
+  /** A decision was called for and has not begun. */
+  #isDue = false;
   #isStopped = false;
   readonly #stalls: StallWatch | undefined;
 
@@ -78,10 +78,10 @@ export class Decider {
    * that one is decided right behind it.
    */
   decide(): void {
-    this.#due += 1;
+    this.#isDue = true;
     if (this.#isDeciding) return;
-    while (this.#due > 0) {
-      this.#due = 0;
+    while (this.#isDue) {
+      this.#isDue = false;
       this.#decide();
     }
   }
