@@ -2,7 +2,7 @@
 // under way, so that no role keeps the others from moving; then to a session whose client waits; then the queues take
 // turns. Limits how many logins are under way and how many begin in a second.
 import { hasSameTargets, openRoute } from '../../core/routing-table.ts';
-import type { Route, RoutingTable } from '../../core/routing-table.ts';
+import type { RoutingTable } from '../../core/routing-table.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MovesPolicy } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
@@ -37,8 +37,8 @@ export class Turns {
   readonly #inputs: TurnsInputs;
   /** By pool and role. None is empty. */
   readonly #queues = new Map<string, RoleQueue>();
-  /** Of the latest table. */
-  #routes: ReadonlyMap<PoolName, Route>;
+  /** The latest one. */
+  #table: RoutingTable;
   readonly #moving = new Set<Traveller>();
   #bucket: TokenBucket;
   #perSecond: number;
@@ -47,7 +47,7 @@ export class Turns {
   constructor(inputs: TurnsInputs) {
     this.#inputs = inputs;
     this.#clock = sharedClock(inputs.clock);
-    this.#routes = routesOf(inputs.table());
+    this.#table = inputs.table();
     this.#perSecond = inputs.policy()?.perSecond ?? 1;
     this.#bucket = new TokenBucket(this.#perSecond, this.#clock.now());
   }
@@ -100,11 +100,11 @@ export class Turns {
 
   /** Ends the pauses of the sessions whose route is another one. Tables come with each answer to a probe. */
   tableChanged(): void {
-    const before = this.#routes;
-    this.#routes = routesOf(this.#inputs.table());
+    const before = this.#table;
+    this.#table = this.#inputs.table();
     for (const { pool, queue } of this.#queues.values()) {
-      const route = this.#routes.get(pool);
-      if (route?.kind === 'open' && !hasSameTargets(before.get(pool), route)) queue.hurry();
+      const route = openRoute(this.#table, pool);
+      if (route !== undefined && !hasSameTargets(before.pools.get(pool)?.route, route)) queue.hurry();
     }
     this.pump();
   }
@@ -185,8 +185,4 @@ export class Turns {
 
 function nameOf({ pool, role }: Traveller): string {
   return `${pool}\0${role}`;
-}
-
-function routesOf({ pools }: RoutingTable): ReadonlyMap<PoolName, Route> {
-  return new Map([...pools].map(([pool, { route }]) => [pool, route]));
 }
