@@ -23,15 +23,13 @@ export interface MoveFacts {
   readonly unsureUnnamed: { readonly text: string; readonly changedReading: readonly string[] } | undefined;
   /** `moves.settings` names custom settings: with it, functions may compute names. */
   readonly areSettingsListed: boolean;
-  /** The role that logged in. */
+  /** The role that logged in, as the server reads its name. */
   readonly loginRole: string;
 }
 
 const MOVABLE: Movability = { kind: 'movable' };
 /** More are not prepared again. */
 const MOST_STATEMENTS = 1_000;
-/** Longer names are cut by the server (NAMEDATALEN). Bytes. */
-const LONGEST_NAME = 63;
 const STRINGS = 'standard_conforming_strings';
 const ENCODING = 'client_encoding';
 const NOT_ASCII = /[\u0080-\uffff]/;
@@ -77,7 +75,7 @@ export function movability(facts: MoveFacts, state: CarriedState): Movability {
   if (state.advisoryLocks > 0) return pinned('advisory_locks', String(state.advisoryLocks));
   if (state.temporaryObjects > 0) return pinned('temporary_objects', String(state.temporaryObjects));
   if (state.temporarySlots > 0) return pinned('temporary_slots', String(state.temporarySlots));
-  if (state.sessionUser !== asStored(facts.loginRole)) return pinned('session_authorization', state.sessionUser);
+  if (state.sessionUser !== facts.loginRole) return pinned('session_authorization', state.sessionUser);
   if (state.privilegedSettings.length > 0) return pinned('privileged_settings', state.privilegedSettings.join(', '));
   if (state.computedBy !== undefined && !facts.areSettingsListed) {
     return pinned('hidden_state', `the function ${state.computedBy} computes names of settings`);
@@ -106,11 +104,6 @@ function mayDiffer(statement: string, changed: readonly string[]): boolean {
 /** A literal may be a date, a time or an interval. */
 function hasTime(statement: string): boolean {
   return !SETS.test(statement) && [...statement.matchAll(/'([^']*)'/g)].some(([, literal = '']) => TIME.test(literal));
-}
-
-function asStored(role: string): string {
-  const bytes = new TextEncoder().encode(role);
-  return bytes.length <= LONGEST_NAME ? role : new TextDecoder().decode(bytes.subarray(0, LONGEST_NAME));
 }
 
 function pinned(reason: PinReason, detail?: string): Movability {

@@ -83,11 +83,6 @@ test('as many statements as are prepared again', () => {
   expect(movability(FACTS, state)).toEqual({ kind: 'movable' });
 });
 
-test('the server cuts long names of roles', () => {
-  const facts = { ...FACTS, loginRole: 'x'.repeat(70) };
-  expect(movability(facts, { ...STATE, sessionUser: 'x'.repeat(63) })).toEqual({ kind: 'movable' });
-});
-
 test.each<readonly [string, string, boolean]>([
   [String.raw`select 'a\b'`, 'standard_conforming_strings', true],
   ["select 'ab'", 'standard_conforming_strings', false],
