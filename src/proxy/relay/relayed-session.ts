@@ -366,13 +366,13 @@ export class RelayedSession implements Taps, CancelTarget {
     if (activity === 'unknown' || follower?.isAtBoundaryToClient() !== true || !client.writable) return false;
     const detail = describeEnd(serverText(server), ending, fatal);
     const serves = servedText(pool.name, 'branch' in server ? server.branch.name : undefined);
-    if (this.#refused()) onLost('backend_refused', detail, undefined);
+    if (this.#noteRefusal()) onLost('backend_refused', detail, undefined);
     else onLost(ending, detail, fatal === undefined ? lossMessage({ ending, activity, serves, detail }) : undefined);
     return true;
   }
 
-  /** The server ended the session instead of letting it in. */
-  #refused(): boolean {
+  /** True: the server ended the session instead of letting it in, which is reported. */
+  #noteRefusal(): boolean {
     const { onRefused } = this.#inputs;
     const fatal = this.#follower?.activity() === 'starting' ? this.#follower.fatal() : undefined;
     if (fatal === undefined) return false;
@@ -394,10 +394,9 @@ export class RelayedSession implements Taps, CancelTarget {
       clock: services.clock,
       onBackendEnded: (ending) => this.#backendEnded(ending),
       onEnded: (ending) => {
+        if (!this.#noteRefusal()) return onEnded(this.#isGoodbye() ? 'client_closed' : ending);
         // A client closes as soon as it has read the error.
-        const detail = describeEnd(serverText(this.#server), 'backend_closed', this.#follower?.fatal());
-        if (this.#refused()) onEnded('backend_refused', detail);
-        else onEnded(this.#isGoodbye() ? 'client_closed' : ending);
+        return onEnded('backend_refused', describeEnd(serverText(this.#server), 'backend_closed', this.#follower?.fatal()));
       },
     });
   }
