@@ -112,7 +112,7 @@ export class MovableSession implements Movable, Asked, Losable {
     const { serverMajor } = this.interposed.login();
     const question = mover.question(serverMajor, database, this.interposed.memory);
     return this.interposed.ask(question, (result) => {
-      // A late cancel request of the client, or an administrator's, has hit it: its own limit is longer.
+      // A late cancel request of the client or of an administrator has hit it. Its own limit would take longer.
       const isHit = result?.kind === 'failed' && result.sqlState === CANCELED && canceled < MOST_CANCELED;
       if (isHit && mover.clock.now() - startedAt < STATEMENT_LIMIT_MS) return this.#ask(onAnswer, canceled + 1);
       if (result?.kind === 'answered') mover.answered(database, result.state);
