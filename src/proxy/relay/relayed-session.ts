@@ -396,7 +396,10 @@ export class RelayedSession implements Taps, CancelTarget {
       onEnded: (ending) => {
         if (!this.#noteRefusal()) return onEnded(this.#isGoodbye() ? 'client_closed' : ending);
         // A client closes as soon as it has read the error.
-        return onEnded('backend_refused', describeEnd(serverText(this.#server), 'backend_closed', this.#follower?.fatal()));
+        return onEnded(
+          'backend_refused',
+          describeEnd(serverText(this.#server), 'backend_closed', this.#follower?.fatal()),
+        );
       },
     });
   }
