@@ -5,6 +5,7 @@ import type { Ages, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { HoldCause } from './routing-table.ts';
+import { isOfPrimary } from './primary-pools.ts';
 import { isDead } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Snapshot, StandbyReport } from './snapshot.ts';
 import { dead, isKeptSince, leave, notAsked, silence, since, untilGrace } from './standing.ts';
@@ -144,7 +145,7 @@ function standingOf(
   if (check.verdict.kind === 'negative' && !isLeftToPostgres) {
     if (check.verdict.why.code === 'refused') return leave('dead', check.verdict.why);
     const demoted = leave('demoted', check.verdict.why);
-    return check.positiveAt === undefined && isOfPrimary(pool) ? { ...demoted, neverPrimary: true } : demoted;
+    return check.positiveAt === undefined && isOfLeader(pool) ? { ...demoted, neverPrimary: true } : demoted;
   }
   const timeline = check.positiveTimeline;
   const isPromoting = check.verdict.why.code === 'promoting' && !isProvenElsewhere;
@@ -170,19 +171,20 @@ function standingOf(
   }
   if (election.winner !== record.member.name) return untilGrace(isKept, silence(record));
   if (record.member.postgres === undefined) return { kind: 'keep', why: { code: 'no_postgres_address' } };
-  const { standbyReport } = record;
-  if (pool.check.family === 'primary' && isInRecovery(standbyReport) && ages.isYoung(standbyReport.at, RECOVERY_MS)) {
-    return { kind: 'keep', why: { code: 'in_recovery', since: standbyReport.since } };
+  const recovery = recoveryOf(pool, record);
+  if (recovery !== undefined && ages.isYoung(recovery.at, RECOVERY_MS)) {
+    return { kind: 'keep', why: { code: 'in_recovery', since: recovery.since } };
   }
   return { kind: 'open', why: openWhy(record, probe) };
 }
 
 /** The server's own word outweighs its API: a promotion may never end. A pooler may repeat an old word. */
-export function isInRecovery(report: StandbyReport | undefined): report is StandbyReport {
-  return report?.by === 'standby';
+export function recoveryOf(pool: PoolPolicy, record: MemberRecord | undefined): StandbyReport | undefined {
+  const report = record?.standbyReport;
+  return isOfPrimary(pool) && report?.by === 'standby' ? report : undefined;
 }
 
-function isOfPrimary({ check }: PoolPolicy): boolean {
+function isOfLeader({ check }: PoolPolicy): boolean {
   return check.family === 'primary' || check.family === 'leader';
 }
 

@@ -2,6 +2,7 @@
 // session's cancel key, and what can be told to the client. Where the stream can be read, the follower is shown every
 // byte behind the startup packet before the byte is sent on. A session that moves keeps all of it but the relay.
 import type { Socket } from 'node:net';
+import { isOfPrimary } from '../../core/primary-pools.ts';
 import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
@@ -323,7 +324,7 @@ export class RelayedSession implements Taps, CancelTarget {
     const server = this.#server;
     const canTell = follower.isAtBoundaryToClient() && client.writable;
     follower.fromBackend(chunk);
-    const isPrimaryWanted = pool.exclusive && pool.check.family === 'primary' && 'member' in server;
+    const isPrimaryWanted = isOfPrimary(pool) && 'member' in server;
     if (isPrimaryWanted && follower.isInHotStandby() === true && server.isStandbyReportStale !== true) {
       const isPooler = isOfPooler(follower.cancelKey());
       services.onTrigger({ kind: 'landed_on_standby', member: server.member, isPooler });

@@ -5,6 +5,7 @@ import {
   aList,
   aPolicy,
   aTable,
+  aWritePool,
   answered,
   isPrimary,
   isReplica,
@@ -80,4 +81,16 @@ test.each<[string, Instant, string, readonly Observation[]]>([
   const route = routeOf(aTable(aPolicy(), now, aList(0, 'pg-1'), ...observations), 'write');
   const trial = route.kind === 'open' && route.targets[0].isTrial === true ? ' as a trial' : '';
   expect(route.kind === 'hold' ? `hold ${route.cause}` : `${route.kind}${trial}`).toBe(expected);
+});
+
+test('a pool of the leader, which may be a standby, has no trials', () => {
+  const policy = aPolicy({ pools: [aWritePool(), aWritePool({ name: 'leader', check: '/leader' })] });
+  const leads = [100, 2_150].map((at) =>
+    answered({ check: '/leader', at, body: { role: 'primary', state: 'running' } }),
+  );
+  const seen = [...leads.slice(0, 1), ...RECOVERY, ...YES.slice(0, 19), ...leads.slice(1)];
+  const table = aTable(policy, 2_200, aList(0, 'pg-1'), ...seen);
+  expect(routeOf(table, 'write')).toMatchObject({ targets: [{ isTrial: true }] });
+  expect(routeOf(table, 'leader')).toMatchObject({ kind: 'open', targets: [{ member: 'pg-1' }] });
+  expect(routeOf(table, 'leader')).not.toMatchObject({ targets: [{ isTrial: true }] });
 });
