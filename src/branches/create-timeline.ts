@@ -111,7 +111,8 @@ class Creation {
     const { names, source, attempts, leftMs } = this.#task;
     let current = entry;
     let limitMs = FIRST_REQUEST_MS;
-    let conflictAtMs: number | undefined;
+    /** What was left at the first of the conflicts in a row. */
+    let leftAtConflictMs: number | undefined;
     for (;;) {
       const requestMs = Math.max(LEAST_REQUEST_MS, Math.min(limitMs, leftMs()));
       const answer = await source.client.createTimeline(current, requestMs);
@@ -128,17 +129,17 @@ class Creation {
       if (answer.kind === 'conflict') {
         const seen = await this.#state(current);
         isConflict = seen === 'absent';
-        conflictAtMs = isConflict ? (conflictAtMs ?? leftMs()) : undefined;
-        const isStuck = conflictAtMs !== undefined && conflictAtMs - leftMs() >= CONFLICT_PATIENCE_MS;
+        leftAtConflictMs = isConflict ? (leftAtConflictMs ?? leftMs()) : undefined;
+        const isStuck = leftAtConflictMs !== undefined && leftAtConflictMs - leftMs() >= CONFLICT_PATIENCE_MS;
         if (seen === 'another' || (isStuck && current === entry)) {
           if (current !== entry) return failed('the storage node has other timelines under two new ids in a row');
           current = { ...entry, id: newId() };
-          conflictAtMs = undefined;
+          leftAtConflictMs = undefined;
           await names.save(current);
           continue;
         }
         if (seen === 'ours') why = 'the storage node is creating it';
-      } else conflictAtMs = undefined;
+      } else leftAtConflictMs = undefined;
       if (await attempts.again(why)) continue;
       // The same request again would hardly have another answer.
       return isConflict ? failed(`${why}; it does not list the timeline ${current.id}`) : { kind: 'unfinished', why };

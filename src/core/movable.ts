@@ -35,7 +35,7 @@ const ENCODING = 'client_encoding';
 const NOT_ASCII = /[\u0080-\uffff]/;
 const hasBackslash = (statement: string): boolean => statement.includes('\\');
 const hasNull = (statement: string): boolean => /null/i.test(statement);
-/** The literals whose meaning hangs on them are no dates. */
+/** Settings that give other literals than dates their meaning. The function tells whether a statement has one. */
 const OTHERS: Readonly<Partial<Record<string, (statement: string) => boolean>>> = {
   [STRINGS]: hasBackslash,
   backslash_quote: hasBackslash,

@@ -18,12 +18,12 @@ export const optionalLsn = z
   .optional()
   .catch(undefined);
 
-/** Entries that are none are left out: one of them must not make all others unreadable. Not if every entry is one. */
+/** Leaves out what cannot be read, because the other entries can. A list without any entry is another document. */
 export function entriesOf<Entry>(entry: z.ZodType<Entry>): z.ZodType<readonly Entry[]> {
   return z.array(z.unknown()).transform((all, context) => {
     const found = all.flatMap((one) => entry.safeParse(one).data ?? []);
     if (found.length > 0 || all.length === 0) return found;
-    context.addIssue({ code: 'custom', message: 'no entry is one' });
+    context.addIssue({ code: 'custom', message: 'no entry can be read' });
     return z.NEVER;
   });
 }

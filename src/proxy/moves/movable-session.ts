@@ -28,7 +28,7 @@ import type { Losable, WithoutWarning } from './without-warning.ts';
 /** Of a session that was never asked and never moved. */
 const NO_MOVES = new MoveRecord();
 
-/** Cancel requests that hit one question after the other are those of somebody who ends it on purpose. */
+/** More cancel requests in a row are no accident: somebody ends the question on purpose. */
 const MOST_CANCELED = 5;
 
 const nothing = (): void => {};
