@@ -40,3 +40,12 @@ test('the last failure is available', () => {
   attempts.failed('pg-1', 'connection refused', false, THREE);
   expect(attempts.failure()).toEqual({ reason: 'connect_failed', detail: 'pg-1: connection refused' });
 });
+
+test('a server that cannot be reached any more has no words for the client', () => {
+  const attempts = new ConnectAttempts(3);
+  const words = Buffer.from('E');
+  attempts.refused('pg-1', 'FATAL 53300', words, THREE);
+  expect([attempts.failure()?.reason, attempts.words('backend_refused')]).toEqual(['backend_refused', words]);
+  attempts.failed('pg-1', 'connection refused', false, THREE);
+  expect([attempts.failure()?.reason, attempts.words('backend_refused')]).toEqual(['connect_failed', undefined]);
+});

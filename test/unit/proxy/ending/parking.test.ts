@@ -236,6 +236,13 @@ test('busy sessions go on while one that does not move is there', async () => {
   expect(asked).toEqual([1]);
 });
 
+test('busy sessions go on while one that stays has not ended', async () => {
+  answerAtOnce = 'stays';
+  park([aSession(1, 60_000), aSession(2, 10)]);
+  await clock.advance(800);
+  expect([asked, stayed]).toEqual([[1], [1]]);
+});
+
 test('a server that waits for nobody has its busy sessions asked at once', () => {
   park([aSession(1, 'busy'), aSession(2, 10)], [], false);
   expect(asked).toEqual([2]);

@@ -128,6 +128,16 @@ test('a role whose logins take long leaves the next turns to the others, also wh
   lab.mover.stop();
 });
 
+test('where all roles have as many logins under way, a client that waits comes first', () => {
+  const lab = new Lab(({ onAssigned }) => onAssigned(ASSIGNMENT), { concurrent: 1, perSecond: 1_000 });
+  const first = lab.add('first');
+  lab.add('quiet', { role: 'other' });
+  lab.add('waits', { role: 'third', isWaiting: true });
+  lab.over(first);
+  expect(lab.turns).toEqual(['first', 'waits']);
+  lab.mover.stop();
+});
+
 test('a role whose logins fail at once leaves every other turn to the others', async () => {
   const lab = new Lab(
     ({ onAssigned, onUnreachable }) => {
