@@ -111,7 +111,7 @@ class Creation {
     const { names, source, attempts, leftMs } = this.#task;
     let current = entry;
     let limitMs = FIRST_REQUEST_MS;
-    /** What was left at the first of the conflicts in a row. */
+    /** The time that was left at the first of the conflicts in a row. Milliseconds. */
     let leftAtConflictMs: number | undefined;
     for (;;) {
       const requestMs = Math.max(LEAST_REQUEST_MS, Math.min(limitMs, leftMs()));

@@ -183,7 +183,7 @@ describe('headers from a file', () => {
     expect(node.requests).toEqual([]);
   });
 
-  test('a file that goes away during a request changes nothing about its answer, and the header is not shown', async () => {
+  test('a file that goes away during a request leaves its answer as it is, without the header', async () => {
     const headersFile = join(folder, 'short-lived');
     await writeFile(headersFile, `Authorization: Bearer ${SECRET}`);
     client = createStorageClient({ ...node, headersFile });

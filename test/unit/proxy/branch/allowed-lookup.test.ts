@@ -1,4 +1,4 @@
-// What becomes of the addresses of a branch's name.
+// Addresses that are never contacted are left out of a branch's name, and a name without addresses fails.
 import type { LookupFunction } from 'node:net';
 import { expect, test } from 'vitest';
 import { allowedLookup } from '../../../../src/proxy/branch/allowed-lookup.ts';
