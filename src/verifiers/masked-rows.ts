@@ -4,6 +4,7 @@
 const HEADER = 5;
 const DATA_ROW = 0x44;
 const AUTHENTICATION = 0x52;
+const READY_FOR_QUERY = 0x5a;
 const MASK = 0x78;
 /** The header of a row has the number of its values, that of a value its length. Bytes. */
 const [COUNT, LENGTH] = [2, 4];
@@ -13,6 +14,14 @@ const LONGEST_MESSAGE = 65_535;
 const MOST_ROWS = 100;
 
 export type MaskedRow = readonly (Buffer | null)[];
+
+/** Each returns why the connection must end. */
+export interface LoginWatch {
+  /** The body of the next AuthenticationRequest. */
+  refusal(body: Buffer): string | undefined;
+  /** ReadyForQuery: the library takes the login for done, whatever came before. */
+  refusalAtReady(): string | undefined;
+}
 
 export class MaskedRows {
   readonly #header = Buffer.alloc(HEADER);
@@ -26,12 +35,11 @@ export class MaskedRows {
   #valueAt = 0;
   #rows: MaskedRow[] = [];
   #isRow = false;
-  readonly #refuses: (body: Buffer) => string | undefined;
+  readonly #login: LoginWatch | undefined;
   #refusal: string | undefined;
 
-  /** `refuses`: is given the body of each AuthenticationRequest, and returns why the connection must end. */
-  constructor(refuses: (body: Buffer) => string | undefined = () => undefined) {
-    this.#refuses = refuses;
+  constructor(login?: LoginWatch) {
+    this.#login = login;
   }
 
   /** Why the connection must end. */
@@ -73,8 +81,10 @@ export class MaskedRows {
       if (this.#left > LONGEST_MESSAGE) this.#refusal = 'the server sends a message that is too long';
       const type = this.#header[0];
       this.#isRow = type === DATA_ROW;
-      const isRead = this.#refusal === undefined && this.#left > 0 && (this.#isRow || type === AUTHENTICATION);
+      if (type === READY_FOR_QUERY) this.#refusal ??= this.#login?.refusalAtReady();
+      const isRead = this.#refusal === undefined && (type === AUTHENTICATION || (this.#isRow && this.#left > 0));
       this.#body = isRead ? Buffer.alloc(this.#left) : undefined;
+      if (this.#body?.length === 0) this.#endLogin(this.#body);
       this.#bodyFill = 0;
       this.#valueAt = COUNT + LENGTH;
     }
@@ -106,7 +116,7 @@ export class MaskedRows {
 
   #endLogin(body: Buffer): void {
     this.#body = undefined;
-    this.#refusal = this.#refuses(body);
+    this.#refusal = this.#login?.refusal(body);
   }
 
   #end(body: Buffer): void {

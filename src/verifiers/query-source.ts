@@ -90,8 +90,7 @@ export class QuerySource implements VerifierSource {
 
   #open(pg: typeof Pg): Session {
     const { user, database, passwordFile } = this.#policy;
-    const login = new ScramOnly(passwordFile !== undefined);
-    const masked = new MaskedRows((request) => login.refusal(request));
+    const masked = new MaskedRows(new ScramOnly(passwordFile !== undefined));
     const socket = new WatchedSocket(masked);
     // Everything is explicit, because the library takes what is missing from variables such as PGPASSWORD. Connections
     // to members have no TLS.

@@ -1,12 +1,14 @@
 // Watches the login of the lookup role. The library `pg` answers whatever a server asks: this ends the connection
 // before the answer. A password goes out by SCRAM-SHA-256 alone, which tells nothing to a server that does not know it,
 // and the login counts with the server's signature alone. Messages: protocol, Message Formats, Authentication*.
+import type { LoginWatch } from './masked-rows.ts';
 
 /** AuthenticationRequest: its codes. */
 const OK = 0;
 const SASL = 10;
 const SASL_CONTINUE = 11;
 const SASL_FINAL = 12;
+const UNPROVEN = 'the server has not proven that it knows the password';
 const MECHANISM = 'SCRAM-SHA-256';
 /** 150 times PostgreSQL's own: each of them is work for this process. */
 const MOST_ITERATIONS = 600_000;
@@ -18,10 +20,11 @@ const METHODS: ReadonlyMap<number, string> = new Map([
   [9, 'SSPI'],
 ]);
 
-export class ScramOnly {
+export class ScramOnly implements LoginWatch {
   /** There is one. Without it a server that asks for nothing is believed: there is nothing to lose. */
   readonly #hasPassword: boolean;
   #expected = SASL;
+  #isOver = false;
 
   constructor(hasPassword: boolean) {
     this.#hasPassword = hasPassword;
@@ -42,10 +45,14 @@ export class ScramOnly {
     return iterations <= MOST_ITERATIONS ? undefined : 'the challenge of the server is invalid';
   }
 
+  refusalAtReady(): string | undefined {
+    return this.#isOver ? undefined : UNPROVEN;
+  }
+
   /** The library has checked the signature of SASL_FINAL. */
   #atEnd(): string | undefined {
     const hasProven = this.#expected > SASL_FINAL;
-    if (hasProven || (!this.#hasPassword && this.#expected === SASL)) return undefined;
-    return 'the server has not proven that it knows the password';
+    this.#isOver = hasProven || (!this.#hasPassword && this.#expected === SASL);
+    return this.#isOver ? undefined : UNPROVEN;
   }
 }
