@@ -71,7 +71,7 @@ export class Unanswered {
   sends(type: number): boolean {
     const kind = KINDS[type] ?? NONE;
     if (kind === NONE) return true;
-    this.#otherwise?.sends(type);
+    if (this.#otherwise?.sends(type) === false) return false;
     if (this.#isCopyingIn && (kind === SYNC || kind === COPY_END)) {
       if (kind === SYNC) this.#taken += 1;
       else this.#isCopyingIn = false;
@@ -79,10 +79,11 @@ export class Unanswered {
     }
     if (this.#isDiscarding && kind !== SYNC) return true;
     if (kind === COPY_END) return this.#end === 0 || this.#add(kind);
+    if (!this.#add(kind)) return false;
     this.#isDiscarding = false;
     this.#isOpen = kind !== QUERY && kind !== SYNC;
     if (!this.#isOpen) this.#readyDue += 1;
-    return this.#add(kind);
+    return true;
   }
 
   /** A message of the server arrived: ReadyForQuery, ErrorResponse, CopyInResponse, or the end of one answer. */

@@ -289,6 +289,10 @@ test('more unanswered messages than fit anywhere on the way make the state unkno
   expect(follower.activity()).toBe('busy');
   follower.fromClient(syncs);
   expect(follower.activity()).toBe('unknown');
+  // The server answers all of them.
+  const answers = Buffer.concat(Array.from({ length: 100_000 }, () => READY));
+  for (let count = 0; count < 11; count += 1) follower.fromBackend(answers);
+  expect(follower.activity()).toBe('unknown');
 });
 
 test('COPY TO STDOUT and a base backup end with their ReadyForQuery', () => {
