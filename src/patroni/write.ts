@@ -31,38 +31,33 @@ export type Write = (api: ApiEndpoint, request: WriteRequest) => Promise<WriteAn
 const CONNECT_MS = 3000;
 /** Characters. */
 const MAX_REASON = 400;
-/** Markup and secrets leave before the reason is cut. Characters. */
+/** Markup leaves before the reason is cut. Characters. */
 const MOST_READ = 8000;
 
 export function createWrite(access: ApiAccess): Write {
-  const send = createSend(access);
+  const { credentials } = access;
   return async (api, request) => {
     let isSent = false;
+    // A member may repeat what it got, and the file may have another password by then.
+    let authorization = '';
+    const remembered = credentials && (async () => (authorization = await credentials()));
+    const send = createSend({ ...access, credentials: remembered });
     const answer = await send({ api, ...request, connectMs: CONNECT_MS, onSent: () => (isSent = true) });
     if (answer.kind === 'refused') return { kind: 'no_answer', why: 'connection refused', isSent: false };
     if (answer.kind === 'failed') return { kind: 'no_answer', why: answer.detail, isSent };
     const { status, body } = answer;
     const json = parseJson(body);
-    const secrets = await secretsOf(access);
-    return { kind: 'answered', status, document: isRecord(json) ? json : undefined, reason: reasonOf(body, secrets) };
+    const reason = reasonOf(body, secretsIn(authorization));
+    return { kind: 'answered', status, document: isRecord(json) ? json : undefined, reason };
   };
 }
 
-/** A member may repeat what it got. Empty if the password cannot be read any more: then nothing was sent either. */
-async function secretsOf({ credentials }: ApiAccess): Promise<readonly string[]> {
-  if (credentials === undefined) return [];
-  try {
-    return secretsIn(await credentials());
-  } catch {
-    return [];
-  }
-}
-
 function reasonOf(body: string, secrets: readonly string[]): string {
-  const text = body.slice(0, MOST_READ);
-  const plain = text.trimStart().startsWith('<') ? withoutMarkup(text) : text;
-  const hidden = secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), plain);
-  return onOneLine(hidden).replaceAll(/\s+/g, ' ').trim().slice(0, MAX_REASON);
+  const hide = (from: string): string => secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), from);
+  // Once more without the markup, which may write a secret in another way.
+  const text = hide(body).slice(0, MOST_READ);
+  const plain = text.trimStart().startsWith('<') ? hide(withoutMarkup(text)) : text;
+  return onOneLine(plain).replaceAll(/\s+/g, ' ').trim().slice(0, MAX_REASON);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#34': '"', '#39': "'", amp: '&' };

@@ -47,6 +47,20 @@ describe('a write request', () => {
     expect(answer).toMatchObject({ reason: 'no *** of Basic ***, ***: no' });
   });
 
+  test('an answer that repeats a password which has changed since is shown without it', async () => {
+    fake.answer = () => {
+      writeFileSync(passwordFile, 'next');
+      return { status: 412, text: `no ${SECRET}` };
+    };
+    expect(await createWrite(fromFile())(fake.api, RELOAD)).toMatchObject({ reason: 'no ***' });
+  });
+
+  test('no part of them is shown where a long answer is cut', async () => {
+    const markup = '<b></b>'.padEnd(8_000 - SECRET.length + 1);
+    fake.answer = () => ({ status: 412, text: `${markup}${SECRET}` });
+    expect(await createWrite(fromFile())(fake.api, RELOAD)).toMatchObject({ reason: '***' });
+  });
+
   test('reads the password file anew each time', async () => {
     const write = createWrite(fromFile());
     fake.credentials = 'admin:next';
