@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { count, eventIds, list, member, pool, seconds, text, time } from './schema-parts.ts';
 
+const occurrences = { count, first: time, last: time, event_ids: eventIds };
+
 export const sessionsCut = z
   .strictObject({
     finding: z.literal('sessions_cut'),
@@ -11,10 +13,7 @@ export const sessionsCut = z
         pool,
         member,
         reason: z.string().describe('A close reason: the label of metrics and log.'),
-        count,
-        first: time,
-        last: time,
-        event_ids: eventIds,
+        ...occurrences,
       }),
     ),
     event_ids: eventIds,
@@ -31,10 +30,7 @@ export const loginsRefused = z
         pool,
         member,
         sqlstate: z.string().nullable().describe('Null: the member closed without an error.'),
-        count,
-        first: time,
-        last: time,
-        event_ids: eventIds,
+        ...occurrences,
       }),
     ),
     event_ids: eventIds,

@@ -1,5 +1,5 @@
 // An incident as a text for a ticket: at most 64 kB, for a reader that did not see it. Loaded on request.
-import { clockText, countOf, lastTime, plural, secondsBetween, secondsText, text } from './findings/evidence.ts';
+import { clockText, countOf, isCut, lastTime, plural, secondsBetween, secondsText, text } from './findings/evidence.ts';
 import type { Finding, IncidentDocument, IncidentEvent, IncidentSnapshot, MemberPicture } from './schema.ts';
 
 /** 64 kB of UTF-8. */
@@ -88,9 +88,9 @@ function ids(all: readonly string[]): string {
   return ` [${shown}${all.length > 4 ? ` and ${all.length - 4} more` : ''}]`;
 }
 
-/** By login and application: an owner looks for the own users. */
+/** By login and application: the owner of an application looks for its users. */
 function cutSessions({ events, findings }: IncidentDocument): readonly string[] {
-  const cut = events.filter((event) => event.event === 'session_closed' && text(event, 'member') !== undefined);
+  const cut = events.filter(isCut);
   const groups = new Map<string, { count: number; first: string; last: string; clients: Set<string> }>();
   for (const event of cut) {
     const application = text(event, 'application');

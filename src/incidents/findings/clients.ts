@@ -3,7 +3,8 @@ import { refusalText } from '../../core/refusal-words.ts';
 import type { Finding, FindingOf, IncidentEvent } from '../schema.ts';
 import { percentile } from '../waits.ts';
 import type { Wait } from '../waits.ts';
-import { amount, clockText, countOf, idsOf, lastTime, plural, secondsText, text } from './evidence.ts';
+import { amount, clockText, countOf, idsOf, isCut, isRefusedLogin, lastTime, plural } from './evidence.ts';
+import { secondsText, text } from './evidence.ts';
 import type { Evidence } from './evidence.ts';
 
 function grouped(
@@ -23,13 +24,13 @@ function total(events: readonly IncidentEvent[]): number {
   return events.reduce((sum, event) => sum + countOf(event), 0);
 }
 
-/** A client whose server did not let it in had no session. */
-function isClosed(event: IncidentEvent): boolean {
-  return event.event === 'session_closed' && !isRefusedLogin(event);
-}
-
-function isRefusedLogin(event: IncidentEvent): boolean {
-  return event.event === 'session_closed' && text(event, 'reason') === 'backend_refused';
+/** How often it happened, from when to when. */
+function occurrences(
+  group: readonly [IncidentEvent, ...IncidentEvent[]],
+): Pick<FindingOf<'sessions_cut'>['groups'][number], 'count' | 'first' | 'last' | 'event_ids'> {
+  const [{ time: first }] = group;
+  const last = group.map(lastTime).toSorted().at(-1) ?? first;
+  return { count: total(group), first, last, event_ids: idsOf(group) };
 }
 
 export function loginsRefused({ events }: Evidence): readonly Finding[] {
@@ -42,10 +43,7 @@ export function loginsRefused({ events }: Evidence): readonly Finding[] {
     pool: text(group[0], 'pool') ?? '',
     member: text(group[0], 'member') ?? '',
     sqlstate: text(group[0], 'sql_state') ?? null,
-    count: total(group),
-    first: group[0].time,
-    last: group.map(lastTime).toSorted().at(-1) ?? group[0].time,
-    event_ids: idsOf(group),
+    ...occurrences(group),
   }));
   const parts = groups.map(
     ({ member, sqlstate, count }) =>
@@ -56,17 +54,14 @@ export function loginsRefused({ events }: Evidence): readonly Finding[] {
 }
 
 export function sessionsCut({ events }: Evidence): readonly Finding[] {
-  const cut = events.filter((event) => isClosed(event) && text(event, 'member') !== undefined);
+  const cut = events.filter(isCut);
   if (cut.length === 0) return [];
   const byGroup = grouped(cut, (event) => ['pool', 'member', 'reason'].map((name) => text(event, name)).join(' '));
   const groups = byGroup.map((group) => ({
     pool: text(group[0], 'pool') ?? '',
     member: text(group[0], 'member') ?? '',
     reason: text(group[0], 'reason') ?? '',
-    count: total(group),
-    first: group[0].time,
-    last: group.map(lastTime).toSorted().at(-1) ?? group[0].time,
-    event_ids: idsOf(group),
+    ...occurrences(group),
   }));
   const all = total(cut);
   const parts = groups.map(({ pool, member, reason, count }) => `${count} of pool ${pool} on ${member}: ${reason}`);
@@ -125,7 +120,9 @@ function holdText(pool: string, numbers: Numbers, last: string | undefined): str
 }
 
 export function clientsRefused({ events }: Evidence): readonly Finding[] {
-  const refused = events.filter((event) => isClosed(event) && text(event, 'member') === undefined);
+  const refused = events.filter(
+    (event) => event.event === 'session_closed' && !isRefusedLogin(event) && text(event, 'member') === undefined,
+  );
   if (refused.length === 0) return [];
   const byGroup = grouped(refused, (event) => ['pool', 'reason'].map((name) => text(event, name)).join(' '));
   const groups = byGroup.map((group) => ({

@@ -34,6 +34,16 @@ export function lastTime({ time, repeated }: IncidentEvent): string {
   return repeated?.last_time ?? time;
 }
 
+/** Its server did not let the client in, so there was no session. */
+export function isRefusedLogin(event: IncidentEvent): boolean {
+  return event.event === 'session_closed' && text(event, 'reason') === 'backend_refused';
+}
+
+/** A session that did not end by its client. */
+export function isCut(event: IncidentEvent): boolean {
+  return event.event === 'session_closed' && !isRefusedLogin(event) && text(event, 'member') !== undefined;
+}
+
 export function ms(time: string): number {
   return Date.parse(time);
 }

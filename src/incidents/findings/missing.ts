@@ -1,7 +1,7 @@
 // The things that a document does not show, and why.
 import type { Instant } from '../../model/instant.ts';
 import type { Finding, FindingOf, IncidentEvent, Missing } from '../schema.ts';
-import { countOf, poolsOf, secondsText, text } from './evidence.ts';
+import { countOf, isCut, poolsOf, secondsText, text } from './evidence.ts';
 import type { Evidence } from './evidence.ts';
 
 export interface Recordings {
@@ -85,10 +85,7 @@ function workersDied(events: readonly IncidentEvent[]): readonly Missing[] {
 
 /** Of sessions that were cut. */
 function loginsHidden(events: readonly IncidentEvent[]): readonly Missing[] {
-  const hidden = events.filter(
-    (event) =>
-      event.event === 'session_closed' && text(event, 'member') !== undefined && text(event, 'user') === undefined,
-  );
+  const hidden = events.filter((event) => isCut(event) && text(event, 'user') === undefined);
   const count = hidden.reduce((sum, event) => sum + countOf(event), 0);
   if (count === 0) return [];
   return [{ what: 'logins_hidden', why: 'TLS between client and server hides user and database of sessions.', count }];

@@ -74,6 +74,7 @@ test('a refused login is no cut session, and its client got none: the server and
   ]);
   expect(of(document, 'holds')).toMatchObject([{ count: 3, released: 0, refused: 3 }]);
   expect(document.summary).toContain('2 logins refused by pg-2: 53300, too many connections');
+  expect(incidentText(document)).not.toContain(': backend_refused, ');
 });
 
 test('the text tells what happened, for how long, which sessions were cut, and what is unknown', async () => {
