@@ -199,12 +199,14 @@ function running(name: string, members: readonly MemberReport[]): Partial<Parame
  * Members may disagree on the new value: one with a value of its own (ALTER SYSTEM) reports that one, although the
  * dynamic configuration overrides it. Then the parameter counts as raised, which puts no standby below the primary.
  */
-function directions(changes: readonly LimitedChange[]): Readonly<Record<Direction, readonly string[]>> {
+function directions(
+  changes: readonly LimitedChange[],
+): Readonly<Record<Exclude<Direction, 'unknown'>, readonly string[]>> {
   const of = (direction: Direction): readonly string[] => [
     ...new Set(changes.filter((one) => one.direction === direction).map(({ parameter }) => parameter)),
   ];
   const raised = of('raised');
-  return { raised, lowered: of('lowered').filter((parameter) => !raised.includes(parameter)), unknown: of('unknown') };
+  return { raised, lowered: of('lowered').filter((parameter) => !raised.includes(parameter)) };
 }
 
 function isLeader({ role }: MemberReport): boolean {
