@@ -47,6 +47,8 @@ export class SessionTally {
     } else if (event.kind === 'session_moved') {
       if (this.#parkedNow.delete(event.session)) this.#moved += 1;
     } else if (event.kind === 'session_closed') {
+      // It died with its worker: nothing else ends its wait.
+      if (this.#waiting.delete(event.session)) this.#notServed += 1;
       if (this.#parkedNow.delete(event.session)) this.#moveFailed += isMoveFailure(event.reason) ? 1 : 0;
       else if (event.member === this.#member && this.#isDraining) this.#takeEnd(event.reason);
     }

@@ -107,14 +107,17 @@ describe('a switchover that succeeds', () => {
     lab.tell({ ...closed, member: 'pg-2', reason: 'backend_closed' });
     lab.tell({ ...closed, member: 'pg-1', reason: 'backend_closed' });
     lab.tell({ kind: 'hold_ended', pool: 'write', session: 9, outcome: 'released', waitedMs: 70 });
+    // With its worker.
+    lab.tell({ kind: 'hold_started', pool: 'write', session: 12, cause: 'switchover' });
+    lab.tell({ ...closed, session: 12, member: undefined, reason: 'worker_died' });
     lab.sessions = 0;
     await lab.reach('switch');
     expect(lab.document().sessions).toEqual({
       at_start: 5,
-      held: 2,
+      held: 3,
       waiting: 1,
       longest_wait_ms: 70,
-      not_served: 0,
+      not_served: 1,
       ended: 2,
       parked: 0,
       moved: 0,
