@@ -1,6 +1,7 @@
 // Logs in to a server for a client that has logged in before, without the client: the same startup message, and its
 // login again with the server's verifier. A server that does not know the verifier gets nothing of value, and is found
 // out. Only the method of the first login is used again.
+import { MD5, OK, SASL, SASL_CONTINUE, SASL_FINAL } from './authentication-codes.ts';
 import { readKey } from './cancel-key.ts';
 import type { CancelKey } from './cancel-key.ts';
 import { BodyReader } from './client-messages.ts';
@@ -8,11 +9,11 @@ import { scramParts } from './login-transcript.ts';
 import type { Login } from './login-transcript.ts';
 import { MessageReader } from './message-reader.ts';
 import { MOST_TOLD_BYTES, ToldParameters } from './parameter-status.ts';
-import { serverError } from './pipeline.ts';
 import { clientKeyOf, fromBase64, isEqual, isServersSignature, proofOf } from './scram.ts';
 import { readServerFirst, readVerifier, toBase64 } from './scram.ts';
 import type { Hashes, ScramVerifier } from './scram.ts';
-import { joined } from './server-messages.ts';
+import { joined, message } from './server-messages.ts';
+import { serverError } from './server-replies.ts';
 
 export interface BackendLoginOptions {
   /** The StartupMessage that the first server got. */
@@ -45,12 +46,6 @@ export type BackendLoginStep =
       readonly rest: Uint8Array;
     };
 
-/** AuthenticationRequest: its codes. */
-const OK = 0;
-const MD5 = 5;
-const SASL = 10;
-const SASL_CONTINUE = 11;
-const SASL_FINAL = 12;
 const MECHANISM = 'SCRAM-SHA-256';
 /** No channel binding, and no name: PostgreSQL takes it from the startup message. */
 const HEADER = 'n,,';
@@ -134,8 +129,8 @@ export class BackendLogin {
         this.#negotiated = body;
         return;
       case 'E': {
-        const { sqlState, message } = serverError(body, '');
-        return this.#fail(message, sqlState);
+        const error = serverError(body, '');
+        return this.#fail(error.message, error.sqlState);
       }
       case 'Z':
         return this.#end(body[0] === 0x49);
@@ -228,13 +223,7 @@ export class BackendLogin {
   }
 
   #reply(...parts: readonly Uint8Array[]): void {
-    const header = new Uint8Array(5);
-    header[0] = 0x70;
-    new DataView(header.buffer).setInt32(
-      1,
-      parts.reduce((sum, part) => sum + part.length, 4),
-    );
-    this.#send.push(header, ...parts);
+    this.#send.push(message('p', parts));
   }
 
   #fail(why: string, sqlState?: string): void {

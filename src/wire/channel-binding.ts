@@ -2,6 +2,7 @@
 // with the server. Where the client has plain text and the server has TLS with Pointsman, libpq ends the login because
 // of "SCRAM-SHA-256-PLUS over a non-SSL connection". The result depends on the bytes so far and not on how they were
 // split. Messages: protocol, SASL Authentication.
+import { SASL } from './authentication-codes.ts';
 
 const HEADER = 5;
 const LENGTH_WORD = 4;
@@ -13,8 +14,6 @@ const AUTHENTICATION = 0x52;
 const ERROR_RESPONSE = 0x45;
 /** NegotiateProtocolVersion and NoticeResponse may come before the authentication request. */
 const BEFORE_IT: ReadonlySet<number> = new Set([0x76, 0x4e]);
-/** AuthenticationSASL: its code. */
-const SASL = 10;
 /** The name of a mechanism with channel binding ends like this (RFC 5802, 4). */
 const WITH_BINDING = /-PLUS$/;
 const DECODER = new TextDecoder('latin1');

@@ -1,6 +1,7 @@
 // Keeps of a login, from the startup message to the first ReadyForQuery, as much as it takes to log in again for the
 // same client, together with the server's verifier. It holds no password and no key. Messages: protocol, SASL
 // Authentication.
+import { MD5, OK, SASL, SASL_CONTINUE, SASL_FINAL } from './authentication-codes.ts';
 import { readKey } from './cancel-key.ts';
 import type { CancelKey } from './cancel-key.ts';
 import { BodyReader } from './client-messages.ts';
@@ -20,12 +21,6 @@ export type Login =
 
 /** No message of a client's login is longer (PG_MAX_AUTH_TOKEN_LENGTH). Bytes. */
 const LONGEST = 65_535;
-/** AuthenticationRequest: its codes. */
-const OK = 0;
-const MD5 = 5;
-const SASL = 10;
-const SASL_CONTINUE = 11;
-const SASL_FINAL = 12;
 const MECHANISM = 'SCRAM-SHA-256';
 const PROOF_BYTES = 32;
 const TRUST: Login = { method: 'trust' };

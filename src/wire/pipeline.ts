@@ -1,10 +1,10 @@
 // Requests of our own to a server that speaks for one session: a pipeline of statements, and the reader of its replies.
 // Every statement has the name `_pointsman`, so that the client's unnamed statement stays. Texts are UTF-8.
-import { BodyReader } from './client-messages.ts';
-import { errorField } from './error-fields.ts';
 import { MessageReader } from './message-reader.ts';
 import { readParameter } from './parameter-status.ts';
-import { joined } from './server-messages.ts';
+import { int16, int32, joined, message } from './server-messages.ts';
+import { columnsOf, rowOf, serverError, typesOf } from './server-replies.ts';
+import type { Description, Row, ServerError } from './server-replies.ts';
 
 /** The name of our statements. A client's own statement of this name makes a question fail, and stays. */
 export const OUR_STATEMENT = '_pointsman';
@@ -43,27 +43,10 @@ export function timeLimits(serverMajor: number): readonly string[] {
   return serverMajor >= 17 ? [...names, 'transaction_timeout'] : names;
 }
 
-export interface ServerError {
-  readonly sqlState: string;
-  /** As the server wrote it, in its language. */
-  readonly message: string;
-  readonly isFatal: boolean;
-  /** Our name for the request that failed. */
-  readonly request: string;
-}
-
-export interface Description {
-  readonly parameterTypes: readonly number[];
-  /** Each with name, type and modifier of the type. Undefined: no rows. */
-  readonly resultColumns: readonly string[] | undefined;
-}
-
 export type PipelineEnd =
   | { readonly kind: 'ready'; readonly error: ServerError | undefined }
   /** The server ends the session, or its bytes are none of the protocol's. `bytes`: all that no request has read. */
   | { readonly kind: 'over'; readonly error: ServerError | undefined; readonly bytes: Uint8Array };
-
-type Row = readonly (string | null)[];
 
 /** A reply that is due. `C`: rows and CommandComplete; `T`: a description; `Z`: ReadyForQuery. */
 interface Due {
@@ -76,7 +59,6 @@ interface Due {
 }
 
 const ENCODER = new TextEncoder();
-const DECODER = new TextDecoder();
 
 export class Pipeline {
   readonly #parts: Uint8Array[] = [];
@@ -289,8 +271,7 @@ export class Pipeline {
   }
 
   #add(type: string, parts: readonly Uint8Array[] = []): void {
-    const size = parts.reduce((sum, part) => sum + part.length, 4);
-    this.#parts.push(joined([text(type), int32(size), ...parts]));
+    this.#parts.push(message(type, parts));
   }
 }
 
@@ -308,67 +289,6 @@ function nameAndText(message: Uint8Array): Uint8Array {
   return message.subarray(HEADER, message.indexOf(0, textAt) + 1);
 }
 
-/** `V` is never translated. */
-export function serverError(body: Uint8Array, request: string): ServerError {
-  const field = (type: string): string | undefined => errorField(body, 0, body.length, type);
-  const severity = field('V') ?? field('S');
-  return {
-    sqlState: field('C') ?? 'XX000',
-    message: field('M') ?? '',
-    isFatal: severity === 'FATAL' || severity === 'PANIC',
-    request,
-  };
-}
-
-function rowOf(body: Uint8Array): Row | undefined {
-  const reader = new BodyReader(body);
-  const count = reader.int16() ?? 0;
-  const row: (string | null)[] = [];
-  for (let column = 0; column < count; column += 1) {
-    const size = reader.int32();
-    if (size === -1) {
-      row.push(null);
-      continue;
-    }
-    const value = size === undefined ? undefined : reader.bytes(size);
-    if (value === undefined) return undefined;
-    row.push(DECODER.decode(value));
-  }
-  return row;
-}
-
-/** ParameterDescription. */
-function typesOf(body: Uint8Array | undefined): readonly number[] {
-  if (body === undefined) return [];
-  const reader = new BodyReader(body);
-  const count = reader.int16() ?? 0;
-  return Array.from({ length: count }, () => (reader.int32() ?? 0) >>> 0);
-}
-
-/** RowDescription: name, table, column, type, size, modifier, format. */
-function columnsOf(body: Uint8Array | undefined): readonly string[] {
-  if (body === undefined) return [];
-  const reader = new BodyReader(body);
-  const count = reader.int16() ?? 0;
-  return Array.from({ length: count }, () => {
-    const name = reader.text();
-    reader.bytes(6);
-    const type = (reader.int32() ?? 0) >>> 0;
-    reader.bytes(2);
-    const modifier = reader.int32();
-    reader.bytes(2);
-    return `${name}:${type}:${modifier}`;
-  });
-}
-
 function text(value: string): Uint8Array {
   return ENCODER.encode(value);
-}
-
-function int16(value: number): Uint8Array {
-  return Uint8Array.of(value >> 8, value);
-}
-
-function int32(value: number): Uint8Array {
-  return Uint8Array.of(value >>> 24, value >> 16, value >> 8, value);
 }

@@ -1,5 +1,6 @@
 // Encodes the messages of a server (protocol, Message Formats), for the console. ErrorResponse has a file of its own,
 // which the data path uses. A NUL in outside text becomes a space, so it stays in its field.
+import { OK, SASL, SASL_CONTINUE, SASL_FINAL } from './authentication-codes.ts';
 
 /** The object ids of pg_type. */
 export const TYPE_IDS = { text: 25, int4: 23, int8: 20, numeric: 1700 } as const;
@@ -19,13 +20,8 @@ export type Value = string | number | null;
 export type TransactionStatus = 'idle' | 'in_transaction';
 
 const ENCODER = new TextEncoder();
-/** AuthenticationRequest: its codes. */
-const AUTHENTICATED = 0;
-const SASL = 10;
-const SASL_CONTINUE = 11;
-const SASL_FINAL = 12;
 
-export const AUTHENTICATION_OK = message('R', [int32(AUTHENTICATED)]);
+export const AUTHENTICATION_OK = message('R', [int32(OK)]);
 export const EMPTY_QUERY = message('I');
 export const PARSE_COMPLETE = message('1');
 export const BIND_COMPLETE = message('2');
@@ -89,7 +85,8 @@ export function encodeDataRow(values: readonly Value[]): Uint8Array {
   return message('D', [int16(values.length), ...fields]);
 }
 
-function message(type: string, parts: readonly Uint8Array[] = []): Uint8Array {
+/** Those of a client have the same form. */
+export function message(type: string, parts: readonly Uint8Array[] = []): Uint8Array {
   const size = parts.reduce((sum, part) => sum + part.length, 4);
   return joined([ENCODER.encode(type), int32(size), ...parts]);
 }
@@ -104,11 +101,11 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-function int16(value: number): Uint8Array {
+export function int16(value: number): Uint8Array {
   return Uint8Array.of(value >> 8, value);
 }
 
-function int32(value: number): Uint8Array {
+export function int32(value: number): Uint8Array {
   return Uint8Array.of(value >> 24, value >> 16, value >> 8, value);
 }
 

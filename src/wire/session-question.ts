@@ -16,7 +16,7 @@ import {
   timeLimits,
   UNNAMED,
 } from './pipeline.ts';
-import type { Description, ServerError } from './pipeline.ts';
+import type { Description, ServerError } from './server-replies.ts';
 import { joined } from './server-messages.ts';
 import { asBase64, readState } from './session-state.ts';
 import { literals } from './sql-literals.ts';

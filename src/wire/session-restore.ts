@@ -13,7 +13,7 @@ import {
   timeLimits,
   UNNAMED,
 } from './pipeline.ts';
-import type { Description, ServerError } from './pipeline.ts';
+import type { Description, ServerError } from './server-replies.ts';
 import { parsedWalReport, WAL_EXPRESSION } from './wal-report.ts';
 
 /** The unnamed statement. */
