@@ -91,13 +91,12 @@ export function orderFault(report: ClusterReport, name: MemberName, order?: Give
 
 function faultOfPrimary(target: MemberReport, report: ClusterReport, order?: GivenOrder): OrderFault | undefined {
   const { name } = target;
-  const own = pendingOf(target);
-  const isOwn = ({ parameter }: LimitedChange): boolean =>
-    own.some((one) => one.parameter === parameter || one.parameter === ANY);
   const { raised } = directions(report.members.flatMap(pendingOf));
   const standbys = report.members.filter((member) => !isLeader(member));
   const behind = standbys.filter((member) =>
-    pendingOf(member).some((one) => one.direction === 'raised' && raised.includes(one.parameter) && isOwn(one)),
+    pendingOf(member).some(
+      (one) => one.direction === 'raised' && raised.includes(one.parameter) && mayHave(target, one.parameter),
+    ),
   );
   if (behind.length > 0) {
     const ahead = raised.filter((parameter) => behind.flatMap(pendingOf).some((one) => one.parameter === parameter));
@@ -117,13 +116,11 @@ function faultOfStandby(target: MemberReport, report: ClusterReport, order?: Giv
   const { name } = target;
   const own = pendingOf(target);
   const { raised, lowered } = directions(report.members.flatMap(pendingOf));
-  const isOf = (member: MemberReport, parameter: string): boolean =>
-    pendingOf(member).some((one) => one.parameter === parameter || one.parameter === ANY);
   const primary = report.members.find((member) => isLeader(member) && member.pending_restart);
   // With a raised parameter as well, the standby has to come first all the same.
   if (primary === undefined || own.some(({ parameter }) => raised.includes(parameter))) return undefined;
   const waiting = lowered.filter(
-    (parameter) => own.some((one) => one.parameter === parameter) && isOf(primary, parameter),
+    (parameter) => own.some((one) => one.parameter === parameter) && mayHave(primary, parameter),
   );
   if (waiting.length > 0) {
     const why = `${name} is a standby and ${listed(waiting)} lowered: restart the primary first (${primary.name}). A \
@@ -148,6 +145,11 @@ interface LimitedChange {
 
 /** In place of the parameters that a member does not report. */
 const ANY = 'a parameter';
+
+/** A change of this parameter. */
+function mayHave(member: MemberReport, parameter: string): boolean {
+  return pendingOf(member).some((one) => one.parameter === parameter || one.parameter === ANY);
+}
 
 /** Without parameters that have the same value before and after. */
 function limitedChanges(changes: ParameterChanges): readonly LimitedChange[] {
