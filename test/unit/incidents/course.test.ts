@@ -1,6 +1,8 @@
 // When an incident opens, settles, opens again and rolls over.
 import { expect, test } from 'vitest';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { holdChange, incidentLab, routeChange } from '../../support/fakes/incident-lab.ts';
+import { aList, aPolicy, aSnapshot, isPrimary } from '../../support/values/builders.ts';
 
 const lost = routeChange('write');
 const onFirst = routeChange('write', 'pg-1');
@@ -133,6 +135,36 @@ test('three operations one after the other are three incidents, and an effect of
       kinds: ['primary_lost', 'primary_changed', 'read_pool_empty'],
     })),
   );
+});
+
+test('the last snapshot of an operation is from before the crash that ends its incident', async () => {
+  const policy = aPolicy();
+  const healthy = aSnapshot(policy, aList(0, 'pg-1'), isPrimary('pg-1', 0));
+  let snapshot = healthy;
+  const known = () => ({ table: decideRoutes(policy, snapshot, 0), snapshot, pools: policy.pools });
+  const { clock, recorder, changes, take } = incidentLab({ known });
+  take(onFirst);
+  take(holdChange('write', 'switchover'));
+  await clock.advance(1_000);
+  take(onFirst);
+  snapshot = aSnapshot(policy, aList(0));
+  recorder.tableChanged();
+  take(lost);
+  await clock.advance(1_000);
+  const settled = changes.find(({ change }) => change === 'settled')?.document;
+  const after = settled?.snapshots.find(({ when }) => when === 'after');
+  expect(after?.pools.find(({ name }) => name === 'write')?.route).toBe('open');
+});
+
+test('two primaries in the middle of an operation belong to it', async () => {
+  const { clock, recorder, take } = incidentLab();
+  take(onFirst);
+  take(holdChange('write', 'switchover'));
+  await clock.advance(1_000);
+  take(holdChange('write', 'two_primaries'));
+  await clock.advance(1_000);
+  take(onSecond);
+  expect(recorder.list()).toMatchObject([{ kinds: ['primary_lost', 'two_primaries', 'primary_changed'] }]);
 });
 
 test('a failure in the middle of an operation belongs to it', async () => {

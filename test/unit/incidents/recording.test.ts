@@ -44,4 +44,11 @@ test('a session whose client does not read its end is cut when its server ended 
   const times = document?.events.filter(({ event }) => event === 'session_closed').map(({ time }) => time);
   expect(times).toEqual(['2026-11-22T12:00:00.999Z', '2026-11-22T12:00:01.000Z']);
   expect(document && incidentText(document)).toContain('application slow: backend_closed, at 12:00:00.999');
+  // Equal events share an entry, which begins with the earliest.
+  take({ ...cut, reason: 'backend_refused' });
+  take({ ...cut, reason: 'backend_refused', lingeredMs: 500 });
+  const shared = (await recorder.get('2026-11-22-1', { isUnredacted: true }))?.events.find(
+    ({ repeated }) => repeated !== undefined,
+  );
+  expect(shared).toMatchObject({ time: '2026-11-22T12:00:05.500Z', repeated: { count: 2 } });
 });
