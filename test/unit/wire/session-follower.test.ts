@@ -295,6 +295,15 @@ test('more unanswered messages than fit anywhere on the way make the state unkno
   expect(follower.activity()).toBe('unknown');
 });
 
+test('so do too many messages that the server may discard, or not', () => {
+  const follower = aStarted();
+  follower.fromClient(Buffer.concat([PARSE, BIND, EXECUTE, SYNC, COPY_DATA, COPY_DONE]));
+  follower.fromBackend(Buffer.concat([aMessage('1'), aMessage('2'), COPY_IN_RESPONSE, ERROR]));
+  const executes = Buffer.concat(Array.from({ length: 100_000 }, () => EXECUTE));
+  for (let count = 0; count < 21; count += 1) follower.fromClient(executes);
+  expect(follower.activity()).toBe('unknown');
+});
+
 test('COPY TO STDOUT and a base backup end with their ReadyForQuery', () => {
   play(aStarted(), [
     ['C', [QUERY], 'busy'],
