@@ -3,6 +3,7 @@
 // not go on.
 import type { CarriedState, MoveFailure, PreparedStatement, StatementDescription, WalReport } from '../model/moves.ts';
 import { IDENTITY } from './identity.ts';
+import { ToldParameters } from './parameter-status.ts';
 import {
   GUARD,
   LONGEST_DESCRIPTION,
@@ -86,6 +87,13 @@ const TRIGGERS_SINCE = 17;
 /** The SQLSTATE insufficient_privilege. */
 const FORBIDDEN = '42501';
 
+const TOLD_TOO_MUCH: RestoreResult = {
+  kind: 'failed',
+  reason: 'move_restore',
+  sqlState: undefined,
+  why: 'the parameters of the server are too many',
+};
+
 const isEncoding = ([name]: readonly [string, string]): boolean => name === 'client_encoding';
 
 /** One restore on one new session. */
@@ -93,7 +101,9 @@ export class SessionRestore {
   readonly #options: RestoreOptions;
   #pipeline: Pipeline;
   #tries = 1;
-  readonly #parameters = new Map<string, string>();
+  /** Of all tries. */
+  readonly #parameters = new ToldParameters();
+  #isToldTooMuch = false;
   #differences: string[] = [];
   #wal: WalReport | undefined;
   /** Settings that are not equal yet. */
@@ -137,6 +147,7 @@ export class SessionRestore {
   /** The next bytes of the server. */
   take(chunk: Uint8Array): RestoreStep {
     const end = this.#pipeline.take(chunk);
+    if (this.#isToldTooMuch) return this.#done(TOLD_TOO_MUCH);
     if (end === undefined) return { kind: 'wait' };
     if (end.kind === 'ready' && this.#pipeline.isCutShort() && this.#tries < MOST_TRIES) return this.#tryAgain();
     if (end.kind === 'ready' && this.#tries < MOST_TRIES && this.#isForbidden(end.error)) return this.#tryAgain();
@@ -145,7 +156,11 @@ export class SessionRestore {
       return this.#tryAgain();
     }
     const result = end.kind === 'over' ? failedBy(end.error) : this.#resultOf(end.error);
-    return { kind: 'done', result, parameters: this.#parameters, rest: this.#pipeline.rest() };
+    return this.#done(result);
+  }
+
+  #done(result: RestoreResult): RestoreStep {
+    return { kind: 'done', result, parameters: this.#parameters.values(), rest: this.#pipeline.rest() };
   }
 
   /** The old server may refuse it as well: it looks at what a statement without columns names at a Bind alone. */
@@ -163,7 +178,9 @@ export class SessionRestore {
   }
 
   #newPipeline(): Pipeline {
-    return new Pipeline(LONGEST_DESCRIPTION, (name, value) => this.#parameters.set(name, value));
+    return new Pipeline(LONGEST_DESCRIPTION, (name, value) => {
+      if (!this.#parameters.set(name, value)) this.#isToldTooMuch = true;
+    });
   }
 
   #set(settings: readonly (readonly [string, string])[], sql = SET_ALL): void {

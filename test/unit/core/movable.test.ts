@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { movability, movabilityBefore } from '../../../src/core/movable.ts';
 import type { MoveFacts } from '../../../src/core/movable.ts';
 import type { CarriedState, PreparedStatement } from '../../../src/model/moves.ts';
+import { aState } from '../../support/values/carried-state.ts';
 
 const FACTS: MoveFacts = {
   isReadable: true,
@@ -16,24 +17,7 @@ const FACTS: MoveFacts = {
   areSettingsListed: false,
   loginRole: 'app',
 };
-const STATE: CarriedState = {
-  settings: new Map(),
-  privilegedSettings: [],
-  custom: new Map(),
-  namedSettings: undefined,
-  computedBy: undefined,
-  prepared: [],
-  reading: new Map(),
-  role: 'none',
-  sessionUser: 'app',
-  identity: '5.10.10',
-  searchPath: 'public',
-  listening: [],
-  holdableCursors: [],
-  advisoryLocks: 0,
-  temporaryObjects: 0,
-  temporarySlots: 0,
-};
+const STATE = aState();
 
 function prepared(statement: string, isFromSql: boolean): PreparedStatement {
   return { name: 's', statement, parameterTypes: [], resultColumns: undefined, isFromSql };

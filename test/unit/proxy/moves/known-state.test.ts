@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { KnownState } from '../../../../src/proxy/moves/known-state.ts';
 import type { CarriedState, Movability } from '../../../../src/model/moves.ts';
 import type { ServerRun } from '../../../../src/core/coverage.ts';
+import { aState } from '../../../support/values/carried-state.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 const RUN: ServerRun = { timeline: 1, startedAt: 'monday' };
@@ -16,25 +17,7 @@ function query(text: string): Uint8Array {
 const UNNAMED_PARSE = Uint8Array.of(0x50, 0, 0, 0, 16, 0, ...ENCODER.encode('SELECT 1'), 0, 0, 0);
 const READY = Uint8Array.of(0x5a, 0, 0, 0, 5, 0x49);
 
-const stateWith = (role: string): CarriedState => ({
-  settings: new Map(),
-  privilegedSettings: [],
-  custom: new Map(),
-  namedSettings: undefined,
-  computedBy: undefined,
-  prepared: [],
-  reading: new Map(),
-  role,
-  sessionUser: 'app',
-  identity: '5.10.10',
-  searchPath: 'public',
-  listening: [],
-  holdableCursors: [],
-  advisoryLocks: 0,
-  temporaryObjects: 0,
-  temporarySlots: 0,
-  walWriterDelayMs: 200,
-});
+const stateWith = (role: string): CarriedState => aState({ role, walWriterDelayMs: 200 });
 
 class Lab {
   readonly clock = new ManualClock();
