@@ -115,7 +115,7 @@ export const pool = z.strictObject({
   relocate_after: key(
     duration(0).prefault('3s'),
     `Drains for \`lagging\`, \`check_failed\`, \`old_timeline\` and \`fallback_over\` begin when the cause has
-    lasted this long, so that a short change moves nobody, or when the member has no connection left for a writer. They
+    lasted this long, or when the member has no connection left for a writer. A short change ends no session. Drains
     need another member that is eligible: nothing drains towards a fallback.`,
   ),
 });
