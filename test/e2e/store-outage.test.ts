@@ -49,14 +49,16 @@ describeOnEveryCluster('an outage of the store, and of every management API', (o
     const { cluster, pointsman } = lab;
     const port = await pointsman.port('write');
     const live = await HeldSession.open(port, cluster.app);
-    for (const { name } of cluster.members()) await cluster.freezeManager(name);
-    const isHeld = async () => (await pointsman.metric('pointsman_pool_route{pool="write",route="hold"}')) === 1;
-    await pointsman.waitFor('no route for writes', isHeld);
-    await expect(HeldSession.open(port, cluster.app)).rejects.toMatchObject({ code: '57P03' });
-    const { rows } = await live.client.query('select pg_is_in_recovery() as follows');
-    expect(rows).toEqual([{ follows: false }]);
-
-    for (const { name } of cluster.members()) await cluster.thawManager(name);
+    try {
+      for (const { name } of cluster.members()) await cluster.freezeManager(name);
+      const isHeld = async () => (await pointsman.metric('pointsman_pool_route{pool="write",route="hold"}')) === 1;
+      await pointsman.waitFor('no route for writes', isHeld);
+      await expect(HeldSession.open(port, cluster.app)).rejects.toMatchObject({ code: '57P03' });
+      const { rows } = await live.client.query('select pg_is_in_recovery() as follows');
+      expect(rows).toEqual([{ follows: false }]);
+    } finally {
+      for (const { name } of cluster.members()) await cluster.thawManager(name);
+    }
     await cluster.waitUntilHealthy();
     await waitForMembers(lab, 'write', [await cluster.leader()]);
     const again = await HeldSession.open(port, cluster.app);

@@ -2,7 +2,7 @@
 // member has seen one connection for one request and holds none.
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseCheck } from '../../../src/model/check.ts';
 import type { Check } from '../../../src/model/check.ts';
 import type { Member } from '../../../src/model/member.ts';
@@ -329,8 +329,8 @@ describe('a name with several addresses', () => {
         socket.once('data', () => socket.end(`HTTP/1.0 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`));
       });
       await listen(server, { host: '127.0.0.2', port: Number(port) });
+      onTestFinished(() => close(server));
       expect(await probe(asked, check('/primary'), 2000)).toMatchObject({ status: 200, body: { role: 'primary' } });
-      await close(server);
     } finally {
       await hole.stop();
     }

@@ -67,3 +67,10 @@ export function statusOf(own: Partial<StatusDocument>): StatusDocument {
     ...own,
   };
 }
+
+/** An open route on these members. */
+export const openOn = (...names: readonly string[]) => ({
+  kind: 'open' as const,
+  members: names.map((name) => ({ name, address: '127.0.0.1:5432' })),
+  fallback: null,
+});

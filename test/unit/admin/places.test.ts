@@ -4,15 +4,9 @@ import { noticesOf } from '../../../src/admin/notices.ts';
 import { placed } from '../../../src/admin/places.ts';
 import type { MemberFacts } from '../../../src/admin/places.ts';
 import type { MemberStatusDocument, StandingDocument } from '../../../src/admin/schema/status.ts';
-import { memberOf, poolOf, statusOf } from '../../support/page/status.ts';
+import { memberOf, openOn, poolOf, statusOf } from '../../support/page/status.ts';
 
 const FAILING = { for_seconds: 3, outcome: 'timeout' };
-
-const openOn = (...names: readonly string[]) => ({
-  kind: 'open' as const,
-  members: names.map((name) => ({ name, address: '127.0.0.1:5432' })),
-  fallback: null,
-});
 
 function standing(own: Partial<StandingDocument>): MemberFacts['pools'][string] {
   return { standing: 'leave', why: '', weight: 1, zone: null, far: false, ...own };

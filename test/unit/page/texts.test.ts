@@ -8,7 +8,7 @@ import { routesOf } from '../../../src/page/view/routes.ts';
 import { evidenceOf, placeIn, signOf } from '../../../src/page/view/standing.ts';
 import { ageText, numberText, shortened, sizeText } from '../../../src/page/view/words.ts';
 import { BRANCHES as BRANCH_LIST } from '../../support/values/console.ts';
-import { memberOf, poolOf, statusOf } from '../../support/page/status.ts';
+import { memberOf, openOn, poolOf, statusOf } from '../../support/page/status.ts';
 
 const SESSIONS = {
   by_state: { startup: 1, holding: 0, dialing: 0, relaying: 6, closing: 0 },
@@ -19,12 +19,6 @@ const SESSIONS = {
   to_backend_bytes: 0,
   to_client_bytes: 0,
 };
-
-const openOn = (...names: readonly string[]) => ({
-  kind: 'open' as const,
-  members: names.map((name) => ({ name, address: '127.0.0.1:5432' })),
-  fallback: null,
-});
 
 function standing(own: Partial<StandingDocument>): StandingDocument {
   return { place: { sign: 'idle', word: '' }, standing: 'leave', why: '', weight: 1, zone: null, far: false, ...own };
