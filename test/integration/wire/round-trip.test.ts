@@ -29,6 +29,17 @@ const states = fc.record({
   readOnly: fc.boolean(),
 });
 
+// A random name may be a keyword of SQL.
+const KEYWORDS = {
+  custom: { on: '', select: 'x' },
+  prepared: { table: '' },
+  fromSql: { 'sql user': '' },
+  searchPath: ['all'],
+  workMem: 64,
+  timeout: 0,
+  readOnly: false,
+};
+
 const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
@@ -42,7 +53,7 @@ describeUnless(missingForSandbox, 'random states', () => {
     await fc.assert(
       fc.asyncProperty(states, async ({ custom, prepared, fromSql, searchPath, workMem, timeout, readOnly }) => {
         const client = await WireClient.connect(lab.server, startup);
-        for (const [name, value] of Object.entries(custom)) await client.query(`set app.${name} = ${literal(value)}`);
+        for (const [name, value] of Object.entries(custom)) await client.query(`set app.${identifier(name)} = ${literal(value)}`);
         await client.query(`set search_path = ${searchPath.map(identifier).join(', ')}; set work_mem = ${workMem};
           set default_transaction_read_only = ${String(readOnly)}`);
         const parses = Object.entries(prepared).map(([name, value]) => aParse(name, `select $1, ${literal(value)}`));
@@ -65,7 +76,7 @@ describeUnless(missingForSandbox, 'random states', () => {
         client.socket.destroy();
         next.socket.destroy();
       }),
-      { numRuns: 40 },
+      { numRuns: 40, examples: [[KEYWORDS]] },
     );
   });
 });
