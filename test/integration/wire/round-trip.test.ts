@@ -53,7 +53,9 @@ describeUnless(missingForSandbox, 'random states', () => {
     await fc.assert(
       fc.asyncProperty(states, async ({ custom, prepared, fromSql, searchPath, workMem, timeout, readOnly }) => {
         const client = await WireClient.connect(lab.server, startup);
-        for (const [name, value] of Object.entries(custom)) await client.query(`set app.${identifier(name)} = ${literal(value)}`);
+        for (const [name, value] of Object.entries(custom)) {
+          await client.query(`set app.${identifier(name)} = ${literal(value)}`);
+        }
         await client.query(`set search_path = ${searchPath.map(identifier).join(', ')}; set work_mem = ${workMem};
           set default_transaction_read_only = ${String(readOnly)}`);
         const parses = Object.entries(prepared).map(([name, value]) => aParse(name, `select $1, ${literal(value)}`));
