@@ -39,11 +39,15 @@ const TIMED = [
 /** Three processes that start together take 20 s on a machine that is busy. The waits in a test say what took long. */
 const PROCESSES = { hookTimeout: 60_000, testTimeout: 60_000 };
 
-/** These need programs that few machines have, and minutes: drivers, containers, compilers, Kubernetes' own types. */
+/**
+ * These need programs that few machines have, or minutes: drivers, containers, compilers, Kubernetes' own types,
+ * every example of the help.
+ */
 const SLOW = [
   ...named(
     'bench-runs',
     'drivers',
+    'examples',
     'image',
     'systemd',
     'moves/drivers-15',
@@ -53,7 +57,8 @@ const SLOW = [
   ),
   ...['chart', 'kustomize', 'package'].map((name) => `test/integration/deploy/${name}.test.ts`),
 ];
-const SLOW_MEASURED = named('bench-short');
+/** On the sandbox. The measured files for Patroni are a project of their own. */
+const SLOW_MEASURED = named('bench-short', 'host-death', 'page/failover');
 
 const files = globSync('test/e2e/**/*.test.ts', { cwd: resolve(import.meta.dirname, '..') }).toSorted();
 /** A file for every kind of cluster belongs to two projects: each of them registers its own kind. */
@@ -152,7 +157,7 @@ export default defineConfig({
       },
       // In one group with `unit` and `integration`, which fill the lanes when these files end.
       e2e('e2e', { include: without(sandbox, MEASURED, SLOW, SLOW_MEASURED), maxWorkers: LANES, groupOrder: 0 }),
-      e2e('e2e-measured', { include: within(sandbox, MEASURED), maxWorkers: 1, groupOrder: 2 }),
+      e2e('e2e-measured', { include: without(within(sandbox, MEASURED), SLOW_MEASURED), maxWorkers: 1, groupOrder: 2 }),
       e2e('slow', { include: SLOW, maxWorkers: SLOW_LANES, groupOrder: 3 }),
       e2e('slow-measured', { include: SLOW_MEASURED, maxWorkers: 1, groupOrder: 4 }),
       e2e('patroni', {

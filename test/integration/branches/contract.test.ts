@@ -1,4 +1,4 @@
-// Contract 2 against strict fakes, with 200 ways to be silent where the contract is.
+// Contract 2 against strict fakes, with many ways to be silent where the contract is.
 import { describe } from 'vitest';
 import { EagerClock } from '../../support/waiting/eager-clock.ts';
 import { registerBranchContract } from '../../support/branches/contract/suite.ts';
@@ -7,6 +7,9 @@ import { startFakeConsole } from '../../support/branches/fake-console.ts';
 import { startFakeStorageNode } from '../../support/branches/fake-storage-node.ts';
 import { PLAIN, quirksOf } from '../../support/branches/quirks.ts';
 import type { Quirks } from '../../support/branches/quirks.ts';
+import { rounds } from '../../support/runner/ci.ts';
+
+const SERVERS = rounds(40, 200);
 
 async function fakes(quirks: Quirks): Promise<ContractTarget> {
   const [node, consoleApi] = await Promise.all([startFakeStorageNode(quirks), startFakeConsole(quirks)]);
@@ -26,10 +29,10 @@ describe('a plain server', () => {
   registerBranchContract(async () => new Map([['plain', await fakes(PLAIN)]]));
 });
 
-describe('200 servers with quirks', () => {
+describe(`${SERVERS} servers with quirks`, () => {
   registerBranchContract(async () => {
     const targets = new Map<string, ContractTarget>();
-    for (let seed = 0; seed < 200; seed += 1) targets.set(`seed ${seed}`, await fakes(quirksOf(seed)));
+    for (let seed = 0; seed < SERVERS; seed += 1) targets.set(`seed ${seed}`, await fakes(quirksOf(seed)));
     return targets;
   });
 });

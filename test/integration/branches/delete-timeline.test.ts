@@ -9,7 +9,10 @@ import type { Branch } from '../../../src/model/branch.ts';
 import { startFakeStorageNode } from '../../support/branches/fake-storage-node.ts';
 import type { FakeStorageNode } from '../../support/branches/fake-storage-node.ts';
 import { quirksOf } from '../../support/branches/quirks.ts';
+import { rounds } from '../../support/runner/ci.ts';
 import { EagerClock } from '../../support/waiting/eager-clock.ts';
+
+const NODES = rounds(40, 200);
 
 let folder: string;
 let namesFile: string;
@@ -114,8 +117,8 @@ test('a source without deletions says so', async () => {
   expect(node.requests).toEqual([]);
 });
 
-test('200 storage nodes: a parent is refused, then child and parent go', { timeout: 300_000 }, async () => {
-  for (let seed = 0; seed < 200; seed += 1) {
+test(`${NODES} storage nodes: a parent is refused, then child and parent go`, { timeout: 300_000 }, async () => {
+  for (let seed = 0; seed < NODES; seed += 1) {
     await node.stop();
     namesFile = join(folder, `${seed}.json`);
     await start(quirksOf(seed));

@@ -1,4 +1,4 @@
-// Contract 3 against a strict fake, with 200 ways to be silent where the contract is.
+// Contract 3 against a strict fake, with many ways to be silent where the contract is.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,10 @@ import type { PlatformTarget } from '../../support/platform/contract/target.ts';
 import { startFakePlatform } from '../../support/platform/fake-platform.ts';
 import { PLAIN_PLATFORM, platformQuirksOf } from '../../support/platform/quirks.ts';
 import type { PlatformQuirks } from '../../support/platform/quirks.ts';
+import { rounds } from '../../support/runner/ci.ts';
 import { EagerClock } from '../../support/waiting/eager-clock.ts';
+
+const PLATFORMS = rounds(40, 200);
 
 let folder: string;
 beforeAll(async () => {
@@ -42,10 +45,10 @@ describe('a plain platform', () => {
   registerPlatformContract(async () => new Map([['plain', await fake(PLAIN_PLATFORM, 'plain')]]));
 });
 
-describe('200 platforms with quirks', () => {
+describe(`${PLATFORMS} platforms with quirks`, () => {
   registerPlatformContract(async () => {
     const targets = new Map<string, PlatformTarget>();
-    for (let seed = 0; seed < 200; seed += 1) {
+    for (let seed = 0; seed < PLATFORMS; seed += 1) {
       targets.set(`seed ${seed}`, await fake(platformQuirksOf(seed), `seed-${seed}`));
     }
     return targets;

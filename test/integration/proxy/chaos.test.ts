@@ -9,6 +9,7 @@ import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
 import { freeReadBuffers } from '../../support/sockets/free-read-buffers.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { rounds } from '../../support/runner/ci.ts';
 import { aStartup } from '../../support/sockets/packets.ts';
 import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../support/labs/proxy-lab.ts';
@@ -18,7 +19,7 @@ import { foundAt } from '../../support/values/branches.ts';
 import { SERVER } from '../../support/values/tls-files.ts';
 import { until } from '../../support/waiting/until.ts';
 
-const SEEDS = 100;
+const SEEDS = rounds(40, 100);
 const ACTS = 80;
 /** Longer than any deadline of a session. */
 const LONG_MS = 120_000;

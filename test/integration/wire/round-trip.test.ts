@@ -36,7 +36,7 @@ const KEYWORDS = {
   fromSql: { 'sql user': '' },
   searchPath: ['all'],
   workMem: 64,
-  timeout: 0,
+  timeout: 0 as const,
   readOnly: false,
 };
 

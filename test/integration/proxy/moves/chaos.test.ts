@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openDescriptors } from '../../../support/processes/descriptors.ts';
+import { rounds } from '../../../support/runner/ci.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
@@ -18,7 +19,7 @@ import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
 const WORDS = [QUERY, QUERY, QUERY, Buffer.concat([PARSE, SYNC]), QUERY.subarray(0, 3), FLUSH, TERMINATE];
-const SEEDS = 60;
+const SEEDS = rounds(24, 60);
 const ACTS = 100;
 /** Longer than any deadline of a session. */
 const LONG_MS = 120_000;

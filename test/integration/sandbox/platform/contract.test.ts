@@ -1,14 +1,19 @@
 // Contract 3 against the sandbox's platform: the same tests as against the fake, over a server that stores on disk; and
-// once more with 200 ways to be silent where the contract is. The fake has other ones.
+// once more with many ways to be silent where the contract is. The fake has other ones.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { PlatformTarget } from '../../../support/platform/contract/target.ts';
 import { registerPlatformContract } from '../../../support/platform/contract/suite.ts';
 import { platformQuirksOf } from '../../../support/platform/quirks.ts';
+import { rounds } from '../../../support/runner/ci.ts';
 import { PlatformLab } from '../../../support/sandbox/platform-lab.ts';
 import { quirkyTarget } from '../../../support/sandbox/quirky-platform.ts';
 import { systemClock } from '../../../support/waiting/system-clock.ts';
+
+const SETS = rounds(40, 200);
+/** Behind those of the fake. */
+const FIRST_SEED = 200;
 
 let lab: PlatformLab;
 beforeAll(async () => {
@@ -25,10 +30,10 @@ describe('the sandbox', () => {
   });
 });
 
-describe('the sandbox with 200 sets of quirks', () => {
+describe(`the sandbox with ${SETS} sets of quirks`, () => {
   registerPlatformContract(async () => {
     const targets = new Map<string, PlatformTarget>();
-    for (let seed = 200; seed < 400; seed += 1) {
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + SETS; seed += 1) {
       const quirks = platformQuirksOf(seed);
       const apiKeyFile = join(lab.directory, `key-of-seed-${seed}`);
       await writeFile(apiKeyFile, `${quirks.apiKey}\n`);
