@@ -6,7 +6,7 @@ import { afterAll, afterEach, expect, it } from 'vitest';
 import { HeldSession } from '../../support/applications/held-session.ts';
 import { seriousFindings } from '../../support/browser/accessibility.ts';
 import { describeInBrowser } from '../../support/browser/chromium.ts';
-import { pageLab } from '../../support/browser/page-lab.ts';
+import { TOKEN, pageLab } from '../../support/browser/page-lab.ts';
 import { userlist } from '../../support/clusters/userlist.ts';
 
 /** Sessions are parked so long before a switchover that the cluster has scheduled. */
@@ -48,6 +48,7 @@ describeInBrowser('sessions that move', () => {
     };
     const scheduledAt = new Date(Date.now() + BEFORE_MS).toISOString();
     expect(await send('POST', { leader: leader.name, scheduled_at: scheduledAt })).toBe(202);
+    await pointsman.operate('/refresh', TOKEN);
     try {
       for (const [colorScheme, tab] of Object.entries(tabs)) {
         await tab.page.locator('.routes').getByText(`${PARKED} parked`).waitFor({ timeout: 60_000 });
