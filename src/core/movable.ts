@@ -1,6 +1,6 @@
 // Whether a session can go from one server to another: by what is known of it, and by the state that its server told.
 // Whatever is not known to be carried keeps the session where it is.
-import type { CarriedState, Movability, PinReason } from '../model/moves.ts';
+import type { CarriedState, Movability, PinReason, UnclearNames } from '../model/moves.ts';
 
 /** The facts of a session for which its server need not be asked. */
 export interface MoveFacts {
@@ -27,6 +27,11 @@ export interface MoveFacts {
   readonly loginRole: string;
 }
 
+const UNCLEAR: Readonly<Record<UnclearNames['why'], string>> = {
+  computes: 'computes names of settings',
+  unread: 'is not searched for names of settings: it is too long, or there are too many',
+  names: 'has names of settings that are too many, or too long',
+};
 const MOVABLE: Movability = { kind: 'movable' };
 /** More are not prepared again. */
 const MOST_STATEMENTS = 1_000;
@@ -77,8 +82,9 @@ export function movability(facts: MoveFacts, state: CarriedState): Movability {
   if (state.temporarySlots > 0) return pinned('temporary_slots', String(state.temporarySlots));
   if (state.sessionUser !== facts.loginRole) return pinned('session_authorization', state.sessionUser);
   if (state.privilegedSettings.length > 0) return pinned('privileged_settings', state.privilegedSettings.join(', '));
-  if (state.computedBy !== undefined && !facts.areSettingsListed) {
-    return pinned('hidden_state', `the function ${state.computedBy} computes names of settings`);
+  if (state.unclearNames !== undefined && !facts.areSettingsListed) {
+    const { why, object } = state.unclearNames;
+    return pinned('hidden_state', `the ${object} ${UNCLEAR[why]}`);
   }
   if (state.prepared.length > MOST_STATEMENTS) return pinned('too_many_statements', String(state.prepared.length));
   const unclear = state.prepared.find((one) => isUnclear(one, state, facts));

@@ -67,8 +67,16 @@ export interface NamedSettings {
   /** Another text after each change of these. Empty: nothing is known. */
   readonly version: string;
   readonly names: readonly string[];
-  /** Oids of the functions that compute names of settings. */
-  readonly computing: readonly string[];
+  /** Objects that may set others, for the server alone. */
+  readonly unclear: readonly string[];
+}
+
+/** An object that may set a custom setting whose name is not known. */
+export interface UnclearNames {
+  /** `unread`: it is too long, or there are too many; `names`: the same of the names. */
+  readonly why: 'computes' | 'unread' | 'names';
+  /** `function app.f(text)` */
+  readonly object: string;
 }
 
 /** A prepared statement of a session, as pg_prepared_statements has it. */
@@ -95,8 +103,8 @@ export interface CarriedState {
   readonly custom: ReadonlyMap<string, string>;
   /** Undefined: as the question had it. */
   readonly namedSettings: NamedSettings | undefined;
-  /** A function that computes names of settings, and that the session may have called. Undefined: there is none. */
-  readonly computedBy: string | undefined;
+  /** One that the session may have used. Undefined: there is none. */
+  readonly unclearNames: UnclearNames | undefined;
   readonly prepared: readonly PreparedStatement[];
   /** Settings that say how literals are read, as `SHOW` writes them. */
   readonly reading: ReadonlyMap<string, string>;

@@ -1,6 +1,6 @@
 // Reads the document in which a server tells the state of a session. Anything unexpected makes it unreadable: a state
 // that is not understood is not carried.
-import type { CarriedState, NamedSettings, PreparedStatement } from '../model/moves.ts';
+import type { CarriedState, NamedSettings, PreparedStatement, UnclearNames } from '../model/moves.ts';
 import { byteText } from './byte-text.ts';
 import { readWalReport } from './wal-report.ts';
 
@@ -34,7 +34,7 @@ function stateOf(fields: Fields, limits: ReadonlyMap<string, string>): CarriedSt
     privilegedSettings: fields.list('privileged').map(asText),
     custom: fields.texts('custom'),
     namedSettings: namedOf(fields.value('named')),
-    computedBy: fields.list('computing').map(asText)[0],
+    unclearNames: unclearOf(fields.list('unclear')),
     prepared: fields.list('prepared').map(statementOf),
     reading: fields.texts('reading'),
     role: asText(fields.value('role')),
@@ -59,7 +59,13 @@ function namedOf(value: unknown): NamedSettings | undefined {
   if (value === null) return undefined;
   const fields = new Fields([value]);
   const version = asText(fields.value('version'));
-  return { version, names: fields.list('names').map(asText), computing: fields.list('computing').map(asText) };
+  return { version, names: fields.list('names').map(asText), unclear: fields.list('unclear').map(asText) };
+}
+
+function unclearOf([why, object]: readonly unknown[]): UnclearNames | undefined {
+  if (why === undefined) return undefined;
+  if (why !== 'computes' && why !== 'unread' && why !== 'names') throw new TypeError('unclear');
+  return { why, object: asText(object) };
 }
 
 function statementOf(value: unknown): PreparedStatement {

@@ -2,7 +2,7 @@
 // only after a change of such an object, because that costs it some milliseconds.
 import type { NamedSettings } from '../../model/moves.ts';
 
-export const NOTHING_NAMED: NamedSettings = { version: '', names: [], computing: [] };
+export const NOTHING_NAMED: NamedSettings = { version: '', names: [], unclear: [] };
 /** Those of objects that are gone stay, as far as there is room: a session may have called a function before. */
 const MOST_NAMES = 400;
 

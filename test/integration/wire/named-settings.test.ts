@@ -147,11 +147,12 @@ describeOnEachPostgres('settings that functions and policies name', start, (lab,
         select set_config(a, b, false); end`,
   ])('a function that computes the name is named: %s', async (create) => {
     const client = await logIn();
-    expect(await stateOf(client)).toMatchObject({ computedBy: undefined });
+    expect(await stateOf(client)).toMatchObject({ unclearNames: undefined });
     await client.query(create);
     const found = await stateOf(client);
-    expect(found.computedBy).toBe('app.wrap');
-    expect((await stateOf(client, found.namedSettings)).computedBy).toBe('app.wrap');
+    const wrap = { why: 'computes', object: 'function app.wrap(pg_catalog.text,pg_catalog.text)' };
+    expect(found.unclearNames).toEqual(wrap);
+    expect((await stateOf(client, found.namedSettings)).unclearNames).toEqual(wrap);
     await client.query('drop function app.wrap');
   });
 
@@ -164,12 +165,63 @@ describeOnEachPostgres('settings that functions and policies name', start, (lab,
     await other.query(body('elsewhere', `${source}\n${names}`, 'g'));
     await other.query(`create function elsewhere.wrap(a text) returns text language sql
         as 'select set_config(a, a, false)'`);
-    const { namedSettings, computedBy } = await stateOf(await logIn());
+    const { namedSettings, unclearNames } = await stateOf(await logIn());
     expect(namedSettings?.names).toEqual(expect.arrayContaining(NAMED));
     expect(namedSettings?.names).toHaveLength(200);
-    expect(computedBy).toBeUndefined();
+    expect(unclearNames).toBeUndefined();
     await lab.run('drop schema elsewhere cascade');
     other.socket.destroy();
+  });
+
+  test("a lock of another role's table does not keep the question waiting", async () => {
+    await lab.run('create role locker login', 'create schema locked authorization locker');
+    const other = await logIn({ user: 'locker' });
+    await other.query(`create table locked.t (a text default set_config('locked.t', 'x', false));
+        create view locked.v as select a, set_config('locked.v', 'x', false) from locked.t`);
+    await other.query(`begin; lock table locked.t, locked.v in access exclusive mode`);
+    const { namedSettings } = await stateOf(await logIn());
+    expect(namedSettings?.names).toEqual(expect.arrayContaining(['locked.t', 'locked.v']));
+    other.socket.destroy();
+    await lab.run('drop schema locked cascade');
+  });
+
+  test.each([
+    ['spaces, which a pattern may go over again and again', "'set_config(' || repeat(' ', 60000) || 'a, b, true)'", 1],
+    ['one long source', "repeat('-- set_config', 400000)", 1, 'f1'],
+    ['many long sources', "repeat('-- nothing ', 350000)", 25, 'f17'],
+    ['very many names', "repeat('set a.b;', 300000)", 2, 'f1'],
+  ])("another role's sources cost the session nothing: %s", async (_kind, source, functions, unread?: string) => {
+    // These are older than that of the session's own role.
+    await lab.run(
+      'create schema elsewhere',
+      `do $do$ begin
+        set local check_function_bodies = off;
+        for n in 1 .. ${functions} loop
+          execute format('create function elsewhere.f%s() returns text language sql as %L', n, ${source});
+          execute format('alter function elsewhere.f%s() owner to evil', n);
+        end loop; end $do$`,
+      "create function app.young() returns text language sql as $$ select set_config('app.young', 'x', false) $$",
+    );
+    const { namedSettings, unclearNames } = await stateOf(await logIn());
+    const own = await stateOf(await logIn({ user: 'evil' }));
+    await lab.run('drop schema elsewhere cascade', 'drop function app.young()');
+    expect(namedSettings?.names).toEqual(expect.arrayContaining([...NAMED, 'app.young']));
+    expect(unclearNames).toBeUndefined();
+    expect(own.unclearNames).toEqual(unread && { why: 'unread', object: `function elsewhere.${unread}()` });
+  });
+
+  test('a name that is one too many, or too long, is not lost in silence', async () => {
+    const client = await logIn();
+    const names = Array.from({ length: 250 }, (_, at) => `set many.n${at} = 1;`).join(' ');
+    await client.query(body('app', names, 'many'));
+    const many = await stateOf(client);
+    await client.query(
+      `drop function app.many; create view app.long as select set_config('a.${'b'.repeat(100)}', 'x', false)`,
+    );
+    const long = await stateOf(client);
+    await client.query('drop view app.long');
+    expect(many.unclearNames).toEqual({ why: 'names', object: 'function app.many()' });
+    expect(long.unclearNames).toEqual({ why: 'names', object: 'rule "_RETURN" on app.long' });
   });
 
   test('hostile settings and a search_path with other functions change nothing', async () => {

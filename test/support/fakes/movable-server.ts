@@ -29,7 +29,7 @@ const SETTINGS = { settings: null, reading: null, privileged: null, wal_writer_d
 const STATE = {
   custom: null,
   named: null,
-  computing: null,
+  unclear: null,
   prepared: null,
   role: 'none',
   identity: '5.10.10',

@@ -7,7 +7,7 @@ export function aState(changes: Partial<CarriedState> = {}): CarriedState {
     privilegedSettings: [],
     custom: new Map(),
     namedSettings: undefined,
-    computedBy: undefined,
+    unclearNames: undefined,
     prepared: [],
     reading: new Map(),
     role: 'none',

@@ -56,8 +56,8 @@ test.each<readonly [Partial<CarriedState>, string, string]>([
 });
 
 test('a function that computes names of settings keeps the session, unless the operator lists settings', () => {
-  const state = { ...STATE, computedBy: 'app.set_tenant' };
-  const detail = 'the function app.set_tenant computes names of settings';
+  const state = { ...STATE, unclearNames: { why: 'computes', object: 'function app.set_tenant()' } as const };
+  const detail = 'the function app.set_tenant() computes names of settings';
   expect(movability(FACTS, state)).toEqual({ kind: 'pinned', reason: 'hidden_state', detail });
   expect(movability({ ...FACTS, areSettingsListed: true }, state)).toEqual({ kind: 'movable' });
 });

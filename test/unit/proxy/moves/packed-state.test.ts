@@ -10,7 +10,7 @@ const STATE: CarriedState = {
   privilegedSettings: ['log_min_messages'],
   custom: new Map([['app.tenant', 'a\'b"\n']]),
   namedSettings: undefined,
-  computedBy: undefined,
+  unclearNames: undefined,
   prepared: [
     {
       name: 'one',
@@ -37,7 +37,7 @@ const STATE: CarriedState = {
 test('all of a state comes back, but for the names and the position of the question', () => {
   const wal = { received: { timeline: 3, bytes: 5 } };
   const asked = Object.assign({}, STATE, {
-    namedSettings: { version: '1', names: ['app.tenant'], computing: [] },
+    namedSettings: { version: '1', names: ['app.tenant'], unclear: [] },
     wal,
   });
   expect(unpackState(packState(asked))).toEqual(STATE);
