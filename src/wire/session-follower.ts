@@ -8,9 +8,9 @@ import { Unanswered } from './unanswered.ts';
 
 /**
  * `unknown`: one direction had invalid bytes; this is final. `starting`: authentication or startup is not finished.
- * `busy`: a message is incomplete, or a request has no complete reply yet: a query, a COPY, replication,
- * extended-protocol messages without a Sync. The others: the session waits for the client, in the transaction state of
- * the backend's latest ReadyForQuery.
+ * `busy`: a message is incomplete, or a request has no complete reply yet: a query, a COPY, replication, a Bind or an
+ * Execute without a Sync. The others: the session waits for the client, in the transaction state of the backend's
+ * latest ReadyForQuery. Some drivers only prepare statements, and wait without a Sync.
  */
 export type Activity = 'unknown' | 'starting' | 'busy' | 'idle' | 'in_transaction' | 'in_failed_transaction';
 
@@ -59,7 +59,7 @@ export class SessionFollower {
     const transaction = backend.transaction();
     if (!backend.isAuthenticated() || transaction === undefined) return 'starting';
     if (!client.isAtBoundary() || !backend.isAtBoundary()) return 'busy';
-    if (!this.#unanswered.isSettled()) return 'busy';
+    if (!this.#unanswered.isSettled() && !this.#unanswered.mayBeSynced()) return 'busy';
     switch (transaction) {
       case 'idle':
         return 'idle';
@@ -75,6 +75,17 @@ export class SessionFollower {
    */
   isBetweenTransactions(): boolean {
     return this.activity() === 'idle';
+  }
+
+  /**
+   * Between two transactions: ends what waits for a Sync of the client. True: the server must be sent one for that,
+   * whose answer is not passed in here.
+   */
+  endBatch(): boolean {
+    if (!this.#unanswered.mayBeSynced()) return false;
+    this.#unanswered.endBatch();
+    this.#memory?.settles();
+    return true;
   }
 
   /** No message to the client is incomplete, so a message of ours may follow. */

@@ -60,6 +60,8 @@ export class Unanswered {
   #isDiscarding = false;
   /** Messages of the extended protocol were sent, and no Sync that ends them. */
   #isOpen = false;
+  /** One of these was a Bind or an Execute. */
+  #hasPortal = false;
   /** An answer has begun that belongs to no message. */
   #isStrange = false;
   /** How many ReadyForQuery may come that belong to no message. */
@@ -83,6 +85,7 @@ export class Unanswered {
     this.#isDiscarding = false;
     this.#isOpen = kind !== QUERY && kind !== SYNC;
     if (!this.#isOpen) this.#readyDue += 1;
+    this.#hasPortal = this.#isOpen && (this.#hasPortal || kind === BIND || kind === EXECUTE);
     return true;
   }
 
@@ -124,6 +127,20 @@ export class Unanswered {
   /** Everything is answered, and no messages of the extended protocol wait for their Sync. */
   isSettled(): boolean {
     return this.#readyDue === 0 && !this.#isOpen && !this.#isDiscarding && !this.#isStrange;
+  }
+
+  /**
+   * Everything is answered. Messages of the extended protocol wait for their Sync, but nothing has run, and no portal
+   * was made that a Sync would end: another Sync changes nothing for the client.
+   */
+  mayBeSynced(): boolean {
+    const isAnswered = this.#next() === NONE && !this.#isDiscarding && !this.#isStrange;
+    return isAnswered && this.#isOpen && !this.#hasPortal && this.#otherwise === undefined;
+  }
+
+  /** A Sync that is not the client's ends these messages. */
+  endBatch(): void {
+    this.#isOpen = false;
   }
 
   /** The server will say something without another message of its client. */
@@ -182,6 +199,7 @@ export class Unanswered {
     this.#taken = other.#taken;
     this.#isDiscarding = other.#isDiscarding;
     this.#isOpen = other.#isOpen;
+    this.#hasPortal = other.#hasPortal;
     this.#isStrange = other.#isStrange;
     this.#strays = other.#strays;
     this.#otherwise = other.#otherwise;
@@ -243,7 +261,10 @@ export class Unanswered {
       }
     }
     // The Sync that ended the batch was none.
-    if (this.#readyDue === 0) this.#isOpen = true;
+    if (this.#readyDue === 0) {
+      this.#isOpen = true;
+      this.#hasPortal = true;
+    }
     return undefined;
   }
 

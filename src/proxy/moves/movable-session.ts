@@ -13,6 +13,7 @@ import type { RelayedSession } from '../relay/relayed-session.ts';
 import { startupParameters } from '../../wire/startup.ts';
 import { CANCELED, STATEMENT_LIMIT_MS } from '../../wire/pipeline.ts';
 import { joined } from '../../wire/server-messages.ts';
+import { AfterSync } from './after-sync.ts';
 import { judged, pinned } from './findings.ts';
 import type { PinnedAs } from './findings.ts';
 import { Interposed } from './interposed.ts';
@@ -111,7 +112,7 @@ export class MovableSession implements Movable, Asked, Losable {
     const database = startupParameters(this.#inputs.packet).get('database') ?? facts.loginRole;
     const { serverMajor } = this.interposed.login();
     const question = mover.question(serverMajor, database, this.interposed.memory);
-    return this.interposed.ask(question, (result) => {
+    return this.interposed.ask(session.endBatch() ? new AfterSync(question) : question, (result) => {
       // A late cancel request of the client or of an administrator has hit it. Its own limit would take longer.
       const isHit = result?.kind === 'failed' && result.sqlState === CANCELED && canceled < MOST_CANCELED;
       if (isHit && mover.clock.now() - startedAt < STATEMENT_LIMIT_MS) return this.#ask(onAnswer, canceled + 1);
@@ -211,6 +212,8 @@ export class MovableSession implements Movable, Asked, Losable {
       if (this.#journey !== undefined) mover.turns.left(this.#journey);
     };
     if (!host.enter('park', leave)) return false;
+    // The next server has read nothing of it.
+    session.endBatch();
     const journey = new OwnJourney({
       ...this.#inputs,
       departure,

@@ -145,6 +145,11 @@ export class RelayedSession implements Taps, CancelTarget {
     this.#relay.tellBackend(bytes);
   }
 
+  /** To be called where the session is idle. True: the next bytes that its server is told must be a Sync. */
+  endBatch(): boolean {
+    return this.#follower?.endBatch() === true;
+  }
+
   /** Bytes of the server that were kept from the client. They must stay as they are. */
   passToClient(bytes: Uint8Array): void {
     this.#follower?.fromBackend(bytes);
@@ -347,12 +352,11 @@ export class RelayedSession implements Taps, CancelTarget {
   }
 
   #backendEnded(ending: BackendEnding): boolean {
-    const { services } = this.#inputs;
     const server = this.#server;
     if (this.#isGoodbye()) return false;
     const fatal = this.#follower?.fatal();
     const isNews = fatal === undefined || !isAboutClient(fatal);
-    if (isNews && 'member' in server) services.onTrigger({ kind: ending, member: server.member });
+    if (isNews && 'member' in server) this.#inputs.services.onTrigger({ kind: ending, member: server.member });
     return this.#moving?.serverEnded(ending) === true || this.#tellEnd(ending);
   }
 
@@ -397,10 +401,8 @@ export class RelayedSession implements Taps, CancelTarget {
       onEnded: (ending) => {
         if (!this.#noteRefusal()) return onEnded(this.#isGoodbye() ? 'client_closed' : ending);
         // A client closes as soon as it has read the error.
-        return onEnded(
-          'backend_refused',
-          describeEnd(serverText(this.#server), 'backend_closed', this.#follower?.fatal()),
-        );
+        const detail = describeEnd(serverText(this.#server), 'backend_closed', this.#follower?.fatal());
+        return onEnded('backend_refused', detail);
       },
     });
   }

@@ -1,5 +1,6 @@
 // Random streams of clients against real servers: the follower calls a session idle when its server is, and never
-// before. The server's answers to the messages behind a stream tell where it was at the end of it.
+// before. The server's answers to the messages behind a stream tell where it was at the end of it. A Sync of ours amid
+// a stream, where the follower allows one, changes none of them.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -29,13 +30,17 @@ const LIMIT_MS = 20_000;
 
 const aQuery = (sql: string): Buffer => aMessage('Q', Buffer.from(`${sql}\0`));
 const READY = readyForQuery('I');
+const SYNC = aMessage('S');
 const MARK = aQuery("select 'the mark'");
 const ROLLBACK = aQuery('rollback');
 /** Behind a stream: ends a COPY, the transaction, and a batch that failed. */
-const TAIL = Buffer.concat([aMessage('f', Buffer.from('the end\0')), ROLLBACK, aMessage('S'), ROLLBACK, MARK]);
+const TAIL = Buffer.concat([aMessage('f', Buffer.from('the end\0')), ROLLBACK, SYNC, ROLLBACK, MARK]);
 const RESET = aQuery(
   `rollback; deallocate all; reset all; drop table if exists later; truncate ${COPIED}; listen news; select 'reset'`,
 );
+const COPY_FAIL = 0x66;
+/** Answers to Parse, Describe and Close. */
+const PREPARING = '1tTn3';
 const STATUSES: Readonly<Record<string, Activity>> = { I: 'idle', T: 'in_transaction', E: 'in_failed_transaction' };
 
 interface ServerMessage {
@@ -70,6 +75,8 @@ function isWhole(answer: Buffer): boolean {
 interface Truth {
   readonly length: number;
   readonly activity: Activity;
+  /** The stream ends with a batch without a Sync. */
+  readonly isOpen: boolean;
 }
 
 /** `answer`: to the stream and its tail. */
@@ -81,9 +88,11 @@ function truthOf(answer: Buffer): Truth {
   if (messages[count - 1]?.type === 'Z') count -= 2;
   const copying = messages.findIndex(({ type, text }) => type === 'E' && text.includes('the end'));
   const own = messages.slice(0, copying === -1 ? count : copying);
-  const last = own.at(-1);
-  const isReady = last === undefined || last.type === 'Z';
-  return { length: last?.end ?? 0, activity: isReady ? (STATUSES[last?.text ?? 'I'] ?? 'unknown') : 'busy' };
+  const ready = own.findLast(({ type }) => type === 'Z');
+  const batch = own.slice(ready === undefined ? 0 : own.indexOf(ready) + 1);
+  const hasRun = !batch.every(({ type }) => PREPARING.includes(type));
+  const activity = hasRun ? 'busy' : (STATUSES[ready?.text ?? 'I'] ?? 'unknown');
+  return { length: own.at(-1)?.end ?? 0, activity, isOpen: batch.length > 0 };
 }
 
 /** One connection, on which one stream after the other is played. */
@@ -146,6 +155,8 @@ interface Way {
   /** Turns of the event loop between two pieces of the client. */
   readonly pauses: readonly number[];
   readonly isOneByOne: boolean;
+  /** A Sync of ours goes to the server wherever it may. */
+  readonly isSynced: boolean;
 }
 
 const cuts = fc.array(fc.nat({ max: 5_000 }), { maxLength: 8 });
@@ -154,6 +165,7 @@ const ways: fc.Arbitrary<Way> = fc.record({
   serverCuts: cuts,
   pauses: fc.array(fc.constantFrom(0, 1, 4, 16), { minLength: 1, maxLength: 8 }),
   isOneByOne: fc.boolean(),
+  isSynced: fc.boolean(),
 });
 
 function inPieces(bytes: Buffer, at: readonly number[]): readonly Buffer[] {
@@ -173,6 +185,8 @@ class Passage {
   /** For a failure: the types of the messages, as they came. */
   #course = '';
   readonly #allPassed = Promise.withResolvers<void>();
+  /** Of a Sync of ours: resolves with its answer. */
+  #ownSync: PromiseWithResolvers<void> | undefined;
   #hasClientEnded = false;
 
   constructor(lane: Lane, stream: Stream, way: Way, truth: Truth) {
@@ -189,13 +203,15 @@ class Passage {
     const { clientCuts, pauses } = this.#way;
     let answer = Buffer.alloc(0);
     const read = this.#lane.read((chunk) => {
-      answer = Buffer.concat([answer, chunk]);
-      this.#fromServer(chunk);
+      const own = this.#withoutOwnReady(chunk);
+      answer = Buffer.concat([answer, own]);
+      this.#fromServer(own);
       return isWhole(answer);
     });
     for (const [index, piece] of inPieces(Buffer.concat(this.#stream.messages), clientCuts).entries()) {
       this.#fromClient(piece);
       for (let left = pauses[index % pauses.length] ?? 0; left > 0; left -= 1) await turn();
+      await Promise.race([this.#sync(), read]);
     }
     this.#hasClientEnded = true;
     this.#fromClient(Buffer.alloc(0));
@@ -207,6 +223,26 @@ class Passage {
 
   course(): string {
     return this.#course;
+  }
+
+  /** A Sync of ours, if one may come here. Resolves when it is answered. */
+  async #sync(): Promise<void> {
+    if (!this.#way.isSynced || this.#follower.activity() !== 'idle' || !this.#follower.endBatch()) return;
+    this.#ownSync = Promise.withResolvers();
+    this.#course += ' >(Sync)';
+    this.#lane.socket.write(SYNC);
+    await this.#ownSync.promise;
+  }
+
+  /** The server says nothing else to a Sync of ours. */
+  #withoutOwnReady(chunk: Buffer): Buffer {
+    if (this.#ownSync === undefined) return chunk;
+    const rest = chunk.subarray(0, -READY.length);
+    const isReady = chunk.subarray(-READY.length).equals(READY) && messagesOf(rest).length === 0;
+    if (!isReady) throw new Error(`the answer to a Sync of ours: ${chunk.toString('latin1')}`);
+    this.#ownSync.resolve();
+    this.#ownSync = undefined;
+    return rest;
   }
 
   #fromClient(piece: Buffer): void {
@@ -242,6 +278,9 @@ async function check(lane: Lane, stream: Stream, way: Way): Promise<void> {
   await lane.reset();
   const passage = new Passage(lane, stream, way, truth);
   const activity = await passage.play();
+  // The answer to a Sync that a failed COPY may have taken, or not, may be still to come.
+  const mayOwe = stream.isVague || stream.messages.some(([type]) => type === COPY_FAIL);
+  if (mayOwe && truth.isOpen && activity === 'busy') return;
   const course = passage.course().replaceAll(/[^ -~]+/g, '~');
   expect(activity, course).toBe(truth.activity);
 }

@@ -1,6 +1,7 @@
-// Dialogues: `C` is a chunk from the client, `B` one from the backend, each with the session state after it.
+// Dialogues of a client and a backend, with the session state after each chunk.
 import { expect, test } from 'vitest';
 import { SessionFollower } from '../../../src/wire/session-follower.ts';
+import { ERROR, READY, STARTED, aStarted, play } from '../../support/sockets/dialogues.ts';
 import {
   AUTHENTICATION_OK,
   AUTHENTICATION_SASL,
@@ -25,32 +26,6 @@ import {
   SYNC,
   TERMINATE,
 } from '../../support/sockets/messages.ts';
-
-type Step = readonly ['C' | 'B', readonly Uint8Array[], string];
-
-const READY = readyForQuery('I');
-const ERROR = errorOf(['SERROR', 'VERROR', 'C42601', 'Msyntax error']);
-const STARTED = [
-  AUTHENTICATION_OK,
-  parameterStatus('in_hot_standby', 'off'),
-  backendKeyData(1, Buffer.alloc(4)),
-  READY,
-];
-
-function play(follower: SessionFollower, steps: readonly Step[]): void {
-  for (const [index, [from, messages, activity]] of steps.entries()) {
-    if (from === 'C') follower.fromClient(Buffer.concat(messages));
-    else follower.fromBackend(Buffer.concat(messages));
-    expect(`${index}: ${follower.activity()}`).toBe(`${index}: ${activity}`);
-    expect(follower.isBetweenTransactions()).toBe(activity === 'idle');
-  }
-}
-
-function aStarted(): SessionFollower {
-  const follower = new SessionFollower();
-  follower.fromBackend(Buffer.concat(STARTED));
-  return follower;
-}
 
 test('a startup ends with its first ReadyForQuery', () => {
   play(new SessionFollower(), [
@@ -99,7 +74,7 @@ test('all pipelined queries are awaited', () => {
 test('the extended protocol is open until its Sync is answered', () => {
   play(aStarted(), [
     ['C', [PARSE, FLUSH], 'busy'],
-    ['B', [aMessage('1')], 'busy'],
+    ['B', [aMessage('1')], 'idle'],
     ['C', [BIND, EXECUTE], 'busy'],
     ['B', [aMessage('2'), DATA_ROW, COMMAND_COMPLETE], 'busy'],
     ['C', [SYNC], 'busy'],
@@ -230,7 +205,7 @@ test('an error without a request crosses a query: the session is busy again when
 test('an error without a request in an open batch: the backend discards the rest of it', () => {
   play(aStarted(), [
     ['C', [PARSE, FLUSH], 'busy'],
-    ['B', [aMessage('1')], 'busy'],
+    ['B', [aMessage('1')], 'idle'],
     ['B', [ERROR], 'busy'],
     ['C', [BIND, EXECUTE, QUERY], 'busy'],
     ['C', [SYNC], 'busy'],

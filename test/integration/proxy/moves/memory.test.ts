@@ -1,5 +1,6 @@
 // The part of a session's state that no server tells comes along all the same, or keeps the session where it is.
 import { expect, onTestFinished, test } from 'vitest';
+import type { MovesPolicy } from '../../../../src/model/moves.ts';
 import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
@@ -9,16 +10,21 @@ import type { LoginServer } from '../../../support/sandbox/login-server.ts';
 import { aMessage } from '../../../support/sockets/messages.ts';
 import { WireClient, aParse, aRun, valuesOf } from '../../../support/sockets/wire-client.ts';
 import type { ServerMessage } from '../../../support/sockets/wire-client.ts';
+import { until } from '../../../support/waiting/until.ts';
 
 const SYNC = aMessage('S');
+const FLUSH = aMessage('H');
+const DESCRIBE = aMessage('D', Buffer.from('Sone\0'));
 
-async function start(): Promise<{ login: LoginServer; lab: ProxyLab; client: WireClient }> {
+async function start(
+  moves: Partial<MovesPolicy> = {},
+): Promise<{ login: LoginServer; lab: ProxyLab; client: WireClient }> {
   const login = await startLoginServer('embedded');
   onTestFinished(() => login.close());
   await login.run('create role trusted login');
   await login.permit('host all trusted 127.0.0.1/32 trust');
   const { name, host, port } = login.server;
-  const lab = await startProxyLab({ moves: {}, table: { write: { open: { [name]: { host, port } } } } });
+  const lab = await startProxyLab({ moves, table: { write: { open: { [name]: { host, port } } } } });
   onTestFinished(() => lab.proxy.close());
   const client = await WireClient.connect(lab.address('write'), { user: 'trusted', database: 'postgres' });
   return { login, lab, client };
@@ -26,6 +32,14 @@ async function start(): Promise<{ login: LoginServer; lab: ProxyLab; client: Wir
 
 function rowsOf(answer: readonly ServerMessage[]): readonly string[] {
   return answer.filter(({ type }) => type === 'D').flatMap(({ body }) => valuesOf(body));
+}
+
+function typesOf(answer: readonly ServerMessage[]): string {
+  return answer.map(({ type }) => type).join('');
+}
+
+async function activityOf(lab: ProxyLab): Promise<unknown> {
+  return (await lab.proxy.sessions({ limit: 1 })).sessions[0]?.activity;
 }
 
 describeUnless(missingForSandbox, 'the memory of a session', () => {
@@ -58,6 +72,41 @@ describeUnless(missingForSandbox, 'the memory of a session', () => {
     },
     60_000,
   );
+
+  test('a client that has only prepared, and waits without a Sync, moves and notices nothing', async () => {
+    const { login, lab, client } = await start();
+    await client.query("set statement_timeout = '50ms'");
+    // As prepare() of asyncpg.
+    client.socket.write(Buffer.concat([aParse('one', 'select $1::int * 2'), DESCRIBE, FLUSH]));
+    // The server would fail the next message.
+    const isOver = `select from pg_stat_activity where query like '%* 2' and pid <> pg_backend_pid()
+      and clock_timestamp() > query_start + interval '100ms'`;
+    await until('the limit', async () => (await login.server.query(isOver)).length === 1);
+    for (let round = 0; round < 2; round += 1) expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
+    expect(typesOf(await client.exchange(aRun('one', ['21']), SYNC))).toBe('1tT2DCZ');
+    await client.query('listen news');
+    client.socket.write(Buffer.concat([aParse('two', 'select 2'), FLUSH]));
+    await until('the answer', async () => (await activityOf(lab)) === 'idle');
+    // It is asked, and stays.
+    expect(await lab.proxy.move(1)).toMatchObject({ kind: 'stayed', reason: 'listening' });
+    expect(typesOf(await client.exchange(SYNC))).toBe('1Z');
+    expect(await client.query('execute two')).toEqual(['2']);
+  }, 60_000);
+
+  test('stays: a portal or a failed batch without a Sync, which a Sync would end', async () => {
+    const { lab, client } = await start({ waitMs: 50 });
+    await client.exchange(aParse('one', 'select 1'), SYNC);
+    const [bind, execute] = [aRun('one').subarray(0, -10), aRun('one').subarray(-10)];
+    client.socket.write(Buffer.concat([bind, FLUSH]));
+    await until('it is sent', async () => (await activityOf(lab)) === 'busy');
+    expect(await lab.proxy.move(1)).toMatchObject({ kind: 'stayed', reason: 'busy' });
+    expect(typesOf(await client.exchange(execute, SYNC))).toBe('2DCZ');
+    client.socket.write(Buffer.concat([aParse('two', 'selec'), FLUSH]));
+    await until('it is sent', async () => (await activityOf(lab)) === 'busy');
+    expect(await lab.proxy.move(1)).toMatchObject({ kind: 'stayed', reason: 'busy' });
+    expect(typesOf(await client.exchange(aRun('one'), SYNC))).toBe('EZ');
+    expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
+  }, 60_000);
 
   test('stays: an unnamed statement that is too long', async () => {
     const { lab, client } = await start();
