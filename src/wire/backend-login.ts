@@ -2,6 +2,7 @@
 // login again with the server's verifier. A server that does not know the verifier gets nothing of value, and is found
 // out. Only the method of the first login is used again.
 import { MD5, OK, SASL, SASL_CONTINUE, SASL_FINAL } from './authentication-codes.ts';
+import { refusalIn } from './backend-greeting.ts';
 import { readKey } from './cancel-key.ts';
 import type { CancelKey } from './cancel-key.ts';
 import { BodyReader } from './client-messages.ts';
@@ -94,7 +95,7 @@ export class BackendLogin {
     while (this.#result === undefined) {
       const message = this.#reader.next();
       if (message === undefined) break;
-      if (message.kind === 'invalid' || message.body === undefined) this.#fail('the server does not speak PostgreSQL');
+      if (message.kind === 'invalid' || message.body === undefined) this.#failUnread(chunk);
       else this.#read(message.type, message.body);
     }
     if (this.#result !== undefined) {
@@ -137,6 +138,12 @@ export class BackendLogin {
       default:
         this.#fail(`unexpected message ${JSON.stringify(type)}`);
     }
+  }
+
+  #failUnread(chunk: Uint8Array): void {
+    const sqlState = refusalIn(chunk);
+    if (sqlState === undefined) this.#fail('the server does not speak PostgreSQL');
+    else this.#fail('the server could not start a process', sqlState);
   }
 
   #end(isIdle: boolean): void {

@@ -7,15 +7,17 @@ const CLASSES_ABOUT_CLIENT: ReadonlySet<string> = new Set(['08', '0A', '22', '25
 const STATES_ABOUT_CLIENT: ReadonlySet<string> = new Set(['53300', '57P04', '57P05']);
 
 /**
- * The server starts, stops or has no free connection: cannot_connect_now, admin_shutdown, crash_shutdown,
- * too_many_connections. A statement waited too long or was cancelled: query_canceled, lock_not_available,
- * deadlock_detected.
+ * The server starts or stops: cannot_connect_now, admin_shutdown, crash_shutdown. A statement waited too long or was
+ * cancelled: query_canceled, lock_not_available, deadlock_detected. On a standby its replay came first:
+ * serialization_failure.
  */
-const FOR_NOW: ReadonlySet<string> = new Set(['57P03', '57P01', '57P02', '53300', '57014', '55P03', '40P01']);
+const FOR_NOW: ReadonlySet<string> = new Set(['57P03', '57P01', '57P02', '57014', '55P03', '40P01', '40001']);
+/** Of the class insufficient_resources: no connection, memory or disk. */
+const RESOURCES = '53';
 
 /** True: another attempt may succeed. */
 export function mayPass(sqlState: string | undefined): boolean {
-  return sqlState !== undefined && FOR_NOW.has(sqlState);
+  return sqlState !== undefined && (FOR_NOW.has(sqlState) || sqlState.startsWith(RESOURCES));
 }
 
 /** True: the error concerns this client alone and is no sign of trouble in the server. */

@@ -38,7 +38,7 @@ export interface FirstReplyInputs {
   readonly onDeclined: () => void;
   /** Whether a refusal with that SQLSTATE is the caller's and not the client's. Absent: it is, if it is for now. */
   readonly isTurnedAway?: ((sqlState: string) => boolean) | undefined;
-  /** The backend refused, or closed without a reply: undefined. It is closed. */
+  /** The backend refused, or closed without a whole reply: undefined. It is closed. */
   readonly onTurnedAway: (refusal: Refusal | undefined) => void;
   /** No reply within the limit; the backend is closed. Absent: `onReply` is called, and the relay reads the reply. */
   readonly onSilent?: () => void;
@@ -68,7 +68,7 @@ export function awaitFirstReply(inputs: FirstReplyInputs): () => void {
     onTurnedAway(refusal);
   };
   let cut: Uint8Array | undefined;
-  const closed = (): void => (cut === undefined ? turnedAway(undefined) : replied(cut));
+  const closed = (): void => turnedAway(undefined);
   const late = (): void => {
     if (onSilent === undefined) return replied(cut ?? new Uint8Array(0));
     leave();

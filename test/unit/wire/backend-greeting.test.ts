@@ -28,6 +28,22 @@ it('takes no other message for a refusal: an authentication request, a one-byte 
   expect(refusesForNow(Uint8Array.of(0x45, 0, 0, 0, 5, 0x43))).toBe(false);
 });
 
+it('knows a refusal behind the end of a login, at every length', () => {
+  const refusal = Uint8Array.of(0x52, 0, 0, 0, 8, 0, 0, 0, 0, ...shuttingDown);
+  for (let length = 10; length < refusal.length; length += 1) {
+    expect(isCutError(refusal.subarray(0, length))).toBe(true);
+    expect(refusalIn(refusal.subarray(0, length))).toBeUndefined();
+  }
+  expect(isCutError(refusal)).toBe(false);
+  expect(refusalIn(refusal)).toBe('57P03');
+});
+
+it('knows a refusal without a length by its end', () => {
+  const text = new TextEncoder().encode('Ecould not fork new process for connection: Cannot allocate memory\n\0');
+  expect(refusalIn(text)).toBe('53000');
+  expect(refusalIn(text.subarray(0, -1))).toBeUndefined();
+});
+
 it('reads a view into a larger buffer', () => {
   const larger = Uint8Array.of(1, 2, 3, ...shuttingDown);
   expect(refusesForNow(larger.subarray(3))).toBe(true);

@@ -165,6 +165,13 @@ test("the server's error, with its SQLSTATE", () => {
   });
 });
 
+test('a server that cannot start a process sends no length', () => {
+  const error = Buffer.from('Ecould not fork new process for connection: Cannot allocate memory\n\0');
+  expect(aLogin().take(error)).toMatchObject({
+    result: { kind: 'failed', sqlState: '53000', why: 'the server could not start a process' },
+  });
+});
+
 test.each([
   ['another version than before', aMessage('v', Buffer.from('x')), undefined],
   ['the newest version, as the first one did not', Buffer.alloc(0), Buffer.from('x')],

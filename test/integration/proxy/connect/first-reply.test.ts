@@ -6,6 +6,7 @@ import { encodeErrorResponse } from '../../../../src/wire/error-response.ts';
 import { aPool, aWritePool } from '../../../support/values/builders.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
+import { AUTHENTICATION_OK } from '../../../support/sockets/messages.ts';
 import { aStartup, errorFields } from '../../../support/sockets/packets.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../../support/labs/proxy-lab.ts';
@@ -15,6 +16,8 @@ import { DEMOTED } from '../../../support/values/tables.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
+const STARTING_UP = encodeErrorResponse({ sqlState: '57P03', message: 'starting up' });
+const FULL = encodeErrorResponse({ sqlState: '53300', message: 'remaining connection slots are reserved' });
 const LAGGING = { kind: 'leave', cause: 'lagging', why: { code: 'lagging' } } as const;
 
 let lab: ProxyLab;
@@ -199,17 +202,35 @@ describe('in a pool of several members', () => {
     client.socket.destroy();
   });
 
-  test('an error in two parts is recognised', async () => {
+  test.each([
+    ['in two parts', [STARTING_UP.subarray(0, 9), STARTING_UP.subarray(9)], '57P03'],
+    ['behind the end of a login without a password', [Buffer.concat([AUTHENTICATION_OK, FULL])], '53300'],
+    ['behind it, in two parts', [Buffer.concat([AUTHENTICATION_OK, FULL.subarray(0, 3)]), FULL.subarray(3)], '53300'],
+    // report_fork_failure_to_client in launch_backend.c.
+    ['without a length, as of a server that cannot start a process', [Buffer.from('Ecould not fork: \n\0')], '53000'],
+  ] as const)('an error %s is recognised', async (_, parts, sqlState) => {
     await twoReaders('silent');
-    const words = encodeErrorResponse({ sqlState: '57P03', message: 'starting up' });
     const clients = await Promise.all([1, 2].map(() => connectRaw(lab.address('read'))));
     for (const { socket } of clients) socket.write(aStartup());
     await until('the packet', () => old.connections.length === 1 && old.last().chunks.length === 1);
-    old.last().socket.write(words.subarray(0, 9));
-    old.last().socket.write(words.subarray(9));
+    for (const part of parts) old.last().socket.write(part);
     await until('both logins', () => clients.every((client) => client.received().length > 0));
     for (const client of clients) expect(errorFields(client.received())).toBeUndefined();
+    expect(next.clients()).toBe(2);
+    expect(lab.proxy.counts().get('read')?.refusing?.get('pg-1')).toMatchObject({ sqlState });
     for (const { socket } of clients) socket.destroy();
+  });
+
+  test('an error that its server did not finish is a close without a word', async () => {
+    await twoReaders('silent');
+    const client = await connectRaw(lab.address('read'));
+    client.socket.write(aStartup());
+    await until('the packet', () => old.connections.length === 1 && old.last().chunks.length === 1);
+    old.last().socket.end(FULL.subarray(0, 20));
+    await until('the login', () => client.received().length > 0);
+    expect(next.clients()).toBe(1);
+    expect(lab.proxy.counts().get('read')?.refusing?.get('pg-1')).toMatchObject({ sqlState: undefined });
+    client.socket.destroy();
   });
 
   test('a wrong password says nothing about the member, and ends as a refused login', async () => {
