@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the end-to-end tests run for real and npm does not carry: PostgreSQL with its clients, Patroni,
-# etcd, Docker with debootstrap, ps, curl, jq, ip, iptables, prlimit and unshare, PgBouncer, HAProxy and gcc (for the benchmark's short form), the drivers of Python, Perl,
+# etcd, Docker with debootstrap, ps, curl, jq, ip, iptables, prlimit and unshare, keepalived, PgBouncer, HAProxy and gcc (for the benchmark's short form), the drivers of Python, Perl,
 # Ruby, PHP, Java and Go, from Debian's or Ubuntu's packages. Does nothing when they are there. The packages' own services are not needed and not started.
 set -euo pipefail
 
@@ -12,6 +12,7 @@ command -v systemd-analyze >/dev/null || missing+=(systemd)
 command -v python3 >/dev/null || missing+=(python3)
 # Boots a systemd that runs the units.
 command -v systemd-nspawn >/dev/null || missing+=(systemd-container)
+command -v keepalived >/dev/null || [ -x /usr/sbin/keepalived ] || missing+=(keepalived)
 docker compose version >/dev/null 2>&1 || command -v docker-compose >/dev/null || missing+=(docker-compose)
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
 command -v ps >/dev/null || missing+=(procps)

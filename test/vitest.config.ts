@@ -49,6 +49,7 @@ const SLOW = [
     'drivers',
     'examples',
     'image',
+    'keepalived',
     'systemd',
     'moves/drivers-15',
     'moves/drivers-18',

@@ -163,8 +163,9 @@ test('troubleshooting.md quotes `pointsman explain` word for word', () => {
   expect(quoted.filter((text) => !sources.some((source) => source.includes(text)))).toEqual([]);
 });
 
-/** Names of PostgreSQL, its drivers, PgBouncer and the kernel, metrics of prom-client, fields of the management API. */
+/** Names of PostgreSQL, its drivers, PgBouncer, keepalived and the kernel, metrics of prom-client, API fields. */
 const FOREIGN: ReadonlySet<string> = new Set([
+  'advert_int',
   'auth_query',
   'channel_binding',
   'cl_waiting',

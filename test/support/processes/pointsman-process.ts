@@ -158,6 +158,8 @@ export interface ProcessOptions {
   readonly stdout?: number | 'pipe';
   /** The limit on them, which it cannot raise. */
   readonly openFiles?: number;
+  /** Words before its command, such as the way into a network namespace. */
+  readonly within?: readonly string[];
 }
 
 function startProcess(
@@ -165,11 +167,11 @@ function startProcess(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   directory: string,
-  { stdout = 'pipe', openFiles }: ProcessOptions = {},
+  { stdout = 'pipe', openFiles, within = [] }: ProcessOptions = {},
 ): PointsmanProcess {
   const argv = ['--import', END_WITH_PARENT, MAIN, command, ...args];
   const limited = openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}:${openFiles}`];
-  const [program = '', ...rest] = [...limited, process.execPath, ...argv];
+  const [program = '', ...rest] = [...within, ...limited, process.execPath, ...argv];
   // Nothing else of the tests' own environment: it could carry settings.
   const { NODE_COMPILE_CACHE } = process.env;
   const child = spawn(program, rest, { stdio: ['pipe', stdout, 'pipe'], env: { NODE_COMPILE_CACHE, ...env } });
