@@ -135,11 +135,11 @@ function addressKey(place: Place | undefined): string | undefined {
 }
 
 function settingOf({ rule }: BranchBackend): string {
-  return `branches.backends.${rule === 'override' ? 'overrides' : rule}`;
+  return `branches.backends.${rule.replace(/override$/, 'overrides')}`;
 }
 
 function placeOf(branch: Branch, { source, backends }: BranchesPolicy, access: BranchAccess): Place {
-  const { template, readTemplate, overrides, tls } = backends;
+  const { template, readTemplate, overrides, readOverrides, tls } = backends;
   const at = (address: Address, rule: BranchBackend['rule'], isOwn: boolean): Place => ({
     kind: 'at',
     backend: { address, rule, tls },
@@ -149,10 +149,16 @@ function placeOf(branch: Branch, { source, backends }: BranchesPolicy, access: B
     const address = source.branches.get(branch.name);
     return address === undefined ? nowhere('branches.static does not have it') : at(address, 'static', true);
   }
-  const own = overrides.get(branch.id);
-  if (own !== undefined) return at(own, 'override', true);
-  const named = overrides.get(branch.name);
-  if (named !== undefined) return at(named, 'override', false);
+  const single = [
+    ...(access === 'read' ? [[readOverrides, 'read_override'] as const] : []),
+    [overrides, 'override'] as const,
+  ];
+  for (const [entries, rule] of single) {
+    const own = entries.get(branch.id);
+    if (own !== undefined) return at(own, rule, true);
+    const named = entries.get(branch.name);
+    if (named !== undefined) return at(named, rule, false);
+  }
   const isRead = access === 'read' && branch.hasReadEndpoint === true && readTemplate !== undefined;
   const [used, rule] = isRead ? ([readTemplate, 'read_template'] as const) : ([template, 'template'] as const);
   if (used === undefined) {

@@ -85,7 +85,7 @@ export interface BranchBackend {
   /** A name is resolved at each connect. It is the server name (SNI) as well. */
   readonly address: Address;
   /** The setting that gave the address. */
-  readonly rule: 'override' | 'template' | 'read_template' | 'static';
+  readonly rule: 'override' | 'read_override' | 'template' | 'read_template' | 'static';
   readonly tls: BranchTls;
 }
 
@@ -162,6 +162,8 @@ export interface BranchBackendsPolicy {
   readonly readTemplate: Address | undefined;
   /** By the id of the branch, or by its name. */
   readonly overrides: ReadonlyMap<string, Address>;
+  /** Likewise, for a read listener. */
+  readonly readOverrides: ReadonlyMap<string, Address>;
   readonly tls: BranchTls;
   /** A PEM file of authorities, read at each connect. Undefined: those of the system. */
   readonly caFile: string | undefined;

@@ -1,6 +1,6 @@
 // `pointsman sandbox`: a cluster with Pointsman in front of it, in this process, until it is told to end. This file
 // composes the parts. The verbs are in sandbox/console, the cluster is in the other files of sandbox/.
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createApp } from '../app/app.ts';
 import type { Clock } from '../model/instant.ts';
@@ -185,12 +185,15 @@ function routedOf(sandbox: Sandbox, { branches: source, platform: dialect }: San
 async function keepConfig(sandbox: Sandbox, config: () => string, app: App): Promise<string | undefined> {
   if ([sandbox.branches, sandbox.platform, sandbox.moves].every((part) => part === undefined)) return undefined;
   const file = join(sandbox.directory, 'pointsman.yaml');
-  const apply = async (): Promise<void> => {
+  const keep = async (): Promise<string> => {
     const text = config();
-    await writeFile(file, text, { mode: 0o600 });
-    await app.reload(load(text));
+    await writeFile(`${file}.tmp`, text, { mode: 0o600 });
+    // A command that reads it meanwhile has the old one or the new one, and no part.
+    await rename(`${file}.tmp`, file);
+    return text;
   };
-  await writeFile(file, config(), { mode: 0o600 });
+  const apply = async (): Promise<void> => void (await app.reload(load(await keep())));
+  await keep();
   sandbox.branches?.onChange(inTurn(apply));
   return file;
 }

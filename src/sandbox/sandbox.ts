@@ -52,8 +52,10 @@ export interface SandboxBranches {
   readonly pgMajor: number;
   /** By timeline id, the root first. */
   timelines(): readonly BranchPlace[];
-  /** The same of the console's branches, by their own id. */
+  /** The same of the console's branches, by their own id: of those with an endpoint for writes. */
   projectBranches(): readonly BranchPlace[];
+  /** Of the console's branches with an endpoint for reads alone: the standby. */
+  projectReaders(): readonly BranchPlace[];
   /** Called when a branch comes or goes. A creation waits until the listener is done. */
   onChange(listener: () => Promise<void>): void;
 }

@@ -1,6 +1,6 @@
 // The path of the first try: the sandbox with branches in one terminal, commands and clients in another one. Real
 // servers, the real program, the real commands.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client, DatabaseError } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -49,7 +49,9 @@ describeUnless(missingForSandbox, 'branches of the sandbox, from the banner on',
   }
 
   it('a branch has the rows of its parent and its own writes; the parent stays as it was', async () => {
+    const before = statSync(file).ino;
     const created = await branches('create', 'pr-1');
+    expect(statSync(file).ino, 'a command that reads the file finds all of it').not.toBe(before);
     expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/connect with: psql '\S+@pr-1'/) });
     expect(created.stderr).toBe('');
     const branch = `${sandbox.write}@pr-1`;

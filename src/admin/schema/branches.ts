@@ -33,7 +33,7 @@ const branch = z.strictObject({
   backend: z.string().nullable().describe('host:port for the listener of an exclusive pool.'),
   read_backend: z.string().nullable().describe('host:port for any other listener.'),
   rule: z
-    .enum(['override', 'template', 'read_template', 'static'])
+    .enum(['override', 'read_override', 'template', 'read_template', 'static'])
     .nullable()
     .describe('The setting that gives the backend.'),
   why_no_backend: z.string().nullable().describe('Clients that ask for it are refused for this reason.'),

@@ -61,6 +61,7 @@ function refusalOf(lookup: Exclude<ListLookup, { kind: 'found' }>): Omit<BranchR
 export function ruleText(rule: BranchBackend['rule']): string {
   const key = {
     override: 'backends.overrides',
+    read_override: 'backends.read_overrides',
     template: 'backends.template',
     read_template: 'backends.read_template',
     static: 'static',

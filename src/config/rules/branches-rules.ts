@@ -44,18 +44,18 @@ function sourceRules(branches: ParsedBranches): readonly Fault[] {
 }
 
 function backendRules({ source, backends }: ParsedBranches): readonly Fault[] {
-  const { template, read_template: readTemplate, overrides } = backends;
-  const hasOverrides = Object.keys(overrides).length > 0;
+  const { template, read_template: readTemplate } = backends;
+  const given = (['overrides', 'read_overrides'] as const).filter((key) => Object.keys(backends[key]).length > 0);
   if (source === 'static') {
     const unused = [
       ...(template === undefined ? [] : ['template']),
       ...(readTemplate === undefined ? [] : ['read_template']),
-      ...(hasOverrides ? ['overrides'] : []),
+      ...given,
     ];
     return unused.map((key) => warning('has no effect: branches.static has the addresses', [...BACKENDS, key], SOURCE));
   }
   const faults: Fault[] = [];
-  if (template === undefined && !hasOverrides) {
+  if (template === undefined && given.length === 0) {
     const text = "no branch would have an address: give template, such as '{id}.branches.svc:5432', or overrides";
     faults.push(error(text, BACKENDS, SOURCE));
   }

@@ -70,6 +70,11 @@ const backends = z.strictObject({
     'Addresses of single branches, by id or by name. They have precedence over both templates.',
     { example: '{ br-aged-salad: 10.0.0.9:55432 }' },
   ),
+  read_overrides: key(
+    z.record(nonEmpty, address).prefault({}),
+    'The same for a listener for reads. A branch without an entry is reached by `overrides` there too.',
+    { example: '{ br-aged-salad: 10.0.0.10:55432 }' },
+  ),
   tls: key(
     choice(['off', 'require']).default('off'),
     `\`require\`: connections to branches use TLS, with the host as the server name (SNI), and the certificate is
@@ -139,6 +144,7 @@ export function branchesPolicy(parsed: ParsedBranches): BranchesPolicy {
       template: at.template,
       readTemplate: at.read_template,
       overrides: new Map(Object.entries(at.overrides)),
+      readOverrides: new Map(Object.entries(at.read_overrides)),
       tls: at.tls,
       caFile: at.ca_file,
     },

@@ -52,11 +52,13 @@ async function create(asked: Asked, project: Project): Promise<Answer> {
   const parsed = creation.safeParse(parseBody(asked));
   if (!parsed.success) return refused(400, z.prettifyError(parsed.error));
   const { branch, endpoints } = parsed.data;
+  const types = new Set((endpoints ?? []).map(({ type }) => type));
   const made = await project.create({
     name: branch?.name ?? undefined,
     parentId: branch?.parent_id ?? undefined,
     isSchemaOnly: branch?.init_source === 'schema-only',
-    endpoints: [...new Set((endpoints ?? []).map(({ type }) => type))],
+    // Here a branch is a server.
+    endpoints: types.size === 0 ? ['read_write'] : [...types],
   });
   if (made.kind !== 'created') return refused(STATUS[made.kind], made.text);
   return json(201, { branch: recordOf(made.branch, project), operations: [] });

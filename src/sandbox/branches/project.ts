@@ -60,8 +60,9 @@ export class Project {
     return this.#branches.filter(({ timelineId }) => timelineId === this.tenant.root.id || this.#has(timelineId));
   }
 
-  /** Where a branch listens: of `read_only` the standby. Undefined: not yet, or no longer. */
-  serverOf({ timelineId }: ProjectBranch, type: EndpointType): SandboxServer | undefined {
+  /** Where a branch listens: of `read_only` the standby. Undefined: it has no such endpoint now. */
+  serverOf({ timelineId, endpoints }: ProjectBranch, type: EndpointType): SandboxServer | undefined {
+    if (!endpoints.includes(type)) return undefined;
     const found = this.tenant.find(timelineId);
     return type === 'read_write' ? found?.branch.server : found?.reader;
   }

@@ -71,11 +71,15 @@ export async function startBranches(options: BranchesOptions): Promise<RunningBr
     pgMajor,
     timelines: () => [atRoot(root.id), ...tenant.list().map(({ branch }) => placeOf(branch.id, branch.server))],
     projectBranches: () =>
-      project.list().flatMap((branch) => {
-        if (branch.timelineId === root.id) return [atRoot(branch.id)];
-        const server = project.serverOf(branch, 'read_write');
-        return server === undefined ? [] : [placeOf(branch.id, server)];
-      }),
+      project
+        .list()
+        .flatMap((branch) =>
+          branch.timelineId === root.id
+            ? [atRoot(branch.id)]
+            : placesOf(branch.id, project.serverOf(branch, 'read_write')),
+        ),
+    projectReaders: () =>
+      project.list().flatMap((branch) => placesOf(branch.id, project.serverOf(branch, 'read_only'))),
     onChange: (listener) => void listeners.add(listener),
     async close() {
       isEnding = true;
@@ -88,6 +92,10 @@ export async function startBranches(options: BranchesOptions): Promise<RunningBr
 
 function newId(): string {
   return randomBytes(16).toString('hex');
+}
+
+function placesOf(id: string, server: PostgresServer | undefined): readonly BranchPlace[] {
+  return server === undefined ? [] : [placeOf(id, server)];
 }
 
 function placeOf(id: string, { host, port }: PostgresServer): BranchPlace {

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PreparedServers } from '../postgres/prepare.ts';
 import type { SandboxServer } from '../postgres/postgres-server.ts';
-import type { Parameters } from '../postgres/server.ts';
+import type { Parameters, ServerRole } from '../postgres/server.ts';
 import { Branch } from './ancestor.ts';
 import type { Ancestor, Root } from './ancestor.ts';
 import type { CopyUse } from './base-copy.ts';
@@ -182,7 +182,7 @@ export class Tenant {
       const growing = grow({ origin, seed, server, parameters, owner });
       await Promise.all([growing, this.#options.onChange()]);
       await this.#finish(kept);
-      server.onExit(() => void this.#startAgain(kept, parameters));
+      server.onExit(() => void this.#startAgain(kept, server, { kind: 'primary' }, parameters));
     } catch (error) {
       await this.#giveUp(kept, error);
       throw error;
@@ -202,8 +202,10 @@ export class Tenant {
     const reader = await this.#options.prepared.add(`${name}-ro`);
     kept.reader = reader;
     await reader.rebuildFrom(branch.server);
-    const outcome = await reader.start({ kind: 'standby', upstream: { host, port } }, await branch.parameters());
+    const [role, parameters] = [{ kind: 'standby', upstream: { host, port } }, await branch.parameters()] as const;
+    const outcome = await reader.start(role, parameters);
     if (outcome.kind === 'failed') throw new Error(`the standby of ${branch.id} did not start: ${outcome.log}`);
+    reader.onExit(() => void this.#startAgain(kept, reader, role, parameters));
     await this.#options.onChange();
   }
 
@@ -217,12 +219,12 @@ export class Tenant {
   }
 
   /** No manager watches over a branch. Only a server that died is started, not one that was ended. */
-  async #startAgain({ asked, branch: { server } }: Kept, parameters: Parameters): Promise<void> {
+  async #startAgain({ asked }: Kept, server: SandboxServer, role: ServerRole, parameters: Parameters): Promise<void> {
     await delay(START_AGAIN_MS, undefined, { ref: false });
     if (this.#isClosing || !this.#kept.has(asked.id) || server.isAlive()) return;
-    const outcome = await server.start({ kind: 'primary' }, parameters).catch(String);
+    const outcome = await server.start(role, parameters).catch(String);
     const isUp = typeof outcome !== 'string' && outcome.kind === 'started';
-    const text = `the server of branch ${asked.id} died, and ${isUp ? 'runs again' : 'does not start again'}`;
+    const text = `server ${server.name} of branch ${asked.id} died; it ${isUp ? 'runs again' : 'does not start again'}`;
     this.#options.onEvent('warning', text);
   }
 

@@ -83,8 +83,13 @@ function branchesSection(source: BranchSource, from: SandboxBranches): object {
       ? { url: storageUrl, tenant, names_file: namesFile, pg_version: pgMajor }
       : { url: consoleUrl, project, api_key_file: apiKeyFile };
   const places: readonly BranchPlace[] = source === 'storage' ? from.timelines() : from.projectBranches();
-  const overrides = places.map(({ id, host, port }) => [id, `${host}:${port}`] as const);
-  return { source, refresh: '2s', [source]: section, backends: { overrides: Object.fromEntries(overrides) } };
+  const readers = source === 'storage' ? [] : from.projectReaders();
+  const backends = { overrides: addressesOf(places), read_overrides: addressesOf(readers) };
+  return { source, refresh: '2s', [source]: section, backends };
+}
+
+function addressesOf(places: readonly BranchPlace[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(places.map(({ id, host, port }) => [id, `${host}:${port}`]));
 }
 
 /** Sessions move wherever they can: also without warning, and at each planned way out of a pool. */

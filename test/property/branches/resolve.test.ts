@@ -26,13 +26,15 @@ const template = fc.option(
   host.map((text) => ({ host: text, port: 5432 })),
   { nil: undefined },
 );
+const singles = fc
+  .array(fc.tuple(word, fc.constantFrom('a.test', 'b.test')), { maxLength: 2 })
+  .map((entries) => new Map(entries.map(([key, name]) => [key, { host: name, port: 5432 }])));
 const policies: fc.Arbitrary<BranchesPolicy> = fc
   .record({
     template,
     readTemplate: template,
-    overrides: fc
-      .array(fc.tuple(word, fc.constantFrom('a.test', 'b.test')), { maxLength: 2 })
-      .map((entries) => new Map(entries.map(([key, name]) => [key, { host: name, port: 5432 }]))),
+    overrides: singles,
+    readOverrides: singles,
     allow: fc.option(fc.array(fc.oneof(word, fc.constant('*')), { minLength: 1, maxLength: 3 }), { nil: undefined }),
   })
   .map(({ allow, ...backends }) => branchesPolicy({ allow, backends }));
@@ -85,8 +87,12 @@ test('two branches never get one address, unless overrides by id say so', () => 
       for (const { id } of index.branches) {
         for (const wanted of ['write', 'read'] as const) {
           const found = index.lookup(id, wanted);
-          if (found.kind !== 'found' || policy.backends.overrides.has(id)) continue;
-          const place = found.backend.address.host.toLowerCase();
+          if (found.kind !== 'found') continue;
+          const { address, rule } = found.backend;
+          const { overrides, readOverrides } = policy.backends;
+          if (rule === 'override' && overrides.has(id)) continue;
+          if (rule === 'read_override' && readOverrides.has(id)) continue;
+          const place = address.host.toLowerCase();
           expect(owners.get(place) ?? id).toBe(id);
           owners.set(place, id);
         }

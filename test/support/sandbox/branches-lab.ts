@@ -1,7 +1,10 @@
 // A sandbox with branches under test: both APIs by plain HTTP, as any client speaks it, and SQL on each branch.
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { kill } from 'node:process';
 import { expect } from 'vitest';
+import { readPostmasterFile } from '../../../src/sandbox/postgres/postmaster-file.ts';
 import { runStatement } from '../../../src/sandbox/console/statement.ts';
 import type { BranchPlace, Sandbox, SandboxBranches } from '../../../src/sandbox/sandbox.ts';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
@@ -84,6 +87,19 @@ export class BranchesLab {
     });
     expect([status, body.msg]).toEqual([201, undefined]);
     return this.branches.timelines().find((one) => one.id === id) ?? expect.fail(`${id} is not in the list`);
+  }
+
+  /** Kills the server; resolves when another process has its place. */
+  async replaceServer(place: Place): Promise<void> {
+    const [row] = await this.sql(place, "select current_setting('cluster_name') as name");
+    const data = join(this.sandbox.directory, String(row?.['name']), 'data');
+    const pid = (await readPostmasterFile(data))?.pid ?? expect.fail('no server');
+    kill(pid, 'SIGKILL');
+    const isBack = async (): Promise<boolean> => {
+      const now = await readPostmasterFile(data);
+      return now?.isReady === true && now.pid !== pid;
+    };
+    await waitUntil('another server', isBack, { timeoutMs: WITHIN_MS });
   }
 
   async console(method: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<HttpReply> {

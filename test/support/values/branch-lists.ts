@@ -30,6 +30,7 @@ export function branchesPolicy({ backends, ...fields }: Given = {}): BranchesPol
       template: { host: '{id}.test', port: 5432 },
       readTemplate: undefined,
       overrides: new Map(),
+      readOverrides: new Map(),
       tls: 'off',
       caFile: undefined,
       ...backends,

@@ -120,6 +120,18 @@ test('an override by id comes before one by name, and both before the templates'
   expect(lookup(list, 'two', policy, 'read')).toMatchObject({ backend: { address: address(3), rule: 'override' } });
 });
 
+test('a read override comes before everything else on a listener for reads, and nowhere else', () => {
+  const [overrides, readOverrides] = [new Map([['br-1', address(1)]]), new Map([['one', address(2)]])];
+  const list = [branch('br-1', { name: 'one' }), branch('br-2', { name: 'two', hasReadEndpoint: true })];
+  const both = branchesPolicy({ backends: { ...READ, overrides, readOverrides } });
+  const rules = (target: string, access: BranchAccess) => lookup(list, target, both, access);
+  expect(rules('one', 'read')).toMatchObject({ backend: { address: address(2), rule: 'read_override' } });
+  expect(rules('one', 'write')).toMatchObject({ backend: { address: address(1), rule: 'override' } });
+  expect(rules('two', 'read')).toMatchObject({ backend: { rule: 'read_template' } });
+  const alone = branchesPolicy({ backends: { template: undefined, readOverrides } });
+  expect(lookup(list, 'one', alone, 'write')).toMatchObject({ kind: 'no_backend' });
+});
+
 test.each([
   ['{name}.test', { name: 'feat/login' }, 'its name "feat/login" cannot be part of a host name; use {slug} or {id}'],
   ['{name}.test', { name: '.a' }, 'cannot be part of a host name'],

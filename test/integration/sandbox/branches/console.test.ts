@@ -97,6 +97,16 @@ describe('the console of the sandbox', () => {
     await lab.insert(writer, 7);
     await waitUntil('the rows on the standby', async () => (await lab.count(reader)) === 17, { timeoutMs: 30_000 });
     await expect(lab.insert(reader, 1)).rejects.toThrow('read-only transaction');
+    const { id } = branch;
+    expect(lab.branches.projectReaders()).toContainEqual({ id, host: reader.host, port: reader.port });
+    const readers = await lab.console('POST', { branch: { name: 'reader-alone' }, endpoints: [READ_ONLY] });
+    const alone = await ready('reader-alone');
+    expect([readers.status, alone.endpoints.map(({ type }) => type)]).toEqual([201, ['read_only']]);
+    // The writes of its server have no address.
+    expect(lab.branches.projectBranches().map((place) => place.id)).not.toContain(alone.id);
+    await expect(lab.insert(endpoint(alone, 'read_only'), 1)).rejects.toThrow('read-only transaction');
+    await lab.replaceServer(reader);
+    expect(await lab.count(reader)).toBe(17);
   });
 
   it('refuses a second branch of the same name, an unknown parent, and what is no such request', LIMIT, async () => {

@@ -1,11 +1,7 @@
 // The sandbox's storage node over real PostgreSQL: branches at real positions, and the API line by line.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { kill } from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readPostmasterFile } from '../../../../src/sandbox/postgres/postmaster-file.ts';
-import { waitUntil } from '../../../support/patroni/wait.ts';
 import { BranchesLab } from '../../../support/sandbox/branches-lab.ts';
 
 const LIMIT = { timeout: 120_000 };
@@ -181,14 +177,7 @@ describe('branches of the sandbox', () => {
     const branch = await lab.branch();
     await lab.insert(branch, 4);
     const rows = await lab.count(branch);
-    const home = join(lab.sandbox.directory, `branch-${branch.id.slice(0, 8)}`);
-    const pid = (await readPostmasterFile(join(home, 'data')))?.pid ?? expect.fail('no server');
-    kill(pid, 'SIGKILL');
-    const isBack = async (): Promise<boolean> => {
-      const now = await readPostmasterFile(join(home, 'data'));
-      return now?.isReady === true && now.pid !== pid;
-    };
-    await waitUntil('another server', isBack, { timeoutMs: 60_000 });
+    await lab.replaceServer(branch);
     expect(await lab.count(branch)).toBe(rows);
     const { body } = await lab.timeline('GET', `/${branch.id}`);
     expect(body.last_record_lsn).not.toBe(body.ancestor_lsn);

@@ -30,7 +30,14 @@ test('the defaults', () => {
     source: { kind: 'static', branches: new Map([['pr-1', { host: '10.0.0.9', port: 55_432 }]]) },
     refreshMs: 15_000,
     allow: undefined,
-    backends: { template: undefined, readTemplate: undefined, overrides: new Map(), tls: 'off', caFile: undefined },
+    backends: {
+      template: undefined,
+      readTemplate: undefined,
+      overrides: new Map(),
+      readOverrides: new Map(),
+      tls: 'off',
+      caFile: undefined,
+    },
     connect: { attemptTimeoutMs: 5000, budgetMs: 30_000 },
   });
 });
@@ -38,7 +45,7 @@ test('the defaults', () => {
 test('a console with every key', () => {
   const text = `{ source: console, ${CONSOLE}, refresh: 1m, allow: ["pr-*", main],
     backends: { template: "{id}.branches.svc:5432", read_template: "{slug}-ro.svc:5433", tls: require,
-      overrides: { br-aged-salad: "10.0.0.9:55432" } },
+      overrides: { br-aged-salad: "10.0.0.9:55432" }, read_overrides: { br-aged-salad: "10.0.0.9:55433" } },
     connect: { attempt_timeout: 1s, budget: 20s } }`;
   expect(branchesOf(text)).toEqual({
     source: { kind: 'console', url: 'https://console.internal', project: 'calm-sea-1234', apiKeyFile: keyFile },
@@ -48,6 +55,7 @@ test('a console with every key', () => {
       template: { host: '{id}.branches.svc', port: 5432 },
       readTemplate: { host: '{slug}-ro.svc', port: 5433 },
       overrides: new Map([['br-aged-salad', { host: '10.0.0.9', port: 55_432 }]]),
+      readOverrides: new Map([['br-aged-salad', { host: '10.0.0.9', port: 55_433 }]]),
       tls: 'require',
       caFile: undefined,
     },
@@ -160,7 +168,7 @@ test('a key over loopback needs no TLS', () => {
 
 test('the printed configuration loads and means the same', () => {
   const text = `{ source: console, ${CONSOLE}, allow: ["pr-*"], backends: { template: "{id}.branches.svc:5432",
-    overrides: { feat/login: "[::1]:5432" } } }`;
+    overrides: { feat/login: "[::1]:5432" }, read_overrides: { feat/login: "[::1]:5433" } } }`;
   const config = configOf(load(`branches: ${text}`));
   const printed = effectiveYaml(config);
   expect(printed).not.toContain('a-key-that-no-output-shows');

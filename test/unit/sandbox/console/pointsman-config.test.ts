@@ -72,12 +72,16 @@ test('with branches: the API that they come from, and the other one in the first
     pgMajor: 18,
     timelines: () => [PLACE],
     projectBranches: () => [PLACE],
+    projectReaders: () => [{ ...PLACE, port: 25002 }],
     onChange: () => {},
   };
   const parts = [from.storageUrl, from.tenant, from.consoleUrl, from.project, from.apiKeyFile];
   for (const source of ['storage', 'console'] as const) {
     const routed = { ...ROUTED, branches: { source, from } };
-    expect(loaded(routed).branches?.source.kind).toBe(source);
+    const section = loaded(routed).branches;
+    expect(section?.source.kind).toBe(source);
+    expect(section?.backends.overrides.get(PLACE.id)?.port).toBe(25_001);
+    expect(section?.backends.readOverrides.get(PLACE.id)?.port).toBe(source === 'console' ? 25_002 : undefined);
     for (const part of parts) expect(pointsmanConfig(routed, ADDRESSES)).toContain(part);
   }
 });
