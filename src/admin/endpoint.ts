@@ -36,7 +36,7 @@ export interface Call<Path extends string = string, Query = unknown, Body = unkn
 
 interface Row<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject> {
   readonly path: Path;
-  /** Default for GET: every query is ignored. */
+  /** Default: no parameters. */
   readonly query?: Query;
   /** Default for POST: no fields. */
   readonly body?: Body;
@@ -51,7 +51,7 @@ interface Row<Path extends string, Query extends z.ZodObject, Body extends z.Zod
 
 export interface RawCall {
   readonly parameters: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
   /** Parsed JSON. */
   readonly body: unknown;
   readonly headers: IncomingHttpHeaders;
@@ -64,7 +64,7 @@ export interface Endpoint {
   readonly methods: readonly string[];
   readonly path: string;
   readonly access: Access;
-  readonly query: z.ZodObject | undefined;
+  readonly query: z.ZodObject;
   readonly body: z.ZodObject;
   readonly mostBodyBytes: number;
   readonly answerMs: number;
@@ -79,9 +79,11 @@ export interface Endpoint {
 const MOST_BODY_BYTES = 4 * 1024;
 const ANSWER_MS = 10_000;
 const NOTHING = z.strictObject({});
+/** Every query is ignored: programs that know nothing of Pointsman send their own. */
+export const ANY_QUERY = z.looseObject({});
 
 /** A document. Without `needsToken`, anyone who reaches the port may read it. HEAD comes with it. */
-export function get<Path extends string, Query extends z.ZodObject = z.ZodObject>(
+export function get<Path extends string, Query extends z.ZodObject = typeof NOTHING>(
   row: Omit<Row<Path, Query, z.ZodObject>, 'body' | 'mostBodyBytes' | 'isExclusive'> & { readonly needsToken?: true },
 ): Endpoint {
   return endpoint('GET', ['GET', 'HEAD'], row.needsToken === true ? 'private' : 'read', row);
@@ -91,13 +93,14 @@ export function get<Path extends string, Query extends z.ZodObject = z.ZodObject
 export function probe<Path extends string>(
   row: Pick<Row<Path, z.ZodObject, z.ZodObject>, 'path' | 'answer'> & { readonly hasOptions?: boolean },
 ): Endpoint {
-  return endpoint('GET', row.hasOptions === true ? ['GET', 'HEAD', 'OPTIONS'] : ['GET', 'HEAD'], 'probe', row);
+  const methods = row.hasOptions === true ? ['GET', 'HEAD', 'OPTIONS'] : ['GET', 'HEAD'];
+  return endpoint('GET', methods, 'probe', { ...row, query: ANY_QUERY });
 }
 
 /** Changes something: with the token and a JSON body. */
 export function post<
   Path extends string,
-  Query extends z.ZodObject = z.ZodObject,
+  Query extends z.ZodObject = typeof NOTHING,
   Body extends z.ZodObject = typeof NOTHING,
 >(row: Row<Path, Query, Body>): Endpoint {
   return endpoint('POST', ['POST'], 'operation', row);
@@ -111,27 +114,33 @@ function endpoint<Path extends string, Query extends z.ZodObject, Body extends z
 ): Endpoint {
   const { path, query, body, mostBodyBytes = MOST_BODY_BYTES, answerMs = ANSWER_MS } = row;
   const bodySchema = body ?? NOTHING;
+  const querySchema = query ?? NOTHING;
   return {
     method,
     methods,
     path,
     access,
-    query,
+    query: querySchema,
     body: bodySchema,
     mostBodyBytes,
     answerMs,
     prepare(call) {
-      const asked = query?.safeParse(call.query);
+      const asked = querySchema.safeParse(Object.fromEntries(call.query));
       const sent = bodySchema.safeParse(call.body);
       const problems = [
-        ...(asked?.success === false && query !== undefined ? problemsIn('query parameter', asked.error, query) : []),
+        ...(asked.success ? [] : problemsIn('query parameter', asked.error, querySchema)),
+        ...repeated(call.query, Object.keys(querySchema.shape)),
         ...(sent.success ? [] : problemsIn('field', sent.error, bodySchema)),
       ];
       if (problems.length > 0) return { kind: 'invalid', problems };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schemas above have parsed the parts
-      const parsed = { ...call, query: asked?.data, body: sent.data } as Call<Path, z.output<Query>, z.output<Body>>;
+      const parsed = { ...call, query: asked.data, body: sent.data } as Call<Path, z.output<Query>, z.output<Body>>;
       const isExclusive = row.isExclusive?.(parsed.query) ?? false;
       return { kind: 'ready', isExclusive, run: () => row.answer(parsed) };
     },
   };
+}
+
+function repeated(given: URLSearchParams, known: readonly string[]): readonly string[] {
+  return known.filter((name) => given.getAll(name).length > 1).map((name) => `query parameter ${name} is given twice`);
 }

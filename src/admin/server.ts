@@ -123,7 +123,7 @@ async function answer(options: Dispatch, request: IncomingMessage): Promise<Repl
   if (sent.kind === 'rejected') return sent.answer;
   const call = {
     parameters,
-    query: Object.fromEntries(new URLSearchParams(query)),
+    query: new URLSearchParams(query),
     body: sent.value,
     headers,
     isOperator,

@@ -28,6 +28,7 @@ import { BRANCHES_POOL } from '../model/branch.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
+import { EVENT_NAMES } from '../telemetry/event-names.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createOperations } from './operations.ts';
@@ -95,6 +96,7 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
     exclusion: parts.exclusion,
     switchovers: parts.switchovers,
     events: parts.events,
+    eventNames: EVENT_NAMES,
     branches: () => branchesOf(parts),
     cluster: () => clusterOf(parts),
     sessions: {

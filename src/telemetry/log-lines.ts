@@ -79,6 +79,8 @@ const LINES: Lines = {
   ...MOVE_LINES,
 };
 
+export const EVENT_KINDS: readonly string[] = Object.keys(LINES);
+
 /** `isNews`: the previous event of this kind had another outcome. Only discovery uses it. */
 export function logLine(event: Event, isNews: boolean): LogLine {
   return lineOf(event.kind, event, isNews);

@@ -2,7 +2,7 @@
 import { unknownName } from '../../config/closest.ts';
 import { compactJson, failure, json } from '../answer.ts';
 import type { Answer } from '../answer.ts';
-import { get } from '../endpoint.ts';
+import { ANY_QUERY, get } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import type { SamplesDocument } from '../schema/samples.ts';
@@ -29,7 +29,7 @@ export function documents(options: DocumentsOptions): readonly Endpoint[] {
   const configuration = oneAtATime(options.configuration);
   const type = options.metricsContentType ?? PROMETHEUS;
   return [
-    get({ path: '/metrics', answer: async () => ({ status: 200, type, body: await metrics() }) }),
+    get({ path: '/metrics', query: ANY_QUERY, answer: async () => ({ status: 200, type, body: await metrics() }) }),
     get({ path: '/status', answer: async () => json(200, await status()) }),
     get({ path: '/samples', answer: () => compactJson(options.samples()) }),
     get({ path: '/pools/NAME', answer: async ({ parameters }) => poolOf(await status(), parameters.name) }),

@@ -1,5 +1,6 @@
 // The recent events, as a stream that continues by id, or as a list.
 import { z } from 'zod';
+import { unknownName } from '../../config/closest.ts';
 import { API_VERSION, failure, json } from '../answer.ts';
 import { get } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -12,6 +13,8 @@ import type { StreamAnswer } from '../streams.ts';
 export interface EventsOptions {
   readonly events: Pick<RecentEvents, 'after' | 'lastId' | 'subscribe'>;
   readonly liveStatus: Pick<LiveStatus, 'follow'>;
+  /** Of events of level info and above. */
+  readonly eventNames: readonly string[];
 }
 
 const LEVELS = ['info', 'warn', 'error'] as const;
@@ -22,7 +25,11 @@ const QUERY = z.strictObject({
   limit: z.coerce.number().int().min(0).max(1024).default(LIMIT).describe('At most so many events that were before.'),
   pool: z.string().optional().describe('Only events of this pool.'),
   member: z.string().optional().describe('Only events that name this member.'),
-  event: z.string().optional().describe('Only these events, separated by commas: route_changed,members_changed'),
+  event: z
+    .string()
+    .transform((names) => names.split(',').map((name) => name.trim()))
+    .optional()
+    .describe('Only these events, separated by commas: route_changed,members_changed'),
   level: z.enum(LEVELS).default('info').describe('Only events of this level and above.'),
   status: z.literal('1').optional().describe('1: also the document of GET /status, at each change and each second.'),
   format: z.enum(['stream', 'json']).optional().describe('Default: by the header Accept, else stream.'),
@@ -30,13 +37,15 @@ const QUERY = z.strictObject({
 
 type Query = z.output<typeof QUERY> & { readonly isOperator: boolean };
 
-export function events({ events: recent, liveStatus }: EventsOptions): readonly Endpoint[] {
+export function events({ events: recent, liveStatus, eventNames }: EventsOptions): readonly Endpoint[] {
   return [
     get({
       path: '/events',
       query: QUERY,
       answer({ query: asked, headers, isOperator }) {
         const query = { ...asked, isOperator };
+        const unknown = query.event?.find((name) => !eventNames.includes(name));
+        if (unknown !== undefined) return failure(400, unknownName('event', unknown, eventNames));
         const header = headers['last-event-id'];
         const after = (typeof header === 'string' ? header : undefined) ?? query.after;
         const accept = headers.accept ?? '';
@@ -109,7 +118,7 @@ function gapMessage(gap: Gap): string {
 function isWanted({ event, level, fields }: RecentEvent, query: Query): boolean {
   if (!query.isOperator && isOfSession(fields)) return false;
   if (LEVELS.indexOf(level) < LEVELS.indexOf(query.level)) return false;
-  if (query.event !== undefined && !query.event.split(',').includes(event)) return false;
+  if (query.event !== undefined && !query.event.includes(event)) return false;
   if (query.pool !== undefined && fields['pool'] !== query.pool) return false;
   return query.member === undefined || names(fields, query.member);
 }

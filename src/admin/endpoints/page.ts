@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { failure, text } from '../answer.ts';
 import type { Answer } from '../answer.ts';
-import { get } from '../endpoint.ts';
+import { ANY_QUERY, get } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { createPageFiles } from '../page-files.ts';
 import type { PageFile } from '../page-files.ts';
@@ -43,6 +43,7 @@ export function pageEndpoints({ pageDirectory }: PageOptions): readonly Endpoint
   return [
     get({
       path: '/',
+      query: ANY_QUERY,
       async answer({ headers }) {
         const page = await files();
         return page === undefined ? text(503, NOT_BUILT) : fileAnswer(page.document, headers, 'no-cache', 'accept, ');
@@ -50,6 +51,7 @@ export function pageEndpoints({ pageDirectory }: PageOptions): readonly Endpoint
     }),
     get({
       path: '/page/FILE',
+      query: ANY_QUERY,
       async answer({ parameters, headers }) {
         const file = (await files())?.others.get(parameters.file);
         return file === undefined

@@ -57,8 +57,7 @@ function idOf(method: string, path: string): string {
   return `${method}${path}`.toLowerCase().replaceAll(/[^a-z]+/g, '_');
 }
 
-function queryParameters(query: z.ZodObject | undefined): readonly Json[] {
-  if (query === undefined) return [];
+function queryParameters(query: z.ZodObject): readonly Json[] {
   const { properties = {}, required = [] } = jsonSchema(query, 'input');
   return Object.entries(Object(properties)).map(([name, schema]) =>
     parameter(name, 'query', Array.isArray(required) && required.includes(name), Object(schema)),
@@ -71,8 +70,8 @@ function parameter(name: string, place: 'path' | 'query', required: boolean, { d
 
 const REFUSALS: Readonly<Record<Access, readonly number[]>> = {
   probe: [],
-  read: [403],
-  private: [401, 403],
+  read: [400, 403],
+  private: [400, 401, 403],
   operation: [400, 401, 403, 413, 415],
 };
 

@@ -32,7 +32,8 @@ beforeEach(async () => {
   const table = decideRoutes(policy, snapshot, 0);
   liveStatus = new LiveStatus({ clock: systemClock, events, read: () => buildStatus({ ...inputs, now: 0, table }) });
   const known = { kind: 'token', value: TOKEN } as const;
-  admin = createAdmin(adminOptions({ events, liveStatus, token: () => Promise.resolve(known) }));
+  const eventNames = ['route_changed', 'x', 'y', 'z'];
+  admin = createAdmin(adminOptions({ events, eventNames, liveStatus, token: () => Promise.resolve(known) }));
   const listening = await admin.listen();
   if (listening.kind === 'failed') throw new Error(listening.detail);
   ({ port } = listening.address);
@@ -236,6 +237,14 @@ describe('the list', () => {
   test('a wrong query names the parameter', async () => {
     expect(await list('?limit=x')).toMatchObject({ error: expect.stringContaining('query parameter limit') });
     expect(await list('?pol=write')).toMatchObject({ error: 'unknown query parameter pol: did you mean pool?' });
+    expect(await list('?pool=write&pool=read')).toMatchObject({ error: 'query parameter pool is given twice' });
+  });
+
+  test.each(['', '&format=stream'])('a name that no event has is an error with the right names%s', async (format) => {
+    expect(await list(`?event=x,rout_changed${format}`)).toMatchObject({
+      error: 'unknown event rout_changed: did you mean route_changed? The events are route_changed, x, y, z',
+    });
+    expect(await list('?event=x,%20route_changed')).toMatchObject({ events: [] });
   });
 });
 

@@ -100,6 +100,14 @@ describe('the list', () => {
     expect(JSON.parse(out)).toMatchObject({ api_version: 1, last_id: 'r1-2', events: [{ id: 'r1-1', level: 'info' }] });
   });
 
+  test.each([[['--event', 'foo']], [['--event', 'foo', '--follow']], [['--event', 'foo', '--json']]])(
+    'a name that no event has: exit code 2 and the right ones: %j',
+    async (argv) => {
+      const err = 'pointsman: unknown event foo: the events are members_changed, route_changed\n';
+      expect(await list(argv)).toEqual({ code: 2, out: '', err });
+    },
+  );
+
   test('a wrong limit: exit code 2', async () => {
     expect(await list(['--limit', 'ten'])).toMatchObject({ code: 2, out: '' });
     expect(await list(['--limit', '9999'])).toMatchObject({ code: 2, err: expect.stringContaining('limit') });

@@ -31,6 +31,7 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
     token: () => Promise.resolve({ kind: 'none' }),
     exclusion: createExclusion(),
     events: new RecentEvents({ ids: new EventIds('r1'), wallClock: () => 0 }),
+    eventNames: ['members_changed', 'route_changed'],
     liveStatus: {
       follow: () => {
         throw new Error('this test has no status');

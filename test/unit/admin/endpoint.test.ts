@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { json } from '../../../src/admin/answer.ts';
-import { get, post } from '../../../src/admin/endpoint.ts';
+import type { Answer } from '../../../src/admin/answer.ts';
+import { get, post, probe } from '../../../src/admin/endpoint.ts';
 import type { Endpoint, RawCall } from '../../../src/admin/endpoint.ts';
 import { find } from '../../../src/admin/router.ts';
 
@@ -18,8 +19,9 @@ const list = get({
 });
 const ROWS = [list, move];
 
-function prepared(endpoint: Endpoint, call: Partial<RawCall>): unknown {
-  const result = endpoint.prepare({ parameters: {}, query: {}, body: {}, headers: {}, isOperator: true, ...call });
+function prepared(endpoint: Endpoint, { search = '', ...call }: Partial<RawCall> & { search?: string }): unknown {
+  const query = new URLSearchParams(search);
+  const result = endpoint.prepare({ parameters: {}, query, body: {}, headers: {}, isOperator: true, ...call });
   return result.kind === 'invalid' ? result.problems : result.run();
 }
 
@@ -41,9 +43,25 @@ test.each([
 });
 
 test('a query is validated as well', () => {
-  expect(prepared(list, { query: { limit: '5' } })).toMatchObject({ body: expect.stringContaining('"limit": 5') });
-  expect(prepared(list, { query: { limits: '5' } })).toEqual(['unknown query parameter limits: did you mean limit?']);
-  expect(prepared(list, { query: { limit: 'x' } })).toEqual(['query parameter limit must be a number']);
+  expect(prepared(list, { search: 'limit=5' })).toMatchObject({ body: expect.stringContaining('"limit": 5') });
+  expect(prepared(list, { search: 'limits=5' })).toEqual(['unknown query parameter limits: did you mean limit?']);
+  expect(prepared(list, { search: 'limit=x' })).toEqual(['query parameter limit must be a number']);
+  expect(prepared(list, { search: 'limit=5&limit=6' })).toEqual(['query parameter limit is given twice']);
+});
+
+const answer = (): Answer => json(200, {});
+
+test('a document without parameters refuses all; an operation does nothing instead of more than was asked', () => {
+  expect(prepared(get({ path: '/plain', answer }), { search: 'pool=read' })).toEqual([
+    'unknown query parameter pool: none is known',
+  ]);
+  expect(prepared(post({ path: '/plain', answer }), { search: 'dry_run=true' })).toEqual([
+    'unknown query parameter dry_run: none is known',
+  ]);
+});
+
+test('health checks have the queries of load balancers', () => {
+  expect(prepared(probe({ path: '/replica', answer }), { search: 'lag=16MB' })).toMatchObject({ status: 200 });
 });
 
 test('an operation without fields accepts {} alone', () => {

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { withDrained } from '../../../src/core/snapshot.ts';
 import type { PoolCounts } from '../../../src/reports/counts.ts';
 import { EVENTS_VERSION } from '../../../src/reports/events.ts';
+import { EVENT_NAMES } from '../../../src/telemetry/event-names.ts';
 import { logFields } from '../../../src/telemetry/log-fields.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
@@ -190,6 +191,14 @@ test('the page lists the event of every log line', () => {
   const files = globSync('src/{main.ts,app/**/*.ts,telemetry/**/*.ts,cli/**/*.ts}');
   const written = files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/(?:event: |tell\()'(\w+)'/g)]);
   expect([...new Set(written.map(([, name = '']) => name))].toSorted()).toEqual(Object.keys(OTHER_LINES).toSorted());
+});
+
+test('the names that GET /events knows are those of all lines of level info and above', () => {
+  const notTapped = new Set(['access', 'log_dropped']);
+  const told = ALL_EVENTS.filter(({ name, levels }) =>
+    levels.some((level) => ['info', 'warn', 'error'].includes(level) && !notTapped.has(name)),
+  );
+  expect(EVENT_NAMES).toEqual(told.map(({ name }) => name));
 });
 
 const base = aPolicy();
