@@ -130,9 +130,19 @@ function toSwitchover(fields: z.infer<typeof switchover>): PlannedSwitchover | u
   };
 }
 
+const ofPointsman = z.object({ members: z.array(z.object({ api: z.string() })).min(1) });
+
+/** GET /cluster of a Pointsman has the members as well, in another form. */
+function whyNotPointsman(json: unknown): string {
+  const api = ofPointsman.safeParse(json).data?.members[0]?.api;
+  const right = api === undefined ? 'http://HOST:8008' : shown(api);
+  return `this is the admin address of a Pointsman, not a management API: give that of a member, such as ${right}`;
+}
+
 /** Reads a parsed JSON value. Only a missing `members` array makes the whole document invalid. */
 export function readClusterDocument(json: unknown): ParsedClusterDocument {
   if (!isRecord(json)) return { kind: 'invalid', why: 'not a JSON object' };
+  if ('api_version' in json && 'refused_members' in json) return { kind: 'invalid', why: whyNotPointsman(json) };
   const document = cluster.safeParse(json);
   if (!document.success) return { kind: 'invalid', why: 'no members array' };
   const members: ClusterMember[] = [];

@@ -1,5 +1,6 @@
 // The operator's view of the cluster, from the documents of real members.
 import { describe, expect, test } from 'vitest';
+import { API_VERSION } from '../../../src/admin/answer.ts';
 import { reportOf } from '../../../src/cluster/cluster-report.ts';
 import type { ClusterReport } from '../../../src/cluster/control.ts';
 import { orderFault, restartOrder } from '../../../src/cluster/restart-order.ts';
@@ -24,6 +25,19 @@ function captured(patroni: Capture['patroni'], state: string): ClusterReport {
 }
 
 const member = (report: ClusterReport, name: string) => report.members.find((one) => one.name === name);
+
+test("a Pointsman's own report is not taken for a member's document, and the reason names the right address", () => {
+  const report = captured('4.1.4', 'replica-lagging');
+  const { members } = report;
+  const why = 'this is the admin address of a Pointsman, not a management API: give that of a member, such as';
+  const sent: unknown = JSON.parse(JSON.stringify({ api_version: API_VERSION, ...report }));
+  expect(readClusterDocument(sent)).toEqual({ kind: 'invalid', why: `${why} ${members[0]?.api}` });
+  const empty = reportFrom({ members: [] });
+  expect(readClusterDocument({ api_version: API_VERSION, ...empty })).toEqual({
+    kind: 'invalid',
+    why: `${why} http://HOST:8008`,
+  });
+});
 
 describe('a captured cluster', () => {
   test('lag is that of replay, where the version reports it', () => {
