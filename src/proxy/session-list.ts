@@ -2,22 +2,23 @@
 // the facts that a session keeps anyway.
 import type { MemberName } from '../model/member.ts';
 import type { Preflight } from '../reports/preflight.ts';
-import { isWanted } from '../reports/session-list.ts';
+import { firstOf, isWanted } from '../reports/session-list.ts';
 import type { Filtered, KillResult, SessionEntry, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { MoveResult } from '../reports/session-move.ts';
 import type { Mover } from './moves/mover.ts';
 import type { RegisteredSession } from './session-registry.ts';
 
-/** In the order of their accepts. */
+/** `sessions`: in the order of their accepts, so that the oldest are known without a look at all. */
 export function listSessions(sessions: Iterable<RegisteredSession>, query: SessionQuery): SessionList {
+  const { sort = 'age', limit } = query;
   const wanted: SessionEntry[] = [];
   let total = 0;
   for (const session of sessions) {
     if (!isWanted(filteredOf(session), query)) continue;
     total += 1;
-    if (wanted.length < query.limit) wanted.push(session.entry());
+    if (sort !== 'age' || wanted.length < limit) wanted.push(session.entry());
   }
-  return { sessions: wanted, total, silentWorkers: [] };
+  return { sessions: firstOf(wanted, query), total, silentWorkers: [] };
 }
 
 function filteredOf(session: RegisteredSession): Filtered {

@@ -86,13 +86,19 @@ export interface SessionFilter {
   readonly state?: SessionState | undefined;
 }
 
+/** Each is a column of `pointsman sessions`, `bytes` the sum of two. The largest value comes first. */
+export const SESSION_SORTS = ['age', 'since', 'held', 'in', 'out', 'bytes'] as const;
+export type SessionSort = (typeof SESSION_SORTS)[number];
+
 export interface SessionQuery extends SessionFilter {
   /** The most sessions that the answer may have. */
   readonly limit: number;
+  /** Default: `age`. */
+  readonly sort?: SessionSort | undefined;
 }
 
 export interface SessionList {
-  /** The oldest that match. */
+  /** The first that match, in the order of the query. */
   readonly sessions: readonly SessionEntry[];
   /** All that match, the ones left out included. */
   readonly total: number;
@@ -148,13 +154,28 @@ function plainAddress(text: string): string {
     .replace(/^::ffff:(?=\d+\.)/, '');
 }
 
+const VALUES: Readonly<Record<SessionSort, (session: SessionEntry) => number>> = {
+  age: ({ acceptedAt }) => -acceptedAt,
+  since: ({ stateSince, moves }) => -(moves?.underway?.leftAt ?? stateSince),
+  held: ({ heldMs = 0 }) => heldMs,
+  in: ({ toBackendBytes }) => toBackendBytes,
+  out: ({ toClientBytes }) => toClientBytes,
+  bytes: ({ toBackendBytes, toClientBytes }) => toBackendBytes + toClientBytes,
+};
+
+/** The first of them in the order of the query; equal ones by age. */
+export function firstOf(sessions: readonly SessionEntry[], { sort = 'age', limit }: SessionQuery): SessionEntry[] {
+  const value = VALUES[sort];
+  return sessions.toSorted((a, b) => value(b) - value(a) || a.acceptedAt - b.acceptedAt || a.id - b.id).slice(0, limit);
+}
+
 /** The lists of several processes as one. */
-export function mergedLists(lists: readonly SessionList[], limit: number): SessionList {
-  const sessions = lists
-    .flatMap((list) => list.sessions)
-    .toSorted((a, b) => a.acceptedAt - b.acceptedAt || a.id - b.id);
+export function mergedLists(lists: readonly SessionList[], query: SessionQuery): SessionList {
   return {
-    sessions: sessions.slice(0, limit),
+    sessions: firstOf(
+      lists.flatMap((list) => list.sessions),
+      query,
+    ),
     total: lists.reduce((sum, list) => sum + list.total, 0),
     silentWorkers: lists.flatMap((list) => list.silentWorkers),
   };

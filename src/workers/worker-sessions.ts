@@ -43,7 +43,7 @@ export async function listSessions(
       return list ?? { sessions: [], total: 0, silentWorkers: [number] };
     }),
   );
-  return mergedLists(lists, query.limit);
+  return mergedLists(lists, query);
 }
 
 export async function killSession(

@@ -5,6 +5,7 @@ import { unknownName } from '../../config/closest.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
+import { SESSION_SORTS } from '../../reports/session-list.ts';
 import type {
   KillResult,
   SessionEntry,
@@ -65,7 +66,11 @@ const QUERY = z.strictObject({
     .min(1)
     .max(MOST_SESSIONS)
     .default(LIMIT)
-    .describe('At most so many sessions, the oldest.'),
+    .describe('At most so many sessions, the first by `sort`.'),
+  sort: z
+    .enum(SESSION_SORTS)
+    .optional()
+    .describe('The largest first: age (default), since (time in the state), held, in, out, or bytes (in and out).'),
 });
 
 export function sessions({ sessions: parts }: SessionsOptions): readonly Endpoint[] {

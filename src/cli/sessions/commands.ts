@@ -2,6 +2,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { parseDuration } from '../../config/schema/duration.ts';
+import { SESSION_SORTS } from '../../reports/session-list.ts';
 import { SESSION_STATES } from '../../reports/session-state.ts';
 import { examples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
@@ -16,8 +17,9 @@ const STATES = SESSION_STATES.filter((state) => state !== 'closed');
 const SESSIONS_HELP = `
 The list needs the admin token, because it names users and addresses. STATE is idle, busy (a request has no complete
 answer), in transaction or failed transaction for a session with a member; SINCE is the time in the state that --state
-knows. A session that is parked or moving has left the member before the arrow, and SINCE is the time since then. A wide
-terminal shows more columns, --json shows all.
+knows. A session that is parked or moving has left the member before the arrow, and SINCE is the time since then. IN has
+the bytes from the client, OUT those to it; \`--sort bytes\` is by their sum. A wide terminal shows more columns, --json
+shows all.
 Exit codes: 0 success, 1 failure, or a worker did not answer, 2 wrong usage.`;
 
 const KILL_HELP = `
@@ -42,15 +44,19 @@ export function describeSessions(
   io: CliIo,
   end: (code: number) => void,
 ): void {
-  const list = remote('sessions', 'List the live sessions, the oldest first')
+  const list = remote('sessions', 'List the live sessions, the oldest first unless --sort says otherwise')
     .option('--pool <name>', 'only this pool')
     .option('--member <name>', 'only sessions on this member, on their way to it, or parked since they left it')
     .option('--client <address>', 'only this client: ADDRESS or ADDRESS:PORT')
     .addOption(new Option('--state <state>', 'only this state').choices(STATES))
+    .addOption(new Option('--sort <column>', 'the largest first (default: age)').choices(SESSION_SORTS))
     .option('--limit <n>', 'show at most N sessions (default: 100, at most 1000)')
     .option('--json', 'print JSON')
     .addHelpText('after', SESSIONS_HELP)
-    .addHelpText('after', examples('pointsman sessions', 'pointsman sessions --pool write --state holding'))
+    .addHelpText(
+      'after',
+      examples('pointsman sessions --sort bytes --limit 10', 'pointsman sessions --pool write --state holding'),
+    )
     .action(async (options: SessionsOptions) => end(await (await import('./list.ts')).sessions(options, io)));
   list
     .command('move')

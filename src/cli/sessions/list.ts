@@ -1,5 +1,6 @@
 // `pointsman sessions`: the live sessions of a running Pointsman, one line each.
 import { isIP } from 'node:net';
+import type { SessionSort } from '../../reports/session-list.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { findRunning } from '../running.ts';
@@ -15,6 +16,7 @@ export interface SessionsOptions extends RunningOptions {
   readonly client?: string | undefined;
   readonly state?: string | undefined;
   readonly limit?: string | undefined;
+  readonly sort?: SessionSort | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -30,10 +32,10 @@ export async function sessions(options: SessionsOptions, io: CliIo): Promise<num
   }
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;
-  const { pool, member, client, state, limit, json } = options;
-  const found = await readSessions(running, { pool, member, client, state, limit }, io);
+  const { pool, member, client, state, limit, sort, json } = options;
+  const found = await readSessions(running, { pool, member, client, state, limit, sort }, io);
   if (typeof found === 'number') return found;
-  io.stdout(json === true ? asJson(found) : listText(found, io));
+  io.stdout(json === true ? asJson(found) : listText(found, sort, io));
   for (const worker of found.silent_workers) {
     io.stderr(`pointsman: worker ${worker} did not answer: its sessions are missing\n`);
   }
@@ -49,9 +51,14 @@ function problemWith({ client, limit }: SessionsOptions): string | undefined {
   return `--client: ${client} is not an address, or an address with its port`;
 }
 
-function listText({ sessions: shown, total, left_out: leftOut }: Sessions, io: CliIo): string {
+function listText(
+  { sessions: shown, total, left_out: leftOut }: Sessions,
+  sort: SessionSort | undefined,
+  io: CliIo,
+): string {
   if (total === 0) return 'no sessions\n';
   const count = total === 1 ? '1 session' : `${total} sessions`;
-  const rest = leftOut === 0 ? '' : `, the ${shown.length} oldest are shown: --limit shows more, filters show fewer`;
-  return `${sessionsTable(shown, io)}${count}${rest}\n`;
+  const which = sort === undefined || sort === 'age' ? `${shown.length} oldest` : `first ${shown.length} by ${sort}`;
+  const rest = leftOut === 0 ? '' : `, the ${which} are shown: --limit shows more, filters show fewer`;
+  return `${sessionsTable(shown, io, sort)}${count}${rest}\n`;
 }

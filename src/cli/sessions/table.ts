@@ -1,6 +1,7 @@
 // Sessions as a table. A narrow terminal shows what tells sessions apart, and whether they move; a wide one shows more.
 import { durationText } from '../../core/describe.ts';
 import { shown } from '../../model/printable.ts';
+import type { SessionSort } from '../../reports/session-list.ts';
 import type { CliIo } from '../io.ts';
 import { paintFor } from '../terminal/colour.ts';
 import type { Paint } from '../terminal/colour.ts';
@@ -35,11 +36,19 @@ const COLUMNS: readonly Shown[] = [
   { title: 'LISTENER', optional: 9, cell: ({ listener }) => listener },
 ];
 
-export function sessionsTable(sessions: readonly Session[], io: Pick<CliIo, 'env' | 'screen'>): string {
+/** The columns of `sort` are in every table. */
+export function sessionsTable(
+  sessions: readonly Session[],
+  io: Pick<CliIo, 'env' | 'screen'>,
+  sort?: SessionSort,
+): string {
   const paint = paintFor(io);
+  const sorted = sort === 'bytes' ? ['IN', 'OUT'] : [sort?.toUpperCase()];
   const hasBranches = sessions.some(({ branch }) => branch);
   const hasMoves = sessions.some(({ moves }) => moves);
-  const columns = COLUMNS.filter(({ title }) => (hasBranches || title !== BRANCH) && (hasMoves || title !== MOVES));
+  const columns = COLUMNS.filter(({ title }) => (hasBranches || title !== BRANCH) && (hasMoves || title !== MOVES)).map(
+    ({ optional = 0, ...column }) => (sorted.includes(column.title) ? column : { ...column, optional }),
+  );
   const rows = sessions.map((session) => columns.map(({ cell }) => cell(session, paint)));
   return tableText(columns, rows, widthFor(io));
 }

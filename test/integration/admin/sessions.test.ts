@@ -137,13 +137,15 @@ test('the answers have the shape that the schema describes', async () => {
 });
 
 test('the filters', async () => {
-  await ask('/sessions?id=9&pool=read&member=pg-2&client=10.0.0.5:1&state=holding&limit=1000');
-  expect(asked).toEqual([{ id: 9, pool: 'read', member: 'pg-2', client: '10.0.0.5:1', state: 'holding', limit: 1000 }]);
+  await ask('/sessions?id=9&pool=read&member=pg-2&client=10.0.0.5:1&state=holding&limit=1000&sort=out');
+  const filters = { id: 9, pool: 'read', member: 'pg-2', client: '10.0.0.5:1', state: 'holding' };
+  expect(asked).toEqual([{ ...filters, limit: 1000, sort: 'out' }]);
 });
 
 test.each([
   ['state=closed', /state/],
   ['limit=0', /limit/],
+  ['sort=idle', /query parameter sort must be one of: age, since, held, in, out, bytes/],
   ['limit=1001', /limit/],
   ['user=app', /user/],
 ])('a query that does not fit: %s', async (query, problem) => {

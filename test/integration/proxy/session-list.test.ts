@@ -159,6 +159,8 @@ describe('the list', () => {
     expect(await ids({ client: portOf(pairs[1].client) })).toEqual([2]);
     expect(await ids({ pool: 'read', state: 'holding' })).toEqual([]);
     expect(await listed({ pool: 'read' }, 2)).toMatchObject({ total: 3, sessions: [{ id: 1 }, { id: 2 }] });
+    await clock.advance(10);
+    expect(await lab.proxy.sessions({ sort: 'held', limit: 1 })).toMatchObject({ total: 4, sessions: [{ id: 4 }] });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isWanted, mergedLists } from '../../../src/reports/session-list.ts';
+import { firstOf, isWanted, mergedLists } from '../../../src/reports/session-list.ts';
 import type { SessionFilter } from '../../../src/reports/session-list.ts';
 import { aSessionEntry } from '../../support/values/sessions.ts';
 
@@ -43,6 +43,24 @@ describe('a filter', () => {
   });
 });
 
+test.each([
+  ['age', [1, 2, 3, 4]],
+  ['since', [2, 1, 3, 4]],
+  ['held', [4, 1, 2, 3]],
+  ['in', [3, 1, 2, 4]],
+  ['out', [2, 1, 3, 4]],
+  ['bytes', [3, 2, 1, 4]],
+] as const)('by %s: the largest first, then the oldest', (sort, ids) => {
+  const underway = { from: 'pg-2', cause: 'switchover', leftAt: 1, isWaiting: false } as const;
+  const sessions = [
+    aSessionEntry({ id: 4, acceptedAt: 40, stateSince: 40, heldMs: 5 }),
+    aSessionEntry({ id: 3, acceptedAt: 30, stateSince: 30, heldMs: undefined, toBackendBytes: 9 }),
+    aSessionEntry({ id: 2, acceptedAt: 20, stateSince: 50, moves: { moved: 0, underway }, toClientBytes: 7 }),
+    aSessionEntry({ id: 1, acceptedAt: 10, stateSince: 20 }),
+  ];
+  expect(firstOf(sessions, { sort, limit: 9 }).map(({ id }) => id)).toEqual(ids);
+});
+
 test('merged: the oldest of all, the sum of all, and each silent worker', () => {
   const one = {
     sessions: [aSessionEntry({ id: 1, acceptedAt: 10 }), aSessionEntry({ id: 2, acceptedAt: 30 })],
@@ -50,6 +68,6 @@ test('merged: the oldest of all, the sum of all, and each silent worker', () => 
   };
   const two = { sessions: [aSessionEntry({ id: 3, acceptedAt: 20 })], total: 1 };
   const silent = { sessions: [], total: 0, silentWorkers: [3] };
-  const merged = mergedLists([{ ...one, silentWorkers: [] }, { ...two, silentWorkers: [] }, silent], 2);
+  const merged = mergedLists([{ ...one, silentWorkers: [] }, { ...two, silentWorkers: [] }, silent], { limit: 2 });
   expect(merged).toMatchObject({ sessions: [{ id: 1 }, { id: 3 }], total: 10, silentWorkers: [3] });
 });
