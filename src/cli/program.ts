@@ -139,10 +139,13 @@ function describeExplain(
   end: (code: number) => void,
 ): void {
   remote('explain', 'Show why: where each pool routes and each member stands, or what keeps or moves one session')
-    .argument('[session]', 'an id, as `pointsman sessions` shows it: this session alone')
+    .argument('[session]', 'one session alone: its id, or ADDRESS:PORT of its client, as the log shows it')
     .option('--pool <name>', 'only this pool')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples('pointsman explain', 'pointsman explain --pool read', 'pointsman explain 17'))
+    .addHelpText(
+      'after',
+      examples('pointsman explain', 'pointsman explain --pool read', 'pointsman explain 10.0.0.5:51234'),
+    )
     .action(async (id: string | undefined, options: ExplainOptions) => {
       if (id === undefined) return end(await (await import('./explain.ts')).explain(options, io));
       return end(await (await import('./sessions/explain.ts')).explainSession(id, options, io));

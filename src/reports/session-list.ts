@@ -141,7 +141,7 @@ export function isWanted(session: Filtered, { id, pool, member, client, state }:
 }
 
 /** `shown` is host:port. IPv4 clients of an IPv6 socket have the prefix `::ffff:`, which is not required. */
-function isClient(shown: string, wanted: string): boolean {
+export function isClient(shown: string, wanted: string): boolean {
   const plain = plainAddress(shown);
   const given = plainAddress(wanted);
   return plain === given || plain.slice(0, plain.lastIndexOf(':')) === given;

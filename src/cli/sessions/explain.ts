@@ -1,12 +1,19 @@
-// `pointsman explain SESSION`: where one session is, and why it moved, stays, or can move.
+// `pointsman explain SESSION`: where one session is, and why it moved, stays, or can move; or how it ended.
+import { z } from 'zod';
 import { durationText } from '../../core/describe.ts';
 import { pinText } from '../../core/pin-words.ts';
 import { onOneLine, shown } from '../../model/printable.ts';
+import { isClient } from '../../reports/session-list.ts';
+import { eventDocument, eventText } from '../events/event.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
+import { requestWithToken } from '../operate.ts';
 import { findRunning } from '../running.ts';
-import type { RunningOptions } from '../running.ts';
+import type { Running, RunningOptions } from '../running.ts';
+import { paintFor } from '../terminal/colour.ts';
+import { widthFor } from '../terminal/table.ts';
+import { clientKind } from './client-kind.ts';
 import { readSessions } from './document.ts';
 import type { Session } from './document.ts';
 
@@ -14,22 +21,49 @@ export interface ExplainSessionOptions extends RunningOptions {
   readonly json?: boolean | undefined;
 }
 
-export async function explainSession(id: string, options: ExplainSessionOptions, io: CliIo): Promise<number> {
-  if (!/^\d+$/.test(id)) {
-    io.stderr(`pointsman: ${shown(id)} is not a session: an id is a number, as \`pointsman sessions\` shows it\n`);
+/** `what`: the id of a session, or the address of its client with the port. */
+export async function explainSession(what: string, options: ExplainSessionOptions, io: CliIo): Promise<number> {
+  const filter = filterOf(what);
+  if (filter === undefined) {
+    const forms = 'give an id, or ADDRESS:PORT of a client, as `pointsman sessions` and the log show them';
+    io.stderr(`pointsman: ${shown(what)} is not a session: ${forms}\n`);
     return EXIT.usage;
   }
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;
-  const found = await readSessions(running, { id }, io);
+  const found = await readSessions(running, { ...filter }, io);
   if (typeof found === 'number') return found;
   const [session] = found.sessions;
-  if (session === undefined) {
-    io.stderr(`pointsman: no session ${id}: it has ended, or never existed\n`);
-    return EXIT.failure;
-  }
+  if (session === undefined) return await explainEnd(filter, running, io);
   io.stdout(options.json === true ? json({ ...session }) : explanation(session));
   return EXIT.ok;
+}
+
+type Subject = { readonly id: string } | { readonly client: string };
+
+function filterOf(what: string): Subject | undefined {
+  if (/^\d+$/.test(what)) return { id: what };
+  return clientKind(what) === 'with_port' ? { client: what } : undefined;
+}
+
+const ends = z.looseObject({
+  events: z.array(
+    eventDocument.extend({ fields: z.looseObject({ session: z.number().optional(), client: z.string().optional() }) }),
+  ),
+});
+
+/** The log and the recent events have the reason of an end, unless its client ended it. */
+async function explainEnd(subject: Subject, running: Running, io: CliIo): Promise<number> {
+  const who = 'id' in subject ? `session ${subject.id}` : `session of ${subject.client}`;
+  io.stderr(`pointsman: no ${who}: it has ended, or never existed\n`);
+  const path = '/events?event=session_closed&format=json&limit=1024';
+  const answer = await requestWithToken(running, { method: 'GET', path }, io);
+  const { data } = ends.safeParse(typeof answer === 'number' ? undefined : answer.body);
+  const end = data?.events.findLast(({ fields: { session, client = '' } }) =>
+    'id' in subject ? session === Number(subject.id) : isClient(client, subject.client),
+  );
+  if (end !== undefined) io.stdout(eventText(end, paintFor(io), widthFor(io)));
+  return EXIT.failure;
 }
 
 function explanation(session: Session): string {

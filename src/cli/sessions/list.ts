@@ -1,11 +1,11 @@
 // `pointsman sessions`: the live sessions of a running Pointsman, one line each.
-import { isIP } from 'node:net';
 import type { SessionSort } from '../../reports/session-list.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { findRunning } from '../running.ts';
 import type { RunningOptions } from '../running.ts';
 import { asJson } from '../operate.ts';
+import { clientKind } from './client-kind.ts';
 import { readSessions } from './document.ts';
 import type { Sessions } from './document.ts';
 import { sessionsTable } from './table.ts';
@@ -46,8 +46,7 @@ function problemWith({ client, limit }: SessionsOptions): string | undefined {
   if (limit !== undefined && !(/^\d+$/.test(limit) && Number(limit) >= 1 && Number(limit) <= MOST_SESSIONS)) {
     return `--limit: ${limit} is not a number from 1 to ${MOST_SESSIONS}`;
   }
-  const address = client?.replace(/^\[(.+)\](?::\d+)?$/, '$1').replace(/^([^:]+):\d+$/, '$1');
-  if (address === undefined || isIP(address) !== 0) return undefined;
+  if (client === undefined || clientKind(client) !== undefined) return undefined;
   return `--client: ${client} is not an address, or an address with its port`;
 }
 

@@ -1,11 +1,13 @@
-// `pointsman explain SESSION`, and the column of moves in `pointsman sessions`, against an admin server over real
+// `pointsman explain SESSION`, and the moves and the order in `pointsman sessions`, against an admin server over real
 // sockets.
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { RecentEvents } from '../../../src/admin/recent-events.ts';
 import { createAdmin } from '../../../src/admin/server.ts';
 import type { Admin } from '../../../src/admin/server.ts';
 import { runCli } from '../../../src/cli/program.ts';
+import { EventIds } from '../../../src/reports/event-ids.ts';
 import type { SessionEntry, SessionMoves } from '../../../src/reports/session-list.ts';
-import { isWanted } from '../../../src/reports/session-list.ts';
+import { firstOf, isWanted } from '../../../src/reports/session-list.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { terminal } from '../../support/fakes/terminal.ts';
@@ -28,17 +30,21 @@ const STAYS = 'it ends when its server changes; remedy: ';
 let admin: Admin;
 let address: string;
 let entries: readonly SessionEntry[];
+let recent: RecentEvents;
 
 beforeEach(async () => {
   entries = [];
+  recent = new RecentEvents({ ids: new EventIds('r1'), wallClock: () => 0 });
   admin = createAdmin(
     adminOptions({
+      events: recent,
+      eventNames: ['session_closed'],
       token: () => Promise.resolve({ kind: 'token', value: TOKEN }),
       sessions: {
         ...adminOptions().sessions,
         list: (query) => {
-          const sessions = entries.filter((entry) => isWanted(entry, query));
-          return Promise.resolve({ sessions, total: sessions.length, silentWorkers: [] });
+          const wanted = entries.filter((entry) => isWanted(entry, query));
+          return Promise.resolve({ sessions: firstOf(wanted, query), total: wanted.length, silentWorkers: [] });
         },
         now: () => 5_000,
       },
@@ -178,11 +184,35 @@ test('--json is the session as GET /sessions has it', async () => {
   expect(JSON.parse(out)).toMatchObject({ id: 17, moves: { moved: 1, last, answer: null, underway: null } });
 });
 
+test.each(['10.0.0.5:51234', '[::ffff:10.0.0.5]:51234'])('explain %s: the session of this client', async (client) => {
+  entries = [aSessionEntry({ id: 3, client: '10.0.0.5:51235' }), relayed()];
+  const { code, out } = await cli(['explain', client]);
+  expect([code, out]).toEqual([0, expect.stringMatching(/^session 17 of pool write: 10\.0\.0\.5:51234, /)]);
+});
+
+function end(session: number, client: string, text: string): void {
+  recent.add({ level: 'info', fields: { event: 'session_closed', session, client }, text, number: session });
+}
+
 test.each([
-  ['18', 1, 'pointsman: no session 18: it has ended, or never existed\n'],
-  ['app', 2, 'pointsman: app is not a session: an id is a number, as `pointsman sessions` shows it\n'],
-])('explain %s', async (id, code, err) => {
-  expect(await cli(['explain', id])).toEqual({ code, out: '', err });
+  ['18', 'session 18'],
+  ['10.0.0.5:51234', 'session of 10.0.0.5:51234'],
+])('explain %s, of a session that has ended: its end, if the events still have it', async (what, subject) => {
+  const err = `pointsman: no ${subject}: it has ended, or never existed\n`;
+  expect(await cli(['explain', what])).toEqual({ code: 1, out: '', err });
+  end(18, '10.0.0.5:51234', 'session 18: killed_by_operator');
+  end(19, '10.0.0.5:51235', 'session 19: idle_timeout');
+  const out = '01-01 00:00:00Z  info   session 18: killed_by_operator\n';
+  expect(await cli(['explain', what])).toEqual({ code: 1, out, err });
+});
+
+test.each(['app', '10.0.0.5', '10.0.0.5:x', '::1:51234:x'])('explain %s: wrong usage', async (what) => {
+  const forms = 'give an id, or ADDRESS:PORT of a client, as `pointsman sessions` and the log show them';
+  expect(await cli(['explain', what])).toEqual({
+    code: 2,
+    out: '',
+    err: `pointsman: ${what} is not a session: ${forms}\n`,
+  });
 });
 
 test('the list has a column of moves where a session may move', async () => {
@@ -216,4 +246,28 @@ test('the list has the member that a session has left, also where it is narrow',
   const { out } = await cli(['sessions', '--member', 'pg-1'], terminal(60));
   expect(out).toMatch(/^18 .*write +pg-1 → +parked /m);
   expect(out).toMatch(/^19 .*write +pg-1 → pg-2 .* moving /m);
+});
+
+test('--sort: the largest first, with its columns on a narrow terminal, too', async () => {
+  entries = [
+    aSessionEntry({ id: 1, toClientBytes: 2048 }),
+    aSessionEntry({ id: 2, toBackendBytes: 4096, toClientBytes: 1 }),
+    aSessionEntry({ id: 3 }),
+  ];
+  const { out } = await cli(['sessions', '--sort', 'bytes', '--limit', '2']);
+  const [titles, ...rows] = out.trimEnd().split('\n');
+  expect(titles).toMatch(/ IN +OUT$/);
+  expect(rows).toEqual([
+    expect.stringMatching(/^ 2 .* 4 kB +1 B$/),
+    expect.stringMatching(/^ 1 .* 0 B +2 kB$/),
+    '3 sessions, the first 2 by bytes are shown: --limit shows more, filters show fewer',
+  ]);
+  expect(JSON.parse((await cli(['sessions', '--sort', 'in', '--json'])).out)).toMatchObject({
+    sessions: [{ id: 2 }, { id: 1 }, { id: 3 }],
+  });
+});
+
+test('--sort by a column that does not exist: the columns', async () => {
+  const err = expect.stringContaining('Allowed choices are age, since, held, in, out, bytes.');
+  expect(await cli(['sessions', '--sort', 'idle'])).toMatchObject({ code: 2, err });
 });

@@ -173,25 +173,6 @@ describe('sessions', () => {
     expect(queries.at(-1)).toEqual({ member: 'pg-1', state: 'relaying', limit: 100 });
   });
 
-  test('--sort: the largest first, with its columns on a narrow terminal, too', async () => {
-    entries = [
-      aSessionEntry({ id: 1, toClientBytes: 2048 }),
-      aSessionEntry({ id: 2, toBackendBytes: 4096, toClientBytes: 1 }),
-      aSessionEntry({ id: 3 }),
-    ];
-    const { out } = await cli(['sessions', '--sort', 'bytes', '--limit', '2']);
-    const [titles, ...rows] = lines(out);
-    expect(titles).toMatch(/ IN +OUT$/);
-    expect(rows).toEqual([
-      expect.stringMatching(/^ 2 .* 4 kB +1 B$/),
-      expect.stringMatching(/^ 1 .* 0 B +2 kB$/),
-      '3 sessions, the first 2 by bytes are shown: --limit shows more, filters show fewer',
-    ]);
-    expect(JSON.parse((await cli(['sessions', '--sort', 'in', '--json'])).out)).toMatchObject({
-      sessions: [{ id: 2 }, { id: 1 }, { id: 3 }],
-    });
-  });
-
   test('--json prints the document alone', async () => {
     const { out } = await cli(['sessions', '--json', '--state', 'holding']);
     expect(JSON.parse(out)).toMatchObject({ api_version: 1, total: 1, left_out: 0, sessions: [{ id: 2 }] });
@@ -208,7 +189,6 @@ describe('sessions', () => {
     [['--client', 'foo'], /^pointsman: --client: foo is not an address, or an address with its port\n$/],
     [['--pool', 'nope'], /unknown pool nope: the pools are write, reports/],
     [['--member', 'pg2'], /unknown member pg2: did you mean pg-2\? The members are pg-1, pg-2/],
-    [['--sort', 'idle'], /Allowed choices are age, since, held, in, out, bytes/],
     [['--state', 'asleep'], /Allowed choices are startup, holding, dialing, relaying, parked, moving, closing/],
   ])('%j is wrong usage', async (argv, text) => {
     entries = [];
