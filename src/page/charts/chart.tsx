@@ -90,7 +90,7 @@ function optionsOf(
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
-    padding: [6, 6, 0, 0],
+    padding: [6, 18, 0, 0],
     scales: {
       x: { time: true, range: (_, first, last) => [last - windowOf(last - first), last] },
       y: { range: (_, __, most) => [0, topOf(most, unit)] },

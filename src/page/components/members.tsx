@@ -1,11 +1,13 @@
 // The table of members, with their place in each pool and the evidence. Every place opens the reasons in words. On a
 // phone each row is a card.
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { MemberStatusDocument, PoolStatusDocument, StatusDocument } from '../../admin/schema/status.ts';
 import { MOST_MEMBERS } from '../view/routes.ts';
 import { evidenceOf, placeIn, signOf } from '../view/standing.ts';
-import { countText, numberText, shortened, sizeText } from '../view/words.ts';
+import { useWidth } from '../state/use-width.ts';
+import { shortNames } from '../view/short-names.ts';
+import { countText, numberText, sizeText } from '../view/words.ts';
 import { Changing } from './changing.tsx';
 import { MemberReasons } from './member-reasons.tsx';
 import { Panel } from './panel.tsx';
@@ -17,19 +19,27 @@ export function Members({ status }: { readonly status: StatusDocument }): JSX.El
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [filter, setFilter] = useState('');
   const shown = members.filter((member) => isMatch(member, filter));
+  const nameOf = shortNames(
+    members.map(({ name }) => name),
+    LONGEST_NAME,
+  );
   const toggle = (name: string): void => {
     const next = new Set(open);
     if (!next.delete(name)) next.add(name);
     setOpen(next);
   };
+  const table = useRef<HTMLDivElement>(null);
+  const width = useWidth(table);
+  const longest = Math.max(0, ...shown.map(({ name }) => nameOf(name).length));
+  const isTight = width > 0 && width < longest * LETTER + OTHERS + pools.length * PLACE;
   const titles = ['Member', 'Role', 'State', 'TL', 'Lag', ...pools.map(({ name }) => name), 'Sessions', 'Evidence'];
   return (
     <Panel title="Members">
       {members.length > MOST_MEMBERS && (
         <Filter value={filter} change={setFilter} found={shown.length} all={members.length} />
       )}
-      <div class="scroll" tabIndex={0} role="region" aria-label="Table of members">
-        <table class="table members" role="table">
+      <div class="scroll" tabIndex={0} role="region" aria-label="Table of members" ref={table}>
+        <table class={isTight ? 'table members members-tight' : 'table members'} role="table">
           <thead role="rowgroup">
             <tr role="row">
               {titles.map((title, index) => (
@@ -37,7 +47,7 @@ export function Members({ status }: { readonly status: StatusDocument }): JSX.El
                   scope="col"
                   role="columnheader"
                   key={`${index} ${title}`}
-                  class={NUMBERS[title]}
+                  class={CLASSES[title]}
                   title={HELP[title]}
                 >
                   {title}
@@ -50,6 +60,7 @@ export function Members({ status }: { readonly status: StatusDocument }): JSX.El
               <Row
                 key={member.name}
                 member={member}
+                text={nameOf(member.name)}
                 pools={pools}
                 isOpen={open.has(member.name)}
                 columns={titles.length}
@@ -64,7 +75,15 @@ export function Members({ status }: { readonly status: StatusDocument }): JSX.El
   );
 }
 
-const NUMBERS: Readonly<Record<string, string>> = { TL: 'end', Lag: 'end', Sessions: 'end' };
+const LONGEST_NAME = 24;
+/** Widths of a letter of a name, of a pool's column, and of the other columns together. */
+const [LETTER, PLACE, OTHERS] = [7.7, 135, 530];
+const CLASSES: Readonly<Record<string, string>> = {
+  TL: 'end',
+  Lag: 'end',
+  Sessions: 'end',
+  Evidence: 'members-evidence',
+};
 const HELP: Readonly<Record<string, string>> = {
   TL: 'timeline',
   Lag: "The primary's position minus the replayed one, as estimated by this Pointsman",
@@ -129,13 +148,15 @@ function Refused({ members, columns }: RefusedProps): JSX.Element {
 
 interface RowProps {
   readonly member: MemberStatusDocument;
+  /** Its name, as it fits. */
+  readonly text: string;
   readonly pools: readonly PoolStatusDocument[];
   readonly isOpen: boolean;
   readonly columns: number;
   readonly toggle: () => void;
 }
 
-function Row({ member, pools, isOpen, columns, toggle }: RowProps): JSX.Element {
+function Row({ member, text, pools, isOpen, columns, toggle }: RowProps): JSX.Element {
   const { name, state, timeline, lag_bytes: lag } = member;
   const sessions = pools.reduce((sum, pool) => sum + (pool.sessions?.by_member[name] ?? 0), 0);
   const reasons = `reasons-${name}`;
@@ -151,7 +172,7 @@ function Row({ member, pools, isOpen, columns, toggle }: RowProps): JSX.Element 
             aria-controls={reasons}
             onClick={toggle}
           >
-            <Sign kind={signOf(pools, member)} /> {shortened(name, 26)}
+            <Sign kind={signOf(pools, member)} /> {text}
           </button>
         </th>
         <td role="cell" data-title="Role">

@@ -1,10 +1,11 @@
 // The boxes of the picture: the listeners of a pool, the words at its points, a member. Boxes are buttons, so the
 // keyboard reaches each reason.
+import { Fragment } from 'preact';
 import type { ComponentChildren, JSX } from 'preact';
 import type { StatusDocument } from '../../admin/schema/status.ts';
 import type { Box, PlacedPool } from '../view/layout.ts';
 import type { MemberNode, PoolNode } from '../view/routes.ts';
-import { countText, numberText, shortened, sizeText } from '../view/words.ts';
+import { countText, numberText, sizeText } from '../view/words.ts';
 import { Changing } from './changing.tsx';
 import { Sign } from './sign.tsx';
 import { Countdown } from './ticking.tsx';
@@ -49,16 +50,18 @@ function placed({ x, y, width, height }: Box): Record<string, string> {
 
 interface PoolBoxProps extends Choosing {
   readonly pool: PoolNode;
+  /** Its name, as it fits. */
+  readonly text: string;
   readonly place: PlacedPool | undefined;
 }
 
-export function PoolBox({ pool, place, ...choosing }: PoolBoxProps): JSX.Element | null {
+export function PoolBox({ pool, text, place, ...choosing }: PoolBoxProps): JSX.Element | null {
   if (place === undefined) return null;
   const ports = pool.listeners.map((address) => address.replace(/^.*(?=:\d+$)/, '')).join(' ');
   const title = [pool.name, ...pool.listeners, pool.why].join('\n');
   return (
     <BoxButton of={{ kind: 'pool', name: pool.name }} box={place.box} class="routes-pool" title={title} {...choosing}>
-      <b>{shortened(pool.name, 18)}</b>
+      <b>{text}</b>
       <span class="quiet">
         {ports}
         {ports === '' ? '' : ' · '}
@@ -101,10 +104,12 @@ export function PoolLabel({ pool, place, limits }: PoolLabelProps): JSX.Element 
 
 interface MemberBoxProps extends Choosing {
   readonly member: MemberNode;
+  /** Its name, as it fits. */
+  readonly text: string;
   readonly place: Box | undefined;
 }
 
-export function MemberBox({ member, place, ...choosing }: MemberBoxProps): JSX.Element | null {
+export function MemberBox({ member, text, place, ...choosing }: MemberBoxProps): JSX.Element | null {
   if (place === undefined) return null;
   const { name, role, sign, isPrimary, lagBytes, sessions, leaving, reasons } = member;
   const title = [`${name}, ${role}`, ...reasons.map(([pool, why]) => `${pool}: ${why}`)].join('\n');
@@ -117,10 +122,18 @@ export function MemberBox({ member, place, ...choosing }: MemberBoxProps): JSX.E
   return (
     <BoxButton of={{ kind: 'member', name }} box={place} class={kind} title={title} {...choosing}>
       <Sign kind={sign} />
-      <span class="routes-name">
-        <b>{shortened(name, 24)}</b> <span class={isPrimary ? 'good' : 'quiet'}>{<Changing value={role} />}</span>
+      <b>{text}</b>
+      <span class="routes-facts quiet number">
+        <span class={isPrimary ? 'good' : undefined}>
+          <Changing value={role} />
+        </span>
+        {facts.map((fact) => (
+          <Fragment key={fact}>
+            {' '}
+            · <span class="routes-fact">{fact}</span>
+          </Fragment>
+        ))}
       </span>
-      <span class="routes-facts quiet number">{facts.join(' · ')}</span>
     </BoxButton>
   );
 }

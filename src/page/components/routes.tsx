@@ -4,6 +4,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import type { StatusDocument } from '../../admin/schema/status.ts';
 import { useWidth } from '../state/use-width.ts';
 import { layOut } from '../view/layout.ts';
+import { shortNames } from '../view/short-names.ts';
 import { MOST_MEMBERS, reasonsOf, routesOf } from '../view/routes.ts';
 import type { Routes as Model } from '../view/routes.ts';
 import { Panel } from './panel.tsx';
@@ -45,6 +46,14 @@ function Picture({ routes, status, choice, choose }: PictureProps): JSX.Element 
   const ref = useRef<HTMLDivElement>(null);
   const width = useWidth(ref);
   const layout = width === 0 ? undefined : layOut(routes, width);
+  const poolText = shortNames(
+    routes.pools.map(({ name }) => name),
+    layout?.poolLetters ?? 0,
+  );
+  const memberText = shortNames(
+    routes.members.map(({ name }) => name),
+    layout?.memberLetters ?? 0,
+  );
   return (
     <div
       class={`routes${layout?.isUpright === true ? ' routes-upright' : ''}`}
@@ -55,7 +64,14 @@ function Picture({ routes, status, choice, choose }: PictureProps): JSX.Element 
         <>
           <Tracks routes={routes} layout={layout} choice={choice} />
           {routes.pools.map((pool, index) => (
-            <PoolBox key={pool.name} pool={pool} place={layout.pools[index]} choice={choice} choose={choose} />
+            <PoolBox
+              key={pool.name}
+              pool={pool}
+              text={poolText(pool.name)}
+              place={layout.pools[index]}
+              choice={choice}
+              choose={choose}
+            />
           ))}
           {routes.pools.map((pool, index) => (
             <PoolLabel key={pool.name} pool={pool} place={layout.pools[index]} limits={status.limits} />
@@ -64,6 +80,7 @@ function Picture({ routes, status, choice, choose }: PictureProps): JSX.Element 
             <MemberBox
               key={member.name}
               member={member}
+              text={memberText(member.name)}
               place={layout.members.get(member.name)}
               choice={choice}
               choose={choose}

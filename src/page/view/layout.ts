@@ -26,6 +26,9 @@ export interface Layout {
   readonly height: number;
   readonly pools: readonly PlacedPool[];
   readonly members: ReadonlyMap<string, Box>;
+  /** So many letters of a name fit in a box. */
+  readonly poolLetters: number;
+  readonly memberLetters: number;
   /** Solid tracks come last, above the others. */
   readonly tracks: readonly { readonly track: Track; readonly path: string }[];
 }
@@ -34,12 +37,20 @@ export interface Layout {
 const UPRIGHT_BELOW = 560;
 export const POINTS_RADIUS = 13;
 const GAP = 26;
+/** Of a name, which is bold. */
+const LETTER = 9.2;
+/** Of a box, left and right of the name. */
+const [POOL_EDGES, MEMBER_EDGES] = [26, 50];
 /** Tracks of two pools reach a member side by side. */
 const APART = 7;
 const ORDER: readonly Track['kind'][] = ['dotted', 'dashed', 'solid'];
 
 export function layOut(routes: Routes, width: number): Layout {
   return width < UPRIGHT_BELOW ? upright(routes, width) : lying(routes, width);
+}
+
+function lettersIn(width: number): number {
+  return Math.floor(width / LETTER);
 }
 
 function between(least: number, value: number, most: number): number {
@@ -84,7 +95,9 @@ function lying(routes: Routes, width: number): Layout {
     return `M${startX} ${y1}C${startX + bend} ${y1} ${endX - bend} ${y2} ${endX} ${y2}`;
   };
   const tracks = tracksOf(routes, placed, boxes, path);
-  return { isUpright: false, width, height, pools: placed, members: boxes, tracks };
+  const poolLetters = lettersIn(listenerWidth - POOL_EDGES);
+  const memberLetters = lettersIn(memberWidth - MEMBER_EDGES);
+  return { isUpright: false, width, height, pools: placed, members: boxes, poolLetters, memberLetters, tracks };
 }
 
 /** From top to bottom: each pool has a line down the left side, with a branch to each member. */
@@ -92,7 +105,11 @@ function upright(routes: Routes, width: number): Layout {
   const { pools, members } = routes;
   const lane = 24;
   const left = pools.length * lane + POINTS_RADIUS;
-  const [poolHeight, memberHeight, step, poolStep] = [58, 52, 60, 72];
+  const boxWidth = width - left - 12;
+  const [poolHeight, poolStep] = [72, 84];
+  /** Room for facts in two lines where one is too short. */
+  const memberHeight = boxWidth < 280 ? 68 : 52;
+  const step = memberHeight + 8;
   const laneX = (index: number): number => POINTS_RADIUS + 2 + (pools.length - 1 - index) * lane;
   const top = pools.length * poolStep + 14;
   const placed = pools.map(({ name, route }, index): PlacedPool => {
@@ -100,15 +117,15 @@ function upright(routes: Routes, width: number): Layout {
     const end = laneX(index) + POINTS_RADIUS + (route === 'open' ? 0 : GAP / 2);
     return {
       name,
-      box: { x: left + 12, y: y - poolHeight / 2, width: width - left - 12, height: poolHeight },
+      box: { x: left + 12, y: y - poolHeight / 2, width: boxWidth, height: poolHeight },
       entry: `M${left + 12} ${y}H${end}`,
       points: { x: laneX(index), y },
-      label: { x: Math.round(width * 0.45), y: y - 22, width: Math.round(width * 0.55) - 12, height: 20 },
+      label: { x: left + 25, y: y + poolHeight / 2 - 26, width: boxWidth - 26, height: 20 },
     };
   });
   const boxes = new Map(
     members.map(({ name }, index) => {
-      const box = { x: left + 12, y: top + index * step, width: width - left - 12, height: memberHeight };
+      const box = { x: left + 12, y: top + index * step, width: boxWidth, height: memberHeight };
       return [name, box] as const;
     }),
   );
@@ -116,7 +133,9 @@ function upright(routes: Routes, width: number): Layout {
     `M${x} ${y1 + POINTS_RADIUS}V${y2 - 10}Q${x} ${y2} ${x + 10} ${y2}H${left + 12}`;
   const height = top + members.length * step - (step - memberHeight);
   const tracks = tracksOf(routes, placed, boxes, path);
-  return { isUpright: true, width, height, pools: placed, members: boxes, tracks };
+  const poolLetters = lettersIn(boxWidth - POOL_EDGES);
+  const memberLetters = lettersIn(boxWidth - MEMBER_EDGES);
+  return { isUpright: true, width, height, pools: placed, members: boxes, poolLetters, memberLetters, tracks };
 }
 
 function tracksOf(

@@ -6,6 +6,7 @@ import { announcement, isHeldAsPlanned, secondsAfter, titleOf } from '../../../s
 import { fillOf, limitsOf } from '../../../src/page/view/limits.ts';
 import { routesOf } from '../../../src/page/view/routes.ts';
 import { evidenceOf, placeIn, signOf } from '../../../src/page/view/standing.ts';
+import { shortNames } from '../../../src/page/view/short-names.ts';
 import { ageText, numberText, shortened, sizeText } from '../../../src/page/view/words.ts';
 import { BRANCHES as BRANCH_LIST } from '../../support/values/console.ts';
 import { memberOf, openOn, poolOf, statusOf } from '../../support/page/status.ts';
@@ -170,4 +171,19 @@ test('limits: the value of each, and when it is near', () => {
     ['waiting', 0, 1000, 'normal'],
     ['handshakes', 1, 1, 'bad'],
   ]);
+});
+
+test.each([
+  [['pg-1', 'pg-2'], 10, ['pg-1', 'pg-2']],
+  [['orders-db-eu-1', 'orders-db-eu-2'], 10, ['orders-d…1', 'orders-d…2']],
+  [['orders-db-eu-1.svc', 'orders-db-us-1.svc'], 12, ['orders-d…eu…', 'orders-d…us…']],
+  [['a-1.orders.svc.cluster.local', 'a-2.orders.svc.cluster.local'], 12, ['a-1…', 'a-2…']],
+  [['orders-eu-database-01', 'orders-us-database-02'], 10, ['eu-…ase-01', 'us-…ase-02']],
+  [['pg-1', 'orders-database-01', 'orders-database-02'], 10, ['pg-1', 'orders-…01', 'orders-…02']],
+  [['orders-database-primary'], 10, ['ord…rimary']],
+  [['orders-database', 'orders-database-2'], 10, ['o…database', 'database-2']],
+])('%j in %i characters', (names, most, short) => {
+  const texts = names.map(shortNames(names, most));
+  expect(texts).toEqual(short);
+  expect(texts.filter(({ length }) => length > most)).toEqual([]);
 });
