@@ -5,8 +5,8 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 const MOST_CONNECTIONS = 64;
-/** From one address. */
-const MOST_PER_ADDRESS = 32;
+/** From one address. More than the answers (under-way.ts) and streams that strangers may keep busy. */
+const MOST_PER_ADDRESS = 48;
 /** An idle connection is closed for others after this time. */
 const MOMENT_MS = 500;
 /** With more connections than these, nobody is given a moment. descriptor-limit.ts keeps descriptors for them. */

@@ -1,24 +1,33 @@
 // Building a document costs processor time, and with workers a request to each of them. One is built at a time, however
-// many callers there are.
+// many callers there are, and the pause between two leaves most of the time to everything else.
 
-/** Callers during a build share the next one, so no answer is older than its request. */
+/** As a multiple of the time that the last one took. */
+const PAUSE = 3;
+const LONGEST_PAUSE_MS = 250;
+
+/** Callers during a build and the pause share the next one, so no answer is older than its request. */
 export function oneAtATime<T>(make: () => Promise<T>): () => Promise<T> {
-  let current: Promise<T> | undefined;
-  let next: Promise<T> | undefined;
+  let isResting = false;
+  let next: PromiseWithResolvers<T> | undefined;
   const begin = (): Promise<T> => {
-    const made = make().finally(() => {
-      if (current === made) current = undefined;
-    });
-    current = made;
+    const startedAt = performance.now();
+    const rest = (): void => {
+      setTimeout(wake, Math.min(PAUSE * (performance.now() - startedAt), LONGEST_PAUSE_MS)).unref();
+    };
+    isResting = true;
+    const made = (async () => await make())();
+    made.then(rest, rest);
     return made;
   };
-  const beginNext = (): Promise<T> => {
+  const wake = (): void => {
+    isResting = false;
+    const due = next;
     next = undefined;
-    return begin();
+    if (due !== undefined) begin().then(due.resolve, due.reject);
   };
   return () => {
-    if (current === undefined) return begin();
-    next ??= current.then(beginNext, beginNext);
-    return next;
+    if (!isResting) return begin();
+    next ??= Promise.withResolvers<T>();
+    return next.promise;
   };
 }

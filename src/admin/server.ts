@@ -23,6 +23,7 @@ import type { Token } from './permission.ts';
 import { find } from './router.ts';
 import { createStreams } from './streams.ts';
 import type { Streams } from './streams.ts';
+import { UnderWay } from './under-way.ts';
 
 export interface AdminOptions extends EndpointsOptions, PageOptions {
   readonly address: Address;
@@ -56,6 +57,7 @@ export function createAdmin(options: AdminOptions): Admin {
     endpoints: endpointsOf(options),
     page: pageEndpoints(options),
     streams: createStreams(),
+    underWay: new UnderWay(),
   };
   const server = http.createServer(
     {
@@ -83,13 +85,15 @@ interface Dispatch extends AdminOptions {
   readonly endpoints: readonly Endpoint[];
   readonly page: readonly Endpoint[];
   readonly streams: Streams;
+  readonly underWay: UnderWay;
 }
 
 async function respond(options: Dispatch, request: IncomingMessage, response: ServerResponse): Promise<void> {
   response.on('error', () => {});
-  const reply = await answer(options, request).catch((error: unknown) =>
+  const reply = await answer(options, request, response).catch((error: unknown) =>
     failure(500, error instanceof Error ? error.message : String(error)),
   );
+  if ('stream' in reply) options.underWay.release(response);
   const plain = 'stream' in reply ? options.streams.begin(reply, response) : reply;
   if (plain === undefined) return;
   const { status, type, body, headers = {} } = plain;
@@ -104,12 +108,14 @@ async function respond(options: Dispatch, request: IncomingMessage, response: Se
   response.end(body);
 }
 
-async function answer(options: Dispatch, request: IncomingMessage): Promise<Reply> {
+async function answer(options: Dispatch, request: IncomingMessage, response: ServerResponse): Promise<Reply> {
   const { method = '', url = '/', headers } = request;
   const [path = '/', query = ''] = url.split('?', 2);
   const found = find(isForPage(path, headers) ? options.page : options.endpoints, method, path);
   if (found.kind === 'missing') return found.answer;
   const { endpoint, parameters } = found;
+  const full = endpoint.method === 'POST' || endpoint.access === 'probe' ? undefined : options.underWay.begin(response);
+  if (full !== undefined) return full;
   const foreign = endpoint.access === 'probe' ? undefined : whyNotHere(headers, options.allowedHosts());
   if (foreign !== undefined) return failure(403, foreign);
   const { access } = endpoint;

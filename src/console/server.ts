@@ -34,6 +34,7 @@ export interface Console {
 
 interface Client {
   readonly socket: Socket;
+  readonly address: string | undefined;
   isLoggedIn: boolean;
 }
 
@@ -57,7 +58,7 @@ export function createConsole({ address, sources, token }: ConsoleOptions): Cons
     }
   };
   const server = createServer({ noDelay: true, keepAlive: true }, (socket) => {
-    const client: Client = { socket, isLoggedIn: false };
+    const client: Client = { socket, address: socket.remoteAddress, isLoggedIn: false };
     clients.add(client);
     socket.on('error', () => socket.destroy());
     socket.once('close', () => clients.delete(client));
@@ -80,12 +81,14 @@ const NO_TOKEN: Access = {
   hint: 'Set admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE) and give the token as the password.',
 };
 
-/** True when a client that has not logged in could be ended for the newest. */
+/** True when a client that has not logged in could be ended for the newest: the oldest of the address with most. */
 function makeRoom(clients: ReadonlySet<Client>): boolean {
-  const [oldest, next] = [...clients].filter(({ isLoggedIn }) => !isLoggedIn);
+  const waiting = [...clients].filter(({ isLoggedIn }) => !isLoggedIn);
   // The newest is the last of them.
-  if (oldest === undefined || next === undefined) return false;
-  oldest.socket.destroy();
+  if (waiting.length < 2) return false;
+  const byAddress = Map.groupBy(waiting, ({ address }) => address);
+  const [crowd] = [...byAddress.values()].toSorted((one, other) => other.length - one.length);
+  crowd?.[0]?.socket.destroy();
   return true;
 }
 

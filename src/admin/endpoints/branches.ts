@@ -2,6 +2,7 @@
 import { failure, json } from '../answer.ts';
 import { get } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { oneAtATime } from '../one-at-a-time.ts';
 import type { BranchesDocument } from '../schema/branches.ts';
 
 export interface BranchesOptions {
@@ -10,14 +11,10 @@ export interface BranchesOptions {
 }
 
 export function branches(options: BranchesOptions): readonly Endpoint[] {
-  return [
-    get({
-      path: '/branches',
-      answer: async () => {
-        const document = await options.branches();
-        if (document !== undefined) return json(200, document);
-        return failure(404, 'there are no branches: the configuration has no section `branches`');
-      },
-    }),
-  ];
+  const answer = oneAtATime(async () => {
+    const document = await options.branches();
+    if (document !== undefined) return json(200, document);
+    return failure(404, 'there are no branches: the configuration has no section `branches`');
+  });
+  return [get({ path: '/branches', answer })];
 }

@@ -24,17 +24,22 @@ export interface DocumentsOptions {
 const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
 
 export function documents(options: DocumentsOptions): readonly Endpoint[] {
-  const status = oneAtATime(async () => await options.status());
+  const status = oneAtATime(async () => {
+    const document = await options.status();
+    return { document, answer: json(200, document) };
+  });
   const metrics = oneAtATime(options.metrics);
-  const configuration = oneAtATime(options.configuration);
+  const configuration = oneAtATime(async () => json(200, await options.configuration()));
+  const samples = oneAtATime(async () => compactJson(await Promise.resolve(options.samples())));
+  const timeline = oneAtATime(async () => json(200, await Promise.resolve(options.timeline())));
   const type = options.metricsContentType ?? PROMETHEUS;
   return [
     get({ path: '/metrics', query: ANY_QUERY, answer: async () => ({ status: 200, type, body: await metrics() }) }),
-    get({ path: '/status', answer: async () => json(200, await status()) }),
-    get({ path: '/samples', answer: () => compactJson(options.samples()) }),
-    get({ path: '/pools/NAME', answer: async ({ parameters }) => poolOf(await status(), parameters.name) }),
-    get({ path: '/timeline', answer: () => json(200, options.timeline()) }),
-    get({ path: '/config', answer: async () => json(200, await configuration()) }),
+    get({ path: '/status', answer: async () => (await status()).answer }),
+    get({ path: '/samples', answer: samples }),
+    get({ path: '/pools/NAME', answer: async ({ parameters }) => poolOf((await status()).document, parameters.name) }),
+    get({ path: '/timeline', answer: timeline }),
+    get({ path: '/config', answer: configuration }),
   ];
 }
 

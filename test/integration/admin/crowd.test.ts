@@ -112,6 +112,34 @@ describe('silent connections', () => {
   });
 });
 
+describe('answers under way', () => {
+  const BIG = `${'#'.repeat(99)}\n`.repeat(200_000);
+  const METRICS = 'GET /metrics HTTP/1.1\r\nHost: 127.0.0.1';
+
+  test('that nobody makes or reads leave room for a probe, and are refused above their limit', async () => {
+    const made = Promise.withResolvers<string>();
+    metrics = () => made.promise;
+    const crowd = Array.from({ length: 200 }, (_, number) => ask(METRICS, `127.0.2.${(number % 50) + 1}`));
+    expect(await ask(LIVE)).toEqual([200, 'ok\n']);
+    made.resolve('up 1\n');
+    const answers = await Promise.all(crowd);
+    expect(answers.filter(([code]) => code === 200)).toHaveLength(32);
+    const refusals = answers.filter(([code]) => code === 503);
+    expect(refusals.length).toBeGreaterThan(0);
+    expect(refusals[0]?.[1]).toContain('32 answers are under way');
+  });
+
+  test('that are not taken make room for one that is', async () => {
+    metrics = () => Promise.resolve(BIG);
+    for (let number = 0; number < 40; number += 1) {
+      const socket = await silent(`127.0.2.${number + 1}`);
+      socket.pause();
+      socket.write(`${METRICS}\r\n\r\n`);
+    }
+    await until('room', async () => (await ask(METRICS))[0] === 200, 5_000);
+  });
+});
+
 test('one document is made at a time: requests meanwhile share the next one', async () => {
   let made = 0;
   const first = Promise.withResolvers<void>();
