@@ -11,6 +11,7 @@ import type {
   ProbeObservation,
   ProbeOutcome,
 } from '../model/observation.ts';
+import { nextUnreplayedSince } from './replay-standstill.ts';
 import { nextSelfReport } from './self-report.ts';
 import type { SelfReport } from './self-report.ts';
 import type { RoutingPolicy } from '../model/policy.ts';
@@ -228,6 +229,7 @@ function takeAnswer(
     probedAt: startedAt,
     unsent: undefined,
     positions: body === undefined ? record.positions : nextPositions(record.positions, body, startedAt),
+    unreplayedSince: nextUnreplayedSince(snapshot, record, body),
     failure: undefined,
     mismatch: undefined,
     vouch: undefined,

@@ -1,11 +1,12 @@
 // The decision for a pool of several members (reads). A member is open on fresh positive evidence, after rise and fall,
-// with our own estimate of its lag within the check's limit, on the primary's timeline (G5), and while it serves no
-// exclusive pool.
+// with our own estimate of its lag within the check's limit, on the primary's timeline (G5), while its replay does not
+// stand still, and while it serves no exclusive pool.
 import type { Ages } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import { primaryPositions, recentLags } from './lag.ts';
 import { withLeastLagging } from './least-lagging.ts';
+import { withoutStandstill } from './replay-standstill.ts';
 import { isDead } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
 import { dead, isKeptSince, leave, notAsked, silence } from './standing.ts';
@@ -28,7 +29,8 @@ export function decideShared(
       : standingOf(snapshot, record, pool, probe, primary, ages);
     standings.set(name, standing);
   }
-  return withLeastLagging(snapshot, pool, probe, primary, standings, ages);
+  const following = withoutStandstill(snapshot, pool, probe, primary, standings, ages);
+  return withLeastLagging(snapshot, pool, probe, primary, following, ages);
 }
 
 function standingOf(

@@ -57,6 +57,8 @@ export interface MemberRecord {
   readonly answeredAt: Instant | undefined;
   /** Newest first, at most POSITIONS_KEPT of them. */
   readonly positions: readonly Position[];
+  /** The primary's first answer with WAL that this replica has not replayed. Undefined: it has replayed some since. */
+  readonly unreplayedSince: Instant | undefined;
   readonly probedAt: Instant | undefined;
   /** Present when probes since the newest answer could not be sent. */
   readonly unsent?: UnsentTime | undefined;
@@ -180,6 +182,7 @@ export function newRecord(member: Member): MemberRecord {
     status: undefined,
     answeredAt: undefined,
     positions: [],
+    unreplayedSince: undefined,
     probedAt: undefined,
     failure: undefined,
     mismatch: undefined,

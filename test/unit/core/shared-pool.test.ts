@@ -317,3 +317,54 @@ test('scenario 28: a reused address of another cluster leaves as removed', () =>
   expect(standingIn(table, 'read', 'pg-2')).toBe('leave removed other_cluster');
   expect(openIn(table, 'read')).toEqual(['pg-3']);
 });
+
+describe('a replica that replays nothing, few bytes behind', () => {
+  const KB = MB / 1024;
+  /** Rounds of a second. pg-2 stands still from the third on. */
+  function rounds(count: number, third = 1, isWriting = true) {
+    return Array.from({ length: count }, (_, second) => {
+      const at = 1000 * (second + 1);
+      const written = isWriting ? second * KB : 0;
+      return [
+        isPrimary('pg-1', at, { location: written }),
+        isReplica('pg-2', at, { replayed: Math.min(2 * KB, written) }),
+        isReplica('pg-3', at, { replayed: written * third }),
+      ];
+    }).flat();
+  }
+
+  function laterReplicas(from: number, count: number) {
+    return Array.from({ length: count }, (_, second) => {
+      const at = 1000 * (from + second + 1);
+      return [isReplica('pg-2', at, { replayed: 2 * KB }), isReplica('pg-3', at, { replayed: 4 * KB })];
+    }).flat();
+  }
+
+  test('leaves as lagging after the age of reads, while the others replay', () => {
+    const before = aTable(ALONE, 13_500, LIST, ...rounds(13));
+    expect(openIn(before, 'read')).toEqual(['pg-2', 'pg-3']);
+    const after = aTable(ALONE, 14_500, LIST, ...rounds(14));
+    expect(openIn(after, 'read')).toEqual(['pg-3']);
+    expect(standingIn(after, 'read', 'pg-2')).toBe('leave lagging lagging');
+  });
+
+  test('comes back with its first step', () => {
+    const step = isReplica('pg-2', 15_000, { replayed: 5 * KB });
+    expect(openIn(aTable(ALONE, 15_500, LIST, ...rounds(14), step), 'read')).toEqual(['pg-2', 'pg-3']);
+  });
+
+  test.each([
+    ['no replica replays', rounds(20, 0), 20_500],
+    ['the primary writes nothing', rounds(20, 1, false), 20_500],
+    // Their connections to the primary have ended, each a little earlier or later.
+    ['the primary is silent', [...rounds(5), ...laterReplicas(5, 12)], 17_500],
+  ])('stays while %s', (_, history, now) => {
+    expect(openIn(aTable(ALONE, now, LIST, ...history), 'read')).toEqual(['pg-2', 'pg-3']);
+  });
+
+  test('stays in a pool without a limit of lag', () => {
+    const unlimited = withReads(aPool({ check: '/replica' }));
+    const history = rounds(20).map((one) => (one.member === 'pg-1' ? one : { ...one, check: '/replica' }));
+    expect(openIn(aTable(unlimited, 20_500, LIST, ...history), 'read')).toEqual(['pg-2', 'pg-3']);
+  });
+});

@@ -1,0 +1,58 @@
+// A replica whose replay stands still shows ever older rows, however few bytes it is behind: its replay is paused, it
+// receives nothing, or a query of a reader holds its replay up. It lags, as long as the primary writes and another open
+// replica of the pool replays what this one does not.
+import type { Ages, Instant } from '../model/instant.ts';
+import { primaryPositions } from './lag.ts';
+import type { MemberName } from '../model/member.ts';
+import type { MemberStatus } from '../model/member-status.ts';
+import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
+import type { MemberRecord, Position, Snapshot } from './snapshot.ts';
+import { leave } from './standing.ts';
+import type { Standing, Standings } from './standing.ts';
+
+const STILL = leave('lagging', { code: 'lagging', detail: 'it replays nothing, and others do' });
+
+/** After an answer of the replica with that body. */
+export function nextUnreplayedSince(
+  snapshot: Snapshot,
+  { positions: [known], unreplayedSince }: MemberRecord,
+  body: MemberStatus | undefined,
+): Instant | undefined {
+  if (body === undefined) return unreplayedSince;
+  const { replayed } = body;
+  if (known?.kind !== 'replayed' || typeof replayed !== 'number' || replayed !== known.bytes) return undefined;
+  const [primary] = primaryPositions(snapshot);
+  return unreplayedSince ?? (primary !== undefined && primary.bytes > replayed ? primary.at : undefined);
+}
+
+/** `primary`: its positions, newest first. Without a limit of lag in its check, a pool takes every replica. */
+export function withoutStandstill(
+  snapshot: Snapshot,
+  pool: PoolPolicy,
+  { readMaxAgeMs }: ProbePolicy,
+  primary: readonly Position[],
+  standings: Standings,
+  ages: Ages,
+): Standings {
+  const [newest] = primary;
+  if (pool.check.lagBytes === undefined || newest === undefined) return standings;
+  if (!ages.isYoung(newest.at, readMaxAgeMs)) return standings;
+  const still = new Map<MemberName, number>();
+  let furthest = -Infinity;
+  for (const [name, record] of snapshot.members) {
+    const position = standings.get(name)?.kind === 'open' ? newestReplayed(record) : undefined;
+    if (position === undefined) continue;
+    const since = record.unreplayedSince ?? Infinity;
+    if (position.at >= since + readMaxAgeMs) still.set(name, position.bytes);
+    else furthest = Math.max(furthest, position.bytes);
+  }
+  const judged = ([name, standing]: [MemberName, Standing]): [MemberName, Standing] => {
+    const isBehind = (still.get(name) ?? Infinity) < Math.min(furthest, newest.bytes);
+    return [name, isBehind ? STILL : standing];
+  };
+  return still.size === 0 ? standings : new Map([...standings].map(judged));
+}
+
+function newestReplayed({ positions: [position] }: MemberRecord): Position | undefined {
+  return position?.kind === 'replayed' ? position : undefined;
+}
