@@ -1,7 +1,7 @@
 // decideRoutes(snapshot, now) makes the routing table. The result is constant until `validUntil`: every comparison of
 // ages goes through agesAt. Exclusive pools come first, because other pools may have their members by fallback only.
 import { withEvidence } from './evidence.ts';
-import { decideExclusive, recoveryOf } from './exclusive-pool.ts';
+import { decideExclusive, isTried } from './exclusive-pool.ts';
 import type { ExclusiveDecision } from './exclusive-pool.ts';
 import { agesAt } from '../model/instant.ts';
 import type { Ages, Instant } from '../model/instant.ts';
@@ -62,7 +62,7 @@ function decideWith(policy: RoutingPolicy, snapshot: Snapshot, ages: Ages, usual
       const sharing = weightAndZoneOf(pool, policy.zone, record?.status);
       const isSuspect = !pool.exclusive && record !== undefined && missedProbe(record);
       const isStandbyReportStale = pool.exclusive && record?.standbyReport?.isStale === true;
-      const isTrial = recoveryOf(pool, record) !== undefined;
+      const isTrial = isTried(pool, record, ages);
       return {
         ...sharing,
         ...(isSuspect ? { isSuspect } : {}),

@@ -12,8 +12,10 @@ import { dead, isKeptSince, leave, notAsked, silence, since, untilGrace } from '
 import type { Standing, Standings } from './standing.ts';
 import type { Why } from './why.ts';
 
-/** Then one client tries whether the server has left recovery. Milliseconds. */
+/** Then one client at a time tries whether the server has left recovery. Milliseconds. */
 const RECOVERY_MS = 2_000;
+/** After the last report. The sessions that were tried since then tell nothing: TLS hides their server's word. */
+const TRIALS_END_MS = 10_000;
 
 export interface ExclusiveDecision {
   readonly standings: Standings;
@@ -179,9 +181,15 @@ function standingOf(
 }
 
 /** The server's own word outweighs its API: a promotion may never end. A pooler may repeat an old word. */
-export function recoveryOf(pool: PoolPolicy, record: MemberRecord | undefined): StandbyReport | undefined {
+function recoveryOf(pool: PoolPolicy, record: MemberRecord | undefined): StandbyReport | undefined {
   const report = record?.standbyReport;
   return isOfPrimary(pool) && report?.by === 'standby' ? report : undefined;
+}
+
+/** One client at a time tries the server. */
+export function isTried(pool: PoolPolicy, record: MemberRecord | undefined, ages: Ages): boolean {
+  const recovery = recoveryOf(pool, record);
+  return recovery !== undefined && ages.isYoung(recovery.at, TRIALS_END_MS);
 }
 
 function isOfLeader({ check }: PoolPolicy): boolean {

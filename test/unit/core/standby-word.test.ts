@@ -57,7 +57,7 @@ test.each<[string, boolean | undefined, readonly Observation[]]>([
 });
 
 const RECOVERY = [isPrimary('pg-1', 100), landing(200, 'standby')] as const;
-const YES = Array.from({ length: 40 }, (_, index) => isPrimary('pg-1', 300 + 100 * index));
+const YES = Array.from({ length: 100 }, (_, index) => isPrimary('pg-1', 300 + 100 * index));
 
 test.each<[string, Instant, string, readonly Observation[]]>([
   ['holds new sessions', 300, 'hold in_recovery', RECOVERY],
@@ -70,6 +70,8 @@ test.each<[string, Instant, string, readonly Observation[]]>([
     [...RECOVERY, ...YES.slice(0, 15), landing(2_300, 'standby'), ...YES.slice(21, 25)],
   ],
   ['is open after one that did not', 2_400, 'open', [...RECOVERY, ...YES.slice(0, 15), landing(2_300, 'primary')]],
+  ['has trials as long as one may tell', 10_199, 'open as a trial', [...RECOVERY, ...YES]],
+  ['is open to all when none has told anything for ten seconds', 10_200, 'open', [...RECOVERY, ...YES]],
   ['is open at once on the next timeline', 500, 'open', [...RECOVERY, isPrimary('pg-1', 400, { timeline: 2 })]],
   [
     'is open at once when its API had said no in between',
