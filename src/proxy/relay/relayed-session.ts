@@ -12,7 +12,6 @@ import type { SessionActivity, SessionTls, StatementEnd } from '../../reports/se
 import { encodeErrorResponse } from '../../wire/error-response.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
 import { isOfPooler } from '../../wire/cancel-key.ts';
-import type { CancelKey } from '../../wire/cancel-key.ts';
 import { SessionFollower } from '../../wire/session-follower.ts';
 import type { SessionMemory } from '../../wire/session-memory.ts';
 import type { Activity } from '../../wire/session-follower.ts';
@@ -26,6 +25,7 @@ import { servedText, serverText } from '../server.ts';
 import type { Server } from '../server.ts';
 import { isTls, resetSocket } from '../socket.ts';
 import type { Taps, Traffic } from './directions.ts';
+import type { NextServer } from './next-server.ts';
 import { Relay } from './relay.ts';
 import type { Opening } from './relay.ts';
 import type { Gate, StallGate } from './stall-gate.ts';
@@ -51,20 +51,6 @@ export interface MovingPart {
   isQuestioned(): boolean;
   /** The server has ended its connection. True: the session was parked for that, or has ended. */
   serverEnded(ending: BackendEnding): boolean;
-}
-
-/** Where a parked session goes on. */
-export interface NextServer {
-  readonly server: Server;
-  /** The session is logged in, and the backend waits for its next statement. */
-  readonly backend: Socket;
-  /** Of the new login. */
-  readonly key: CancelKey | undefined;
-  /** Messages of ours to the client, before those of the server. */
-  readonly news: Uint8Array;
-  /** The client's bytes so far. */
-  readonly opening: Uint8Array;
-  readonly hasClientEnded: boolean;
 }
 
 export interface RelayedSessionInputs {
@@ -277,12 +263,11 @@ export class RelayedSession implements Taps, CancelTarget {
    */
   close(message: ErrorFields | undefined, onClosed: () => void): () => void {
     const { client, services } = this.#inputs;
-    const { clock } = services;
     const bytes = message && encodeErrorResponse(message);
     this.#release();
     resetSocket(this.#backend);
     const wait = this.#lost === undefined ? linger : lingerUnread;
-    return wait(client, bytes, clock, onClosed);
+    return wait(client, bytes, services.clock, onClosed);
   }
 
   // For the relay, or for the part of the session that moves.
@@ -325,25 +310,34 @@ export class RelayedSession implements Taps, CancelTarget {
 
   /** Reads what comes before the first ReadyForQuery. True: it is the wrong server; its client must not see it. */
   #hasLanded(follower: SessionFollower, chunk: Uint8Array): boolean {
-    const { client, pool, services, onLanded } = this.#inputs;
+    const { client, pool, services } = this.#inputs;
     const server = this.#server;
     const canTell = follower.isAtBoundaryToClient() && client.writable;
     follower.fromBackend(chunk);
     const isPrimaryWanted = isOfPrimary(pool) && 'member' in server;
     if (isPrimaryWanted && follower.isInHotStandby() === true && server.isStandbyReportStale !== true) {
-      const isPooler = isOfPooler(follower.cancelKey());
-      services.onTrigger({ kind: 'landed_on_standby', member: server.member, isPooler });
-      this.#canTellLanding = canTell;
-      onLanded();
+      this.#canTellLanding ??= canTell;
+      // The key may be in a later chunk.
+      if (follower.cancelKey() !== undefined || follower.activity() !== 'starting') this.#lands();
       return true;
     }
-    const hasLeft = isPrimaryWanted && server.isTrial === true && follower.isInHotStandby() === false;
     const key = this.#keyed === undefined ? follower.cancelKey() : undefined;
     if (key !== undefined) this.#keyed = services.cancels.keys.add(key, server, this);
-    if (key !== undefined && hasLeft) services.onTrigger({ kind: 'left_recovery', member: server.member });
     this.#isStarting = follower.activity() === 'starting';
-    if (!this.#isStarting) this.#ready = { at: services.clock.now(), bytes: this.#inputs.traffic.toBackendBytes };
+    if (this.#isStarting) return false;
+    this.#ready = { at: services.clock.now(), bytes: this.#inputs.traffic.toBackendBytes };
+    const hasLeft = isPrimaryWanted && server.isTrial === true && follower.isInHotStandby() === false;
+    if (hasLeft) services.onTrigger({ kind: 'left_recovery', member: server.member });
     return false;
+  }
+
+  /** The key of its server tells a pooler, which may repeat an old report. */
+  #lands(): void {
+    const { services, onLanded } = this.#inputs;
+    const isPooler = isOfPooler(this.#follower?.cancelKey());
+    const server = this.#server;
+    if ('member' in server) services.onTrigger({ kind: 'landed_on_standby', member: server.member, isPooler });
+    onLanded();
   }
 
   /** The client sent Terminate, and the server gave no other reason for its end. */
@@ -354,6 +348,10 @@ export class RelayedSession implements Taps, CancelTarget {
   #backendEnded(ending: BackendEnding): boolean {
     const server = this.#server;
     if (this.#isGoodbye()) return false;
+    if (this.#canTellLanding !== undefined) {
+      this.#lands();
+      return true;
+    }
     const fatal = this.#follower?.fatal();
     const isNews = fatal === undefined || !isAboutClient(fatal);
     if (isNews && 'member' in server) this.#inputs.services.onTrigger({ kind: ending, member: server.member });
@@ -378,10 +376,9 @@ export class RelayedSession implements Taps, CancelTarget {
 
   /** True: the server ended the session instead of letting it in, which is reported. */
   #noteRefusal(): boolean {
-    const { onRefused } = this.#inputs;
     const fatal = this.#follower?.activity() === 'starting' ? this.#follower.fatal() : undefined;
     if (fatal === undefined) return false;
-    if ('member' in this.#server) onRefused(this.#server.member, fatal);
+    if ('member' in this.#server) this.#inputs.onRefused(this.#server.member, fatal);
     return true;
   }
 

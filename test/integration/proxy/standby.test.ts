@@ -69,7 +69,7 @@ test('the same after an authentication, whose messages were all relayed', async 
   const client = await aClient();
   backend.last().socket.write(AUTHENTICATION_SASL);
   await until('the question', () => client.received().equals(AUTHENTICATION_SASL));
-  backend.last().socket.write(Buffer.concat([AUTHENTICATION_OK, STANDBY]));
+  backend.last().socket.write(Buffer.concat([AUTHENTICATION_OK, STANDBY, KEY]));
   const error = await until('the error', () => errorFields(client.received().subarray(AUTHENTICATION_SASL.length)));
   expect(error).toMatchObject({ C: '57P03' });
   client.socket.end();
@@ -79,7 +79,7 @@ test('the same after an authentication, whose messages were all relayed', async 
 test('a client that has half a message gets no error', async () => {
   await start();
   const client = await aClient();
-  const answer = Buffer.concat([AUTHENTICATION_OK, STANDBY]);
+  const answer = Buffer.concat([AUTHENTICATION_OK, STANDBY, KEY]);
   backend.last().socket.write(answer.subarray(0, 15));
   await until('a part', () => client.received().length === 15);
   backend.last().socket.write(answer.subarray(15));
@@ -89,10 +89,43 @@ test('a client that has half a message gets no error', async () => {
   expect(lab.triggers).toContainEqual(LANDED);
 });
 
+test.each([
+  ['of a pooler', backendKeyData(-7, Buffer.alloc(4)), true],
+  ['of a server', KEY, false],
+])('the key %s comes later than the report: it tells which of the two has reported', async (_, key, isPooler) => {
+  await start();
+  const client = await aClient();
+  const { socket } = backend.last();
+  socket.write(AUTHENTICATION_OK);
+  await until('the first part', () => client.received().equals(AUTHENTICATION_OK));
+  socket.write(STANDBY);
+  // The proxy reads the report before it accepts a later client.
+  const other = await lab.connect('write');
+  await until('the other client', () => backend.connections.length === 2);
+  expect(lab.triggers).toEqual([]);
+  socket.write(Buffer.concat([key, readyForQuery('I')]));
+  const error = await until('the error', () => errorFields(client.received().subarray(AUTHENTICATION_OK.length)));
+  expect(error).toMatchObject({ M: 'pointsman: the server of pool "write" is a standby (landed_on_standby)' });
+  expect(lab.triggers).toEqual([{ ...LANDED, isPooler }]);
+  for (const { socket: left } of [client, other]) left.destroy();
+  await until('the close', () => lab.reasons().length === 2);
+});
+
+test('a server that closes behind its report', async () => {
+  await start();
+  const client = await aClient();
+  backend.last().socket.end(Buffer.concat([AUTHENTICATION_OK, STANDBY]));
+  const error = await until('the error', () => errorFields(client.received()));
+  expect(error).toMatchObject({ D: 'pg-1: in_hot_standby is on' });
+  expect(lab.triggers).toEqual([LANDED]);
+  client.socket.end();
+  await until('the close', () => lab.reasons().length === 1);
+});
+
 test('a client that does not leave is cut off', async () => {
   await start();
   const client = await aClient();
-  backend.last().socket.write(Buffer.concat([AUTHENTICATION_OK, STANDBY]));
+  backend.last().socket.write(Buffer.concat([AUTHENTICATION_OK, STANDBY, KEY]));
   await until('the end', () => client.hasEnded);
   expect(lab.reasons()).toEqual([]);
   await clock.advance(5_000);
@@ -130,4 +163,23 @@ test('a member whose answer is known to be stale: its session is relayed unchang
   backend.last().socket.write(answer);
   await until('the answer', () => client.received().equals(answer));
   expect(lab.triggers).toEqual([]);
+});
+
+test.each([
+  ['with its key', [parameterStatus('in_hot_standby', 'off'), KEY, readyForQuery('I')]],
+  ['without a key', [parameterStatus('in_hot_standby', 'off'), readyForQuery('I')]],
+])('a client that tries a server finds that it has left recovery, %s', async (_, answer) => {
+  const sharing = { 'pg-1': { isTrial: true } } as const;
+  lab = await startProxyLab({ clock, table: { write: { open: { 'pg-1': backend.address }, sharing } } });
+  const connecting = aClient();
+  await until('its turn', () => clock.pending() > 0);
+  await clock.advance(1_000);
+  const client = await connecting;
+  for (const message of [AUTHENTICATION_OK, ...answer]) {
+    const before = client.received().length;
+    backend.last().socket.write(message);
+    await until('the message', () => client.received().length === before + message.length);
+  }
+  const left = lab.triggers.filter(({ kind }) => kind !== 'clients_held');
+  expect(left).toEqual([{ kind: 'left_recovery', member: 'pg-1' }]);
 });
