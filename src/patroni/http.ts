@@ -14,7 +14,8 @@ import type { ReadFailure } from './failure.ts';
 import { isHttps, openSocket } from './socket.ts';
 import type { TlsSource } from './tls-files.ts';
 
-const MAX_HEADER_BYTES = 16 * 1024;
+/** As much as nginx takes of a server behind it. */
+const MAX_HEADER_BYTES = 8 * 1024;
 /** Counts names and values. Real answers have about ten headers, and a header takes more memory than its bytes. */
 const MAX_HEADER_ITEMS = 2 * 100;
 /** All bytes of one answer, with headers and the framing of chunks. */

@@ -168,6 +168,16 @@ describe('no evidence', () => {
     expect(await ask(member)).toMatchObject({ kind: 'failed', cause, detail: expect.any(String) });
   });
 
+  test('100,000 headers, or as many behind the body, take hardly any time', async () => {
+    const headers = 'a:\r\n'.repeat(100_000);
+    for (const raw of [`HTTP/1.0 200 OK\r\n${headers}\r\n{}`, `${CHUNKED}2\r\n{}\r\n0\r\n${headers}\r\n`]) {
+      const member = await start({ raw });
+      const before = process.cpuUsage();
+      expect(await ask(member)).toMatchObject({ kind: 'failed', cause: 'oversized' });
+      expect(process.cpuUsage(before).user).toBeLessThan(150_000);
+    }
+  });
+
   test.each(['hang', 'drip'] as const)('%s: the deadline ends the probe and closes its socket', async (misbehave) => {
     const member = await start({ misbehave });
     const startedAt = performance.now();
