@@ -1,6 +1,7 @@
 // Whether a session can go from one server to another: by what is known of it, and by the state that its server told.
 // Whatever is not known to be carried keeps the session where it is.
 import type { CarriedState, Movability, PinReason, UnclearNames } from '../model/moves.ts';
+import { beginningOf } from '../model/printable.ts';
 
 /** The facts of a session for which its server need not be asked. */
 export interface MoveFacts {
@@ -32,6 +33,8 @@ const UNCLEAR: Readonly<Record<UnclearNames['why'], string>> = {
   unread: 'is not searched for names of settings: it is too long, or there are too many',
   names: 'has names of settings that are too many, or too long',
 };
+/** Of lists and names that are foreign text. Characters. */
+const LONGEST_DETAIL = 300;
 const MOVABLE: Movability = { kind: 'movable' };
 /** More are not prepared again. */
 const MOST_STATEMENTS = 1_000;
@@ -113,5 +116,5 @@ function hasTime(statement: string): boolean {
 }
 
 function pinned(reason: PinReason, detail?: string): Movability {
-  return { kind: 'pinned', reason, ...(detail !== undefined && { detail }) };
+  return { kind: 'pinned', reason, ...(detail !== undefined && { detail: beginningOf(detail, LONGEST_DETAIL) }) };
 }

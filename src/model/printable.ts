@@ -12,5 +12,10 @@ export function onOneLine(text: string): string {
 
 /** One printable line of at most 128 characters. */
 export function shown(text: string): string {
-  return onOneLine(text.slice(0, 4 * MAX_SHOWN)).slice(0, MAX_SHOWN);
+  return beginningOf(text, MAX_SHOWN);
+}
+
+/** One printable line of at most `most` characters. */
+export function beginningOf(text: string, most: number): string {
+  return onOneLine(text.slice(0, 4 * most)).slice(0, most);
 }

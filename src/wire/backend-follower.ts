@@ -3,7 +3,7 @@
 // of libpq (fe-protocol3.c, fe-connect.c), whichever allows more: a stricter follower would give up on valid streams.
 import { LONGEST_SECRET, SHORTEST_SECRET, readKey } from './cancel-key.ts';
 import type { CancelKey } from './cancel-key.ts';
-import { errorField } from './error-fields.ts';
+import { errorField, sqlStateOf } from './error-fields.ts';
 import { FrameWalker, grammarOf } from './frames.ts';
 import type { MessageRule } from './frames.ts';
 import { MOST_TOLD_BYTES, readParameter } from './parameter-status.ts';
@@ -123,7 +123,7 @@ export class BackendFollower extends FrameWalker {
         return true;
       case ERROR_RESPONSE:
         this.#fatal = fatalState(bytes, at, size);
-        this.#memory?.fails(errorField(bytes, at, size, 'C') ?? '');
+        this.#memory?.fails(sqlStateOf(bytes, at, size) ?? '');
         break;
       case PARSE_COMPLETE:
         this.#memory?.parsed();
@@ -172,5 +172,5 @@ function hasAt(bytes: Uint8Array, at: number, size: number, text: Uint8Array): b
 /** `V` is never translated, but absent before PostgreSQL 9.6. */
 function fatalState(bytes: Uint8Array, at: number, size: number): string | undefined {
   const severity = errorField(bytes, at, size, 'V') ?? errorField(bytes, at, size, 'S');
-  return severity === 'FATAL' || severity === 'PANIC' ? errorField(bytes, at, size, 'C') : undefined;
+  return severity === 'FATAL' || severity === 'PANIC' ? sqlStateOf(bytes, at, size) : undefined;
 }

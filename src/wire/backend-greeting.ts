@@ -1,5 +1,5 @@
 // Reads a backend's first reply if it refuses the connection. Nothing else of it is read before the relay.
-import { errorField } from './error-fields.ts';
+import { sqlStateOf } from './error-fields.ts';
 import { isAboutClient } from './sql-state.ts';
 
 const HEADER = 5;
@@ -26,7 +26,7 @@ export function refusalIn(bytes: Uint8Array): string | undefined {
   if (bytes.length < at + HEADER || bytes[at] !== ERROR_RESPONSE) return undefined;
   const end = endOfMessage(bytes, at);
   if (end > TEXT && bytes.at(-1) === 0) return NO_PROCESS;
-  return end > bytes.length ? undefined : (errorField(bytes, at + HEADER, end - at - HEADER, 'C') ?? UNKNOWN);
+  return end > bytes.length ? undefined : (sqlStateOf(bytes, at + HEADER, end - at - HEADER) ?? UNKNOWN);
 }
 
 /** The beginning of an ErrorResponse: the rest is still to come. */

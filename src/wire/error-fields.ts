@@ -14,3 +14,11 @@ export function errorField(bytes: Uint8Array, at: number, size: number, type: st
   }
   return undefined;
 }
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/** Undefined: the error has none, or text that is none. */
+export function sqlStateOf(bytes: Uint8Array, at: number, size: number): string | undefined {
+  const text = errorField(bytes, at, size, 'C');
+  return text !== undefined && SQLSTATE.test(text) ? text : undefined;
+}

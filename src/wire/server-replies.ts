@@ -1,10 +1,11 @@
 // Reads the bodies of a server's replies in a conversation of our own. Texts are UTF-8.
 import { BodyReader } from './client-messages.ts';
-import { errorField } from './error-fields.ts';
+import { errorField, sqlStateOf } from './error-fields.ts';
+import { beginningOf } from '../model/printable.ts';
 
 export interface ServerError {
   readonly sqlState: string;
-  /** As the server wrote it, in its language. */
+  /** Of what the server wrote, in its language: one printable line. */
   readonly message: string;
   readonly isFatal: boolean;
   /** Our name for the request that failed. */
@@ -20,14 +21,16 @@ export interface Description {
 export type Row = readonly (string | null)[];
 
 const DECODER = new TextDecoder();
+/** Characters. */
+const LONGEST_MESSAGE = 500;
 
 /** `V` is never translated. */
 export function serverError(body: Uint8Array, request: string): ServerError {
   const field = (type: string): string | undefined => errorField(body, 0, body.length, type);
   const severity = field('V') ?? field('S');
   return {
-    sqlState: field('C') ?? 'XX000',
-    message: field('M') ?? '',
+    sqlState: sqlStateOf(body, 0, body.length) ?? 'XX000',
+    message: beginningOf(field('M') ?? '', LONGEST_MESSAGE),
     isFatal: severity === 'FATAL' || severity === 'PANIC',
     request,
   };

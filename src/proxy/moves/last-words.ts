@@ -1,7 +1,7 @@
 // Keeps back the words with which a server ends an idle session because it stops or has crashed: a client that moves
 // never reads them. All other words pass at once. PostgreSQL's 57P01 also means that an administrator ended this one
 // session; the caller finds out which.
-import { errorField } from '../../wire/error-fields.ts';
+import { sqlStateOf } from '../../wire/error-fields.ts';
 import { joined } from '../../wire/server-messages.ts';
 
 const ADMIN_SHUTDOWN = '57P01';
@@ -58,7 +58,7 @@ function mayBeLastWords(bytes: Uint8Array): boolean {
     if (bytes[at] !== ERROR && bytes[at] !== NOTICE) return false;
     const end = endOf(bytes, at);
     if (end === undefined || end > bytes.length) return bytes.length - at <= LONGEST && (end ?? 0) - at <= LONGEST;
-    if (!STOPPING.has(errorField(bytes, at + HEADER, end - at - HEADER, 'C') ?? '')) return false;
+    if (!STOPPING.has(sqlStateOf(bytes, at + HEADER, end - at - HEADER) ?? '')) return false;
     at = end;
   }
   return true;
@@ -69,7 +69,7 @@ function says(words: Uint8Array, sqlState: string): boolean {
   for (let at = 0; at < words.length;) {
     const end = endOf(words, at);
     if (end === undefined || end > words.length) return false;
-    if (errorField(words, at + HEADER, end - at - HEADER, 'C') === sqlState) return true;
+    if (sqlStateOf(words, at + HEADER, end - at - HEADER) === sqlState) return true;
     at = end;
   }
   return false;

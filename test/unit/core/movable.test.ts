@@ -62,6 +62,16 @@ test('a function that computes names of settings keeps the session, unless the o
   expect(movability({ ...FACTS, areSettingsListed: true }, state)).toEqual({ kind: 'movable' });
 });
 
+test('the detail of a state with very many names is a short line', () => {
+  const listening = Array.from({ length: 5_000 }, (_, at) => `channel\n${at}`);
+  const found = movability(FACTS, { ...STATE, listening });
+  expect(found).toMatchObject({
+    kind: 'pinned',
+    reason: 'listening',
+    detail: expect.stringMatching(/^channel 0, .{289}$/),
+  });
+});
+
 test('as many statements as are prepared again', () => {
   const state = { ...STATE, prepared: Array.from({ length: 1_000 }, () => prepared('select 1', false)) };
   expect(movability(FACTS, state)).toEqual({ kind: 'movable' });
