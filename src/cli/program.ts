@@ -66,7 +66,7 @@ export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts
     code = outcome;
   });
   try {
-    await program.parseAsync(withOwnNames(argv), { from: 'user' });
+    await program.parseAsync(withOwnNames(argv, program), { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;

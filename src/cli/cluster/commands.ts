@@ -16,7 +16,7 @@ const HELP = `
 The commands find the cluster by -c FILE (or POINTSMAN_CONFIG), by --seed URL alone, or by --admin through a running
 Pointsman. Without any of them they use the Pointsman at 127.0.0.1:8432. A change shows its plan and asks first. --yes
 answers the question, --dry-run prints the requests and sends none. patronictl's --candidate, --scheduled and --force
-are --to, --at and --yes here; both are understood.
+are --to, --at and --yes here; a command that has the one understands the other.
 Exit codes: 0 success, 1 refused, declined or failed, 2 wrong usage or configuration.`;
 
 const TIME = 'ISO 8601 with an offset, or now+10m';
