@@ -1,5 +1,6 @@
 // A member's place in a pool as a sign and a word, and its role in words: for the page, `pointsman status`, `top` and
 // `explain`. Pure.
+import { exclusionWord } from '../core/place-words.ts';
 import type { MemberStatusDocument, PlaceDocument, PoolStatusDocument, StandingDocument } from './schema/status.ts';
 
 export type MemberFacts = Omit<MemberStatusDocument, 'role_text' | 'pools'> & {
@@ -7,19 +8,16 @@ export type MemberFacts = Omit<MemberStatusDocument, 'role_text' | 'pools'> & {
 };
 type Pool = Pick<PoolStatusDocument, 'name' | 'route'>;
 
-/** By `cause`, for a member that is out of the pool. */
-const EXCLUDED: Readonly<Record<string, PlaceDocument>> = {
-  dead: { sign: 'bad', word: 'down' },
-  silent: { sign: 'bad', word: 'no answer' },
-  removed: { sign: 'bad', word: 'removed' },
-  demoted: { sign: 'warning', word: 'demoted' },
-  lagging: { sign: 'warning', word: 'lag too high' },
-  old_timeline: { sign: 'warning', word: 'old timeline' },
-  check_failed: { sign: 'idle', word: 'fails the check' },
-  operator: { sign: 'warning', word: 'drained' },
-  tagged_out: { sign: 'idle', word: 'excluded by tag' },
-  promoted: { sign: 'idle', word: 'is the primary' },
-  fallback_over: { sign: 'eligible', word: 'fallback only' },
+/** By `cause`, for a member that is out of the pool. Default: idle. */
+const SIGNS: Readonly<Record<string, PlaceDocument['sign']>> = {
+  dead: 'bad',
+  silent: 'bad',
+  removed: 'bad',
+  demoted: 'warning',
+  lagging: 'warning',
+  old_timeline: 'warning',
+  operator: 'warning',
+  fallback_over: 'eligible',
 };
 
 /** Roles that are no fault in a pool of another kind. */
@@ -60,7 +58,7 @@ function excluded({ role, failing }: MemberFacts, cause: string | undefined): Pl
     if (failing !== undefined) return { sign: 'bad', word: 'no answer' };
     return { sign: 'idle', word: ROLES.includes(role) ? `is a ${wordsOf(role)}` : 'not primary' };
   }
-  return EXCLUDED[cause ?? ''] ?? { sign: 'idle', word: wordsOf(cause ?? 'excluded') };
+  return { sign: SIGNS[cause ?? ''] ?? 'idle', word: exclusionWord(cause ?? 'excluded') };
 }
 
 /** A member that does not answer keeps its role only while a pool takes it as eligible. */

@@ -1,6 +1,7 @@
 // The part of the status document about one pool.
 import { describeRoute } from '../core/describe.ts';
 import { refusalText } from '../core/refusal-words.ts';
+import { isPlanned } from '../core/routing-table.ts';
 import type { Route, RoutingTable, Target } from '../core/routing-table.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
@@ -60,7 +61,7 @@ function routeDocument(route: Route, age: { readonly for_seconds?: number }): Ro
       return { kind: 'open', members, fallback: lent, ...late };
     }
     case 'hold':
-      return { kind: 'hold', cause: route.cause };
+      return { kind: 'hold', cause: route.cause, ...(isPlanned(route) ? { planned: true } : {}) };
     case 'closed':
       return { kind: 'closed' };
   }

@@ -2,6 +2,7 @@
 // reached. Pure.
 import { isSameAddress } from '../model/member.ts';
 import type { ApiEndpoint, Member, MemberName, MemberRefusal } from '../model/member.ts';
+import { unknownText } from '../model/printable.ts';
 import type { ClusterDocument } from '../patroni/cluster-document.ts';
 import { leaderOf } from './cluster-report.ts';
 import type { ClusterOperation } from './control.ts';
@@ -62,6 +63,6 @@ function unknownMember(member: MemberName, found: FoundCluster): string {
   if (found.kind === 'failed') return notFound(found);
   const refusal = found.refused.find(({ name }) => name === member);
   if (refusal !== undefined) return `The API of ${member} may not be contacted: ${refusal.why}.`;
-  const names = found.members.map(({ name }) => name).join(', ');
-  return `There is no member ${member} in the cluster. Its members are ${names}.`;
+  const names = found.members.map(({ name }) => name);
+  return `${unknownText('member', member, names)}.`;
 }

@@ -1,6 +1,6 @@
 // Did you mean …?
 import { distance } from 'fastest-levenshtein';
-import { shown } from '../model/printable.ts';
+import { unknownText } from '../model/printable.ts';
 
 /** The candidate that `word` was probably meant to be; undefined when none is near. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
@@ -11,9 +11,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
   return nearest !== undefined && nearest.edits <= bound ? nearest.candidate : undefined;
 }
 
-/** `unknown member pg2: did you mean pg-2? The members are pg-1, pg-2`. `what`: in the singular. */
+/** `what`: in the singular. */
 export function unknownName(what: string, name: string, known: readonly string[]): string {
-  const near = closest(name, known);
-  const all = `${what}s are ${known.join(', ') || '(none)'}`;
-  return `unknown ${what} ${shown(name)}: ${near === undefined ? `the ${all}` : `did you mean ${near}? The ${all}`}`;
+  return unknownText(what, name, known, closest(name, known));
 }

@@ -71,6 +71,11 @@ export function durationText(ms: number): string {
   return unit === undefined ? `${Math.round(ms)} ms` : `${Number((ms / length).toFixed(1))} ${unit}`;
 }
 
+/** `1 session`, `3 sessions` */
+export function countText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 export function describeStanding(standing: Standing, now: Instant): string {
   const { why } = standing;
   const clauses = [reason(standing, now), evidence(why, now), rule(standing, now)];
@@ -107,19 +112,6 @@ export function exclusionCause(standing: Standing): string | undefined {
   const { code, evidence } = standing.why;
   const isPlainNo = standing.cause === 'check_failed' && code === 'not_holding_the_check';
   return isPlainNo && evidence !== undefined ? failureOf(evidence.check) : standing.cause;
-}
-
-/** `eligible`, `closed to new sessions`, `not primary`, `excluded (demoted)`; `not in use` for an idle fallback. */
-export function standingText(kind: Standing['kind'], cause: string | undefined): string {
-  switch (kind) {
-    case 'open':
-      return 'eligible';
-    case 'keep':
-      return 'closed to new sessions';
-    case 'leave':
-      if (cause === 'not_primary') return 'not primary';
-      return cause === 'fallback_over' ? 'not in use' : `excluded (${cause?.replaceAll('_', ' ')})`;
-  }
 }
 
 const HOLD_WORDS: Readonly<Record<HoldCause, string>> = {

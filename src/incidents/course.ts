@@ -13,7 +13,7 @@ export const ROLL_OVER_MS = 3_600_000;
 export type Step = 'open' | 'reopen' | 'settle' | 'end' | 'roll_over' | 'close';
 
 /** `side`: an effect of trouble that is there, or trouble of its own without a plan to compare. */
-export type Plan = 'planned' | 'unplanned' | 'side';
+export type TroubleKind = 'planned' | 'unplanned' | 'side';
 
 export class Course {
   #phase: 'none' | 'open' | 'settled' = 'none';
@@ -27,7 +27,7 @@ export class Course {
    * Trouble begins. Carried out one after the other. `wasGoingOn`: other trouble was there already. An operation is an
    * incident of its own: a crash soon after it is another one.
    */
-  trouble(at: Instant, plan: Plan = 'unplanned', wasGoingOn = false): readonly Step[] {
+  trouble(at: Instant, plan: TroubleKind = 'unplanned', wasGoingOn = false): readonly Step[] {
     const first = this.#phase === 'none' ? [] : this.tick(at, true, false);
     this.#since = Math.max(this.#since, at);
     if (this.#phase !== 'none' && plan !== 'side') {
@@ -47,7 +47,7 @@ export class Course {
     }
   }
 
-  #open(at: Instant, plan: Plan): readonly Step[] {
+  #open(at: Instant, plan: TroubleKind): readonly Step[] {
     this.#phase = 'open';
     this.#openedAt = at;
     this.#isPlanned = plan === 'planned';

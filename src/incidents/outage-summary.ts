@@ -1,6 +1,6 @@
 // One outage of a pool in one event: what the log says of it. Computed from the findings of its incident, so that log,
 // text and page have the same numbers. Pure.
-import { durationText } from '../core/describe.ts';
+import { countText, durationText } from '../core/describe.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { OutageEvent } from '../reports/events.ts';
 import type { IncidentDocument } from './schema.ts';
@@ -51,8 +51,8 @@ function textOf(pool: PoolName, id: string, numbers: Numbers, members: readonly 
   const length = interruptions === 1 ? `for ${lasted}` : `${interruptions} times, ${lasted} in all`;
   const story = members.length === 0 ? '' : ` (${members.join(', ')})`;
   const longest = held === 0 ? '' : `, longest ${durationText(longestHoldMs)}`;
-  const sessions = `${counted(closedSessions, 'session')} closed`;
-  const clients = `${counted(held, 'client')} held${longest}, ${refusedClients} refused, ${sessions}`;
+  const sessions = `${countText(closedSessions, 'session')} closed`;
+  const clients = `${countText(held, 'client')} held${longest}, ${refusedClients} refused, ${sessions}`;
   return `pool ${pool}: no route ${length}${story}: ${clients}; incident ${id}`;
 }
 
@@ -97,10 +97,6 @@ interface Grouped {
 function inGroups(findings: readonly Grouped[], pool: PoolName): number {
   const groups = findings.flatMap((one) => one.groups.filter((group) => group.pool === pool));
   return sum(groups.map(({ count }) => count));
-}
-
-function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -9,7 +9,7 @@ import type { ReportedEvent } from '../reports/events.ts';
 import { Archive } from './archive.ts';
 import type { ArchiveOptions } from './archive.ts';
 import { Course } from './course.ts';
-import type { Plan, Step } from './course.ts';
+import type { Step, TroubleKind } from './course.ts';
 import type { Words } from './document.ts';
 import type { IncidentChange, IncidentEntry, Incidents, ShowOptions } from './incidents.ts';
 import { OpenIncident } from './open-incident.ts';
@@ -167,7 +167,7 @@ class Recorder implements IncidentRecorder {
     kinds: readonly IncidentKind[],
     at: Instant,
     after: number,
-    plan: Plan = 'unplanned',
+    plan: TroubleKind = 'unplanned',
     wasGoingOn = false,
   ): void {
     for (const step of this.#course.trouble(at, plan, wasGoingOn)) this.#carryOut(step, at, after);
@@ -315,7 +315,7 @@ function happenedAt(event: ReportedEvent, at: Instant): Instant {
 }
 
 /** Of trouble that begins with this event: an operation wants it, or something failed. */
-function planOf(event: ReportedEvent, kinds: readonly IncidentKind[]): Plan {
+function planOf(event: ReportedEvent, kinds: readonly IncidentKind[]): TroubleKind {
   if (!kinds.some((kind) => ABOUT_PRIMARY.has(kind))) return 'side';
   return event.kind === 'route_changed' && isPlanned(event.to) ? 'planned' : 'unplanned';
 }

@@ -1,5 +1,6 @@
 // An incident as a text for a ticket: at most 64 kB, for a reader that did not see it. Loaded on request.
-import { clockText, countOf, isCut, lastTime, plural, secondsBetween, secondsText, text } from './findings/evidence.ts';
+import { countText } from '../core/describe.ts';
+import { clockText, countOf, isCut, lastTime, secondsBetween, secondsText, text } from './findings/evidence.ts';
 import type { Finding, IncidentDocument, IncidentEvent, IncidentSnapshot, MemberPicture } from './schema.ts';
 
 /** 64 kB of UTF-8. */
@@ -109,7 +110,7 @@ function cutSessions({ events, findings }: IncidentDocument): readonly string[] 
   }
   const lines = [...groups].map(([key, { count, first, last, clients }]) => {
     const when = first === last ? `at ${clockText(first)}` : `from ${clockText(first)} to ${clockText(last)}`;
-    return `${plural(count, 'session')}, ${key}, ${when}, clients ${[...clients].join(', ')}`;
+    return `${countText(count, 'session')}, ${key}, ${when}, clients ${[...clients].join(', ')}`;
   });
   if (lines.length === 0) return findings.some((one) => one.finding === 'sessions_cut') ? [] : ['None.'];
   if (lines.length <= MOST_CUT_LINES) return lines;
@@ -142,7 +143,7 @@ function poolLine(pool: IncidentSnapshot['pools'][number]): string {
   const where = route === 'open' ? ` on ${members.join(', ')}` : ` (${cause ?? 'clients are refused'})`;
   const lent = fallback === null ? '' : `, members of pool ${fallback}`;
   const numbers = [
-    plural(sessions, 'session'),
+    countText(sessions, 'session'),
     ...(connecting === 0 ? [] : [`${connecting} connecting`]),
     ...(closing === 0 ? [] : [`${closing} closing`]),
     `${waiting} waiting`,

@@ -19,3 +19,9 @@ export function shown(text: string): string {
 export function beginningOf(text: string, most: number): string {
   return onOneLine(text.slice(0, 4 * most)).slice(0, most);
 }
+
+/** `unknown member pg2: did you mean pg-2? The members are pg-1, pg-2`. `what`: in the singular. */
+export function unknownText(what: string, name: string, known: readonly string[], near?: string): string {
+  const all = `${what}s are ${known.join(', ') || '(none)'}`;
+  return `unknown ${what} ${shown(name)}: ${near === undefined ? `the ${all}` : `did you mean ${near}? The ${all}`}`;
+}

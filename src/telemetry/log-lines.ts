@@ -3,7 +3,7 @@
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { BranchIdentity } from '../model/branch.ts';
-import { describeRoute, durationText } from '../core/describe.ts';
+import { countText, describeRoute, durationText } from '../core/describe.ts';
 import { refusalText } from '../core/refusal-words.ts';
 import { isPlanned } from '../core/routing-table.ts';
 import type { ReportedEvent } from '../reports/events.ts';
@@ -95,11 +95,6 @@ function spaced(name: string): string {
   return name.replaceAll('_', ' ');
 }
 
-/** `1 session`, `3 sessions` */
-function plural(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
-}
-
 function line(level: LineLevel, text: () => string): LogLine {
   return { level, text };
 }
@@ -116,18 +111,18 @@ export function repeatText(event: Event): RepeatText | undefined {
   if (event.kind === 'session_closed' && event.member === undefined) {
     const { pool, reason } = event;
     const text = (count: number): string =>
-      `pool ${pool}: ${plural(count, 'more client')} closed within 1 s: ${reason}`;
+      `pool ${pool}: ${countText(count, 'more client')} closed within 1 s: ${reason}`;
     return { key: `pool ${pool} ${reason}`, fields: { pool, reason }, text };
   }
   if (event.kind === 'login_refused') {
     const { member, sqlState } = event;
     const text = (count: number): string =>
-      `${member}: ${plural(count, 'more login')} refused within 1 s: ${refusalText(sqlState)}`;
+      `${member}: ${countText(count, 'more login')} refused within 1 s: ${refusalText(sqlState)}`;
     return { key: `member ${member} refused ${sqlState}`, fields: { member }, text };
   }
   if (event.kind === 'dial_finished') {
     const { member, outcome } = event;
-    const text = (count: number): string => `${member}: ${plural(count, 'more connect')} ${outcome} within 1 s`;
+    const text = (count: number): string => `${member}: ${countText(count, 'more connect')} ${outcome} within 1 s`;
     return { key: `member ${member} ${outcome}`, fields: { member, outcome }, text };
   }
   return undefined;
@@ -140,7 +135,7 @@ export function placeText(member: string | undefined, branch: BranchIdentity | u
 
 function workerText({ worker, pid, why, sessions, replacedInMs }: Events['worker_ended']): string {
   const died = `worker ${worker}${pid === undefined ? '' : ` (pid ${pid})`} exited: ${why}`;
-  const took = `${plural(sessions, 'session')} closed with it`;
+  const took = `${countText(sessions, 'session')} closed with it`;
   const next = replacedInMs === undefined ? '' : `; restarting in ${durationText(replacedInMs)}`;
   return `${died}; ${took}${next}`;
 }
@@ -170,7 +165,7 @@ function operationEndLine({ what, operation, outcome, why, ...event }: Events['o
   const { durationMs, held, ended, cut, moved } = event;
   const text = (): string => {
     const moves = moved === 0 ? '' : `, ${moved} moved`;
-    const sessions = `${plural(held, 'client')} held, ${plural(ended, 'session')} ended, ${cut} cut${moves}`;
+    const sessions = `${countText(held, 'client')} held, ${countText(ended, 'session')} ended, ${cut} cut${moves}`;
     return `${what} ${operation}: ${outcome} after ${durationText(durationMs)}: ${why}; ${sessions}`;
   };
   return { level: outcome === 'done' ? 'info' : outcome === 'unknown' ? 'error' : 'warn', text };
@@ -220,7 +215,7 @@ function reportText({ member, role, state, timeline, isUnlocked }: Events['membe
 function discoveryLine(event: Events['discovery_finished'], isNews: boolean): LogLine {
   const { source, detail, members } = event;
   if (detail !== undefined) return { level: isNews ? 'warn' : 'debug', text: () => `discovery failed: ${detail}` };
-  const text = (): string => `discovered ${plural(members, 'member')} via ${source ?? 'the configuration'}`;
+  const text = (): string => `discovered ${countText(members, 'member')} via ${source ?? 'the configuration'}`;
   return { level: isNews ? 'info' : 'trace', text };
 }
 

@@ -1,5 +1,5 @@
 // The line about a member's new state in a pool: the news first, and each piece of news once. Pure.
-import { exclusionCause, standingText } from '../core/describe.ts';
+import { placeWord } from '../core/place-words.ts';
 import type { WhyCode } from '../core/why.ts';
 import type { MonitorEvent } from '../reports/events.ts';
 import type { LogLine } from './line.ts';
@@ -43,5 +43,5 @@ function sentence({ member, from, to, text }: StandingChange): string {
   if (from?.why.code === 'vouched' && code === 'positive') return `${member}: API answers again: ${text}`;
   if (code === 'switchover_running') return `${member} takes no new sessions: switchover in progress, new clients wait`;
   if (code === 'other_timeline') return `${member} is catching up with the primary's timeline: ${detail ?? text}`;
-  return `${member} is ${standingText(to.kind, exclusionCause(to))}: ${text}`;
+  return `${member}: ${placeWord(to)}: ${text}`;
 }

@@ -30,9 +30,9 @@ const LITERAL = /'[^']*'/g;
 const DO = /(?:^|;)\s*do\s+(?:language\b|e?'|\$)/i;
 /** Their EXECUTE, whatever its name, is another one. */
 const OTHER_LANGUAGE = new RegExp(String.raw`(?:\bdo|${QUOTE})\s*\blanguage\s+(?!['"]?plpgsql\b)['"]?\w+`, 'i');
-const HARMLESS =
-  String.raw`(?:alter|analyze|comment|copy|create|delete|discard|drop|grant|insert|lock|merge|notify|prepare|
-refresh|reindex|reset|revoke|select|truncate|update|vacuum|with|set\s+local)\b`.replace('\n', '');
+const HARMLESS_WORDS = `alter analyze comment copy create delete discard drop grant insert lock merge notify prepare
+  refresh reindex reset revoke select truncate update vacuum with`.split(/\s+/);
+const HARMLESS = String.raw`(?:${HARMLESS_WORDS.join('|')}|set\s+local)\b`;
 const NAMED_SET = String.raw`${LASTING}${PART}(?:\s*\.\s*${PART})*\s*(?:=|to\b)`;
 /** Before a text: parentheses, format or concat. */
 const OPENING = String.raw`(?:\(\s*)*(?:(?:pg_catalog\.)?(?:format|concat)\s*\(\s*)?e?(?:'+|\$\w*\$)\s*`;

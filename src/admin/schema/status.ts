@@ -170,7 +170,8 @@ const route = z.discriminatedUnion('kind', [
       .exactOptional()
       .describe('Present while every member is over the lag limit and these are used.'),
   }),
-  z.strictObject({ kind: z.literal('hold'), cause: z.string() }),
+  /** `planned`: an operator wants clients to wait. */
+  z.strictObject({ kind: z.literal('hold'), cause: z.string(), planned: z.literal(true).exactOptional() }),
   z.strictObject({ kind: z.literal('closed') }),
 ]);
 

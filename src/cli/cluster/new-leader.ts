@@ -3,6 +3,7 @@ import type { MemberName } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import { fail } from './context.ts';
 import type { Context } from './context.ts';
+import { tellsWaits } from './waiting.ts';
 
 const POLL_MS = 1000;
 const MOST_WAIT_MS = 30_000;
@@ -16,6 +17,7 @@ export interface Change {
 /** Waits until another member leads. Resolves with the exit code. */
 export async function afterChange({ from, to }: Change, { control, io, now, sleep }: Context): Promise<number> {
   const since = now().getTime();
+  const tell = tellsWaits(io);
   for (;;) {
     const report = await control.report();
     const leader = report.kind === 'read' ? report.value.leader : null;
@@ -23,10 +25,11 @@ export async function afterChange({ from, to }: Change, { control, io, now, slee
       if (to !== undefined && leader !== to) io.stderr(`warning: ${leader} is the leader instead of ${to}\n`);
       return EXIT.ok;
     }
+    const seen = report.kind === 'unreadable' ? report.why : `the leader is ${leader ?? 'not known'}`;
     if (now().getTime() - since >= MOST_WAIT_MS) {
-      const seen = report.kind === 'unreadable' ? report.why : `the leader is ${leader ?? 'not known'}`;
       return fail(io, `no other leader is seen within ${MOST_WAIT_MS / 1000} s: ${seen}`);
     }
+    tell(`another member must become the leader: ${seen}`);
     await sleep(POLL_MS);
   }
 }

@@ -5,6 +5,7 @@ import { EXIT } from '../io.ts';
 import { fail, readReport } from './context.ts';
 import type { Context } from './context.ts';
 import { isRunning, restartReasons, stateText } from './members.ts';
+import { tellsWaits } from './waiting.ts';
 
 const POLL_MS = 1000;
 const MOST_WAIT_MS = 120_000;
@@ -18,10 +19,13 @@ const MOST_WAIT_FOR_FLAG_MS = 15_000;
  */
 export async function whenMarked(context: Context): Promise<ClusterReport | undefined> {
   const since = context.now().getTime();
+  const tell = tellsWaits(context.io);
   for (;;) {
     const report = await readReport(context);
-    const isOver = report?.reports_restarts !== true || report.members.every((member) => member.pending_restart);
+    const others = report?.members.filter((member) => !member.pending_restart).map(({ name }) => name) ?? [];
+    const isOver = report?.reports_restarts !== true || others.length === 0;
     if (isOver || context.now().getTime() - since >= MOST_WAIT_FOR_FLAG_MS) return report;
+    tell(`${others.join(', ')} must report first that a restart is pending, which takes a heartbeat`);
     await context.sleep(POLL_MS);
   }
 }
@@ -29,9 +33,10 @@ export async function whenMarked(context: Context): Promise<ClusterReport | unde
 /** The answer comes when PostgreSQL runs again. The cluster learns of it up to a heartbeat later. */
 export async function untilRunning(
   { name, state }: MemberReport,
-  { control, now, sleep }: Context,
+  { control, io, now, sleep }: Context,
 ): Promise<string | undefined> {
   const since = now().getTime();
+  const tell = tellsWaits(io);
   for (;;) {
     const report = await control.report();
     const member = report.kind === 'read' ? report.value.members.find((one) => one.name === name) : undefined;
@@ -39,11 +44,11 @@ export async function untilRunning(
     const waitedMs = now().getTime() - since;
     // A flag may stay for another reason: the next step of the order finds out.
     if (isBack && (!member.pending_restart || waitedMs >= MOST_WAIT_FOR_FLAG_MS)) return undefined;
+    const seen = member === undefined ? 'it is not in the report of the cluster' : `its state is ${stateText(member)}`;
     if (waitedMs >= MOST_WAIT_MS) {
-      const seen =
-        member === undefined ? 'it is not in the report of the cluster' : `its state is ${stateText(member)}`;
       return `${name} restarted, but did not come back within ${MOST_WAIT_MS / 60_000} min: ${seen}`;
     }
+    tell(isBack ? `${name} runs, and still reports that a restart is pending` : `${name} must run again: ${seen}`);
     await sleep(POLL_MS);
   }
 }
@@ -52,9 +57,10 @@ export async function untilRunning(
 export async function untilCaughtUp(
   leader: MemberName,
   followers: readonly MemberName[],
-  { control, now, sleep }: Context,
+  { control, io, now, sleep }: Context,
 ): Promise<string | undefined> {
   const since = now().getTime();
+  const tell = tellsWaits(io);
   let goal: number | undefined;
   while (followers.length > 0) {
     const report = await control.report();
@@ -65,10 +71,11 @@ export async function untilCaughtUp(
     // A position that is not reported cannot be awaited.
     const behind = followers.filter((name) => (positions.get(name) ?? Infinity) < (goal ?? 0));
     if (report.kind === 'read' && behind.length === 0) return undefined;
+    const names = report.kind === 'read' ? behind.join(', ') : report.why;
     if (now().getTime() - since >= MOST_WAIT_MS) {
-      const names = report.kind === 'read' ? behind.join(', ') : report.why;
       return `${leader} restarted, but not all others have caught up within ${MOST_WAIT_MS / 60_000} min: ${names}`;
     }
+    tell(`the others must catch up with ${leader}: ${names}`);
     await sleep(POLL_MS);
   }
   return undefined;

@@ -1,7 +1,7 @@
 // The switchover in words: the plan, a line for each phase, and the end.
 import type { z } from 'zod';
 import type { operationDocument, planDocument } from '../../cluster/switchover/schemas.ts';
-import { durationText } from '../../core/describe.ts';
+import { countText, durationText } from '../../core/describe.ts';
 import { staysText } from '../../core/pin-words.ts';
 import { sizeText } from '../../model/check.ts';
 import type { Paint } from '../terminal/colour.ts';
@@ -46,14 +46,14 @@ export function planText(plan: Plan, { paint, width }: Look): string {
 
 function sessionsText({ moves, ...plan }: Plan, from: string, sessions: number): string {
   const ends = `between two transactions, or after ${durationText(plan.transaction_timeout_ms)}`;
-  if (moves === null) return `${countOf(sessions, 'session')} on ${from} will end: ${ends}.\n`;
+  if (moves === null) return `${countText(sessions, 'session')} on ${from} will end: ${ends}.\n`;
   const { movable, stays, unknown } = moves;
   const staying = Object.values(stays).reduce((sum, count) => sum + count, 0);
   const left = staying === 0 ? '' : `, ${staying} ${staying === 1 ? 'stays' : 'stay'}: ${staysText(stays)}`;
   const later = unknown === 1 ? 'is busy (checked when it becomes idle)' : 'are busy (checked when they become idle)';
   const asked = unknown === 0 ? '' : `, ${unknown} ${later}`;
   return [
-    `${countOf(sessions, 'session')} on ${from}: ${movable} can move${asked}${left}.\n`,
+    `${countText(sessions, 'session')} on ${from}: ${movable} can move${asked}${left}.\n`,
     staying === 0 ? '' : `Sessions that stay will end: ${ends}.\n`,
   ].join('');
 }
@@ -63,9 +63,9 @@ export function phaseText({ phase, duration_ms: ms }: Operation['phases'][number
   const { held, ended, cut, parked, moved } = operation.sessions;
   const fact =
     phase === 'drain'
-      ? `  ${countOf(ended, 'session')} ended, ${cut} cut${parked === 0 ? '' : `, ${parked} parked`}`
+      ? `  ${countText(ended, 'session')} ended, ${cut} cut${parked === 0 ? '' : `, ${parked} parked`}`
       : phase === 'release'
-        ? `  ${countOf(held, 'client')} held${parked === 0 ? '' : `, ${moved} moved`}`
+        ? `  ${countText(held, 'client')} held${parked === 0 ? '' : `, ${moved} moved`}`
         : '';
   return `${phase.padEnd(8)} ${durationText(ms ?? 0).padStart(8)}${fact}\n`;
 }
@@ -76,11 +76,11 @@ export function endText({ outcome, why, sessions, ...operation }: Operation, pai
   const { parked, moved, move_failed: failed } = sessions;
   const gap = operation.without_primary_ms;
   const facts = [
-    `${countOf(held, 'client')} held${held === 0 ? '' : ` (the longest for ${durationText(longest)})`}`,
+    `${countText(held, 'client')} held${held === 0 ? '' : ` (the longest for ${durationText(longest)})`}`,
     ...(refused === 0 ? [] : [`${refused} of them not served`]),
-    ...(parked === 0 ? [] : [`${countOf(moved, 'session')} moved`]),
+    ...(parked === 0 ? [] : [`${countText(moved, 'session')} moved`]),
     ...(failed === 0 ? [] : [`${failed} could not move`]),
-    `${countOf(ended, 'session')} ended`,
+    `${countText(ended, 'session')} ended`,
     `${cut} cut`,
     ...(lost === 0 ? [] : [`${lost} lost`]),
     ...(gap === null ? [] : [`no primary for ${durationText(gap)}`]),
@@ -101,8 +101,4 @@ export function clusterText({ primary, cluster }: Operation, { width }: Look): s
     lag === null ? '' : sizeText(lag),
   ]);
   return `${serving}\n\n${tableText(MEMBER_COLUMNS, rows, width)}`;
-}
-
-function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

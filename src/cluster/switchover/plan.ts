@@ -10,6 +10,7 @@ import { sizeText } from '../../model/check.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { MovesPolicy } from '../../model/moves.ts';
 import type { HoldPolicy, RoutingPolicy } from '../../model/policy.ts';
+import { unknownText } from '../../model/printable.ts';
 import type { Preflight } from '../../reports/preflight.ts';
 import type { ClusterConfiguration, ClusterReport, MemberReport, Reading } from '../control.ts';
 
@@ -131,7 +132,7 @@ function clusterProblems(
 
 function candidateProblems(
   candidates: readonly CandidateDocument[],
-  { leader }: ClusterReport,
+  { leader, members }: ClusterReport,
   { to }: SwitchoverRequest,
 ): readonly string[] {
   if (to === undefined) {
@@ -142,7 +143,13 @@ function candidateProblems(
   if (to === leader) return [`${to} is the primary already`];
   const known = candidates.find(({ name }) => name === to);
   if (known === undefined) {
-    return [`unknown member ${to}: the other members are ${candidates.map(({ name }) => name).join(', ') || '(none)'}`];
+    return [
+      unknownText(
+        'member',
+        to,
+        members.map(({ name }) => name),
+      ),
+    ];
   }
   return known.eligible ? [] : [`${to} cannot follow the primary: ${known.why ?? ''}`];
 }

@@ -1,9 +1,10 @@
 // The findings about clients: sessions that were cut, clients that waited, clients that were refused.
+import { countText } from '../../core/describe.ts';
 import { refusalText } from '../../core/refusal-words.ts';
 import type { Finding, FindingOf, IncidentEvent } from '../schema.ts';
 import { percentile } from '../waits.ts';
 import type { Wait } from '../waits.ts';
-import { amount, clockText, countOf, idsOf, isCut, isRefusedLogin, lastTime, plural } from './evidence.ts';
+import { amount, clockText, countOf, idsOf, isCut, isRefusedLogin, lastTime } from './evidence.ts';
 import { secondsText, text } from './evidence.ts';
 import type { Evidence } from './evidence.ts';
 
@@ -47,7 +48,7 @@ export function loginsRefused({ events }: Evidence): readonly Finding[] {
   }));
   const parts = groups.map(
     ({ member, sqlstate, count }) =>
-      `${plural(count, 'login')} refused by ${member}: ${refusalText(sqlstate ?? undefined)}`,
+      `${countText(count, 'login')} refused by ${member}: ${refusalText(sqlstate ?? undefined)}`,
   );
   const said = `${parts.join('; ')}.`;
   return [{ finding: 'logins_refused', total: total(refused), groups, event_ids: idsOf(refused), text: said }];
@@ -65,7 +66,7 @@ export function sessionsCut({ events }: Evidence): readonly Finding[] {
   }));
   const all = total(cut);
   const parts = groups.map(({ pool, member, reason, count }) => `${count} of pool ${pool} on ${member}: ${reason}`);
-  const said = `${plural(all, 'session')} were cut: ${parts.join('; ')}.`;
+  const said = `${countText(all, 'session')} were cut: ${parts.join('; ')}.`;
   return [{ finding: 'sessions_cut', total: all, groups, event_ids: idsOf(cut), text: said }];
 }
 
@@ -116,7 +117,7 @@ function holdText(pool: string, numbers: Numbers, last: string | undefined): str
   const ends = `${released} got a session, ${refused} were refused, ${gaveUp} gave up`;
   const waits = `half of them at most ${secondsText(half)}, the longest ${secondsText(longest)}`;
   const end = last === undefined ? '' : `; the last wait ended at ${clockText(last)}`;
-  return `${plural(count, 'client')} of pool ${pool} waited (${waits}): ${ends}${end}.`;
+  return `${countText(count, 'client')} of pool ${pool} waited (${waits}): ${ends}${end}.`;
 }
 
 export function clientsRefused({ events }: Evidence): readonly Finding[] {
@@ -132,6 +133,6 @@ export function clientsRefused({ events }: Evidence): readonly Finding[] {
     event_ids: idsOf(group),
   }));
   const parts = groups.map(({ pool, reason, count }) => `${count} of pool ${pool}: ${reason}`);
-  const said = `${plural(total(refused), 'client')} never reached a member: ${parts.join('; ')}.`;
+  const said = `${countText(total(refused), 'client')} never reached a member: ${parts.join('; ')}.`;
   return [{ finding: 'clients_refused', total: total(refused), groups, event_ids: idsOf(refused), text: said }];
 }

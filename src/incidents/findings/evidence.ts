@@ -72,8 +72,3 @@ export function clockText(time: string): string {
 export function poolsOf({ snapshots }: Evidence): readonly PoolPicture[] {
   return snapshots[0]?.pools ?? [];
 }
-
-/** `1 session`, `3 sessions` */
-export function plural(count: number, word: string): string {
-  return count === 1 ? `1 ${word}` : `${count} ${word}s`;
-}

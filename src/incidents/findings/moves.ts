@@ -1,7 +1,8 @@
 // The finding about sessions that moved, or were to move, from the events that end a batch of moves.
+import { countText } from '../../core/describe.ts';
 import { staysText } from '../../core/pin-words.ts';
 import type { Finding, FindingOf, IncidentEvent } from '../schema.ts';
-import { amount, idsOf, plural, secondsText, text } from './evidence.ts';
+import { amount, idsOf, secondsText, text } from './evidence.ts';
 import type { Evidence } from './evidence.ts';
 
 export function sessionsMoved({ events }: Evidence): readonly Finding[] {
@@ -35,7 +36,7 @@ function countsIn(events: readonly IncidentEvent[], field: string): Counts {
 function sentence(pool: string, { moved, stayed, failed, longest_gap_seconds: gap }: Numbers): string {
   const gaps = moved === 0 ? '' : ` (longest gap ${secondsText(gap)})`;
   const parts = [
-    `${plural(moved, 'session')} of pool ${pool} moved${gaps}`,
+    `${countText(moved, 'session')} of pool ${pool} moved${gaps}`,
     ...(stayed.length === 0 ? [] : [`${total(stayed)} stayed: ${staysText(byReason(stayed))}`]),
     ...(failed.length === 0
       ? []

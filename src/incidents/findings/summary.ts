@@ -1,6 +1,7 @@
 // The whole incident in one sentence, from its findings.
+import { countText } from '../../core/describe.ts';
 import type { Finding, FindingOf, IncidentKind, Plan } from '../schema.ts';
-import { plural, secondsText } from './evidence.ts';
+import { secondsText } from './evidence.ts';
 
 const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
   primary_lost: 'primary lost',
@@ -42,10 +43,10 @@ export function summaryOf(kinds: readonly IncidentKind[], planned: Plan, finding
       ? []
       : [`timeline ${timeline.before ?? '?'} to ${timeline.after ?? '?'}`]),
     ...moves(of('sessions_moved')),
-    ...of('sessions_cut').map(({ total }) => `${plural(total, 'session')} cut`),
+    ...of('sessions_cut').map(({ total }) => `${countText(total, 'session')} cut`),
     ...of('logins_refused').map(refusedLogins),
     ...waits(of('holds')),
-    ...of('clients_refused').map(({ total }) => `${plural(total, 'client')} refused`),
+    ...of('clients_refused').map(({ total }) => `${countText(total, 'client')} refused`),
     ...refused,
     ...(isUnclear ? [] : [PLAN_WORDS[planned]]),
   ];
@@ -62,7 +63,7 @@ function wordsOf(kind: IncidentKind, planned: Plan, members: number): string {
 function refusedLogins({ groups, total, text }: FindingOf<'logins_refused'>): string {
   if (groups.length === 1) return text.slice(0, -1);
   const members = [...new Set(groups.map(({ member }) => member))];
-  return `${plural(total, 'login')} refused by ${members.join(' and ')}`;
+  return `${countText(total, 'login')} refused by ${members.join(' and ')}`;
 }
 
 function outage(writes: readonly FindingOf<'no_route'>[]): readonly string[] {
@@ -75,12 +76,12 @@ function outage(writes: readonly FindingOf<'no_route'>[]): readonly string[] {
 
 function moves(all: readonly FindingOf<'sessions_moved'>[]): readonly string[] {
   const moved = all.reduce((sum, one) => sum + one.moved, 0);
-  return moved === 0 ? [] : [`${plural(moved, 'session')} moved`];
+  return moved === 0 ? [] : [`${countText(moved, 'session')} moved`];
 }
 
 function waits(holds: readonly FindingOf<'holds'>[]): readonly string[] {
   const count = holds.reduce((sum, one) => sum + one.count, 0);
   if (count === 0) return [];
   const longest = holds.reduce((most, one) => Math.max(most, one.longest_seconds), 0);
-  return [`${plural(count, 'client')} waited at most ${secondsText(longest)}`];
+  return [`${countText(count, 'client')} waited at most ${secondsText(longest)}`];
 }

@@ -1,7 +1,7 @@
 // The consequences of an operation, in sentences, from the status that is on screen. Pure.
 import type { PlanOfPrimary } from '../../admin/schema/switchover.ts';
 import type { PoolStatusDocument, StatusDocument } from '../../admin/schema/status.ts';
-import { countOf, durationText } from '../view/words.ts';
+import { countText, durationText } from '../view/words.ts';
 
 type Known = Pick<StatusDocument, 'pools' | 'limits'>;
 type Limits = StatusDocument['limits'];
@@ -24,7 +24,7 @@ export function drainConsequences(member: string, status: Known): readonly strin
 
 function drainOfPrimary(member: string, pool: PoolStatusDocument, { limits }: Known): readonly string[] {
   const sessions = sessionsIn(pool, member);
-  const who = sessions === 0 ? 'new clients' : countOf(sessions, 'client');
+  const who = sessions === 0 ? 'new clients' : countText(sessions, 'client');
   const limit = durationText(limits.client_wait_seconds * 1000);
   return [
     `${member} is the primary: ${who} will wait in pool ${pool.name}, each for ${limit} at most.`,
@@ -45,7 +45,7 @@ function drainOfReplica(member: string, pool: PoolStatusDocument, { limits }: Kn
   const others = openMembers(pool).filter((name) => name !== member);
   const next = others.length === 0 ? 'No other member serves it now.' : `New sessions go to ${others.join(', ')}.`;
   if (sessions === 0) return `Pool ${pool.name}: ${next}`;
-  const who = `${countOf(sessions, 'session')} ${sessions === 1 ? 'is' : 'are'}`;
+  const who = `${countText(sessions, 'session')} ${sessions === 1 ? 'is' : 'are'}`;
   const leave =
     pool.on_drain === 'move' && others.length === 0
       ? `${who} parked until another member serves the pool${atMost(limits.park_seconds, ',')}`
@@ -55,7 +55,7 @@ function drainOfReplica(member: string, pool: PoolStatusDocument, { limits }: Kn
 
 function leavingText({ on_drain: mode }: PoolStatusDocument, sessions: number): string {
   const [end, stay, move] = sessions === 1 ? ['ends', 'stays', 'moves'] : ['end', 'stay', 'move'];
-  const who = countOf(sessions, 'session');
+  const who = countText(sessions, 'session');
   switch (mode) {
     case 'close':
       return `${who} ${end} at once`;
@@ -100,13 +100,13 @@ function sessionsText({ moves, ...plan }: PlanOfPrimary, from: string, sessions:
   if (sessions === 0) return [`${from} is the primary: new clients will wait.`];
   const end = `between two transactions, or after ${durationText(plan.transaction_timeout_ms)}.`;
   if (moves === null) {
-    return [`${from} is the primary: ${countOf(sessions, 'client')} will wait.`, `Sessions on it end ${end}`];
+    return [`${from} is the primary: ${countText(sessions, 'client')} will wait.`, `Sessions on it end ${end}`];
   }
   const { movable, stays, unknown } = moves;
   const staying = Object.values(stays).reduce((sum, count) => sum + count, 0);
   const [stay, they] = staying === 1 ? ['stays', 'It ends'] : ['stay', 'They end'];
   return [
-    `Of ${countOf(sessions, 'session')} on ${from}, ${movingText(movable, sessions)}.`,
+    `Of ${countText(sessions, 'session')} on ${from}, ${movingText(movable, sessions)}.`,
     ...(staying === 0 ? [] : [`${staying} ${stay}: ${plan.stays_text ?? ''}. ${they} ${end}`]),
     ...(unknown === 0 ? [] : [unknownText(unknown)]),
   ];
@@ -120,11 +120,11 @@ function movingText(movable: number, sessions: number): string {
 
 function unknownText(sessions: number): string {
   const they = sessions === 1 ? 'it is asked when it is idle' : 'they are asked when they are idle';
-  return `${countOf(sessions, 'session')} could not be asked yet: ${they}.`;
+  return `${countText(sessions, 'session')} could not be asked yet: ${they}.`;
 }
 
 function unreadableText(sessions: number): string {
-  return `${countOf(sessions, 'session')} cannot be read (TLS with the server)`;
+  return `${countText(sessions, 'session')} cannot be read (TLS with the server)`;
 }
 
 function openMembers({ route }: PoolStatusDocument): readonly string[] {

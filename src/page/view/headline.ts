@@ -22,9 +22,7 @@ export function announcement(status: StatusDocument): string {
   ].join(' ');
 }
 
-const PLANNED = ['drained', 'switchover', 'restart'];
-
 /** An operation holds the clients of the primary: it is not lost. */
 export function isHeldAsPlanned({ pools }: StatusDocument): boolean {
-  return pools.some(({ exclusive, route }) => exclusive && route.kind === 'hold' && PLANNED.includes(route.cause));
+  return pools.some(({ exclusive, route }) => exclusive && route.kind === 'hold' && route.planned === true);
 }

@@ -56,7 +56,3 @@ export function durationText(ms: number): string {
   if (ms < 120_000) return `${Number((ms / 1000).toFixed(1))} s`;
   return `${Number((ms / 60_000).toFixed(1))} min`;
 }
-
-export function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}

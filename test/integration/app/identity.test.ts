@@ -33,7 +33,7 @@ test('scenario 28: an address answers for another cluster: no new sessions, live
   lab = await AppLab.start(fileFor([first, second], { probe: PROBE }));
   const live = await echoSession(lab.address('read'));
   second.api.set({ scope: 'billing', systemIdentifier: '7000000000000000002' });
-  const told = () => lab.lines.find(({ level, msg }) => level === 'warn' && String(msg).includes('pg-2 is excluded'));
+  const told = () => lab.lines.find(({ level, msg }) => level === 'warn' && String(msg).includes('pool read: pg-2: '));
   expect(await until('the warning', told)).toMatchObject({ msg: expect.stringContaining('billing') });
   await stillEchoes(live);
   await echoSession(lab.address('read'));

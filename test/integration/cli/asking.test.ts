@@ -157,7 +157,7 @@ describe('explain', () => {
     const changes = changesBetween(decideRoutes(POLICY, BEFORE, 100), TABLE).map((event) =>
       logLine(event, true).text(),
     );
-    expect(changes).toContain(`pool write: pg-1 is closed to new sessions: ${words}`);
+    expect(changes).toContain(`pool write: pg-1: no new sessions: ${words}`);
   });
 
   test('below the pools the unused members, each with the setting that would allow it', async () => {

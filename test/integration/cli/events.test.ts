@@ -62,7 +62,7 @@ async function list(argv: readonly string[] = [], env = {}) {
 describe('the list', () => {
   beforeEach(() => {
     add(recent, 'pool write: open on pg-1', 'info', { pool: 'write' });
-    add(recent, 'pool read: pg-2 is closed to new sessions: no answer for 5 s from it, and a long reason', 'warn', {
+    add(recent, 'pool read: pg-2: no new sessions: no answer for 5 s from it, and a long reason', 'warn', {
       pool: 'read',
       member: 'pg-2',
     });
@@ -73,8 +73,8 @@ describe('the list', () => {
       code: 0,
       err: '',
       out: `11-22 12:00:05Z  info   pool write: open on pg-1
-11-22 12:00:05Z  warn   pool read: pg-2 is closed to new sessions: no answer for
-                        5 s from it, and a long reason
+11-22 12:00:05Z  warn   pool read: pg-2: no new sessions: no answer for 5 s from
+                        it, and a long reason
 `,
     });
   });

@@ -15,7 +15,7 @@ export interface KnownDifference {
 
 type Line = Omit<KnownDifference, 'targets'>;
 
-const SINCE_4_1 = 'since 4.1.0';
+const BEFORE_4_1 = { reason: 'not there yet', until: '4.1.0' };
 const HALF_ROUTED = 'only GET is routed to them; every other method is answered as for an unknown path';
 const CODE_FOR_TIMES = 'its code for times that it cannot use';
 
@@ -51,32 +51,32 @@ const ANY_PATRONI: readonly Line[] = [
 
 /** Those of old versions, of which Debian 12 has one. */
 const OLD_PATRONI: readonly Line[] = [
-  { item: 'node.role', instead: 'master', reason: 'the word before 4.0.0', until: '4.0.0' },
-  { item: 'cluster.scope', instead: 'absent', reason: 'since 3.2.0', until: '3.2.0' },
-  { item: 'cluster.member.state', instead: 'running', reason: '`streaming` since 3.0.4', until: '3.0.4' },
-  { item: 'cluster.member.receive_lag', instead: 'absent', reason: SINCE_4_1, until: '4.1.0' },
-  { item: 'cluster.member.replay_lag', instead: 'absent', reason: SINCE_4_1, until: '4.1.0' },
-  { item: 'cluster.member.receive_lsn', instead: 'absent', reason: SINCE_4_1, until: '4.1.0' },
-  { item: 'cluster.member.replay_lsn', instead: 'absent', reason: SINCE_4_1, until: '4.1.0' },
-  { item: 'cluster.member.lsn', instead: 'absent', reason: SINCE_4_1, until: '4.1.0' },
-  { item: 'cluster.member.received-not-replayed', instead: 'absent', reason: SINCE_4_1, until: '4.1.0' },
+  { item: 'node.role', instead: 'master', reason: 'its old word', until: '4.0.0' },
+  { item: 'cluster.scope', instead: 'absent', reason: 'not there yet', until: '3.2.0' },
+  { item: 'cluster.member.state', instead: 'running', reason: '`streaming` is not a word yet', until: '3.0.4' },
+  { item: 'cluster.member.receive_lag', instead: 'absent', ...BEFORE_4_1 },
+  { item: 'cluster.member.replay_lag', instead: 'absent', ...BEFORE_4_1 },
+  { item: 'cluster.member.receive_lsn', instead: 'absent', ...BEFORE_4_1 },
+  { item: 'cluster.member.replay_lsn', instead: 'absent', ...BEFORE_4_1 },
+  { item: 'cluster.member.lsn', instead: 'absent', ...BEFORE_4_1 },
+  { item: 'cluster.member.received-not-replayed', instead: 'absent', ...BEFORE_4_1 },
   {
     item: 'health./read-only-quorum',
     instead: { primary: 200, replica: 200 },
-    reason: 'unknown before 4.0.0; a path that contains read-only is /read-only',
+    reason: 'not known yet; a path that contains read-only is /read-only',
     until: '4.0.0',
   },
   {
     item: 'health.quorum.mode-on',
     instead: { leader: [503, 200], first: [503, 200], second: [503, 200] },
-    reason: 'quorum commit is unknown before 4.0.0 and taken for synchronous mode',
+    reason: 'quorum commit is not known yet, and taken for synchronous mode',
     until: '4.0.0',
   },
-  { item: 'lag./readiness', instead: 200, reason: SINCE_4_1, until: '4.1.0' },
-  { item: 'readiness.default-threshold', instead: 200, reason: SINCE_4_1, until: '4.1.0' },
-  { item: 'mode.default', instead: 200, reason: SINCE_4_1, until: '4.1.0' },
-  { item: 'mode.apply', instead: 200, reason: SINCE_4_1, until: '4.1.0' },
-  { item: 'health.readiness.attached', instead: 200, reason: SINCE_4_1, until: '4.1.0' },
+  { item: 'lag./readiness', instead: 200, ...BEFORE_4_1 },
+  { item: 'readiness.default-threshold', instead: 200, ...BEFORE_4_1 },
+  { item: 'mode.default', instead: 200, ...BEFORE_4_1 },
+  { item: 'mode.apply', instead: 200, ...BEFORE_4_1 },
+  { item: 'health.readiness.attached', instead: 200, ...BEFORE_4_1 },
   {
     item: 'restart.restart_pending.false',
     instead: { status: 503, restarted: false },
@@ -86,13 +86,13 @@ const OLD_PATRONI: readonly Line[] = [
   {
     item: 'version.primary.restart',
     instead: { status: 503, restarted: false },
-    reason: 'it compares with its own word for the role, which is master before 4.0.0',
+    reason: 'it compares with its own word for the role, which is master',
     until: '4.0.0',
   },
   {
     item: 'version.master.restart',
     instead: { status: 503, restarted: false },
-    reason: 'accepted before 4.0.0; a replica does not match it',
+    reason: 'accepted; a replica does not match it',
     until: '4.0.0',
   },
 ];

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { buildStatus } from '../../../src/admin/status.ts';
 import { planActions } from '../../../src/core/actions.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
-import { describeStanding, exclusionCause, standingText } from '../../../src/core/describe.ts';
+import { describeStanding, exclusionCause } from '../../../src/core/describe.ts';
+import { placeWord } from '../../../src/core/place-words.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { Standing } from '../../../src/core/standing.ts';
@@ -46,14 +47,14 @@ function lagging(at: number): Observation {
 describe('a member of the pool of the primary', () => {
   test('is called demoted only if it was the primary before', () => {
     const replica = poolOf(aTable(POLICY, 100, ...ROUND), 'write').standings.get('pg-2');
-    expect(replica && standingText(replica.kind, exclusionCause(replica))).toBe('not primary');
+    expect(replica && placeWord(replica)).toBe('not primary');
     expect(replica, 'its sessions, if there were any, would end as those of a demoted one').toMatchObject({
       kind: 'leave',
       cause: 'demoted',
     });
     const switched = [isPrimary('pg-2', 2000, { timeline: 2 }), isReplica('pg-1', 2000, { timeline: 2 })];
     const former = poolOf(aTable(POLICY, 2100, ...ROUND, ...switched), 'write').standings.get('pg-1');
-    expect(former && standingText(former.kind, exclusionCause(former))).toBe('excluded (demoted)');
+    expect(former && placeWord(former)).toBe('demoted');
   });
 
   test.each<[string, number, readonly Observation[], string]>([
@@ -206,7 +207,7 @@ test('at one moment the DETAIL of a refusal, of a close, /status and the log hav
   expect(status.members[0]?.pools['write']?.why).toBe(words);
 
   const lines = changesBetween(previous, table).map((event) => logLine(event, true).text());
-  expect(lines).toContain(`pool write: pg-1 is excluded (demoted): ${words}`);
+  expect(lines).toContain(`pool write: pg-1: demoted: ${words}`);
 
   const decision = poolOf(table, 'write');
   const facts = { pool: aWritePool(), decision, now, waitedMs: 0, detail: undefined };
@@ -231,23 +232,23 @@ describe('a replica that fails the check of its pool for another reason than lag
   }
 
   test.each([
-    ['/synchronous', 'check_failed', 'not_synchronous', {}],
-    ['/sync', 'check_failed', 'not_synchronous', {}],
-    ['/read-only-sync', 'check_failed', 'not_synchronous', {}],
-    ['/quorum', 'check_failed', 'not_in_quorum', {}],
-    ['/read-only-quorum', 'check_failed', 'not_in_quorum', {}],
-    ['/asynchronous', 'check_failed', 'not_asynchronous', {}],
-    ['/asynchronous?lag=16MB', 'check_failed', 'not_asynchronous', { isSynchronous: true }],
-    ['/asynchronous?lag=16MB', 'lagging', 'lagging', {}],
-    ['/read-only', 'check_failed', 'check_failed', {}],
-    ['/liveness', 'check_failed', 'not_alive', {}],
-    ['/readiness', 'check_failed', 'not_ready', {}],
-    ['/replica?lag=16MB', 'lagging', 'lagging', {}],
-  ] as const)('%s: cause %s, word %s', (check, cause, word, news) => {
+    ['/synchronous', 'check_failed', 'not_synchronous', 'not synchronous', {}],
+    ['/sync', 'check_failed', 'not_synchronous', 'not synchronous', {}],
+    ['/read-only-sync', 'check_failed', 'not_synchronous', 'not synchronous', {}],
+    ['/quorum', 'check_failed', 'not_in_quorum', 'not in quorum', {}],
+    ['/read-only-quorum', 'check_failed', 'not_in_quorum', 'not in quorum', {}],
+    ['/asynchronous', 'check_failed', 'not_asynchronous', 'not asynchronous', {}],
+    ['/asynchronous?lag=16MB', 'check_failed', 'not_asynchronous', 'not asynchronous', { isSynchronous: true }],
+    ['/asynchronous?lag=16MB', 'lagging', 'lagging', 'lag too high', {}],
+    ['/read-only', 'check_failed', 'check_failed', 'fails the check', {}],
+    ['/liveness', 'check_failed', 'not_alive', 'not alive', {}],
+    ['/readiness', 'check_failed', 'not_ready', 'not ready', {}],
+    ['/replica?lag=16MB', 'lagging', 'lagging', 'lag too high', {}],
+  ] as const)('%s: cause %s, word %s, shown as %s', (check, cause, word, shown, news) => {
     const standing = standingAt(check, 2, news);
     expect(standing).toMatchObject({ kind: 'leave', cause });
     expect(standing && exclusionCause(standing)).toBe(word);
-    expect(standing && standingText(standing.kind, word)).toBe(`excluded (${word.replaceAll('_', ' ')})`);
+    expect(standing && placeWord(standing)).toBe(shown);
   });
 
   test('an old timeline is no lag', () => {

@@ -2,13 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { CLOSE_REASONS, evictionReason, LEAVE_CAUSES } from '../../../src/model/close-reason.ts';
 import type { CloseReason } from '../../../src/model/close-reason.ts';
-import {
-  describeMembers,
-  describeStanding,
-  durationText,
-  exclusionCause,
-  standingText,
-} from '../../../src/core/describe.ts';
+import { describeMembers, describeStanding, durationText } from '../../../src/core/describe.ts';
+import { placeWord } from '../../../src/core/place-words.ts';
 import { REFUSAL_REASONS } from '../../../src/model/member.ts';
 import {
   aList,
@@ -128,7 +123,7 @@ describe('sentences', () => {
     );
     const idle = { kind: 'leave', cause: 'fallback_over', why } as const;
     expect(describeStanding(idle, 0)).toBe('fallback, used only while the pool has no other eligible member');
-    expect(standingText(idle.kind, exclusionCause(idle))).toBe('not in use');
+    expect(placeWord(idle)).toBe('fallback only');
   });
 
   test('no member seen', () => {

@@ -49,7 +49,7 @@ test('a death: every finding, with its times and its evidence', async () => {
     { member: 'pg-1', last_positive: '2026-11-22T12:00:01.000Z', first_negative: from, outcome: 'refused' },
   ]);
   expect(of(document, 'decision')).toMatchObject([{ member: 'pg-1', time: from, reason: 'refused' }]);
-  expect(of(document, 'decision')[0]?.event_ids[0]).toBe(id('pg-1 is excluded'));
+  expect(of(document, 'decision')[0]?.event_ids[0]).toBe(id('pg-1: down'));
   expect(of(document, 'next_primary')).toMatchObject([{ member: 'pg-2', time: to, same: false }]);
   expect(of(document, 'first_client')).toMatchObject([{ member: 'pg-2', time: '2026-11-22T12:00:18.435Z' }]);
   expect(of(document, 'sessions_cut')).toMatchObject([

@@ -113,7 +113,7 @@ describe('the state of the cluster', () => {
   });
 
   test('an operator holds the clients of the primary, and not those of another pool', () => {
-    const planned = { route: { kind: 'hold', cause: 'switchover' } } as const;
+    const planned = { route: { kind: 'hold', cause: 'switchover', planned: true } } as const;
     expect(isHeldAsPlanned(statusOf({ pools: [poolOf('write', { exclusive: true, ...planned })] }))).toBe(true);
     expect(isHeldAsPlanned(statusOf({ pools: [held, poolOf('read', planned)] }))).toBe(false);
   });

@@ -132,7 +132,7 @@ describe('lines', () => {
     ],
     [
       { ...standing, from: isOpen, to: { kind: 'keep', why: { code: 'no_answer' } }, text: 'no answer for 5 s' },
-      'warn pool write: pg-1 is closed to new sessions: no answer for 5 s',
+      'warn pool write: pg-1: no new sessions: no answer for 5 s',
     ],
     [
       { ...standing, from: isOpen, to: { kind: 'keep', why: { code: 'switchover_running' } } },
@@ -147,7 +147,7 @@ describe('lines', () => {
         to: { kind: 'leave', cause: 'demoted', why: { code: 'wrong_role' } },
         text: 'role replica',
       },
-      'info pool write: pg-1 is excluded (demoted): role replica',
+      'info pool write: pg-1: demoted: role replica',
     ],
     [
       { ...standing, from: isOpen, to: { kind: 'open', why: { code: 'vouched', detail: 'pg-3 confirms' } } },
@@ -161,12 +161,12 @@ describe('lines', () => {
       { ...standing, from: isOpen, to: behind },
       "info pool write: pg-1 is catching up with the primary's timeline: on 1, the primary is on 2",
     ],
-    [{ ...standing, from: behind, to: isOpen }, 'debug pool write: pg-1 is eligible: why'],
-    [{ ...standing, from: isOpen, to: drained }, 'debug pool write: pg-1 is excluded (operator): why'],
-    [{ ...standing, from: drained, to: isOpen }, 'debug pool write: pg-1 is eligible: why'],
+    [{ ...standing, from: behind, to: isOpen }, 'debug pool write: pg-1: eligible: why'],
+    [{ ...standing, from: isOpen, to: drained }, 'debug pool write: pg-1: drained: why'],
+    [{ ...standing, from: drained, to: isOpen }, 'debug pool write: pg-1: eligible: why'],
     [
       { ...standing, from: isOpen, to: { kind: 'open', why: { code: 'fallback' } } },
-      'debug pool write: pg-1 is eligible: why',
+      'debug pool write: pg-1: eligible: why',
     ],
     [
       { kind: 'route_changed', pool: 'write', from: open, to: { kind: 'hold', cause: 'switchover' } },

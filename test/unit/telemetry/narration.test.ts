@@ -101,5 +101,5 @@ test('a member that serves by fallback appears only in the line about the route'
   tell({ ...event, to: { kind: 'open', why: { code: 'fallback' } } });
   expect(lines).toEqual([]);
   tell({ ...event, to: { kind: 'open', why: { code: 'positive' } } });
-  expect(lines).toEqual(['pool read: pg-1 is eligible: why']);
+  expect(lines).toEqual(['pool read: pg-1: eligible: why']);
 });

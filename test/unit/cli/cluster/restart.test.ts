@@ -192,8 +192,12 @@ describe('the order that parameters need', () => {
         waited += 1;
         if (waited === 3) cluster.report_ = all();
       };
-      const { code } = await clusterCli(['restart', '--pending', '--primary-first', '--yes'], cluster, { onSleep });
+      const argv = ['restart', '--pending', '--primary-first', '--yes'];
+      const { code, err } = await clusterCli(argv, cluster, { onSleep });
       expect([code, waited, members(cluster.performed)]).toEqual([0, 3, ['pg-1', 'pg-2', 'pg-3']]);
+      expect(err.match(/^waiting: .*/gm)).toEqual([
+        'waiting: pg-1, pg-3 must report first that a restart is pending, which takes a heartbeat',
+      ]);
     });
 
     test('the standbys alone, in the wrong order', async () => {
@@ -258,7 +262,9 @@ describe('the order that parameters need', () => {
     const onSleep = () => (waited += 1);
     const { code, err } = await clusterCli(['restart', '--pending', '--yes'], cluster, { onSleep });
     expect(err).toBe(
-      'pointsman: restarted, and still need a restart, so a parameter is not in effect: ' +
+      'waiting: pg-2 runs, and still reports that a restart is pending\n' +
+        'waiting: pg-3 runs, and still reports that a restart is pending\n' +
+        'pointsman: restarted, and still need a restart, so a parameter is not in effect: ' +
         'pg-2: max_connections 100 -> 200; pg-3: max_connections 100 -> 200\n',
     );
     expect([code, waited, members(cluster.performed)]).toEqual([1, 30, ['pg-2', 'pg-3']]);

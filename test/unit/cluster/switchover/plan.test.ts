@@ -162,7 +162,7 @@ describe('a candidate that cannot follow the primary', () => {
 
 describe('other reasons not to begin', () => {
   test.each<[string, Given, string]>([
-    ['an unknown member', { to: 'pg-9' }, 'unknown member pg-9: the other members are pg-2, pg-3'],
+    ['an unknown member', { to: 'pg-9' }, 'unknown member pg-9: the members are pg-1, pg-2, pg-3'],
     ['the primary itself', { to: 'pg-1' }, 'pg-1 is the primary already'],
     [
       'no primary',

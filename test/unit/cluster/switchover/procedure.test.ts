@@ -142,7 +142,7 @@ describe('a switchover that is refused', () => {
   test('holds nobody', async () => {
     lab.start({ to: 'pg-9' });
     const { outcome, why, phases } = await lab.end();
-    expect([outcome, why]).toEqual(['refused', 'unknown member pg-9: the other members are pg-2, pg-3']);
+    expect([outcome, why]).toEqual(['refused', 'unknown member pg-9: the members are pg-1, pg-2, pg-3']);
     expect(phases.map(({ phase }) => phase)).toEqual(['check', 'release']);
     expect(lab.handovers).toEqual([]);
   });
