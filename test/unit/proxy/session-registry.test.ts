@@ -64,3 +64,21 @@ test('all that wait until no session is left are told, and one whose time is ove
   await Promise.all(waits);
   expect(clock.pending()).toBe(0);
 });
+
+test('a wait whose time is over is not ended once more when no session is left', async () => {
+  const clock = new ManualClock();
+  let ends = 0;
+  const schedule = (ms: number, run: () => void): (() => void) => {
+    const cancel = clock.schedule(ms, run);
+    return () => {
+      ends += 1;
+      cancel();
+    };
+  };
+  const session = aSession(PLACE);
+  const wait = registry.emptied({ now: () => clock.now(), schedule }, 1_000);
+  await clock.advance(1_000);
+  await wait;
+  registry.moved(session, 'relaying', 'closed');
+  expect([registry.size(), ends]).toEqual([0, 1]);
+});
