@@ -54,6 +54,9 @@ export interface OwnJourneyInputs extends MovableInputs {
 /** The pause before another attempt at a server that is starting, stopping, or full. Milliseconds. */
 const RETRY_MS = 250;
 
+/** Only the rest, or another route, is worth another login. */
+const NOT_WHOLE = 'the rest of a cancelled statement has not come';
+
 const nothing = (): void => {};
 
 export class OwnJourney implements Journey {
@@ -86,7 +89,8 @@ export class OwnJourney implements Journey {
     this.parkedAt = mover.clock.now();
     const onLeft = (reason: CloseReason): void => host.cut(reason);
     const { clock, turns } = mover;
-    this.#client = new ParkedClient({ client, clock, waiting, onLeft, onWaiting: () => turns.waits(this) });
+    const onWaiting = (): void => turns.waits(this);
+    this.#client = new ParkedClient({ client, clock, waiting, onLeft, onWaiting, onWhole: () => this.#isWhole() });
     const limitMs = mover.parkTimeoutMs();
     this.#cancelLimit = mover.clock.schedule(limitMs, () => this.#tooLate(limitMs));
   }
@@ -160,6 +164,14 @@ export class OwnJourney implements Journey {
     if (host.enter('park', () => mover.turns.left(this))) mover.turns.add(this, pauseMs);
   }
 
+  /** The rest of a cancelled statement has come. */
+  #isWhole(): void {
+    const { turns } = this.#inputs.mover;
+    if (this.#lastFailure !== NOT_WHOLE || turns.isMoving(this)) return;
+    turns.left(this);
+    turns.add(this, 0);
+  }
+
   #tooLate(limitMs: number): void {
     const { host, beside } = this.#inputs;
     const reason = beside?.isUncovered() === true ? 'move_uncovered' : 'move_timeout';
@@ -213,7 +225,8 @@ export class OwnJourney implements Journey {
     // The rest of a cancelled statement must not come through.
     if (!this.#client.isWhole()) {
       sayGoodbye(backend);
-      return this.waitAgain(RETRY_MS);
+      this.#lastFailure = NOT_WHOLE;
+      return this.waitAgain(Infinity);
     }
     // The `close` event of a client that was reset in this turn of the event loop is still to come.
     if (client.destroyed) host.cut('client_reset');

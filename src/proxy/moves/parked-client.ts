@@ -27,6 +27,8 @@ export interface ParkedClientInputs {
   readonly waiting: WaitingBytes | undefined;
   /** The client has sent something for the first time since it is parked. */
   readonly onWaiting: () => void;
+  /** The rest of a cancelled statement has come. */
+  readonly onWhole: () => void;
   /** The client has left, and reads no answer. */
   readonly onLeft: (reason: CloseReason) => void;
 }
@@ -87,9 +89,11 @@ export class ParkedClient {
 
   /** The next bytes of the client. */
   readonly take = (chunk: Uint8Array): void => {
-    const isFirst = !this.isWaiting();
+    const [isFirst, wasWhole] = [!this.isWaiting(), this.isWhole()];
     this.#tell(this.#waiting.add(chunk));
-    if (!this.#look() && isFirst && this.isWaiting()) this.#inputs.onWaiting();
+    if (this.#look()) return;
+    if (isFirst && this.isWaiting()) this.#inputs.onWaiting();
+    if (!wasWhole && this.isWhole()) this.#inputs.onWhole();
   };
 
   /** A client that has half-closed behind a statement still wants the answer. */

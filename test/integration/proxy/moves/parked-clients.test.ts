@@ -222,10 +222,17 @@ describe.each<RelayMode>(['auto', 'streams'])('a client that cancels its stateme
     open();
     await until('the login', () => two.clients() === 1);
     await until('the end of that connection', () => two.open() === 0);
+    // No other login before the rest comes.
+    await clock.advance(5_000);
+    const [session] = (await lab.proxy.sessions({ limit: 1 })).sessions;
+    expect(session).toMatchObject({
+      state: 'parked',
+      moves: { underway: { why: 'the rest of a cancelled statement has not come' } },
+    });
     client.socket.write(QUERY.subarray(8));
     await isTold();
-    await clock.advance(250);
     await goesOnAfterwards();
+    expect(two.clients()).toBe(2);
   });
 
   test('while its server is asked: nothing of it reaches a server', async () => {

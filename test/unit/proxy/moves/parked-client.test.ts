@@ -1,5 +1,6 @@
 // A parked client is read ahead, up to a limit: so it is known which clients wait, and which have left.
 import { Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WaitingBytes } from '../../../../src/proxy/cancel/waiting-bytes.ts';
 import { ParkedClient } from '../../../../src/proxy/moves/parked-client.ts';
@@ -17,11 +18,13 @@ let written: Buffer[];
 let left: string[];
 /** How often it was told that the client waits. */
 let waits: number;
+/** How often it was told that the rest of a cancelled statement has come. */
+let wholes: number;
 
 beforeEach(() => {
   client = new Socket({ allowHalfOpen: true });
   clock = new ManualClock();
-  [left, waits, written] = [[], 0, []];
+  [left, waits, wholes, written] = [[], 0, 0, []];
   vi.spyOn(client, 'write').mockImplementation((bytes: string | Uint8Array) => {
     written.push(Buffer.from(bytes));
     return true;
@@ -41,6 +44,7 @@ function park(...chunks: readonly Uint8Array[]): ParkedClient {
     waiting,
     onLeft: (reason) => mine.push(reason),
     onWaiting: () => (waits += 1),
+    onWhole: () => (wholes += 1),
   });
 }
 
@@ -68,6 +72,38 @@ test('a client that sends more than the limit is not read any more', () => {
   expect(parked.release().bytes).toHaveLength(MOST_AHEAD);
   park(Buffer.alloc(MOST_AHEAD, 0x51));
   expect(client.isPaused()).toBe(true);
+});
+
+test('above the limit Node reads nothing either, although its stream begins once more', async () => {
+  const handle = {
+    reading: true,
+    onread: () => {},
+    readStart: () => 0,
+    readStop: () => 0,
+    useUserBuffer: () => {},
+    writeBuffer: () => 0,
+    close: (closed: () => void) => closed(),
+  };
+  Reflect.set(client, '_handle', handle);
+  const { promise, resolve } = Promise.withResolvers<ParkedClient>();
+  // As in an event of a socket, whose ticks come before its microtasks.
+  setImmediate(() => resolve(park(Buffer.alloc(MOST_AHEAD, 0x51))));
+  const parked = await promise;
+  await turn();
+  expect(handle.reading).toBe(false);
+  parked.release();
+  expect(handle.reading).toBe(true);
+});
+
+test('the rest of a cancelled statement is told once, and is no statement that waits', () => {
+  const parked = park(QUERY.subarray(0, 3));
+  parked.cancel();
+  expect(parked.isWhole()).toBe(false);
+  client.emit('data', QUERY.subarray(3, 6));
+  expect(wholes).toBe(0);
+  client.emit('data', QUERY.subarray(6));
+  client.emit('data', QUERY);
+  expect([parked.isWhole(), wholes, waits]).toEqual([true, 1, 1]);
 });
 
 test.each(['error', 'close'])('it has left: %s', (event) => {
