@@ -75,8 +75,8 @@ export interface RelayedSessionInputs {
     detail: string,
     message: ErrorFields | undefined,
   ) => void;
-  /** The member has sent its client an error instead of a login. */
-  readonly onRefused: (member: MemberName, sqlState: string) => void;
+  /** The member has sent its client an error instead of a login, or ended during the login without one: undefined. */
+  readonly onRefused: (member: MemberName, sqlState: string | undefined) => void;
   /** The server is a standby where it must be a primary; its client has not read so. */
   readonly onLanded: () => void;
 }
@@ -354,6 +354,9 @@ export class RelayedSession implements Taps, CancelTarget {
     }
     const fatal = this.#follower?.fatal();
     const isNews = fatal === undefined || !isAboutClient(fatal);
+    if (fatal === undefined && 'member' in server && this.#follower?.activity() === 'starting') {
+      this.#inputs.onRefused(server.member, undefined);
+    }
     if (isNews && 'member' in server) this.#inputs.services.onTrigger({ kind: ending, member: server.member });
     return this.#moving?.serverEnded(ending) === true || this.#tellEnd(ending);
   }

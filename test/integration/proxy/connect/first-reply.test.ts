@@ -233,6 +233,40 @@ describe('in a pool of several members', () => {
     client.socket.destroy();
   });
 
+  test.each(['end', 'resetAndDestroy'] as const)(
+    'a member that dies during a login (%s) gets no other client for a moment',
+    async (how) => {
+      await twoReaders('polite');
+      const first = await connectRaw(lab.address('read'));
+      first.socket.write(aStartup());
+      await until('the question for a password', () => first.received().length > 0);
+      old.last().socket[how]();
+      await until('the end', () => first.hasEnded);
+      for (let number = 1; number < 5; number += 1) {
+        const client = await connectRaw(lab.address('read'));
+        client.socket.write(aStartup());
+        await until('the login', () => next.clients() === number);
+        client.socket.destroy();
+        await until('the end', () => next.open() === 0);
+      }
+      expect(old.clients()).toBe(1);
+      expect(lab.proxy.counts().get('read')?.refusing?.get('pg-1')).toMatchObject({ sqlState: undefined, count: 1 });
+      first.socket.destroy();
+    },
+  );
+
+  test('a client that leaves during its login says nothing about the member', async () => {
+    await twoReaders('polite');
+    const client = await connectRaw(lab.address('read'));
+    client.socket.write(aStartup());
+    await until('the question for a password', () => client.received().length > 0);
+    client.socket.end();
+    await until('the goodbye', () => old.last().hasEnded);
+    old.last().socket.end();
+    await until('the close', () => lab.closed().length === 1);
+    expect(lab.proxy.counts().get('read')?.refusing?.size ?? 0).toBe(0);
+  });
+
   test('a wrong password says nothing about the member, and ends as a refused login', async () => {
     await twoReaders('silent', [aWritePool(), aPool({ name: 'read', balance: 'round_robin' })]);
     const client = await connectRaw(lab.address('read'));
