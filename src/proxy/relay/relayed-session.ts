@@ -354,9 +354,7 @@ export class RelayedSession implements Taps, CancelTarget {
     }
     const fatal = this.#follower?.fatal();
     const isNews = fatal === undefined || !isAboutClient(fatal);
-    if (fatal === undefined && 'member' in server && this.#follower?.activity() === 'starting') {
-      this.#inputs.onRefused(server.member, undefined);
-    }
+    if (fatal === undefined) this.#noteRefusal(true);
     if (isNews && 'member' in server) this.#inputs.services.onTrigger({ kind: ending, member: server.member });
     return this.#moving?.serverEnded(ending) === true || this.#tellEnd(ending);
   }
@@ -377,12 +375,13 @@ export class RelayedSession implements Taps, CancelTarget {
     return true;
   }
 
-  /** True: the server ended the session instead of letting it in, which is reported. */
-  #noteRefusal(): boolean {
-    const fatal = this.#follower?.activity() === 'starting' ? this.#follower.fatal() : undefined;
-    if (fatal === undefined) return false;
+  /** True: the server sent an error instead of letting the session in. `isWordless`: it ended without one. */
+  #noteRefusal(isWordless = false): boolean {
+    if (this.#follower?.activity() !== 'starting') return false;
+    const fatal = this.#follower.fatal();
+    if (fatal === undefined && !isWordless) return false;
     if ('member' in this.#server) this.#inputs.onRefused(this.#server.member, fatal);
-    return true;
+    return fatal !== undefined;
   }
 
   #relayTo(backend: Socket): Relay {
