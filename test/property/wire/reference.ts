@@ -99,5 +99,6 @@ function fatalOf(body: Buffer): string | undefined {
   const end = texts.indexOf('');
   const fields = end === -1 ? texts : texts.slice(0, end);
   const field = (letter: string): string | undefined => fields.find((text) => text.startsWith(letter))?.slice(1);
-  return /^(?:FATAL|PANIC)$/.test(field('V') ?? field('S') ?? '') ? field('C') : undefined;
+  const isFatal = /^(?:FATAL|PANIC)$/.test(field('V') ?? field('S') ?? '');
+  return isFatal ? /^[0-9A-Z]{5}$/.exec(field('C') ?? '')?.[0] : undefined;
 }

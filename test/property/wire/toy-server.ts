@@ -24,7 +24,7 @@ export class ToyServer {
   #status = 'I';
   #copyIn: 'none' | 'simple' | 'extended' = 'none';
   #isSkipping = false;
-  /** Extended-protocol work without a Sync so far. */
+  /** A portal, or a result, without a Sync so far. Statements that are prepared stay. */
   #hasOpenWork = false;
   #isOver = false;
 
@@ -35,7 +35,7 @@ export class ToyServer {
 
   /** The end of the session would cut off nothing. */
   isIdle(): boolean {
-    return this.#status === 'I' && this.#copyIn === 'none' && !this.#hasOpenWork;
+    return this.#status === 'I' && this.#copyIn === 'none' && !this.#hasOpenWork && !this.#isSkipping;
   }
 
   /** The server's answer to one message. */
@@ -59,7 +59,7 @@ export class ToyServer {
       case 'B':
       case 'D':
       case 'C':
-        this.#hasOpenWork = true;
+        if (type === 'B') this.#hasOpenWork = true;
         return outcome === 'error' ? this.#fail('extended') : aMessage(REPLIES[type] ?? '');
       default:
         return Buffer.alloc(0);
