@@ -263,11 +263,10 @@ export class RelayedSession implements Taps, CancelTarget {
    */
   close(message: ErrorFields | undefined, onClosed: () => void): () => void {
     const { client, services } = this.#inputs;
-    const bytes = message && encodeErrorResponse(message);
     this.#release();
     resetSocket(this.#backend);
     const wait = this.#lost === undefined ? linger : lingerUnread;
-    return wait(client, bytes, services.clock, onClosed);
+    return wait(client, message && encodeErrorResponse(message), services.clock, onClosed);
   }
 
   // For the relay, or for the part of the session that moves.
@@ -377,9 +376,8 @@ export class RelayedSession implements Taps, CancelTarget {
 
   /** True: the server sent an error instead of letting the session in. `isWordless`: it ended without one. */
   #noteRefusal(isWordless = false): boolean {
-    if (this.#follower?.activity() !== 'starting') return false;
-    const fatal = this.#follower.fatal();
-    if (fatal === undefined && !isWordless) return false;
+    const fatal = this.#follower?.fatal();
+    if (this.#follower?.activity() !== 'starting' || (fatal === undefined && !isWordless)) return false;
     if ('member' in this.#server) this.#inputs.onRefused(this.#server.member, fatal);
     return fatal !== undefined;
   }
