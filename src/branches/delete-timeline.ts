@@ -53,12 +53,9 @@ async function remove({ id }: Branch, { client, parts, names }: Task): Promise<R
   const isThere = async (): Promise<boolean> =>
     (await client.timelines()).some((timeline) => isSameId(timeline.id, id));
   try {
-    const answer = await client.deleteTimeline(id);
-    const attempts = attemptsUntil(parts.clock.now() + WAIT_FOR_END_MS, { ...parts, onRetry: () => {} });
-    const isOver = async (): Promise<boolean> => answer === 'deleted' || !(await isThere());
-    while (!(await isOver())) {
-      if (!(await attempts.again(''))) return failed('the deletion is accepted, and the timeline is still listed');
-    }
+    const isAccepted = (await client.deleteTimeline(id)) === 'accepted';
+    const problem = isAccepted ? await whyNotGone(isThere, parts) : undefined;
+    if (problem !== undefined) return failed(`the deletion is accepted, and ${problem}`);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // The answer may be lost, or an earlier command has deleted it.
@@ -66,6 +63,21 @@ async function remove({ id }: Branch, { client, parts, names }: Task): Promise<R
   }
   await names?.drop(id);
   return { kind: 'removed' };
+}
+
+/** Undefined when the timeline is listed no more. One list that cannot be read tells nothing. */
+async function whyNotGone(isThere: () => Promise<boolean>, parts: WaitParts): Promise<string | undefined> {
+  const attempts = attemptsUntil(parts.clock.now() + WAIT_FOR_END_MS, { ...parts, onRetry: () => {} });
+  for (;;) {
+    const problem = await isThere().then(
+      (is) => (is ? 'the timeline is still listed' : undefined),
+      (error: unknown) => {
+        if (error instanceof ApiError) return `its end is unknown: ${error.message}`;
+        throw error;
+      },
+    );
+    if (problem === undefined || !(await attempts.again(''))) return problem;
+  }
 }
 
 function failed(why: string): Removed {

@@ -47,7 +47,8 @@ function apply(policy: RoutingPolicy, snapshot: Snapshot, observation: Observati
     }
     case 'landing': {
       const record = snapshot.members.get(observation.member);
-      if (record === undefined || record.standbyReport?.isStale === true) return snapshot;
+      const isKnownStale = observation.by === 'pooler' && record?.standbyReport?.isStale === true;
+      if (record === undefined || isKnownStale) return snapshot;
       return replace(snapshot, { ...record, standbyReport: landed(record.standbyReport, observation) });
     }
     case 'leader':
@@ -59,7 +60,8 @@ function landed(
   known: StandbyReport | undefined,
   { by, startedAt: at }: LandingObservation,
 ): StandbyReport | undefined {
-  return by === 'primary' ? undefined : { at, since: known?.since ?? at, by, isStale: false };
+  if (by === 'primary') return undefined;
+  return { at, since: known?.by === by ? known.since : at, by, isStale: false };
 }
 
 function withCompleteness(policy: RoutingPolicy, snapshot: Snapshot): Snapshot {

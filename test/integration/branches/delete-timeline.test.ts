@@ -71,6 +71,27 @@ test('an accepted deletion is over when the timeline is listed no more', async (
   expect(await names()).toEqual(['pr-2']);
 });
 
+test('after an accepted deletion, a list that fails is read again within the wait', async () => {
+  const branch = await create('pr-1');
+  let lists = 0;
+  node.script = ({ method }) => {
+    if (method === 'DELETE') return { status: 202 };
+    lists += 1;
+    if (lists === 2) return { status: 503 };
+    if (lists === 3) return 'lost';
+    if (lists === 4) node.timelines.delete(branch.id);
+    return undefined;
+  };
+  expect([await control.remove(branch), lists]).toEqual([{ kind: 'removed' }, 4]);
+  expect(await names()).toEqual([]);
+  const another = await create('pr-2');
+  const isAccepted = () => deletions().length > 1;
+  node.script = ({ method }) => (method === 'DELETE' ? { status: 202 } : isAccepted() ? { status: 503 } : undefined);
+  const failed = { kind: 'failed', why: expect.stringMatching(/^the deletion is accepted, and .* 503/) };
+  expect(await control.remove(another)).toMatchObject(failed);
+  expect(await names()).toEqual(['pr-2']);
+});
+
 test('a branch with branches stays: no request is sent, and their names are the reason', async () => {
   const branch = await create('pr-1');
   await create('pr-1-b', branch);

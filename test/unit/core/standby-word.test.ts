@@ -9,6 +9,7 @@ import {
   answered,
   isPrimary,
   isReplica,
+  poolOf,
   refused,
   routeOf,
   silent,
@@ -42,6 +43,7 @@ test.each<[string, boolean | undefined, readonly Observation[]]>([
     [isPrimary('pg-1', 100), landing(200), answered({ check: WRITE_CHECK, at: 300, body: { timeline: 1 } })],
   ],
   ['another landing after that', true, [...PROVEN, landing(400)]],
+  ['the server itself reports it after that', undefined, [...PROVEN, landing(400, 'standby')]],
   ['its API is silent after that', true, [...PROVEN, silent({ at: 400 })]],
   ['another timeline after that', false, [...PROVEN, isPrimary('pg-1', 400, { timeline: 2 })]],
   ['it was a replica in between', false, [...PROVEN, isReplica('pg-1', 400), isPrimary('pg-1', 500)]],
@@ -83,6 +85,11 @@ test.each<[string, Instant, string, readonly Observation[]]>([
   const route = routeOf(aTable(aPolicy(), now, aList(0, 'pg-1'), ...observations), 'write');
   const trial = route.kind === 'open' && route.targets[0].isTrial === true ? ' as a trial' : '';
   expect(route.kind === 'hold' ? `hold ${route.cause}` : `${route.kind}${trial}`).toBe(expected);
+});
+
+test('recovery counts from the first word of the server itself, not from that of a pooler before it', () => {
+  const table = aTable(aPolicy(), 450, aList(0, 'pg-1'), ...PROVEN, landing(400, 'standby'));
+  expect(poolOf(table, 'write').standings.get('pg-1')?.why).toMatchObject({ code: 'in_recovery', since: 400 });
 });
 
 test('a pool of the leader, which may be a standby, has no trials', () => {
