@@ -26,7 +26,8 @@ let admin: ReturnType<typeof createAdmin>;
 let port = 0;
 
 async function serve(at = 0): Promise<void> {
-  admin = createAdmin(adminOptions({ address: { host: '127.0.0.1', port: at }, events: recent }));
+  const eventNames = ['members_changed', 'route_changed'];
+  admin = createAdmin(adminOptions({ address: { host: '127.0.0.1', port: at }, events: recent, eventNames }));
   const listening = await admin.listen();
   if (listening.kind === 'failed') throw new Error(listening.detail);
   port = listening.address.port;

@@ -38,7 +38,6 @@ beforeEach(async () => {
   admin = createAdmin(
     adminOptions({
       events: recent,
-      eventNames: ['session_closed'],
       token: () => Promise.resolve({ kind: 'token', value: TOKEN }),
       sessions: {
         ...adminOptions().sessions,

@@ -4,6 +4,7 @@ import { createExclusion } from '../../../src/admin/exclusion.ts';
 import type { Outcome } from '../../../src/admin/endpoints/operations.ts';
 import type { AdminOptions } from '../../../src/admin/server.ts';
 import { EventIds } from '../../../src/reports/event-ids.ts';
+import { EVENT_NAMES } from '../../../src/telemetry/event-names.ts';
 
 const done: Outcome = { kind: 'done', result: {} };
 
@@ -31,7 +32,7 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
     token: () => Promise.resolve({ kind: 'none' }),
     exclusion: createExclusion(),
     events: new RecentEvents({ ids: new EventIds('r1'), wallClock: () => 0 }),
-    eventNames: ['members_changed', 'route_changed'],
+    eventNames: EVENT_NAMES,
     liveStatus: {
       follow: () => {
         throw new Error('this test has no status');

@@ -39,6 +39,7 @@ export function withoutScope({ scope, targets: [first, second] }: Site): Site {
 }
 
 const LONG = 'x400';
+const REFUSED = 'pointsman_backend_refused_total';
 
 /** A series of each Pointsman with these values. */
 function both({ targets }: Site, metric: string, labels: string, ...values: readonly [string, string]): Series[] {
@@ -141,6 +142,15 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
       [7, 5],
     ),
     labels: { ...route, reason: 'hold_timeout' },
+  },
+  PointsmanLoginsRefused: {
+    ...gauge('cluster', REFUSED, { member: 'pg-3', sqlstate: '53300' }, ['0+6', '7+0'], [7, 5]),
+    // Clients with a wrong password are no trouble of the server.
+    healthy: (one) => [
+      ...both(one, REFUSED, 'member="pg-3",sqlstate="53300"', `7+0${LONG}`, `7+0${LONG}`),
+      ...both(one, REFUSED, 'member="pg-3",sqlstate="28P01"', `0+6${LONG}`, `0+6${LONG}`),
+    ],
+    labels: { member: 'pg-3', sqlstate: '53300' },
   },
   PointsmanClientsWaiting: {
     ...gauge('cluster', 'pointsman_held_clients', route, ['2', '0'], [1, 0]),

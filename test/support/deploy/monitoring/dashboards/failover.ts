@@ -209,6 +209,19 @@ const clients: Row = {
       width: 8,
     }),
     lines({
+      title: 'Logins refused by members',
+      description: 'By SQLSTATE, per second: 53300 is too many connections. Some clients were served elsewhere.',
+      queries: [
+        [
+          `sum by (member, sqlstate) (rate(pointsman_backend_refused_total{${CHOSEN}}${RATE})) > 0`,
+          '{{member}}: {{sqlstate}}',
+        ],
+      ],
+      unit: 'cps',
+      alerts: ['PointsmanLoginsRefused'],
+      width: 8,
+    }),
+    lines({
       title: 'Sessions that were to move',
       description: 'Per second, where moves are configured: moved, failed (they ended), or stayed, with the reason.',
       queries: [
@@ -216,7 +229,7 @@ const clients: Row = {
       ],
       unit: 'cps',
       alerts: ['PointsmanMovesFail'],
-      width: 12,
+      width: 8,
     }),
     lines({
       title: 'Gap of moved sessions',
@@ -228,7 +241,7 @@ const clients: Row = {
         ],
       ],
       unit: 's',
-      width: 12,
+      width: 8,
     }),
   ],
 };
