@@ -47,20 +47,18 @@ function apply(policy: RoutingPolicy, snapshot: Snapshot, observation: Observati
     }
     case 'landing': {
       const record = snapshot.members.get(observation.member);
-      const isKnownStale = observation.by === 'pooler' && record?.standbyReport?.isStale === true;
-      if (record === undefined || isKnownStale) return snapshot;
-      return replace(snapshot, { ...record, standbyReport: landed(record.standbyReport, observation) });
+      const report = landed(record?.standbyReport, observation);
+      return record === undefined ? snapshot : replace(snapshot, { ...record, standbyReport: report });
     }
     case 'leader':
       return observeLeader(policy, snapshot, observation);
   }
 }
 
-function landed(
-  known: StandbyReport | undefined,
-  { by, startedAt: at }: LandingObservation,
-): StandbyReport | undefined {
+function landed(known: StandbyReport | undefined, landing: LandingObservation): StandbyReport | undefined {
+  const { by, startedAt: at } = landing;
   if (by === 'primary') return undefined;
+  if (by === 'pooler' && known?.isStale === true) return known;
   return { at, since: known?.by === by ? known.since : at, by, isStale: false };
 }
 
