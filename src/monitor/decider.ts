@@ -1,6 +1,7 @@
 // Keeps the routing table: one table for one policy and one snapshot. Decides again when either of them changes, and
 // when `validUntil` passes, so that evidence also runs out while no probe reports anything. Hands the actions for live
 // sessions over synchronously with each decision. Never probes a member, changes no snapshot.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { planActions } from '../core/actions.ts';
 import type { Action } from '../core/actions.ts';
 import { decideRoutes, emptyTable } from '../core/decide-routes.ts';
@@ -42,6 +43,11 @@ export class Decider {
   #isDue = false;
   #isStopped = false;
   readonly #stalls: StallWatch | undefined;
+  /** Its timers and promises belong to no caller: a fault in them must not end the session that called. */
+  readonly #catchUp = AsyncLocalStorage.bind((now: Instant): void => {
+    this.#stalls?.look(now);
+    if (this.#isOverdue(now)) this.decide();
+  });
 
   /** Nothing is routed before the first decide(). */
   constructor(options: DeciderOptions) {
@@ -69,8 +75,12 @@ export class Decider {
    */
   decideIfDue(): void {
     const now = this.#options.clock.now();
-    this.#stalls?.look(now);
-    if (!this.#isDeciding && now >= this.#table.validUntil) this.decide();
+    // Usually there is nothing to do: these are all that a client's bytes cost.
+    if (this.#isOverdue(now) || this.#stalls?.isNoticed(now) === true) this.#catchUp(now);
+  }
+
+  #isOverdue(now: Instant): boolean {
+    return !this.#isDeciding && now >= this.#table.validUntil;
   }
 
   /**

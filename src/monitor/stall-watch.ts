@@ -34,9 +34,13 @@ export class StallWatch {
     this.#cancelBeat();
   }
 
-  /** Cheap enough for every decision. */
+  /** There is a stall that is not reported yet. Cheap enough for every read of a client's bytes. */
+  isNoticed(now: Instant): boolean {
+    return now >= this.#dueAt;
+  }
+
   look(now: Instant): void {
-    if (now >= this.#dueAt) this.#noticed(now);
+    if (this.isNoticed(now)) this.#noticed(now);
   }
 
   #noticed(now: Instant): void {

@@ -47,7 +47,10 @@ export interface BranchRouting {
 export interface ProxyDependencies {
   /** As it was last decided. A pure read. */
   readonly table: () => RoutingTable;
-  /** Decides now if the table is no longer valid. May call tableChanged(), and so end sessions. */
+  /**
+   * Decides now if the table is no longer valid. May call tableChanged(), and so end sessions. Called for each read of a
+   * client's bytes. Its timers and promises belong to no session (fault.ts).
+   */
   readonly decideIfDue: () => void;
   /**
    * Undefined: the evidence about the exclusive pool's member is fresh. Else resolves when the member was probed again.

@@ -48,7 +48,7 @@ import type { CertificateStatus } from './startup/tls-certificate.ts';
 
 export function createProxy(options: ProxyOptions): LocalProxy {
   const [onEvent, onTrigger] = [apart(options.onEvent), apart(options.onTrigger)];
-  return new RunningProxy({ ...options, onEvent, onTrigger, decideIfDue: apart(options.decideIfDue) });
+  return new RunningProxy({ ...options, onEvent, onTrigger });
 }
 
 class RunningProxy implements LocalProxy {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from 'vitest';
 import type { Action } from '../../../src/core/actions.ts';
 import { Decider } from '../../../src/monitor/decider.ts';
@@ -41,6 +42,26 @@ test('decideIfDue() makes a decision that a stall delayed; a read of the table d
   expect(decider.table().pools.get('write')?.route.kind).toBe('open');
   decider.decideIfDue();
   expect(decider.table().pools.get('write')?.route.kind).toBe('hold');
+});
+
+test('what a late decision and a stall leave behind does not belong to the session that called', async () => {
+  const lab = await new LabMonitor().started();
+  const known = { policy: aPolicy(), snapshot: lab.monitor.snapshot() };
+  lab.monitor.stop();
+  const callers = new AsyncLocalStorage<string>();
+  const seen: string[] = [];
+  const see = (what: string): void => void seen.push(`${what} of ${callers.getStore() ?? 'nobody'}`);
+  const schedule = (...wanted: Parameters<typeof lab.clock.schedule>) => {
+    see('timer');
+    return lab.clock.schedule(...wanted);
+  };
+  const clock = { now: () => lab.clock.now(), schedule };
+  const decider = new Decider({ known: () => known, clock, onTable: () => see('table'), onStall: () => see('stall') });
+  decider.decide();
+  lab.clock.stall(5000);
+  seen.length = 0;
+  callers.run('a session', () => decider.decideIfDue());
+  expect(new Set(seen)).toEqual(new Set(['timer of nobody', 'stall of nobody', 'table of nobody']));
 });
 
 test('after stop() it makes no decision and keeps no timer', async () => {
