@@ -48,8 +48,8 @@ export interface ProxyDependencies {
   /** As it was last decided. A pure read. */
   readonly table: () => RoutingTable;
   /**
-   * Decides now if the table is no longer valid. May call tableChanged(), and so end sessions. Called for each read of a
-   * client's bytes. Its timers and promises belong to no session (fault.ts).
+   * Decides now if the table is no longer valid. May call tableChanged(), and so end sessions. Called for each read of
+   * a client's bytes. Its timers and promises belong to no session (fault.ts).
    */
   readonly decideIfDue: () => void;
   /**
