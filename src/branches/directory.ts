@@ -15,7 +15,8 @@ import type {
 import type { Clock, Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
 import { listFailure } from './list-failure.ts';
-import { indexBranches, slugOf } from './resolve.ts';
+import { atOnce, ENTRIES, inTurns } from './in-turns.ts';
+import { indexBranches, indexing, slugOf } from './resolve.ts';
 import type { BranchIndex } from './resolve.ts';
 
 export interface BranchDirectoryOptions {
@@ -80,6 +81,14 @@ interface Question {
   readonly answer: (lookup: BranchLookup) => void;
 }
 
+/** Branches whose target is that of a pool: by id, name and pool. */
+type Shadowed = ReadonlyMap<string, BranchListEvent>;
+
+interface Prepared {
+  readonly index: BranchIndex;
+  readonly shadowed: Shadowed;
+}
+
 class Directory {
   index: BranchIndex | undefined;
   readonly #options: BranchDirectoryOptions;
@@ -99,7 +108,7 @@ class Directory {
   #cancelTimer: () => void = () => {};
   /** The next read that is due by the policy's pace. */
   #pollAt: Instant = -Infinity;
-  #shadowed: ReadonlySet<string> = new Set();
+  #shadowed: Shadowed = new Map();
 
   constructor(policy: BranchesPolicy, options: BranchDirectoryOptions) {
     this.#options = options;
@@ -209,23 +218,36 @@ class Directory {
       take();
       this.#plan();
     };
-    fetchList(this.#policy.source, reading.signal).then(
-      (list) => end(() => this.#succeeded(list)),
-      (error: unknown) => end(() => this.#failed(error)),
-    );
+    fetchList(this.#policy.source, reading.signal)
+      .then((list) => this.#prepare(list))
+      .then(
+        (prepared) => end(() => this.#succeeded(prepared)),
+        (error: unknown) => end(() => this.#failed(error)),
+      );
   }
 
-  #succeeded(list: readonly Branch[]): void {
+  /** In turns: a long list would keep the sessions waiting. */
+  async #prepare(list: readonly Branch[]): Promise<Prepared> {
+    for (;;) {
+      const policy = this.#policy;
+      const index = await inTurns(indexing(list, policy));
+      const shadowed = await inTurns(this.#shadowedOf(index));
+      // A reload came meanwhile.
+      if (policy === this.#policy) return { index, shadowed };
+    }
+  }
+
+  #succeeded({ index, shadowed }: Prepared): void {
     const { onEvent } = this.#options;
     const failedForMs = this.#failing && this.#endedAt - this.#failing.since;
     this.#failing = undefined;
     this.#readAt = this.#startedAt;
-    this.index = indexBranches(list, this.#policy);
-    const branches = this.index.branches.length;
+    this.index = index;
+    const branches = index.branches.length;
     const durationMs = this.#endedAt - this.#startedAt;
     onEvent({ kind: 'branch_list_read', outcome: 'read', why: undefined, branches, durationMs });
     if (failedForMs !== undefined) onEvent({ kind: 'branch_list_recovered', branches, failedForMs });
-    this.#tellShadowed();
+    this.#tellShadowed(shadowed);
     this.#answerKnown();
     for (const question of this.#questions) {
       if (question.firstRead <= this.#reads) this.#answer(question, { kind: 'unknown' });
@@ -246,17 +268,21 @@ class Directory {
     this.#answerAll(() => unavailable(why));
   }
 
-  #tellShadowed(): void {
-    const { poolOf, onEvent } = this.#options;
-    const shadowed = new Set<string>();
-    for (const { id, name } of this.index?.branches ?? []) {
+  #tellShadowed(shadowed = atOnce(this.#shadowedOf(this.index))): void {
+    for (const [key, one] of shadowed) if (!this.#shadowed.has(key)) this.#options.onEvent(one);
+    this.#shadowed = shadowed;
+  }
+
+  *#shadowedOf(index: BranchIndex | undefined): Generator<void, Shadowed> {
+    const { poolOf } = this.#options;
+    const shadowed = new Map<string, BranchListEvent>();
+    for (const [at, { id, name }] of (index?.branches ?? []).entries()) {
+      if (at % ENTRIES === 0) yield;
       const pool = poolOf(id) ?? poolOf(name) ?? poolOf(slugOf(name));
       if (pool === undefined) continue;
-      const key = JSON.stringify([id, name, pool]);
-      shadowed.add(key);
-      if (!this.#shadowed.has(key)) onEvent({ kind: 'branch_shadowed', branch: { id, name }, pool });
+      shadowed.set(JSON.stringify([id, name, pool]), { kind: 'branch_shadowed', branch: { id, name }, pool });
     }
-    this.#shadowed = shadowed;
+    return shadowed;
   }
 
   #answerKnown(): void {

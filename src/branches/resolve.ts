@@ -5,6 +5,7 @@ import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
 import { shown } from '../model/printable.ts';
 import { matchesWildcard } from '../model/wildcard.ts';
+import { atOnce, ENTRIES } from './in-turns.ts';
 
 /** A list, prepared for lookups by one policy. */
 export interface BranchIndex {
@@ -38,13 +39,24 @@ export function slugOf(name: string): string {
 }
 
 export function indexBranches(list: readonly Branch[], policy: BranchesPolicy): BranchIndex {
+  return atOnce(indexing(list, policy));
+}
+
+/** The same, for `inTurns`. */
+export function* indexing(list: readonly Branch[], policy: BranchesPolicy): Generator<void, BranchIndex> {
   const byId = new Map<string, Branch>();
-  for (const branch of list) if (!byId.has(branch.id)) byId.set(branch.id, branch);
-  const branches = [...byId.values()];
-  const byName = Map.groupBy(branches, ({ name }) => name);
-  const bySlug = Map.groupBy(branches, ({ name }) => slugOf(name));
+  const byName = new Map<string, Branch[]>();
+  const bySlug = new Map<string, Branch[]>();
+  for (const [at, branch] of list.entries()) {
+    if (at % ENTRIES === 0) yield;
+    if (byId.has(branch.id)) continue;
+    byId.set(branch.id, branch);
+    add(byName, branch.name, branch);
+    add(bySlug, slugOf(branch.name), branch);
+  }
   bySlug.delete('');
-  const places = placesOf(branches, policy);
+  const branches = [...byId.values()];
+  const places = yield* placesOf(branches, policy);
   const refusal = refusalBy(policy);
 
   const match = (target: string): BranchMatch | undefined => {
@@ -67,6 +79,12 @@ export function indexBranches(list: readonly Branch[], policy: BranchesPolicy): 
       return { kind: 'found', branch, backend: place.backend };
     },
   };
+}
+
+function add(map: Map<string, Branch[]>, key: string, branch: Branch): void {
+  const known = map.get(key);
+  if (known === undefined) map.set(key, [branch]);
+  else known.push(branch);
 }
 
 function several(by: BranchMatch['by'], [first, ...others]: readonly Branch[] = []): BranchMatch | undefined {
@@ -98,24 +116,18 @@ type Place =
  * The address of each branch. An address that the configuration makes of names may belong to two branches, or to a
  * third one by its id: such a branch has none, because its clients could reach the other one.
  */
-function placesOf(
+function* placesOf(
   branches: readonly Branch[],
   policy: BranchesPolicy,
-): (branch: Branch, access: BranchAccess) => Place {
-  const places = new Map(
-    branches.map((branch) => [
-      branch.id,
-      { write: placeOf(branch, policy, 'write'), read: placeOf(branch, policy, 'read') },
-    ]),
-  );
+): Generator<void, (branch: Branch, access: BranchAccess) => Place> {
+  const places = new Map<string, Readonly<Record<BranchAccess, Place>>>();
   const owners = new Map<string, Branch[]>();
-  for (const branch of branches) {
-    const own = places.get(branch.id);
-    for (const address of new Set([addressKey(own?.write), addressKey(own?.read)])) {
-      if (address === undefined) continue;
-      const known = owners.get(address);
-      if (known === undefined) owners.set(address, [branch]);
-      else known.push(branch);
+  for (const [at, branch] of branches.entries()) {
+    if (at % ENTRIES === 0) yield;
+    const own = { write: placeOf(branch, policy, 'write'), read: placeOf(branch, policy, 'read') };
+    places.set(branch.id, own);
+    for (const address of new Set([addressKey(own.write), addressKey(own.read)])) {
+      if (address !== undefined) add(owners, address, branch);
     }
   }
   return (branch, access) => {

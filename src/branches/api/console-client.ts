@@ -59,7 +59,7 @@ export function createConsoleClient(access: ConsoleAccess, options: ClientOption
   return {
     async branches() {
       const request: ApiRequest = { method: 'GET', path, signal };
-      return read(server, request, await sendRequest(server, request), list).branches;
+      return (await read(server, request, await sendRequest(server, request), list)).branches;
     },
     async createBranch(wanted) {
       const request: ApiRequest = { method: 'POST', path, body: JSON.stringify(bodyOf(wanted)) };

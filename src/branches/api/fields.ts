@@ -2,6 +2,7 @@
 // not name are ignored, and an optional field of another type counts as absent.
 import { z } from 'zod';
 import { parseLsn } from '../../model/lsn.ts';
+import { ENTRIES, inTurns } from '../in-turns.ts';
 
 /** An identifier or a name: compared exactly. */
 const word = z.string().min(1).max(256);
@@ -18,14 +19,27 @@ export const optionalLsn = z
   .optional()
   .catch(undefined);
 
-/** Leaves out what cannot be read, because the other entries can. A list without any entry is another document. */
+/**
+ * Leaves out what cannot be read, because the other entries can. A list without any entry is another document. To be
+ * parsed asynchronously: a long list takes several turns.
+ */
 export function entriesOf<Entry>(entry: z.ZodType<Entry>): z.ZodType<readonly Entry[]> {
-  return z.array(z.unknown()).transform((all, context) => {
-    const found = all.flatMap((one) => entry.safeParse(one).data ?? []);
+  return z.array(z.unknown()).transform(async (all, context) => {
+    const found = await inTurns(readable(all, entry));
     if (found.length > 0 || all.length === 0) return found;
     context.addIssue({ code: 'custom', message: 'no entry can be read' });
     return z.NEVER;
   });
+}
+
+function* readable<Entry>(all: readonly unknown[], entry: z.ZodType<Entry>): Generator<void, readonly Entry[]> {
+  const found: Entry[] = [];
+  for (const [at, one] of all.entries()) {
+    const { data } = entry.safeParse(one);
+    if (data !== undefined) found.push(data);
+    if (at % ENTRIES === 0) yield;
+  }
+  return found;
 }
 
 /** The parsed JSON; undefined for other text, such as the HTML page of a web server. */

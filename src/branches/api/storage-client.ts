@@ -147,10 +147,15 @@ const timeline = z
   }));
 
 /** The document of a successful answer. Throws an ApiError. */
-export function read<T>(server: ApiServer, request: ApiRequest, answer: ApiAnswer, document: z.ZodType<T>): T {
+export async function read<T>(
+  server: ApiServer,
+  request: ApiRequest,
+  answer: ApiAnswer,
+  document: z.ZodType<T>,
+): Promise<T> {
   const { status, body } = answer;
   if (!isSuccess(status)) throw refusal(server, request, answer);
-  const parsed = document.safeParse(parseJson(body));
+  const parsed = await document.safeParseAsync(parseJson(body));
   if (parsed.success) return parsed.data;
   const what = `${request.method} ${request.path} of ${server.name}`;
   throw new ApiError('invalid_answer', `${what}: the answer is not the document that belongs there`, status);

@@ -1,4 +1,5 @@
 // The directory of branches against a source that the test answers by hand, on a clock driven by hand.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ApiError } from '../../../src/http/request.ts';
 import { createBranchDirectory } from '../../../src/branches/directory.ts';
@@ -66,6 +67,20 @@ test('the list is read at the start and then at its pace, a tenth earlier or lat
   expect(directory.status()).toEqual({ source: 'console', branches: 1, readAt: START + 30_000, failing: undefined });
   directory.stop();
   expect(clock.pending()).toBe(0);
+});
+
+test('a long list is taken in many turns, between which clients are served', async () => {
+  const { reads, directory } = lab();
+  directory.start();
+  reads[0]?.answer(Array.from({ length: 30_000 }, (_, number) => branch(`br-${number}`)));
+  let turns = 0;
+  while (directory.list().length === 0) {
+    await nextTurn();
+    turns += 1;
+  }
+  expect(turns).toBeGreaterThan(3);
+  expect(directory.list()).toHaveLength(30_000);
+  directory.stop();
 });
 
 test.each([
