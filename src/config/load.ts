@@ -6,6 +6,7 @@ import type { Fault, Path, Problem } from './fault.ts';
 import { unusableAuthority } from './files/authority.ts';
 import { unusableDirectory } from './files/directory.ts';
 import { readKeyPairNow } from './files/key-pair.ts';
+import { isOpenToAll } from './files/open-to-all.ts';
 import { unreadable, unreadableFile } from './files/unreadable.ts';
 import { checkRules } from './rules/rules.ts';
 import { complete, withDefaults } from './schema/defaults.ts';
@@ -48,7 +49,9 @@ export function loadConfig(options: LoadOptions): Loaded {
   const { tree, variables, problems: unknownVariables } = applyEnvironment(withDefaults(written), env);
   const { parsed, faults, leftOut } = parse(withApiServer(tree, env));
   const files = { readKeyPair: readKeyPairNow, unusableAuthority, unreadableFile, unusableDirectory };
-  const means = { ...files, now: Date.now() };
+  // The files of a pod are its own, and Kubernetes mounts them readable.
+  const isAlone = env['KUBERNETES_SERVICE_HOST'] !== undefined;
+  const means = { ...files, isOpenToAll: isAlone ? () => false : isOpenToAll, now: Date.now() };
   const broken = (parsed === undefined ? [] : checkRules(parsed, means)).filter(
     ({ paths }) => !paths.some((path) => leftOut.some((bad) => isWithin(bad, path))),
   );

@@ -11,7 +11,7 @@ import { onOneLine, shown } from '../model/printable.ts';
 import { fileFault } from './file-fault.ts';
 import { MaskedRows } from './masked-rows.ts';
 import type { MaskedRow } from './masked-rows.ts';
-import { ScramOnly } from './scram-only.ts';
+import { MOST_ITERATIONS, ScramOnly } from './scram-only.ts';
 import { SourceError } from './source.ts';
 import type { Answer, VerifierSource } from './source.ts';
 
@@ -94,7 +94,7 @@ export class QuerySource implements VerifierSource {
     const socket = new WatchedSocket(masked);
     // Everything is explicit, because the library takes what is missing from variables such as PGPASSWORD. Connections
     // to members have no TLS.
-    const client = new pg.Client({
+    const options = {
       ...this.#server,
       user,
       database,
@@ -104,7 +104,10 @@ export class QuerySource implements VerifierSource {
       application_name: 'pointsman',
       options: `-c statement_timeout=${STATEMENT_TIMEOUT}`,
       stream: () => socket,
-    });
+      // The types of the library do not know it.
+      scramMaxIterations: MOST_ITERATIONS,
+    };
+    const client = new pg.Client(options);
     const session = { socket, masked, client: client.connect().then(() => client) };
     // A question in progress is rejected as well.
     client.on('error', () => this.#drop(session));

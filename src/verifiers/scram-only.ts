@@ -10,8 +10,8 @@ const SASL_CONTINUE = 11;
 const SASL_FINAL = 12;
 const UNPROVEN = 'the server has not proven that it knows the password';
 const MECHANISM = 'SCRAM-SHA-256';
-/** 150 times PostgreSQL's own: each of them is work for this process. */
-const MOST_ITERATIONS = 600_000;
+/** 150 times PostgreSQL's own: each of them is work for this process. The library has a lower limit by default. */
+export const MOST_ITERATIONS = 600_000;
 const METHODS: ReadonlyMap<number, string> = new Map([
   [2, 'Kerberos'],
   [3, 'the password in plain text'],

@@ -12,6 +12,7 @@ import { movesRules } from './moves-rules.ts';
 import { platformRules } from './platform-rules.ts';
 import { fallbackRules, listenerRules, poolRules } from './pool-rules.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
+import { secretFileRules } from './secret-file-rules.ts';
 import { sharingRules } from './sharing-rules.ts';
 
 export interface Means extends FileReaders {
@@ -19,6 +20,7 @@ export interface Means extends FileReaders {
   readonly now: number;
   /** The reason why a file cannot be read; undefined when it can. */
   readonly unreadableFile: (file: string) => string | undefined;
+  readonly isOpenToAll: (file: string) => boolean;
   /** The reason why no file can be written in a directory; undefined when it can. */
   readonly unusableDirectory: (directory: string) => string | undefined;
 }
@@ -42,6 +44,7 @@ export function checkRules(parsed: ParsedFile, { now, ...readers }: Means): read
     ...platformRules(parsed),
     ...movesRules(parsed, readers.unreadableFile),
     ...sharingRules(parsed),
+    ...secretFileRules(parsed, readers.isOpenToAll),
   ];
 }
 

@@ -1,5 +1,5 @@
 // The text of the configuration file.
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 
 /** The file's name for standard input. It can be read once. */
 export const STANDARD_INPUT = '-';
@@ -12,8 +12,7 @@ const CHUNK_BYTES = 64 * 1024;
 
 /** Reads it whole; throws what node:fs throws, and EFBIG if it is too large. */
 export function readWhole(file: string): string {
-  if (file === STANDARD_INPUT) return readFileSync(STDIN, 'utf8');
-  const descriptor = openSync(file, 'r');
+  const descriptor = file === STANDARD_INPUT ? STDIN : openSync(file, 'r');
   try {
     const chunks: Buffer[] = [];
     for (let total = 0; ;) {
@@ -25,6 +24,6 @@ export function readWhole(file: string): string {
       if (total > MOST_BYTES) throw Object.assign(new Error('too large'), { code: 'EFBIG' });
     }
   } finally {
-    closeSync(descriptor);
+    if (descriptor !== STDIN) closeSync(descriptor);
   }
 }

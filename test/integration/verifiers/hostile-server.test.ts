@@ -96,6 +96,14 @@ test('a signature that is wrong', async () => {
   expect(outcome).toMatch(/server signature/);
 });
 
+const hardChallenge = (heard: string): Buffer => challenge(heard, 150_000);
+
+test('as many iterations as PostgreSQL may be set to within reason', async () => {
+  const [outcome, heard] = await lookUpAt([() => SCRAM, hardChallenge, () => request(12, `v=${'A'.repeat(43)}=`)]);
+  expect(heard).toMatch(/p=.{43}=/);
+  expect(outcome).toMatch(/server signature/);
+});
+
 test('a message on which the library throws', async () => {
   const [outcome] = await lookUpAt([() => aMessage('T', Buffer.of(0x7f, 0xff))]);
   expect(outcome).toMatch(/out of range/);

@@ -15,7 +15,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 function aFile(name: string, text: string): string {
   const path = join(folder, name);
-  writeFileSync(path, text);
+  writeFileSync(path, text, { mode: 0o600 });
   return path;
 }
 
@@ -36,8 +36,10 @@ function problem(tls: Written): string {
 }
 
 test.each(['terminate', 'require'])('%s with a pair', (mode) => {
-  const loaded = load({ mode, ...SERVER });
-  expect(loaded).toMatchObject({ kind: 'ok', warnings: [], config: { client: { tls: { mode, ...SERVER } } } });
+  // The fixture in the repository can be read by every user.
+  const pair = { ...SERVER, key: aFile('private.key', tlsText('server.key')) };
+  const loaded = load({ mode, ...pair });
+  expect(loaded).toMatchObject({ kind: 'ok', warnings: [], config: { client: { tls: { mode, ...pair } } } });
 });
 
 test('the default is passthrough, and the environment may override it', () => {

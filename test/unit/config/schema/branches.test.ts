@@ -10,7 +10,7 @@ import { SEEDS, configOf, load, problemsOf, warningsOf } from '../../../support/
 const directory = mkdtempSync(join(tmpdir(), 'pointsman-branches-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 const keyFile = join(directory, 'key');
-writeFileSync(keyFile, 'a-key-that-no-output-shows\n');
+writeFileSync(keyFile, 'a-key-that-no-output-shows\n', { mode: 0o600 });
 
 const STATIC = '{ source: static, static: { pr-1: 10.0.0.9:55432 } }';
 const CONSOLE = `console: { url: "https://console.internal/", project: calm-sea-1234, api_key_file: ${keyFile} }`;

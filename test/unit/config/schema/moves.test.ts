@@ -59,7 +59,7 @@ test('a lookup role alone uses the function of the documents', () => {
 test('verifiers of a file', () => {
   const loaded = load(`moves: { roles: [app], verifiers: { file: ${HERE} } }`);
   expect(configOf(loaded).moves?.verifiers).toEqual({ kind: 'file', file: HERE });
-  expect(warningsOf(loaded)).toBe('');
+  expect(warningsOf(loaded)).not.toContain('cannot be read');
 });
 
 test.each([
