@@ -61,7 +61,7 @@ export function resultOf(answered: Answered): OperationResult {
   const isPatch = PATCHES_CONFIG.includes(operation.kind);
   if ((status === 200 || status === 202) && isPatch && document === undefined) {
     const text = `${by} answered status ${status} to ${nounOf(operation)}, but not with the resulting configuration`;
-    return { kind: 'unexpected', status, text: `${text}.`, reason: answer.reason };
+    return { kind: 'unexpected', status, text: `${text}. ${MAY_HOLD}.`, reason: answer.reason };
   }
   if (status === 200) {
     const isConfig = document !== undefined && (isPatch || operation.kind === 'replace_config');
@@ -95,6 +95,7 @@ function doneNoun(operation: ClusterOperation, reason: string): string {
 
 /** Patroni's word when it stops waiting for the end of a switchover (P: api.py, poll_failover_result). */
 const UNDECIDED = /\bstatus unknown\b/i;
+const MAY_HOLD = 'It may be in effect: look at the configuration before you send it again';
 const LOOK_FIRST = 'It may be under way: look at the cluster before you send it again';
 
 /** The member copies the data after its answer. */

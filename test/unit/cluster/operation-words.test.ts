@@ -89,8 +89,9 @@ describe('a change of the configuration', () => {
     });
   });
 
-  test('without it is unexpected', () => {
-    expect(answered(200, 'ok', patch)).toMatchObject({ kind: 'unexpected', reason: 'ok' });
+  test('without it is unexpected, and may be in effect', () => {
+    const text = expect.stringMatching(/resulting configuration\. It may be in effect: look at the configuration/);
+    expect(answered(200, 'ok', patch)).toMatchObject({ kind: 'unexpected', reason: 'ok', text });
   });
 
   test.each([
