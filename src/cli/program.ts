@@ -146,8 +146,9 @@ function describeExplain(
       'after',
       examples('pointsman explain', 'pointsman explain --pool read', 'pointsman explain 10.0.0.5:51234'),
     )
-    .action(async (id: string | undefined, options: ExplainOptions) => {
+    .action(async (id: string | undefined, options: ExplainOptions, command: Command) => {
       if (id === undefined) return end(await (await import('./explain.ts')).explain(options, io));
+      if (options.pool !== undefined) return command.error('error: --pool is for all members, not for one session');
       return end(await (await import('./sessions/explain.ts')).explainSession(id, options, io));
     });
 }

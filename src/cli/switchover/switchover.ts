@@ -56,7 +56,7 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
   else if (options.dryRun === true) io.stdout(json({ ...plan }));
   for (const warning of plan.warnings) io.stderr(`pointsman: warning: ${warning}\n`);
   for (const problem of plan.problems) io.stderr(`pointsman: ${problem}\n`);
-  if (plan.problems.length > 0) return EXIT.failure;
+  if (plan.problems.length > 0) return isUnknown(options.to, plan) ? EXIT.usage : EXIT.failure;
   if (options.dryRun === true) return EXIT.ok;
   const token = await tokenFor(running, io);
   if (token === undefined) return EXIT.usage;
@@ -72,6 +72,10 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
     if (ended.outcome !== 'done') io.stdout(clusterText(ended, look));
   }
   return ended.outcome === 'done' ? EXIT.ok : EXIT.failure;
+}
+
+function isUnknown(to: string | undefined, { from, candidates }: Plan): boolean {
+  return to !== undefined && from !== null && ![from, ...candidates.map(({ name }) => name)].includes(to);
 }
 
 /** The plan asks each session that may move: that takes a while where one is busy. A number is the exit code. */

@@ -205,6 +205,11 @@ test.each([
   expect(await cli(['explain', what])).toEqual({ code: 1, out, err });
 });
 
+test('a pool is no part of one session', async () => {
+  const err = expect.stringMatching(/^pointsman: --pool is for all members, not for one session\n/);
+  expect(await cli(['explain', '17', '--pool', 'write'])).toMatchObject({ code: 2, out: '', err });
+});
+
 test.each(['app', '10.0.0.5', '10.0.0.5:x', '::1:51234:x'])('explain %s: wrong usage', async (what) => {
   const forms = 'give an id, or ADDRESS:PORT of a client, as `pointsman sessions` and the log show them';
   expect(await cli(['explain', what])).toEqual({

@@ -208,7 +208,8 @@ describe('before the operation', () => {
     plan = { ...PLAN, problems: ['one thing', 'another thing'] };
     const { code, err } = await cli(['--yes']);
     expect([code, err]).toEqual([1, 'pointsman: one thing\npointsman: another thing\n']);
-    expect(requests.length).toBe(1);
+    expect(await cli(['--yes', '--to', 'pg-9']), 'an unknown member is wrong usage').toMatchObject({ code: 2 });
+    expect(requests.length).toBe(2);
   });
 
   test('it asks on a terminal, and takes no for an answer', async () => {
