@@ -56,7 +56,7 @@ function textOf(pool: PoolName, id: string, numbers: Numbers, members: readonly 
   return `pool ${pool}: no route ${length}${story}: ${clients}; incident ${id}`;
 }
 
-/** `pg-1 dead`, `pg-2 is primary`, `timeline 1 -> 2` */
+/** `pg-1 down`, `pg-2 is primary`, `timeline 1 -> 2` */
 function membersText(findings: readonly Finding[], { interruption }: FindingOf<'no_route'>): readonly string[] {
   const [lost] = of(findings, 'decision').filter((one) => one.interruption === interruption);
   const [next] = of(findings, 'next_primary').filter((one) => one.interruption === interruption);
@@ -72,7 +72,7 @@ function membersText(findings: readonly Finding[], { interruption }: FindingOf<'
 
 /** Codes of the log field `reason` that read better as another word. */
 const REASONS: Readonly<Record<string, string>> = {
-  refused: 'dead',
+  refused: 'down',
   no_answer: 'silent',
   wrong_role: 'demoted',
   other_cluster: 'of another cluster',

@@ -135,8 +135,14 @@ function waitsOf(event: ReportedEvent): Waits | undefined {
   return event.kind === 'hold_ended' ? new Waits([event.waitedMs]) : undefined;
 }
 
-/** Sessions that ended by themselves, by their clients, or because of their age. */
-const ORDINARY: ReadonlySet<string> = new Set(['too_old', 'cancel_forwarded', 'cancel_failed', 'shutdown']);
+/** Sessions that ended by themselves, by their clients, because of their age, or because an operator ended them. */
+const ORDINARY: ReadonlySet<string> = new Set([
+  'too_old',
+  'cancel_forwarded',
+  'cancel_failed',
+  'shutdown',
+  'killed_by_operator',
+]);
 
 type Closed = Extract<ReportedEvent, { kind: 'session_closed' }>;
 

@@ -72,7 +72,7 @@ function explanation(session: Session): string {
   const lines = [
     `session ${id} of pool ${shown(pool)}: ${client}, ${login}`,
     placeText(session),
-    ...(session.moves ? movesText(session.moves, session) : [neverText(session)]),
+    ...(session.state === 'closing' ? [] : session.moves ? movesText(session.moves, session) : [neverText(session)]),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -66,7 +66,7 @@ export function sessionsCut({ events }: Evidence): readonly Finding[] {
   }));
   const all = total(cut);
   const parts = groups.map(({ pool, member, reason, count }) => `${count} of pool ${pool} on ${member}: ${reason}`);
-  const said = `${countText(all, 'session')} were cut: ${parts.join('; ')}.`;
+  const said = `${countText(all, 'session')} ${all === 1 ? 'was' : 'were'} cut: ${parts.join('; ')}.`;
   return [{ finding: 'sessions_cut', total: all, groups, event_ids: idsOf(cut), text: said }];
 }
 

@@ -150,6 +150,15 @@ test.each<[string, SessionEntry, readonly string[]]>([
     ],
   ],
   [
+    'it is ending',
+    {
+      ...relayed({ moved: 0, found: { movability: { kind: 'movable' }, at: 0 } }),
+      state: 'closing',
+      activity: undefined,
+    },
+    ['closing on pg-2 for 5 s'],
+  ],
+  [
     'without moves',
     relayed(),
     ['idle on pg-2 for 5 s', 'it does not move: the configuration had no section moves when it began'],

@@ -26,7 +26,7 @@ test('the whole story in one line', () => {
     refusedClients: 0,
     closedSessions: 2,
     text:
-      'pool write: no route for 3.9 s (pg-1 dead, pg-2 is primary, timeline 1 -> 2): 17 clients held, ' +
+      'pool write: no route for 3.9 s (pg-1 down, pg-2 is primary, timeline 1 -> 2): 17 clients held, ' +
       'longest 3.9 s, 0 refused, 2 sessions closed; incident 2026-11-22-1',
   });
 });
@@ -44,7 +44,7 @@ test('several interruptions are added up, and the last one names its members', (
       : [],
   );
   const document = withFindings(...AN_OUTAGE.findings, { ...NO_ROUTE, interruption: 2, seconds: 1.2 }, ...again);
-  expect(textOf(document)).toMatch(/^pool write: no route 2 times, 5\.1 s in all \(pg-2 dead, pg-1 is primary, /);
+  expect(textOf(document)).toMatch(/^pool write: no route 2 times, 5\.1 s in all \(pg-2 down, pg-1 is primary, /);
 });
 
 test('a planned one says so; clients that never reached a member are refused', () => {

@@ -20,6 +20,29 @@ test('an incident is about the cluster: nothing about branches or their sessions
   ]);
 });
 
+test('a session that an operator ended is none that the outage cut', async () => {
+  const { clock, recorder, take } = incidentLab();
+  const closed = {
+    kind: 'session_closed',
+    pool: 'write',
+    session: 7,
+    member: 'pg-1',
+    client: '10.0.0.5:1',
+    detail: undefined,
+    durationMs: 9_000,
+    toBackendBytes: 1,
+    toClientBytes: 1,
+  } as const;
+  take(routeChange('write', 'pg-1'));
+  await clock.advance(1_000);
+  take({ ...closed, reason: 'killed_by_operator' });
+  take(routeChange('write'));
+  take({ ...closed, session: 8, reason: 'evicted_dead' });
+  const document = await recorder.get('2026-11-22-1', { isUnredacted: true });
+  const cut = document?.findings.filter(({ finding }) => finding === 'sessions_cut');
+  expect(cut).toMatchObject([{ total: 1, text: '1 session was cut: 1 of pool write on pg-1: evicted_dead.' }]);
+});
+
 test('a session whose client does not read its end is cut when its server ended it', async () => {
   const { clock, recorder, take } = incidentLab();
   const cut = {
