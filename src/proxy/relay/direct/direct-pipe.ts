@@ -1,6 +1,7 @@
 // One direction of a relay past Node's streams. Bytes are read into a buffer, shown to the receiver, and written from
 // the same buffer. While the kernel has not taken a write, nothing is read. Small writes may wait for the end of the
 // turn (`write-batch.ts`). README.md has the states, and what this class relies on.
+import { keepingStep } from '../../fault.ts';
 import type { PipeEnd, Reader } from './node-handle.ts';
 import { StreamPipe } from '../stream-pipe.ts';
 import type { Pipe, Receiver } from '../stream-pipe.ts';
@@ -27,6 +28,10 @@ export class DirectPipe implements Pipe, Reader {
   #waiting = 0;
   /** Ends the sink when no write waits any more. */
   #end: (() => void) | undefined;
+  /** In the step of the session that opened the pipe. */
+  readonly failed = keepingStep((error: unknown): void => {
+    throw error;
+  });
 
   constructor(source: PipeEnd, sink: PipeEnd, batch: WriteBatch) {
     this.#source = source;

@@ -1,6 +1,7 @@
 // Owns the small writes of one turn of the event loop. It gives them to the kernel together at the end of the turn:
 // the receiver that the first write wakes is still awake for the others. With few busy sessions batching only costs, so
 // it is on while it paid off the last time, and every 32nd write tries it again.
+import { apart } from '../../fault.ts';
 import { readBuffers } from './read-buffers.ts';
 import type { ReadBuffer } from './read-buffers.ts';
 
@@ -12,6 +13,8 @@ const PROBE_EVERY = 32;
 export interface Batched {
   /** Writes the bytes. False: the kernel did not take all of them, and they must stay as they are. */
   flush(): boolean;
+  /** Its flush has thrown, or the check before it. Ends its session, or throws again. */
+  failed(error: unknown): void;
 }
 
 export class WriteBatch {
@@ -51,17 +54,28 @@ export class WriteBatch {
   readonly #close = (): void => {
     const writers = this.#writers;
     this.#paysOff = writers.length >= ENOUGH;
-    const failures: unknown[] = [];
-    this.#beforeWrites();
+    let isChecked = false;
     for (let at = 0; at < writers.length; at += 1) {
       try {
+        if (!isChecked) this.#beforeWrites();
+        isChecked = true;
         if (writers[at]?.flush() === false) this.#copies[at] = readBuffers.small();
       } catch (error) {
-        // The bytes of the other writers are written all the same.
-        failures.push(error);
+        // The bytes of the other writers are written all the same, and the next turn is, too.
+        try {
+          writers[at]?.failed(error);
+        } catch (fault) {
+          throwApart(fault);
+        }
       }
     }
     writers.length = 0;
-    if (failures.length > 0) throw failures[0];
   };
 }
+
+/** The turn of a batch belongs to the session that wrote first, and the fault to none. */
+const throwApart = apart((fault: unknown): void => {
+  setImmediate(() => {
+    throw fault;
+  });
+});

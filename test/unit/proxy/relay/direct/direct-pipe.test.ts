@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DirectPipe } from '../../../../../src/proxy/relay/direct/direct-pipe.ts';
 import { WriteBatch } from '../../../../../src/proxy/relay/direct/write-batch.ts';
+import { asStepOf } from '../../../../../src/proxy/fault.ts';
 import { FakePipeEnd } from '../../../../support/fakes/fake-pipe-end.ts';
 import { freeReadBuffers } from '../../../../support/sockets/free-read-buffers.ts';
 
@@ -34,7 +35,7 @@ beforeEach(() => {
 
 /** Another writer has bytes for the end of this turn, so even a small write is gathered. */
 function openBatch(batch: WriteBatch): void {
-  batch.add({ flush: () => true }, Buffer.from('others'));
+  batch.add({ flush: () => true, failed: () => expect.unreachable() }, Buffer.from('others'));
 }
 
 describe('bytes that wait for the kernel', () => {
@@ -83,6 +84,49 @@ describe('bytes that wait for the kernel', () => {
     lab.pipe.detach();
     lab.sink.takeOne();
     expect(ends).toBe(0);
+  });
+});
+
+/** Two pipes of two sessions, which have bytes in one turn. */
+function talking(batch: WriteBatch) {
+  const cut: string[] = [];
+  const labs = ['first', 'second'].map((name) => {
+    let made: Lab | undefined;
+    const session = { state: 'relaying', cut: (_: unknown, why: string) => cut.push(`${name}: ${why}`) } as const;
+    asStepOf(session, () => (made = new Lab(batch).flow()));
+    return { session, lab: made ?? expect.fail() };
+  });
+  const speak = (): void => {
+    batch.add({ flush: () => true, failed: () => void cut.push('opener') }, Buffer.from('others'));
+    for (const one of labs) asStepOf(one.session, () => one.lab.source.hear('little'));
+  };
+  return { cut, sinks: labs.map((one) => one.lab.sink), speak };
+}
+
+describe('a fault at the end of a turn', () => {
+  test('in the write of one session ends that session, and no other', async () => {
+    const { cut, sinks, speak } = talking(new WriteBatch());
+    Object.assign(sinks[1] ?? {}, { write: () => expect.unreachable('broken') });
+    speak();
+    await nextTurn();
+    expect(cut).toEqual([expect.stringMatching(/^second: .*broken/)]);
+    expect(sinks[0]?.taken()).toBe('little');
+  });
+
+  test('in the check before the writes ends one session; the others and the next turn are checked anew', async () => {
+    let checks = 0;
+    const check = (): void => {
+      checks += 1;
+      if (checks === 1) throw new Error('undecided');
+    };
+    const { cut, sinks, speak } = talking(new WriteBatch(check));
+    speak();
+    await nextTurn();
+    expect(cut).toEqual(['opener']);
+    speak();
+    await nextTurn();
+    expect(sinks.map((sink) => sink.taken())).toEqual(['littlelittle', 'littlelittle']);
+    expect(checks).toBe(3);
   });
 });
 

@@ -12,6 +12,10 @@ class Sender {
     this.gathered = batch.add(this, Buffer.from(text));
   }
 
+  failed(error: unknown): void {
+    throw error;
+  }
+
   flush(): boolean {
     if (this.gathered !== undefined) this.written.push(Buffer.from(this.gathered).toString());
     return this.takesAll;
@@ -65,7 +69,8 @@ test('a writer that fails does not delay the bytes of the others, and the next t
     const batch = new WriteBatch();
     const [before, after, next] = [new Sender(), new Sender(), new Sender()];
     before.send(batch, 'before');
-    batch.add({ flush: () => expect.unreachable('as a socket might') }, Buffer.from('lost'));
+    const broken = Object.assign(new Sender(), { flush: () => expect.unreachable('as a socket might') });
+    batch.add(broken, Buffer.from('lost'));
     after.send(batch, 'after');
     expect(() => vi.runAllTimers()).toThrow('as a socket might');
     expect([before.written, after.written]).toEqual([['before'], ['after']]);
