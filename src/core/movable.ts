@@ -1,5 +1,6 @@
 // Whether a session can go from one server to another: by what is known of it, and by the state that its server told.
 // Whatever is not known to be carried keeps the session where it is.
+import { READING_SETTINGS, UNTOLD_READING_SETTINGS } from '../model/moves.ts';
 import type { CarriedState, Movability, PinReason, UnclearNames } from '../model/moves.ts';
 import { beginningOf } from '../model/printable.ts';
 
@@ -20,6 +21,8 @@ export interface MoveFacts {
   readonly hiddenState: string | undefined;
   /** Settings that say how literals are read, and that changed when statements may have been prepared already. */
   readonly changedReading: readonly string[];
+  /** Of statements that the client has prepared in SQL: a function has prepared the others. */
+  readonly preparedNames: readonly string[];
   /** The text of the unnamed statement, and the settings that say how it is read and have changed since. */
   readonly unsureUnnamed: { readonly text: string; readonly changedReading: readonly string[] } | undefined;
   /** `moves.settings` names custom settings: with it, functions may compute names. */
@@ -42,16 +45,18 @@ const STRINGS = 'standard_conforming_strings';
 const ENCODING = 'client_encoding';
 const NOT_ASCII = /[\u0080-\uffff]/;
 const hasBackslash = (statement: string): boolean => statement.includes('\\');
-const hasNull = (statement: string): boolean => /null/i.test(statement);
 /** Settings that give other literals than dates their meaning. The function tells whether a statement has one. */
 const OTHERS: Readonly<Partial<Record<string, (statement: string) => boolean>>> = {
   [STRINGS]: hasBackslash,
   backslash_quote: hasBackslash,
   [ENCODING]: (statement) => NOT_ASCII.test(statement),
-  array_nulls: hasNull,
-  transform_null_equals: hasNull,
+  array_nulls: hasNullInLiteral,
+  transform_null_equals: comparesToNull,
   xmloption: (statement) => statement.includes('<'),
 };
+const DOLLAR_QUOTE = /\$(?:[a-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/i;
+const EQUALS_NULL = /=[^\w'"$]{0,100}null\b|\bnull[^\w'"$]{0,100}=/i;
+const COMMENT = /--|\/\*/;
 const TIME = /\d|now|today|tomorrow|yesterday/i;
 /** Its values are no literals of a type. */
 const SETS = /^\s*set\s/i;
@@ -96,12 +101,16 @@ export function movability(facts: MoveFacts, state: CarriedState): Movability {
 
 /** Prepared again, the statement might have another meaning than it has. */
 function isUnclear(
-  { statement, isFromSql }: CarriedState['prepared'][number],
+  { name, statement, isFromSql }: CarriedState['prepared'][number],
   { settings }: CarriedState,
-  { changedReading }: MoveFacts,
+  { changedReading, preparedNames }: MoveFacts,
 ): boolean {
   if (isFromSql && !ONE_PREPARE.test(statement)) return true;
-  return mayDiffer(statement, settings.get(STRINGS) === 'off' ? [...changedReading, STRINGS] : changedReading);
+  // A function may have changed how it is read for the time of its call.
+  if (isFromSql && !preparedNames.includes(name)) return mayDiffer(statement, READING_SETTINGS);
+  const untold = UNTOLD_READING_SETTINGS.filter((setting) => settings.has(setting));
+  const strings = settings.get(STRINGS) === 'off' ? [STRINGS] : [];
+  return mayDiffer(statement, [...changedReading, ...untold, ...strings]);
 }
 
 /** `changed`: settings since it was read. */
@@ -112,7 +121,23 @@ function mayDiffer(statement: string, changed: readonly string[]): boolean {
 
 /** A literal may be a date, a time or an interval. */
 function hasTime(statement: string): boolean {
-  return !SETS.test(statement) && [...statement.matchAll(/'([^']*)'/g)].some(([, literal = '']) => TIME.test(literal));
+  return !SETS.test(statement) && hasLiteral(statement, TIME);
+}
+
+/** A literal may be an array. Behind a backslash nobody knows where a literal ends. */
+function hasNullInLiteral(statement: string): boolean {
+  return hasLiteral(statement, /null/i) || (hasBackslash(statement) && /null/i.test(statement));
+}
+
+/** `= null`, perhaps in parentheses. */
+function comparesToNull(statement: string): boolean {
+  if (EQUALS_NULL.test(statement)) return true;
+  return COMMENT.test(statement) && /null/i.test(statement);
+}
+
+function hasLiteral(statement: string, pattern: RegExp): boolean {
+  if (DOLLAR_QUOTE.test(statement)) return pattern.test(statement);
+  return [...statement.matchAll(/'([^']*)'/g)].some(([, literal = '']) => pattern.test(literal));
 }
 
 function pinned(reason: PinReason, detail?: string): Movability {

@@ -45,15 +45,9 @@ export interface MovesPolicy {
   readonly onStays: 'drain' | 'close';
 }
 
-/**
- * Settings of which the meaning of a statement depends when PostgreSQL prepares it: those of its scanner, its parser,
- * and the input functions of its types. The server tells a change of the first four by itself (GUC_REPORT).
- */
-export const READING_SETTINGS = [
-  'DateStyle',
-  'IntervalStyle',
-  'TimeZone',
-  'standard_conforming_strings',
+/** Of READING_SETTINGS, those whose changes the server tells by itself (GUC_REPORT), and the others. */
+export const TOLD_READING_SETTINGS = ['DateStyle', 'IntervalStyle', 'TimeZone', 'standard_conforming_strings'] as const;
+export const UNTOLD_READING_SETTINGS = [
   'array_nulls',
   'backslash_quote',
   'lc_monetary',
@@ -61,6 +55,12 @@ export const READING_SETTINGS = [
   'transform_null_equals',
   'xmloption',
 ] as const;
+
+/**
+ * Settings of which the meaning of a statement depends when PostgreSQL prepares it: those of its scanner, its parser,
+ * and the input functions of its types.
+ */
+export const READING_SETTINGS = [...TOLD_READING_SETTINGS, ...UNTOLD_READING_SETTINGS] as const;
 
 /** Custom settings that functions, row policies, views and the like of a database name. */
 export interface NamedSettings {

@@ -1,6 +1,6 @@
 // Keeps, of a session that may move, as much as no server can tell: the parameters as its client knows them, the last
 // unnamed statement, and the names of custom settings in its statements. The followers fill it.
-import { READING_SETTINGS } from '../model/moves.ts';
+import { READING_SETTINGS, TOLD_READING_SETTINGS } from '../model/moves.ts';
 import type { CarriedState } from '../model/moves.ts';
 import { MOST_TOLD_BYTES, encodeParameter } from './parameter-status.ts';
 import { joined } from './server-messages.ts';
@@ -10,8 +10,7 @@ import { UnnamedStatement } from './unnamed-statement.ts';
 
 /** Of Close: a statement. */
 const STATEMENT = 0x53;
-/** They say how literals are read. The server tells each change (GUC_REPORT). */
-const READING = new Set(['DateStyle', 'IntervalStyle', 'TimeZone', 'standard_conforming_strings']);
+const READING: ReadonlySet<string> = new Set(TOLD_READING_SETTINGS);
 /** The server tells the texts of named statements in UTF-8. */
 const ENCODING = 'client_encoding';
 
@@ -22,6 +21,8 @@ export interface RememberedFacts {
   readonly hiddenState: string | undefined;
   /** Settings that say how literals are read, and that changed when statements may have been prepared already. */
   readonly changedReading: readonly string[];
+  /** Of statements that the client has prepared in SQL. */
+  readonly preparedNames: readonly string[];
   /** The text of the unnamed statement, and the settings that say how it is read and have changed since. */
   readonly unsureUnnamed: { readonly text: string; readonly changedReading: readonly string[] } | undefined;
 }
@@ -97,10 +98,20 @@ export class SessionMemory {
   /** For the decision whether the session can move. */
   facts(): RememberedFacts {
     const hiddenState = this.texts.hiddenState() ?? this.texts.computedName();
-    const changedReading = [...(this.#reading ?? [])];
-    const isUnnamedTooLong = this.#unnamed?.isTooLong() === true;
-    const unsureUnnamed = this.#unnamed?.unsure();
-    return { isUnnamedTooLong, isUnnamedInDoubt: this.isInDoubt(), hiddenState, changedReading, unsureUnnamed };
+    const untold = this.texts.untoldReading();
+    const unsure = this.#unnamed?.unsure();
+    const text = this.unnamedText();
+    const isUnsure = unsure !== undefined || (untold.length > 0 && text !== undefined);
+    return {
+      isUnnamedTooLong: this.#unnamed?.isTooLong() === true,
+      isUnnamedInDoubt: this.isInDoubt(),
+      hiddenState,
+      changedReading: [...(this.#reading ?? []), ...untold],
+      preparedNames: this.texts.preparedNames(),
+      unsureUnnamed: isUnsure
+        ? { text: text ?? '', changedReading: [...(unsure?.changedReading ?? []), ...untold] }
+        : undefined,
+    };
   }
 
   /** As `isUnnamedInDoubt`. */

@@ -2,7 +2,7 @@
 // statements that leave hidden state, and whether statements were prepared. A name too many does no harm. Everything
 // else of the state is asked.
 
-import { READING_SETTINGS } from '../model/moves.ts';
+import { READING_SETTINGS, UNTOLD_READING_SETTINGS } from '../model/moves.ts';
 
 /** A session with more names stays. */
 const MOST_NAMES = 100;
@@ -54,6 +54,8 @@ const PREPARES = /\bprepare\b/i;
 const CHANGE = String.raw`\b(?:re)?set(?:_config"?\s*\(\s*e?'+|\s+(?:session\s+|local\s+)?"?)`;
 /** SET and RESET of a setting that says how literals are read. */
 const READING = new RegExp(String.raw`${CHANGE}(?:time\s+zone|${READING_SETTINGS.join('|')})\b`, 'i');
+const UNTOLD = new RegExp(String.raw`${CHANGE}(${UNTOLD_READING_SETTINGS.join('|')})\b`, 'gi');
+const PREPARED = /\bprepare\s+(?:"((?:[^"]|""){1,200})"|([a-z_][\w$]*))/gi;
 const NOT_ASCII = /[\u0080-\uffff]/;
 const INNER_COMMENT = /\/\*(?:(?!\/\*|\*\/)[^])*\*\//g;
 const LINE_COMMENT = /--[^\n]*/g;
@@ -68,6 +70,10 @@ export class StatementTexts {
   #hidden: string | undefined;
   #computed: string | undefined;
   #hasPrepare = false;
+  /** Of statements of SQL. None for most sessions. */
+  #prepared: Set<string> | undefined;
+  /** Settings, of all texts. None for most sessions. */
+  #untold: Set<string> | undefined;
   // In texts since `settles`:
   #changesReading = false;
   #prepares = false;
@@ -94,6 +100,16 @@ export class StatementTexts {
   /** A text had the word PREPARE. */
   hasPrepare(): boolean {
     return this.#hasPrepare;
+  }
+
+  /** The names behind PREPARE, as the server has them. */
+  preparedNames(): readonly string[] {
+    return [...(this.#prepared ?? [])];
+  }
+
+  /** Settings that say how literals are read, that the client has changed, and whose changes no server tells. */
+  untoldReading(): readonly string[] {
+    return [...(this.#untold ?? [])];
   }
 
   /** How literals are read has changed since `settles`. */
@@ -144,6 +160,10 @@ export class StatementTexts {
     this.#prepares ||= PREPARES.test(text);
     this.#hasPrepare ||= this.#prepares;
     this.#changesReading ||= READING.test(text);
+    for (const [, name = ''] of text.matchAll(UNTOLD)) (this.#untold ??= new Set()).add(name.toLowerCase());
+    for (const [, quoted, plain = ''] of text.matchAll(PREPARED)) {
+      this.#learnPrepared(quoted?.replaceAll('""', '"') ?? plain.toLowerCase());
+    }
     for (const pattern of HIDDEN) this.#hidden ??= bare(pattern.exec(text));
     if (ESCAPED_NAME.test(text)) this.#hidden ??= 'a custom setting whose name has escapes';
     const patterns = this.#hasDo ? [...COMPUTED, OTHER_LANGUAGE, UNKNOWN_EXECUTE] : COMPUTED;
@@ -159,6 +179,11 @@ export class StatementTexts {
     // A call that is cut by the end of a part is read again as a whole.
     const isCut = !isWhole && found !== null && found.index + OVERLAP > text.length;
     if (!isCut) this.#computed ??= bare(found);
+  }
+
+  #learnPrepared(name: string): void {
+    const names = (this.#prepared ??= new Set());
+    if (names.size < MOST_NAMES) names.add(name);
   }
 
   #learn(name: string): void {

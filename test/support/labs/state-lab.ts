@@ -23,6 +23,7 @@ export const FACTS: MoveFacts = {
   isUnnamedInDoubt: false,
   hiddenState: undefined,
   changedReading: [],
+  preparedNames: ['p', 'q', 'Weird ü'],
   unsureUnnamed: undefined,
   areSettingsListed: false,
   loginRole: 'app',

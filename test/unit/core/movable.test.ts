@@ -13,6 +13,7 @@ const FACTS: MoveFacts = {
   isUnnamedInDoubt: false,
   hiddenState: undefined,
   changedReading: [],
+  preparedNames: ['s'],
   unsureUnnamed: undefined,
   areSettingsListed: false,
   loginRole: 'app',
@@ -84,6 +85,13 @@ test.each<readonly [string, string, boolean]>([
   ["select '1/2/2026'::date", 'client_encoding', false],
   ["select '1/2/2026'::date", 'DateStyle', true],
   ["set TimeZone = '+02:00'", 'TimeZone', false],
+  ['select $a$1/2/2026$a$::date', 'DateStyle', true],
+  ["select '{null}'::text[]", 'array_nulls', true],
+  ['select 1 where $1 is null', 'array_nulls', false],
+  [String.raw`select E'\'', '{NULL}'::text[]`, 'array_nulls', true],
+  ['select $1 = (NULL)', 'transform_null_equals', true],
+  ['select $1 = /* a */ null', 'transform_null_equals', true],
+  ['select $1 where $2 is null', 'transform_null_equals', false],
 ])('the unnamed statement %s after a change of %s keeps the session: %s', (text, name, isPinned) => {
   const found = movabilityBefore({ ...FACTS, unsureUnnamed: { text, changedReading: [name] } });
   const pinned = { kind: 'pinned', reason: 'unclear_statement', detail: 'the unnamed statement' };
@@ -110,6 +118,31 @@ describe('a statement', () => {
   ])('with anything else in its text is not: %s', (text) => {
     const state = { ...STATE, prepared: [prepared(text, true)] };
     expect(movability(FACTS, state)).toEqual({ kind: 'pinned', reason: 'unclear_statement', detail: 's' });
+  });
+
+  test.each([
+    ["prepare s as select '1/2/2026'::date", 'unclear_statement'],
+    ['prepare s as select null = null', 'unclear_statement'],
+    ['prepare s as select 1', undefined],
+  ])('that a function has prepared may have been read otherwise: %s', (text, reason) => {
+    const state = { ...STATE, prepared: [prepared(text, true)] };
+    expect(movability(FACTS, state)).toEqual({ kind: 'movable' });
+    const found = movability({ ...FACTS, preparedNames: ['other'] }, state);
+    expect('reason' in found ? found.reason : undefined).toBe(reason);
+    expect(movability({ ...FACTS, preparedNames: [] }, { ...STATE, prepared: [prepared(text, false)] }).kind).toBe(
+      'movable',
+    );
+  });
+
+  test('is not, when the session has a setting that says how it is read, and whose changes no server tells', () => {
+    const state = { ...STATE, prepared: [prepared("select '{null}'::text[]", false)] };
+    const settings = new Map([['array_nulls', 'off']]);
+    expect(movability(FACTS, { ...state, settings })).toMatchObject({ reason: 'unclear_statement' });
+    expect(movability(FACTS, { ...state, settings: new Map([['xmloption', 'document']]) })).toEqual({
+      kind: 'movable',
+    });
+    const set = { ...STATE, settings, prepared: [prepared('set array_nulls = off', false)] };
+    expect(movability(FACTS, set)).toEqual({ kind: 'movable' });
   });
 
   test('with a backslash is not, when the session has set what a backslash means', () => {

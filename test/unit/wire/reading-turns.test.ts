@@ -43,4 +43,29 @@ describe('a statement that is prepared in one turn with a change of how literals
     follower.fromClient(Buffer.concat([aParse('s', 'select 1'), SYNC]));
     expect(memory.facts().changedReading).toEqual([]);
   });
+
+  test.each([
+    ['set array_nulls = off', ['array_nulls']],
+    [
+      "select set_config('XMLOPTION', 'document', true); reset \"transform_null_equals\"",
+      ['xmloption', 'transform_null_equals'],
+    ],
+    ["set search_path = 'array_nulls'", []],
+  ])('a change that no server tells counts for good: %s', (text, names) => {
+    const { memory, follower } = following();
+    follower.fromBackend(readyForQuery('I'));
+    follower.fromClient(query(text));
+    follower.fromBackend(readyForQuery('I'));
+    follower.fromClient(Buffer.concat([aParse('', 'select null'), SYNC]));
+    expect(memory.facts().changedReading).toEqual(names);
+    const unnamed = { text: 'select null', changedReading: names };
+    expect(memory.facts().unsureUnnamed).toEqual(names.length === 0 ? undefined : unnamed);
+  });
+
+  test('the names that the client has prepared itself', () => {
+    const { memory, follower } = following();
+    follower.fromBackend(readyForQuery('I'));
+    follower.fromClient(query(`PREPARE One as select 1; prepare "T""wo'" (int) as select $1; select 'prepare'`));
+    expect(memory.facts().preparedNames).toEqual(['one', `T"wo'`]);
+  });
 });

@@ -73,6 +73,21 @@ describeUnless(missingForSandbox, 'the memory of a session', () => {
     60_000,
   );
 
+  test('stays: a statement that was prepared under a setting that no server tells, or in a function', async () => {
+    const { login, lab, client } = await start();
+    await login.run(`create function hides() returns void language plpgsql set array_nulls = off as
+      $$ begin execute 'prepare hidden as select ''{null}''::text[]'; end $$`);
+    await client.query('select hides()');
+    expect(await lab.proxy.move(1)).toMatchObject({ reason: 'unclear_statement', detail: 'hidden' });
+    await client.query('deallocate hidden; set array_nulls = off');
+    await client.query("prepare own as select '{null}'::text[]");
+    await client.query('set array_nulls = on');
+    expect(await lab.proxy.move(1)).toMatchObject({ reason: 'unclear_statement', detail: 'own' });
+    expect(await client.query('select x is null from unnest(array[null]) as x')).toEqual(['t']);
+    await client.query('deallocate own');
+    expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
+  }, 60_000);
+
   test('a client that has only prepared, and waits without a Sync, moves and notices nothing', async () => {
     const { login, lab, client } = await start();
     await client.query("set statement_timeout = '50ms'");
