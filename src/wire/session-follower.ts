@@ -77,12 +77,17 @@ export class SessionFollower {
     return this.activity() === 'idle';
   }
 
+  /** The client has prepared statements, and may run one of them before its Sync. */
+  hasBatch(): boolean {
+    return this.#unanswered.mayBeSynced();
+  }
+
   /**
    * Between two transactions: ends what waits for a Sync of the client. True: the server must be sent one for that,
    * whose answer is not passed in here.
    */
   endBatch(): boolean {
-    if (!this.#unanswered.mayBeSynced()) return false;
+    if (!this.hasBatch()) return false;
     this.#unanswered.endBatch();
     this.#memory?.settles();
     return true;

@@ -82,8 +82,8 @@ export interface RelayedSessionInputs {
 }
 
 /**
- * How long a client that has just logged in may take to send its first statement before it is ended: a round trip to a
- * distant region, or the pause of a busy client. Milliseconds.
+ * How long a client that has just logged in, or prepared, may take to send its statement before it is ended: a round
+ * trip to a distant region, or the pause of a busy client. Milliseconds.
  */
 const SETTLING_MS = 500;
 
@@ -191,12 +191,15 @@ export class RelayedSession implements Taps, CancelTarget {
   }
 
   /**
-   * How long the client is still left to send its first statement. Milliseconds. A client that is ended in this time
-   * would read the error where it expects its first answer.
+   * How long the client is still left to send its first statement, or to run one that it has prepared. Milliseconds. A
+   * client that is ended in this time would read the error where it expects an answer.
    */
   settlesInMs(): number {
     const { traffic, services } = this.#inputs;
-    if (traffic.toBackendBytes !== this.#ready.bytes) return 0;
+    if (traffic.toBackendBytes !== this.#ready.bytes) {
+      if (this.#follower?.hasBatch() !== true) return 0;
+      this.#ready = { at: services.clock.now(), bytes: traffic.toBackendBytes };
+    }
     return Math.max(0, this.#ready.at + SETTLING_MS - services.clock.now());
   }
 
@@ -280,13 +283,13 @@ export class RelayedSession implements Taps, CancelTarget {
    * waits for that.
    */
   fromClientOneByOne(chunk: Uint8Array): number | undefined {
-    if (!this.#isIdleWanted()) return this.fromClient(chunk);
+    if (this.#inputs.idleListeners.size === 0) return this.fromClient(chunk);
     return this.#follower?.fromClientOneByOne(chunk);
   }
 
   /** After a client was held back. */
   mayGoOn(): boolean {
-    return !this.#isIdleWanted() || this.#follower?.mayGoOn() !== false;
+    return this.#inputs.idleListeners.size === 0 || this.#follower?.mayGoOn() !== false;
   }
 
   fromBackend(chunk: Uint8Array): boolean {
@@ -301,10 +304,6 @@ export class RelayedSession implements Taps, CancelTarget {
     const { idleListeners } = this.#inputs;
     if (idleListeners.size === 0 || !this.isIdle()) return;
     for (const run of idleListeners) run();
-  }
-
-  #isIdleWanted(): boolean {
-    return this.#inputs.idleListeners.size > 0;
   }
 
   /** Reads what comes before the first ReadyForQuery. True: it is the wrong server; its client must not see it. */

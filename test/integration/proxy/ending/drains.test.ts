@@ -6,7 +6,17 @@ import type { ProxyPolicy } from '../../../../src/proxy/options.ts';
 import { aPool } from '../../../support/values/builders.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
-import { GreetedSession } from '../../../support/sockets/greeted-session.ts';
+import { GREETING, GreetedSession } from '../../../support/sockets/greeted-session.ts';
+import {
+  aMessage,
+  BIND,
+  COMMAND_COMPLETE,
+  EXECUTE,
+  FLUSH,
+  PARSE,
+  readyForQuery,
+  SYNC,
+} from '../../../support/sockets/messages.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { LAB_POLICY, startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
@@ -14,6 +24,7 @@ import { until } from '../../../support/waiting/until.ts';
 
 const ANYWHERE: Address = { host: '127.0.0.1', port: 0 };
 const OTHER = aPool({ name: 'other', drainTimeoutMs: 60_000 });
+const PARSED = aMessage('1');
 const READ = aPool({ drainTimeoutMs: 60_000 });
 
 let lab: ProxyLab;
@@ -68,6 +79,25 @@ test('a removed listener: idle sessions get an error at once, a busy one once id
   expect(await busy.lastWords()).toMatchObject(told);
   await until('both ends', () => lab.reasons().length === 2);
   expect(clock.pending()).toBe(1);
+});
+
+test('a client that has only prepared runs its statement first, or has had the time for it', async () => {
+  const [quick, quiet] = [await aSession(), await aSession()];
+  for (const { client, server } of [quick, quiet]) {
+    client.socket.write(Buffer.concat([PARSE, FLUSH]));
+    await until('the statement', () => server.received().includes(FLUSH));
+    server.socket.write(PARSED);
+    await until('its answer', () => client.received().length === GREETING.length + PARSED.length);
+  }
+  await apply({});
+  quick.client.socket.write(Buffer.concat([BIND, EXECUTE, SYNC]));
+  await until('the run', () => quick.server.received().includes(SYNC));
+  expect(relaying()).toBe(2);
+  await clock.advance(500);
+  await until('the end of the quiet one', () => relaying() === 1);
+  quick.server.socket.write(Buffer.concat([aMessage('2'), COMMAND_COMPLETE, readyForQuery('I')]));
+  await until('the end of the other one', () => relaying() === 0);
+  for (const { client } of [quick, quiet]) client.socket.destroy();
 });
 
 test('a removed pool: its idle sessions get an error with that reason', async () => {
