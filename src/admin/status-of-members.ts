@@ -21,9 +21,14 @@ export interface MembersInputs {
   readonly now: Instant;
 }
 
+const byName = new Intl.Collator('en', { numeric: true });
+
+/** By name: the order of the member list changes when a member leaves and comes back. */
 export function memberFacts(inputs: MembersInputs): readonly MemberFacts[] {
   const primary = primaryPositions(inputs.snapshot);
-  return [...inputs.snapshot.members.values()].map((record) => factsOf(record, primary, inputs));
+  return [...inputs.snapshot.members.values()]
+    .map((record) => factsOf(record, primary, inputs))
+    .toSorted((a, b) => byName.compare(a.name, b.name));
 }
 
 function factsOf(

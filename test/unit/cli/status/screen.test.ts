@@ -99,7 +99,7 @@ test('the picture of README is this screen', () => {
   const picture = screen(
     aStatus(
       {
-        members: [PRIMARY, aMember('pg-1', { lag_bytes: 0 }), aMember('pg-3', lagging)],
+        members: [aMember('pg-1', { lag_bytes: 0 }), PRIMARY, aMember('pg-3', lagging)],
         pools: [
           aPool('write', ['pg-2'], { sessions: counts({ 'pg-2': 12 }) }),
           aPool('read', ['pg-1'], { sessions: counts({ 'pg-1': 40 }) }),
