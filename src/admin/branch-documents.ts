@@ -29,21 +29,43 @@ export function branchListDocument(
   };
 }
 
-export function branchesDocument(
-  { status, branches }: BranchReport,
+/** The document, whose entries are made when they are read: there may be very many. */
+export interface BranchesListing extends Omit<BranchesDocument, 'branches'> {
+  readonly branches: Iterable<BranchDocument>;
+}
+
+export function branchesListing(
+  { status, branches, listed }: BranchReport,
   { sessions, silentWorkers }: Pick<SessionList, 'sessions' | 'silentWorkers'>,
   moment: Moment,
-): BranchesDocument {
+): BranchesListing {
   const counts = new Map<string, number>();
   for (const { branch } of sessions) if (branch !== undefined) counts.set(branch.id, (counts.get(branch.id) ?? 0) + 1);
-  const byId = new Map(branches.map(({ branch }) => [branch.id, branch]));
-  return {
-    ...branchListDocument(status, moment),
-    silent_workers: silentWorkers,
-    branches: branches
-      .toSorted((a, b) => (a.branch.name < b.branch.name ? -1 : 1))
-      .map((one) => branchDocument(one, byId.get(one.branch.parentId ?? ''), counts.get(one.branch.id) ?? 0)),
+  const { byName, byId } = arranged(branches);
+  const entries = function* (): Generator<BranchDocument, void> {
+    for (const branch of byName) {
+      yield branchDocument(listed(branch), byId.get(branch.parentId ?? ''), counts.get(branch.id) ?? 0);
+    }
   };
+  const list = { [Symbol.iterator]: entries };
+  return { ...branchListDocument(status, moment), silent_workers: silentWorkers, branches: list };
+}
+
+interface Arranged {
+  readonly byName: readonly Branch[];
+  readonly byId: ReadonlyMap<string, Branch>;
+}
+
+/** Once for each list. */
+const ARRANGED = new WeakMap<readonly Branch[], Arranged>();
+
+function arranged(branches: readonly Branch[]): Arranged {
+  const known = ARRANGED.get(branches);
+  if (known !== undefined) return known;
+  const byName = branches.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const made = { byName, byId: new Map(branches.map((branch) => [branch.id, branch])) };
+  ARRANGED.set(branches, made);
+  return made;
 }
 
 function branchDocument(

@@ -4,10 +4,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import type { Answer } from './answer.ts';
+import type { LongAnswer } from './long-answer.ts';
 import { problemsIn } from './problems.ts';
 import type { StreamAnswer } from './streams.ts';
 
-export type Reply = Answer | StreamAnswer;
+export type Reply = Answer | LongAnswer | StreamAnswer;
 
 /**
  * `probe`: orchestrators and load balancers call it under any host name, and it reveals almost nothing.

@@ -17,6 +17,7 @@ import { jsonBodyOf } from './json-body.ts';
 import { isForPage, pageEndpoints } from './endpoints/page.ts';
 import type { PageOptions } from './endpoints/page.ts';
 import { listen } from './listen.ts';
+import { sendParts } from './long-answer.ts';
 import type { Listening } from './listen.ts';
 import { whyNotAllowed } from './permission.ts';
 import type { Token } from './permission.ts';
@@ -96,17 +97,21 @@ async function respond(options: Dispatch, request: IncomingMessage, response: Se
   if ('stream' in reply) options.underWay.release(response);
   const plain = 'stream' in reply ? options.streams.begin(reply, response) : reply;
   if (plain === undefined) return;
+  if ('parts' in plain) {
+    response.writeHead(200, { 'content-type': plain.type, ...EVERY_ANSWER });
+    return sendParts(response, plain.parts);
+  }
   const { status, type, body, headers = {} } = plain;
   response.writeHead(status, {
     'content-type': type,
     ...(status === 304 ? {} : { 'content-length': Buffer.byteLength(body) }),
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    connection: 'close',
+    ...EVERY_ANSWER,
     ...headers,
   });
   response.end(body);
 }
+
+const EVERY_ANSWER = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', connection: 'close' };
 
 async function answer(options: Dispatch, request: IncomingMessage, response: ServerResponse): Promise<Reply> {
   const { method = '', url = '/', headers } = request;

@@ -1,6 +1,7 @@
 // Gives the admin server what it shows and operates on.
 import { MOST_SESSIONS, sessionsDocument } from '../admin/endpoints/sessions.ts';
-import { branchesDocument } from '../admin/branch-documents.ts';
+import { branchesListing } from '../admin/branch-documents.ts';
+import type { BranchesListing } from '../admin/branch-documents.ts';
 import type { BranchesDocument } from '../admin/schema/branches.ts';
 import type { SessionsDocument } from '../admin/schema/sessions.ts';
 import type { SwitchoversOptions } from '../admin/endpoints/switchover.ts';
@@ -115,7 +116,11 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
   };
   const sessions = async (): Promise<SessionsDocument> =>
     sessionsDocument(await proxy.sessions({ limit: MOST_SESSIONS }), parts.clock.now());
-  const sources = { version: parts.version, status, sessions, branches: () => branchesOf(parts), settings };
+  const branches = async (): Promise<BranchesDocument | undefined> => {
+    const listing = await branchesOf(parts);
+    return listing && { ...listing, branches: [...listing.branches] };
+  };
+  const sources = { version: parts.version, status, sessions, branches, settings };
   return { admin, console: createConsoleOf({ address: running.config.admin.console, sources, token }), liveStatus };
 }
 
@@ -133,14 +138,11 @@ async function clusterOf({ running, monitor, proxy, clock }: AdminParts): Promis
   });
 }
 
-async function branchesOf({ running, proxy, clock }: AdminParts): Promise<BranchesDocument | undefined> {
+async function branchesOf({ running, proxy, clock }: AdminParts): Promise<BranchesListing | undefined> {
   const { branches } = running;
   if (branches === undefined) return undefined;
-  const [report, sessions] = await Promise.all([
-    branchReport(branches),
-    proxy.sessions({ pool: BRANCHES_POOL, limit: Number.MAX_SAFE_INTEGER }),
-  ]);
-  return branchesDocument(report, sessions, { now: clock.now(), wallClock: Date.now() });
+  const sessions = await proxy.sessions({ pool: BRANCHES_POOL, limit: Number.MAX_SAFE_INTEGER });
+  return branchesListing(branchReport(branches), sessions, { now: clock.now(), wallClock: Date.now() });
 }
 
 function statusOf(parts: AdminParts, readiness: Readiness): StatusDocument {

@@ -35,9 +35,7 @@ export interface BranchDirectoryOptions {
 
 export interface BranchDirectory {
   readonly locate: LocateBranch;
-  /** The list in use. Empty: there is none yet, or it has no branch. */
-  list(): readonly Branch[];
-  /** The same, for lookups without a read. Undefined: there is none yet. */
+  /** The list in use, for lookups without a read. Undefined: there is none yet. */
   index(): BranchIndex | undefined;
   status(): BranchListStatus;
   /** Reads the list at once, then at the policy's pace. */
@@ -63,7 +61,6 @@ export function createBranchDirectory(policy: BranchesPolicy, options: BranchDir
   const directory = new Directory(policy, options);
   return {
     locate: (target, access) => directory.locate(target, access),
-    list: () => directory.index?.branches ?? [],
     index: () => directory.index,
     status: () => directory.status(),
     start: () => directory.start(),

@@ -13,5 +13,7 @@ export interface ListedBranch {
 
 export interface BranchReport {
   readonly status: BranchListStatus;
-  readonly branches: readonly ListedBranch[];
+  readonly branches: readonly Branch[];
+  /** `branch`: one of them. */
+  readonly listed: (branch: Branch) => ListedBranch;
 }

@@ -1,20 +1,23 @@
 // The branches one by one. Read-only: `pointsman branches` creates and deletes them.
-import { failure, json } from '../answer.ts';
+import { failure } from '../answer.ts';
 import { get } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { longJson } from '../long-answer.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
-import type { BranchesDocument } from '../schema/branches.ts';
+import type { BranchesListing } from '../branch-documents.ts';
 
 export interface BranchesOptions {
   /** Undefined: none are configured. */
-  readonly branches: () => Promise<BranchesDocument | undefined>;
+  readonly branches: () => Promise<BranchesListing | undefined>;
 }
 
 export function branches(options: BranchesOptions): readonly Endpoint[] {
   const answer = oneAtATime(async () => {
-    const document = await options.branches();
-    if (document !== undefined) return json(200, document);
-    return failure(404, 'there are no branches: the configuration has no section `branches`');
+    const listing = await options.branches();
+    if (listing === undefined)
+      return failure(404, 'there are no branches: the configuration has no section `branches`');
+    const { branches: list, ...document } = listing;
+    return longJson(document, 'branches', list);
   });
   return [get({ path: '/branches', answer })];
 }

@@ -22,7 +22,7 @@ let directory: string;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'pointsman-operations-'));
-  await writeFile(join(directory, 'token'), `${TOKEN}\n`);
+  await writeFile(join(directory, 'token'), `${TOKEN}\n`, { mode: 0o600 });
   cluster = await FakeCluster.start();
   const [a, b] = await freeAddresses(2);
   if (a === undefined || b === undefined) throw new Error('no free ports');

@@ -43,7 +43,7 @@ test('a timeline is found by its id as soon as it is there', { timeout: LIMIT },
   const { storageUrl, tenant, rootTimeline, pgMajor } = lab.branches;
   const policy = { url: storageUrl, tenant, namesFile: undefined, pgVersion: pgMajor, headersFile: undefined };
   const storage = await started({ kind: 'storage', ...policy });
-  expect(storage.list().map(({ id }) => id)).toEqual([rootTimeline]);
+  expect((storage.index()?.branches ?? []).map(({ id }) => id)).toEqual([rootTimeline]);
   expect(storage.locate(rootTimeline, 'write')).toMatchObject({ kind: 'not_allowed', why: 'root' });
 
   const { id } = await lab.branch();

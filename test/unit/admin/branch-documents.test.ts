@@ -1,9 +1,10 @@
 // The documents about branches.
 import { expect, test } from 'vitest';
 import { branchesDocument as branchesSchema } from '../../../src/admin/schema/branches.ts';
-import { branchesDocument, branchListDocument } from '../../../src/admin/branch-documents.ts';
+import { branchesListing, branchListDocument } from '../../../src/admin/branch-documents.ts';
 import { branchReport } from '../../../src/app/branch-report.ts';
-import type { Branch, BranchListStatus, BranchLookup } from '../../../src/model/branch.ts';
+import type { ListLookup } from '../../../src/branches/resolve.ts';
+import type { Branch, BranchListStatus } from '../../../src/model/branch.ts';
 import { aSessionEntry } from '../../support/values/sessions.ts';
 
 const moment = { now: 10_000, wallClock: Date.UTC(2026, 0, 1) };
@@ -17,16 +18,13 @@ function aBranch(name: string, facts: Partial<Branch> = {}): Branch {
 
 const MAIN = aBranch('main', { parentId: undefined, parentLsn: undefined, lastRecordLsn: '1/3000' });
 
-function directoryOf(branches: readonly Branch[], lookups: Readonly<Record<string, BranchLookup>> = {}) {
+function directoryOf(branches: readonly Branch[], lookups: Readonly<Record<string, ListLookup>> = {}) {
   const backend = { address: { host: '10.0.0.9', port: 55432 }, rule: 'template', tls: 'off' } as const;
-  return {
-    list: () => branches,
-    status: () => STATUS,
-    locate: (id: string): BranchLookup => {
-      const branch = branches.find((one) => one.id === id) ?? MAIN;
-      return lookups[id] ?? { kind: 'found', branch, backend };
-    },
+  const lookup = (id: string): ListLookup => {
+    const branch = branches.find((one) => one.id === id) ?? MAIN;
+    return lookups[id] ?? { kind: 'found', branch, backend };
   };
+  return { index: () => ({ branches, lookup }), status: () => STATUS };
 }
 
 test('the age of the list in use, and the failure since', () => {
@@ -45,14 +43,15 @@ test('the age of the list in use, and the failure since', () => {
   });
 });
 
-test('each branch by name, with its parent, its distances, its backend and its sessions', async () => {
+test('each branch by name, with its parent, its distances, its backend and its sessions', () => {
   const written = aBranch('b-written', { lastRecordLsn: '1/1800' });
-  const report = await branchReport(
+  const report = branchReport(
     directoryOf([written, MAIN, aBranch('a-fresh')], { 'id-main': { kind: 'not_allowed', branch: MAIN, why: 'root' } }),
   );
   const ofBranch = { member: undefined, branch: { id: 'id-b-written', name: 'old name' } };
   const sessions = [aSessionEntry(ofBranch), aSessionEntry(ofBranch), aSessionEntry()];
-  const document = branchesDocument(report, { sessions, silentWorkers: [2] }, moment);
+  const listing = branchesListing(report, { sessions, silentWorkers: [2] }, moment);
+  const document = { ...listing, branches: [...listing.branches] };
   expect(branchesSchema.safeParse(document).error).toBeUndefined();
   expect(document.silent_workers).toEqual([2]);
   expect(document.branches).toMatchObject([
@@ -62,13 +61,13 @@ test('each branch by name, with its parent, its distances, its backend and its s
   ]);
 });
 
-test('a position that is unknown, or before the branch, gives no distance', async () => {
+test('a position that is unknown, or before the branch, gives no distance', () => {
   const odd = [
     aBranch('a', { lastRecordLsn: undefined }),
     aBranch('b', { lastRecordLsn: '0/1' }),
     aBranch('c', { parentLsn: 'x', parentId: 'id-gone' }),
   ];
-  const { branches } = branchesDocument(await branchReport(directoryOf(odd)), silent, moment);
+  const branches = [...branchesListing(branchReport(directoryOf(odd)), silent, moment).branches];
   expect(branches.map((one) => [one.written_bytes, one.behind_parent_bytes])).toEqual([
     [null, null],
     [null, null],
@@ -77,12 +76,12 @@ test('a position that is unknown, or before the branch, gives no distance', asyn
   expect(branches[2]).toMatchObject({ parent_id: 'id-gone', parent_name: null });
 });
 
-test.each<[BranchLookup, string]>([
+test.each<[ListLookup, string]>([
   [{ kind: 'not_allowed', branch: MAIN, why: 'allow' }, 'branches.allow excludes its name'],
   [{ kind: 'no_backend', branch: MAIN, why: 'no template' }, 'no template'],
   [{ kind: 'ambiguous', ids: ['a', 'b'] }, 'several branches have this id: a, b'],
   [{ kind: 'unknown' }, 'it left the list a moment ago'],
-])('%o: why the branch has no backend', async (lookup, why) => {
-  const report = await branchReport(directoryOf([MAIN], { 'id-main': lookup }));
-  expect(report.branches).toEqual([{ branch: MAIN, backend: undefined, readBackend: undefined, why }]);
+])('%o: why the branch has no backend', (lookup, why) => {
+  const report = branchReport(directoryOf([MAIN], { 'id-main': lookup }));
+  expect(report.listed(MAIN)).toEqual({ branch: MAIN, backend: undefined, readBackend: undefined, why });
 });

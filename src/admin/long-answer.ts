@@ -1,0 +1,48 @@
+// An answer that is made while it is sent, because the whole of it would take much memory, and its making would keep
+// sessions waiting. A client that does not read it makes nothing of it.
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { API_VERSION } from './answer.ts';
+
+export interface LongAnswer {
+  readonly type: string;
+  /** Of some kB each. */
+  readonly parts: Iterable<string>;
+}
+
+/** Characters. */
+const PART = 32_768;
+
+/** A JSON object with a long list at its end: one line for each entry. */
+export function longJson(document: object, name: string, list: Iterable<object>): LongAnswer {
+  const head = JSON.stringify({ api_version: API_VERSION, ...document }).slice(0, -1);
+  return { type: 'application/json', parts: { [Symbol.iterator]: () => partsOf(`${head},"${name}":[\n`, list) } };
+}
+
+function* partsOf(head: string, list: Iterable<object>): Generator<string, void> {
+  let text = head;
+  let separator = '';
+  for (const one of list) {
+    text += `${separator}${JSON.stringify(one)}`;
+    separator = ',\n';
+    if (text.length < PART) continue;
+    yield text;
+    text = '';
+  }
+  yield `${text}\n]}\n`;
+}
+
+/** Resolves when all is on its way, or the client has gone. */
+export async function sendParts(response: ServerResponse, parts: Iterable<string>): Promise<void> {
+  try {
+    for (const part of response.req.method === 'HEAD' ? [] : parts) {
+      if (response.destroyed) return;
+      if (!response.write(part)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      await nextTurn();
+    }
+    response.end();
+  } catch {
+    response.destroy();
+  }
+}
