@@ -112,7 +112,7 @@ async function aConsole(): Promise<{ console: FakeConsole; section: (key: string
   const source = { url: console.url, project: console.project, api_key_file: file };
   const backends = { template: '{name}.branches.test:5432' };
   const section = async (key: string): Promise<string> => {
-    await writeFile(file, key);
+    await writeFile(file, key, { mode: 0o600 });
     return `branches: ${JSON.stringify({ source: 'console', console: source, backends })}\n`;
   };
   return { console, section };
@@ -152,7 +152,11 @@ test('verifiers of a file: the roles that it has, and those that cannot move', a
   closing.push(() => rm(folder, { recursive: true }));
   const file = join(folder, 'userlist.txt');
   const moves = (roles: readonly string[]): string => `moves: ${JSON.stringify({ roles, verifiers: { file } })}\n`;
-  await writeFile(file, '"app" "SCRAM-SHA-256$4096:c2FsdA==$YQ==:Yg=="\n"old" "md50123456789abcdef0123456789abcdef"\n');
+  await writeFile(
+    file,
+    '"app" "SCRAM-SHA-256$4096:c2FsdA==$YQ==:Yg=="\n"old" "md50123456789abcdef0123456789abcdef"\n',
+    { mode: 0o600 },
+  );
   const read = await checked([primary], moves(['app', 'old', 'none', 'svc_*']));
   expect(read.out.replaceAll(/\s+/g, ' ')).toContain(
     `planned, sessions of app, old, none, svc_*, verifiers from ${file}`,
@@ -184,7 +188,7 @@ test('verifiers of the primary: a real server, its function and the lookup role'
   const roles = ['app', 'postgres'];
   const moves = `moves: ${JSON.stringify({ roles, verifiers: { user: 'pointsman_lookup', password_file: file } })}\n`;
   const who = `role "pointsman_lookup" on 127.0.0.1:${server.port}`;
-  await writeFile(file, 'lookup-1\n');
+  await writeFile(file, 'lookup-1\n', { mode: 0o600 });
   const read = await checked([primary], moves);
   expect(read.out).toContain(`verifiers: ${who} has those of 1 of 2 roles: app\n`);
   expect(read.err).toBe(
@@ -192,7 +196,7 @@ test('verifiers of the primary: a real server, its function and the lookup role'
       'a member of pointsman_movable, with a password that has not expired, and no superuser\n',
   );
   expect(read.code).toBe(0);
-  await writeFile(file, 'lookup-2\n');
+  await writeFile(file, 'lookup-2\n', { mode: 0o600 });
   const denied = await checked([primary], moves);
   expect(denied.err).toContain(`verifiers cannot be read: ${who}: password authentication failed`);
   expect(denied.code).toBe(1);
