@@ -84,11 +84,12 @@ export class Drains {
     this.#running.set(drain.key, running);
     if (drain.afterMs === 0) return this.#begin(running);
     const begin = (): void => {
-      this.#decideIfDue();
-      // The decision may have brought another drain under this key.
-      if (this.#running.get(drain.key) !== running) return;
-      if (drain.isOver()) this.#cancel(drain.key);
-      else this.#begin(running);
+      // A fault in the decision keeps no session.
+      try {
+        this.#decideIfDue();
+      } finally {
+        this.#beginLate(running);
+      }
     };
     running.cancel = this.#clock.schedule(drain.afterMs, begin);
     running.begin = () => {
@@ -131,6 +132,14 @@ export class Drains {
     this.#whenIdle.stop();
   }
 
+  #beginLate(running: Running): void {
+    const { drain } = running;
+    // The decision may have brought another drain under this key.
+    if (this.#running.get(drain.key) !== running) return;
+    if (drain.isOver()) this.#cancel(drain.key);
+    else this.#begin(running);
+  }
+
   #begin(running: Running): void {
     const { drain } = running;
     running.begin = undefined;
@@ -168,8 +177,11 @@ export class Drains {
 
   #deadline(drain: Drain): void {
     this.#cancel(drain.key);
-    this.#decideIfDue();
-    if (!drain.isOver()) this.endNow(drain);
+    try {
+      this.#decideIfDue();
+    } finally {
+      if (!drain.isOver()) this.endNow(drain);
+    }
   }
 
   #cancel(key: string): void {

@@ -48,6 +48,14 @@ test('idle sessions end at once, the rest at the deadline', async () => {
   expect(clock.pending()).toBe(0);
 });
 
+test('a fault in the decision keeps a late drain neither from its start nor from its deadline', async () => {
+  decide = () => expect.unreachable('a fault');
+  drains.start(aDrain({ sessions: () => [busy], afterMs: 100 }));
+  await expect(clock.advance(100)).rejects.toThrow('a fault');
+  await expect(clock.advance(1_000)).rejects.toThrow('a fault');
+  expect(ended).toEqual(['busy']);
+});
+
 test('without a deadline busy sessions stay', async () => {
   drains.start(aDrain({ limitMs: () => undefined }));
   await clock.advance(1_000_000);
