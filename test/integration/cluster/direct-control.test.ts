@@ -71,7 +71,7 @@ describeUnless(missingForSandbox, 'a sandbox', () => {
     it('names the members when the member of an operation is none', async () => {
       const result = await control.perform({ kind: 'reload', member: 'pg-9' });
       expect(result.kind).toBe('refused');
-      for (const text of ['no member pg-9', ...cluster.members().map(({ name }) => name)]) {
+      for (const text of ['unknown member pg-9', ...cluster.members().map(({ name }) => name)]) {
         expect(result.text).toContain(text);
       }
     });
