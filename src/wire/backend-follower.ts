@@ -123,7 +123,7 @@ export class BackendFollower extends FrameWalker {
         return true;
       case ERROR_RESPONSE:
         this.#fatal = fatalState(bytes, at, size);
-        this.#memory?.fails(sqlStateOf(bytes, at, size) ?? '');
+        this.#memory?.fails(sqlStateOf(bytes, at, size));
         break;
       case PARSE_COMPLETE:
         this.#memory?.parsed();

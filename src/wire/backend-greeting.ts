@@ -14,8 +14,6 @@ const LONGEST_ERROR = 30_000;
 const TEXT = 0x2020_2020;
 /** insufficient_resources: such an error has no SQLSTATE. */
 const NO_PROCESS = '53000';
-/** internal_error, for any other error without one. */
-const UNKNOWN = 'XX000';
 const TOO_MANY_CONNECTIONS = '53300';
 /** Shutting down, crashed, or not ready yet. */
 const FOR_NOW: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03']);
@@ -26,7 +24,7 @@ export function refusalIn(bytes: Uint8Array): string | undefined {
   if (bytes.length < at + HEADER || bytes[at] !== ERROR_RESPONSE) return undefined;
   const end = endOfMessage(bytes, at);
   if (end > TEXT && bytes.at(-1) === 0) return NO_PROCESS;
-  return end > bytes.length ? undefined : (sqlStateOf(bytes, at + HEADER, end - at - HEADER) ?? UNKNOWN);
+  return end > bytes.length ? undefined : sqlStateOf(bytes, at + HEADER, end - at - HEADER);
 }
 
 /** The beginning of an ErrorResponse: the rest is still to come. */

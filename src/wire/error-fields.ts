@@ -16,9 +16,10 @@ export function errorField(bytes: Uint8Array, at: number, size: number, type: st
 }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
+const INTERNAL_ERROR = 'XX000';
 
-/** Undefined: the error has none, or text that is none. */
-export function sqlStateOf(bytes: Uint8Array, at: number, size: number): string | undefined {
+/** internal_error stands for an error that has none, or text that is none. */
+export function sqlStateOf(bytes: Uint8Array, at: number, size: number): string {
   const text = errorField(bytes, at, size, 'C');
-  return text !== undefined && SQLSTATE.test(text) ? text : undefined;
+  return text !== undefined && SQLSTATE.test(text) ? text : INTERNAL_ERROR;
 }

@@ -29,7 +29,7 @@ export function serverError(body: Uint8Array, request: string): ServerError {
   const field = (type: string): string | undefined => errorField(body, 0, body.length, type);
   const severity = field('V') ?? field('S');
   return {
-    sqlState: sqlStateOf(body, 0, body.length) ?? 'XX000',
+    sqlState: sqlStateOf(body, 0, body.length),
     message: beginningOf(field('M') ?? '', LONGEST_MESSAGE),
     isFatal: severity === 'FATAL' || severity === 'PANIC',
     request,

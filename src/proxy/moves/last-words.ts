@@ -58,7 +58,7 @@ function mayBeLastWords(bytes: Uint8Array): boolean {
     if (bytes[at] !== ERROR && bytes[at] !== NOTICE) return false;
     const end = endOf(bytes, at);
     if (end === undefined || end > bytes.length) return bytes.length - at <= LONGEST && (end ?? 0) - at <= LONGEST;
-    if (!STOPPING.has(sqlStateOf(bytes, at + HEADER, end - at - HEADER) ?? '')) return false;
+    if (!STOPPING.has(sqlStateOf(bytes, at + HEADER, end - at - HEADER))) return false;
     at = end;
   }
   return true;

@@ -100,5 +100,5 @@ function fatalOf(body: Buffer): string | undefined {
   const fields = end === -1 ? texts : texts.slice(0, end);
   const field = (letter: string): string | undefined => fields.find((text) => text.startsWith(letter))?.slice(1);
   const isFatal = /^(?:FATAL|PANIC)$/.test(field('V') ?? field('S') ?? '');
-  return isFatal ? /^[0-9A-Z]{5}$/.exec(field('C') ?? '')?.[0] : undefined;
+  return isFatal ? (/^[0-9A-Z]{5}$/.exec(field('C') ?? '')?.[0] ?? 'XX000') : undefined;
 }

@@ -81,6 +81,8 @@ test.each([
   ['a server before 9.6', ['SFATAL', 'C53300', 'Mtoo many clients'], '53300'],
   ['a panic', ['SPANIC', 'VPANIC', 'CXX000', 'M'], 'XX000'],
   ['a long text behind', [...SHUTDOWN.slice(0, 3), `M${'x'.repeat(100_000)}`], '57P01'],
+  ['no SQLSTATE', ['SFATAL', 'VFATAL', 'M'], 'XX000'],
+  ['text that is no SQLSTATE', ['SFATAL', 'VFATAL', 'C57p0', 'M'], 'XX000'],
   ['a mere error', ['SERROR', 'VERROR', 'C57P01', 'M'], undefined],
   ['a text that speaks of it', ['SERROR', 'VERROR', 'C42601', 'MVFATAL C57P01'], undefined],
   ['no field at all', [], undefined],
