@@ -6,7 +6,7 @@ import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 import type { TestProjectConfiguration } from 'vitest/config';
 
-// `npm test` runs the first five projects, `npm run test:slow` the others: test/README.md.
+// `npm test` runs `unit`, `integration*` and `e2e*`, `npm run test:slow` the others: test/README.md.
 
 /** Processes that tests start are up in half the time. */
 const ENV = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/tests') };
@@ -26,22 +26,17 @@ const SLOW_LANES = 3;
 /** These print how long a failover took, or compare processor time: nothing else runs beside them. */
 const MEASURED = named('frozen-api', 'host-death', 'page/failover', 'restart-in-place', 'switchover');
 
-/** These stop processes or flood them, and then judge by ages and deadlines: nothing else runs beside them. */
-const TIMED = [
-  'app/after-a-stall',
-  'app/clock-faults',
-  'app/stopped',
-  'process/freeze',
-  'process/open-files',
-  'process/under-attack',
-].map((name) => `test/integration/${name}.test.ts`);
+/** These stop processes, and then judge by ages and deadlines. They mostly wait: two at a time, and nothing else. */
+const STOPPED = integration('app/after-a-stall', 'app/clock-faults', 'app/stopped', 'process/freeze');
+/** These flood processes, and then judge by deadlines: nothing else runs beside them. */
+const FLOODED = integration('process/open-files', 'process/under-attack');
 
 /** Three processes that start together take 20 s on a machine that is busy. The waits in a test say what took long. */
 const PROCESSES = { hookTimeout: 60_000, testTimeout: 60_000 };
 
 /**
  * These need programs that few machines have, or minutes: drivers, containers, compilers, Kubernetes' own types,
- * every example of the help.
+ * every example of the help, every look of the page, the time-outs of TCP, a schedule.
  */
 const SLOW = [
   ...named(
@@ -51,12 +46,15 @@ const SLOW = [
     'image',
     'keepalived',
     'systemd',
+    'moves/by-others',
     'moves/drivers-15',
     'moves/drivers-18',
     'moves/system-postgres',
+    'moves/vanished-packets',
     'moves/working-drivers',
+    'page/looks',
   ),
-  ...['chart', 'kustomize', 'package'].map((name) => `test/integration/deploy/${name}.test.ts`),
+  ...integration('deploy/chart', 'deploy/kustomize', 'deploy/package'),
 ];
 /** On the sandbox. The measured files for Patroni are a project of their own. */
 const SLOW_MEASURED = named('bench-short', 'host-death', 'page/failover');
@@ -65,6 +63,10 @@ const files = globSync('test/e2e/**/*.test.ts', { cwd: resolve(import.meta.dirna
 /** A file for every kind of cluster belongs to two projects: each of them registers its own kind. */
 const patroni = files.filter((file) => describesOn(file, 'Patroni|EveryCluster'));
 const sandbox = files.filter((file) => !patroni.includes(file) || describesOn(file, 'Sandbox|EveryCluster'));
+
+function integration(...names: readonly string[]): readonly string[] {
+  return names.map((name) => `test/integration/${name}.test.ts`);
+}
 
 function named(...names: readonly string[]): readonly string[] {
   return names.map((name) => `test/e2e/${name}.test.ts`);
@@ -75,11 +77,14 @@ function describesOn(file: string, kinds: string): boolean {
   return new RegExp(`^describeOn(${kinds})\\(`, 'm').test(text);
 }
 
-interface E2eProject {
+interface Project {
   readonly include: readonly string[];
-  readonly clusters?: 'sandbox' | 'patroni';
   readonly maxWorkers: number;
   readonly groupOrder: number;
+}
+
+interface E2eProject extends Project {
+  readonly clusters?: 'sandbox' | 'patroni';
 }
 
 function e2e(name: string, project: E2eProject): TestProjectConfiguration {
@@ -94,6 +99,20 @@ function e2e(name: string, project: E2eProject): TestProjectConfiguration {
       sequence: { groupOrder },
       testTimeout: 120_000,
       hookTimeout: 120_000,
+    },
+  };
+}
+
+function timed(name: string, { include, maxWorkers, groupOrder }: Project): TestProjectConfiguration {
+  return {
+    test: {
+      name,
+      include: [...include],
+      env: ENV,
+      globalSetup: BUILD,
+      ...PROCESSES,
+      maxWorkers,
+      sequence: { groupOrder },
     },
   };
 }
@@ -138,24 +157,15 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          exclude: [...TIMED, ...SLOW],
+          exclude: [...STOPPED, ...FLOODED, ...SLOW],
           env: ENV,
           globalSetup: BUILD,
           ...PROCESSES,
           maxWorkers: LANES,
         },
       },
-      {
-        test: {
-          name: 'integration-timed',
-          include: TIMED,
-          env: ENV,
-          globalSetup: BUILD,
-          ...PROCESSES,
-          maxWorkers: 1,
-          sequence: { groupOrder: 1 },
-        },
-      },
+      timed('integration-stopped', { include: STOPPED, maxWorkers: 2, groupOrder: 1 }),
+      timed('integration-flooded', { include: FLOODED, maxWorkers: 1, groupOrder: 2 }),
       // In one group with `unit` and `integration`, which fill the lanes when these files end.
       e2e('e2e', { include: without(sandbox, MEASURED, SLOW, SLOW_MEASURED), maxWorkers: LANES, groupOrder: 0 }),
       e2e('e2e-measured', { include: without(within(sandbox, MEASURED), SLOW_MEASURED), maxWorkers: 1, groupOrder: 2 }),
