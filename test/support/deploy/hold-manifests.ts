@@ -9,6 +9,9 @@ import type { Manifest, PodSpec } from './manifests.ts';
 import { sidecarShares, standaloneShares } from './shutdown-rules.ts';
 import { findFaults } from './validate-manifests.ts';
 
+/** The kubelet sets it. */
+const IN_POD = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
+
 /** The configuration that the manifests give, with test certificates where they mount a Secret. */
 export function loadedBy(manifests: readonly Manifest[], pod: PodSpec): Config {
   const { file: written, env } = configurationOf(manifests, pod);
@@ -16,7 +19,7 @@ export function loadedBy(manifests: readonly Manifest[], pod: PodSpec): Config {
     .replace('/etc/pointsman-tls/tls.crt', SERVER.cert)
     .replace('/etc/pointsman-tls/tls.key', SERVER.key)
     .replace('/etc/patroni-ca/ca.crt', tlsFile('ca.pem'));
-  const loaded = loadConfig({ file: 'pointsman.yaml', env, readFile: () => file });
+  const loaded = loadConfig({ file: 'pointsman.yaml', env: { ...IN_POD, ...env }, readFile: () => file });
   expect(loaded, file).toMatchObject({ kind: 'ok', warnings: [] });
   if (loaded.kind === 'invalid') throw new Error('expected above');
   return loaded.config;
