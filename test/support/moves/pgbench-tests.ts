@@ -23,6 +23,8 @@ function pgbenchTests(lab: MovingLab): void {
   for (const mode of PGBENCH_MODES) {
     itUnless(whyNoTool('pgbench'), `acknowledged rows are stored once: ${mode}`, async () => {
       const { directory } = lab;
+      // Those of the mode before may be known for a moment.
+      await lab.moving.waitFor('no clients', async () => (await pgbenchSessions()).length === 0);
       const bench = startPgbench(await lab.target(lab.moving), { mode, clients: CLIENTS, directory, source: mode });
       await lab.moving.waitFor('the clients', async () => (await pgbenchSessions()).length === CLIENTS);
       const outcomes = new Map<string, number>();
