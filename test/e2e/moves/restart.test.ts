@@ -19,6 +19,8 @@ import { itUnless } from '../../support/runner/unless-missing.ts';
 const POOLED = 20;
 const READERS = 6;
 
+const START_TIME = 'select pg_postmaster_start_time()::text as time';
+
 describeOnEveryCluster('a restart that moves sessions', (on) => {
   const directory = temporaryDirectory();
   const lab = on.clusterWithPointsman({
@@ -119,7 +121,8 @@ describeOnEveryCluster('a restart that moves sessions', (on) => {
 
   async function startTimes(): Promise<readonly string[]> {
     const asked = lab.cluster.members().map(async ({ name }) => {
-      const [row] = await lab.cluster.sql(name, 'select pg_postmaster_start_time()::text as time');
+      // A server that has just started in full load takes its time.
+      const [row] = await lab.cluster.sql(name, START_TIME, { timeoutMs: 20_000 });
       return String(row?.['time']);
     });
     return Promise.all(asked);

@@ -45,7 +45,8 @@ export function rowsOf(mode: PgbenchMode, { acknowledged }: PgbenchResult): numb
 /** Of this source, on the primary. */
 export async function storedRows(cluster: ClusterUnderTest, source: string): Promise<number> {
   const { name } = await cluster.leader();
-  const [row] = await cluster.sql(name, `select count(*)::int as n from loaded where source = '${source}'`);
+  const count = `select count(*)::int as n from loaded where source = '${source}'`;
+  const [row] = await cluster.sql(name, count, { timeoutMs: 20_000 });
   return Number(row?.['n']);
 }
 
