@@ -50,11 +50,14 @@ const OTHERS: Readonly<Partial<Record<string, (statement: string) => boolean>>> 
   [STRINGS]: hasBackslash,
   backslash_quote: hasBackslash,
   [ENCODING]: (statement) => NOT_ASCII.test(statement),
-  array_nulls: hasNullInLiteral,
+  // A literal may be an array.
+  array_nulls: (statement) => hasLiteral(statement, /null/i),
   transform_null_equals: comparesToNull,
   xmloption: (statement) => statement.includes('<'),
 };
 const DOLLAR_QUOTE = /\$(?:[a-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/i;
+/** Comments, names in quotes, and literals. A comment may be in a comment. */
+const QUOTED = /--[^\n\r]*|\/\*[^]*?(?:\*\/|$)|"[^"]*"?|'([^']*)'?/g;
 const EQUALS_NULL = /=[^\w'"$]{0,100}null\b|\bnull[^\w'"$]{0,100}=/i;
 const COMMENT = /--|\/\*/;
 const TIME = /\d|now|today|tomorrow|yesterday/i;
@@ -124,20 +127,18 @@ function hasTime(statement: string): boolean {
   return !SETS.test(statement) && hasLiteral(statement, TIME);
 }
 
-/** A literal may be an array. Behind a backslash nobody knows where a literal ends. */
-function hasNullInLiteral(statement: string): boolean {
-  return hasLiteral(statement, /null/i) || (hasBackslash(statement) && /null/i.test(statement));
-}
-
 /** `= null`, perhaps in parentheses. */
 function comparesToNull(statement: string): boolean {
   if (EQUALS_NULL.test(statement)) return true;
   return COMMENT.test(statement) && /null/i.test(statement);
 }
 
+/** Where the ends of literals are not known for sure, the whole statement counts. */
 function hasLiteral(statement: string, pattern: RegExp): boolean {
-  if (DOLLAR_QUOTE.test(statement)) return pattern.test(statement);
-  return [...statement.matchAll(/'([^']*)'/g)].some(([, literal = '']) => pattern.test(literal));
+  if (hasBackslash(statement) || DOLLAR_QUOTE.test(statement)) return pattern.test(statement);
+  const tokens = [...statement.matchAll(QUOTED)];
+  if (tokens.some(([token]) => token.lastIndexOf('/*') > 0)) return pattern.test(statement);
+  return tokens.some(([, literal = '']) => pattern.test(literal));
 }
 
 function pinned(reason: PinReason, detail?: string): Movability {
