@@ -1,6 +1,6 @@
 // A replica whose replay stands still shows ever older rows, however few bytes it is behind: its replay is paused, it
-// receives nothing, or a query of a reader holds its replay up. It lags, as long as the primary writes and another open
-// replica of the pool replays what this one does not.
+// receives nothing, or a query of a reader holds its replay up. It lags while another open replica of the pool has
+// replayed more.
 import type { Ages, Instant } from '../model/instant.ts';
 import { primaryPositions } from './lag.ts';
 import type { MemberName } from '../model/member.ts';
@@ -8,7 +8,7 @@ import type { MemberStatus } from '../model/member-status.ts';
 import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { MemberRecord, Position, Snapshot } from './snapshot.ts';
 import { leave } from './standing.ts';
-import type { Standing, Standings } from './standing.ts';
+import type { Standings } from './standing.ts';
 
 const STILL = leave('lagging', { code: 'lagging', detail: 'it replays nothing, and others do' });
 
@@ -34,9 +34,7 @@ export function withoutStandstill(
   standings: Standings,
   ages: Ages,
 ): Standings {
-  const [newest] = primary;
-  if (pool.check.lagBytes === undefined || newest === undefined) return standings;
-  if (!ages.isYoung(newest.at, readMaxAgeMs)) return standings;
+  if (pool.check.lagBytes === undefined || !ages.isYoung(primary[0]?.at, readMaxAgeMs)) return standings;
   const still = new Map<MemberName, number>();
   let furthest = -Infinity;
   for (const [name, record] of snapshot.members) {
@@ -46,11 +44,9 @@ export function withoutStandstill(
     if (position.at >= since + readMaxAgeMs) still.set(name, position.bytes);
     else furthest = Math.max(furthest, position.bytes);
   }
-  const judged = ([name, standing]: [MemberName, Standing]): [MemberName, Standing] => {
-    const isBehind = (still.get(name) ?? Infinity) < Math.min(furthest, newest.bytes);
-    return [name, isBehind ? STILL : standing];
-  };
-  return still.size === 0 ? standings : new Map([...standings].map(judged));
+  const following = new Map(standings);
+  for (const [name, bytes] of still) if (bytes < furthest) following.set(name, STILL);
+  return following;
 }
 
 function newestReplayed({ positions: [position] }: MemberRecord): Position | undefined {
