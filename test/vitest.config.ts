@@ -32,7 +32,8 @@ const STOPPED = integration('app/after-a-stall', 'app/clock-faults', 'app/stoppe
 const FLOODED = integration('process/open-files', 'process/under-attack');
 
 /** Three processes that start together take 20 s on a machine that is busy. The waits in a test say what took long. */
-const PROCESSES = { hookTimeout: 60_000, testTimeout: 60_000 };
+const PROCESSES_MS = 60_000;
+const CLUSTERS_MS = 120_000;
 
 /**
  * These need programs that few machines have, or minutes: drivers, containers, compilers, Kubernetes' own types,
@@ -79,40 +80,28 @@ function describesOn(file: string, kinds: string): boolean {
 
 interface Project {
   readonly include: readonly string[];
+  readonly exclude?: readonly string[];
+  /** Undefined: without a cluster. */
+  readonly clusters?: 'sandbox' | 'patroni';
   readonly maxWorkers: number;
   readonly groupOrder: number;
 }
 
-interface E2eProject extends Project {
-  readonly clusters?: 'sandbox' | 'patroni';
-}
-
-function e2e(name: string, project: E2eProject): TestProjectConfiguration {
-  const { include, clusters = 'sandbox', maxWorkers, groupOrder } = project;
+/** Its tests start processes, of the build. */
+function project(name: string, of: Project): TestProjectConfiguration {
+  const { include, exclude = [], clusters, maxWorkers, groupOrder } = of;
+  const timeoutMs = clusters === undefined ? PROCESSES_MS : CLUSTERS_MS;
   return {
     test: {
       name,
       include: [...include],
-      env: { ...ENV, POINTSMAN_TEST_CLUSTERS: clusters },
+      exclude: [...exclude],
+      env: clusters === undefined ? ENV : { ...ENV, POINTSMAN_TEST_CLUSTERS: clusters },
       globalSetup: BUILD,
       maxWorkers,
       sequence: { groupOrder },
-      testTimeout: 120_000,
-      hookTimeout: 120_000,
-    },
-  };
-}
-
-function timed(name: string, { include, maxWorkers, groupOrder }: Project): TestProjectConfiguration {
-  return {
-    test: {
-      name,
-      include: [...include],
-      env: ENV,
-      globalSetup: BUILD,
-      ...PROCESSES,
-      maxWorkers,
-      sequence: { groupOrder },
+      testTimeout: timeoutMs,
+      hookTimeout: timeoutMs,
     },
   };
 }
@@ -153,31 +142,36 @@ export default defineConfig({
           maxWorkers: LANES,
         },
       },
-      {
-        test: {
-          name: 'integration',
-          include: ['test/integration/**/*.test.ts'],
-          exclude: [...STOPPED, ...FLOODED, ...SLOW],
-          env: ENV,
-          globalSetup: BUILD,
-          ...PROCESSES,
-          maxWorkers: LANES,
-        },
-      },
-      timed('integration-stopped', { include: STOPPED, maxWorkers: 2, groupOrder: 1 }),
-      timed('integration-flooded', { include: FLOODED, maxWorkers: 1, groupOrder: 2 }),
+      project('integration', {
+        include: ['test/integration/**/*.test.ts'],
+        exclude: [...STOPPED, ...FLOODED, ...SLOW],
+        maxWorkers: LANES,
+        groupOrder: 0,
+      }),
+      project('integration-stopped', { include: STOPPED, maxWorkers: 2, groupOrder: 1 }),
+      project('integration-flooded', { include: FLOODED, maxWorkers: 1, groupOrder: 2 }),
       // In one group with `unit` and `integration`, which fill the lanes when these files end.
-      e2e('e2e', { include: without(sandbox, MEASURED, SLOW, SLOW_MEASURED), maxWorkers: LANES, groupOrder: 0 }),
-      e2e('e2e-measured', { include: without(within(sandbox, MEASURED), SLOW_MEASURED), maxWorkers: 1, groupOrder: 2 }),
-      e2e('slow', { include: SLOW, maxWorkers: SLOW_LANES, groupOrder: 3 }),
-      e2e('slow-measured', { include: SLOW_MEASURED, maxWorkers: 1, groupOrder: 4 }),
-      e2e('patroni', {
+      project('e2e', {
+        include: without(sandbox, MEASURED, SLOW, SLOW_MEASURED),
+        clusters: 'sandbox',
+        maxWorkers: LANES,
+        groupOrder: 0,
+      }),
+      project('e2e-measured', {
+        include: without(within(sandbox, MEASURED), SLOW_MEASURED),
+        clusters: 'sandbox',
+        maxWorkers: 1,
+        groupOrder: 2,
+      }),
+      project('slow', { include: SLOW, clusters: 'sandbox', maxWorkers: SLOW_LANES, groupOrder: 3 }),
+      project('slow-measured', { include: SLOW_MEASURED, clusters: 'sandbox', maxWorkers: 1, groupOrder: 4 }),
+      project('patroni', {
         include: without(patroni, MEASURED),
         clusters: 'patroni',
         maxWorkers: SLOW_LANES,
         groupOrder: 3,
       }),
-      e2e('patroni-measured', {
+      project('patroni-measured', {
         include: within(patroni, MEASURED),
         clusters: 'patroni',
         maxWorkers: 1,
