@@ -8,6 +8,18 @@ import { EVENT_SAMPLES } from '../../support/values/event-samples.ts';
 
 const LIMITS = { decisions: 10, probes: 10, sessions: 10, traffic: 10, singleSessions: 10, keepsFirst: false };
 
+const CLOSED = {
+  kind: 'session_closed',
+  pool: 'write',
+  session: 7,
+  member: 'pg-1',
+  client: '10.0.0.5:1',
+  detail: undefined,
+  durationMs: 9_000,
+  toBackendBytes: 1,
+  toClientBytes: 1,
+} as const;
+
 test('an incident is about the cluster: nothing about branches or their sessions is recorded', () => {
   const recording = new Recording(LIMITS);
   const all = Object.values(EVENT_SAMPLES).flatMap(({ samples }): readonly ReportedEvent[] => samples);
@@ -22,22 +34,11 @@ test('an incident is about the cluster: nothing about branches or their sessions
 
 test('a session that an operator ended is none that the outage cut', async () => {
   const { clock, recorder, take } = incidentLab();
-  const closed = {
-    kind: 'session_closed',
-    pool: 'write',
-    session: 7,
-    member: 'pg-1',
-    client: '10.0.0.5:1',
-    detail: undefined,
-    durationMs: 9_000,
-    toBackendBytes: 1,
-    toClientBytes: 1,
-  } as const;
   take(routeChange('write', 'pg-1'));
   await clock.advance(1_000);
-  take({ ...closed, reason: 'killed_by_operator' });
+  take({ ...CLOSED, reason: 'killed_by_operator' });
   take(routeChange('write'));
-  take({ ...closed, session: 8, reason: 'evicted_dead' });
+  take({ ...CLOSED, session: 8, reason: 'evicted_dead' });
   const document = await recorder.get('2026-11-22-1', { isUnredacted: true });
   const cut = document?.findings.filter(({ finding }) => finding === 'sessions_cut');
   expect(cut).toMatchObject([{ total: 1, text: '1 session was cut: 1 of pool write on pg-1: evicted_dead.' }]);
@@ -45,18 +46,7 @@ test('a session that an operator ended is none that the outage cut', async () =>
 
 test('a session whose client does not read its end is cut when its server ended it', async () => {
   const { clock, recorder, take } = incidentLab();
-  const cut = {
-    kind: 'session_closed',
-    pool: 'write',
-    session: 7,
-    member: 'pg-1',
-    client: '10.0.0.5:1',
-    reason: 'backend_closed',
-    detail: undefined,
-    durationMs: 9_000,
-    toBackendBytes: 1,
-    toClientBytes: 1,
-  } as const;
+  const cut = { ...CLOSED, reason: 'backend_closed' } as const;
   take(routeChange('write', 'pg-1'));
   await clock.advance(1_000);
   take(cut);

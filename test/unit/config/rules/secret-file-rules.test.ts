@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { load, SEEDS, warningsOf } from '../../../support/values/loading.ts';
+import { SERVER, tlsText } from '../../../support/values/tls-files.ts';
 
 async function secretFile(mode: number): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const file = join(directory, 'secret');
-  await writeFile(file, 'app:x');
+  await writeFile(file, tlsText('server.key'));
   await chmod(file, mode);
   return file;
 }
@@ -30,6 +31,13 @@ const PLACES: readonly (readonly [string, (file: string) => string])[] = [
     (file) => `branches: { source: console, console: { url: 'http://127.0.0.1:1', project: p, api_key_file: ${file} },
         backends: { template: '{id}.branches.svc:5432' } }`,
   ],
+  [
+    'branches.storage.headers_file',
+    (file) => `branches: { source: storage, storage: { url: 'http://127.0.0.1:1', tenant: ${'a'.repeat(32)},
+        headers_file: ${file} }, backends: { template: '{id}.branches.svc:5432' } }`,
+  ],
+  ['cluster.api.tls.key', (file) => `cluster: { api: { tls: { cert: ${file}, key: ${file} } } }`],
+  ['client.tls.key', (file) => `client: { tls: { mode: require, cert: ${SERVER.cert}, key: ${file} } }`],
   [
     'platform.api_key_file',
     (file) => `platform: { url: 'http://127.0.0.1:1', api_key_file: ${file}, beta_header: beta }`,
