@@ -46,10 +46,6 @@ async function example(): Promise<string> {
   return text;
 }
 
-function startOn(host: NetworkSpace): Promise<PointsmanProcess> {
-  return startPointsman(CONFIG, {}, { within: host.enter });
-}
-
 describeUnless(whyNot(), 'keepalived', () => {
   it(
     'the address leaves a host whose Pointsman stops or dies, and one without a network',
@@ -60,8 +56,9 @@ describeUnless(whyNot(), 'keepalived', () => {
         rm(path, { recursive: true }),
       );
       const { hosts, client, cable } = ours.use(await twoHosts());
+      const startOn = async (host: NetworkSpace): Promise<PointsmanProcess> =>
+        ours.adopt(await startPointsman(CONFIG, {}, { within: host.enter }), (pointsman) => pointsman.stop());
       const pointsmen: [PointsmanProcess, PointsmanProcess] = [await startOn(hosts[0]), await startOn(hosts[1])];
-      ours.defer(async () => void (await Promise.all(pointsmen.map((pointsman) => pointsman.stop()))));
       const file = join(directory, 'keepalived.conf');
       await writeFile(file, await example());
       for (const [at, host] of hosts.entries()) {

@@ -20,7 +20,7 @@ export class NetworkSpace implements AsyncDisposable {
     const holder = spawn('setpriv', command, { env, stdio: ['ignore', 'pipe', 'inherit'] });
     await Promise.race([
       once(holder.stdout, 'data'),
-      once(holder, 'exit').then(() => Promise.reject(new Error('ended'))),
+      once(holder, 'exit').then(() => Promise.reject(new Error('a network namespace ended at its start'))),
     ]);
     return new NetworkSpace(holder);
   }
