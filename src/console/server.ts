@@ -13,6 +13,8 @@ import { rememberVerifier } from './scram.ts';
 import type { ConsoleSources } from './shows/shows.ts';
 
 const MOST_CONNECTIONS = 32;
+/** That are still connected. */
+const MOST_REFUSED = 8;
 /** Until the login is complete. psql has asked its user for the password before. */
 const LOGIN_MS = 5_000;
 /** For a client that does not take its answer. */
@@ -41,6 +43,8 @@ interface Client {
 export function createConsole({ address, sources, token }: ConsoleOptions): Console {
   /** Oldest first. */
   const clients = new Set<Client>();
+  /** Until they have read why. Oldest first. */
+  const refused = new Set<Socket>();
   const verifierOf = rememberVerifier();
   const accessOf = async ({ remoteAddress }: Socket): Promise<Access> => {
     const known = await token();
@@ -61,8 +65,17 @@ export function createConsole({ address, sources, token }: ConsoleOptions): Cons
     const client: Client = { socket, address: socket.remoteAddress, isLoggedIn: false };
     clients.add(client);
     socket.on('error', () => socket.destroy());
-    socket.once('close', () => clients.delete(client));
-    if (clients.size > MOST_CONNECTIONS && !makeRoom(clients)) return refuse(socket);
+    socket.once('close', () => {
+      clients.delete(client);
+      refused.delete(socket);
+    });
+    if (clients.size > MOST_CONNECTIONS && !makeRoom(clients)) {
+      clients.delete(client);
+      const [oldest] = refused;
+      if (refused.size >= MOST_REFUSED) oldest?.destroy();
+      refused.add(socket);
+      return refuse(socket);
+    }
     void serve(client, sources, () => accessOf(socket));
   });
   return {
@@ -71,6 +84,7 @@ export function createConsole({ address, sources, token }: ConsoleOptions): Cons
       new Promise((resolve) => {
         server.close(() => resolve());
         for (const { socket } of clients) socket.destroy();
+        for (const socket of refused) socket.destroy();
       }),
   };
 }

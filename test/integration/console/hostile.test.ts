@@ -1,9 +1,10 @@
 // The console's port under strangers: limits on numbers, sizes and time.
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Client } from 'pg';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { NO_TOKEN, startConsole, TOKEN } from '../../support/labs/console-lab.ts';
-import { connectRaw } from '../../support/sockets/raw-client.ts';
+import { connectRaw, watch } from '../../support/sockets/raw-client.ts';
 import type { RawClient } from '../../support/sockets/raw-client.ts';
 import { aMessage, aNumber } from '../../support/sockets/messages.ts';
 import {
@@ -110,6 +111,35 @@ test('silent connections keep nobody out, and end', async () => {
   clearInterval(dripping);
   for (const { socket } of [...silent, slow]) socket.destroy();
 }, 20_000);
+
+async function silentFrom({ host, port }: Address, localAddress: string): Promise<RawClient> {
+  const client = watch(connect({ host, port, localAddress }));
+  onTestFinished(() => void client.socket.destroy());
+  await once(client.socket, 'connect');
+  return client;
+}
+
+test('silent connections of one address do not cost another address its place', async () => {
+  const address = await startConsole();
+  const other = await silentFrom(address, '127.0.0.9');
+  const crowd: RawClient[] = [];
+  for (let number = 0; number < 40; number += 1) crowd.push(await silentFrom(address, '127.0.0.1'));
+  await until('the end of the oldest of the crowd', () => crowd.slice(0, 9).every(isOver));
+  expect([isOver(other), crowd.slice(9).some(isOver)]).toEqual([false, false]);
+});
+
+test('clients that were refused make no room for others', async () => {
+  const address = await startConsole({ token: NO_TOKEN });
+  const clients: RawClient[] = [];
+  for (let number = 0; number < 32; number += 1) clients.push(await sent(address, STARTUP));
+  await until('the logins', () => clients.every((client) => client.received().length > 0));
+  // They keep their own ends open.
+  const others: RawClient[] = [];
+  for (let number = 0; number < 4; number += 1) others.push(await sent(address, STARTUP));
+  await until('the refusals', () => others.every(isOver));
+  for (const other of others) expect(errorFields(other.received())).toMatchObject({ C: '53300' });
+  for (const { socket } of [...clients, ...others]) socket.destroy();
+});
 
 test('clients that have logged in keep their places; one too many is told so', async () => {
   const address = await startConsole({ token: NO_TOKEN });
