@@ -72,6 +72,8 @@ export type RunSandbox = (request: SandboxRequest) => Promise<number>;
 /** One line for the terminal: the result, or the reason of the failure. */
 export interface SandboxAnswer {
   readonly ok: boolean;
+  /** The sandbox has no such member. */
+  readonly isUnknown?: boolean;
   readonly text: string;
 }
 

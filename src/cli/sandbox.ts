@@ -60,9 +60,9 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
     });
 
   const finish: Finish = async (answer) => {
-    const { ok, text } = await answer;
+    const { ok, isUnknown = false, text } = await answer;
     (ok ? io.stdout : io.stderr)(ok ? `${text}\n` : `pointsman: ${text}\n`);
-    end(ok ? EXIT.ok : EXIT.failure);
+    end(ok ? EXIT.ok : isUnknown ? EXIT.usage : EXIT.failure);
   };
   for (const { name, target, alone = false, summary } of parts.verbs) {
     const command = sandbox

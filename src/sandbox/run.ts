@@ -249,7 +249,7 @@ function placeOf(postgres: string): NonNullable<SandboxOptions['postgres']> {
 
 export const askSandbox: AskSandbox = async (control, verb, target) => {
   const { kind, text } = await askToPerform(control, verb, target);
-  return { ok: kind === 'done', text };
+  return { ok: kind === 'done', isUnknown: kind === 'unknown', text };
 };
 
 export const sandboxConfig: SandboxConfig = async (control) => {

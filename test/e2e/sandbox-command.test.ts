@@ -121,7 +121,7 @@ describe('pointsman sandbox', () => {
 
   it('a wrong command prints the reason', async () => {
     const unknown = await sandbox.second('kill', 'pg-9');
-    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no member pg-9') });
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no member pg-9') });
   });
 
   it('a second sandbox on the same addresses reports that one runs', async () => {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** The request: POST /. */
 export const orderSchema = z.strictObject({ verb: z.string(), target: z.string().optional() });
 
-export const outcomeSchema = z.object({ kind: z.enum(['done', 'refused', 'failed']), text: z.string() });
+export const outcomeSchema = z.object({ kind: z.enum(['done', 'unknown', 'refused', 'failed']), text: z.string() });
 
 /** GET /: the addresses of the sandbox's listeners, for commands that use them. */
 export const endpointsSchema = z.object({

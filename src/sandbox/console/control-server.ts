@@ -23,7 +23,7 @@ interface Answer {
 }
 
 const MAX_BODY_BYTES = 4096;
-const STATUS: Readonly<Record<VerbOutcome['kind'], number>> = { done: 200, refused: 409, failed: 500 };
+const STATUS: Readonly<Record<VerbOutcome['kind'], number>> = { done: 200, unknown: 404, refused: 409, failed: 500 };
 
 /** `controlled` returns undefined while the sandbox is not up yet. */
 export function listenForControl(address: string, controlled: () => Controlled | undefined): Promise<ControlStart> {

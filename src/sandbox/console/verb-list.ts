@@ -10,9 +10,9 @@ export interface Verb {
   readonly summary: string;
 }
 
-/** `refused`: not possible now; `failed`: tried without success. `text` is one readable line. */
+/** `unknown`: no such member; `refused`: not possible now; `failed`: tried without success. `text` is one line. */
 export interface VerbOutcome {
-  readonly kind: 'done' | 'refused' | 'failed';
+  readonly kind: 'done' | 'unknown' | 'refused' | 'failed';
   readonly text: string;
 }
 

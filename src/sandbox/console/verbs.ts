@@ -19,7 +19,7 @@ export async function perform(sandbox: Sandbox, verb: VerbName, target: string |
     if (verb === 'heal') return await heal(sandbox, target);
     if (verb === 'switchover') return await switchover(sandbox, target);
     const member = resolve(sandbox, target ?? usualTarget(verb));
-    if (typeof member === 'string') return { kind: 'refused', text: member };
+    if ('kind' in member) return member;
     return { kind: 'done', text: await inflict(sandbox, verb, member) };
   } catch (error) {
     return { kind: 'failed', text: `${verb}: ${error instanceof Error ? error.message : String(error)}` };
@@ -61,7 +61,7 @@ async function inflict(
 
 async function heal(sandbox: Sandbox, target: string | undefined): Promise<VerbOutcome> {
   const member = target === undefined ? undefined : resolve(sandbox, target);
-  if (typeof member === 'string') return { kind: 'refused', text: member };
+  if (member !== undefined && 'kind' in member) return member;
   await sandbox.heal(member?.name);
   const who = member?.name ?? 'every member';
   if (await becomesHealthy(sandbox))
@@ -83,7 +83,7 @@ async function switchover(sandbox: Sandbox, target: string | undefined): Promise
   const leader = sandbox.leader();
   if (leader === undefined) return { kind: 'refused', text: 'there is no primary to switch over from' };
   const candidate = target === undefined || target === 'replica' ? undefined : resolve(sandbox, target);
-  if (typeof candidate === 'string') return { kind: 'refused', text: candidate };
+  if (candidate !== undefined && 'kind' in candidate) return candidate;
   return requestSwitchover(leader, candidate?.name);
 }
 
@@ -91,18 +91,17 @@ function usualTarget(name: VerbName): string {
   return VERBS.find((verb) => verb.name === name)?.target ?? 'primary';
 }
 
-/** Returns the reason as text when there is no such member. */
-function resolve(sandbox: Sandbox, target: string): SandboxMember | string {
+function resolve(sandbox: Sandbox, target: string): SandboxMember | VerbOutcome {
   const { members } = sandbox;
   const leader = sandbox.leader();
-  if (target === 'primary') return leader ?? 'there is no primary at the moment';
+  if (target === 'primary') return leader ?? { kind: 'refused', text: 'there is no primary at the moment' };
   const faulty = sandbox.faulty();
   if (target === 'replica') {
     const replica = members.find(({ name }) => name !== leader?.name && !faulty.includes(name));
-    return replica ?? 'no healthy replica is left: heal one first (h)';
+    return replica ?? { kind: 'refused', text: 'no healthy replica is left: heal one first (h)' };
   }
   const named = members.find(({ name }) => name === target);
-  return (
-    named ?? `there is no member ${target}: primary, replica or one of ${members.map(({ name }) => name).join(', ')}`
-  );
+  if (named !== undefined) return named;
+  const names = members.map(({ name }) => name).join(', ');
+  return { kind: 'unknown', text: `there is no member ${target}: primary, replica or one of ${names}` };
 }

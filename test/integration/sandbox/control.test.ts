@@ -30,7 +30,8 @@ function echo(): Controlled & { readonly log: string[] } {
       log.push(`${verb} begins`);
       await new Promise((resolve) => setImmediate(resolve));
       log.push(`${verb} ends`);
-      return { kind: verb === 'explode' ? 'refused' : 'done', text: `${verb} ${target ?? 'nobody'}` };
+      const kind = target === 'pg-9' ? 'unknown' : verb === 'explode' ? 'refused' : 'done';
+      return { kind, text: `${verb} ${target ?? 'nobody'}` };
     },
   };
 }
@@ -40,6 +41,7 @@ describe('the request arrives, and the answer too', () => {
     const address = await listening(echo());
     expect(await askToPerform(address, 'kill', 'primary')).toEqual({ kind: 'done', text: 'kill primary' });
     expect(await askToPerform(address, 'explode', undefined)).toEqual({ kind: 'refused', text: 'explode nobody' });
+    expect(await askToPerform(address, 'kill', 'pg-9')).toEqual({ kind: 'unknown', text: 'kill pg-9' });
     expect(await askEndpoints(address)).toEqual(WHEREABOUTS);
   });
 

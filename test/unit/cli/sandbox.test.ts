@@ -137,6 +137,14 @@ describe('the second command', () => {
     });
   });
 
+  test('an unknown member is a usage error', async () => {
+    const answer = { ok: false, isUnknown: true, text: 'there is no member pg-9' };
+    expect(await cli(['sandbox', 'kill', 'pg-9'], answer)).toMatchObject({
+      code: 2,
+      err: 'pointsman: there is no member pg-9\n',
+    });
+  });
+
   test('an unknown verb is a usage error', async () => {
     const { code, err, asked } = await cli(['sandbox', 'kil']);
     expect({ code, asked }).toEqual({ code: 2, asked: [] });

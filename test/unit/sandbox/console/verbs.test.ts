@@ -81,13 +81,19 @@ describe('a request that makes no sense is refused with the reason', () => {
     ['kill', 'primary', { leader: 'nobody' }, 'there is no primary at the moment'],
     ['switchover', undefined, { leader: 'nobody' }, 'there is no primary to switch over from'],
     ['kill', 'replica', { faulty: ['pg-2', 'pg-3'] }, 'no healthy replica is left: heal one first (h)'],
-    ['heal', 'pg-9', {}, 'there is no member pg-9: primary, replica or one of pg-1, pg-2, pg-3'],
   ];
   test.each(cases)('%s %s %j', async (verb, target, situation, text) => {
     const { sandbox, asked } = aSandbox(situation);
     expect(await perform(sandbox, verb, target)).toEqual({ kind: 'refused', text });
     expect(asked).toEqual([]);
   });
+});
+
+test.each(['kill', 'heal', 'switchover'] as const)('%s of an unknown member changes nothing', async (verb) => {
+  const { sandbox, asked } = aSandbox();
+  const text = 'there is no member pg-9: primary, replica or one of pg-1, pg-2, pg-3';
+  expect(await perform(sandbox, verb, 'pg-9')).toEqual({ kind: 'unknown', text });
+  expect(asked).toEqual([]);
 });
 
 test('a primary cannot lag', async () => {
