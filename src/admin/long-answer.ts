@@ -1,7 +1,7 @@
 // An answer that is made while it is sent, because the whole of it would take much memory, and its making would keep
-// sessions waiting. A client that does not read it makes nothing of it.
-import { once } from 'node:events';
+// sessions waiting. Nothing is made for a client that does not read.
 import type { ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { API_VERSION } from './answer.ts';
 
@@ -33,16 +33,15 @@ function* partsOf(head: string, list: Iterable<object>): Generator<string, void>
   yield `${text}\n]}\n`;
 }
 
-/** Resolves when all is on its way, or the client has gone. */
+/** Resolves when all is on its way, or the client has gone, or a part could not be made: then the answer is cut. */
 export async function sendParts(response: ServerResponse, parts: Iterable<string>): Promise<void> {
-  try {
-    for (const part of response.req.method === 'HEAD' ? [] : parts) {
-      if (response.destroyed) return;
-      if (!response.write(part)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
-      await nextTurn();
-    }
-    response.end();
-  } catch {
-    response.destroy();
+  // A pipeline that fails destroys the response.
+  await pipeline(oneATurn(response.req.method === 'HEAD' ? [] : parts), response).catch(() => {});
+}
+
+async function* oneATurn(parts: Iterable<string>): AsyncGenerator<string, void> {
+  for (const part of parts) {
+    yield part;
+    await nextTurn();
   }
 }

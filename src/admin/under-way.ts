@@ -32,7 +32,8 @@ export class UnderWay {
     const late = performance.now() - MOMENT_MS;
     for (const [response, startedAt] of this.#answers) {
       if (startedAt > late) return false;
-      if (!response.writableEnded) continue;
+      // It waits for its client, and not for its document.
+      if (!response.writableEnded && !response.writableNeedDrain) continue;
       response.destroy();
       this.#answers.delete(response);
       return true;
