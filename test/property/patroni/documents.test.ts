@@ -61,8 +61,8 @@ test('scenario 19: a status document with arbitrary values under the known keys'
           const { timeline: written } = fields;
           // A number or a string of digits alone: '1 ' is neither.
           const isNumber = typeof written === 'number' || (typeof written === 'string' && /^\d{1,16}$/.test(written));
-          const value = Number(written);
-          const isPossible = isNumber && Number.isInteger(value) && value > 0 && value < 2 ** 32;
+          const value = isNumber ? Number(written) : NaN;
+          const isPossible = Number.isInteger(value) && value > 0 && value < 2 ** 32;
           expect({ written, isPossible }).toEqual({ written, isPossible: false });
           return;
         }
