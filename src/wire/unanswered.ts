@@ -83,9 +83,9 @@ export class Unanswered {
     if (kind === COPY_END) return this.#end === 0 || this.#add(kind);
     if (!this.#add(kind)) return false;
     this.#isDiscarding = false;
+    this.#hasPortal = (this.#isOpen && this.#hasPortal) || kind === BIND || kind === EXECUTE;
     this.#isOpen = kind !== QUERY && kind !== SYNC;
     if (!this.#isOpen) this.#readyDue += 1;
-    this.#hasPortal = this.#isOpen && (this.#hasPortal || kind === BIND || kind === EXECUTE);
     return true;
   }
 

@@ -70,6 +70,16 @@ test.each<[string, readonly Uint8Array[], readonly Uint8Array[]]>([
   expect(follower.endBatch()).toBe(false);
 });
 
+test('a batch that the server has ended by itself, as by a limit of time, leaves no portal to the next one', () => {
+  play(aStarted(), [
+    ['C', [BIND, FLUSH], 'busy'],
+    ['B', [aMessage('2')], 'busy'],
+    ['B', [ERROR, READY], 'idle'],
+    ['C', [PARSE, FLUSH], 'busy'],
+    ['B', [aMessage('1')], 'idle'],
+  ]);
+});
+
 test('in a transaction a client that has only prepared waits as well', () => {
   play(aStarted(), [
     ['C', [QUERY], 'busy'],
