@@ -28,6 +28,7 @@ import type { Taps, Traffic } from './directions.ts';
 import type { NextServer } from './next-server.ts';
 import { Relay } from './relay.ts';
 import type { Opening } from './relay.ts';
+import { SettlingTime } from './settling-time.ts';
 import type { Gate, StallGate } from './stall-gate.ts';
 import type { OpenPipes } from './stream-pipe.ts';
 
@@ -81,12 +82,6 @@ export interface RelayedSessionInputs {
   readonly onLanded: () => void;
 }
 
-/**
- * How long a client that has just logged in, or prepared, may take to send its statement before it is ended: a round
- * trip to a distant region, or the pause of a busy client. Milliseconds.
- */
-const SETTLING_MS = 500;
-
 type Lost = { readonly by: BackendEnding; readonly at: Instant };
 
 export class RelayedSession implements Taps, CancelTarget {
@@ -100,8 +95,7 @@ export class RelayedSession implements Taps, CancelTarget {
   /** While it is parked. */
   #onCancel: (() => void) | undefined;
   #isStarting = true;
-  /** When the client was told that it may begin, and how much it had sent until then. */
-  #ready = { at: -Infinity, bytes: 0 };
+  readonly #settling: SettlingTime;
   #lost: Lost | undefined;
   /** Set when the server turned out to be the wrong one: whether its client could be told. */
   #canTellLanding: boolean | undefined;
@@ -109,6 +103,7 @@ export class RelayedSession implements Taps, CancelTarget {
   constructor(inputs: RelayedSessionInputs) {
     const { backend, server } = inputs;
     this.#inputs = inputs;
+    this.#settling = new SettlingTime(inputs.services.clock, inputs.traffic);
     this.#backend = backend;
     this.#server = server;
     this.#follower = inputs.isReadable ? new SessionFollower(inputs.moving?.memory) : undefined;
@@ -133,7 +128,9 @@ export class RelayedSession implements Taps, CancelTarget {
 
   /** To be called where the session is idle. True: the next bytes that its server is told must be a Sync. */
   endBatch(): boolean {
-    return this.#follower?.endBatch() === true;
+    if (this.#follower?.endBatch() !== true) return false;
+    this.#settling.begins();
+    return true;
   }
 
   /** Bytes of the server that were kept from the client. They must stay as they are. */
@@ -195,12 +192,7 @@ export class RelayedSession implements Taps, CancelTarget {
    * client that is ended in this time would read the error where it expects an answer.
    */
   settlesInMs(): number {
-    const { traffic, services } = this.#inputs;
-    if (traffic.toBackendBytes !== this.#ready.bytes) {
-      if (this.#follower?.hasBatch() !== true) return 0;
-      this.#ready = { at: services.clock.now(), bytes: traffic.toBackendBytes };
-    }
-    return Math.max(0, this.#ready.at + SETTLING_MS - services.clock.now());
+    return this.#settling.leftMs(this.#follower?.hasBatch() === true);
   }
 
   /** Ends both connections synchronously. `isReset`: bytes that wait are dropped, and both peers notice at once. */
@@ -323,7 +315,7 @@ export class RelayedSession implements Taps, CancelTarget {
     if (key !== undefined) this.#keyed = services.cancels.keys.add(key, server, this);
     this.#isStarting = follower.activity() === 'starting';
     if (this.#isStarting) return false;
-    this.#ready = { at: services.clock.now(), bytes: this.#inputs.traffic.toBackendBytes };
+    this.#settling.begins();
     const hasLeft = isPrimaryWanted && server.isTrial === true && follower.isInHotStandby() === false;
     if (hasLeft) services.onTrigger({ kind: 'left_recovery', member: server.member });
     return false;
