@@ -185,7 +185,8 @@ export class SessionQuestion {
     if (end.kind === 'over') {
       const { error } = end;
       const why = error === undefined ? 'the answer is not understood' : `${error.sqlState} ${error.message}`;
-      return this.#done({ kind: 'over', why }, end.bytes);
+      // The client asked for none of an answer that is not understood. It may read the server's last words.
+      return this.#done({ kind: 'over', why }, error?.isFatal === true ? end.bytes : new Uint8Array(0));
     }
     const rest = this.#pipeline.rest();
     const mayTryAgain = this.#tries < MOST_TRIES;
