@@ -37,7 +37,7 @@ const CLUSTERS_MS = 120_000;
 
 /**
  * These need programs that few machines have, or minutes: drivers, containers, compilers, Kubernetes' own types,
- * every example of the help, every look of the page, the time-outs of TCP, a schedule.
+ * every example of the help, every look of the page, the grace period of a pod, the time-outs of TCP, a schedule.
  */
 const SLOW = [
   ...named(
@@ -53,7 +53,9 @@ const SLOW = [
     'moves/system-postgres',
     'moves/vanished-packets',
     'moves/working-drivers',
+    'page/last-hour',
     'page/looks',
+    'pod-life',
   ),
   ...integration('deploy/chart', 'deploy/kustomize', 'deploy/package'),
 ];
