@@ -3,7 +3,7 @@ import type { Branch, BranchBackend, BranchListStatus } from '../model/branch.ts
 import { distancesOf } from '../model/branch-distances.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
-import type { BranchReport, ListedBranch } from '../reports/branches.ts';
+import type { BranchReport, ListedBranch } from '../reports/listed-branches.ts';
 import type { SessionList } from '../reports/session-list.ts';
 import type { BranchDocument, BranchesDocument, BranchListDocument } from './schema/branches.ts';
 import { isoTime, seconds } from './status-units.ts';

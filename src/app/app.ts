@@ -1,10 +1,10 @@
 // The composition root: makes the parts from a configuration and gives each the functions that it needs. No part knows
 // this file, and it decides nothing about routing.
-import type { Admin } from '../admin/server.ts';
+import type { Admin } from '../admin/admin-server.ts';
 import type { OpenFilesStatus } from '../admin/status.ts';
 import { createExclusion } from '../admin/exclusion.ts';
-import { createRunningBranches } from './branches.ts';
-import { createIncidents } from './incidents.ts';
+import { createRunningBranches } from './running-branches.ts';
+import { createIncidents } from './connect-recorder.ts';
 import { createLongOperations } from './long-operations.ts';
 import type { AppOperations } from './long-operations.ts';
 import { createAdminOf } from './admin.ts';
@@ -22,7 +22,7 @@ import type { MonitorEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import { Monitor } from '../monitor/monitor.ts';
-import type { Load } from './operations.ts';
+import type { Load } from './own-operations.ts';
 import { createGrace, emptied } from './emptying.ts';
 import { createForwarding, processCount } from './forwarding.ts';
 import { tooFewDescriptors } from './open-files.ts';

@@ -1,7 +1,7 @@
 // The list of branches for an operator, made of the directory in use.
 import type { BranchIndex, ListLookup } from '../branches/resolve.ts';
 import type { Branch, BranchAccess, BranchListStatus } from '../model/branch.ts';
-import type { BranchReport, ListedBranch } from '../reports/branches.ts';
+import type { BranchReport, ListedBranch } from '../reports/listed-branches.ts';
 
 /** The part of the directory in use that an operator sees. */
 export interface BranchDirectory {

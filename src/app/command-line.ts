@@ -9,9 +9,9 @@ import type { Clock } from '../model/instant.ts';
 import { runCli } from '../cli/program.ts';
 import type { CliParts } from '../cli/program.ts';
 import { version } from './package.ts';
-import { createRunApp } from './run.ts';
+import { createRunApp } from './run-app.ts';
 import { TRAFFIC, VERBS } from '../sandbox/console/verb-list.ts';
-import type { Terminal } from '../sandbox/run.ts';
+import type { Terminal } from '../sandbox/run-sandbox.ts';
 import { createSystemClock } from './system-clock.ts';
 import { terminalIo } from './terminal-io.ts';
 
@@ -50,7 +50,7 @@ export async function commandLine(process: NodeJS.Process): Promise<never> {
 }
 
 /** On demand: a proxy that serves does not need it. */
-const loadSandbox = () => import('../sandbox/run.ts');
+const loadSandbox = () => import('../sandbox/run-sandbox.ts');
 
 function sandboxParts(process: NodeJS.Process, output: CommandOutput, clock: Clock): SandboxParts {
   const isSource = import.meta.url.endsWith('.ts');

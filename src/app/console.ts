@@ -1,6 +1,6 @@
 // The console in the PostgreSQL protocol: loaded only where it is configured, because most processes serve none.
 import type { Listening } from '../admin/listen.ts';
-import type { Console, ConsoleOptions } from '../console/server.ts';
+import type { Console, ConsoleOptions } from '../console/console-server.ts';
 import type { Address } from '../model/member.ts';
 
 export interface ConsoleControl {
@@ -16,7 +16,7 @@ export function createConsoleOf({ address, ...options }: Options): ConsoleContro
   return {
     async listen() {
       if (address === undefined) return undefined;
-      const { createConsole } = await import('../console/server.ts');
+      const { createConsole } = await import('../console/console-server.ts');
       loaded = createConsole({ ...options, address });
       return loaded.listen();
     },

@@ -2,7 +2,7 @@
 // only routes does not need them.
 import type { LongOperationsOptions, LongOperations } from '../cluster/long-operations.ts';
 import type { SwitchoverSite } from '../cluster/switchover/procedure.ts';
-import type { SwitchoversOptions } from '../admin/endpoints/switchover.ts';
+import type { SwitchoversOptions } from '../admin/endpoints/switchover-endpoints.ts';
 import type { Exclusion } from '../admin/exclusion.ts';
 import type { Clock } from '../model/instant.ts';
 import type { Monitor } from '../monitor/monitor.ts';

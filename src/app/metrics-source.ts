@@ -1,5 +1,5 @@
 // Where the values of a scrape come from.
-import type { Admin } from '../admin/server.ts';
+import type { Admin } from '../admin/admin-server.ts';
 import type { OpenFilesStatus } from '../admin/status.ts';
 import { MOST_STREAMS } from '../admin/streams.ts';
 import type { Config } from '../config/config.ts';

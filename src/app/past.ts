@@ -7,7 +7,7 @@ import type { MemberSample, PoolSample } from '../admin/samples.ts';
 import { Spans } from '../admin/spans.ts';
 import type { SpansOptions } from '../admin/spans.ts';
 import { incidentAt } from '../incidents/incident-at.ts';
-import type { Incidents } from '../incidents/incidents.ts';
+import type { Incidents } from '../incidents/incident-views.ts';
 import { Outages } from '../incidents/outages.ts';
 import { primaryPositions, recentLags } from '../core/lag.ts';
 import type { Clock, Instant } from '../model/instant.ts';

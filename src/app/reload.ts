@@ -2,7 +2,7 @@
 // synchronously, so that no part sees half of it (G15). Settings that need a restart are reported and stay as they are.
 import { isDeepStrictEqual } from 'node:util';
 import type { BranchDirectory } from './branch-report.ts';
-import type { RunningBranches } from './branches.ts';
+import type { RunningBranches } from './running-branches.ts';
 import { sessionPools } from './session-pools.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { reconfigured } from '../config/changes.ts';

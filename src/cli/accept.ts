@@ -5,11 +5,11 @@ import { shown } from '../model/printable.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 import { json } from './json.ts';
-import type { OperateOptions } from './operate.ts';
-import { request } from './request.ts';
+import type { OperateOptions } from './send-operation.ts';
+import { request } from './admin-request.ts';
 import { findRunning } from './running.ts';
 import { paintFor } from './terminal/colour.ts';
-import { tableText, widthFor } from './terminal/table.ts';
+import { tableText, widthFor } from './terminal/terminal-table.ts';
 
 const refusedPrimary = z.looseObject({
   member: z.string(),

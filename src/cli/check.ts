@@ -19,7 +19,7 @@ import { problemsIn, warningsIn } from './live-check.ts';
 import type { CheckSeeds } from './live-check.ts';
 import { liveDocument, showLive } from './live-report.ts';
 import { paintFor } from './terminal/colour.ts';
-import { tableText, widthFor } from './terminal/table.ts';
+import { tableText, widthFor } from './terminal/terminal-table.ts';
 
 export interface CheckOptions extends ConfigOptions {
   /** Also reads the member list from each seed, and probes the members. */

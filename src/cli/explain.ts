@@ -6,13 +6,13 @@ import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 import { json } from './json.ts';
 import type { Running } from './running.ts';
-import { branchesText } from './status/branches.ts';
+import { branchesText } from './status/branch-status.ts';
 import { readStatus } from './status/document.ts';
 import type { Status, StatusOptions } from './status/document.ts';
-import { evidenceText } from './status/evidence.ts';
+import { evidenceText } from './status/evidence-text.ts';
 import { heading, noticesText } from './status/screen.ts';
 import { paintFor } from './terminal/colour.ts';
-import { tableText, widthFor } from './terminal/table.ts';
+import { tableText, widthFor } from './terminal/terminal-table.ts';
 
 export interface ExplainOptions extends StatusOptions {
   /** Print the part of /status instead of sentences. */

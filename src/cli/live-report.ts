@@ -5,7 +5,7 @@ import type { CliIo } from './io.ts';
 import { foundBy, problemsIn, refusedMembers, warningsIn } from './live-check.ts';
 import type { BranchesReport, LiveReport, ProbedMember, SeedReport, VerifiersReport } from './live-check.ts';
 import { paintFor } from './terminal/colour.ts';
-import { tableText, widthFor } from './terminal/table.ts';
+import { tableText, widthFor } from './terminal/terminal-table.ts';
 
 type Found = Extract<SeedReport, { kind: 'found' }>;
 

@@ -2,13 +2,13 @@
 // or configuration).
 import { Command, CommanderError, Option } from 'commander';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/schema/log-options.ts';
-import { describeAgent } from './agent/commands.ts';
-import { describeBranches } from './branches/commands.ts';
+import { describeAgent } from './agent/agent-commands.ts';
+import { describeBranches } from './branches/branch-commands.ts';
 import type { BranchParts } from './branches/parts.ts';
-import { describeCluster } from './cluster/commands.ts';
-import type { ClusterParts } from './cluster/context.ts';
-import { describeCompletion } from './completion/commands.ts';
-import { describeComputer } from './computer/commands.ts';
+import { describeCluster } from './cluster/cluster-commands.ts';
+import type { ClusterParts } from './cluster/cluster-context.ts';
+import { describeCompletion } from './completion/completion-commands.ts';
+import { describeComputer } from './computer/computer-commands.ts';
 import { describeConfiguration } from './configuration-commands.ts';
 import type { ConfigOptions } from './configuration.ts';
 import type { ExplainOptions } from './explain.ts';
@@ -20,16 +20,16 @@ import type { CliIo, RunApp, SandboxParts } from './io.ts';
 import { json } from './json.ts';
 import { LOCATION } from './location.ts';
 import type { CheckSeeds } from './live-check.ts';
-import { describeIncidents } from './incidents/commands.ts';
-import type { PlatformParts } from './platform/context.ts';
-import { describeOperations } from './operations.ts';
+import { describeIncidents } from './incidents/incident-commands.ts';
+import type { PlatformParts } from './platform/platform-context.ts';
+import { describeOperations } from './running-commands.ts';
 import { withOwnNames } from './patronictl-names.ts';
-import { run } from './run.ts';
+import { run } from './run-command.ts';
 import { describeSandbox } from './sandbox.ts';
-import { describeSessions } from './sessions/commands.ts';
-import { describeSkill } from './skill/commands.ts';
-import { describeStatus } from './status/commands.ts';
-import { describeSwitchover } from './switchover/commands.ts';
+import { describeSessions } from './sessions/session-commands.ts';
+import { describeSkill } from './skill/skill-commands.ts';
+import { describeStatus } from './status/status-commands.ts';
+import { describeSwitchover } from './switchover/switchover-commands.ts';
 
 const EXAMPLES = `
 Examples:
@@ -149,7 +149,7 @@ function describeExplain(
     .action(async (id: string | undefined, options: ExplainOptions, command: Command) => {
       if (id === undefined) return end(await (await import('./explain.ts')).explain(options, io));
       if (options.pool !== undefined) return command.error('error: --pool is for all members, not for one session');
-      return end(await (await import('./sessions/explain.ts')).explainSession(id, options, io));
+      return end(await (await import('./sessions/explain-session.ts')).explainSession(id, options, io));
     });
 }
 

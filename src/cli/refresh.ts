@@ -5,8 +5,8 @@ import { onOneLine, shown } from '../model/printable.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 import { json } from './json.ts';
-import { reportFailure, requestWithToken } from './operate.ts';
-import type { OperateOptions } from './operate.ts';
+import { reportFailure, requestWithToken } from './send-operation.ts';
+import type { OperateOptions } from './send-operation.ts';
 import { findRunning } from './running.ts';
 import type { Running } from './running.ts';
 import { ageText, lagText, roleOf } from './status/cells.ts';
@@ -14,7 +14,7 @@ import { statusFrom } from './status/document.ts';
 import type { Status, StatusMember } from './status/document.ts';
 import { paintFor } from './terminal/colour.ts';
 import type { Paint } from './terminal/colour.ts';
-import { MEMBER_COLUMNS, tableText, widthFor } from './terminal/table.ts';
+import { MEMBER_COLUMNS, tableText, widthFor } from './terminal/terminal-table.ts';
 
 const POLL_MS = 50;
 /** More than the longest probe by the defaults. */

@@ -7,7 +7,7 @@ import { addressText } from '../model/member.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 import { json } from './json.ts';
-import { tryRequest } from './request.ts';
+import { tryRequest } from './admin-request.ts';
 import { findRunning } from './running.ts';
 import type { Running, RunningOptions } from './running.ts';
 import { statusDocument } from './status/document.ts';

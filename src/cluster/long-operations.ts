@@ -6,7 +6,7 @@ import type { OperationEvent, ProxyEvent, WorkerEvent } from '../reports/events.
 import type { PreflightEvent } from '../reports/move-events.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import type { ClusterConfiguration, ClusterReport, Reading } from './control.ts';
-import type { OperationDocument } from './switchover/document.ts';
+import type { OperationDocument } from './switchover/switchover-document.ts';
 import { Switchover } from './switchover/procedure.ts';
 import type { SwitchoverSite } from './switchover/procedure.ts';
 import { planSwitchover } from './switchover/plan.ts';

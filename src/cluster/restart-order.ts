@@ -3,8 +3,8 @@
 // stops replaying. Pure.
 import type { MemberName } from '../model/member.ts';
 import type { ParameterChange } from '../patroni/restart-state.ts';
-import type { ParameterChanges } from './configuration.ts';
-import { restartNeeds } from './configuration.ts';
+import type { ParameterChanges } from './configuration-change.ts';
+import { restartNeeds } from './configuration-change.ts';
 import type { ClusterReport, GivenOrder, MemberReport } from './control.ts';
 
 /** By name: the value where the dynamic configuration has none (PostgreSQL's, and Patroni's CMDLINE_OPTIONS). */

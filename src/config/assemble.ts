@@ -2,11 +2,11 @@
 import type { ApiAuth, ApiTls, ClusterConfig } from '../model/cluster-config.ts';
 import type { ClientTls, PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { Config } from './config.ts';
-import { branchesPolicy } from './schema/branches.ts';
+import { branchesPolicy } from './schema/branches-section.ts';
 import type { CompleteFile, CompletePool } from './schema/defaults.ts';
-import { movesPolicy } from './schema/moves.ts';
-import { platformPolicy } from './schema/platform.ts';
-import { kubernetesConfig } from './schema/kubernetes.ts';
+import { movesPolicy } from './schema/moves-section.ts';
+import { platformPolicy } from './schema/platform-section.ts';
+import { kubernetesConfig } from './schema/kubernetes-section.ts';
 import type { Origins } from './source/origins.ts';
 
 export function assemble(file: CompleteFile, origins: Origins): Config {

@@ -1,5 +1,5 @@
 // One client's session, from its first byte to its last: bytes in, bytes out. Sockets and deadlines are the server's
-// (server.ts). The next message is read when the last one is answered and the client has taken the answer.
+// (console-server.ts). The next message is read when the last one is answered and the client has taken the answer.
 import { encodeErrorResponse, encodeNotice } from '../wire/error-response.ts';
 import type { ErrorFields } from '../wire/error-response.ts';
 import { BodyReader } from '../wire/client-messages.ts';
@@ -13,8 +13,8 @@ import {
   joined,
 } from '../wire/server-messages.ts';
 import type { TransactionStatus, Value } from '../wire/server-messages.ts';
-import { answerTo } from './answer.ts';
-import type { Answer, AnswerContext } from './answer.ts';
+import { answerTo } from './statement-answer.ts';
+import type { Answer, AnswerContext } from './statement-answer.ts';
 import { Extended } from './extended.ts';
 import type { Prepared } from './extended.ts';
 import { Incoming, ProtocolViolation, required } from './incoming.ts';

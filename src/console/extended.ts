@@ -13,7 +13,7 @@ import {
   encodeRowDescription,
 } from '../wire/server-messages.ts';
 import type { Value } from '../wire/server-messages.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from './statement-answer.ts';
 import { ProtocolViolation, required as read } from './incoming.ts';
 import type { Message } from './incoming.ts';
 import type { Send } from './login.ts';

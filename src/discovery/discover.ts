@@ -8,7 +8,7 @@ import { shown } from '../model/printable.ts';
 import { createTrustRules } from './addresses.ts';
 import { createContactPointQuery } from './query-contact-points.ts';
 import type { ClusterAnswer, QueryLimits } from './query-contact-points.ts';
-import { candidates } from './candidates.ts';
+import { candidates } from './contact-order.ts';
 import type { DiscoveryConfig, Seed } from '../model/cluster-config.ts';
 import { findContactPoints, isSameApi } from './contact-points.ts';
 import type { ContactPoints } from './contact-points.ts';

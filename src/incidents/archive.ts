@@ -3,7 +3,7 @@
 import type { FileStore, StoreLimits } from './file-store.ts';
 import { entryOf } from './entry.ts';
 import { byId, nextId } from './ids.ts';
-import type { IncidentEntry } from './incidents.ts';
+import type { IncidentEntry } from './incident-views.ts';
 import type { IncidentDocument, Missing } from './schema.ts';
 
 export interface ArchiveOptions extends StoreLimits {

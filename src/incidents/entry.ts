@@ -1,5 +1,5 @@
 // The row of a list for one incident.
-import type { IncidentEntry } from './incidents.ts';
+import type { IncidentEntry } from './incident-views.ts';
 import type { IncidentDocument } from './schema.ts';
 
 export function entryOf(document: IncidentDocument): IncidentEntry {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { entryOf } from './entry.ts';
 import { byId, ID } from './ids.ts';
-import type { IncidentEntry } from './incidents.ts';
+import type { IncidentEntry } from './incident-views.ts';
 import { incidentDocument } from './schema.ts';
 import type { IncidentDocument } from './schema.ts';
 

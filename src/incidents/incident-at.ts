@@ -1,5 +1,5 @@
 // Which incident a time belongs to.
-import type { IncidentEntry } from './incidents.ts';
+import type { IncidentEntry } from './incident-views.ts';
 
 /** The newest incident that shares a moment with the time. Milliseconds since 1970; `to` undefined: it goes on. */
 export function incidentAt(

@@ -1,6 +1,6 @@
 // One incident while it may still change: what belongs to it, collected.
 import type { Instant } from '../model/instant.ts';
-import type { Recorded } from './document.ts';
+import type { Recorded } from './incident-document.ts';
 import type { Picture, ShownPicture } from './picture.ts';
 import { Recording } from './recording.ts';
 import type { Limits } from './recording.ts';

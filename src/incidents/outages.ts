@@ -2,7 +2,7 @@
 // incident settles, if its numbers have changed since.
 import type { PoolName } from '../model/policy.ts';
 import type { OutageEvent, ReportedEvent } from '../reports/events.ts';
-import type { Incidents } from './incidents.ts';
+import type { Incidents } from './incident-views.ts';
 import { outageSummary, restoredPools } from './outage-summary.ts';
 import type { IncidentDocument } from './schema.ts';
 

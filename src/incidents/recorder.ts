@@ -10,8 +10,8 @@ import { Archive } from './archive.ts';
 import type { ArchiveOptions } from './archive.ts';
 import { Course } from './course.ts';
 import type { Step, TroubleKind } from './course.ts';
-import type { Words } from './document.ts';
-import type { IncidentChange, IncidentEntry, Incidents, ShowOptions } from './incidents.ts';
+import type { Words } from './incident-document.ts';
+import type { IncidentChange, IncidentEntry, Incidents, ShowOptions } from './incident-views.ts';
 import { OpenIncident } from './open-incident.ts';
 import type { Picture } from './picture.ts';
 import { Recording } from './recording.ts';
@@ -146,7 +146,7 @@ class Recorder implements IncidentRecorder {
   async text(id: string, options: ShowOptions = {}): Promise<string | undefined> {
     const document = await this.get(id, options);
     if (document === undefined) return undefined;
-    const { incidentText } = await import('./text.ts');
+    const { incidentText } = await import('./incident-text.ts');
     return incidentText(document);
   }
 
@@ -290,7 +290,7 @@ class Recorder implements IncidentRecorder {
   }
 
   async #documentOf(incident: OpenIncident): Promise<IncidentDocument> {
-    const { documentOf } = await import('./document.ts');
+    const { documentOf } = await import('./incident-document.ts');
     const { words, ids } = this.#options;
     return documentOf(incident.recorded(), {
       ...words,

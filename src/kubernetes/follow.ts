@@ -3,8 +3,8 @@
 import type { Clock, Instant } from '../model/instant.ts';
 import { ask, whyFailed } from './api-server.ts';
 import type { ApiServer } from './api-server.ts';
-import { readEvent, readList, readStatus } from './documents.ts';
-import type { Entry, ReadEntry } from './documents.ts';
+import { readEvent, readList, readStatus } from './kubernetes-documents.ts';
+import type { Entry, ReadEntry } from './kubernetes-documents.ts';
 import { linesOf, textOf } from './lines.ts';
 
 export interface Followed {

@@ -5,8 +5,8 @@ import type { KubernetesConfig } from '../model/cluster-config.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { ApiEndpoint } from '../model/member.ts';
 import { readNamespace } from './api-server.ts';
-import { readingPods, readingSlices } from './documents.ts';
-import type { Entry, Place, ReadEntry } from './documents.ts';
+import { readingPods, readingSlices } from './kubernetes-documents.ts';
+import type { Entry, Place, ReadEntry } from './kubernetes-documents.ts';
 import { follow } from './follow.ts';
 import type { Collection, Followed, Pace } from './follow.ts';
 

@@ -1,7 +1,7 @@
 // One member of the sandbox as a machine: a PostgreSQL, its manager and the manager's API, which die and come back
 // together. It also knows the faults that were made on purpose.
-import { createApiServer } from './api/server.ts';
-import type { ApiServer } from './api/server.ts';
+import { createApiServer } from './api/api-listener.ts';
+import type { ApiServer } from './api/api-listener.ts';
 import { createOperations } from './manager/manager-operations.ts';
 import { Manager } from './manager/manager.ts';
 import type { ManagerOptions } from './manager/manager.ts';
@@ -9,7 +9,7 @@ import type { Store } from './manager/store.ts';
 import { linkTo } from './manager/store-link.ts';
 import type { MemberView } from './manager/view.ts';
 import type { Network } from './network.ts';
-import type { PostgresServer } from './postgres/server.ts';
+import type { PostgresServer } from './postgres/server-interface.ts';
 import type { DialectName, SandboxMember } from './sandbox.ts';
 
 export type MemberSetup = Omit<ManagerOptions, 'role' | 'apiUrl' | 'store'> & {

@@ -2,8 +2,8 @@
 // browsers, and turns errors into a status.
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { isSafe, json } from './api/answer.ts';
-import type { Answer } from './api/answer.ts';
+import { isSafe, json } from './api/api-answer.ts';
+import type { Answer } from './api/api-answer.ts';
 import { BodyTooLarge, readBytes } from './api/request-body.ts';
 import { writeHttp11 } from './api/write-answer.ts';
 

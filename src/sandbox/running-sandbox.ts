@@ -8,14 +8,14 @@ import type { RunningBranches } from './branches/start-branches.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { whyUnhealthy } from './health.ts';
 import type { ManagerEvent } from './manager/manager.ts';
-import { readSettings } from './manager/settings.ts';
+import { readSettings } from './manager/cluster-settings.ts';
 import type { Store } from './manager/store.ts';
 import type { Tags } from './manager/view.ts';
-import { setUpMoves } from './moves.ts';
+import { setUpMoves } from './moves-role.ts';
 import { startPlatform } from './platform/start-platform.ts';
 import type { RunningPlatform } from './platform/start-platform.ts';
 import type { PreparedServers } from './postgres/prepare.ts';
-import type { PostgresServer } from './postgres/server.ts';
+import type { PostgresServer } from './postgres/server-interface.ts';
 import type {
   Sandbox,
   SandboxBranches,

@@ -11,7 +11,7 @@ import { patched } from './manager/config-change.ts';
 import type { ManagerEvent } from './manager/manager.ts';
 import { createAskPeers } from './manager/peers.ts';
 import { positionOf } from './manager/postgres-report.ts';
-import { DEFAULT_CONFIG, readSettings } from './manager/settings.ts';
+import { DEFAULT_CONFIG, readSettings } from './manager/cluster-settings.ts';
 import { Store } from './manager/store.ts';
 import type { JsonObject } from './manager/view.ts';
 import { Network } from './network.ts';

@@ -1,26 +1,26 @@
 // The table of the admin API, in the order in which a 404 lists the paths. A new endpoint is a row of a file here; its
 // description and its answers go to openapi/.
 import type { Endpoint } from '../endpoint.ts';
-import { branches } from './branches.ts';
-import type { BranchesOptions } from './branches.ts';
-import { cluster } from './cluster.ts';
-import type { ClusterOptions } from './cluster.ts';
-import { description } from './description.ts';
-import type { DescriptionOptions } from './description.ts';
-import { documents } from './documents.ts';
-import type { DocumentsOptions } from './documents.ts';
-import { events } from './events.ts';
-import type { EventsOptions } from './events.ts';
-import { incidents } from './incidents.ts';
-import type { IncidentsOptions } from './incidents.ts';
-import { operationsOnItself } from './operations.ts';
-import type { OperationsOptions } from './operations.ts';
-import { probes } from './probes.ts';
-import type { ProbesOptions } from './probes.ts';
-import { sessions } from './sessions.ts';
-import type { SessionsOptions } from './sessions.ts';
-import { switchover } from './switchover.ts';
-import type { SwitchoversOptions } from './switchover.ts';
+import { branches } from './branch-endpoints.ts';
+import type { BranchesOptions } from './branch-endpoints.ts';
+import { cluster } from './cluster-endpoints.ts';
+import type { ClusterOptions } from './cluster-endpoints.ts';
+import { description } from './description-endpoints.ts';
+import type { DescriptionOptions } from './description-endpoints.ts';
+import { documents } from './document-endpoints.ts';
+import type { DocumentsOptions } from './document-endpoints.ts';
+import { events } from './event-endpoints.ts';
+import type { EventsOptions } from './event-endpoints.ts';
+import { incidents } from './incident-endpoints.ts';
+import type { IncidentsOptions } from './incident-endpoints.ts';
+import { operationsOnItself } from './operation-endpoints.ts';
+import type { OperationsOptions } from './operation-endpoints.ts';
+import { probes } from './probe-endpoints.ts';
+import type { ProbesOptions } from './probe-endpoints.ts';
+import { sessions } from './session-endpoints.ts';
+import type { SessionsOptions } from './session-endpoints.ts';
+import { switchover } from './switchover-endpoints.ts';
+import type { SwitchoversOptions } from './switchover-endpoints.ts';
 
 export interface EndpointsOptions
   extends

@@ -6,7 +6,7 @@ import {
   clusterReport,
   operationResult,
   plannedRequest,
-} from '../../cluster/documents.ts';
+} from '../../cluster/document-schemas.ts';
 import { branchesDocument } from '../schema/branches.ts';
 import { configurationDocument } from '../schema/configuration.ts';
 import { eventList } from '../schema/events.ts';

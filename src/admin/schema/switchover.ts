@@ -1,8 +1,8 @@
 // The answers about the switchover that holds clients.
 import { z } from 'zod';
-import { clusterReport } from '../../cluster/documents.ts';
-import { PHASES } from '../../cluster/switchover/document.ts';
-import type { OperationDocument } from '../../cluster/switchover/document.ts';
+import { clusterReport } from '../../cluster/document-schemas.ts';
+import { PHASES } from '../../cluster/switchover/switchover-document.ts';
+import type { OperationDocument } from '../../cluster/switchover/switchover-document.ts';
 import type { PlanOfPrimary } from '../../cluster/switchover/plan.ts';
 import { PIN_REASONS } from '../../model/moves.ts';
 import { OPERATION_OUTCOMES } from '../../reports/events.ts';

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { unreadable } from '../../config/files/unreadable.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
-import { asked, fail, openPlatform } from '../platform/context.ts';
-import type { PlatformOptions, PlatformParts } from '../platform/context.ts';
+import { asked, fail, openPlatform } from '../platform/platform-context.ts';
+import type { PlatformOptions, PlatformParts } from '../platform/platform-context.ts';
 
 export interface CreateAgentOptions extends Pick<PlatformOptions, 'config'> {
   readonly file: string;

@@ -3,7 +3,7 @@ import { indexBranches } from '../../branches/resolve.ts';
 import type { Branch } from '../../model/branch.ts';
 import { findPool } from '../../model/pool-names.ts';
 import { shown } from '../../model/printable.ts';
-import type { BranchContext } from './context.ts';
+import type { BranchContext } from './branch-context.ts';
 import { routeTo } from './route.ts';
 
 /** The lists of both sources are read with names up to this length. Characters. */

@@ -5,14 +5,14 @@ import { shown } from '../../model/printable.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { openContext, readBranches, whyNoNamesFile } from './context.ts';
-import type { BranchContext, BranchOptions } from './context.ts';
+import { openContext, readBranches, whyNoNamesFile } from './branch-context.ts';
+import type { BranchContext, BranchOptions } from './branch-context.ts';
 import type { BranchParts } from './parts.ts';
 import { distancesOf } from '../../model/branch-distances.ts';
 import { BRANCH_EXIT, endWith } from './exit.ts';
 import { branchText, findBranch, severalText } from './find-branch.ts';
-import { readRunning } from './running-branches.ts';
-import type { RunningReport } from './running-branches.ts';
+import { readRunning } from './branch-sessions.ts';
+import type { RunningReport } from './branch-sessions.ts';
 
 export interface DeleteOptions extends BranchOptions {
   readonly ifExists?: boolean | undefined;

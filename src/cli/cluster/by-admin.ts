@@ -9,11 +9,11 @@ import {
   failureDocument,
   operationResult,
   plannedRequest,
-} from '../../cluster/documents.ts';
+} from '../../cluster/document-schemas.ts';
 import { readAdminToken } from '../../config/files/admin-token.ts';
 import { addressText } from '../../model/member.ts';
-import { tryRequest } from '../request.ts';
-import type { AdminRequest, Tried } from '../request.ts';
+import { tryRequest } from '../admin-request.ts';
+import type { AdminRequest, Tried } from '../admin-request.ts';
 import type { Running } from '../running.ts';
 
 /** For what Pointsman reads from the members. Milliseconds. */

@@ -3,12 +3,12 @@ import type { MemberReport, OperationResult } from '../../cluster/control.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import type { MemberName } from '../../model/member.ts';
-import { fail, openContext, readReport, wrong } from './context.ts';
-import type { ChangeOptions, ClusterParts } from './context.ts';
-import { switchoverText } from './list.ts';
-import { chooseMember } from './members.ts';
-import { operate, perform } from './operate.ts';
-import type { Step } from './operate.ts';
+import { fail, openContext, readReport, wrong } from './cluster-context.ts';
+import type { ChangeOptions, ClusterParts } from './cluster-context.ts';
+import { switchoverText } from './cluster-list.ts';
+import { chooseMember } from './member-choice.ts';
+import { operate, perform } from './cluster-change.ts';
+import type { Step } from './cluster-change.ts';
 import { timeText } from './times.ts';
 
 export async function cancelSwitchover(options: ChangeOptions, io: CliIo, parts: ClusterParts): Promise<number> {

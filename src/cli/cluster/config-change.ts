@@ -1,7 +1,7 @@
 // `pointsman cluster config set` and `replace`: change the dynamic configuration. Every change of it uses this
 // file: the difference, its consequences, and the check that no other party changed the configuration meanwhile.
 import { readFileSync } from 'node:fs';
-import { patched } from '../../cluster/configuration.ts';
+import { patched } from '../../cluster/configuration-change.ts';
 import type { ClusterConfiguration, ClusterOperation, ClusterReport } from '../../cluster/control.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
@@ -10,10 +10,10 @@ import { isSame, parseAssignments, patchBetween, unknownKeys, withTextParameters
 import { wrongValues } from './config-values.ts';
 import { differenceText, parseConfig } from './config-text.ts';
 import { restartsText } from './config-restarts.ts';
-import { fail, openContext, readReport, wrong } from './context.ts';
-import type { ChangeOptions, ClusterParts, Context } from './context.ts';
+import { fail, openContext, readReport, wrong } from './cluster-context.ts';
+import type { ChangeOptions, ClusterParts, Context } from './cluster-context.ts';
 import { json } from '../json.ts';
-import { perform } from './operate.ts';
+import { perform } from './cluster-change.ts';
 
 export interface ConfigOptions extends ChangeOptions {
   /** Values that are known to be wrong, too. */

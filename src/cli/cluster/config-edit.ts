@@ -9,9 +9,9 @@ import { change, openConfig } from './config-change.ts';
 import type { Base, ConfigOptions } from './config-change.ts';
 import { patchBetween, withTextParameters } from './config-changes.ts';
 import { parseConfig, yamlText } from './config-text.ts';
-import { fail, wrong } from './context.ts';
-import type { ClusterParts } from './context.ts';
-import { patched } from '../../cluster/configuration.ts';
+import { fail, wrong } from './cluster-context.ts';
+import type { ClusterParts } from './cluster-context.ts';
+import { patched } from '../../cluster/configuration-change.ts';
 import type { ClusterConfiguration } from '../../cluster/control.ts';
 
 const DEFAULT_EDITOR = 'vi';

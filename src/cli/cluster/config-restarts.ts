@@ -1,9 +1,9 @@
 // The restarts that a change of the dynamic configuration needs, and their order. Pure.
-import { parameterChanges, restartNeeds } from '../../cluster/configuration.ts';
-import type { ParameterChanges } from '../../cluster/configuration.ts';
+import { parameterChanges, restartNeeds } from '../../cluster/configuration-change.ts';
+import type { ParameterChanges } from '../../cluster/configuration-change.ts';
 import type { ClusterConfiguration, ClusterReport } from '../../cluster/control.ts';
 import { restartOrder } from '../../cluster/restart-order.ts';
-import { isLeader } from './members.ts';
+import { isLeader } from './member-choice.ts';
 import { wrapped } from '../terminal/wrap.ts';
 
 const COMMAND = 'pointsman cluster restart --pending';

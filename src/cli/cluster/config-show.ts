@@ -2,8 +2,8 @@
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { yamlText } from './config-text.ts';
-import { fail, openContext } from './context.ts';
-import type { ClusterOptions, ClusterParts } from './context.ts';
+import { fail, openContext } from './cluster-context.ts';
+import type { ClusterOptions, ClusterParts } from './cluster-context.ts';
 import { json } from '../json.ts';
 
 export async function configShow(options: ClusterOptions, io: CliIo, parts: ClusterParts): Promise<number> {

@@ -2,13 +2,13 @@
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import type { MemberName } from '../../model/member.ts';
-import { widthFor } from '../terminal/table.ts';
-import { candidatesTable, factsText, judgeCandidate, sessionsText } from './candidates.ts';
-import { fail, openContext, readReport, wrong } from './context.ts';
-import type { ChangeOptions, ClusterParts } from './context.ts';
-import { chooseMember, isLeader, isRunning, lagText } from './members.ts';
+import { widthFor } from '../terminal/terminal-table.ts';
+import { candidatesTable, factsText, judgeCandidate, sessionsText } from './leader-candidates.ts';
+import { fail, openContext, readReport, wrong } from './cluster-context.ts';
+import type { ChangeOptions, ClusterParts } from './cluster-context.ts';
+import { chooseMember, isLeader, isRunning, lagText } from './member-choice.ts';
 import { afterChange } from './new-leader.ts';
-import { perform } from './operate.ts';
+import { perform } from './cluster-change.ts';
 
 export interface FailoverOptions extends ChangeOptions {
   readonly to: MemberName;

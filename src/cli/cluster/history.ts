@@ -2,9 +2,9 @@
 import type { HistoryEntry } from '../../cluster/control.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
-import { tableText, widthFor } from '../terminal/table.ts';
-import { fail, openContext } from './context.ts';
-import type { ClusterOptions, ClusterParts } from './context.ts';
+import { tableText, widthFor } from '../terminal/terminal-table.ts';
+import { fail, openContext } from './cluster-context.ts';
+import type { ClusterOptions, ClusterParts } from './cluster-context.ts';
 import { json } from '../json.ts';
 import { localTime } from './times.ts';
 

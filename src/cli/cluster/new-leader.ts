@@ -1,8 +1,8 @@
 // The leader after a change of it: the answer of the API alone does not tell.
 import type { MemberName } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
-import { fail } from './context.ts';
-import type { Context } from './context.ts';
+import { fail } from './cluster-context.ts';
+import type { Context } from './cluster-context.ts';
 import { tellsWaits } from './waiting.ts';
 
 const POLL_MS = 1000;

@@ -3,7 +3,7 @@ import type { ClusterReport, GivenOrder, MemberReport } from '../../cluster/cont
 import { orderFault, restartOrder } from '../../cluster/restart-order.ts';
 import type { OrderFault } from '../../cluster/restart-order.ts';
 import type { MemberName } from '../../model/member.ts';
-import { isLeader } from './members.ts';
+import { isLeader } from './member-choice.ts';
 
 export interface Order {
   /** A member is named twice if it must restart twice. */

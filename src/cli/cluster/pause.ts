@@ -2,10 +2,10 @@
 import type { ClusterReport } from '../../cluster/control.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
-import { openContext, readReport } from './context.ts';
-import type { ChangeOptions, ClusterParts, Context } from './context.ts';
+import { openContext, readReport } from './cluster-context.ts';
+import type { ChangeOptions, ClusterParts, Context } from './cluster-context.ts';
 import { json } from '../json.ts';
-import { operate } from './operate.ts';
+import { operate } from './cluster-change.ts';
 
 const MEANING = {
   pause: 'Patroni stops managing the cluster: no automatic failover, and a stopped PostgreSQL stays stopped.',

@@ -2,11 +2,11 @@
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import type { MemberName } from '../../model/member.ts';
-import { factsText, sessionsText } from './candidates.ts';
-import { fail, openContext, readReport, wrong } from './context.ts';
-import type { ChangeOptions, ClusterParts } from './context.ts';
-import { chooseMember, isLeader, lagText, stateText } from './members.ts';
-import { operate } from './operate.ts';
+import { factsText, sessionsText } from './leader-candidates.ts';
+import { fail, openContext, readReport, wrong } from './cluster-context.ts';
+import type { ChangeOptions, ClusterParts } from './cluster-context.ts';
+import { chooseMember, isLeader, lagText, stateText } from './member-choice.ts';
+import { operate } from './cluster-change.ts';
 
 export interface ReinitOptions extends ChangeOptions {
   readonly force?: boolean | undefined;

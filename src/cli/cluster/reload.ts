@@ -2,10 +2,10 @@
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import type { MemberName } from '../../model/member.ts';
-import { fail, openContext, readReport, wrong } from './context.ts';
-import type { ChangeOptions, ClusterParts } from './context.ts';
-import { chooseMember } from './members.ts';
-import { operate } from './operate.ts';
+import { fail, openContext, readReport, wrong } from './cluster-context.ts';
+import type { ChangeOptions, ClusterParts } from './cluster-context.ts';
+import { chooseMember } from './member-choice.ts';
+import { operate } from './cluster-change.ts';
 
 /** Without a target: every member. */
 export async function reload(

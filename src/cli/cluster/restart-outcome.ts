@@ -2,9 +2,9 @@
 import type { ClusterReport, MemberReport } from '../../cluster/control.ts';
 import type { MemberName } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
-import { fail, readReport } from './context.ts';
-import type { Context } from './context.ts';
-import { isRunning, restartReasons, stateText } from './members.ts';
+import { fail, readReport } from './cluster-context.ts';
+import type { Context } from './cluster-context.ts';
+import { isRunning, restartReasons, stateText } from './member-choice.ts';
 import { tellsWaits } from './waiting.ts';
 
 const POLL_MS = 1000;

@@ -2,11 +2,11 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { CliIo } from '../io.ts';
-import { tryRequest } from '../request.ts';
+import { tryRequest } from '../admin-request.ts';
 import { findRunning } from '../running.ts';
 import { statusDocument } from '../status/document.ts';
 import type { Status } from '../status/document.ts';
-import { candidatesFor, joined } from './candidates.ts';
+import { candidatesFor, joined } from './next-words.ts';
 
 const incidentIds = z.looseObject({ incidents: z.array(z.looseObject({ id: z.string() })) });
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { onOneLine } from '../../model/printable.ts';
 import type { Paint } from '../terminal/colour.ts';
-import { tableText } from '../terminal/table.ts';
+import { tableText } from '../terminal/terminal-table.ts';
 
 export const eventDocument = z.looseObject({
   id: z.string(),

@@ -1,7 +1,7 @@
 // Server-sent events of a running Pointsman, from one connection.
 import type { IncomingMessage } from 'node:http';
 import { createParser } from 'eventsource-parser';
-import { httpFor, whyNot } from '../request.ts';
+import { httpFor, whyNot } from '../admin-request.ts';
 import type { Running } from '../running.ts';
 
 export interface StreamMessage {

@@ -1,9 +1,9 @@
 // The incidents in a directory: those of a Pointsman that runs or ran, or a copy of them.
 import { unreadable } from '../../config/files/unreadable.ts';
 import { FileStore } from '../../incidents/file-store.ts';
-import type { IncidentEntry } from '../../incidents/incidents.ts';
+import type { IncidentEntry } from '../../incidents/incident-views.ts';
 import { redacted } from '../../incidents/redact.ts';
-import { incidentText } from '../../incidents/text.ts';
+import { incidentText } from '../../incidents/incident-text.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';

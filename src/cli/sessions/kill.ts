@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import { reportFailure, requestWithToken } from '../operate.ts';
-import type { OperateOptions } from '../operate.ts';
+import { reportFailure, requestWithToken } from '../send-operation.ts';
+import type { OperateOptions } from '../send-operation.ts';
 import { findRunning } from '../running.ts';
 import type { Running } from '../running.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { readSessions, session } from './document.ts';
-import type { Session } from './document.ts';
-import { sessionsTable } from './table.ts';
+import { readSessions, session } from './read-sessions.ts';
+import type { Session } from './read-sessions.ts';
+import { sessionsTable } from './session-table.ts';
 
 export interface KillOptions extends OperateOptions {
   readonly yes?: boolean | undefined;

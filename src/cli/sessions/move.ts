@@ -5,8 +5,8 @@ import { onOneLine } from '../../model/printable.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import { reportFailure, requestWithToken } from '../operate.ts';
-import type { OperateOptions } from '../operate.ts';
+import { reportFailure, requestWithToken } from '../send-operation.ts';
+import type { OperateOptions } from '../send-operation.ts';
 import { findRunning } from '../running.ts';
 import type { Running } from '../running.ts';
 

@@ -1,7 +1,7 @@
 // The id of a skill by the words of a command: `skill_…`, or the name of a skill that was published from here.
 import type { SkillReference } from '../../platform/fragments.ts';
 import type { CliIo } from '../io.ts';
-import { fail } from '../platform/context.ts';
+import { fail } from '../platform/platform-context.ts';
 import { openRecord } from './record.ts';
 import type { RecordOptions } from './record.ts';
 

@@ -5,7 +5,7 @@ import { addressText } from '../../model/member.ts';
 import { LEAVE_MODES } from '../../model/policy.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
-import { request } from '../request.ts';
+import { request } from '../admin-request.ts';
 import { findRunning } from '../running.ts';
 import type { Running, RunningOptions } from '../running.ts';
 

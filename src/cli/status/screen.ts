@@ -3,9 +3,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { durationText } from '../../core/describe.ts';
 import { onOneLine, shown } from '../../model/printable.ts';
 import type { Paint } from '../terminal/colour.ts';
-import { tableText } from '../terminal/table.ts';
-import type { Column } from '../terminal/table.ts';
-import { branchesText } from './branches.ts';
+import { tableText } from '../terminal/terminal-table.ts';
+import type { Column } from '../terminal/terminal-table.ts';
+import { branchesText } from './branch-status.ts';
 import {
   ageText,
   lagText,
@@ -19,8 +19,8 @@ import {
   waitingText,
 } from './cells.ts';
 import type { Status, StatusMember, StatusPool } from './document.ts';
-import { operationText } from './operations.ts';
-import type { OperationStatus } from './operations.ts';
+import { operationText } from './operations-under-way.ts';
+import type { OperationStatus } from './operations-under-way.ts';
 
 export interface ScreenOptions {
   readonly paint: Paint;

@@ -2,13 +2,13 @@
 import { addressText } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
-import { asJson } from '../operate.ts';
+import { asJson } from '../send-operation.ts';
 import { paintFor } from '../terminal/colour.ts';
-import { widthFor } from '../terminal/table.ts';
+import { widthFor } from '../terminal/terminal-table.ts';
 import { readStatus } from './document.ts';
 import type { StatusOptions } from './document.ts';
-import { evidenceText } from './evidence.ts';
-import { runningOperations } from './operations.ts';
+import { evidenceText } from './evidence-text.ts';
+import { runningOperations } from './operations-under-way.ts';
 import { statusScreen } from './screen.ts';
 
 export interface StatusCommandOptions extends StatusOptions {

@@ -2,11 +2,11 @@
 import { shown } from '../../model/printable.ts';
 import { eventText } from '../events/event.ts';
 import type { EventDocument } from '../events/event.ts';
-import { branchesText } from '../status/branches.ts';
+import { branchesText } from '../status/branch-status.ts';
 import { routeText, sessionsIn, waitingIn } from '../status/cells.ts';
 import { heading, membersText, noticesText, waitingLines } from '../status/screen.ts';
 import type { ScreenOptions } from '../status/screen.ts';
-import { tableText } from '../terminal/table.ts';
+import { tableText } from '../terminal/terminal-table.ts';
 import type { Paint } from '../terminal/colour.ts';
 import { bytesRateText, countedIn, rateText, ratesOf } from './rates.ts';
 import type { Counted, Look } from './rates.ts';

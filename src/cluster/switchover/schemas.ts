@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { PIN_REASONS } from '../../model/moves.ts';
 import { OPERATION_OUTCOMES } from '../../reports/events.ts';
-import { clusterReport } from '../documents.ts';
-import { PHASES } from './document.ts';
-import type { OperationDocument } from './document.ts';
+import { clusterReport } from '../document-schemas.ts';
+import { PHASES } from './switchover-document.ts';
+import type { OperationDocument } from './switchover-document.ts';
 import type { PlanOfPrimary } from './plan.ts';
 
 const name = z.string();

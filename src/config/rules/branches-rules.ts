@@ -2,7 +2,7 @@
 import { BRANCHES_POOL, BRANCH_SOURCES } from '../../model/branch.ts';
 import { error, warning } from '../fault.ts';
 import type { Fault, Path } from '../fault.ts';
-import type { ParsedBranches } from '../schema/branches.ts';
+import type { ParsedBranches } from '../schema/branches-section.ts';
 import { formatDuration as time } from '../schema/duration.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 import { isPlainRemote } from './plain-remote.ts';

@@ -2,7 +2,7 @@
 import { error, warning } from '../fault.ts';
 import type { Fault, Path } from '../fault.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
-import type { ParsedPlatform } from '../schema/platform.ts';
+import type { ParsedPlatform } from '../schema/platform-section.ts';
 import { isPlainRemote } from './plain-remote.ts';
 
 /** Pointsman or the transport sets these. */

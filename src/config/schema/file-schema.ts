@@ -2,14 +2,14 @@
 // that depend on other keys are in defaults.ts; what one value alone cannot decide is in rules/.
 import { z } from 'zod';
 import { ACCESS_LOGS, LOG_FORMATS, LOG_LEVELS } from './log-options.ts';
-import { branches } from './branches.ts';
-import { cluster } from './cluster.ts';
-import { incidents } from './incidents.ts';
+import { branches } from './branches-section.ts';
+import { cluster } from './cluster-section.ts';
+import { incidents } from './incidents-section.ts';
 import { key } from './key.ts';
-import { moves } from './moves.ts';
-import { platform } from './platform.ts';
-import { pool } from './pool.ts';
-import { probe } from './probe.ts';
+import { moves } from './moves-section.ts';
+import { platform } from './platform-section.ts';
+import { pool } from './pool-section.ts';
+import { probe } from './probe-section.ts';
 import {
   LEAST_SECRET,
   MAX_COUNT,

@@ -3,15 +3,15 @@ import type { BranchesDocument } from '../../admin/schema/branches.ts';
 import type { SessionsDocument } from '../../admin/schema/sessions.ts';
 import type { StatusDocument } from '../../admin/schema/status.ts';
 import type { Column } from '../../wire/server-messages.ts';
-import { tableOf, text } from '../table.ts';
-import type { Table } from '../table.ts';
-import { branchColumns, showBranches } from './branches.ts';
-import { memberColumns, showMembers } from './members.ts';
-import { databaseColumns, listColumns, poolColumns, showDatabases, showLists, showPools } from './pools.ts';
-import { settingColumns, showConfig, showVersion, versionColumns } from './settings.ts';
-import type { Setting } from './settings.ts';
-import { endColumns, sessionColumns, showClients, showServers, showSessions } from './sessions.ts';
-import { showStats, showTotals, statsColumns, totalsColumns } from './stats.ts';
+import { tableOf, text } from '../console-table.ts';
+import type { Table } from '../console-table.ts';
+import { branchColumns, showBranches } from './show-branches.ts';
+import { memberColumns, showMembers } from './show-members.ts';
+import { databaseColumns, listColumns, poolColumns, showDatabases, showLists, showPools } from './show-pools.ts';
+import { settingColumns, showConfig, showVersion, versionColumns } from './show-settings.ts';
+import type { Setting } from './show-settings.ts';
+import { endColumns, sessionColumns, showClients, showServers, showSessions } from './show-sessions.ts';
+import { showStats, showTotals, statsColumns, totalsColumns } from './show-stats.ts';
 
 /** The sources of everything that is shown. Each is called for the statement that needs it. */
 export interface ConsoleSources {

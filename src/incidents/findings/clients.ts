@@ -4,9 +4,9 @@ import { refusalText } from '../../core/refusal-words.ts';
 import type { Finding, FindingOf, IncidentEvent } from '../schema.ts';
 import { percentile } from '../waits.ts';
 import type { Wait } from '../waits.ts';
-import { amount, clockText, countOf, idsOf, isCut, isRefusedLogin, lastTime } from './evidence.ts';
-import { secondsText, text } from './evidence.ts';
-import type { Evidence } from './evidence.ts';
+import { amount, clockText, countOf, idsOf, isCut, isRefusedLogin, lastTime } from './document-evidence.ts';
+import { secondsText, text } from './document-evidence.ts';
+import type { Evidence } from './document-evidence.ts';
 
 function grouped(
   events: readonly IncidentEvent[],

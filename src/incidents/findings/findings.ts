@@ -2,12 +2,12 @@
 // reader of the document can verify every one of them.
 import type { Finding } from '../schema.ts';
 import { clientsRefused, holds, loginsRefused, sessionsCut } from './clients.ts';
-import type { Evidence } from './evidence.ts';
+import type { Evidence } from './document-evidence.ts';
 import { aboutInterruption } from './interruption-findings.ts';
 import { interruptionsOf } from './interruptions.ts';
 import { refusedMembers } from './refused-members.ts';
-import { sessionsMoved } from './moves.ts';
-import { planFindings } from './plan.ts';
+import { sessionsMoved } from './move-findings.ts';
+import { planFindings } from './plan-findings.ts';
 import { timelines } from './timelines.ts';
 
 export function findingsOf(evidence: Evidence): readonly Finding[] {

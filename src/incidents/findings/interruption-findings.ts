@@ -1,7 +1,7 @@
 // The story of one interruption: the old primary's answers, the decision, the next primary, the first client.
 import type { Finding, IncidentEvent } from '../schema.ts';
-import { clockText, idsOf, lastTime, ms, secondsBetween, secondsText, text } from './evidence.ts';
-import type { Evidence } from './evidence.ts';
+import { clockText, idsOf, lastTime, ms, secondsBetween, secondsText, text } from './document-evidence.ts';
+import type { Evidence } from './document-evidence.ts';
 import type { Interruption } from './interruptions.ts';
 
 /** The evidence about the old primary begins at most so long before the loss of the route. */

@@ -1,7 +1,7 @@
 // The times in which a pool had no route, from the events of its route.
 import type { IncidentEvent } from '../schema.ts';
-import { names, poolsOf, text } from './evidence.ts';
-import type { Evidence, PoolPicture } from './evidence.ts';
+import { names, poolsOf, text } from './document-evidence.ts';
+import type { Evidence, PoolPicture } from './document-evidence.ts';
 
 export interface Interruption {
   /** From 1; pools of the primary come first. */

@@ -1,8 +1,8 @@
 // The things that a document does not show, and why.
 import type { Instant } from '../../model/instant.ts';
 import type { Finding, FindingOf, IncidentEvent, Missing } from '../schema.ts';
-import { countOf, isCut, poolsOf, secondsText, text } from './evidence.ts';
-import type { Evidence } from './evidence.ts';
+import { countOf, isCut, poolsOf, secondsText, text } from './document-evidence.ts';
+import type { Evidence } from './document-evidence.ts';
 
 export interface Recordings {
   readonly openedAt: Instant;

@@ -1,7 +1,7 @@
 // Members that Pointsman may not contact: the newest list of them. It can be the reason why a pool has no member.
 import type { Finding } from '../schema.ts';
-import { idsOf } from './evidence.ts';
-import type { Evidence } from './evidence.ts';
+import { idsOf } from './document-evidence.ts';
+import type { Evidence } from './document-evidence.ts';
 
 export function refusedMembers({ events }: Evidence): readonly Finding[] {
   const newest = events.findLast((event) => event.event === 'members_refused');

@@ -1,7 +1,7 @@
 // The whole incident in one sentence, from its findings.
 import { countText } from '../../core/describe.ts';
 import type { Finding, FindingOf, IncidentKind, Plan } from '../schema.ts';
-import { secondsText } from './evidence.ts';
+import { secondsText } from './document-evidence.ts';
 
 const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
   primary_lost: 'primary lost',

@@ -1,7 +1,7 @@
 // The timeline of the primary before and after the incident.
 import type { Finding } from '../schema.ts';
-import { amount, idsOf } from './evidence.ts';
-import type { Evidence } from './evidence.ts';
+import { amount, idsOf } from './document-evidence.ts';
+import type { Evidence } from './document-evidence.ts';
 
 export function timelines({ snapshots, events }: Evidence): readonly Finding[] {
   const before = snapshots[0]?.timeline ?? null;

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { IncidentDocument } from '../../admin/schema/incidents.ts';
 import { Panel } from '../components/panel.tsx';
 import { get } from '../operate/requests.ts';
-import { Events } from './events.tsx';
+import { Events } from './incident-events.tsx';
 import { eventHref } from './place.ts';
 import type { Place } from './place.ts';
 import { Share } from './share.tsx';

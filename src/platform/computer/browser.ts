@@ -8,7 +8,7 @@ import type { Browser, BrowserContext, BrowserType, Page } from 'playwright-core
 import { onOneLine } from '../../model/printable.ts';
 import { guardPage } from './guard-page.ts';
 import { createPageScreen } from './page-screen.ts';
-import type { Screen } from './screen.ts';
+import type { Screen } from './agent-screen.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 const START_MS = 60_000;

@@ -1,6 +1,6 @@
 // Keys by the names that agents use (those of X11, such as `Return` or `ctrl+Page_Down`), as the browser names them.
-import type { Chord } from './members.ts';
-import { ScreenFault } from './screen.ts';
+import type { Chord } from './tool-members.ts';
+import { ScreenFault } from './agent-screen.ts';
 import { shown } from '../../model/printable.ts';
 
 const LIMIT = 100;

@@ -2,9 +2,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import type { PageGuard } from './guard-page.ts';
-import type { Action, Area, Chord, Click, Direction, Point } from './members.ts';
-import { ScreenFault } from './screen.ts';
-import type { Screen, Seen } from './screen.ts';
+import type { Action, Area, Chord, Click, Direction, Point } from './tool-members.ts';
+import { ScreenFault } from './agent-screen.ts';
+import type { Screen, Seen } from './agent-screen.ts';
 
 /** Of one action, beside the time that it waits itself. */
 const DEADLINE_MS = 30_000;

@@ -2,10 +2,10 @@
 // so the names here (coordinate, text, duration …) are those that agents are used to.
 import { shown } from '../../model/printable.ts';
 import { chordOf, chordsOf } from './chords.ts';
-import { CLICKS, DIRECTIONS, MEMBERS } from './members.ts';
-import type { Action, Area, Chord, Click, Direction, Member, Point } from './members.ts';
-import { ScreenFault } from './screen.ts';
-import type { Screen } from './screen.ts';
+import { CLICKS, DIRECTIONS, MEMBERS } from './tool-members.ts';
+import type { Action, Area, Chord, Click, Direction, Member, Point } from './tool-members.ts';
+import { ScreenFault } from './agent-screen.ts';
+import type { Screen } from './agent-screen.ts';
 
 const MOST_SECONDS = 300;
 const MOST_NOTCHES = 100;

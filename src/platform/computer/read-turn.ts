@@ -1,5 +1,5 @@
 // One turn of the model, from a line of JSON: its tool_use blocks in their order.
-import { MEMBERS } from './members.ts';
+import { MEMBERS } from './tool-members.ts';
 
 export interface ToolUse {
   readonly id: string;

@@ -3,7 +3,7 @@
 import { onOneLine } from '../../model/printable.ts';
 import { readAction } from './read-action.ts';
 import type { ToolUse } from './read-turn.ts';
-import type { Screen, Seen } from './screen.ts';
+import type { Screen, Seen } from './agent-screen.ts';
 
 const MOST_CHARACTERS = 500;
 

@@ -1,7 +1,7 @@
 // The documents that come from the store: the cluster document (GET /cluster) and the timeline history (GET /history).
 // Pure.
 import { present } from '../../patroni/fields.ts';
-import { readSettings } from '../manager/settings.ts';
+import { readSettings } from '../manager/cluster-settings.ts';
 import type { ClusterView, HistoryEntry, JsonObject, JsonValue, PublishedMember } from '../manager/view.ts';
 import type { Dialect } from './dialect.ts';
 import { onlyTrue, pendingRestartReason, scheduledRestartFields } from './node-document.ts';

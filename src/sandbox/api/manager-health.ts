@@ -1,7 +1,7 @@
 // The health checks as the management API defines them, path by path. Pure. It does not say what happens to a parameter
 // that cannot be parsed. Here the request is refused, because an ignored lag= would make every replica look good.
-import type { Pulse } from '../manager/operations.ts';
-import { readSettings } from '../manager/settings.ts';
+import type { Pulse } from '../manager/operation-outcomes.ts';
+import { readSettings } from '../manager/cluster-settings.ts';
 import type { MemberView } from '../manager/view.ts';
 import { isAttached, isReplica, isWithinLag, matchesTags } from './health-conditions.ts';
 import type { LagMode } from './health-conditions.ts';

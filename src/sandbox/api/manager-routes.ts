@@ -1,7 +1,7 @@
 // The answer to each request in the manager dialect: exact paths, and the methods of each path. Where the management
 // API is silent, an unknown path is 404, an unknown method 405, and HEAD works wherever GET does (RFC 9110, 9.3.2).
-import type { Answer } from './answer.ts';
-import { json, refusal } from './answer.ts';
+import type { Answer } from './api-answer.ts';
+import { json, refusal } from './api-answer.ts';
 import { isHealthPath, judgeHealth, judgeLiveness, LIVENESS } from './manager-health.ts';
 import { nodeDocument } from './node-document.ts';
 import { isRead, read } from './read-documents.ts';

@@ -2,7 +2,7 @@
 // a registry of its own.
 import { Gauge, Registry } from 'prom-client';
 import type { MemberView } from '../manager/view.ts';
-import { readSettings } from '../manager/settings.ts';
+import { readSettings } from '../manager/cluster-settings.ts';
 import type { Dialect } from './dialect.ts';
 import type { About } from './node-document.ts';
 

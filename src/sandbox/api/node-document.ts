@@ -1,7 +1,7 @@
 // The node status document: the body of /manager (/patroni) and of the health checks. The keys have Patroni's order.
 // Unknown values are absent, and indicators are present only when true. Pure.
 import { present } from '../../patroni/fields.ts';
-import { readSettings } from '../manager/settings.ts';
+import { readSettings } from '../manager/cluster-settings.ts';
 import type { JsonObject, MemberView, ScheduledRestart, WalView } from '../manager/view.ts';
 import type { Dialect } from './dialect.ts';
 

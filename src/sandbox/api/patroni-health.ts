@@ -1,7 +1,7 @@
 // The health checks as Patroni 4.1 answers them: any path, matched by substrings in this order. A lag limit applies
 // wherever the replica condition does, and one that cannot be parsed is ignored. Pure.
-import type { Pulse } from '../manager/operations.ts';
-import { readSettings } from '../manager/settings.ts';
+import type { Pulse } from '../manager/operation-outcomes.ts';
+import { readSettings } from '../manager/cluster-settings.ts';
 import type { MemberView } from '../manager/view.ts';
 import { isAttached, isReplica, isWithinLag, matchesTags } from './health-conditions.ts';
 import { parseLagBound } from './lag-bound.ts';

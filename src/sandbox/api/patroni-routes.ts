@@ -1,7 +1,7 @@
 // The answer to each request as Patroni 4.1 gives it. The first segment of the path names a handler. Any other GET,
 // HEAD or OPTIONS is a health check by substrings, and any other method without a handler is 501.
-import type { Answer } from './answer.ts';
-import { json } from './answer.ts';
+import type { Answer } from './api-answer.ts';
+import { json } from './api-answer.ts';
 import { nodeDocument } from './node-document.ts';
 import { judgePatroniHealth, judgePatroniLiveness, judgePatroniReadiness } from './patroni-health.ts';
 import { pythonError } from './python-error.ts';

@@ -1,7 +1,7 @@
 // The error page of Python's http.server (BaseHTTPRequestHandler.send_error). Patroni answers with it where it has no
 // text of its own.
 import { STATUS_CODES } from 'node:http';
-import type { Answer } from './answer.ts';
+import type { Answer } from './api-answer.ts';
 
 const EXPLANATIONS: Readonly<Record<number, string>> = {
   400: 'Bad request syntax or unsupported method',

@@ -1,7 +1,7 @@
 // The bodies of the write operations, checked as a whole before anything is done. The error text names the field. Pure.
 import { z } from 'zod';
-import type { SwitchoverRequest } from '../manager/operations.ts';
-import { isObject } from '../manager/settings.ts';
+import type { SwitchoverRequest } from '../manager/operation-outcomes.ts';
+import { isObject } from '../manager/cluster-settings.ts';
 import { versionNumber } from '../manager/restart-conditions.ts';
 import type { JsonObject, JsonValue, RestartConditions } from '../manager/view.ts';
 import { parseSchedule } from './schedule.ts';

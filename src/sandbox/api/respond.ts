@@ -1,8 +1,8 @@
 // Makes the answer to a request. It waits while the server is frozen, refuses browsers, calls the dialect's router, and
 // turns errors into a status.
 import type { IncomingMessage } from 'node:http';
-import { isSafe, refusal } from './answer.ts';
-import type { Answer } from './answer.ts';
+import { isSafe, refusal } from './api-answer.ts';
+import type { Answer } from './api-answer.ts';
 import type { Gate } from './gate.ts';
 import { routeManager } from './manager-routes.ts';
 import { routePatroni } from './patroni-routes.ts';

@@ -1,5 +1,5 @@
 // The input of a router: the parsed request, and the manager's operations.
-import type { Operations } from '../manager/operations.ts';
+import type { Operations } from '../manager/operation-outcomes.ts';
 import type { Dialect } from './dialect.ts';
 import type { About } from './node-document.ts';
 

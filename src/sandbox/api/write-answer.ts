@@ -5,7 +5,7 @@ import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { DialectName } from '../sandbox.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from './api-answer.ts';
 
 export function writeHttp11(response: ServerResponse, { status, content, allow }: Answer): void {
   if (allow !== undefined) response.setHeader('allow', allow);

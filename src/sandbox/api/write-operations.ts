@@ -1,10 +1,10 @@
 // The write operations of the API: a body in, an operation of the manager done, a status code of the dialect out.
 // Patroni's basic authentication is not offered. The listening address and the rule about browsers in respond.ts limit
 // access.
-import type { ConfigOutcome, OperationOutcome, Operations } from '../manager/operations.ts';
+import type { ConfigOutcome, OperationOutcome, Operations } from '../manager/operation-outcomes.ts';
 import type { JsonObject } from '../manager/view.ts';
-import type { Answer } from './answer.ts';
-import { json } from './answer.ts';
+import type { Answer } from './api-answer.ts';
+import { json } from './api-answer.ts';
 import { whyWrongType } from './config-types.ts';
 import type { Dialect, OperationEnd } from './dialect.ts';
 import { parseFailover, parseObject, parseReinitialize, parseRestart, parseSwitchover } from './requests.ts';

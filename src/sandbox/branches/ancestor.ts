@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path';
 import { parseLsn } from '../../model/lsn.ts';
 import type { SandboxServer } from '../postgres/postgres-server.ts';
-import type { Parameters, PostgresServer } from '../postgres/server.ts';
+import type { Parameters, PostgresServer } from '../postgres/server-interface.ts';
 import { CLUSTER_WIDE_DEFAULTS } from '../postgres/settings-files.ts';
 import type { BaseCopy, CopyUse } from './base-copy.ts';
 import type { Origin } from './grow.ts';

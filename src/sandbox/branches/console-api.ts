@@ -2,8 +2,8 @@
 // no status or body, this answers as the usual console does.
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { json } from '../api/answer.ts';
-import type { Answer } from '../api/answer.ts';
+import { json } from '../api/api-answer.ts';
+import type { Answer } from '../api/api-answer.ts';
 import { isJson, parseBody } from '../http-server.ts';
 import type { Asked } from '../http-server.ts';
 import type { Project, ProjectBranch, ProjectCreation } from './project.ts';

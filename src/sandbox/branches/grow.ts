@@ -4,7 +4,7 @@
 import { copyTree } from '../postgres/copy-tree.ts';
 import type { SandboxServer } from '../postgres/postgres-server.ts';
 import type { ServerUser } from '../postgres/run-as.ts';
-import type { Parameters } from '../postgres/server.ts';
+import type { Parameters } from '../postgres/server-interface.ts';
 import { chooseBaseCopy } from './base-copy.ts';
 import type { BaseCopy } from './base-copy.ts';
 import { formatLsn, lineageAt } from './wal-files.ts';

@@ -3,8 +3,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { parseLsn } from '../../model/lsn.ts';
-import { json } from '../api/answer.ts';
-import type { Answer } from '../api/answer.ts';
+import { json } from '../api/api-answer.ts';
+import type { Answer } from '../api/api-answer.ts';
 import { isJson, parseBody, problem } from '../http-server.ts';
 import type { Asked } from '../http-server.ts';
 import type { Creation, ListedBranch, NewBranch, Removal, Tenant } from './tenant.ts';

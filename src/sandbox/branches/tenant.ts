@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PreparedServers } from '../postgres/prepare.ts';
 import type { SandboxServer } from '../postgres/postgres-server.ts';
-import type { Parameters, ServerRole } from '../postgres/server.ts';
+import type { Parameters, ServerRole } from '../postgres/server-interface.ts';
 import { Branch } from './ancestor.ts';
 import type { Ancestor, Root } from './ancestor.ts';
 import type { CopyUse } from './base-copy.ts';

@@ -1,7 +1,7 @@
 // Carries out a key or a command from the second terminal, and reports it in one line.
 import { READ_STATEMENT, WRITE_STATEMENT } from './banner.ts';
 import { actionOf, keysText } from './keys.ts';
-import type { Screen } from './screen.ts';
+import type { Screen } from './sandbox-screen.ts';
 import { runStatement } from './statement.ts';
 import type { Traffic } from './traffic.ts';
 import { isVerbName, VERBS } from './verb-list.ts';

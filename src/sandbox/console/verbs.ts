@@ -1,7 +1,7 @@
 // Carries out a verb on the sandbox and reports it in one line.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Sandbox, SandboxMember } from '../sandbox.ts';
-import { requestSwitchover } from './switchover.ts';
+import { requestSwitchover } from './request-switchover.ts';
 import { VERBS } from './verb-list.ts';
 import type { VerbName, VerbOutcome } from './verb-list.ts';
 import { writeWal } from './write-wal.ts';

@@ -2,7 +2,7 @@
 // and the reason names the path of the key.
 import { z } from 'zod';
 import { whyOwned } from './parameters.ts';
-import { asBoolean, isObject } from './settings.ts';
+import { asBoolean, isObject } from './cluster-settings.ts';
 import type { JsonObject, JsonValue } from './view.ts';
 
 export type ConfigChange =

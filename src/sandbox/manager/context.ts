@@ -1,5 +1,5 @@
 // The part of a manager that its steps work with. Manager implements it; the steps import nothing else of it.
-import type { Parameters, PostgresServer } from '../postgres/server.ts';
+import type { Parameters, PostgresServer } from '../postgres/server-interface.ts';
 import type { Clock } from './clock.ts';
 import type { PeerAnswer } from './election.ts';
 import type { Heartbeat } from './heartbeat.ts';

@@ -1,6 +1,6 @@
 // A member's PostgreSQL, and what its manager knows without a query: state, role, upstream, parameters. It makes no
 // decision. An abandoned instance starts nothing any more.
-import type { Parameters, PostgresServer, ServerRole, StartOutcome, Upstream } from '../postgres/server.ts';
+import type { Parameters, PostgresServer, ServerRole, StartOutcome, Upstream } from '../postgres/server-interface.ts';
 import { isSame, raisedToPrimary } from './parameters.ts';
 import { reportOf } from './postgres-report.ts';
 import type { ReportOutcome } from './postgres-report.ts';

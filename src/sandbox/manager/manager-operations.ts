@@ -1,11 +1,11 @@
-// The manager's operations for the API (operations.ts), each delegated to its file.
+// The manager's operations for the API (operation-outcomes.ts), each delegated to its file.
 import { patched, replaced } from './config-change.ts';
 import type { ConfigChange } from './config-change.ts';
 import type { Manager } from './manager.ts';
-import type { ConfigOutcome, OperationOutcome, Operations } from './operations.ts';
+import type { ConfigOutcome, OperationOutcome, Operations } from './operation-outcomes.ts';
 import { reinitialize } from './reinitialize.ts';
 import { cancelRestart, restart, scheduleRestart } from './restart.ts';
-import { cancelSwitchover, failover, switchover } from './switchover.ts';
+import { cancelSwitchover, failover, switchover } from './switchover-on-request.ts';
 import type { JsonObject } from './view.ts';
 
 export function createOperations(manager: Manager): Operations {

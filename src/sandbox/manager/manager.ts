@@ -1,6 +1,6 @@
 // One member's manager: its heartbeat, its PostgreSQL server, and at most one task beside them. decide.ts decides,
 // steps.ts carries it out. While a task runs, the manager only keeps its lock and publishes its state.
-import type { Parameters, PostgresServer } from '../postgres/server.ts';
+import type { Parameters, PostgresServer } from '../postgres/server-interface.ts';
 import { systemClock } from './clock.ts';
 import type { Clock } from './clock.ts';
 import type { ManagerContext } from './context.ts';
@@ -12,7 +12,7 @@ import { readMemberFile } from './member-file.ts';
 import type { MemberFile } from './member-file.ts';
 import { memberView, publishedMember } from './member-view.ts';
 import type { MemberFacts } from './member-view.ts';
-import type { Pulse } from './operations.ts';
+import type { Pulse } from './operation-outcomes.ts';
 import { readCatalog, usable } from './parameter-catalog.ts';
 import type { Catalog } from './parameter-catalog.ts';
 import { composeParameters } from './parameters.ts';

@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { Parameters } from '../postgres/server.ts';
+import type { Parameters } from '../postgres/server-interface.ts';
 import { whyIgnored } from './parameters.ts';
-import { readParameters } from './settings.ts';
+import { readParameters } from './cluster-settings.ts';
 import type { Tags } from './view.ts';
 
 export interface MemberFile {

@@ -1,6 +1,6 @@
 // PostgreSQL's report of itself, in one statement: role, positions, timeline, replication in both directions,
 // parameters that wait for a restart. Only this file queries it; others read the result.
-import type { PostgresServer } from '../postgres/server.ts';
+import type { PostgresServer } from '../postgres/server-interface.ts';
 import type { PendingRestart, ReplicationView, WalView } from './view.ts';
 
 export interface PostgresReport {

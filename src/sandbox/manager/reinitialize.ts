@@ -1,7 +1,7 @@
 // Rebuilds a replica on request. The rebuild continues in the background; the member reports `creating replica`
 // meanwhile.
 import type { Manager } from './manager.ts';
-import type { OperationOutcome } from './operations.ts';
+import type { OperationOutcome } from './operation-outcomes.ts';
 import { rebuild } from './steps.ts';
 import type { ClusterView } from './view.ts';
 

@@ -1,7 +1,7 @@
 // Restarts a member's PostgreSQL on request, now or at a given time. The role stays, and a leader keeps its lock.
-import type { ServerRole } from '../postgres/server.ts';
+import type { ServerRole } from '../postgres/server-interface.ts';
 import type { ManagerContext } from './context.ts';
-import type { OperationOutcome } from './operations.ts';
+import type { OperationOutcome } from './operation-outcomes.ts';
 import { judgeSchedule, whyNoRestart } from './restart-conditions.ts';
 import type { RestartConditions } from './view.ts';
 

@@ -2,7 +2,7 @@
 // are Patroni's.
 import { isNoFailover } from './election.ts';
 import type { PeerAnswer } from './election.ts';
-import type { OperationOutcome, SwitchoverRequest } from './operations.ts';
+import type { OperationOutcome, SwitchoverRequest } from './operation-outcomes.ts';
 import type { ClusterSettings, ClusterView, PlannedSwitchover } from './view.ts';
 
 /** Infinity for a missing time. Milliseconds. */

@@ -2,8 +2,8 @@
 // speaks, and answers as such servers usually do where it shows no status or body.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { json } from '../api/answer.ts';
-import type { Answer } from '../api/answer.ts';
+import { json } from '../api/api-answer.ts';
+import type { Answer } from '../api/api-answer.ts';
 import { isJson, parseBody } from '../http-server.ts';
 import type { Asked, Route } from '../http-server.ts';
 import { BETA, betasOf, requireBeta } from './betas.ts';

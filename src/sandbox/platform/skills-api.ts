@@ -1,7 +1,7 @@
 // The skills API. Source: the model platform's API, "Skills API". A request with the skills beta value names versions
 // by epoch timestamp; any other one by id, or `latest`.
-import { json } from '../api/answer.ts';
-import type { Answer } from '../api/answer.ts';
+import { json } from '../api/api-answer.ts';
+import type { Answer } from '../api/api-answer.ts';
 import type { Asked } from '../http-server.ts';
 import { BETA } from './betas.ts';
 import { readFiles } from './form.ts';

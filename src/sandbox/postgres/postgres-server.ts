@@ -12,7 +12,14 @@ import { freezeTree, killAll, killTree, send, thawTree } from './process-tree.ts
 import { postgresProcessesIn } from './processes.ts';
 import { run } from './run-as.ts';
 import type { RunAs } from './run-as.ts';
-import type { Parameters, PostgresServer, RecoveryRole, ServerRole, StartOutcome, Upstream } from './server.ts';
+import type {
+  Parameters,
+  PostgresServer,
+  RecoveryRole,
+  ServerRole,
+  StartOutcome,
+  Upstream,
+} from './server-interface.ts';
 import {
   PARAMETERS_FILE,
   UPSTREAM_FILE,

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readPostmasterFile } from './postmaster-file.ts';
 import { spawnOptions } from './run-as.ts';
 import type { RunAs } from './run-as.ts';
-import type { StartOutcome } from './server.ts';
+import type { StartOutcome } from './server-interface.ts';
 
 const POLL_MS = 20;
 const LOG_TAIL_BYTES = 8_192;

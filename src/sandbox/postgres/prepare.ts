@@ -12,7 +12,7 @@ import { SandboxServer } from './postgres-server.ts';
 import type { ServerPlan } from './postgres-server.ts';
 import { findServerUser, give, whyUnreachable } from './run-as.ts';
 import type { RunAs, ServerUser } from './run-as.ts';
-import type { PostgresServer } from './server.ts';
+import type { PostgresServer } from './server-interface.ts';
 import { archiveSettings } from './settings-files.ts';
 import type { Credentials } from './settings-files.ts';
 import { makeTemplate, readSystemIdentifier } from './template.ts';

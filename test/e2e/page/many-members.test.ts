@@ -2,11 +2,11 @@
 // and nothing is cut or overlaps.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import type { Admin } from '../../../src/admin/server.ts';
+import type { Admin } from '../../../src/admin/admin-server.ts';
 import { LiveStatus } from '../../../src/admin/live-status.ts';
 import { RecentEvents } from '../../../src/admin/recent-events.ts';
 import { RouteHistory } from '../../../src/admin/route-history.ts';
-import { createAdmin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
 import { pageDirectory } from '../../../src/app/package.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';

@@ -1,7 +1,7 @@
 // The checks that a load balancer in front of several Pointsmans calls.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { PoolReadiness } from '../../../src/admin/endpoints/probes.ts';
-import { createAdmin } from '../../../src/admin/server.ts';
+import type { PoolReadiness } from '../../../src/admin/endpoints/probe-endpoints.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 
 let pools: readonly PoolReadiness[];

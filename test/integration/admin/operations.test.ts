@@ -2,10 +2,10 @@
 // every check.
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Operations, Outcome } from '../../../src/admin/endpoints/operations.ts';
+import type { Operations, Outcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
 import type { Token } from '../../../src/admin/permission.ts';
-import { createAdmin } from '../../../src/admin/server.ts';
-import type { Admin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
+import type { Admin } from '../../../src/admin/admin-server.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 
 const TOKEN = '0123456789abcdef-secret';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createAdmin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { buildPage } from '../../support/page/build-page.ts';
 import type { BuiltPage } from '../../support/page/build-page.ts';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { endpointsOf } from '../../../src/admin/endpoints/endpoints.ts';
-import { createAdmin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 
 const TOKEN = '0123456789abcdef-secret';

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { killedSession, movedSession, sessionList } from '../../../src/admin/schema/sessions.ts';
-import { createAdmin } from '../../../src/admin/server.ts';
-import type { Admin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
+import type { Admin } from '../../../src/admin/admin-server.ts';
 import type { KillResult, SessionList, SessionQuery } from '../../../src/reports/session-list.ts';
 import type { MoveResult } from '../../../src/reports/session-move.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';

@@ -2,11 +2,11 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Outcome } from '../../../src/admin/endpoints/operations.ts';
+import type { Outcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
 import type { Token } from '../../../src/admin/permission.ts';
 import { noticesOf } from '../../../src/admin/notices.ts';
 import type { StatusDocument } from '../../../src/admin/schema/status.ts';
-import { createAdmin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';

@@ -1,7 +1,7 @@
 // `pointsman events` against the admin server's own list and stream, on a real socket.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { RecentEvents } from '../../../src/admin/recent-events.ts';
-import { createAdmin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { EXIT } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';

@@ -2,8 +2,8 @@
 // sockets.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RecentEvents } from '../../../src/admin/recent-events.ts';
-import { createAdmin } from '../../../src/admin/server.ts';
-import type { Admin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
+import type { Admin } from '../../../src/admin/admin-server.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { EventIds } from '../../../src/reports/event-ids.ts';
 import type { SessionEntry, SessionMoves } from '../../../src/reports/session-list.ts';

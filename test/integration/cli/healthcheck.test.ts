@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createAdmin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
 import type { Readiness } from '../../../src/admin/status.ts';
 import { healthcheck } from '../../../src/cli/healthcheck.ts';
 import type { HealthcheckOptions } from '../../../src/cli/healthcheck.ts';

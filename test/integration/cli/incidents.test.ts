@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createAdmin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { incidentDocument } from '../../../src/incidents/schema.ts';
 import type { IncidentDocument } from '../../../src/incidents/schema.ts';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAdmin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { commandLine } from '../../../src/app/command-line.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { allHelp, callsIn } from '../../support/documents/help.ts';

@@ -1,7 +1,7 @@
 // `pointsman sessions move` against an admin server over real sockets: the text and the exit codes.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createAdmin } from '../../../src/admin/server.ts';
-import type { Admin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
+import type { Admin } from '../../../src/admin/admin-server.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import type { MoveResult } from '../../../src/reports/session-move.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';

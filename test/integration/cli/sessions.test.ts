@@ -1,8 +1,8 @@
 // `pointsman sessions`, `kill`, `drain` and `resume` against an admin server over real sockets: the text, the questions
 // and the exit codes.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createAdmin } from '../../../src/admin/server.ts';
-import type { Admin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
+import type { Admin } from '../../../src/admin/admin-server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
 import type { StatusDocument } from '../../../src/admin/schema/status.ts';
 import { runCli } from '../../../src/cli/program.ts';

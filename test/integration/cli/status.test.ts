@@ -1,7 +1,7 @@
 // `pointsman status` against an admin server on a real socket: its output and its exit code.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { noticesOf } from '../../../src/admin/notices.ts';
-import { createAdmin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
 import type { StatusDocument } from '../../../src/admin/schema/status.ts';
 import { runCli } from '../../../src/cli/program.ts';

@@ -1,9 +1,9 @@
 // `pointsman switchover` against an admin server on a real socket: the plan, the question, each phase as it ends, the
 // end, Ctrl-C, and a Pointsman that goes away.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createAdmin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
 import type { Cancelling, Starting } from '../../../src/cluster/long-operations.ts';
-import type { OperationDocument, Phase } from '../../../src/cluster/switchover/document.ts';
+import type { OperationDocument, Phase } from '../../../src/cluster/switchover/switchover-document.ts';
 import type { PlanOfPrimary, SwitchoverRequest } from '../../../src/cluster/switchover/plan.ts';
 import type { CliIo } from '../../../src/cli/io.ts';
 import { EXIT } from '../../../src/cli/io.ts';

@@ -3,9 +3,9 @@
 // test does not run it.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAdmin } from '../../../src/admin/server.ts';
+import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
-import type { Outcome } from '../../../src/admin/endpoints/operations.ts';
+import type { Outcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
 import type { CliIo, SandboxParts } from '../../../src/cli/io.ts';
 import type { CheckSeeds } from '../../../src/cli/live-check.ts';
 import { EXIT } from '../../../src/cli/io.ts';

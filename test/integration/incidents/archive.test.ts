@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Archive } from '../../../src/incidents/archive.ts';
-import { incidentText } from '../../../src/incidents/text.ts';
+import { incidentText } from '../../../src/incidents/incident-text.ts';
 import { incidentLab, routeChange } from '../../support/fakes/incident-lab.ts';
 import { anIncident } from '../../support/values/incidents.ts';
 

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { MEMBERS } from '../../../src/platform/computer/members.ts';
+import { MEMBERS } from '../../../src/platform/computer/tool-members.ts';
 import { computerSession, contents, imageSize } from '../../support/browser/computer-session.ts';
 import type { ComputerSession } from '../../support/browser/computer-session.ts';
 import { close, listen } from '../../support/fakes/listen.ts';

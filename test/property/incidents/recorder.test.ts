@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { incidentDocument } from '../../../src/incidents/schema.ts';
 import type { IncidentDocument } from '../../../src/incidents/schema.ts';
-import { incidentText, MOST_BYTES } from '../../../src/incidents/text.ts';
+import { incidentText, MOST_BYTES } from '../../../src/incidents/incident-text.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
 import { incidentLab, NOON, routeChange } from '../../support/fakes/incident-lab.ts';
 import { EVENT_SAMPLES } from '../../support/values/event-samples.ts';

@@ -1,8 +1,8 @@
 // Options of an admin server whose parts answer nothing of interest. A test replaces the parts that it is about.
 import { RecentEvents } from '../../../src/admin/recent-events.ts';
 import { createExclusion } from '../../../src/admin/exclusion.ts';
-import type { Outcome } from '../../../src/admin/endpoints/operations.ts';
-import type { AdminOptions } from '../../../src/admin/server.ts';
+import type { Outcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
+import type { AdminOptions } from '../../../src/admin/admin-server.ts';
 import { EventIds } from '../../../src/reports/event-ids.ts';
 import { EVENT_NAMES } from '../../../src/telemetry/event-names.ts';
 

@@ -1,7 +1,7 @@
 // A flight recorder with a clock of its own, and a cluster picture that stays as it is. Tests give it events.
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import type { HoldCause, Route } from '../../../src/core/routing-table.ts';
-import type { IncidentChange } from '../../../src/incidents/incidents.ts';
+import type { IncidentChange } from '../../../src/incidents/incident-views.ts';
 import { createIncidentRecorder } from '../../../src/incidents/recorder.ts';
 import type { RecorderOptions } from '../../../src/incidents/recorder.ts';
 import type { IncidentDocument } from '../../../src/incidents/schema.ts';
@@ -13,7 +13,7 @@ import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../values/build
 import { ManualClock } from '../waiting/manual-clock.ts';
 
 // Loaded before the first incident, so that the clock of a test does not run ahead of it.
-await import('../../../src/incidents/document.ts');
+await import('../../../src/incidents/incident-document.ts');
 
 const policy = aPolicy();
 const snapshot = aSnapshot(policy, aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0), isReplica('pg-2', 0));

@@ -1,7 +1,7 @@
 // A console on a free port of loopback, with the sources of test/support/values/console.ts.
 import { onTestFinished } from 'vitest';
-import { createConsole } from '../../../src/console/server.ts';
-import type { ConsoleOptions } from '../../../src/console/server.ts';
+import { createConsole } from '../../../src/console/console-server.ts';
+import type { ConsoleOptions } from '../../../src/console/console-server.ts';
 import type { Address } from '../../../src/model/member.ts';
 import { aConsoleSources } from '../values/console.ts';
 

@@ -2,7 +2,7 @@
 // numbers, and a control whose replies the test gives. Time is driven by hand.
 import { LongOperations } from '../../../src/cluster/long-operations.ts';
 import type { ClusterOperation, ClusterReport, OperationResult, Reading } from '../../../src/cluster/control.ts';
-import type { OperationDocument } from '../../../src/cluster/switchover/document.ts';
+import type { OperationDocument } from '../../../src/cluster/switchover/switchover-document.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { observe } from '../../../src/core/observe.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';

@@ -10,7 +10,7 @@ import type { BinariesChoice } from '../../../src/sandbox/postgres/binaries.ts';
 import { readPostmasterFile } from '../../../src/sandbox/postgres/postmaster-file.ts';
 import { preparePostgres } from '../../../src/sandbox/postgres/prepare.ts';
 import type { PreparedServers } from '../../../src/sandbox/postgres/prepare.ts';
-import type { PostgresServer, Upstream } from '../../../src/sandbox/postgres/server.ts';
+import type { PostgresServer, Upstream } from '../../../src/sandbox/postgres/server-interface.ts';
 import { waitUntil } from '../patroni/wait.ts';
 
 export interface TestServers extends PreparedServers {

@@ -1,5 +1,5 @@
 // Incidents for tests that only show them.
-import type { IncidentEntry } from '../../../src/incidents/incidents.ts';
+import type { IncidentEntry } from '../../../src/incidents/incident-views.ts';
 import type { IncidentDocument } from '../../../src/incidents/schema.ts';
 
 export function anIncidentEntry(own: Partial<IncidentEntry> = {}): IncidentEntry {

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { endpointsOf } from '../../../src/admin/endpoints/endpoints.ts';
 import { DESCRIBED, SCHEMAS } from '../../../src/admin/openapi/answers.ts';
-import { openApiDocument } from '../../../src/admin/openapi/document.ts';
+import { openApiDocument } from '../../../src/admin/openapi/openapi-document.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { adminApiTables } from '../../support/documents/admin-api-tables.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';

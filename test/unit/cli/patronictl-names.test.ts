@@ -1,9 +1,9 @@
 // The names that patronictl gives to options are understood by the commands that have such an option, and by no other.
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { describeCluster } from '../../../src/cli/cluster/commands.ts';
+import { describeCluster } from '../../../src/cli/cluster/cluster-commands.ts';
 import { OWN_NAMES, withOwnNames } from '../../../src/cli/patronictl-names.ts';
-import { describeSwitchover } from '../../../src/cli/switchover/commands.ts';
+import { describeSwitchover } from '../../../src/cli/switchover/switchover-commands.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 
 const program = new Command('pointsman');

@@ -178,7 +178,7 @@ describe('words', () => {
   });
 
   test('the parts of the text of an incident have these titles', () => {
-    const source = readFileSync('src/incidents/text.ts', 'utf8');
+    const source = readFileSync('src/incidents/incident-text.ts', 'utf8');
     const titles = ['What happened', 'Sessions that were cut', 'What is unknown, and why', 'Before', 'During', 'After'];
     expect(titles.filter((title) => !source.includes(`'${title}'`))).toEqual([]);
     const codes = codesOf('references/incident.md');
@@ -187,7 +187,7 @@ describe('words', () => {
 
   test('the label on the status page is that of the page', () => {
     expect(page('SKILL.md')).toContain('`Switch over …`');
-    expect(readFileSync('src/page/operate/operate.tsx', 'utf8')).toContain('Switch over …');
+    expect(readFileSync('src/page/operate/operation-buttons.tsx', 'utf8')).toContain('Switch over …');
   });
 
   test('the parameters with an order are those that the program orders', () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { redacted } from '../../../src/incidents/redact.ts';
 import type { Finding, FindingOf, IncidentDocument } from '../../../src/incidents/schema.ts';
-import { incidentText } from '../../../src/incidents/text.ts';
+import { incidentText } from '../../../src/incidents/incident-text.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
 import { incidentLab, routeChange, storyIn } from '../../support/fakes/incident-lab.ts';
 import { excluded, held, opened, probe, proven, report, reset } from '../../support/values/incident-events.ts';

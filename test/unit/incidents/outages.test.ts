@@ -1,6 +1,6 @@
 // When an outage is summed up: not while its clients still wait, once, and again at the end if something has changed.
 import { expect, test } from 'vitest';
-import type { Incidents } from '../../../src/incidents/incidents.ts';
+import type { Incidents } from '../../../src/incidents/incident-views.ts';
 import { Outages } from '../../../src/incidents/outages.ts';
 import type { IncidentDocument } from '../../../src/incidents/schema.ts';
 import type { OutageEvent, ReportedEvent } from '../../../src/reports/events.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Recording } from '../../../src/incidents/recording.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
-import { incidentText } from '../../../src/incidents/text.ts';
+import { incidentText } from '../../../src/incidents/incident-text.ts';
 import { incidentLab, routeChange } from '../../support/fakes/incident-lab.ts';
 import { EVENT_SAMPLES } from '../../support/values/event-samples.ts';
 

@@ -2,8 +2,8 @@
 // unchanged.
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createAdmin } from '../../../../src/admin/server.ts';
-import type { Admin } from '../../../../src/admin/server.ts';
+import { createAdmin } from '../../../../src/admin/admin-server.ts';
+import type { Admin } from '../../../../src/admin/admin-server.ts';
 import { controlByAdmin } from '../../../../src/cli/cluster/by-admin.ts';
 import type { ClusterControl, ClusterOperation, OperationResult } from '../../../../src/cluster/control.ts';
 import { adminOptions } from '../../../support/fakes/admin-options.ts';

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createAdmin } from '../../../../src/admin/server.ts';
+import { createAdmin } from '../../../../src/admin/admin-server.ts';
 import { redacted } from '../../../../src/incidents/redact.ts';
 import type { IncidentDocument } from '../../../../src/incidents/schema.ts';
-import { incidentText } from '../../../../src/incidents/text.ts';
+import { incidentText } from '../../../../src/incidents/incident-text.ts';
 import { adminOptions } from '../../../support/fakes/admin-options.ts';
 import { PlatformLab } from '../../../support/platform/platform-lab.ts';
 import { AN_OUTAGE } from '../../../support/values/an-outage.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect as connectHalf } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { OperationOutcome } from '../../../../src/sandbox/manager/operations.ts';
+import type { OperationOutcome } from '../../../../src/sandbox/manager/operation-outcomes.ts';
 import { received, startApi } from '../../../support/sandbox/api/api-lab.ts';
 import type { ApiLab, LabOptions, Question } from '../../../support/sandbox/api/api-lab.ts';
 import { aReplica, aReplicasWal, MB } from '../../../support/sandbox/api/views.ts';

@@ -2,7 +2,7 @@
 import { array, assert, boolean, constantFrom, dictionary, integer, letrec, oneof, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { isSame, patchBetween } from '../../../../src/cli/cluster/config-changes.ts';
-import { patched } from '../../../../src/cluster/configuration.ts';
+import { patched } from '../../../../src/cluster/configuration-change.ts';
 
 const scalar = oneof(integer(), boolean(), string());
 const { map: configuration } = letrec<{ map: Record<string, unknown> }>((tie) => ({

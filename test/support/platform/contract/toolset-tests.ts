@@ -1,10 +1,10 @@
 // A test for each line of contract 3 about the executor of the computer toolset, on a screen without pixels. Zoom at
 // the original resolution, and what each member does, is tested on a real page.
 import { expect } from 'vitest';
-import { MEMBERS } from '../../../../src/platform/computer/members.ts';
-import type { Action } from '../../../../src/platform/computer/members.ts';
+import { MEMBERS } from '../../../../src/platform/computer/tool-members.ts';
+import type { Action } from '../../../../src/platform/computer/tool-members.ts';
 import { runTurn } from '../../../../src/platform/computer/run-turn.ts';
-import type { Screen } from '../../../../src/platform/computer/screen.ts';
+import type { Screen } from '../../../../src/platform/computer/agent-screen.ts';
 import { computerFragment } from '../../../../src/platform/fragments.ts';
 import { check, isRefused, isSuccess, NEWER_MODEL } from './target.ts';
 import type { PlatformTarget, Reply } from './target.ts';

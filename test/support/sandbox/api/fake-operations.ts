@@ -1,6 +1,6 @@
 // A manager's operations for tests of the API alone. The test sets the view and the end of every operation, each
 // request is recorded, and a look at PostgreSQL can be made to hang.
-import type { OperationOutcome, Operations } from '../../../../src/sandbox/manager/operations.ts';
+import type { OperationOutcome, Operations } from '../../../../src/sandbox/manager/operation-outcomes.ts';
 import type { ClusterView, JsonObject, MemberView } from '../../../../src/sandbox/manager/view.ts';
 import { aCluster, aPrimary, aPulse } from './views.ts';
 

@@ -1,5 +1,5 @@
 // A manager's views as plain values with defaults and small overrides, so that a test names only what it is about.
-import type { Pulse } from '../../../../src/sandbox/manager/operations.ts';
+import type { Pulse } from '../../../../src/sandbox/manager/operation-outcomes.ts';
 import type { ClusterView, MemberView, PublishedMember } from '../../../../src/sandbox/manager/view.ts';
 
 export const MB = 1024 * 1024;

@@ -1,10 +1,10 @@
 // A turn of blocks against a screen that records: order, the first failure, and the form of the results.
 import { describe, expect, test } from 'vitest';
-import { MEMBERS } from '../../../../src/platform/computer/members.ts';
-import type { Action } from '../../../../src/platform/computer/members.ts';
+import { MEMBERS } from '../../../../src/platform/computer/tool-members.ts';
+import type { Action } from '../../../../src/platform/computer/tool-members.ts';
 import { runTurn } from '../../../../src/platform/computer/run-turn.ts';
 import type { ToolUse } from '../../../../src/platform/computer/read-turn.ts';
-import type { Screen, Seen } from '../../../../src/platform/computer/screen.ts';
+import type { Screen, Seen } from '../../../../src/platform/computer/agent-screen.ts';
 
 /** An input for each member. */
 const INPUTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/sandbox/manager/decide.ts';
 import type { LockView, Situation, Step } from '../../../../src/sandbox/manager/decide.ts';
-import { readSettings } from '../../../../src/sandbox/manager/settings.ts';
+import { readSettings } from '../../../../src/sandbox/manager/cluster-settings.ts';
 import { aSituation } from './lab.ts';
 
 const PG1 = { host: '127.0.0.1', port: 5431 };

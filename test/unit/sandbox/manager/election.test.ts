@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hasDiverged, whyNot } from '../../../../src/sandbox/manager/election.ts';
 import type { Contest, PeerAnswer } from '../../../../src/sandbox/manager/election.ts';
-import { readSettings } from '../../../../src/sandbox/manager/settings.ts';
+import { readSettings } from '../../../../src/sandbox/manager/cluster-settings.ts';
 import type { HistoryEntry } from '../../../../src/sandbox/manager/view.ts';
 import { aCluster } from './lab.ts';
 

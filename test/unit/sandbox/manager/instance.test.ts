@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Instance } from '../../../../src/sandbox/manager/instance.ts';
-import type { Parameters, PostgresServer, StartOutcome } from '../../../../src/sandbox/postgres/server.ts';
+import type { Parameters, PostgresServer, StartOutcome } from '../../../../src/sandbox/postgres/server-interface.ts';
 
 /** Starts with the `outcomes` in turn, and succeeds after the last of them. */
 function aServer(outcomes: StartOutcome[] = []) {

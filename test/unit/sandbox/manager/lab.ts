@@ -1,6 +1,6 @@
 // Plain data for the tests of the managers: an ordinary cluster of three for variations.
 import type { Situation } from '../../../../src/sandbox/manager/decide.ts';
-import { readSettings } from '../../../../src/sandbox/manager/settings.ts';
+import { readSettings } from '../../../../src/sandbox/manager/cluster-settings.ts';
 import type { ClusterView, PublishedMember, ReplicationView } from '../../../../src/sandbox/manager/view.ts';
 
 export function aMember(name: string, changes: Partial<PublishedMember> = {}): PublishedMember {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { readSettings } from '../../../../src/sandbox/manager/settings.ts';
+import { readSettings } from '../../../../src/sandbox/manager/cluster-settings.ts';
 import { candidates, isDue, msUntil, whyNobodyIsGood } from '../../../../src/sandbox/manager/switchover-plan.ts';
 import { whyNoFailover, whyNoSwitchover } from '../../../../src/sandbox/manager/switchover-plan.ts';
-import type { SwitchoverRequest } from '../../../../src/sandbox/manager/operations.ts';
+import type { SwitchoverRequest } from '../../../../src/sandbox/manager/operation-outcomes.ts';
 import { aCluster, aMember } from './lab.ts';
 
 const SETTINGS = readSettings({});

@@ -1,0 +1,78 @@
+// The incidents: the list, and one of them as its document or as a text for a ticket.
+import { z } from 'zod';
+import type { IncidentEntry, Incidents } from '../../incidents/incident-views.ts';
+import { failure, json, text } from '../answer.ts';
+import type { Answer } from '../answer.ts';
+import { get } from '../endpoint.ts';
+import type { Call, Endpoint } from '../endpoint.ts';
+import type { IncidentListDocument } from '../schema/incidents.ts';
+
+export interface IncidentsOptions {
+  readonly incidents: Pick<Incidents, 'list' | 'get' | 'text' | 'currentId'>;
+}
+
+/** Stands for the id of the newest incident. */
+const LATEST = 'latest';
+
+const QUERY = z.strictObject({
+  format: z.enum(['json', 'text']).optional().describe('Default: by the header Accept, else json.'),
+  redact: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('off: with the addresses, users, databases and applications of clients. It needs the token.'),
+});
+
+type IncidentCall = Call<'/incidents/ID', z.output<typeof QUERY>>;
+
+export function incidents({ incidents: kept }: IncidentsOptions): readonly Endpoint[] {
+  return [
+    get({ path: '/incidents', answer: () => json(200, listOf(kept)) }),
+    get({ path: '/incidents/ID', query: QUERY, answer: (call) => oneOf(kept, call) }),
+  ];
+}
+
+function listOf(kept: IncidentsOptions['incidents']): IncidentListDocument {
+  return { current_id: kept.currentId() ?? null, incidents: kept.list().map((entry) => entryDocument(entry)) };
+}
+
+function entryDocument(entry: IncidentEntry): IncidentListDocument['incidents'][number] {
+  return {
+    id: entry.id,
+    state: entry.state,
+    opened_at: entry.openedAt,
+    settled_at: entry.settledAt,
+    kinds: entry.kinds,
+    planned: entry.planned,
+    no_write_route_seconds: entry.noWriteRouteSeconds,
+    summary: entry.summary,
+  };
+}
+
+async function oneOf(
+  kept: IncidentsOptions['incidents'],
+  { parameters, query, headers, isOperator }: IncidentCall,
+): Promise<Answer> {
+  const isUnredacted = query.redact === 'off';
+  if (isUnredacted && !isOperator) {
+    const error = 'redact=off needs the admin token: send Authorization: Bearer TOKEN';
+    return failure(401, error, { headers: { 'www-authenticate': 'Bearer' } });
+  }
+  const id = parameters.id === LATEST ? kept.list()[0]?.id : parameters.id;
+  if (id === undefined) return failure(404, 'there are no incidents');
+  const isText = (query.format ?? formatFor(headers.accept)) === 'text';
+  const found = isText ? await kept.text(id, { isUnredacted }) : await kept.get(id, { isUnredacted });
+  if (found === undefined) return failure(404, unknownIncident(id, kept.list()));
+  return typeof found === 'string' ? text(200, found) : json(200, found);
+}
+
+function formatFor(accept = ''): 'json' | 'text' {
+  return accept.includes('text/plain') && !accept.includes('json') ? 'text' : 'json';
+}
+
+const MOST_NAMED = 5;
+
+function unknownIncident(id: string, known: readonly IncidentEntry[]): string {
+  const named = known.slice(0, MOST_NAMED).map((entry) => entry.id);
+  const more = known.length > named.length ? ', …' : '';
+  return `unknown incident ${id}: the incidents are ${named.join(', ') || '(none)'}${more}`;
+}

@@ -1,0 +1,164 @@
+// One way for everything that changes the cluster: show the plan, ask, send, and explain each answer.
+import type { ClusterOperation, OperationResult, PlannedRequest } from '../../cluster/control.ts';
+import type { MemberName } from '../../model/member.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { confirm } from '../terminal/confirm.ts';
+import { fail, wrong } from './cluster-context.ts';
+import type { ChangeOptions, ClusterOptions, Context } from './cluster-context.ts';
+import { json } from '../json.ts';
+
+export interface Step {
+  readonly operation: ClusterOperation;
+  /** For the list of steps that an earlier failure prevented: `restart of pg-2`. */
+  readonly title: string;
+  /** Waits until the step has taken effect. A text is the reason why the next step must not follow. */
+  readonly settle?: () => Promise<string | undefined>;
+  /** A text: this failure is none, and the next step follows. */
+  readonly excuse?: (result: OperationResult) => string | undefined;
+}
+
+export interface Proposal {
+  /** Shown before the question. Lines end with a newline. */
+  readonly plan: string;
+  /** Risks. Scripts see them too. */
+  readonly warnings: readonly string[];
+  readonly question: string;
+  /** Data can be lost: the operator types this name. */
+  readonly name?: MemberName;
+  /** In this order; at least one. */
+  readonly steps: readonly Step[];
+  /** No step needs the one before: a failure does not end the command. */
+  readonly isIndependent?: true;
+  /** Printed after success. */
+  readonly note?: string;
+  /** Looks once more just before the first request. A text is the reason why nothing is sent. */
+  readonly verify?: () => Promise<string | undefined>;
+}
+
+export type Performed =
+  | { readonly kind: 'performed'; readonly results: readonly Result[] }
+  /** Nothing was sent, or not everything. The output has the reason. */
+  | { readonly kind: 'ended'; readonly code: number };
+
+export interface Result {
+  readonly step: Step;
+  readonly result: Extract<OperationResult, { kind: 'done' | 'scheduled' }>;
+}
+
+/** Resolves with the exit code. */
+export async function operate(proposal: Proposal, context: Context<ChangeOptions>): Promise<number> {
+  const performed = await perform(proposal, context);
+  return performed.kind === 'ended' ? performed.code : EXIT.ok;
+}
+
+/** As `operate`, for a command that has more to say after success. */
+export async function perform(proposal: Proposal, context: Context<ChangeOptions>): Promise<Performed> {
+  const { io, options } = context;
+  const isPlain = options.json !== true;
+  if (options.dryRun === true) return ended(await showRequests(proposal, context));
+  if (!isPlain && options.yes !== true) return ended(wrong(io, '--json asks no question: add --yes or --dry-run'));
+  if (isPlain && options.yes !== true) io.stdout(proposal.plan);
+  warn(proposal, io);
+  const answer = await confirm({ question: proposal.question, ...named(proposal), yes: options.yes }, io);
+  if (answer !== 'confirmed') return ended(answer);
+  const objection = await proposal.verify?.();
+  if (objection !== undefined) return ended(fail(io, objection));
+  const { results, code } = await sendAll(proposal, context);
+  if (!isPlain) io.stdout(json(resultsDocument(proposal.steps, results)));
+  if (code !== EXIT.ok) return ended(code);
+  if (isPlain && proposal.note !== undefined) io.stdout(`${proposal.note}\n`);
+  return { kind: 'performed', results: results.flatMap(succeeded) };
+}
+
+interface Attempt {
+  readonly step: Step;
+  readonly result: OperationResult;
+}
+
+/** Stops at the first step that fails, if the next ones depend on it. */
+async function sendAll(
+  { steps, isIndependent }: Proposal,
+  context: Context<ChangeOptions>,
+): Promise<{ readonly results: readonly Attempt[]; readonly code: number }> {
+  const { io, control, options } = context;
+  const results: Attempt[] = [];
+  let code: number = EXIT.ok;
+  for (const [index, step] of steps.entries()) {
+    const result = await control.perform(step.operation);
+    results.push({ step, result });
+    const isDone = result.kind === 'done' || result.kind === 'scheduled';
+    const excuse = isDone ? undefined : step.excuse?.(result);
+    if ((isDone || excuse !== undefined) && options.json !== true) io.stdout(`${excuse ?? result.text}\n`);
+    if (excuse !== undefined) continue;
+    const why = isDone ? await step.settle?.() : failureText(result, options);
+    if (why === undefined) continue;
+    code = fail(io, why);
+    if (isIndependent === true) continue;
+    const left = steps.slice(index + 1).map(({ title }) => title);
+    if (left.length > 0) io.stderr(`not done: ${left.join(', ')}\n`);
+    return { results, code };
+  }
+  return { results, code };
+}
+
+function failureText(result: OperationResult, options: ClusterOptions): string {
+  if (result.kind !== 'no_answer' || !result.may_have_happened) return result.text;
+  return `${result.text}\nLook with: ${lookCommand(options)}`;
+}
+
+/** The command that shows the state of the same cluster. */
+function lookCommand({ config, seed = [], admin }: ClusterOptions): string {
+  const options = [
+    ...(config === undefined ? [] : ['-c', config]),
+    ...seed.flatMap((url) => ['--seed', url]),
+    ...(admin === undefined ? [] : ['--admin', admin]),
+  ];
+  return ['pointsman cluster list', ...options].join(' ');
+}
+
+/** `--dry-run`: the plan, and the requests that would be sent. */
+async function showRequests(proposal: Proposal, { io, control, options }: Context<ChangeOptions>): Promise<number> {
+  const requests: PlannedRequest[] = [];
+  for (const { operation } of proposal.steps) {
+    // At its turn the order is right.
+    const planned = await control.plan(operation.kind === 'restart' ? { ...operation, any_order: true } : operation);
+    if (planned.kind === 'unreadable') return fail(io, planned.why);
+    requests.push(planned.value);
+  }
+  if (options.json === true) {
+    io.stdout(json({ dry_run: true, warnings: proposal.warnings, requests }));
+    return EXIT.ok;
+  }
+  io.stdout(proposal.plan);
+  warn(proposal, io);
+  io.stdout(`Dry run: nothing is sent. Without --dry-run:\n${requests.map(requestText).join('')}`);
+  return EXIT.ok;
+}
+
+function requestText({ method, url, body }: PlannedRequest): string {
+  return `  ${method} ${url}\n${body === undefined ? '' : `  ${JSON.stringify(body)}\n`}`;
+}
+
+function warn({ warnings }: Proposal, io: CliIo): void {
+  io.stderr(warnings.map((warning) => `warning: ${warning}\n`).join(''));
+}
+
+function named({ name }: Proposal): { readonly name?: string } {
+  return name === undefined ? {} : { name };
+}
+
+function resultsDocument(steps: readonly Step[], results: readonly Attempt[]): Readonly<Record<string, unknown>> {
+  return {
+    results: results.map(({ step, result }) => ({ operation: step.operation, result })),
+    not_done: steps.slice(results.length).map(({ operation }) => operation),
+  };
+}
+
+function succeeded({ step, result }: Attempt): readonly Result[] {
+  return result.kind === 'done' || result.kind === 'scheduled' ? [{ step, result }] : [];
+}
+
+function ended(code: number): Performed {
+  return { kind: 'ended', code };
+}

@@ -1,0 +1,197 @@
+// `pointsman cluster …` on the command line: the arguments and options of each command. The commands themselves are
+// loaded when they are used.
+import { Argument, Option } from 'commander';
+import type { Command } from 'commander';
+import { examples } from '../examples.ts';
+import type { CliIo } from '../io.ts';
+import type { ConfigOptions } from './config-change.ts';
+import type { ChangeOptions, ClusterOptions, ClusterParts } from './cluster-context.ts';
+import type { FailoverOptions } from './failover.ts';
+import type { ListOptions } from './cluster-list.ts';
+import type { ReinitOptions } from './reinit.ts';
+import type { RestartOptions } from './restart.ts';
+import type { SwitchoverOptions } from './cluster-switchover.ts';
+
+const HELP = `
+The commands find the cluster by -c FILE (or POINTSMAN_CONFIG), by --seed URL alone, or by --admin through a running
+Pointsman. Without any of them they use the Pointsman at 127.0.0.1:8432. A change shows its plan and asks first. --yes
+answers the question, --dry-run prints the requests and sends none. patronictl's --candidate, --scheduled and --force
+are --to, --at and --yes here; a command that has the one understands the other.
+Exit codes: 0 success, 1 refused, declined or failed, 2 wrong usage or configuration.`;
+
+const TIME = 'ISO 8601 with an offset, or now+10m';
+
+interface Tree {
+  readonly io: CliIo;
+  readonly parts: ClusterParts;
+  readonly end: (code: number) => void;
+}
+
+export function describeCluster(program: Command, io: CliIo, parts: ClusterParts, end: (code: number) => void): void {
+  const cluster = program
+    .command('cluster')
+    .description('Show the cluster and operate it through its management API')
+    .addHelpText('after', HELP)
+    .addHelpText('after', examples('pointsman cluster list --seed http://10.0.0.11:8008'));
+  const tree: Tree = { io, parts, end };
+  describeReading(cluster, tree);
+  describeConfig(cluster, tree);
+  describeLeadership(cluster, tree);
+  describeMembers(cluster, tree);
+  describeCancel(cluster, tree);
+}
+
+/** A command that only reads. */
+function reading(parent: Command, name: string, description: string): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .option('-c, --config <file>', 'the configuration file (YAML) that names the cluster')
+    .addOption(new Option('--seed <url>', 'management API of any member; may be repeated').argParser(collect))
+    .option('--admin <address>', 'HOST:PORT or URL of a running Pointsman to go through')
+    .option('--json', 'print JSON');
+}
+
+function changing(parent: Command, name: string, description: string): Command {
+  return reading(parent, name, description)
+    .option('-y, --yes', 'ask no question')
+    .option('--dry-run', 'print the requests, and send none');
+}
+
+function changingConfig(parent: Command, name: string, description: string): Command {
+  return changing(parent, name, description).option('--any-value', 'also values that are known to be wrong');
+}
+
+function collect(url: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, url];
+}
+
+function describeReading(cluster: Command, { io, parts, end }: Tree): void {
+  reading(cluster, 'list', 'Show the members: role, state, timeline, lag, pending restarts, tags')
+    .option('--watch [seconds]', 'again and again, every 2 seconds by default, until Ctrl-C')
+    .addHelpText('after', examples('pointsman cluster list', 'pointsman cluster list --watch 5'))
+    .action(async (options: ListOptions) => end(await (await import('./cluster-list.ts')).list(options, io, parts)));
+  reading(cluster, 'history', 'Show every change of timeline, with its reason and the new leader')
+    .addHelpText('after', examples('pointsman cluster history'))
+    .action(async (options: ClusterOptions) => end(await (await import('./history.ts')).history(options, io, parts)));
+}
+
+function describeConfig(cluster: Command, { io, parts, end }: Tree): void {
+  const config = cluster.command('config').description('Show and change the dynamic configuration of the cluster');
+  config.addHelpText('after', examples('pointsman cluster config show'));
+  reading(config, 'show', 'Print the dynamic configuration')
+    .addHelpText('after', examples('pointsman cluster config show'))
+    .action(async (options: ClusterOptions) =>
+      end(await (await import('./config-show.ts')).configShow(options, io, parts)),
+    );
+  changingConfig(config, 'edit', 'Edit it in $VISUAL or $EDITOR, and apply what changed')
+    .addHelpText('after', examples('pointsman cluster config edit'))
+    .action(async (options: ConfigOptions) =>
+      end(await (await import('./config-edit.ts')).configEdit(options, io, parts)),
+    );
+  changingConfig(config, 'set', 'Set keys, and leave the others; KEY= removes a key')
+    .argument('<assignments...>', 'KEY=VALUE, with a dotted key')
+    .addHelpText(
+      'after',
+      examples(
+        'pointsman cluster config set maximum_lag_on_failover=4194304',
+        'pointsman cluster config set postgresql.parameters.work_mem=8MB --dry-run',
+        'pointsman cluster config set postgresql.parameters.work_mem= --yes',
+      ),
+    )
+    .action(async (given: readonly string[], options: ConfigOptions) =>
+      end(await (await import('./config-change.ts')).configSet(given, options, io, parts)),
+    );
+  changingConfig(config, 'replace', 'Replace it as a whole: keys that the file does not have are removed')
+    .argument('<file>', 'YAML or JSON; - is standard input')
+    .addHelpText('after', examples('pointsman cluster config replace dynamic.yaml'))
+    .action(async (file: string, options: ConfigOptions) =>
+      end(await (await import('./config-change.ts')).configReplace(file, options, io, parts)),
+    );
+}
+
+function describeLeadership(cluster: Command, { io, parts, end }: Tree): void {
+  changing(cluster, 'switchover', 'Ask Patroni for a planned change of the leader. It holds no clients')
+    .option('--to <member>', 'the next leader; default: Patroni chooses')
+    .option('--at <time>', TIME)
+    .addHelpText('after', '\nThis asks Patroni directly, so clients are cut. `pointsman switchover` holds them.')
+    .addHelpText(
+      'after',
+      examples('pointsman cluster switchover --to pg-3', 'pointsman cluster switchover --at now+10m --yes'),
+    )
+    .action(async (options: SwitchoverOptions) =>
+      end(await (await import('./cluster-switchover.ts')).switchover(options, io, parts)),
+    );
+  changing(cluster, 'failover', 'Make a member the leader without the old one. Writes can be lost')
+    .requiredOption('--to <member>', 'the next leader')
+    .addHelpText('after', examples('pointsman cluster failover --to pg-1'))
+    .action(async (options: FailoverOptions) =>
+      end(await (await import('./failover.ts')).failover(options, io, parts)),
+    );
+  for (const kind of ['pause', 'resume'] as const) {
+    const what = kind === 'pause' ? 'Stop automatic failover, until `resume`' : 'Undo a pause';
+    changing(cluster, kind, what)
+      .addHelpText('after', examples(`pointsman cluster ${kind}`))
+      .action(async (options: ChangeOptions) =>
+        end(await (await import('./pause.ts')).pauseOrResume(kind, options, io, parts)),
+      );
+  }
+}
+
+function describeMembers(cluster: Command, { io, parts, end }: Tree): void {
+  changing(cluster, 'restart', 'Restart PostgreSQL of a member, or of several one after the other')
+    .argument('[member]', 'name of the member')
+    .addOption(new Option('--role <role>', 'the members of this role').choices(['primary', 'replica', 'any']))
+    .option('--pending', 'only members whose parameters need a restart')
+    .option('--pg-version <version>', 'only members whose PostgreSQL is older, such as 18.4')
+    .option('--timeout <duration>', 'how long PostgreSQL may take to start: 60, 90s or 2min')
+    .option('--at <time>', TIME)
+    .option('--primary-first', 'max_connections or its kind is lowered; Patroni before 3.3 does not report it')
+    .option('--standbys-first', 'it is raised, or another parameter is changed')
+    .option('--any-order', 'also where the parameters need another order')
+    .addHelpText(
+      'after',
+      examples(
+        'pointsman cluster restart pg-2',
+        'pointsman cluster restart --role any --pending --yes',
+        'pointsman cluster restart pg-2 --at now+1h',
+      ),
+    )
+    .action(async (member: string | undefined, options: RestartOptions) =>
+      end(await (await import('./restart.ts')).restart(member, options, io, parts)),
+    );
+  changing(cluster, 'reload', 'Let members read their local configuration files again')
+    .argument('[member]', 'name of the member; default: all')
+    .addHelpText('after', examples('pointsman cluster reload pg-2', 'pointsman cluster reload --yes'))
+    .action(async (member: string | undefined, options: ChangeOptions) =>
+      end(await (await import('./reload.ts')).reload(member, options, io, parts)),
+    );
+  changing(cluster, 'reinit', 'Delete the data of a replica and copy it anew')
+    .alias('reinitialize')
+    .argument('<member>', 'name of the member')
+    .option('--force', 'also while the member recovers')
+    .option('--from-leader', 'copy from the leader')
+    .addHelpText(
+      'after',
+      examples('pointsman cluster reinit pg-3', 'pointsman cluster reinit pg-3 --from-leader --yes'),
+    )
+    .action(async (member: string, options: ReinitOptions) =>
+      end(await (await import('./reinit.ts')).reinit(member, options, io, parts)),
+    );
+}
+
+function describeCancel(cluster: Command, { io, parts, end }: Tree): void {
+  const cancel = cluster.command('cancel').description('Cancel what is scheduled');
+  cancel.addHelpText('after', examples('pointsman cluster cancel switchover'));
+  changing(cancel, 'switchover', 'Cancel the scheduled switchover')
+    .addHelpText('after', examples('pointsman cluster cancel switchover'))
+    .action(async (options: ChangeOptions) =>
+      end(await (await import('./cancel.ts')).cancelSwitchover(options, io, parts)),
+    );
+  changing(cancel, 'restart', 'Cancel scheduled restarts')
+    .addArgument(new Argument('[member]', 'name of the member; default: all'))
+    .addHelpText('after', examples('pointsman cluster cancel restart pg-2'))
+    .action(async (member: string | undefined, options: ChangeOptions) =>
+      end(await (await import('./cancel.ts')).cancelRestart(member, options, io, parts)),
+    );
+}

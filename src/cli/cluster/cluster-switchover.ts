@@ -1,0 +1,101 @@
+// `pointsman cluster switchover`: asks Patroni for a planned change of the leader, now or at a time.
+import type { ClusterOperation, ClusterReport, MemberReport } from '../../cluster/control.ts';
+import type { MemberName } from '../../model/member.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { widthFor } from '../terminal/terminal-table.ts';
+import { candidatesTable, factsText, judgeCandidate, replicas, sessionsText } from './leader-candidates.ts';
+import { fail, openContext, readReport, wrong } from './cluster-context.ts';
+import type { ChangeOptions, ClusterParts, Context } from './cluster-context.ts';
+import { switchoverText } from './cluster-list.ts';
+import { chooseMember, isLeader } from './member-choice.ts';
+import { afterChange } from './new-leader.ts';
+import { perform } from './cluster-change.ts';
+import { farWarning, parseTime, sentTime, timeText } from './times.ts';
+
+export interface SwitchoverOptions extends ChangeOptions {
+  readonly to?: MemberName | undefined;
+  readonly at?: string | undefined;
+}
+
+const NO_HOLD =
+  'Patroni does it directly and holds no clients: sessions on the leader are cut.\n' +
+  '`pointsman switchover` holds them.\n';
+
+export async function switchover(options: SwitchoverOptions, io: CliIo, parts: ClusterParts): Promise<number> {
+  const time = options.at === undefined ? undefined : parseTime(options.at, parts.now());
+  if (time?.kind === 'invalid') return wrong(io, `--at ${time.why}`);
+  const context = await openContext(options, io, parts);
+  if (typeof context === 'number') return context;
+  const report = await readReport(context);
+  if (report === undefined) return EXIT.failure;
+  const leader = report.members.find(isLeader);
+  if (leader === undefined) {
+    return fail(io, 'there is no leader to switch over from: use `pointsman cluster failover --to MEMBER`');
+  }
+  const choice = options.to === undefined ? undefined : chooseMember(options.to, report);
+  if (choice?.kind === 'unknown') return wrong(io, choice.why);
+  const planned = { leader, candidate: choice?.member, at: time?.at };
+  const refusal = refusalOf(planned, report);
+  return refusal === undefined ? propose(planned, report, context) : fail(io, refusal);
+}
+
+interface Planned {
+  readonly leader: MemberReport;
+  readonly candidate: MemberReport | undefined;
+  readonly at: Date | undefined;
+}
+
+/** The reason why the management API would refuse it. */
+function refusalOf({ leader, candidate, at }: Planned, report: ClusterReport): string | undefined {
+  if (candidate?.name === leader.name) return `${leader.name} is the leader already`;
+  if (report.paused && at !== undefined) return 'the cluster is paused: Patroni schedules no switchover in it';
+  if (report.paused && candidate === undefined) return 'the cluster is paused: name the candidate with --to MEMBER';
+  const refusals = (candidate === undefined ? replicas(report) : [candidate]).map(
+    (member) => judgeCandidate(member, report).refusal,
+  );
+  if (refusals.length === 0) return `${leader.name} is the only member: there is no candidate`;
+  if (refusals.includes(undefined)) return undefined;
+  return candidate === undefined ? `there is no candidate: ${refusals.join(', ')}` : refusals[0];
+}
+
+async function propose(
+  { leader, candidate, at }: Planned,
+  report: ClusterReport,
+  context: Context<SwitchoverOptions>,
+): Promise<number> {
+  const { io, now, control } = context;
+  const operation: ClusterOperation = {
+    kind: 'switchover',
+    leader: leader.name,
+    ...(candidate === undefined ? {} : { candidate: candidate.name }),
+    ...(at === undefined ? {} : { scheduled_at: sentTime(at) }),
+  };
+  const route = `from ${leader.name} to ${candidate?.name ?? 'a candidate of Patroni’s choice'}`;
+  const facts = factsText([
+    ['cluster', `${report.scope ?? '(no name)'}, by ${control.source}`],
+    ['leader', `${leader.name}${leader.timeline === null ? '' : `, timeline ${leader.timeline}`}`],
+    ['to', candidate?.name ?? 'any candidate, as Patroni chooses'],
+    ['when', at === undefined ? 'now' : timeText(at, now())],
+    ['sessions', sessionsText(leader.name, await context.sessions())],
+  ]);
+  const { scheduled_switchover: earlier } = report;
+  const warnings = [
+    ...(candidate === undefined ? [] : judgeCandidate(candidate, report).warnings),
+    ...(earlier === null ? [] : [`this replaces the ${switchoverText(earlier, now())}`]),
+    ...(at === undefined ? [] : [farWarning(at, now())].filter((text) => text !== undefined)),
+  ];
+  const table = candidatesTable(report, candidate?.name, widthFor(io));
+  const performed = await perform(
+    {
+      plan: `Switchover by Patroni\n${facts}\n${table}\n${NO_HOLD}`,
+      warnings,
+      question: `${at === undefined ? 'Switch over' : 'Schedule the switchover'} ${route}?`,
+      steps: [{ operation, title: `switchover ${route}` }],
+      ...(at === undefined ? {} : { note: timeText(at, now()) }),
+    },
+    context,
+  );
+  if (performed.kind === 'ended') return performed.code;
+  return at === undefined ? await afterChange({ from: leader.name, to: candidate?.name }, context) : EXIT.ok;
+}

@@ -1,0 +1,138 @@
+// `pointsman events`: the recent events of a running Pointsman, and with --follow the new ones.
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { readAdminToken } from '../../config/files/admin-token.ts';
+import { unknownName } from '../../config/closest.ts';
+import { addressText } from '../../model/member.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { jsonLine } from '../json.ts';
+import { asJson } from '../send-operation.ts';
+import { request, tryRequest } from '../admin-request.ts';
+import { findRunning } from '../running.ts';
+import type { Running, RunningOptions } from '../running.ts';
+import { statusDocument } from '../status/document.ts';
+import { paintFor } from '../terminal/colour.ts';
+import { widthFor } from '../terminal/terminal-table.ts';
+import { untilStopped } from '../terminal/until-stopped.ts';
+import { eventDocument, eventText } from './event.ts';
+import type { EventDocument } from './event.ts';
+import { readStream } from './stream.ts';
+import type { StreamMessage } from './stream.ts';
+
+export interface EventsOptions extends RunningOptions {
+  readonly follow?: boolean | undefined;
+  readonly limit?: string | undefined;
+  readonly pool?: string | undefined;
+  readonly member?: string | undefined;
+  readonly event?: string | undefined;
+  readonly level?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+const listDocument = z.looseObject({ events: z.array(eventDocument), last_id: z.string() });
+const gapDocument = z.looseObject({ message: z.string() });
+const errorDocument = z.looseObject({ error: z.string() });
+
+const RECONNECT_MS = 2000;
+
+/** With `follow` the exit code is that of the signal that ends it. */
+export async function events(options: EventsOptions, io: CliIo): Promise<number> {
+  const { limit } = options;
+  if (limit !== undefined && !/^\d{1,4}$/.test(limit)) {
+    io.stderr(`pointsman: --limit: ${limit} is not a number from 0 to 1024\n`);
+    return EXIT.usage;
+  }
+  const running = findRunning(options, io);
+  if (typeof running === 'number') return running;
+  const found = await readAdminToken(running.admin);
+  const token = found.kind === 'token' ? found.value : undefined;
+  const path = pathOf(options, { format: 'json', limit });
+  const signed = token === undefined ? {} : { token };
+  const answer = await request(running, { method: 'GET', path, ...signed }, io);
+  if (answer === undefined) return EXIT.failure;
+  const { data: list } = listDocument.safeParse(answer.body);
+  if (list === undefined) {
+    const { data } = errorDocument.safeParse(answer.body);
+    io.stderr(
+      `pointsman: ${data?.error ?? `${addressText(running.address)} has no list of events: another version`}\n`,
+    );
+    return answer.status === 400 ? EXIT.usage : EXIT.failure;
+  }
+  const unknown = list.events.length === 0 ? await whyUnknown(options, running) : undefined;
+  if (unknown !== undefined) {
+    io.stderr(`pointsman: ${unknown}\n`);
+    return EXIT.usage;
+  }
+  // Before the first line: Ctrl-C that answers it must end the command as any other.
+  const stopping = options.follow === true ? untilStopped(io) : undefined;
+  const show = printer(options, io);
+  if (options.follow !== true && options.json === true) io.stdout(asJson(answer.body));
+  else list.events.forEach(show);
+  if (stopping === undefined) {
+    if (list.events.length === 0 && options.json !== true) io.stderr('no such events\n');
+    return EXIT.ok;
+  }
+  await followFrom(list.last_id, { running, token, options, show, io, signal: stopping.signal });
+  return stopping.end();
+}
+
+/** Events of a pool or a member that is gone may be kept, so a name is unknown only if it has none. */
+async function whyUnknown({ pool, member }: EventsOptions, running: Running): Promise<string | undefined> {
+  if (pool === undefined && member === undefined) return undefined;
+  const answer = await tryRequest(running, { method: 'GET', path: '/status' });
+  const { data } = statusDocument.safeParse(answer.kind === 'answer' ? answer.body : undefined);
+  const pools = data?.pools.map(({ name }) => name) ?? [];
+  const members = data?.members.map(({ name }) => name) ?? [];
+  if (pool !== undefined && pools.length > 0 && !pools.includes(pool)) return unknownName('pool', pool, pools);
+  if (member === undefined || members.length === 0 || members.includes(member)) return undefined;
+  return unknownName('member', member, members);
+}
+
+function printer({ json }: EventsOptions, io: CliIo): (event: EventDocument) => void {
+  const paint = paintFor(io);
+  return (event) => io.stdout(json === true ? jsonLine({ ...event }) : eventText(event, paint, widthFor(io)));
+}
+
+function pathOf(options: EventsOptions, others: Readonly<Record<string, string | undefined>>): string {
+  const { pool, member, event, level } = options;
+  const query = Object.entries({ pool, member, event, level, ...others }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as [string, string]],
+  );
+  return `/events?${new URLSearchParams(query).toString()}`;
+}
+
+interface Following {
+  readonly running: Running;
+  readonly options: EventsOptions;
+  readonly show: (event: EventDocument) => void;
+  readonly io: CliIo;
+  readonly token: string | undefined;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
+/** Until Ctrl-C. After a break it continues behind the last event that was shown. */
+async function followFrom(after: string, { running, token, options, show, io, signal }: Following): Promise<void> {
+  const where = addressText(running.address);
+  let lastId = after;
+  let isBroken = false;
+  const onOpen = (): void => {
+    if (isBroken) io.stderr(`pointsman: connected to ${where} again\n`);
+    isBroken = false;
+  };
+  const onMessage = ({ name, data }: StreamMessage): void => {
+    if (name === 'gap') return io.stderr(`pointsman: ${gapDocument.parse(JSON.parse(data)).message}\n`);
+    const event = eventDocument.parse(JSON.parse(data));
+    lastId = event.id;
+    show(event);
+  };
+  const isOver = (): boolean => signal.aborted;
+  while (!isOver()) {
+    const path = pathOf(options, { format: 'stream', after: lastId });
+    const why = await readStream(running, { path, token, onOpen, onMessage, signal });
+    if (!isOver() && !isBroken) io.stderr(`pointsman: the connection to ${where} is lost (${why}), trying again\n`);
+    isBroken = true;
+    if (!isOver()) await delay(RECONNECT_MS, undefined, { signal }).catch(() => {});
+  }
+}

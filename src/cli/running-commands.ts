@@ -1,0 +1,73 @@
+// The commands that change a running Pointsman: `refresh`, `reload`, `accept`. They send the admin token of
+// the same configuration.
+import { Argument } from 'commander';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { REFUSAL_KINDS } from '../core/snapshot.ts';
+import { examples } from './examples.ts';
+import type { CliIo } from './io.ts';
+import { operate } from './send-operation.ts';
+import type { OperateOptions } from './send-operation.ts';
+import { poolsText } from './pools-text.ts';
+
+const reloaded = z.object({
+  changed: z.array(z.string()),
+  needs_restart: z.array(z.string()),
+  warnings: z.array(z.string()),
+});
+const accepted = z.object({ member: z.string(), accepted: z.string(), pools: z.record(z.string(), z.string()) });
+
+/** `remote` creates a command with the options that locate a running Pointsman. */
+export function describeOperations(
+  remote: (name: string, description: string) => Command,
+  io: CliIo,
+  end: (code: number) => void,
+): void {
+  remote('refresh', 'Probe all members now, and show what each of them said')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('pointsman refresh'))
+    .action(async (options: OperateOptions) => end(await (await import('./refresh.ts')).refresh(options, io)));
+  remote('reload', 'Reload the configuration, as SIGHUP does, and print the changes')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('pointsman reload -c /etc/pointsman/pointsman.yaml'))
+    .action(async (options: OperateOptions) => end(await operate('/reload', options, io, reloadedText)));
+  remote('accept', 'Accept a refused primary; without an argument, show which primaries are refused')
+    .addArgument(
+      new Argument('[what]', 'reason of the refusal').choices(REFUSAL_KINDS.map((kind) => kind.replace('_', '-'))),
+    )
+    .option('--json', 'print JSON')
+    .addHelpText('after', ACCEPT_HELP)
+    .addHelpText('after', examples('pointsman accept', 'pointsman accept timeline'))
+    .action(async (what: string | undefined, options: OperateOptions) =>
+      end(
+        what === undefined
+          ? await (await import('./accept.ts')).showRefused(options, io)
+          : await operate(`/accept/${what}`, options, io, acceptedText),
+      ),
+    );
+}
+
+const ACCEPT_HELP = `
+  timeline          the primary's timeline is lower than that of an earlier primary
+  cluster-identity  the primary reports another system identifier, or none, under the same cluster name
+
+An accepted primary receives writes. Accept it only if its data is the data you want: after a restore, a new bootstrap
+or an upgrade. Without an argument nothing changes.
+Exit codes: 0 accepted, or the list is shown; 1 nothing to accept, or a failure; 2 wrong usage.`;
+
+function reloadedText(body: unknown): string | undefined {
+  const { data } = reloaded.safeParse(body);
+  if (data === undefined) return undefined;
+  const { changed, needs_restart: needsRestart, warnings } = data;
+  const lines = [
+    ...(changed.length === 0 ? ['no changes'] : changed),
+    ...needsRestart.map((change) => `needs a restart: ${change}`),
+    ...warnings.map((warning) => `warning: ${warning}`),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function acceptedText(body: unknown): string | undefined {
+  const { data } = accepted.safeParse(body);
+  return data && `${data.member} accepted as primary with ${data.accepted}\n${poolsText(data.pools)}`;
+}

@@ -1,0 +1,123 @@
+// The commands about sessions: list them, end them, and move them off a member. Each is loaded when it is used.
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import { parseDuration } from '../../config/schema/duration.ts';
+import { SESSION_SORTS } from '../../reports/session-list.ts';
+import { SESSION_STATES } from '../../reports/session-state.ts';
+import { examples } from '../examples.ts';
+import type { CliIo } from '../io.ts';
+import { LOCATION } from '../location.ts';
+import type { OperateOptions } from '../send-operation.ts';
+import type { DrainOptions } from './drain.ts';
+import type { KillOptions } from './kill.ts';
+import type { SessionsOptions } from './sessions-command.ts';
+
+const STATES = SESSION_STATES.filter((state) => state !== 'closed');
+
+const SESSIONS_HELP = `
+The list needs the admin token, because it names users and addresses. STATE is idle, busy (a request has no complete
+answer), in transaction or failed transaction for a session with a member; SINCE is the time in the state that --state
+knows. A session that is parked or moving has left the member before the arrow, and SINCE is the time since then. IN has
+the bytes from the client, OUT those to it; \`--sort bytes\` is by their sum. A wide terminal shows more columns, --json
+shows all.
+Exit codes: 0 success, 1 failure, or a worker did not answer, 2 wrong usage.`;
+
+const KILL_HELP = `
+The client reads an error with SQLSTATE 57P01; a transaction is rolled back. A statement that runs is cancelled if the
+stream can be read; inside TLS with its server it runs until the server notices that the client is gone.
+Exit codes: 0 success, 1 a session could not be ended or no longer exists, 2 wrong usage.`;
+
+const MOVE_HELP = `
+Each session goes to a server of its pool, as \`moves\` in the configuration allows; it may be the same server. One that
+is in a statement or in a transaction moves at its end. One that cannot move stays as it is, with the reason.
+Exit codes: 0 every session moved, 1 a session stayed, ended or no longer exists, 2 wrong usage.`;
+
+const DRAIN_HELP = `
+Live sessions leave between two transactions, and after drain_timeout in any case: they end or move, as
+on_leave.operator says. If the member is the primary, its clients wait until it is resumed or another primary is proven,
+so the command asks first. Ctrl-C during --wait leaves the member drained.
+Exit codes: 0 success, 1 failure, or sessions remain at the timeout, 2 wrong usage.`;
+
+/** `remote` creates a command with the options that locate a running Pointsman. */
+export function describeSessions(
+  remote: (name: string, description: string) => Command,
+  io: CliIo,
+  end: (code: number) => void,
+): void {
+  const list = remote('sessions', 'List the live sessions, the oldest first unless --sort says otherwise')
+    .option('--pool <name>', 'only this pool')
+    .option('--member <name>', 'only sessions on this member, on their way to it, or parked since they left it')
+    .option('--client <address>', 'only this client: ADDRESS or ADDRESS:PORT')
+    .addOption(new Option('--state <state>', 'only this state').choices(STATES))
+    .addOption(new Option('--sort <column>', 'the largest first (default: age)').choices(SESSION_SORTS))
+    .option('--limit <n>', 'show at most N sessions (default: 100, at most 1000)')
+    .option('--json', 'print JSON')
+    .addHelpText('after', SESSIONS_HELP)
+    .addHelpText(
+      'after',
+      examples('pointsman sessions --sort bytes --limit 10', 'pointsman sessions --pool write --state holding'),
+    )
+    .action(async (options: SessionsOptions) =>
+      end(await (await import('./sessions-command.ts')).sessions(options, io)),
+    );
+  list
+    .command('move')
+    .description('Move sessions to a server of their pool; their clients notice nothing')
+    .argument('<session...>', 'ids, as `pointsman sessions` shows them')
+    .option(...LOCATION.config)
+    .option(...LOCATION.admin)
+    .option('--json', 'print JSON')
+    .addHelpText('after', MOVE_HELP)
+    .addHelpText('after', examples('pointsman sessions move 17', 'pointsman sessions move 17 18'))
+    .action(async (ids: readonly string[], _: unknown, command: Command) =>
+      end(await (await import('./move.ts')).move(ids, command.optsWithGlobals<OperateOptions>(), io)),
+    );
+  remote('kill', 'End sessions by their ids')
+    .argument('<session...>', 'ids, as `pointsman sessions` shows them')
+    .option('--yes', 'do not ask')
+    .option('--dry-run', 'only show the sessions')
+    .option('--json', 'print JSON; it asks no question, so add --yes or --dry-run')
+    .addHelpText('after', KILL_HELP)
+    .addHelpText('after', examples('pointsman kill 17', 'pointsman kill 17 18 --dry-run'))
+    .action(async (ids: readonly string[], options: KillOptions) =>
+      end(await (await import('./kill.ts')).kill(ids, options, io)),
+    );
+  describeDrain(remote, io, end);
+}
+
+function describeDrain(
+  remote: (name: string, description: string) => Command,
+  io: CliIo,
+  end: (code: number) => void,
+): void {
+  remote('drain', 'Take a member out of all pools until it is resumed or Pointsman restarts')
+    .argument('<member>', 'name of the member')
+    .option('--wait', 'wait until no session is left on it')
+    .addOption(
+      new Option('--timeout <duration>', 'stop waiting after this time; the member stays drained')
+        .argParser(duration)
+        .implies({ wait: true }),
+    )
+    .option('--yes', 'do not ask')
+    .option('--dry-run', 'only show the effect')
+    .option('--json', 'print JSON')
+    .addHelpText('after', DRAIN_HELP)
+    .addHelpText('after', examples('pointsman drain pg-2', 'pointsman drain pg-2 --wait --timeout 5min'))
+    .action(async (member: string, options: DrainOptions) =>
+      end(await (await import('./drain.ts')).drain(member, options, io)),
+    );
+  remote('resume', 'Undo a drain')
+    .argument('<member>', 'name of the member')
+    .option('--dry-run', 'only show the effect')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples('pointsman resume pg-2'))
+    .action(async (member: string, options: DrainOptions) =>
+      end(await (await import('./drain.ts')).resume(member, options, io)),
+    );
+}
+
+function duration(text: string): number {
+  const parsed = parseDuration(text);
+  if (parsed.kind === 'invalid') throw new InvalidArgumentError(parsed.message);
+  return parsed.ms;
+}

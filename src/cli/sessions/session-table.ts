@@ -1,0 +1,94 @@
+// Sessions as a table. A narrow terminal shows what tells sessions apart, and whether they move; a wide one shows more.
+import { durationText } from '../../core/describe.ts';
+import { shown } from '../../model/printable.ts';
+import type { SessionSort } from '../../reports/session-list.ts';
+import type { CliIo } from '../io.ts';
+import { paintFor } from '../terminal/colour.ts';
+import type { Paint } from '../terminal/colour.ts';
+import { tableText, widthFor } from '../terminal/terminal-table.ts';
+import type { Column } from '../terminal/terminal-table.ts';
+import type { Session } from './read-sessions.ts';
+
+interface Shown extends Column {
+  readonly cell: (session: Session, paint: Paint) => string;
+}
+
+/** Left out while no session is on a branch, and while none can move. */
+const [BRANCH, MOVES] = ['BRANCH', 'MOVES'];
+
+const COLUMNS: readonly Shown[] = [
+  { title: 'ID', align: 'right', cell: ({ id }) => String(id) },
+  { title: 'POOL', cell: ({ pool }) => pool },
+  { title: 'MEMBER', cell: memberCell },
+  { title: BRANCH, cell: ({ branch }) => shown(branch?.name ?? '-') },
+  { title: 'CLIENT', optional: 3, cell: ({ client }) => client },
+  { title: 'USER', optional: 4, cell: ({ user, opaque }) => user ?? (opaque ? 'encrypted' : '-') },
+  { title: 'DATABASE', optional: 5, cell: ({ database }) => database ?? '-' },
+  { title: 'APPLICATION', optional: 2, cell: ({ application }) => application ?? '-' },
+  { title: 'STATE', cell: stateCell },
+  { title: MOVES, optional: 1, cell: movesCell },
+  { title: 'SINCE', align: 'right', cell: sinceCell },
+  { title: 'AGE', align: 'right', optional: 5, cell: ({ age_seconds: seconds }) => durationText(seconds * 1000) },
+  { title: 'HELD', align: 'right', optional: 6, cell: ({ held_seconds: seconds }) => heldText(seconds) },
+  { title: 'IN', align: 'right', optional: 7, cell: ({ to_backend_bytes: bytes }) => bytesText(bytes) },
+  { title: 'OUT', align: 'right', optional: 7, cell: ({ to_client_bytes: bytes }) => bytesText(bytes) },
+  { title: 'TLS', optional: 8, cell: ({ tls }) => tls ?? '-' },
+  { title: 'LISTENER', optional: 9, cell: ({ listener }) => listener },
+];
+
+/** The columns of `sort` are in every table. */
+export function sessionsTable(
+  sessions: readonly Session[],
+  io: Pick<CliIo, 'env' | 'screen'>,
+  sort?: SessionSort,
+): string {
+  const paint = paintFor(io);
+  const sorted = sort === 'bytes' ? ['IN', 'OUT'] : [sort?.toUpperCase()];
+  const hasBranches = sessions.some(({ branch }) => branch);
+  const hasMoves = sessions.some(({ moves }) => moves);
+  const columns = COLUMNS.filter(({ title }) => (hasBranches || title !== BRANCH) && (hasMoves || title !== MOVES)).map(
+    ({ optional = 0, ...column }) => (sorted.includes(column.title) ? column : { ...column, optional }),
+  );
+  const rows = sessions.map((session) => columns.map(({ cell }) => cell(session, paint)));
+  return tableText(columns, rows, widthFor(io));
+}
+
+/** A relayed session shows its activity: `idle`, `in transaction`, `busy`. */
+function stateCell({ state, activity }: Session, paint: Paint): string {
+  const text = (activity ?? state).replaceAll('_', ' ');
+  if (state === 'holding' || state === 'parked' || state === 'moving') return paint('warn', text);
+  return activity === 'in_failed_transaction' ? paint('bad', 'failed transaction') : text;
+}
+
+/** `pg-1 →`: it has left pg-1. `pg-1 → pg-2`: it is logged in at pg-2. */
+function memberCell({ member, moves }: Session): string {
+  if (!moves?.underway) return member ?? '-';
+  return `${shown(moves.underway.from)} → ${member ?? ''}`.trimEnd();
+}
+
+/** On its way it changes its state with each attempt. */
+function sinceCell({ state_seconds: seconds, moves }: Session): string {
+  return durationText((moves?.underway?.age_seconds ?? seconds) * 1000);
+}
+
+/** Whether it can move, or why not. */
+function movesCell({ moves }: Session): string {
+  if (!moves) return '-';
+  if (moves.answer === null) return 'not asked';
+  return moves.answer.movable ? 'yes' : (moves.answer.reason ?? 'no').replaceAll('_', ' ');
+}
+
+function heldText(seconds: number | null): string {
+  return seconds === null || seconds === 0 ? '-' : durationText(seconds * 1000);
+}
+
+const UNITS = [
+  ['GB', 2 ** 30],
+  ['MB', 2 ** 20],
+  ['kB', 2 ** 10],
+] as const;
+
+function bytesText(bytes: number): string {
+  const [unit, size] = UNITS.find(([, from]) => bytes >= from) ?? ['B', 1];
+  return `${Number((bytes / size).toFixed(1))} ${unit}`;
+}

@@ -1,0 +1,36 @@
+// The operations that a running Pointsman carries out now, from GET /operations.
+import { z } from 'zod';
+import { durationText } from '../../core/describe.ts';
+import { shown } from '../../model/printable.ts';
+import { tryRequest } from '../admin-request.ts';
+import type { Running } from '../running.ts';
+
+const operationsDocument = z.looseObject({
+  operations: z.array(
+    z.looseObject({
+      id: z.string(),
+      kind: z.string(),
+      state: z.string(),
+      phase: z.string(),
+      duration_ms: z.number(),
+      from: z.string().nullable(),
+      to: z.string().nullable(),
+    }),
+  ),
+});
+
+export type OperationStatus = z.infer<typeof operationsDocument>['operations'][number];
+
+/** Empty if there is none, or if this version of Pointsman has none. */
+export async function runningOperations(running: Running): Promise<readonly OperationStatus[]> {
+  const answer = await tryRequest(running, { method: 'GET', path: '/operations' });
+  const { data } = operationsDocument.safeParse(answer.kind === 'answer' ? answer.body : undefined);
+  return data?.operations.filter(({ state }) => state === 'running') ?? [];
+}
+
+/** `from pg-1 to pg-2, phase drain, for 3.2 s (op-1)` */
+export function operationText({ id, phase, duration_ms: ms, from, to }: OperationStatus): string {
+  const between = [from === null ? '' : `from ${shown(from)}`, to === null ? '' : `to ${shown(to)}`];
+  const what = [between.filter(Boolean).join(' '), `phase ${shown(phase)}`, `for ${durationText(ms)}`];
+  return `${what.filter(Boolean).join(', ')} (${shown(id)})`;
+}

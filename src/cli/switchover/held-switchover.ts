@@ -1,0 +1,246 @@
+// `pointsman switchover`: shows the plan, asks, starts the operation in the running Pointsman and follows it to its
+// end. Ctrl-C cancels the operation, and the command waits for its end.
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { busyDocument, operationDocument, planDocument } from '../../cluster/switchover/schemas.ts';
+import { parseDuration } from '../../config/schema/duration.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { json } from '../json.ts';
+import { request, tryRequest } from '../admin-request.ts';
+import { findRunning, tokenFor } from '../running.ts';
+import type { Running, RunningOptions } from '../running.ts';
+import { paintFor } from '../terminal/colour.ts';
+import { confirm } from '../terminal/confirm.ts';
+import { widthFor } from '../terminal/terminal-table.ts';
+import { untilStopped } from '../terminal/until-stopped.ts';
+import { clusterText, endText, phaseText, planText } from './switchover-text.ts';
+import type { Look, Operation, Plan } from './switchover-text.ts';
+
+export interface SwitchoverOptions extends RunningOptions {
+  readonly to?: string | undefined;
+  readonly transactionTimeout: string;
+  readonly yes?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
+  readonly json?: boolean | undefined;
+}
+
+interface Asked {
+  readonly to?: string;
+  readonly transaction_timeout_ms: number;
+}
+
+const POLL_MS = 150;
+/** A plan that takes longer says what it waits for. */
+const PATIENCE_MS = 500;
+/** The plan reads the cluster. */
+const PLAN_MS = 20_000;
+/** Without an answer for this long, the Pointsman is gone. Milliseconds. */
+const GONE_MS = 3_000;
+
+export async function switchover(options: SwitchoverOptions, io: CliIo): Promise<number> {
+  const duration = parseDuration(options.transactionTimeout);
+  if (duration.kind === 'invalid') return failed(io, `--transaction-timeout: ${duration.message}`, EXIT.usage);
+  const running = findRunning(options, io);
+  if (typeof running === 'number') return running;
+  const asked: Asked = {
+    ...(options.to === undefined ? {} : { to: options.to }),
+    transaction_timeout_ms: duration.ms,
+  };
+  const plan = await planFor(running, asked, io);
+  if (typeof plan === 'number') return plan;
+  const look: Look = { paint: paintFor(io), width: widthFor(io) };
+  // A plan that cannot be carried out is not shown as one.
+  if (options.json !== true) io.stdout(plan.problems.length === 0 ? planText(plan, look) : '');
+  else if (options.dryRun === true) io.stdout(json({ ...plan }));
+  for (const warning of plan.warnings) io.stderr(`pointsman: warning: ${warning}\n`);
+  for (const problem of plan.problems) io.stderr(`pointsman: ${problem}\n`);
+  if (plan.problems.length > 0) return isUnknown(options.to, plan) ? EXIT.usage : EXIT.failure;
+  if (options.dryRun === true) return EXIT.ok;
+  const token = await tokenFor(running, io);
+  if (token === undefined) return EXIT.usage;
+  const question = `Switch over from ${plan.from ?? ''}${plan.to === null ? '' : ` to ${plan.to}`}?`;
+  const confirmed = await confirm({ question, yes: options.yes, json: options.json }, io);
+  if (confirmed !== 'confirmed') return confirmed;
+  const isQuiet = options.json === true;
+  const ended = await perform(asked, { running, token, isQuiet, io });
+  if (ended === undefined) return EXIT.failure;
+  if (options.json === true) io.stdout(json({ ...ended }));
+  else {
+    io.stdout(endText(ended, look.paint));
+    if (ended.outcome !== 'done') io.stdout(clusterText(ended, look));
+  }
+  return ended.outcome === 'done' ? EXIT.ok : EXIT.failure;
+}
+
+function isUnknown(to: string | undefined, { from, candidates }: Plan): boolean {
+  return to !== undefined && from !== null && ![from, ...candidates.map(({ name }) => name)].includes(to);
+}
+
+/** The plan asks each session that may move: that takes a while where one is busy. A number is the exit code. */
+async function planFor(running: Running, asked: Asked, io: CliIo): Promise<Plan | number> {
+  const stopping = untilStopped(io);
+  const isRead = new AbortController();
+  void delay(PATIENCE_MS, undefined, { signal: isRead.signal }).then(
+    () => io.stderr('asking the cluster, and the sessions of the primary whether they can move …\n'),
+    () => {},
+  );
+  const stopped = once(stopping.signal, 'abort').then(() => 'stopped' as const);
+  const plan = await Promise.race([readPlan(running, asked, io), stopped]);
+  isRead.abort();
+  const code = stopping.end();
+  if (plan !== 'stopped') return plan ?? EXIT.failure;
+  io.stderr('pointsman: interrupted: nothing was changed\n');
+  return code;
+}
+
+async function readPlan(running: Running, { to, ...more }: Asked, io: CliIo): Promise<Plan | undefined> {
+  const query = new URLSearchParams({ transaction_timeout_ms: String(more.transaction_timeout_ms) });
+  if (to !== undefined) query.set('to', to);
+  const answer = await request(
+    running,
+    { method: 'GET', path: `/switchover?${query.toString()}`, deadlineMs: PLAN_MS },
+    io,
+  );
+  return answer === undefined ? undefined : understood(planDocument, answer, 200, io);
+}
+
+async function start(running: Running, token: string, body: Asked, io: CliIo): Promise<Operation | undefined> {
+  const answer = await request(running, { method: 'POST', path: '/switchover', token, body }, io);
+  return answer === undefined ? undefined : understood(operationDocument, answer, 202, io);
+}
+
+interface Following {
+  readonly running: Running;
+  readonly token: string;
+  readonly isQuiet: boolean;
+  readonly io: CliIo;
+}
+
+/** The operator's signals, from before the request on: no operation runs on without its command. */
+class Cancellation {
+  readonly #following: Following;
+  #operation: Operation | undefined;
+  #signals = 0;
+
+  constructor(following: Following) {
+    this.#following = following;
+  }
+
+  /** The newest document of the operation. */
+  follow(operation: Operation): void {
+    const isFirst = this.#operation === undefined;
+    this.#operation = operation;
+    if (isFirst && this.#signals > 0) this.#cancel(operation);
+  }
+
+  signal(): void {
+    this.#signals += 1;
+    if (this.#operation !== undefined && !this.isImpatient()) this.#cancel(this.#operation);
+  }
+
+  /** The first signal cancels. After the request to switch the second one releases the clients. */
+  isImpatient(): boolean {
+    return this.#signals > (this.#isRequested() ? 2 : 1);
+  }
+
+  #isRequested(): boolean {
+    return REQUESTED.includes(this.#operation?.phase ?? '');
+  }
+
+  #cancel({ id }: Operation): void {
+    const { running, token, io } = this.#following;
+    io.stderr(`pointsman: ${this.#words()}\n`);
+    void tryRequest(running, { method: 'POST', path: `/operations/${id}/cancel`, token });
+  }
+
+  #words(): string {
+    if (!this.#isRequested()) return 'cancelling: all clients are released';
+    return this.#signals > 1
+      ? 'releasing all clients now'
+      : 'the cluster has the request, which cannot be taken back: clients wait until a primary is proven.\n' +
+          'Ctrl-C again releases them now.';
+  }
+}
+
+const REQUESTED = ['switch', 'confirm'];
+
+/** Starts the operation and follows it to its end. Undefined: it did not start, or the Pointsman went away. */
+async function perform(asked: Asked, following: Following): Promise<Operation | undefined> {
+  const { running, token, isQuiet, io } = following;
+  const cancellation = new Cancellation(following);
+  const ignore = io.onInterrupt?.(() => cancellation.signal());
+  try {
+    const started = await start(running, token, asked, io);
+    if (started === undefined) return undefined;
+    if (!isQuiet) io.stdout('\n');
+    return await follow(started, cancellation, following);
+  } finally {
+    ignore?.();
+  }
+}
+
+/** Prints each phase when it ends. Undefined: the Pointsman went away. */
+async function follow(
+  first: Operation,
+  cancellation: Cancellation,
+  { running, isQuiet, io }: Following,
+): Promise<Operation | undefined> {
+  const path = `/operations/${first.id}`;
+  let known = first;
+  let shown = 0;
+  let answeredAt = Date.now();
+  for (;;) {
+    cancellation.follow(known);
+    for (const phase of known.phases.slice(shown)) {
+      if (phase.duration_ms === null) break;
+      shown += 1;
+      if (!isQuiet) io.stdout(phaseText(phase, known));
+    }
+    if (known.state === 'ended') return known;
+    if (cancellation.isImpatient()) return gone(first, 'stopped by another signal, before the operation had ended', io);
+    await delay(POLL_MS);
+    const answer = await tryRequest(running, { method: 'GET', path });
+    const read = answer.kind === 'answer' ? operationDocument.safeParse(answer.body) : undefined;
+    if (read?.success === true) {
+      known = read.data;
+      answeredAt = Date.now();
+    } else if (Date.now() - answeredAt > GONE_MS || answer.kind === 'answer') {
+      const why = answer.kind === 'failed' ? answer.why : `the Pointsman does not know operation ${first.id}`;
+      return gone(first, `the switchover cannot be followed any more: ${why}`, io);
+    }
+  }
+}
+
+function gone({ id }: Operation, why: string, io: CliIo): undefined {
+  io.stderr(
+    `pointsman: ${why}\n` +
+      `The cluster may have switched over. Look with \`pointsman cluster list\` (the members), and with\n` +
+      `\`pointsman status\` (this Pointsman); a Pointsman that still runs has it as GET /operations/${id}.\n`,
+  );
+}
+
+const failure = z.object({ error: z.string(), problems: z.array(z.string()).default([]) });
+
+/** Undefined: the reason is on stderr. */
+function understood<Schema extends z.ZodType>(
+  schema: Schema,
+  { status, body }: { readonly status: number; readonly body: unknown },
+  wanted: number,
+  io: CliIo,
+): z.output<Schema> | undefined {
+  const read = status === wanted ? schema.safeParse(body) : undefined;
+  if (read?.success === true) return read.data;
+  const refused = failure.safeParse(body).data;
+  failed(io, refused?.error ?? `unexpected answer with HTTP status ${status}`, EXIT.failure);
+  for (const problem of refused?.problems ?? []) io.stderr(`${problem}\n`);
+  const { operation } = busyDocument.safeParse(body).data ?? {};
+  if (operation !== undefined) io.stderr(`It began at ${operation.started_at}: GET /operations/${operation.id}\n`);
+  return undefined;
+}
+
+function failed(io: CliIo, why: string, code: number): number {
+  io.stderr(`pointsman: ${why}\n`);
+  return code;
+}

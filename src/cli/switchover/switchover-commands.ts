@@ -1,0 +1,40 @@
+// `pointsman switchover`, as commander sees it.
+import type { Command } from 'commander';
+import { examples } from '../examples.ts';
+import type { CliIo } from '../io.ts';
+import type { SwitchoverOptions } from './held-switchover.ts';
+
+const HELP = `
+The running Pointsman holds new clients of the primary, gives running transactions time to finish, ends the primary's
+sessions between two transactions, asks the cluster to switch, and lets the clients go on with the next primary.
+With the section moves in the configuration, sessions that can move do not end: they go on with the next primary.
+It needs the admin token. Ctrl-C cancels, and all clients are released at once. When the cluster has the request, it
+cannot be taken back: clients then wait until a primary is proven, and a second Ctrl-C releases them.
+Another Pointsman in front of the same cluster does not hold its clients: its sessions end when the primary stops.
+It begins at once. \`pointsman cluster switchover --at TIME\` schedules one; hold.before_switchover holds its clients.
+Exit codes: 0 switched over, 1 refused, failed or cancelled, 2 wrong usage.`;
+
+const EXAMPLES = examples(
+  'pointsman switchover --dry-run',
+  'pointsman switchover --to pg-2 --yes',
+  'pointsman switchover --to pg-1 --transaction-timeout 5s --yes',
+);
+
+/** `remote` creates a command with the options that locate a running Pointsman. */
+export function describeSwitchover(
+  remote: (name: string, description: string) => Command,
+  io: CliIo,
+  end: (code: number) => void,
+): void {
+  remote('switchover', 'Move the primary to another member, while clients wait instead of failing')
+    .option('--to <member>', 'the next primary (default: the cluster chooses)')
+    .option('--transaction-timeout <duration>', 'time for running transactions before they are cut', '10s')
+    .option('--yes', 'do not ask')
+    .option('--dry-run', 'only show the plan')
+    .option('--json', 'print the document of the operation when it has ended (with --dry-run: the plan)')
+    .addHelpText('after', HELP)
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: SwitchoverOptions) =>
+      end(await (await import('./held-switchover.ts')).switchover(options, io)),
+    );
+}

@@ -1,0 +1,104 @@
+// The switchover in words: the plan, a line for each phase, and the end.
+import type { z } from 'zod';
+import type { operationDocument, planDocument } from '../../cluster/switchover/schemas.ts';
+import { countText, durationText } from '../../core/describe.ts';
+import { staysText } from '../../core/pin-words.ts';
+import { sizeText } from '../../model/check.ts';
+import type { Paint } from '../terminal/colour.ts';
+import { MEMBER_COLUMNS, tableText } from '../terminal/terminal-table.ts';
+
+export type Plan = z.output<typeof planDocument>;
+export type Operation = z.output<typeof operationDocument>;
+
+export interface Look {
+  readonly paint: Paint;
+  readonly width: number;
+}
+
+const COLUMNS = [
+  { title: 'CANDIDATE' },
+  { title: 'ROLE', optional: 2 },
+  { title: 'STATE' },
+  { title: 'LAG', align: 'right' },
+  { title: 'ELIGIBLE', wraps: true },
+] as const;
+
+export function planText(plan: Plan, { paint, width }: Look): string {
+  const { from, to, candidates, sessions_on_primary: sessions, unreadable_sessions_on_primary: unreadable } = plan;
+  const rows = candidates.map(({ name, role, state, lag_bytes: lag, eligible, why }) => [
+    name,
+    role,
+    state ?? 'unknown',
+    lag === null ? 'unknown' : sizeText(lag),
+    eligible ? paint('good', 'yes') : paint('warn', `no: ${why ?? ''}`),
+  ]);
+  const transactions = durationText(plan.transaction_timeout_ms);
+  return [
+    `Switchover from ${from ?? 'no primary'} to ${to ?? 'the member that the cluster chooses'}\n\n`,
+    candidates.length === 0 ? '' : `${tableText(COLUMNS, rows, width)}\n`,
+    from === null || sessions === null ? '' : sessionsText(plan, from, sessions),
+    unreadable === null || unreadable === 0
+      ? ''
+      : `${unreadable} of them cannot be read (TLS with the server): they are cut after ${transactions}.\n`,
+    `New clients of the primary will wait, for ${durationText(plan.longest_hold_ms)} at most.\n`,
+  ].join('');
+}
+
+function sessionsText({ moves, ...plan }: Plan, from: string, sessions: number): string {
+  const ends = `between two transactions, or after ${durationText(plan.transaction_timeout_ms)}`;
+  if (moves === null) return `${countText(sessions, 'session')} on ${from} will end: ${ends}.\n`;
+  const { movable, stays, unknown } = moves;
+  const staying = Object.values(stays).reduce((sum, count) => sum + count, 0);
+  const left = staying === 0 ? '' : `, ${staying} ${staying === 1 ? 'stays' : 'stay'}: ${staysText(stays)}`;
+  const later = unknown === 1 ? 'is busy (checked when it becomes idle)' : 'are busy (checked when they become idle)';
+  const asked = unknown === 0 ? '' : `, ${unknown} ${later}`;
+  return [
+    `${countText(sessions, 'session')} on ${from}: ${movable} can move${asked}${left}.\n`,
+    staying === 0 ? '' : `Sessions that stay will end: ${ends}.\n`,
+  ].join('');
+}
+
+/** Null: the phase runs. */
+export function phaseText({ phase, duration_ms: ms }: Operation['phases'][number], operation: Operation): string {
+  const { held, ended, cut, parked, moved } = operation.sessions;
+  const fact =
+    phase === 'drain'
+      ? `  ${countText(ended, 'session')} ended, ${cut} cut${parked === 0 ? '' : `, ${parked} parked`}`
+      : phase === 'release'
+        ? `  ${countText(held, 'client')} held${parked === 0 ? '' : `, ${moved} moved`}`
+        : '';
+  return `${phase.padEnd(8)} ${durationText(ms ?? 0).padStart(8)}${fact}\n`;
+}
+
+/** One line about the whole. */
+export function endText({ outcome, why, sessions, ...operation }: Operation, paint: Paint): string {
+  const { held, longest_wait_ms: longest, not_served: refused, ended, cut, lost } = sessions;
+  const { parked, moved, move_failed: failed } = sessions;
+  const gap = operation.without_primary_ms;
+  const facts = [
+    `${countText(held, 'client')} held${held === 0 ? '' : ` (the longest for ${durationText(longest)})`}`,
+    ...(refused === 0 ? [] : [`${refused} of them not served`]),
+    ...(parked === 0 ? [] : [`${countText(moved, 'session')} moved`]),
+    ...(failed === 0 ? [] : [`${failed} could not move`]),
+    `${countText(ended, 'session')} ended`,
+    `${cut} cut`,
+    ...(lost === 0 ? [] : [`${lost} lost`]),
+    ...(gap === null ? [] : [`no primary for ${durationText(gap)}`]),
+  ];
+  const style = outcome === 'done' ? 'good' : 'bad';
+  return `${paint(style, outcome ?? 'ended')}: ${why ?? ''}; ${facts.join(', ')}\n`;
+}
+
+/** The state of the cluster, for an operation that did not succeed. */
+export function clusterText({ primary, cluster }: Operation, { width }: Look): string {
+  const serving = primary === null ? 'No primary takes clients now.' : `${primary} takes clients of the primary now.`;
+  if (cluster === null) return `${serving} The cluster could not be read: look with \`pointsman status\`.\n`;
+  const rows = cluster.members.map(({ name, role, state, timeline, lag_bytes: lag }) => [
+    name,
+    role,
+    state ?? 'unknown',
+    String(timeline ?? ''),
+    lag === null ? '' : sizeText(lag),
+  ]);
+  return `${serving}\n\n${tableText(MEMBER_COLUMNS, rows, width)}`;
+}

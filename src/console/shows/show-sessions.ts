@@ -1,0 +1,147 @@
+// SHOW SESSIONS, and the same sessions with PgBouncer's columns: CLIENTS (each client) and SERVERS (the connection of
+// each to its member).
+import type { SessionDocument, SessionsDocument } from '../../admin/schema/sessions.ts';
+import type { StatusDocument } from '../../admin/schema/status.ts';
+import { int4, int8, numeric, tableOf, text } from '../console-table.ts';
+import type { ColumnOf, Table } from '../console-table.ts';
+import { hostAndPort } from './show-pools.ts';
+
+export const sessionColumns: readonly ColumnOf<SessionDocument>[] = [
+  ...int8<SessionDocument>({ id: ({ id }) => id }),
+  ...text<SessionDocument>({
+    pool: ({ pool }) => pool,
+    member: ({ member }) => member,
+    branch: ({ branch }) => branch?.name ?? null,
+    client: ({ client }) => client,
+    user: ({ user }) => user,
+    database: ({ database }) => database,
+    application: ({ application }) => application,
+    state: ({ state }) => state,
+    activity: ({ activity }) => activity,
+    tls: ({ tls }) => tls,
+    listener: ({ listener }) => listener,
+  }),
+  ...numeric<SessionDocument>({
+    age: (session) => session.age_seconds,
+    state_age: (session) => session.state_seconds,
+    held: (session) => session.held_seconds,
+  }),
+  ...int8<SessionDocument>({
+    to_backend_bytes: (session) => session.to_backend_bytes,
+    to_client_bytes: (session) => session.to_client_bytes,
+    moves: ({ moves }) => moves?.moved ?? null,
+  }),
+  ...numeric<SessionDocument>({ last_gap: ({ moves }) => gapOf(moves?.last) }),
+  ...text<SessionDocument>({
+    can_move: ({ moves }) => moves?.answer?.movable ?? null,
+    stays: ({ moves }) => moves?.answer?.reason ?? null,
+    left_member: ({ moves }) => moves?.underway?.from ?? null,
+    waits_for: ({ moves }) => moves?.underway?.waits_for ?? null,
+  }),
+];
+
+/** One end of a session. */
+interface End {
+  readonly type: 'C' | 'S';
+  readonly session: SessionDocument;
+  /** host:port of this end, and of Pointsman's. */
+  readonly address: string | null;
+  readonly local: string | null;
+  /** Milliseconds of the system's clock. */
+  readonly now: number;
+}
+
+/** The states of PgBouncer for the same things. */
+const STATES: Readonly<Record<string, string>> = {
+  startup: 'login',
+  holding: 'waiting',
+  dialing: 'waiting',
+  relaying: 'active',
+  parked: 'waiting',
+  moving: 'waiting',
+};
+
+const SERVER_STATES: typeof STATES = { ...STATES, dialing: 'login', moving: 'login' };
+
+export const endColumns: readonly ColumnOf<End>[] = [
+  ...text<End>({
+    type: ({ type }) => type,
+    user: ({ session }) => session.user,
+    database: ({ session }) => session.pool,
+    replication: () => null,
+    state: ({ type, session: { state } }) =>
+      type === 'S' ? (SERVER_STATES[state] ?? state) : (STATES[state] ?? state),
+    addr: ({ address }) => hostAndPort(address).host,
+  }),
+  ...int4<End>({ port: ({ address }) => hostAndPort(address).port }),
+  ...text<End>({ local_addr: ({ local }) => hostAndPort(local).host }),
+  ...int4<End>({ local_port: ({ local }) => hostAndPort(local).port }),
+  ...text<End>({
+    connect_time: ({ session, now }) => timeText(now - 1000 * session.age_seconds),
+    request_time: () => null,
+  }),
+  ...int4<End>({
+    wait: (end) => Math.floor(waitOf(end)),
+    wait_us: (end) => Math.round((waitOf(end) % 1) * 1e6),
+    close_needed: () => 0,
+  }),
+  ...text<End>({
+    ptr: ({ session }) => String(session.id),
+    link: ({ session }) => session.member ?? session.branch?.name ?? '',
+  }),
+  ...int4<End>({ remote_pid: () => 0 }),
+  ...text<End>({
+    tls: ({ session: { tls } }) => (tls === 'none' ? '' : tls),
+    application_name: ({ session }) => session.application,
+  }),
+  ...int4<End>({ prepared_statements: () => 0 }),
+  ...int8<End>({ id: ({ session }) => session.id }),
+  ...text<End>({ startup_database: ({ session }) => session.database, activity: ({ session }) => session.activity }),
+];
+
+export function showSessions(document: SessionsDocument): Table {
+  return { ...tableOf(sessionColumns, document.sessions), ...noticeOf(document) };
+}
+
+export function showClients(document: SessionsDocument, now: number): Table {
+  const ends = document.sessions.map((session): End => {
+    return { type: 'C', session, address: session.client, local: session.listener, now };
+  });
+  return { ...tableOf(endColumns, ends), ...noticeOf(document) };
+}
+
+/** The address of a member is the one that it has now. */
+export function showServers(document: SessionsDocument, { members }: StatusDocument, now: number): Table {
+  const addresses = new Map(members.map(({ name, postgres }) => [name, postgres]));
+  const ends = document.sessions.flatMap((session): readonly End[] => {
+    if (session.member === null) return [];
+    return [{ type: 'S', session, address: addresses.get(session.member) ?? null, local: null, now }];
+  });
+  return { ...tableOf(endColumns, ends), ...noticeOf(document) };
+}
+
+function gapOf(last: NonNullable<SessionDocument['moves']>['last'] | undefined): number | null {
+  return last ? last.gap_ms / 1000 : null;
+}
+
+function noticeOf(document: SessionsDocument): Pick<Table, 'notice'> {
+  const { total, left_out: leftOut, silent_workers: silent } = document;
+  const parts = [
+    ...(leftOut === 0
+      ? []
+      : [`${leftOut} of ${total} sessions are left out, the newest ones: pointsman sessions has filters`]),
+    ...(silent.length === 0 ? [] : [`workers that do not answer, with sessions of their own: ${silent.join(', ')}`]),
+  ];
+  return parts.length === 0 ? {} : { notice: parts.join('; ') };
+}
+
+/** Seconds that the session has waited for a member, while it does. */
+function waitOf({ session: { state, held_seconds: held, state_seconds: inState } }: End): number {
+  if (state === 'parked' || state === 'moving') return inState;
+  return state === 'holding' || state === 'dialing' ? Math.max(held ?? 0, inState) : 0;
+}
+
+/** As PgBouncer writes it: `2026-01-31 12:00:00 UTC`. */
+function timeText(ms: number): string {
+  return new Date(ms).toISOString().replace(/T(.*)\..*/, ' $1 UTC');
+}

@@ -1,0 +1,100 @@
+// The document of an incident, made from what was recorded. Loaded when the first incident begins.
+import type { Instant } from '../model/instant.ts';
+import { findingsOf } from './findings/findings.ts';
+import { missingOf } from './findings/missing.ts';
+import { planOf } from './findings/plan-findings.ts';
+import { summaryOf } from './findings/summary.ts';
+import { snapshotOf } from './picture.ts';
+import type { ShownPicture } from './picture.ts';
+import type { Entry } from './recording.ts';
+import type { IncidentDocument, IncidentEvent, IncidentKind, Missing } from './schema.ts';
+import type { ReportedEvent } from '../reports/events.ts';
+
+/** The parts of an incident. */
+export interface Recorded {
+  readonly id: string;
+  readonly state: IncidentDocument['state'];
+  readonly openedAt: Instant;
+  readonly settledAt: Instant | undefined;
+  readonly reopenedAt: readonly Instant[];
+  readonly continues: string | undefined;
+  readonly continuedBy: string | undefined;
+  readonly kinds: readonly IncidentKind[];
+  readonly pictures: readonly ShownPicture[];
+  readonly entries: readonly Entry[];
+  readonly dropped: number;
+  /** Of Pointsman. */
+  readonly startedAt: Instant;
+  readonly recorder: IncidentDocument['recorder'];
+}
+
+/** How the rest of the program says things. */
+export interface Words {
+  readonly time: (at: Instant) => string;
+  readonly id: (number: number) => string;
+  /** The sentence and the fields of the log. */
+  readonly message: (event: ReportedEvent) => string;
+  readonly fields: (event: ReportedEvent) => Readonly<Record<string, unknown>>;
+}
+
+const UNREDACTED = 'Client addresses, users, databases and applications are shown.';
+
+export function documentOf(recorded: Recorded, words: Words): IncidentDocument {
+  const { time } = words;
+  const { pictures, settledAt } = recorded;
+  const [first] = pictures;
+  const snapshots = pictures.map((picture) => snapshotOf(picture, words));
+  const events = recorded.entries.map((entry) => eventOf(entry, words));
+  const evidence = { events, snapshots };
+  const findings = findingsOf(evidence);
+  const missing: readonly Missing[] = missingOf(evidence, findings, recorded);
+  const planned = planOf(findings);
+  return {
+    schema_version: 1,
+    id: recorded.id,
+    state: recorded.state,
+    opened_at: time(recorded.openedAt),
+    settled_at: settledAt === undefined ? null : time(settledAt),
+    reopened_at: recorded.reopenedAt.map(time),
+    continues: recorded.continues ?? null,
+    continued_by: recorded.continuedBy ?? null,
+    interrupted: false,
+    cluster: {
+      scope: first?.snapshot.scope ?? null,
+      system_identifier: first?.snapshot.systemIdentifier ?? null,
+    },
+    kinds: recorded.kinds,
+    planned,
+    summary: summaryOf(recorded.kinds, planned, findings),
+    recorder: recorded.recorder,
+    redaction: { redacted: false, note: UNREDACTED },
+    snapshots,
+    events,
+    findings,
+    missing,
+  };
+}
+
+function eventOf({ number, at, event, count, last, waits }: Entry, words: Words): IncidentEvent {
+  const one = {
+    id: words.id(number),
+    time: words.time(at),
+    event: event.kind,
+    message: words.message(event),
+    fields: plainFields(words.fields(event)),
+  };
+  if (count === 1) return one;
+  const repeated = {
+    count,
+    last_id: words.id(last.number),
+    last_time: words.time(last.at),
+    last_message: words.message(last.event),
+    ...(waits === undefined ? {} : { waits: waits.list(), longest_wait_ms: Math.round(waits.longestMs()) }),
+  };
+  return { ...one, repeated };
+}
+
+/** Absent values are left out, as in JSON. */
+function plainFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

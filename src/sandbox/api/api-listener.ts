@@ -1,0 +1,138 @@
+// The HTTP server of one member's manager (management API). It can be frozen: it accepts connections and answers none,
+// like a process that a signal has stopped. It holds no state of the cluster.
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Operations } from '../manager/operation-outcomes.ts';
+import type { DialectName } from '../sandbox.ts';
+import { refusal } from './api-answer.ts';
+import { dialectOf } from './dialect.ts';
+import { createGate } from './gate.ts';
+import { pythonError } from './python-error.ts';
+import { answerTo } from './respond.ts';
+import type { Serving } from './respond.ts';
+import { writeHttp10, writeHttp11, writeRefusal } from './write-answer.ts';
+
+export interface ApiServerOptions {
+  readonly operations: Operations;
+  readonly name: string;
+  readonly scope: string;
+  readonly dialect: DialectName;
+  /** The manager's version, shown as `manager.version`. */
+  readonly version: string;
+  /** Called when an answer could not be made, which is a bug. The client got 500. */
+  readonly onError?: (error: unknown) => void;
+  /** The time for a whole request to arrive. Default 10 s. */
+  readonly requestTimeoutMs?: number;
+}
+
+export type ApiListening =
+  | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'failed'; readonly why: string };
+
+export interface ApiServer {
+  /** Port 0 chooses a free one. To be called once. */
+  listen(host: string, port: number): Promise<ApiListening>;
+  /** From now on connections are accepted and never answered. This includes requests that are already in progress. */
+  freeze(): void;
+  /** Answers the requests that wait. */
+  thaw(): void;
+  /** Each answer comes this much later from now on; 0: no longer. */
+  slow(ms: number): void;
+  /** Closes open connections too. Idempotent. */
+  close(): Promise<void>;
+}
+
+const MAX_HEADER_BYTES = 16 * 1024;
+const REQUEST_TIMEOUT_MS = 10_000;
+
+export function createApiServer(options: ApiServerOptions): ApiServer {
+  const { operations, version, scope, name, onError = () => {}, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const gate = createGate();
+  const serving: Serving = {
+    operations,
+    dialect: dialectOf(options.dialect),
+    about: { version, scope, name },
+    gate,
+    onError,
+  };
+  const respond = options.dialect === 'manager' ? respondHttp11(serving) : respondHttp10(serving);
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: requestTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
+      // Health checkers send HTTP/1.1 without a Host header.
+      requireHostHeader: false,
+    },
+    respond,
+  );
+  server.on('clientError', (error, socket) => void refuse(error, socket, serving));
+  return {
+    listen: (host, port) => listen(server, host, port),
+    freeze: () => gate.shut(),
+    thaw: () => gate.open(),
+    slow: (ms) => gate.slow(ms),
+    // Requests at a shut gate wait for ever: a dead server carries nothing out.
+    close: () => close(server),
+  };
+}
+
+type Respond = (request: IncomingMessage, response: ServerResponse) => void;
+
+function respondHttp11(serving: Serving): Respond {
+  return (request, response) => {
+    response.on('error', () => {});
+    void answerHttp11(request, response, serving);
+  };
+}
+
+function respondHttp10(serving: Serving): Respond {
+  // One answer for each connection, whatever a client sends after its request.
+  const answered = new WeakSet<Socket>();
+  return (request) => {
+    if (answered.has(request.socket)) return;
+    answered.add(request.socket);
+    void answerHttp10(request, serving);
+  };
+}
+
+async function answerHttp11(request: IncomingMessage, response: ServerResponse, serving: Serving): Promise<void> {
+  const answer = await answerTo(request, serving);
+  if (answer !== undefined && !response.destroyed) writeHttp11(response, answer);
+}
+
+async function answerHttp10(request: IncomingMessage, serving: Serving): Promise<void> {
+  const answer = await answerTo(request, serving);
+  if (answer !== undefined) writeHttp10(request, answer);
+}
+
+/** For input that is not HTTP, too large, or too late. */
+async function refuse(error: NodeJS.ErrnoException, socket: Duplex, { gate, dialect }: Serving): Promise<void> {
+  socket.on('error', () => {});
+  await gate.passed();
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const answer =
+    dialect.name === 'patroni' ? pythonError(status) : refusal(status, 'GET', error.message, dialect.textType);
+  writeRefusal(socket, dialect.name, answer);
+}
+
+function listen(server: Server, host: string, port: number): Promise<ApiListening> {
+  return new Promise((resolve) => {
+    server.once('error', (error) => resolve({ kind: 'failed', why: error.message }));
+    server.listen({ host, port }, () => {
+      server.on('error', () => {});
+      const bound = server.address();
+      resolve({ kind: 'listening', port: typeof bound === 'object' && bound !== null ? bound.port : port });
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,95 @@
+// Switchover and failover on request: the request goes into the store, the leader or the candidate carries it out in
+// its heartbeat, and the member that received the request waits here for the outcome.
+import { setTimeout as delay } from 'node:timers/promises';
+import { positionOf } from './postgres-report.ts';
+import type { Manager } from './manager.ts';
+import type { OperationOutcome, SwitchoverRequest } from './operation-outcomes.ts';
+import { candidates, ownAnswer, whyNobodyIsGood, whyNoFailover, whyNoSwitchover } from './switchover-plan.ts';
+
+const NO_STORE: OperationOutcome = { kind: 'failed', text: 'the configuration store does not answer' };
+const ASK_AGAIN_MS = 25;
+const MIN_WAIT_MS = 10_000;
+
+export async function switchover(manager: Manager, request: SwitchoverRequest): Promise<OperationOutcome> {
+  const { session, store } = manager;
+  const { leader, candidate, scheduledAt } = request;
+  if (!session.read()) return NO_STORE;
+  const cluster = session.cluster();
+  if (cluster === undefined) return NO_STORE;
+  const why = whyNoSwitchover(request, cluster, session.settings());
+  if (why !== undefined) return why;
+  if (scheduledAt !== undefined) {
+    const isWritten = store.writeSwitchover({ from: leader, to: candidate, at: scheduledAt.text });
+    return isWritten ? { kind: 'accepted', text: 'Switchover scheduled' } : NO_STORE;
+  }
+  const whyNot = await askCandidates(manager, 'switchover', candidates(candidate, cluster, session.settings()));
+  if (whyNot !== undefined) return whyNot;
+  if (!store.writeSwitchover({ from: leader, to: candidate, at: undefined })) return NO_STORE;
+  return waitForLeader(manager, { action: 'Switch', leader, candidate });
+}
+
+export async function failover(manager: Manager, candidate: string): Promise<OperationOutcome> {
+  const { session, store } = manager;
+  if (!session.read()) return NO_STORE;
+  const cluster = session.cluster();
+  if (cluster === undefined) return NO_STORE;
+  const why = whyNoFailover(candidate, cluster) ?? (await askCandidates(manager, 'failover', [candidate]));
+  if (why !== undefined) return why;
+  if (!store.writeSwitchover({ from: undefined, to: candidate, at: undefined })) return NO_STORE;
+  return waitForLeader(manager, { action: 'Fail', leader: cluster.leader, candidate });
+}
+
+export function cancelSwitchover({ session, store }: Manager): OperationOutcome {
+  if (!session.read()) return NO_STORE;
+  if (session.cluster()?.switchover?.at === undefined) {
+    return { kind: 'nothing_scheduled', text: 'no switchover is scheduled' };
+  }
+  return store.writeSwitchover(undefined) ? { kind: 'done', text: 'scheduled switchover deleted' } : NO_STORE;
+}
+
+async function askCandidates(
+  manager: Manager,
+  action: string,
+  names: readonly string[],
+): Promise<OperationOutcome | undefined> {
+  const answers = [...(await manager.askOthers(names))];
+  if (names.includes(manager.name)) {
+    const { wal, tags } = await manager.look();
+    answers.push(ownAnswer(manager.name, wal && positionOf(wal), tags));
+  }
+  return whyNobodyIsGood(action, answers);
+}
+
+interface Change {
+  readonly action: 'Switch' | 'Fail';
+  /** The previous leader. */
+  readonly leader: string | undefined;
+  readonly candidate: string | undefined;
+}
+
+async function waitForLeader(manager: Manager, change: Change): Promise<OperationOutcome> {
+  const { store, clock } = manager;
+  const endsAt = clock.now() + Math.max(MIN_WAIT_MS, 2 * manager.session.settings().ttlMs);
+  while (clock.now() < endsAt) {
+    const outcome = judge(manager, change);
+    if (outcome !== undefined) return outcome;
+    await delay(ASK_AGAIN_MS);
+  }
+  store.writeSwitchover(undefined);
+  return { kind: 'failed', text: `${change.action}over status unknown` };
+}
+
+/** The new leader removes the request from the store. Undefined while it is pending. */
+function judge({ store }: Manager, { action, leader, candidate }: Change): OperationOutcome | undefined {
+  const cluster = store.read();
+  if (cluster === undefined || cluster.switchover !== undefined || cluster.leader === undefined) return undefined;
+  if (cluster.leader === leader) return { kind: 'failed', text: `${action}over failed` };
+  const member = cluster.members.find(({ name }) => name === cluster.leader);
+  if (member?.role !== 'primary' && member?.role !== 'standby_leader') return undefined;
+  const isOther = candidate !== undefined && candidate !== cluster.leader;
+  const word = action === 'Fail' ? 'failed' : 'switched';
+  const text = isOther
+    ? `${action}ed over to "${cluster.leader}" instead of "${candidate}"`
+    : `Successfully ${word} over to "${cluster.leader}"`;
+  return { kind: 'done', text };
+}

@@ -1,0 +1,270 @@
+// `pointsman sandbox`: a cluster with Pointsman in front of it, in this process, until it is told to end. This file
+// composes the parts. The verbs are in sandbox/console, the cluster is in the other files of sandbox/.
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createApp } from '../app/app.ts';
+import type { Clock } from '../model/instant.ts';
+import type { App } from '../app/app.ts';
+import { EXIT } from '../cli/io.ts';
+import type { AskSandbox, SandboxConfig, SandboxRequest, SandboxSql } from '../cli/io.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Loaded } from '../config/load.ts';
+import type { Event } from '../telemetry/log-lines.ts';
+import { WRITE_STATEMENT, banner } from './console/banner.ts';
+import { askToPerform, askEndpoints } from './console/control-client.ts';
+import { listenForControl } from './console/control-server.ts';
+import type { Controlled } from './console/control-server.ts';
+import { createActions } from './console/actions.ts';
+import { firstTaken } from './console/free-addresses.ts';
+import { keysText } from './console/keys.ts';
+import { writeWithoutPointsman } from './console/plain-client.ts';
+import { pointsmanConfig, secondConfig } from './console/pointsman-config.ts';
+import type { Routed } from './console/pointsman-config.ts';
+import { hasPsql } from './console/psql.ts';
+import { Screen } from './console/sandbox-screen.ts';
+import { runStatement } from './console/statement.ts';
+import { tableText } from './console/text-table.ts';
+import { createTraffic } from './console/traffic.ts';
+import type { Traffic } from './console/traffic.ts';
+import type { Sandbox, SandboxOptions } from './sandbox.ts';
+import { eventText } from './console/event-text.ts';
+import { startSandbox } from './start-sandbox.ts';
+import { createLog } from '../telemetry/log.ts';
+import { createNarration } from '../telemetry/narration.ts';
+
+export interface Terminal {
+  readonly write: (text: string) => void;
+  readonly colour: boolean;
+  readonly columns: () => number;
+  /** Calls its argument with each key from now on; undefined without a terminal. */
+  readonly onKey: ((listener: (key: string) => void) => void) | undefined;
+  /** Calls its argument when the process is told to end. */
+  readonly onEnd: (listener: () => void) => void;
+}
+
+export interface RunSandboxOptions {
+  readonly request: SandboxRequest;
+  readonly terminal: Terminal;
+  readonly version: string;
+  readonly nodeVersion: string;
+  readonly clock: Clock;
+  /** The command that calls this program from a second terminal: `pointsman sandbox`. */
+  readonly command: string;
+  /** The command that calls the whole program: `pointsman`. */
+  readonly program: string;
+}
+
+/** The application's table: every row names the member that wrote it. */
+const TABLE = `create table visits (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default clock_timestamp(),
+  written_on text not null default current_setting('cluster_name')
+)`;
+
+const ELSEWHERE = '--write, --read and --admin choose other addresses (pointsman sandbox --help)';
+
+/** Members answer within a second, and the pools open at the first round. A longer start is reported as a fault. */
+const OPEN_WITHIN_MS = 15_000;
+
+/** Resolves with the exit code when every part has ended. */
+export async function runSandbox(options: RunSandboxOptions): Promise<number> {
+  const { request, terminal } = options;
+  const ending = Promise.withResolvers<undefined>();
+  terminal.onEnd(() => ending.resolve(undefined));
+  const isTerminal = terminal.onKey !== undefined;
+  const screen = new Screen({ write: terminal.write, isTerminal, colour: terminal.colour, columns: terminal.columns });
+  let controlled: Controlled | undefined;
+  const closing: (() => Promise<void>)[] = [];
+  try {
+    const control = await listenForControl(request.control, () => controlled);
+    if (control.kind === 'failed') throw new Error(control.why);
+    closing.push(control.close);
+    const taken = await firstTaken([request.write, request.read, request.admin]);
+    if (taken !== undefined) throw new Error(`${taken} is in use: ${ELSEWHERE}`);
+    const command = request.isUsualControl ? options.command : `${options.command} --control ${control.address}`;
+    const up = await startAll({ ...options, command }, screen, closing);
+    const actions = createActions({ ...up, screen, end: () => ending.resolve(undefined) });
+    const { write, read, config } = up;
+    controlled = {
+      endpoints: () => ({ scope: up.sandbox.scope, write, read, config: config() }),
+      perform: actions.perform,
+    };
+    screen.block(up.banner);
+    if (terminal.onKey !== undefined) {
+      terminal.onKey(actions.onKey);
+      screen.block(`${keysText()}\n`);
+    }
+    await ending.promise;
+    if (up.traffic.isOn()) up.traffic.stop();
+    screen.status('');
+    screen.line('sandbox', 'ending');
+    return EXIT.ok;
+  } catch (error) {
+    terminal.write(`pointsman: ${error instanceof Error ? error.message : String(error)}\n`);
+    return EXIT.failure;
+  } finally {
+    for (const close of closing.toReversed()) await close();
+  }
+}
+
+interface Up {
+  readonly sandbox: Sandbox;
+  /** Connection URLs through Pointsman. */
+  readonly write: string;
+  readonly read: string;
+  readonly banner: string;
+  readonly traffic: Traffic;
+  /** For a second Pointsman. */
+  readonly config: () => string;
+}
+
+/**
+ * Starts the cluster, then Pointsman, then creates the table. On a failure `closing` has the open parts, to be closed
+ * from the end.
+ */
+async function startAll(options: RunSandboxOptions, screen: Screen, closing: (() => Promise<void>)[]): Promise<Up> {
+  const { request } = options;
+  const startedAt = performance.now();
+  const sandbox = await startSandbox({
+    members: request.members,
+    dialect: request.dialect,
+    postgres: placeOf(request.postgres),
+    branches: request.branches !== undefined,
+    platform: request.platform !== undefined,
+    moves: request.moves === true,
+    onEvent: (event) => screen.line('cluster', eventText(event), event.kind === 'warning' ? 'warn' : undefined),
+  });
+  closing.push(() => sandbox.stop());
+  const routed = routedOf(sandbox, request);
+  const app = await putBefore(routed, options, screen);
+  closing.push(() => app.stop());
+  const commandsConfig = await keepConfig(sandbox, () => pointsmanConfig(routed, request), app);
+  const { user, password, database } = sandbox.app;
+  const url = (address: string): string => `postgresql://${user}:${password}@${address}/${database}`;
+  const urls = { write: url(request.write), read: url(request.read) };
+  await runStatement(urls.write, TABLE);
+  const { rows } = await runStatement(urls.write, 'show server_version');
+  const facts = {
+    ...urls,
+    members: sandbox.members,
+    leader: sandbox.leader()?.name,
+    postgresVersion: String(rows[0]?.['server_version']),
+    tookMs: performance.now() - startedAt,
+    admin: request.admin,
+    command: options.command,
+    program: options.program,
+    commandsConfig,
+    hasBranches: sandbox.branches !== undefined,
+    hasMoves: sandbox.moves !== undefined,
+    platform: sandbox.platform,
+    hasPsql: hasPsql(),
+  };
+  const traffic = createTraffic({
+    ways: [
+      { name: 'Pointsman', write: async () => void (await runStatement(urls.write, WRITE_STATEMENT)) },
+      { name: 'libpq', write: () => writeWithoutPointsman(sandbox, WRITE_STATEMENT) },
+    ],
+    clock: options.clock,
+    onStatus: (text) => screen.status(text),
+  });
+  const config = (): string => secondConfig(routed, request);
+  return { sandbox, ...urls, banner: banner(facts), traffic, config };
+}
+
+function routedOf(sandbox: Sandbox, { branches: source, platform: dialect }: SandboxRequest): Routed {
+  const { scope, members, branches: from, platform: at, moves } = sandbox;
+  const branches = from === undefined || source === undefined ? undefined : { source, from };
+  const platform = at === undefined || dialect === undefined ? undefined : { dialect, at };
+  return { scope, members, branches, platform, moves };
+}
+
+/**
+ * Writes the configuration into a file, for the commands, and again whenever a branch comes or goes. Pointsman loads it
+ * then, because it has the addresses of the branches. Undefined: the sandbox has no branches, moves or platform.
+ */
+async function keepConfig(sandbox: Sandbox, config: () => string, app: App): Promise<string | undefined> {
+  if ([sandbox.branches, sandbox.platform, sandbox.moves].every((part) => part === undefined)) return undefined;
+  const file = join(sandbox.directory, 'pointsman.yaml');
+  const keep = async (): Promise<string> => {
+    const text = config();
+    await writeFile(`${file}.tmp`, text, { mode: 0o600 });
+    // A command that reads it meanwhile has the old one or the new one, and no part.
+    await rename(`${file}.tmp`, file);
+    return text;
+  };
+  const apply = async (): Promise<void> => void (await app.reload(load(await keep())));
+  await keep();
+  sandbox.branches?.onChange(inTurn(apply));
+  return file;
+}
+
+/** One call after another. */
+function inTurn(run: () => Promise<void>): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return () => (last = last.then(run, run));
+}
+
+function load(text: string): Loaded {
+  return loadConfig({ file: 'pointsman.yaml', env: {}, readFile: () => text });
+}
+
+/** Pointsman as anywhere else, but with its events on this terminal. Rejects when it cannot start. */
+async function putBefore(routed: Routed, options: RunSandboxOptions, screen: Screen): Promise<App> {
+  const { request, terminal } = options;
+  const loaded = load(pointsmanConfig(routed, request));
+  if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(({ message }) => message).join('; '));
+  const opened = Promise.withResolvers<undefined>();
+  const tellEvent = createNarration({
+    write: (text, level) => screen.line('pointsman', text, level),
+    later: setImmediate,
+  });
+  const narrate = (event: Event): void => {
+    if (event.kind === 'route_changed' && event.pool === 'write' && event.to.kind === 'open') opened.resolve(undefined);
+    tellEvent(event);
+  };
+  const { log } = createLog({
+    level: 'error',
+    format: 'pretty',
+    isTerminal: terminal.onKey !== undefined,
+    destination: { write: terminal.write },
+  });
+  const app = createApp({ ...options, config: loaded.config, log, narrate });
+  const started = await app.start();
+  if (started.kind === 'failed') throw new Error(started.why);
+  const tooLong = setTimeout(() => opened.reject(new Error('the write pool did not open in time')), OPEN_WITHIN_MS);
+  try {
+    await opened.promise;
+    return app;
+  } catch (error) {
+    await app.stop();
+    throw error;
+  } finally {
+    clearTimeout(tooLong);
+  }
+}
+
+function placeOf(postgres: string): NonNullable<SandboxOptions['postgres']> {
+  return postgres === 'embedded' || postgres === 'system' ? postgres : { binaries: postgres };
+}
+
+export const askSandbox: AskSandbox = async (control, verb, target) => {
+  const { kind, text } = await askToPerform(control, verb, target);
+  return { ok: kind === 'done', isUnknown: kind === 'unknown', text };
+};
+
+export const sandboxConfig: SandboxConfig = async (control) => {
+  const found = await askEndpoints(control);
+  return 'kind' in found ? { ok: false, text: found.text } : { ok: true, text: found.config.trimEnd() };
+};
+
+export const sandboxSql: SandboxSql = async (control, pool, statement) => {
+  const found = await askEndpoints(control);
+  if ('kind' in found) return { ok: false, text: found.text };
+  try {
+    const { command, rowCount, rows, tookMs } = await runStatement(found[pool], statement);
+    const table = rows.length === 0 ? '' : tableText(rows);
+    return { ok: true, text: `${table}${command} ${rowCount} (${Math.round(tookMs)} ms, with the connect)` };
+  } catch (error) {
+    return { ok: false, text: error instanceof Error ? error.message : String(error) };
+  }
+};
