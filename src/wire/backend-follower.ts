@@ -8,6 +8,7 @@ import { FrameWalker, grammarOf } from './frames.ts';
 import type { MessageRule } from './frames.ts';
 import { MOST_TOLD_BYTES, readParameter } from './parameter-status.ts';
 import type { SessionMemory } from './session-memory.ts';
+import { LONGEST_TAG } from './statement-watch.ts';
 import type { Unanswered } from './unanswered.ts';
 
 /** As the latest ReadyForQuery said: no transaction, in one, in one that failed and waits for its end. */
@@ -49,8 +50,12 @@ const RULES: readonly MessageRule[] = [
   { types: 'c', longest: 4 },
 ];
 const GRAMMAR = grammarOf(RULES);
-/** With whole parameters, of a session that may move. */
-const MEMORY_GRAMMAR = grammarOf([...RULES, { types: 'S', shortest: 6, longest: LONG, wanted: MOST_TOLD_BYTES }]);
+/** With whole parameters and with tags, of a session that may move. */
+const MEMORY_GRAMMAR = grammarOf([
+  ...RULES,
+  { types: 'S', shortest: 6, longest: LONG, wanted: MOST_TOLD_BYTES },
+  { types: 'C', shortest: 5, longest: SHORT, wanted: LONGEST_TAG },
+]);
 
 const AUTHENTICATION = 0x52;
 const BACKEND_KEY_DATA = 0x4b;
@@ -59,6 +64,7 @@ const READY_FOR_QUERY = 0x5a;
 const ERROR_RESPONSE = 0x45;
 const PARSE_COMPLETE = 0x31;
 const CLOSE_COMPLETE = 0x33;
+const COMMAND_COMPLETE = 0x43;
 
 export class BackendFollower extends FrameWalker {
   readonly #unanswered: Unanswered;
@@ -130,6 +136,9 @@ export class BackendFollower extends FrameWalker {
         break;
       case CLOSE_COMPLETE:
         this.#memory?.closed();
+        break;
+      case COMMAND_COMPLETE:
+        this.#memory?.watch?.completes(bytes, at, size);
     }
     this.#unanswered.answers(type);
     return true;

@@ -3,6 +3,7 @@
 import { FrameWalker, grammarOf } from './frames.ts';
 import type { MessageRule } from './frames.ts';
 import type { SessionMemory } from './session-memory.ts';
+import { LONGEST_NAMES } from './statement-watch.ts';
 import type { Unanswered } from './unanswered.ts';
 import { LONGEST_UNNAMED } from './unnamed-statement.ts';
 
@@ -36,6 +37,7 @@ const GRAMMAR = grammarOf(RULES);
 const MEMORY_GRAMMAR = grammarOf([
   ...RULES,
   { types: 'QP', longest: LONG, wanted: LONGEST_UNNAMED + 1 },
+  { types: 'B', longest: LONG, wanted: LONGEST_NAMES },
   { types: 'C', longest: SHORT, wanted: 2 },
   // The object id of the function.
   { types: 'F', longest: LONG, wanted: 4 },
@@ -46,6 +48,7 @@ const FUNCTION_CALL = 0x46;
 const SYNC = 0x53;
 const TERMINATE = 0x58;
 const PARSE = 0x50;
+const BIND = 0x42;
 const CLOSE = 0x43;
 /** Query, FunctionCall, Parse, Bind, Describe, Execute, Close, Sync. */
 const REQUESTS: ReadonlySet<number> = new Set(Array.from('QFPBDECS', (type) => type.charCodeAt(0)));
@@ -86,11 +89,18 @@ export class ClientFollower extends FrameWalker {
 }
 
 function remember(memory: SessionMemory, type: number, bytes: Uint8Array, at: number, size: number): void {
-  if (type === PARSE) memory.parses(bytes, at, size);
-  else if (type === QUERY) memory.queries(bytes, at, size);
-  else if (type === CLOSE) memory.closes(bytes[at], bytes[at + 1]);
-  else if (REQUESTS.has(type) && type !== SYNC) memory.requests();
-  if (type === FUNCTION_CALL && size === 4) {
-    memory.texts.calls(new DataView(bytes.buffer, bytes.byteOffset + at, 4).getUint32(0));
+  switch (type) {
+    case PARSE:
+      return memory.parses(bytes, at, size);
+    case QUERY:
+      return memory.queries(bytes, at, size);
+    case BIND:
+      return memory.binds(bytes, at, size);
+    case CLOSE:
+      return memory.closes(bytes[at], bytes[at + 1]);
+    case FUNCTION_CALL:
+      return memory.calls(size === 4 ? new DataView(bytes.buffer, bytes.byteOffset + at, 4).getUint32(0) : undefined);
+    default:
+      if (REQUESTS.has(type) && type !== SYNC) memory.requests();
   }
 }

@@ -6,6 +6,7 @@ import { MOST_TOLD_BYTES, encodeParameter } from './parameter-status.ts';
 import { joined } from './server-messages.ts';
 import type { CarriedUnnamed } from './session-restore.ts';
 import { StatementTexts } from './statement-texts.ts';
+import type { StatementWatch } from './statement-watch.ts';
 import { UnnamedStatement } from './unnamed-statement.ts';
 
 /** Of Close: a statement. */
@@ -41,6 +42,8 @@ export class SessionMemory {
   /** Settings with a dot that came with the last move. */
   #carried: readonly string[] = [];
   readonly texts = new StatementTexts();
+  /** Reads the statements as well. Undefined: nobody asks whether they left state. */
+  watch: StatementWatch | undefined;
 
   /** `share`: gives the same string for equal texts, because most sessions of an application are told the same. */
   constructor(share: (text: string) => string = (text) => text) {
@@ -136,6 +139,7 @@ export class SessionMemory {
 
   /** The client sends Parse: of its body, the `size` bytes from `at`, with one more than the limit at most. */
   parses(bytes: Uint8Array, at: number, size: number): void {
+    this.watch?.parses(bytes, at, size);
     const nameEnd = bytes.indexOf(0, at);
     if (this.texts.changesReading()) this.#readOtherwise();
     this.texts.read(bytes, nameEnd + 1, at + size);
@@ -149,6 +153,7 @@ export class SessionMemory {
 
   /** The client sends Query. */
   queries(bytes: Uint8Array, at: number, size: number): void {
+    this.watch?.queries(bytes, at, size);
     this.#isUnderWay = true;
     this.#unnamed?.queries();
     this.texts.read(bytes, at, at + size);
@@ -160,8 +165,22 @@ export class SessionMemory {
     this.texts.readOn(bytes, from, end);
   }
 
+  /** The client sends Bind. */
+  binds(bytes: Uint8Array, at: number, size: number): void {
+    this.watch?.binds(bytes, at, size);
+    this.#isUnderWay = true;
+  }
+
+  /** The client sends FunctionCall. `oid`: of the function; undefined: not understood. */
+  calls(oid: number | undefined): void {
+    this.watch?.calls();
+    this.#isUnderWay = true;
+    if (oid !== undefined) this.texts.calls(oid);
+  }
+
   /** The client sends Close, with these first two bytes of its body. */
   closes(kind: number | undefined, name: number | undefined): void {
+    this.watch?.closes(kind);
     this.#isUnderWay = true;
     this.#unnamed ??= new UnnamedStatement();
     if (kind === STATEMENT && name === 0) this.#unnamed.closes();

@@ -1,60 +1,32 @@
-// Reads along with both directions of a session, and tells whether what ran may have left state in it. Beside the
-// followers, and only where a session may move after a loss without warning. Whatever it cannot read is dirty.
-import { FrameWalker, grammarOf } from './frames.ts';
+// Tells whether what ran in a session may have left state in it: by the texts of the client and the tags of the server,
+// as the followers read them. Only where a session may move after a loss without warning.
 import { effectOfTag, effectOfText, LONGEST_TEXT, worse } from './statement-effect.ts';
 import type { Effect } from './statement-effect.ts';
 
-const LONG = 0x7fff_ffff;
-/** Tags are short words. Names of portals and statements may be longer, and count as unsure then. */
-const LONGEST_TAG = 64;
-const LONGEST_NAMES = 128;
-
-const CLIENT = grammarOf([
-  // Query, Parse.
-  { types: 'QP', longest: LONG, wanted: LONGEST_TEXT + 1 },
-  { types: 'B', longest: LONG, wanted: LONGEST_NAMES },
-  // Close, with its kind.
-  { types: 'C', longest: LONG, wanted: 1 },
-  // FunctionCall.
-  { types: 'F', longest: LONG, wanted: 0 },
-  { types: 'DEHSXdfcp', longest: LONG },
-]);
-const SERVER = grammarOf([
-  { types: 'C', longest: LONG, wanted: LONGEST_TAG },
-  { types: 'RKSEGHWDdTVNAtvZ123Insc', longest: LONG },
-]);
-
-const QUERY = 0x51;
-const PARSE = 0x50;
-const BIND = 0x42;
-const CLOSE = 0x43;
+/** Tags are short words. Bytes. */
+export const LONGEST_TAG = 64;
+/** The names of a portal and its statement may be longer, and count as unsure then. Bytes. */
+export const LONGEST_NAMES = 128;
 /** A statement rather than a portal. */
 const STATEMENT = 0x53;
 
 const DECODER = new TextDecoder();
 
 export class StatementWatch {
-  readonly #client = new ClientWatch(CLIENT);
-  readonly #server = new ServerWatch(SERVER);
-
-  /** The next bytes from the client. */
-  fromClient(chunk: Uint8Array): void {
-    this.#client.walk(chunk);
-  }
-
-  /** The next bytes from the server. */
-  fromServer(chunk: Uint8Array): void {
-    this.#server.walk(chunk);
-  }
+  #effect: Effect = 'clean';
+  #isSystemFirst = false;
+  /** Of the last statement without a name. */
+  #unnamed: Effect = 'unsure';
+  #hasNewUnnamed = false;
 
   /** The worst of all since `forget`. */
   effect(): Effect {
-    return worse(this.#client.effect(), this.#server.effect());
+    return this.#effect;
   }
 
   /** The client has sent an unnamed statement, or ended it, since `forget`. */
   hasNewUnnamed(): boolean {
-    return this.#client.hasNewUnnamed();
+    return this.#hasNewUnnamed;
   }
 
   /**
@@ -62,84 +34,56 @@ export class StatementWatch {
    * before pg_catalog in its search_path.
    */
   forget(isSystemFirst: boolean): void {
-    this.#client.forget();
-    this.#client.isSystemFirst = isSystemFirst;
-    this.#server.forget();
-  }
-}
-
-/** One direction. */
-abstract class EffectWalker extends FrameWalker {
-  #effect: Effect = 'clean';
-
-  /** The worst since `forget`. */
-  effect(): Effect {
-    return this.isFollowing() ? this.#effect : 'dirty';
-  }
-
-  forget(): void {
     this.#effect = 'clean';
-  }
-
-  protected add(effect: Effect): void {
-    this.#effect = worse(this.#effect, effect);
-  }
-}
-
-class ClientWatch extends EffectWalker {
-  isSystemFirst = false;
-  /** Of the last statement without a name. */
-  #unnamed: Effect = 'unsure';
-  #hasNewUnnamed = false;
-
-  hasNewUnnamed(): boolean {
-    return this.#hasNewUnnamed;
-  }
-
-  override forget(): void {
-    super.forget();
     this.#hasNewUnnamed = false;
+    this.#isSystemFirst = isSystemFirst;
   }
 
-  protected override report(type: number, bytes: Uint8Array, at: number, size: number): boolean {
-    this.add(this.#effectOf(type, bytes, at, at + size));
-    return true;
+  /** The client sends Query: of its body, the `size` bytes from `at`. */
+  queries(bytes: Uint8Array, at: number, size: number): void {
+    this.#hasNewUnnamed = true;
+    this.#add(this.#effectOfBytes(bytes, at, at + size));
   }
 
-  #effectOf(type: number, bytes: Uint8Array, at: number, end: number): Effect {
-    switch (type) {
-      case QUERY:
-        this.#hasNewUnnamed = true;
-        return this.#effectOfBytes(bytes, at, end);
-      case PARSE:
-        // A statement with a name stays in the session.
-        if (bytes[at] !== 0) return 'dirty';
-        this.#hasNewUnnamed = true;
-        return (this.#unnamed = this.#effectOfBytes(bytes, at + 1, end));
-      case BIND: {
-        const statement = bytes.indexOf(0, at) + 1;
-        return statement > at && statement < end && bytes[statement] === 0 ? this.#unnamed : 'unsure';
-      }
-      case CLOSE:
-        return bytes[at] === STATEMENT ? 'dirty' : 'clean';
-      default:
-        return 'dirty';
-    }
+  /** The client sends Parse. A statement with a name stays in the session. */
+  parses(bytes: Uint8Array, at: number, size: number): void {
+    if (bytes[at] !== 0) return this.#add('dirty');
+    this.#hasNewUnnamed = true;
+    this.#unnamed = this.#effectOfBytes(bytes, at + 1, at + size);
+    return this.#add(this.#unnamed);
+  }
+
+  binds(bytes: Uint8Array, at: number, size: number): void {
+    const statement = bytes.indexOf(0, at) + 1;
+    const isUnnamed = statement > at && statement < at + size && bytes[statement] === 0;
+    this.#add(isUnnamed ? this.#unnamed : 'unsure');
+  }
+
+  /** The client sends Close, with this first byte of its body. */
+  closes(kind: number | undefined): void {
+    this.#add(kind === STATEMENT ? 'dirty' : 'clean');
+  }
+
+  /** The client sends FunctionCall. */
+  calls(): void {
+    this.#add('dirty');
+  }
+
+  /** The server: CommandComplete. */
+  completes(bytes: Uint8Array, at: number, size: number): void {
+    const [tag = ''] = DECODER.decode(bytes.subarray(at, at + size)).split('\0');
+    const effect = effectOfTag(tag);
+    // The text of the statement has been judged.
+    if (effect !== 'by_text') this.#add(effect);
   }
 
   #effectOfBytes(bytes: Uint8Array, at: number, limit: number): Effect {
     const end = bytes.indexOf(0, at);
-    if (end === -1 || end >= limit) return 'dirty';
-    return effectOfText(DECODER.decode(bytes.subarray(at, end)), this.isSystemFirst);
+    if (end === -1 || end >= limit || end - at > LONGEST_TEXT) return 'dirty';
+    return effectOfText(DECODER.decode(bytes.subarray(at, end)), this.#isSystemFirst);
   }
-}
 
-class ServerWatch extends EffectWalker {
-  protected override report(_type: number, bytes: Uint8Array, at: number, size: number): boolean {
-    const [tag = ''] = DECODER.decode(bytes.subarray(at, at + size)).split('\0');
-    const effect = effectOfTag(tag);
-    // The text of the statement has been judged.
-    if (effect !== 'by_text') this.add(effect);
-    return true;
+  #add(effect: Effect): void {
+    if (effect !== 'clean') this.#effect = worse(this.#effect, effect);
   }
 }

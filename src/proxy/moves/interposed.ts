@@ -50,12 +50,10 @@ const UNKNOWN_LOGIN: Login = { method: 'other' };
 export interface Reader {
   /** Undefined: the client's bytes may go on. */
   wait(): Promise<void> | undefined;
-  /** Before the bytes are sent on. */
-  fromClient(chunk: Uint8Array): void;
   /** Returns the bytes that the client may read now, which may be more than the chunk. Undefined: none. */
   fromServer(chunk: Uint8Array): Uint8Array | undefined;
-  /** The server answered a question of ours, and said this to the client meanwhile. */
-  saidMeanwhile(bytes: Uint8Array): void;
+  /** The server answered a question of ours, and said something to the client meanwhile. */
+  saidMeanwhile(): void;
   /** The server has ended the connection. True: the session is parked, or has ended. */
   serverEnded(ending: BackendEnding): boolean;
 }
@@ -153,7 +151,7 @@ export class Interposed implements MovingPart, Taps {
       const next = asking.next.splice(0);
       this.stop();
       if (step.toClient.length > 0) {
-        this.#beside?.saidMeanwhile(step.toClient);
+        this.#beside?.saidMeanwhile();
         this.#session?.passToClient(step.toClient);
       }
       report(step.result);
@@ -203,7 +201,6 @@ export class Interposed implements MovingPart, Taps {
     this.#transcript?.fromClient(chunk);
     const passing = this.#session?.fromClientOneByOne(chunk);
     if (passing !== undefined && passing < chunk.length) this.#held ??= Promise.withResolvers<void>();
-    this.#beside?.fromClient(passing === undefined ? chunk : chunk.subarray(0, passing));
     return passing;
   }
 

@@ -6,12 +6,14 @@ import type { ServerRun, Told } from '../../core/coverage.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability } from '../../model/moves.ts';
-import { StatementWatch } from '../../wire/statement-watch.ts';
+import type { StatementWatch } from '../../wire/statement-watch.ts';
 import { packState, unpackState } from './packed-state.ts';
 
 /** The session. */
 export interface KnownSession {
   readonly clock: Clock;
+  /** Reads along with its statements. */
+  readonly watch: StatementWatch;
   /** Between two transactions, with nothing under way. */
   isIdle(): boolean;
   member(): MemberName | undefined;
@@ -38,7 +40,7 @@ const nothing = (): void => {};
 
 export class KnownState {
   readonly #session: KnownSession;
-  readonly #watch = new StatementWatch();
+  readonly #watch: StatementWatch;
   /** When its server last said something. */
   #saidAt: Instant;
   #known: { readonly packed: string; readonly told: Told } | undefined;
@@ -50,16 +52,12 @@ export class KnownState {
 
   constructor(session: KnownSession) {
     this.#session = session;
+    this.#watch = session.watch;
     this.#saidAt = session.clock.now();
   }
 
-  /** Before the bytes are sent on. */
-  fromClient(chunk: Uint8Array): void {
-    this.#watch.fromClient(chunk);
-  }
-
-  fromServer(chunk: Uint8Array): void {
-    this.#watch.fromServer(chunk);
+  /** The server has said something. */
+  hears(): void {
     this.#saidAt = this.#session.clock.now();
     if (!this.#isScheduled) this.#schedule(this.#neededPause());
   }

@@ -17,6 +17,7 @@ import type { Dial } from '../connect/dial.ts';
 import type { Assignment } from '../session-registry.ts';
 import type { Interposed, Reader } from './interposed.ts';
 import { pinned } from './findings.ts';
+import { StatementWatch } from '../../wire/statement-watch.ts';
 import { KnownState } from './known-state.ts';
 import type { Known, KnownSession } from './known-state.ts';
 import { isForAll, LastWords, maybeForOne } from './last-words.ts';
@@ -72,6 +73,7 @@ export class WithoutWarning implements Reader, KnownSession {
   readonly #services: LossServices;
   readonly #inputs: LosableInputs;
   readonly #session: Losable;
+  readonly watch = new StatementWatch();
   readonly #known: KnownState;
   readonly #words = new LastWords();
   /** While last words are kept back, the client's bytes wait. */
@@ -87,14 +89,11 @@ export class WithoutWarning implements Reader, KnownSession {
     this.#session = session;
     this.#known = new KnownState(this);
     session.interposed.readAlong(this);
+    session.interposed.memory.watch = this.watch;
   }
 
   wait(): Promise<void> | undefined {
     return this.#keeping?.wait;
-  }
-
-  fromClient(chunk: Uint8Array): void {
-    this.#known.fromClient(chunk);
   }
 
   fromServer(chunk: Uint8Array): Uint8Array | undefined {
@@ -104,13 +103,13 @@ export class WithoutWarning implements Reader, KnownSession {
       this.#keep();
       return undefined;
     }
-    this.#known.fromServer(passing);
+    this.#known.hears();
     this.#keeping?.end();
     return passing;
   }
 
-  saidMeanwhile(bytes: Uint8Array): void {
-    this.#known.fromServer(bytes);
+  saidMeanwhile(): void {
+    this.#known.hears();
   }
 
   /** Undefined: the session may go on at the member, which has all that the session was told. */

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { SessionFollower } from '../../../src/wire/session-follower.ts';
+import { SessionMemory } from '../../../src/wire/session-memory.ts';
 import { StatementWatch } from '../../../src/wire/statement-watch.ts';
 
 const ENCODER = new TextEncoder();
@@ -19,96 +21,97 @@ const tag = (text: string): Uint8Array => message('C', `${text}\0`);
 const READY = message('Z', 'I');
 
 let watch: StatementWatch;
+let follower: SessionFollower;
 beforeEach(() => {
   watch = new StatementWatch();
+  const memory = new SessionMemory();
+  memory.watch = watch;
+  follower = new SessionFollower(memory);
 });
 
 describe('simple statements', () => {
   it('of a pool that validates a connection are clean', () => {
-    watch.fromClient(query('SELECT 1'));
-    for (const bytes of [message('T', 'x'), message('D', 'x'), tag('SELECT 1'), READY]) watch.fromServer(bytes);
+    follower.fromClient(query('SELECT 1'));
+    for (const bytes of [message('T', 'xx'), message('D', 'xx'), tag('SELECT 1'), READY]) follower.fromBackend(bytes);
     expect(watch.effect()).toBe('clean');
   });
 
   it('are dirty by the tag of the server, whatever the text', () => {
-    watch.fromClient(query('SELECT a FROM b'));
+    follower.fromClient(query('SELECT a FROM b'));
     expect(watch.effect()).toBe('unsure');
-    watch.fromServer(tag('SET'));
+    follower.fromBackend(tag('SET'));
     expect(watch.effect()).toBe('dirty');
   });
 
   it('count until the state of the session is known', () => {
-    watch.fromClient(query('SET a = 1'));
-    watch.fromClient(query('SELECT 1'));
-    watch.fromServer(READY);
+    follower.fromClient(query('SET a = 1'));
+    follower.fromClient(query('SELECT 1'));
+    follower.fromBackend(READY);
     expect(watch.effect()).toBe('dirty');
     watch.forget(true);
     expect(watch.effect()).toBe('clean');
   });
 
   it('trust the name of a function once the search_path is known', () => {
-    watch.fromClient(query('SELECT now()'));
+    follower.fromClient(query('SELECT now()'));
     expect(watch.effect()).toBe('unsure');
     watch.forget(true);
-    watch.fromClient(query('SELECT now()'));
+    follower.fromClient(query('SELECT now()'));
     expect(watch.effect()).toBe('clean');
     watch.forget(false);
-    watch.fromClient(query('SELECT now()'));
+    follower.fromClient(query('SELECT now()'));
     expect(watch.effect()).toBe('unsure');
   });
 
   it('may come in any chunks', () => {
-    for (const byte of query('LISTEN x')) watch.fromClient(Uint8Array.of(byte));
+    for (const byte of query('LISTEN x')) follower.fromClient(Uint8Array.of(byte));
+    expect(watch.effect()).toBe('dirty');
+    watch.forget(true);
+    for (const byte of tag('SET')) follower.fromBackend(Uint8Array.of(byte));
     expect(watch.effect()).toBe('dirty');
   });
 
   it('are dirty when their text is too long to be read', () => {
-    watch.fromClient(query(`SELECT '${'x'.repeat(9_000)}'`));
+    follower.fromClient(query(`SELECT '${'x'.repeat(9_000)}'`));
     expect(watch.effect()).toBe('dirty');
   });
 });
 
 describe('the extended protocol', () => {
   it('leaves a statement with a name behind', () => {
-    watch.fromClient(parse('s1', 'SELECT 1'));
+    follower.fromClient(parse('s1', 'SELECT 1'));
     expect(watch.effect()).toBe('dirty');
   });
 
   it('may run an unnamed statement of before again', () => {
-    watch.fromClient(parse('', 'SELECT f()'));
+    follower.fromClient(parse('', 'SELECT f()'));
     watch.forget(true);
-    watch.fromClient(bind(''));
+    follower.fromClient(bind(''));
     expect(watch.effect()).toBe('unsure');
   });
 
   it('is clean with a clean unnamed statement', () => {
-    watch.fromClient(parse('', 'SELECT 1'));
-    watch.fromClient(bind(''));
-    watch.fromClient(message('E', '\0\0\0\0\0'));
-    watch.fromClient(message('S'));
-    watch.fromServer(tag('SELECT 1'));
+    follower.fromClient(parse('', 'SELECT 1'));
+    follower.fromClient(bind(''));
+    follower.fromClient(message('E', '\0\0\0\0\0'));
+    follower.fromClient(message('S'));
+    follower.fromBackend(tag('SELECT 1'));
     expect(watch.effect()).toBe('clean');
   });
 
   it('is unsure with a statement that has a name, also beside a clean one', () => {
-    watch.fromClient(parse('', 'SELECT 1'));
-    watch.fromClient(bind('s1'));
+    follower.fromClient(parse('', 'SELECT 1'));
+    follower.fromClient(bind('s1'));
     expect(watch.effect()).toBe('unsure');
   });
 
   it('is dirty when a statement is closed or a function is called', () => {
-    watch.fromClient(message('C', 'Ss1\0'));
+    follower.fromClient(message('C', 'Ss1\0'));
     expect(watch.effect()).toBe('dirty');
     watch.forget(true);
-    watch.fromClient(message('C', 'P\0'));
+    follower.fromClient(message('C', 'P\0'));
     expect(watch.effect()).toBe('clean');
-    watch.fromClient(message('F', 'x'));
+    follower.fromClient(message('F', 'x'));
     expect(watch.effect()).toBe('dirty');
   });
-});
-
-it('is dirty for good when a direction cannot be read', () => {
-  watch.fromServer(message('?'));
-  watch.forget(true);
-  expect(watch.effect()).toBe('dirty');
 });

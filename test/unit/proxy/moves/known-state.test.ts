@@ -2,6 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { KnownState } from '../../../../src/proxy/moves/known-state.ts';
 import type { CarriedState, Movability } from '../../../../src/model/moves.ts';
 import type { ServerRun } from '../../../../src/core/coverage.ts';
+import { SessionFollower } from '../../../../src/wire/session-follower.ts';
+import { SessionMemory } from '../../../../src/wire/session-memory.ts';
+import { StatementWatch } from '../../../../src/wire/statement-watch.ts';
 import { aState } from '../../../support/values/carried-state.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
@@ -15,7 +18,6 @@ function query(text: string): Uint8Array {
 
 /** SELECT 1, without parameters. */
 const UNNAMED_PARSE = Uint8Array.of(0x50, 0, 0, 0, 16, 0, ...ENCODER.encode('SELECT 1'), 0, 0, 0);
-const READY = Uint8Array.of(0x5a, 0, 0, 0, 5, 0x49);
 
 const stateWith = (role: string): CarriedState => aState({ role, walWriterDelayMs: 200 });
 
@@ -26,8 +28,11 @@ class Lab {
   asked = 0;
   found: Movability = { kind: 'movable' };
   state: CarriedState | undefined = stateWith('none');
+  readonly #watch = new StatementWatch();
+  readonly #follower: SessionFollower;
   readonly known = new KnownState({
     clock: this.clock,
+    watch: this.#watch,
     isIdle: () => this.isIdle,
     member: () => 'pg-1',
     runOf: () => this.run,
@@ -37,16 +42,27 @@ class Lab {
     },
   });
 
+  constructor() {
+    const memory = new SessionMemory();
+    memory.watch = this.#watch;
+    this.#follower = new SessionFollower(memory);
+  }
+
+  sends(bytes: Uint8Array): void {
+    this.#follower.fromClient(bytes);
+  }
+
+  /** And has an answer. */
   says(text: string): void {
-    this.known.fromClient(query(text));
-    this.known.fromServer(READY);
+    this.sends(query(text));
+    this.known.hears();
   }
 }
 
 let lab: Lab;
 beforeEach(() => {
   lab = new Lab();
-  lab.known.fromServer(READY);
+  lab.known.hears();
 });
 
 describe('the state of a session', () => {
@@ -89,7 +105,7 @@ describe('the state of a session', () => {
     lab.state = { ...stateWith('none'), unnamed };
     await lab.clock.advance(600);
     expect(lab.known.known()?.state.unnamed).toEqual(unnamed);
-    lab.known.fromClient(UNNAMED_PARSE);
+    lab.sends(UNNAMED_PARSE);
     expect(lab.known.known()?.state.unnamed).toBeUndefined();
   });
 
@@ -107,9 +123,9 @@ describe('the state of a session', () => {
 
   it('is unknown from a statement that may leave something until the next pause', async () => {
     await lab.clock.advance(600);
-    lab.known.fromClient(query('SET a = 1'));
+    lab.sends(query('SET a = 1'));
     expect(lab.known.known()).toBeUndefined();
-    lab.known.fromServer(READY);
+    lab.known.hears();
     await lab.clock.advance(400);
     expect(lab.known.known()).toBeUndefined();
     await lab.clock.advance(200);
@@ -170,7 +186,7 @@ describe('nothing is known', () => {
   it('and no timer stays behind', async () => {
     lab.known.stop();
     expect(lab.clock.pending()).toBe(0);
-    lab.known.fromServer(READY);
+    lab.known.hears();
     expect(lab.clock.pending()).toBe(0);
     await lab.clock.advance(1_000);
     expect(lab.asked).toBe(0);
