@@ -135,20 +135,7 @@ function waitsOf(event: ReportedEvent): Waits | undefined {
   return event.kind === 'hold_ended' ? new Waits([event.waitedMs]) : undefined;
 }
 
-/** Sessions that ended by themselves, by their clients, because of their age, or because an operator ended them. */
-const ORDINARY: ReadonlySet<string> = new Set([
-  'too_old',
-  'cancel_forwarded',
-  'cancel_failed',
-  'shutdown',
-  'killed_by_operator',
-]);
-
 type Closed = Extract<ReportedEvent, { kind: 'session_closed' }>;
-
-function isCut({ member, reason }: Closed): boolean {
-  return member !== undefined && CLOSE_REASONS[reason].side !== 'client' && !ORDINARY.has(reason);
-}
 
 function placeOf(
   event: ReportedEvent,
@@ -211,10 +198,11 @@ function placeOfClosed(event: Closed): Place | undefined {
   if (reason === 'backend_refused') {
     return { group: 'traffic', slot: `refused ${pool} ${member} ${waitedMs === undefined}`, gapMs: BURST_MS };
   }
-  if (isCut(event)) {
+  const { side, counts } = CLOSE_REASONS[reason];
+  if (counts === 'ordinary') return undefined;
+  if (member !== undefined) {
     const slot = `cut ${pool} ${member} ${reason} ${user} ${database} ${application}`;
     return { group: 'sessions', slot, gapMs: BURST_MS };
   }
-  if (member !== undefined || CLOSE_REASONS[reason].side !== 'pointsman' || ORDINARY.has(reason)) return undefined;
-  return { group: 'traffic', slot: `refused ${pool} ${reason}`, gapMs: BURST_MS };
+  return side === 'pointsman' ? { group: 'traffic', slot: `refused ${pool} ${reason}`, gapMs: BURST_MS } : undefined;
 }

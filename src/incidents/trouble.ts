@@ -1,6 +1,7 @@
 // Notices trouble in the events: what opens an incident, and whether it goes on. A state machine without a clock: the
 // time of each event comes with it.
 import type { Route } from '../core/routing-table.ts';
+import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
@@ -44,7 +45,7 @@ export class TroubleWatch {
   take(event: ReportedEvent, at: Instant): readonly IncidentKind[] {
     if (event.kind === 'route_changed') return this.#takeRoute(event.pool, event.to, at);
     if (event.kind === 'probe_finished') return this.#takeProbe(event.member, event.outcome);
-    if (event.kind === 'session_closed') return isEviction(event.reason) ? this.#takeEviction(at) : [];
+    if (event.kind === 'session_closed') return this.#takeClosed(event.reason, at);
     if (event.kind === 'members_changed') for (const member of event.removed) this.#silence.delete(member);
     if (event.kind === 'config_reloaded') this.#forgetPools();
     return [];
@@ -107,16 +108,13 @@ export class TroubleWatch {
     return ['all_members_silent'];
   }
 
-  #takeEviction(at: Instant): readonly IncidentKind[] {
+  #takeClosed(reason: CloseReason, at: Instant): readonly IncidentKind[] {
+    if (CLOSE_REASONS[reason].counts !== 'eviction') return [];
     this.#evictions = [...this.#evictions.filter((one) => one > at - EVICTIONS_MS), at];
     if (this.#evictions.length < MANY_EVICTIONS) return [];
     this.#evictions = [];
     return ['sessions_evicted'];
   }
-}
-
-function isEviction(reason: CloseReason): boolean {
-  return reason.startsWith('evicted_') || reason === 'worker_died';
 }
 
 /** Members of another pool help out: the pool itself is empty. */

@@ -168,23 +168,6 @@ export type Movability =
   | { readonly kind: 'movable' }
   | { readonly kind: 'pinned'; readonly reason: PinReason; readonly detail?: string };
 
-/** Why a move failed, and its client was told so. */
-export const MOVE_FAILURES = [
-  /** The next server did not let the session in. */
-  'move_login',
-  /** The state could not be set there. */
-  'move_restore',
-  /** The restored state is not the old one. */
-  'move_differs',
-  /** No next server within `moves.park_timeout`. */
-  'move_timeout',
-  /** The old server is lost, and may have confirmed what the next one does not have. */
-  'move_uncovered',
-  /** The old server is lost with a statement under way. */
-  'move_in_flight',
-] as const;
-export type MoveFailure = (typeof MOVE_FAILURES)[number];
-
 /** The secret that a server keeps for a role, as pg_authid has it. Never logged. */
 export type VerifierLookup =
   | { readonly kind: 'found'; readonly verifier: Uint8Array }

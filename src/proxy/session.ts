@@ -3,7 +3,7 @@
 // the state is left. A session ends with exactly one close reason and one event. The routing table is brought up to
 // date before each routing (G2, G3).
 import type { Socket } from 'node:net';
-import { isEndReason, isRefusal, mustEndAtOnce } from '../model/close-reason.ts';
+import { CLOSE_REASONS, isEndReason, isRefusal } from '../model/close-reason.ts';
 import type { BackendEnding, CloseReason, EndReason, RefusalReason } from '../model/close-reason.ts';
 import type { Address, MemberName } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
@@ -20,7 +20,7 @@ import type { FirstReply } from './connect/first-reply.ts';
 import { isTrialRoute } from './connect/hold-queue.ts';
 import type { HeldClient } from './connect/hold-queue.ts';
 import type { ParkedBackend } from './connect/parked-backends.ts';
-import { closeMessage, isToldAnyTime } from './ending/close-message.ts';
+import { closeMessage } from './ending/close-message.ts';
 import { encodeRefusal } from './ending/refusal-message.ts';
 import { asStepOf } from './fault.ts';
 import type { MovableSession } from './moves/movable-session.ts';
@@ -159,7 +159,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     } finally {
       // Whatever has thrown may throw again: its sockets are closed all the same.
       if (this.#relayed === undefined) closeSocket(this.#untilRelay().startup.client());
-      else this.#relayed.cut(mustEndAtOnce(reason));
+      else this.#relayed.cut(CLOSE_REASONS[reason].isReset);
       this.#record.closed(this.pool, reason, detail, this.#relayed?.lost()?.at);
     }
   }
@@ -338,7 +338,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler, B
     const lostBy = relayed.lost()?.by;
     // The server has ended the session before: that stays the reason.
     if (lostBy !== undefined) return this.#close(lostBy, undefined, undefined);
-    const activity = isEndReason(reason) ? relayed.canBeTold(isToldAnyTime(reason)) : undefined;
+    const activity = isEndReason(reason) ? relayed.canBeTold(CLOSE_REASONS[reason].told === 'always') : undefined;
     if (!isEndReason(reason) || activity === undefined) return this.cut(reason, detail);
     const message = relayed.isServed() ? undefined : closeMessage(reason, { pool: this.pool, detail, activity });
     return this.#close(reason, detail, message);

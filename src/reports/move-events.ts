@@ -1,8 +1,8 @@
 // Events about sessions that move from one server to another. A move that fails has no event of its own: its session
 // ends with a reason of MOVE_FAILURES.
-import type { EvictionCause } from '../model/close-reason.ts';
+import type { EvictionCause, MoveFailure } from '../model/close-reason.ts';
 import type { MemberName } from '../model/member.ts';
-import type { MoveFailure, PinReason } from '../model/moves.ts';
+import type { PinReason } from '../model/moves.ts';
 import type { PoolName } from '../model/policy.ts';
 
 /** `failed`: the server did not answer, or not as it must. Then the session is pinned for `question_failed`. */

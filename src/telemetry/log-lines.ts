@@ -1,7 +1,6 @@
 // The level and the sentence of each event in the log. Pure. Normal traffic is debug or trace; info and above is for
 // everything an operator reads after an incident. A new event gets its line in `LINES`.
 import { CLOSE_REASONS } from '../model/close-reason.ts';
-import type { CloseReason } from '../model/close-reason.ts';
 import type { BranchIdentity } from '../model/branch.ts';
 import { countText, describeRoute, durationText } from '../core/describe.ts';
 import { refusalText } from '../core/refusal-words.ts';
@@ -181,22 +180,14 @@ function dialLine(event: Events['dial_finished']): LogLine {
   };
 }
 
-/** Ends that keep clients out and may be the operator's to fix, whichever side ended the connection. */
-const LOUD: readonly CloseReason[] = ['tls_failed'];
-
-/** Normal ends, and ends that every port probe would log. */
-const QUIET: readonly CloseReason[] = ['cancel_forwarded', 'startup_timeout', 'too_old'];
-
 function closeLine(event: Events['session_closed']): LogLine {
   const { session, client, member, branch, reason, detail, durationMs } = event;
-  const isOurs = (CLOSE_REASONS[reason].side === 'pointsman' || LOUD.includes(reason)) && !QUIET.includes(reason);
-  const level = reason === 'internal_error' ? 'error' : isOurs ? 'info' : 'debug';
   const text = (): string => {
     const where = member === undefined && branch === undefined ? '' : ` on ${placeText(member, branch)}`;
     const more = detail === undefined ? '' : `: ${detail}`;
     return `session ${session}: ${client}${where} closed after ${durationText(durationMs)}: ${reason}${more}`;
   };
-  return { level, text };
+  return { level: CLOSE_REASONS[reason].level, text };
 }
 
 function probeLine(event: Events['probe_finished']): LogLine {

@@ -1,9 +1,10 @@
 // Sums up the sessions of a pool that move, stay or fail together, from their events: one line of the log for each
 // batch, over all processes.
 import { isMoveFailure } from '../model/close-reason.ts';
+import type { MoveFailure } from '../model/close-reason.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import type { MoveFailure, PinReason } from '../model/moves.ts';
+import type { PinReason } from '../model/moves.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import type { MoveEvent } from '../reports/move-events.ts';

@@ -2,7 +2,8 @@
 // when a session of it was lost.
 import { durationText } from '../core/describe.ts';
 import { pinText, staysText } from '../core/pin-words.ts';
-import type { MoveFailure, PinReason } from '../model/moves.ts';
+import type { MoveFailure } from '../model/close-reason.ts';
+import type { PinReason } from '../model/moves.ts';
 import type { Counts, MoveEvent } from '../reports/move-events.ts';
 import type { LogLine } from './line.ts';
 

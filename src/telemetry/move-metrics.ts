@@ -1,7 +1,7 @@
 // Metrics of sessions that move. They exist only where moves are configured, or were until a reload.
 import type { Registry } from 'prom-client';
-import { LEAVE_CAUSES, OPERATION_CAUSES, isMoveFailure } from '../model/close-reason.ts';
-import { MOVE_FAILURES, PIN_REASONS } from '../model/moves.ts';
+import { LEAVE_CAUSES, MOVE_FAILURES, OPERATION_CAUSES, isMoveFailure } from '../model/close-reason.ts';
+import { PIN_REASONS } from '../model/moves.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { PoolCounts } from '../reports/counts.ts';
 import type { ReportedEvent } from '../reports/events.ts';

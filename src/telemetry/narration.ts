@@ -1,6 +1,5 @@
 // The narration for a person at a terminal: few lines, with many clients summed up in one. The log has the details.
 import { CLOSE_REASONS } from '../model/close-reason.ts';
-import type { CloseReason } from '../model/close-reason.ts';
 import { durationText } from '../core/describe.ts';
 import { isMoveEvent } from '../reports/move-events.ts';
 import type { LineLevel } from './line.ts';
@@ -20,9 +19,6 @@ interface Waiting {
   unserved: number;
   longestMs: number;
 }
-
-/** Reasons that are part of normal operation. */
-const ORDINARY: readonly CloseReason[] = ['cancel_forwarded', 'startup_timeout'];
 
 export function createNarration(options: NarrationOptions): (event: Event) => void {
   const holds = createHolds(options);
@@ -144,7 +140,7 @@ function createEndings({ write, later }: NarrationOptions, holds: Holds): Ending
     ended({ pool, session, member, reason, durationMs }) {
       // In a worker that died.
       if (holds.isWaiting(session)) holds.ended(pool, session, false, durationMs);
-      if (member === undefined || CLOSE_REASONS[reason].side === 'client' || ORDINARY.includes(reason)) return;
+      if (member === undefined || CLOSE_REASONS[reason].side === 'client') return;
       if (counts.size === 0) later(writeAll);
       const key = `${member}: ${reason}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);

@@ -1,7 +1,8 @@
 // Gives a new session the state of an old one, in one pipeline, and checks that it is the same: every setting, role,
 // user, search_path, the columns and types of every prepared statement. Any difference is a failure: the session must
 // not go on.
-import type { CarriedState, MoveFailure, PreparedStatement, StatementDescription, WalReport } from '../model/moves.ts';
+import type { MoveFailure } from '../model/close-reason.ts';
+import type { CarriedState, PreparedStatement, StatementDescription, WalReport } from '../model/moves.ts';
 import { IDENTITY } from './identity.ts';
 import { ToldParameters } from './parameter-status.ts';
 import {

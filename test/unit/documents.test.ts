@@ -211,27 +211,41 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'verify_client',
 ]);
 
+const isEviction = (reason: string): boolean => reason.startsWith('evicted_');
+
 describe('errors.md', () => {
   const page = named('deploy/errors.md');
-  const sections = new Map(
-    page.text
-      .split(/^### /m)
-      .slice(1)
-      .map((section) => [section.slice(0, section.indexOf('\n')), section.replace(/^## .*/ms, '')] as const),
-  );
-
-  test('has a heading for every close reason, and no other heading', () => {
-    expect([...sections.keys()].toSorted()).toEqual(Object.keys(CLOSE_REASONS).toSorted());
+  const [, ...parts] = page.text.split(/^## /m);
+  const sections = parts.flatMap((part) => {
+    const [title = '', ...reasons] = part.split(/^### /m);
+    return reasons.map((text) => ({ title: title.split('\n', 1)[0], reason: text.split('\n', 1)[0] ?? '', text }));
+  });
+  const rows = page.prose.flatMap((line) => {
+    const [, code, reasons = ''] = /^\| `(\w{5})` \|[^|]*\|([^|]*)\|/.exec(line) ?? [];
+    return code === undefined
+      ? []
+      : [{ code, reasons: [...reasons.matchAll(/\]\(#(\w+)\)/g)].map(([, name]) => name) }];
   });
 
-  test.each(Object.entries(CLOSE_REASONS))('%s: the SQLSTATE for clients', (reason, { sqlState }) => {
-    const rows = page.prose.filter((line) => line.startsWith('| `'));
-    const row = rows.find((line) => line.startsWith(`| \`${sqlState}\``));
-    if (sqlState === undefined) return;
-    const link = reason.startsWith('evicted_') ? '[evicted_…]' : `[${reason}]`;
-    expect(row).toContain(link);
-    const text = sections.get(reason) ?? '';
-    if (!reason.startsWith('evicted_') && reason !== 'too_old') expect(text).toContain(`\`${sqlState}\``);
+  test('has a heading for every close reason, and no other heading', () => {
+    expect(sections.map(({ reason }) => reason).toSorted()).toEqual(Object.keys(CLOSE_REASONS).toSorted());
+  });
+
+  test.each(Object.entries(CLOSE_REASONS))('%s: when it ends a session, and what its client reads', (reason, facts) => {
+    const { sqlState, phase, told } = facts;
+    const section = sections.find((one) => one.reason === reason);
+    const refused = phase === 'startup' ? 'Refused before the session began' : 'Ended after the session began';
+    expect(section?.title).toBe(told === 'never' ? 'No error is sent' : refused);
+    // The others depend on the state of the session: its end, or its refusal.
+    const others = told === 'by_server' ? ['57P03', '57P01', '08006'] : reason === 'shutdown' ? ['57P03'] : [];
+    const codes = rows.flatMap(({ code, reasons }) => (reasons.includes(reason) ? [code] : []));
+    if (sqlState === undefined && told !== 'by_server') expect(codes).toEqual([]);
+    else if (isEviction(reason)) expect(rows.find(({ code }) => code === sqlState)?.reasons).toContain('evicted_dead');
+    else if (sqlState !== undefined) expect(codes).toContain(sqlState);
+    expect(codes.filter((code) => code !== sqlState && !others.includes(code))).toEqual([]);
+    if (sqlState !== undefined && !isEviction(reason) && reason !== 'too_old') {
+      expect(section?.text).toContain(`\`${sqlState}\``);
+    }
   });
 });
 

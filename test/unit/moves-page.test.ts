@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { MOVE_FAILURES, PIN_REASONS } from '../../src/model/moves.ts';
+import { MOVE_FAILURES } from '../../src/model/close-reason.ts';
+import { PIN_REASONS } from '../../src/model/moves.ts';
 import { TOP } from '../support/documents/markdown.ts';
 import { configOf, load } from '../support/values/loading.ts';
 

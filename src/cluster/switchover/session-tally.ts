@@ -1,5 +1,5 @@
 // Counts the sessions that a switchover touches, from the events of the proxy.
-import { isMoveFailure } from '../../model/close-reason.ts';
+import { CLOSE_REASONS, isMoveFailure } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { ProxyEvent, WorkerEvent } from '../../reports/events.ts';
@@ -92,9 +92,8 @@ export class SessionTally {
   }
 
   #takeEnd(reason: Extract<ProxyEvent, { kind: 'session_closed' }>['reason']): void {
-    if (reason === 'evicted_switchover') return;
-    if (reason === 'evicted_switchover_timeout') this.#cut += 1;
-    else if (reason === 'client_closed' || reason === 'client_reset' || reason === 'client_gave_up') this.#closed += 1;
-    else this.#lost += 1;
+    if (CLOSE_REASONS[reason].side === 'client') this.#closed += 1;
+    else if (reason === 'evicted_switchover_timeout') this.#cut += 1;
+    else if (reason !== 'evicted_switchover') this.#lost += 1;
   }
 }

@@ -1,9 +1,8 @@
 // The message to a client when its relayed session ends between two messages: the reason code ends the message, DETAIL
 // has the cause, HINT the remedy. No text contains an address.
 import { CLOSE_REASONS, isMoveFailure } from '../../model/close-reason.ts';
-import type { BackendEnding, EndReason, EvictionReason } from '../../model/close-reason.ts';
+import type { BackendEnding, EndReason, EvictionReason, MoveFailure } from '../../model/close-reason.ts';
 import { durationText } from '../../core/describe.ts';
-import type { MoveFailure } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
 import type { Activity } from '../../wire/session-follower.ts';
@@ -22,11 +21,6 @@ export function closeMessage(reason: EndReason, { pool, detail, activity }: EndF
     detail,
     hint: reason === 'killed_by_operator' ? killedHint(activity) : hint(reason),
   };
-}
-
-/** Its client is told while a statement is under way, too. */
-export function isToldAnyTime(reason: EndReason): boolean {
-  return reason === 'killed_by_operator' || reason === 'move_in_flight';
 }
 
 /** A killed session is told in every state, as PostgreSQL tells it after pg_terminate_backend. */

@@ -34,8 +34,7 @@ export interface RefusalFacts {
 const CANNOT_CONNECT_NOW = '57P03';
 
 export function refusalMessage(reason: RefusalReason, facts: RefusalFacts): ErrorFields {
-  const isForNow = reason === 'shutdown' || reason === 'backend_refused';
-  const sqlState = isForNow ? CANNOT_CONNECT_NOW : CLOSE_REASONS[reason].sqlState;
+  const sqlState = reason === 'shutdown' ? CANNOT_CONNECT_NOW : CLOSE_REASONS[reason].sqlState;
   return { sqlState, message: `pointsman: ${sentence(reason, facts)} (${reason})`, ...advice(reason, facts) };
 }
 

@@ -3,7 +3,8 @@
 import { createHash, createHmac, hash, randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
-import type { CarriedState, MoveFailure, VerifierLookup } from '../../model/moves.ts';
+import type { MoveFailure } from '../../model/close-reason.ts';
+import type { CarriedState, VerifierLookup } from '../../model/moves.ts';
 import { BackendLogin } from '../../wire/backend-login.ts';
 import type { BackendLoginOptions, BackendLoginStep } from '../../wire/backend-login.ts';
 import type { CancelKey } from '../../wire/cancel-key.ts';

@@ -1,6 +1,7 @@
 // Metrics and log lines of sessions that move.
 import { expect, test } from 'vitest';
-import { MOVE_FAILURES, PIN_REASONS } from '../../../src/model/moves.ts';
+import { MOVE_FAILURES } from '../../../src/model/close-reason.ts';
+import { PIN_REASONS } from '../../../src/model/moves.ts';
 import type { MoveEvent } from '../../../src/reports/move-events.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';

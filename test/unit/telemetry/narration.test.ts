@@ -81,7 +81,7 @@ describe('ended sessions', () => {
     expect(lines).toHaveLength(3);
   });
 
-  test.each(['client_closed', 'client_reset', 'cancel_forwarded'] as const)('%s causes no line', (reason) => {
+  test.each(['client_closed', 'client_reset'] as const)('%s causes no line', (reason) => {
     const { lines, tell, flush } = narrate();
     tell(closed('pg-1', reason));
     flush();
