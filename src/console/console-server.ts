@@ -6,7 +6,7 @@ import { listen } from '../admin/listen.ts';
 import type { Listening } from '../admin/listen.ts';
 import type { Token } from '../admin/permission.ts';
 import type { Address } from '../model/member.ts';
-import { encodeErrorResponse } from '../wire/error-response.ts';
+import { encodeErrorResponse } from '../wire/messages/error-response.ts';
 import { converse } from './conversation.ts';
 import type { Access } from './login.ts';
 import { rememberVerifier } from './scram.ts';

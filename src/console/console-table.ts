@@ -1,5 +1,5 @@
 // A table of the console: columns that are known before there are rows, and how each is filled from one row's object.
-import type { Column, Value } from '../wire/server-messages.ts';
+import type { Column, Value } from '../wire/messages/server-messages.ts';
 
 export interface ColumnOf<Row> extends Column {
   readonly of: (row: Row) => Value;

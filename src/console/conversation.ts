@@ -1,8 +1,8 @@
 // One client's session, from its first byte to its last: bytes in, bytes out. Sockets and deadlines are the server's
 // (console-server.ts). The next message is read when the last one is answered and the client has taken the answer.
-import { encodeErrorResponse, encodeNotice } from '../wire/error-response.ts';
-import type { ErrorFields } from '../wire/error-response.ts';
-import { BodyReader } from '../wire/client-messages.ts';
+import { encodeErrorResponse, encodeNotice } from '../wire/messages/error-response.ts';
+import type { ErrorFields } from '../wire/messages/error-response.ts';
+import { BodyReader } from '../wire/messages/client-messages.ts';
 import {
   EMPTY_QUERY,
   encodeCommandComplete,
@@ -11,8 +11,8 @@ import {
   encodeReadyForQuery,
   encodeRowDescription,
   joined,
-} from '../wire/server-messages.ts';
-import type { TransactionStatus, Value } from '../wire/server-messages.ts';
+} from '../wire/messages/server-messages.ts';
+import type { TransactionStatus, Value } from '../wire/messages/server-messages.ts';
 import { answerTo } from './statement-answer.ts';
 import type { Answer, AnswerContext } from './statement-answer.ts';
 import { Extended } from './extended.ts';

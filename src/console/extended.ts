@@ -1,7 +1,7 @@
 // The extended protocol, which some drivers use even for a statement without parameters (pgjdbc, psycopg in a
 // pipeline). Results are in text format. A client's statements and portals are few, so that they stay small.
-import type { ErrorFields } from '../wire/error-response.ts';
-import { BodyReader } from '../wire/client-messages.ts';
+import type { ErrorFields } from '../wire/messages/error-response.ts';
+import { BodyReader } from '../wire/messages/client-messages.ts';
 import {
   BIND_COMPLETE,
   CLOSE_COMPLETE,
@@ -11,8 +11,8 @@ import {
   PARSE_COMPLETE,
   PORTAL_SUSPENDED,
   encodeRowDescription,
-} from '../wire/server-messages.ts';
-import type { Value } from '../wire/server-messages.ts';
+} from '../wire/messages/server-messages.ts';
+import type { Value } from '../wire/messages/server-messages.ts';
 import type { Answer } from './statement-answer.ts';
 import { ProtocolViolation, required as read } from './incoming.ts';
 import type { Message } from './incoming.ts';

@@ -1,9 +1,9 @@
 // The bytes of one client, read packet by packet. It never holds more than one message of the permitted length and the
 // chunk that completed it, whatever a client sends.
-import { joined } from '../wire/server-messages.ts';
-import { readMessage } from '../wire/client-messages.ts';
-import { recognise } from '../wire/startup.ts';
-import type { Recognition } from '../wire/startup.ts';
+import { joined } from '../wire/messages/server-messages.ts';
+import { readMessage } from '../wire/messages/client-messages.ts';
+import { recognise } from '../wire/startup/startup.ts';
+import type { Recognition } from '../wire/startup/startup.ts';
 
 /** The longest statement, with room for what psql sends for its own commands. Bytes. */
 export const LONGEST_MESSAGE = 16 * 1024;

@@ -1,16 +1,16 @@
 // From the first packet of a client to the end of its login: encryption declined, the startup message checked, the
 // token proven.
-import { encodeErrorResponse, NOT_SUPPORTED, TLS_ALERT } from '../wire/error-response.ts';
-import type { ErrorFields } from '../wire/error-response.ts';
+import { encodeErrorResponse, NOT_SUPPORTED, TLS_ALERT } from '../wire/messages/error-response.ts';
+import type { ErrorFields } from '../wire/messages/error-response.ts';
 import {
   AUTHENTICATION_OK,
   encodeNegotiateProtocolVersion,
   encodeSaslContinue,
   encodeSaslFinal,
   encodeSaslMechanisms,
-} from '../wire/server-messages.ts';
-import { BodyReader } from '../wire/client-messages.ts';
-import { startupParameters } from '../wire/startup.ts';
+} from '../wire/messages/server-messages.ts';
+import { BodyReader } from '../wire/messages/client-messages.ts';
+import { startupParameters } from '../wire/startup/startup.ts';
 import { shown } from '../model/printable.ts';
 import type { Incoming, Message } from './incoming.ts';
 import { challenge, MECHANISM, proven } from './scram.ts';

@@ -1,7 +1,7 @@
 // Decides what a statement gets: a table, a word without effect, or an error that names what would be right. The
 // console reads only; each command of PgBouncer that changes something names the one of `pointsman` that does it here.
-import type { ErrorFields } from '../wire/error-response.ts';
-import type { TransactionStatus } from '../wire/server-messages.ts';
+import type { ErrorFields } from '../wire/messages/error-response.ts';
+import type { TransactionStatus } from '../wire/messages/server-messages.ts';
 import type { Parameters } from './parameters.ts';
 import { SHOWS } from './shows/shows.ts';
 import type { Show } from './shows/shows.ts';

@@ -12,7 +12,7 @@ import type { HoldCause, PoolDecision } from '../core/routing-table.ts';
 import type { SessionEntry, StatementEnd } from '../reports/session-list.ts';
 import { nextSessionState } from '../reports/session-state.ts';
 import type { SessionEvent, SessionState } from '../reports/session-state.ts';
-import type { ErrorFields } from '../wire/error-response.ts';
+import type { ErrorFields } from '../wire/messages/error-response.ts';
 import type { Slot } from './accept/admission.ts';
 import type { BranchClient } from './branch/branch-route.ts';
 import { ConnectAttempts } from './connect/connect-attempts.ts';

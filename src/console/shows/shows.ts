@@ -2,7 +2,7 @@
 import type { BranchesDocument } from '../../admin/schema/branches.ts';
 import type { SessionsDocument } from '../../admin/schema/sessions.ts';
 import type { StatusDocument } from '../../admin/schema/status.ts';
-import type { Column } from '../../wire/server-messages.ts';
+import type { Column } from '../../wire/messages/server-messages.ts';
 import { tableOf, text } from '../console-table.ts';
 import type { Table } from '../console-table.ts';
 import { branchColumns, showBranches } from './show-branches.ts';

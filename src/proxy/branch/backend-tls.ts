@@ -5,8 +5,8 @@ import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import { createRequire } from 'node:module';
 import type * as Tls from 'node:tls';
-import { NOT_SUPPORTED, SUPPORTED } from '../../wire/error-response.ts';
-import { SSL_REQUEST_PACKET } from '../../wire/startup.ts';
+import { NOT_SUPPORTED, SUPPORTED } from '../../wire/messages/error-response.ts';
+import { SSL_REQUEST_PACKET } from '../../wire/startup/startup.ts';
 import { carry, ignoreErrors } from '../socket.ts';
 import { ALPN_PROTOCOL } from '../startup/tls-handshake.ts';
 

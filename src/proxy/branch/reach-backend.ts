@@ -2,7 +2,7 @@
 // one deadline for both. A backend that refuses for now (57P03) or closes without a word has not taken the client in.
 // Reports once, and nothing after the abort.
 import type { Socket } from 'node:net';
-import { withoutChannelBinding } from '../../wire/channel-binding.ts';
+import { withoutChannelBinding } from '../../wire/startup/channel-binding.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { BranchDialOutcome } from '../../reports/branch-events.ts';
 import type { DialResult } from '../connect/dial.ts';

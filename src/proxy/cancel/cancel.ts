@@ -12,7 +12,7 @@ import type { Address } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { openRoute } from '../../core/routing-table.ts';
 import type { Target } from '../../core/routing-table.ts';
-import { cancelRequest, requestedKey } from '../../wire/cancel-key.ts';
+import { cancelRequest, requestedKey } from '../../wire/messages/cancel-key.ts';
 import { CancelKeys } from './cancel-keys.ts';
 import type { Keyed } from './cancel-keys.ts';
 import type { DialResult } from '../connect/dial.ts';

@@ -1,9 +1,9 @@
 // Bytes of a client that wait, and that no server has seen. A cancel request takes the first request out of them and
 // answers it as the server would: a statement by itself, or messages of the extended protocol up to their Sync. The
 // rest of a request that is not there yet is dropped as it arrives.
-import { encodeErrorResponse } from '../../wire/error-response.ts';
-import { FrameWalker, grammarOf } from '../../wire/frames.ts';
-import { encodeReadyForQuery, joined } from '../../wire/server-messages.ts';
+import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
+import { FrameWalker, grammarOf } from '../../wire/follow/frames.ts';
+import { encodeReadyForQuery, joined } from '../../wire/messages/server-messages.ts';
 import { GrowingBuffer } from '../growing-buffer.ts';
 
 const NOTHING = new Uint8Array(0);

@@ -9,7 +9,7 @@ import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { BackendPolicy, PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { ProxyEvent } from '../../reports/events.ts';
-import { isFull, refusesForNow, refusesOthers } from '../../wire/backend-greeting.ts';
+import { isFull, refusesForNow, refusesOthers } from '../../wire/startup/backend-greeting.ts';
 import type { Trigger } from '../../reports/trigger.ts';
 import type { Assignment } from '../session-registry.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';

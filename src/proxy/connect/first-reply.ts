@@ -4,8 +4,8 @@
 // client. Reports once; after an abort it reports nothing, and the backend is closed.
 import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
-import { isCutError, refusalIn, refusesForNow } from '../../wire/backend-greeting.ts';
-import { NOT_SUPPORTED } from '../../wire/error-response.ts';
+import { isCutError, refusalIn, refusesForNow } from '../../wire/startup/backend-greeting.ts';
+import { NOT_SUPPORTED } from '../../wire/messages/error-response.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
 
 /** The backend has the client's first request, and this is its reply so far. */

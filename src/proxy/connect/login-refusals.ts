@@ -1,7 +1,7 @@
 // The logins that servers refused: too many connections, starting, a wrong password, a close without a word. A member
 // that would refuse the next client as well is tried last for a moment, and a refused login counts as load for a while:
 // a server that refuses has few sessions, and `least_sessions` would give it every client.
-import { isFull, refusesOthers } from '../../wire/backend-greeting.ts';
+import { isFull, refusesOthers } from '../../wire/startup/backend-greeting.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';

@@ -4,8 +4,8 @@ import { CLOSE_REASONS, isMoveFailure } from '../../model/close-reason.ts';
 import type { BackendEnding, EndReason, EvictionReason, MoveFailure } from '../../model/close-reason.ts';
 import { durationText } from '../../core/describe.ts';
 import type { PoolName } from '../../model/policy.ts';
-import type { ErrorFields } from '../../wire/error-response.ts';
-import type { Activity } from '../../wire/session-follower.ts';
+import type { ErrorFields } from '../../wire/messages/error-response.ts';
+import type { Activity } from '../../wire/follow/session-follower.ts';
 
 export interface EndFacts {
   readonly pool: PoolName;

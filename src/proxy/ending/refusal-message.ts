@@ -7,9 +7,9 @@ import { describeMembers, durationText } from '../../core/describe.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { PoolPolicy } from '../../model/policy.ts';
 import type { PoolDecision } from '../../core/routing-table.ts';
-import { encodeErrorResponse } from '../../wire/error-response.ts';
-import type { ErrorFields } from '../../wire/error-response.ts';
-import type { PoolRequest } from '../../wire/pool-request.ts';
+import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
+import type { ErrorFields } from '../../wire/messages/error-response.ts';
+import type { PoolRequest } from '../../wire/startup/pool-request.ts';
 import { servedText } from '../server.ts';
 
 const EXPLAIN = '`pointsman explain` on the proxy host shows why each member is excluded.';

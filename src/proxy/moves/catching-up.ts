@@ -3,9 +3,9 @@
 import type { CatchUp } from '../../core/caught-up.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { WalReport } from '../../model/moves.ts';
-import { joined } from '../../wire/server-messages.ts';
-import { mayPass } from '../../wire/sql-state.ts';
-import { WalQuestion } from '../../wire/wal-question.ts';
+import { joined } from '../../wire/messages/server-messages.ts';
+import { mayPass } from '../../wire/messages/sql-state.ts';
+import { WalQuestion } from '../../wire/talk/wal-question.ts';
 
 /** Compares the server's words with what the old server has shown. Never rejects. */
 export type CompareWal = (wal: WalReport) => Promise<CatchUp>;

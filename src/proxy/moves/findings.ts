@@ -3,7 +3,7 @@ import type { Shown } from '../../core/caught-up.ts';
 import { movability } from '../../core/movable.ts';
 import type { MoveFacts } from '../../core/movable.ts';
 import type { CarriedState, Movability, PinReason } from '../../model/moves.ts';
-import type { QuestionResult } from '../../wire/session-question.ts';
+import type { QuestionResult } from '../../wire/talk/session-question.ts';
 
 export type PinnedAs = Extract<Movability, { kind: 'pinned' }>;
 

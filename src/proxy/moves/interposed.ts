@@ -3,9 +3,9 @@
 import type { BackendEnding } from '../../model/close-reason.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { LONGEST_QUESTION_MS } from '../../reports/session-move.ts';
-import { LoginTranscript } from '../../wire/login-transcript.ts';
-import type { Login } from '../../wire/login-transcript.ts';
-import { SessionMemory } from '../../wire/session-memory.ts';
+import { LoginTranscript } from '../../wire/follow/login-transcript.ts';
+import type { Login } from '../../wire/follow/login-transcript.ts';
+import { SessionMemory } from '../../wire/follow/session-memory.ts';
 import type { Taps } from '../relay/directions.ts';
 import type { MovingPart, RelayedSession } from '../relay/relayed-session.ts';
 import type { Gate } from '../relay/stall-gate.ts';

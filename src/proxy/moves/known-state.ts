@@ -6,7 +6,7 @@ import type { ServerRun, Told } from '../../core/coverage.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability } from '../../model/moves.ts';
-import type { StatementWatch } from '../../wire/statement-watch.ts';
+import type { StatementWatch } from '../../wire/follow/statement-watch.ts';
 import { packState, unpackState } from './packed-state.ts';
 
 /** The session. */

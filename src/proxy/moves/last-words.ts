@@ -1,8 +1,8 @@
 // Keeps back the words with which a server ends an idle session because it stops or has crashed: a client that moves
 // never reads them. All other words pass at once. PostgreSQL's 57P01 also means that an administrator ended this one
 // session; the caller finds out which.
-import { sqlStateOf } from '../../wire/error-fields.ts';
-import { joined } from '../../wire/server-messages.ts';
+import { sqlStateOf } from '../../wire/messages/error-fields.ts';
+import { joined } from '../../wire/messages/server-messages.ts';
 
 const ADMIN_SHUTDOWN = '57P01';
 const CRASH_SHUTDOWN = '57P02';

@@ -1,6 +1,6 @@
 // The facts of a session that are known without a question, for the decision whether it can move.
 import type { MoveFacts } from '../../core/movable.ts';
-import { startupParameters } from '../../wire/startup.ts';
+import { startupParameters } from '../../wire/startup/startup.ts';
 import type { Interposed } from './interposed.ts';
 import type { MovableInputs } from './moving-host.ts';
 

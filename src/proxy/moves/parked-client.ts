@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net';
 import type { CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
-import { encodeParameterStatus } from '../../wire/server-messages.ts';
+import { encodeParameterStatus } from '../../wire/messages/server-messages.ts';
 import { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import { NodeHandle } from '../relay/direct/node-handle.ts';
 

@@ -2,7 +2,7 @@
 import type { Target } from '../../core/routing-table.ts';
 import { addressText } from '../../model/member.ts';
 import type { MovesPolicy, VerifierBatch, VerifierLookup, VerifierPolicy } from '../../model/moves.ts';
-import type { Login } from '../../wire/login-transcript.ts';
+import type { Login } from '../../wire/follow/login-transcript.ts';
 import type { ProxyDependencies } from '../options.ts';
 
 export interface VerifiersInputs extends Pick<ProxyDependencies, 'openVerifiers'> {

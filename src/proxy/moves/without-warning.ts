@@ -17,7 +17,7 @@ import type { Dial } from '../connect/dial.ts';
 import type { Assignment } from '../session-registry.ts';
 import type { Interposed, Reader } from './interposed.ts';
 import { pinned } from './findings.ts';
-import { StatementWatch } from '../../wire/statement-watch.ts';
+import { StatementWatch } from '../../wire/follow/statement-watch.ts';
 import { KnownState } from './known-state.ts';
 import type { Known, KnownSession } from './known-state.ts';
 import { isForAll, LastWords, maybeForOne } from './last-words.ts';

@@ -1,6 +1,6 @@
 // Where a parked session goes on.
 import type { Socket } from 'node:net';
-import type { CancelKey } from '../../wire/cancel-key.ts';
+import type { CancelKey } from '../../wire/messages/cancel-key.ts';
 import type { Server } from '../server.ts';
 
 export interface NextServer {

@@ -6,8 +6,8 @@
 import type { Socket } from 'node:net';
 import type { CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
-import type { Recognition } from '../../wire/startup.ts';
-import { NOT_SUPPORTED, SUPPORTED } from '../../wire/error-response.ts';
+import type { Recognition } from '../../wire/startup/startup.ts';
+import { NOT_SUPPORTED, SUPPORTED } from '../../wire/messages/error-response.ts';
 import { refuse } from './refuse-startup.ts';
 import { readStartupParameters } from './startup-parameters.ts';
 import type { StartupParameters } from './startup-parameters.ts';

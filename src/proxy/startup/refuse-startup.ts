@@ -5,8 +5,8 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
 import { LINGER_MS, sendLast } from '../ending/linger.ts';
 import { HTTP_ANSWER } from '../ending/refusal-message.ts';
-import { NOT_SUPPORTED, TLS_ALERT } from '../../wire/error-response.ts';
-import type { Recognition } from '../../wire/startup.ts';
+import { NOT_SUPPORTED, TLS_ALERT } from '../../wire/messages/error-response.ts';
+import type { Recognition } from '../../wire/startup/startup.ts';
 import type { StartupReader } from './startup-reader.ts';
 
 /** A refused client. Its first packet, if it is complete, is at the front of `reader`. */

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { FIRST_PACKETS, STARTUPS } from '../../reports/counts.ts';
 import type { ClientCounts, FirstPacket, Startup } from '../../reports/counts.ts';
-import type { OpeningPacket } from '../../wire/startup.ts';
+import type { OpeningPacket } from '../../wire/startup/startup.ts';
 import { tlsVersion } from '../socket.ts';
 
 type StartupMessage = Extract<OpeningPacket, { kind: 'startup' }>;

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { withoutChannelBinding } from '../../../src/wire/channel-binding.ts';
-import { encodeErrorResponse, encodeNotice } from '../../../src/wire/error-response.ts';
-import { encodeNegotiateProtocolVersion, encodeSaslMechanisms } from '../../../src/wire/server-messages.ts';
+import { withoutChannelBinding } from '../../../src/wire/startup/channel-binding.ts';
+import { encodeErrorResponse, encodeNotice } from '../../../src/wire/messages/error-response.ts';
+import { encodeNegotiateProtocolVersion, encodeSaslMechanisms } from '../../../src/wire/messages/server-messages.ts';
 
 const names = fc.oneof(
   fc.constantFrom('SCRAM-SHA-256', 'SCRAM-SHA-256-PLUS', 'OAUTHBEARER', 'X-PLUS', 'PLUS'),

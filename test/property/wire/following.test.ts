@@ -1,10 +1,10 @@
 // For every cut of a stream, the followers report the same as the simple parser for every prefix.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BackendFollower } from '../../../src/wire/backend-follower.ts';
-import { ClientFollower } from '../../../src/wire/client-follower.ts';
-import { SessionFollower } from '../../../src/wire/session-follower.ts';
-import { Unanswered } from '../../../src/wire/unanswered.ts';
+import { BackendFollower } from '../../../src/wire/follow/backend-follower.ts';
+import { ClientFollower } from '../../../src/wire/follow/client-follower.ts';
+import { SessionFollower } from '../../../src/wire/follow/session-follower.ts';
+import { Unanswered } from '../../../src/wire/follow/unanswered.ts';
 import {
   AUTHENTICATION_OK,
   COMMAND_COMPLETE,

@@ -2,7 +2,7 @@
 // while a ReadyForQuery is due, and nowhere else.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SessionFollower } from '../../../src/wire/session-follower.ts';
+import { SessionFollower } from '../../../src/wire/follow/session-follower.ts';
 import {
   AUTHENTICATION_OK,
   BIND,

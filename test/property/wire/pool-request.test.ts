@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readPoolRequest } from '../../../src/wire/pool-request.ts';
+import { readPoolRequest } from '../../../src/wire/startup/pool-request.ts';
 import { aPacket, aStartup } from '../../support/sockets/packets.ts';
 
 const texts = fc.string({ unit: 'binary', maxLength: 20 }).filter((text) => !text.includes('\0'));

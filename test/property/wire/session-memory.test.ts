@@ -1,8 +1,8 @@
 // However a stream is split, a session remembers the same, and its follower sees the same as without a memory.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SessionFollower } from '../../../src/wire/session-follower.ts';
-import { SessionMemory } from '../../../src/wire/session-memory.ts';
+import { SessionFollower } from '../../../src/wire/follow/session-follower.ts';
+import { SessionMemory } from '../../../src/wire/follow/session-memory.ts';
 import {
   BIND,
   EXECUTE,

@@ -2,7 +2,7 @@
 // server has anything to lose. It is always idle once everything is answered.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SessionFollower } from '../../../src/wire/session-follower.ts';
+import { SessionFollower } from '../../../src/wire/follow/session-follower.ts';
 import { aMessage, AUTHENTICATION_OK, readyForQuery } from '../../support/sockets/messages.ts';
 import { OUTCOMES, ToyServer } from './toy-server.ts';
 import type { Outcome } from './toy-server.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { recognise, startupParameters } from '../../../src/wire/startup.ts';
+import { recognise, startupParameters } from '../../../src/wire/startup/startup.ts';
 import { GSSENC_REQUEST, SSL_REQUEST, aCancelRequest, aPacket, aStartup } from '../../support/sockets/packets.ts';
 
 /** Real packets, packets with false lengths, text and noise; some have more bytes behind them. */

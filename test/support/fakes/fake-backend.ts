@@ -1,7 +1,7 @@
 // A fake PostgreSQL as the proxy sees it: a TCP server with knobs that keeps all bytes and the end of each connection.
 import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
-import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
+import { encodeErrorResponse } from '../../../src/wire/messages/error-response.ts';
 import type { Address } from '../../../src/model/member.ts';
 import { close, listen } from './listen.ts';
 import { serveMovable } from './movable-server.ts';

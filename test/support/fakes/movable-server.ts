@@ -1,7 +1,7 @@
 // The part of a fake PostgreSQL that sessions can move to and from: it lets every client in, answers what Pointsman
 // asks about a session without state, and every other statement as a query that selects one.
 import type { Socket } from 'node:net';
-import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
+import { encodeErrorResponse } from '../../../src/wire/messages/error-response.ts';
 import {
   AUTHENTICATION_OK,
   COMMAND_COMPLETE,

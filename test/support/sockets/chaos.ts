@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Address } from '../../../src/model/member.ts';
 import { carry, resetSocket } from '../../../src/proxy/socket.ts';
-import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
+import { encodeErrorResponse } from '../../../src/wire/messages/error-response.ts';
 import type { BackendConnection, FakeBackend } from '../fakes/fake-backend.ts';
 import { COMMAND_COMPLETE, PARSE, QUERY, SYNC, TERMINATE, readyForQuery } from './messages.ts';
 import { GSSENC_REQUEST, SSL_REQUEST, aCancelOf, aStartup } from './packets.ts';

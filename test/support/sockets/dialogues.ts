@@ -1,6 +1,6 @@
 // Dialogues of a client and a backend, for the follower between them.
 import { expect } from 'vitest';
-import { SessionFollower } from '../../../src/wire/session-follower.ts';
+import { SessionFollower } from '../../../src/wire/follow/session-follower.ts';
 import { AUTHENTICATION_OK, backendKeyData, errorOf, parameterStatus, readyForQuery } from './messages.ts';
 
 /** `C`: a chunk from the client, `B`: from the backend, each with the activity after it. */

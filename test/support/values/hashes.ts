@@ -1,6 +1,6 @@
 // The hashes of node:crypto, and verifiers made of passwords as PostgreSQL makes them.
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
-import type { Hashes } from '../../../src/wire/scram.ts';
+import type { Hashes } from '../../../src/wire/talk/scram.ts';
 
 export const HASHES: Hashes = {
   sha256: (bytes) => createHash('sha256').update(bytes).digest(),

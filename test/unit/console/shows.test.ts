@@ -1,7 +1,7 @@
 // The rows of each SHOW.
 import { describe, expect, test } from 'vitest';
 import type { SessionDocument } from '../../../src/admin/schema/sessions.ts';
-import type { Value } from '../../../src/wire/server-messages.ts';
+import type { Value } from '../../../src/wire/messages/server-messages.ts';
 import { SHOWS } from '../../../src/console/shows/shows.ts';
 import { BRANCHES, SESSION, SESSIONS, aConsoleSources } from '../../support/values/console.ts';
 

@@ -1,15 +1,15 @@
 // Values from clients and servers may be longer than the stack takes arguments, and a server may send them for ever.
 import { expect, test } from 'vitest';
-import { BackendLogin } from '../../../src/wire/backend-login.ts';
-import { byteText } from '../../../src/wire/byte-text.ts';
-import { withoutChannelBinding } from '../../../src/wire/channel-binding.ts';
-import { LoginTranscript } from '../../../src/wire/login-transcript.ts';
-import { encodeParameter, readParameter, ToldParameters } from '../../../src/wire/parameter-status.ts';
-import { Pipeline } from '../../../src/wire/pipeline.ts';
-import { readVerifier } from '../../../src/wire/scram.ts';
-import { SessionFollower } from '../../../src/wire/session-follower.ts';
-import { SessionMemory } from '../../../src/wire/session-memory.ts';
-import { asBase64 } from '../../../src/wire/session-state.ts';
+import { BackendLogin } from '../../../src/wire/talk/backend-login.ts';
+import { byteText } from '../../../src/wire/messages/byte-text.ts';
+import { withoutChannelBinding } from '../../../src/wire/startup/channel-binding.ts';
+import { LoginTranscript } from '../../../src/wire/follow/login-transcript.ts';
+import { encodeParameter, readParameter, ToldParameters } from '../../../src/wire/messages/parameter-status.ts';
+import { Pipeline } from '../../../src/wire/talk/pipeline.ts';
+import { readVerifier } from '../../../src/wire/talk/scram.ts';
+import { SessionFollower } from '../../../src/wire/follow/session-follower.ts';
+import { SessionMemory } from '../../../src/wire/follow/session-memory.ts';
+import { asBase64 } from '../../../src/wire/talk/session-state.ts';
 import { AUTHENTICATION_OK, COMMAND_COMPLETE, QUERY, readyForQuery } from '../../support/sockets/messages.ts';
 import { HASHES } from '../../support/values/hashes.ts';
 

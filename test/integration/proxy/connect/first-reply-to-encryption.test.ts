@@ -17,7 +17,7 @@ import { connectRaw } from '../../../support/sockets/raw-client.ts';
 import type { RawClient } from '../../../support/sockets/raw-client.ts';
 import { DEMOTED } from '../../../support/values/tables.ts';
 import { until } from '../../../support/waiting/until.ts';
-import { encodeErrorResponse } from '../../../../src/wire/error-response.ts';
+import { encodeErrorResponse } from '../../../../src/wire/messages/error-response.ts';
 
 let lab: ProxyLab;
 let one: FakeBackend;

@@ -2,7 +2,7 @@
 // other pool another member is tried.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { PoolPolicy } from '../../../../src/model/policy.ts';
-import { encodeErrorResponse } from '../../../../src/wire/error-response.ts';
+import { encodeErrorResponse } from '../../../../src/wire/messages/error-response.ts';
 import { aPool, aWritePool } from '../../../support/values/builders.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { KnownState } from '../../../../src/proxy/moves/known-state.ts';
 import type { CarriedState, Movability } from '../../../../src/model/moves.ts';
 import type { ServerRun } from '../../../../src/core/coverage.ts';
-import { SessionFollower } from '../../../../src/wire/session-follower.ts';
-import { SessionMemory } from '../../../../src/wire/session-memory.ts';
-import { StatementWatch } from '../../../../src/wire/statement-watch.ts';
+import { SessionFollower } from '../../../../src/wire/follow/session-follower.ts';
+import { SessionMemory } from '../../../../src/wire/follow/session-memory.ts';
+import { StatementWatch } from '../../../../src/wire/follow/statement-watch.ts';
 import { aState } from '../../../support/values/carried-state.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { isForAll, LastWords, maybeForOne } from '../../../../src/proxy/moves/last-words.ts';
-import { encodeErrorResponse } from '../../../../src/wire/error-response.ts';
+import { encodeErrorResponse } from '../../../../src/wire/messages/error-response.ts';
 
 const fatal = (sqlState: string): Uint8Array => encodeErrorResponse({ sqlState, message: 'the end' });
 /** The same fields in a NoticeResponse. */

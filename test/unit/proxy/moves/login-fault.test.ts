@@ -1,7 +1,7 @@
 // A login that cannot be repeated says what would help.
 import { expect, test } from 'vitest';
 import { Verifiers } from '../../../../src/proxy/moves/verifiers.ts';
-import type { Login } from '../../../../src/wire/login-transcript.ts';
+import type { Login } from '../../../../src/wire/follow/login-transcript.ts';
 import { configOf, load } from '../../../support/values/loading.ts';
 
 const NOTHING = new Uint8Array();

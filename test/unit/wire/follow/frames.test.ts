@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { FrameWalker, grammarOf } from '../../../../src/wire/follow/frames.ts';
+import { aMessage } from '../../../support/sockets/messages.ts';
+
+const GRAMMAR = grammarOf([
+  { types: 'dD', longest: 1 << 29 },
+  { types: 'w', longest: 100, wanted: 3 },
+  { types: 'z', longest: 4, wanted: 0 },
+]);
+
+function aWalker(isSensible = true) {
+  const reported: string[] = [];
+  class Walker extends FrameWalker {
+    protected override report(type: number, bytes: Uint8Array, at: number, size: number): boolean {
+      reported.push(String.fromCharCode(type, ...bytes.subarray(at, at + size)));
+      return isSensible;
+    }
+  }
+  return { walker: new Walker(GRAMMAR), reported };
+}
+
+test('only wanted messages are reported, with no more than the wanted bytes', () => {
+  const { walker, reported } = aWalker();
+  walker.walk(
+    Buffer.concat([
+      aMessage('d', Buffer.from('data')),
+      aMessage('w', Buffer.from('abcdef')),
+      aMessage('w', Buffer.from('x')),
+      aMessage('z'),
+    ]),
+  );
+  expect(reported).toEqual(['wabc', 'wx', 'z']);
+  expect(walker.isAtBoundary()).toBe(true);
+  expect(String.fromCharCode(walker.latestType())).toBe('z');
+});
+
+test('a message is reported as soon as its wanted bytes are there, before its end', () => {
+  const { walker, reported } = aWalker();
+  walker.walk(aMessage('w', Buffer.from('abcdef')).subarray(0, 8));
+  expect(reported).toEqual(['wabc']);
+  expect(walker.isAtBoundary()).toBe(false);
+  walker.walk(Buffer.from('def'));
+  expect(walker.isAtBoundary()).toBe(true);
+});
+
+test('the parts of a cut are joined: header, wanted bytes, the rest', () => {
+  const { walker, reported } = aWalker();
+  const stream = Buffer.concat([aMessage('w', Buffer.from('abcdef')), aMessage('z'), aMessage('d')]);
+  for (const byte of stream) walker.walk(Uint8Array.of(byte));
+  expect(reported).toEqual(['wabc', 'z']);
+  expect(walker.isAtBoundary()).toBe(true);
+});
+
+test('a report keeps no bytes of a reused chunk', () => {
+  const { walker, reported } = aWalker();
+  const message = aMessage('w', Buffer.from('abc'));
+  const buffer = Buffer.from(message.subarray(0, 6));
+  walker.walk(buffer);
+  buffer.fill(0);
+  walker.walk(message.subarray(6));
+  expect(reported).toEqual(['wabc']);
+});
+
+test('a message of many chunks is skipped whatever it contains', () => {
+  const { walker, reported } = aWalker();
+  const chunk = Buffer.alloc(65_536, aMessage('z'));
+  const header = Buffer.from([0x64, 0, 0, 0, 0]);
+  header.writeInt32BE(4 + 100 * chunk.length, 1);
+  walker.walk(header);
+  for (let count = 0; count < 100; count += 1) {
+    expect(walker.isAtBoundary()).toBe(false);
+    walker.walk(chunk);
+  }
+  expect(walker.isAtBoundary()).toBe(true);
+  expect(reported).toEqual([]);
+});
+
+test.each([
+  ['an unknown type', aMessage('y')],
+  ['the type 0', Buffer.alloc(5)],
+  ['a length below its own word', Buffer.from([0x64, 0, 0, 0, 3])],
+  ['a negative length', Buffer.from([0x64, 0xff, 0xff, 0xff, 0xff])],
+  ['a length beyond the type', aMessage('z', Buffer.from('x'))],
+  ['a length beyond the type, the payload to come', Buffer.from([0x77, 0, 0, 0, 101])],
+])('%s ends the parsing for good, in one piece and in single bytes', (_, nonsense) => {
+  const stream = Buffer.concat([aMessage('d'), nonsense, aMessage('z')]);
+  const whole = aWalker();
+  whole.walker.walk(stream);
+  const cut = aWalker();
+  for (const byte of stream) cut.walker.walk(Uint8Array.of(byte));
+  for (const { walker, reported } of [whole, cut]) {
+    expect(walker.isFollowing()).toBe(false);
+    expect(walker.isAtBoundary()).toBe(false);
+    walker.walk(aMessage('z'));
+    expect(reported).toEqual([]);
+  }
+});
+
+test('a report of nonsense ends the parsing', () => {
+  const { walker, reported } = aWalker(false);
+  walker.walk(Buffer.concat([aMessage('z'), aMessage('z')]));
+  expect(reported).toEqual(['z']);
+  expect(walker.isFollowing()).toBe(false);
+});

@@ -1,0 +1,117 @@
+// A transcript keeps no password, no token, and nothing of a login that cannot be repeated.
+import { expect, test } from 'vitest';
+import { LoginTranscript, scramParts } from '../../../../src/wire/follow/login-transcript.ts';
+import {
+  AUTHENTICATION_OK,
+  AUTHENTICATION_SASL,
+  QUERY,
+  aMessage,
+  aNumber,
+  parameterStatus,
+  readyForQuery,
+} from '../../../support/sockets/messages.ts';
+
+const SERVER_FIRST = 'r=clientserver,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096';
+const FINAL = 'c=biws,r=clientserver';
+const PROOF = Buffer.alloc(32, 7);
+const END = Buffer.concat([AUTHENTICATION_OK, parameterStatus('TimeZone', 'UTC'), readyForQuery('I')]);
+const OTHER = { method: 'other' };
+/** One byte more than any message of a login. */
+const LONG = 65_536;
+
+const request = (code: number, data: string): Buffer =>
+  aMessage('R', Buffer.concat([aNumber(code), Buffer.from(data)]));
+const password = (text: string): Buffer => aMessage('p', Buffer.from(text));
+
+interface Scram {
+  readonly mechanism?: string;
+  readonly clientFirst?: string;
+  readonly serverFirst?: string;
+  readonly proof?: Buffer;
+}
+
+function scram({ mechanism = 'SCRAM-SHA-256', clientFirst = 'n,,n=,r=client', ...rest }: Scram = {}): LoginTranscript {
+  const { serverFirst = SERVER_FIRST, proof = PROOF } = rest;
+  const transcript = new LoginTranscript();
+  const first = Buffer.from(clientFirst);
+  transcript.fromBackend(AUTHENTICATION_SASL);
+  transcript.fromClient(aMessage('p', Buffer.concat([Buffer.from(`${mechanism}\0`), aNumber(first.length), first])));
+  transcript.fromBackend(request(11, serverFirst));
+  transcript.fromClient(password(`${FINAL},p=${proof.toString('base64')}`));
+  transcript.fromBackend(Buffer.concat([request(12, 'v=x'), END]));
+  return transcript;
+}
+
+test('of SCRAM: the proof, and the messages that it signs', () => {
+  const login = scram().login();
+  if (login.method !== 'scram_sha_256') throw new Error(login.method);
+  const { proof, authMessage } = scramParts(login.transcript);
+  expect(Buffer.from(proof)).toEqual(PROOF);
+  expect(Buffer.from(authMessage).toString()).toBe(`n=,r=client,${SERVER_FIRST},${FINAL}`);
+});
+
+test.each<readonly [string, Scram]>([
+  ['channel binding', { mechanism: 'SCRAM-SHA-256-PLUS', clientFirst: 'p=tls-exporter,,n=,r=client' }],
+  ['another mechanism', { mechanism: 'SCRAM-SHA-512' }],
+  ['a proof of another length', { proof: Buffer.alloc(31, 7) }],
+  ['no first message of the server', { serverFirst: '' }],
+])('of SCRAM with %s: nothing', (_, changes) => {
+  expect(scram(changes).login()).toEqual(OTHER);
+});
+
+test('of a method that needs no answer of the client, such as SSPI: nothing', () => {
+  const transcript = new LoginTranscript();
+  transcript.fromBackend(Buffer.concat([request(9, ''), END]));
+  expect(transcript.login()).toEqual(OTHER);
+});
+
+test('of a password that nobody has asked for: nothing', () => {
+  const transcript = new LoginTranscript();
+  transcript.fromClient(password('secret\0'));
+  transcript.fromBackend(END);
+  expect(transcript.login()).toEqual(OTHER);
+});
+
+test('a statement that comes before the end of the login is no answer', () => {
+  const transcript = new LoginTranscript();
+  transcript.fromBackend(AUTHENTICATION_OK);
+  transcript.fromClient(QUERY);
+  transcript.fromBackend(END);
+  expect(transcript.login()).toEqual({ method: 'trust' });
+});
+
+test('a message that is no part of a login ends the reading', () => {
+  const fromServer = new LoginTranscript();
+  fromServer.fromBackend(Buffer.concat([aMessage('N', Buffer.alloc(1_000_001)), END]));
+  const fromClient = new LoginTranscript();
+  fromClient.fromClient(aMessage('p', Buffer.alloc(LONG)));
+  fromClient.fromBackend(END);
+  for (const transcript of [fromServer, fromClient]) {
+    expect([transcript.isDone(), transcript.login()]).toEqual([true, OTHER]);
+  }
+});
+
+test('nothing is read behind the end of the login', () => {
+  const transcript = new LoginTranscript();
+  const later = parameterStatus('TimeZone', 'Europe/Berlin');
+  transcript.fromBackend(Buffer.concat([END, later]));
+  transcript.fromBackend(later);
+  transcript.fromClient(password('secret\0'));
+  expect(transcript.login()).toEqual({ method: 'trust' });
+  expect(transcript.parameters()).toEqual(new Map([['TimeZone', 'UTC']]));
+});
+
+test('everything is overwritten at the end of the session', () => {
+  const md5 = new LoginTranscript();
+  md5.fromBackend(request(5, 'salt'));
+  md5.fromClient(password(`md5${'a'.repeat(32)}\0`));
+  md5.fromBackend(END);
+  const kept = [scram(), md5].flatMap((transcript) => {
+    const parts = Object.values<unknown>(transcript.login()).filter((part) => part instanceof Uint8Array);
+    transcript.clear();
+    expect(transcript.login()).toEqual(OTHER);
+    return parts;
+  });
+  expect(kept.map(({ length }) => length)).toEqual([32 + 82, 4, 35]);
+  expect(kept.filter((bytes) => bytes.some((byte) => byte !== 0))).toEqual([]);
+});

@@ -1,0 +1,348 @@
+import { describe, expect, test } from 'vitest';
+import { SessionFollower } from '../../../../src/wire/follow/session-follower.ts';
+import { SessionMemory } from '../../../../src/wire/follow/session-memory.ts';
+import {
+  BIND,
+  EXECUTE,
+  QUERY,
+  SYNC,
+  aMessage,
+  errorOf,
+  parameterStatus,
+  readyForQuery,
+} from '../../../support/sockets/messages.ts';
+import { aParse } from '../../../support/sockets/wire-client.ts';
+
+function following() {
+  const memory = new SessionMemory();
+  memory.begins(new Map());
+  return { memory, follower: new SessionFollower(memory) };
+}
+
+/** With a body of this many bytes. */
+function ofSize(size: number): Buffer {
+  return aParse('', 'x'.repeat(size - 4));
+}
+
+describe('the unnamed statement', () => {
+  const parse = aParse('', 'select $1::int', [23]);
+
+  test('is the Parse message as the client sent it', () => {
+    const { memory, follower } = following();
+    expect(memory.unnamed()).toBeUndefined();
+    follower.fromClient(Buffer.concat([aParse('', 'select 1'), parse, BIND, SYNC, aParse('named', 'select 2')]));
+    expect(Buffer.from(memory.unnamed() ?? [])).toEqual(parse);
+  });
+
+  test.each([
+    ['a Query', QUERY],
+    ['its Close', aMessage('C', Buffer.from('S\0'))],
+  ])('ends with %s', (_, message) => {
+    const { memory, follower } = following();
+    follower.fromClient(Buffer.concat([parse, message]));
+    expect(memory.unnamed()).toBeUndefined();
+  });
+
+  test('survives the Close of another statement, and of a portal', () => {
+    const { memory, follower } = following();
+    follower.fromClient(
+      Buffer.concat([parse, aMessage('C', Buffer.from('Snamed\0')), aMessage('C', Buffer.from('P\0'))]),
+    );
+    expect(Buffer.from(memory.unnamed() ?? [])).toEqual(parse);
+  });
+
+  test('is kept up to 16 kB, and known to be too long beyond', () => {
+    const { memory, follower } = following();
+    follower.fromClient(ofSize(16_384));
+    expect(memory.unnamed()).toHaveLength(16_384 + 5);
+    follower.fromClient(ofSize(16_385));
+    expect({ unnamed: memory.unnamed(), isTooLong: memory.facts().isUnnamedTooLong }).toEqual({ isTooLong: true });
+    follower.fromClient(QUERY);
+    expect(memory.facts().isUnnamedTooLong).toBe(false);
+  });
+});
+
+function error(sqlState: string): Buffer {
+  return errorOf(['SERROR', 'VERROR', `C${sqlState}`, 'Mno']);
+}
+
+/** The messages of the client, and those of the server. */
+type Exchange = readonly [readonly Buffer[], readonly Buffer[]];
+
+describe('the unnamed statement after an error', () => {
+  const first = aParse('', 'select 1');
+  const close = aMessage('C', Buffer.from('S\0'));
+  const named = aParse('named', 'select 2');
+  const parsed = aMessage('1');
+  const bound = aMessage('2');
+  const closed = aMessage('3');
+  const ready = readyForQuery('I');
+  const failed = Buffer.concat([error('42P01'), ready]);
+  const skipped = Buffer.concat([error('26000'), ready]);
+
+  /** The exchanges one after the other, up to a session that is idle. */
+  function after(...exchanges: readonly Exchange[]) {
+    const { memory, follower } = following();
+    follower.fromBackend(Buffer.concat([aMessage('R', Buffer.alloc(4)), ready]));
+    for (const [requests, answers] of exchanges) {
+      follower.fromClient(Buffer.concat(requests));
+      follower.fromBackend(Buffer.concat(answers));
+    }
+    expect(follower.activity()).toBe('idle');
+    const unnamed = memory.unnamed();
+    return { has: unnamed && Buffer.from(unnamed).equals(first), isInDoubt: memory.facts().isUnnamedInDoubt };
+  }
+  const begun: Exchange = [
+    [first, SYNC],
+    [parsed, ready],
+  ];
+
+  test.each<readonly [string, readonly Exchange[]]>([
+    [
+      'an error of its own',
+      [
+        [
+          [first, BIND, EXECUTE, SYNC],
+          [parsed, bound, skipped],
+        ],
+      ],
+    ],
+    [
+      'an error behind both',
+      [
+        [
+          [named, first, BIND, SYNC],
+          [parsed, parsed, skipped],
+        ],
+      ],
+    ],
+    ['an error of another Parse', [begun, [[named, SYNC], [failed]]]],
+    ['a skipped Close of another statement', [begun, [[BIND, aMessage('C', Buffer.from('Sx\0')), SYNC], [skipped]]]],
+    ['an error in the exchange before', [[[BIND, SYNC], [skipped]], begun]],
+  ])('is there: %s', (_, exchanges) => {
+    expect(after(...exchanges)).toEqual({ has: true, isInDoubt: false });
+  });
+
+  test.each<readonly [string, readonly Exchange[]]>([
+    ['its Parse failed', [begun, [[first, BIND, SYNC], [failed]]]],
+    [
+      'its Parse failed before other exchanges',
+      [
+        [
+          [first, SYNC, BIND, SYNC],
+          [failed, bound, ready],
+        ],
+      ],
+    ],
+    [
+      'it was closed',
+      [
+        begun,
+        [
+          [close, BIND, SYNC],
+          [closed, skipped],
+        ],
+      ],
+    ],
+    ['a Query has ended it', [begun, [[BIND, first, SYNC], [skipped]], [[QUERY], [ready]]]],
+  ])('is gone: %s', (_, exchanges) => {
+    expect(after(...exchanges)).toEqual({ has: undefined, isInDoubt: false });
+  });
+
+  test.each<readonly [string, readonly Exchange[]]>([
+    ['its Parse was skipped', [begun, [[BIND, first, SYNC], [skipped]]]],
+    ['its Parse was skipped after that of another one', [begun, [[named, first, SYNC], [failed]]]],
+    [
+      'one of two failed',
+      [
+        [
+          [first, SYNC, first, SYNC],
+          [parsed, ready, failed],
+        ],
+      ],
+    ],
+    [
+      'the first of two failed',
+      [
+        [
+          [first, SYNC, first, SYNC],
+          [failed, parsed, ready],
+        ],
+      ],
+    ],
+    [
+      'its text had invalid bytes',
+      [
+        begun,
+        [
+          [first, SYNC],
+          [error('22021'), ready],
+        ],
+      ],
+    ],
+    ['its Close was skipped', [begun, [[BIND, close, SYNC], [skipped]]]],
+    [
+      'the doubt is older',
+      [
+        begun,
+        [[BIND, close, SYNC], [skipped]],
+        [
+          [named, SYNC],
+          [parsed, ready],
+        ],
+      ],
+    ],
+  ])('is in doubt: %s', (_, exchanges) => {
+    expect(after(...exchanges).isInDoubt).toBe(true);
+    expect(after(...exchanges, begun)).toEqual({ has: true, isInDoubt: false });
+  });
+});
+
+describe('the parameters', () => {
+  test('as the client was told last; the news are what it does not know', () => {
+    const { memory, follower } = following();
+    follower.fromBackend(
+      Buffer.concat([
+        parameterStatus('TimeZone', 'UTC'),
+        parameterStatus('in_hot_standby', 'off'),
+        parameterStatus('TimeZone', 'Europe/Berlin'),
+        parameterStatus('application_name', ''),
+      ]),
+    );
+    expect([...memory.told()]).toEqual([
+      ['TimeZone', 'Europe/Berlin'],
+      ['in_hot_standby', 'off'],
+      ['application_name', ''],
+    ]);
+    expect(follower.isInHotStandby()).toBe(false);
+    const now = new Map([...memory.told(), ['TimeZone', 'UTC'], ['scram_iterations', '4096']]);
+    const news = Buffer.from(memory.news(now));
+    expect(news).toEqual(
+      Buffer.concat([parameterStatus('TimeZone', 'UTC'), parameterStatus('scram_iterations', '4096')]),
+    );
+    follower.fromBackend(news);
+    expect(memory.news(now)).toHaveLength(0);
+  });
+
+  test('keep their bytes in every encoding', () => {
+    const { memory, follower } = following();
+    const message = aMessage('S', Buffer.from('application_name\0\x80\xe9\x9f\0', 'latin1'));
+    follower.fromBackend(message);
+    expect(Buffer.from(new SessionMemory().news(memory.told()))).toEqual(message);
+  });
+});
+
+test('equal parameters are one text for all sessions, after the login and after a change', () => {
+  const texts = new Map<string, string>();
+  const asked: string[] = [];
+  const share = (text: string): string => {
+    asked.push(text);
+    const known = texts.get(text) ?? text;
+    texts.set(text, known);
+    return known;
+  };
+  for (let session = 0; session < 2; session += 1) {
+    const memory = new SessionMemory(share);
+    const follower = new SessionFollower(memory);
+    // Until the login is over another part reads the parameters.
+    follower.fromBackend(parameterStatus('TimeZone', 'UTC'));
+    expect(memory.told().size).toBe(0);
+    memory.begins(new Map([['TimeZone', 'UTC']]));
+    follower.fromBackend(Buffer.concat([parameterStatus('TimeZone', 'UTC'), parameterStatus('DateStyle', 'ISO')]));
+    expect([...memory.told()]).toEqual([
+      ['TimeZone', 'UTC'],
+      ['DateStyle', 'ISO'],
+    ]);
+  }
+  const [login, changed] = asked;
+  expect(asked).toEqual([login, changed, login, changed]);
+  expect(texts.size).toBe(2);
+});
+
+test('the names of custom settings are found in both kinds of statements', () => {
+  const { memory, follower } = following();
+  follower.fromClient(aMessage('Q', Buffer.from('set app.one = 1\0')));
+  follower.fromClient(aParse('named', "select set_config('app.two', $1, false)"));
+  expect(memory.texts.names()).toEqual(['app.one', 'app.two']);
+});
+
+test('a name far behind in a long text is found, however the text is cut', () => {
+  const filler = `select '${'x'.repeat(40_000)}'`;
+  for (const message of [
+    aMessage('Q', Buffer.from(`${filler}; set app.far = 1\0`)),
+    aParse('', `${filler}, set_config('app.far', $1, false)`),
+  ]) {
+    for (const size of [7, 1_000, 16_389, 16_390, 39_990, message.length]) {
+      const { memory, follower } = following();
+      const all = Buffer.concat([message, SYNC, aMessage('Q', Buffer.from('select 1\0'))]);
+      for (let at = 0; at < all.length; at += size) follower.fromClient(all.subarray(at, at + size));
+      expect(memory.texts.names()).toContain('app.far');
+      expect(memory.facts().hiddenState).toBeUndefined();
+    }
+  }
+});
+
+function aCall(oid: number): Buffer {
+  return aMessage('F', Buffer.from([0, 0, oid >> 8, oid & 255, 0, 0, 0, 0, 0, 0]));
+}
+
+function zone(name: string): Buffer {
+  return parameterStatus('TimeZone', name);
+}
+
+test('a FunctionCall of set_config leaves hidden state, one of another function does not', () => {
+  const { memory, follower } = following();
+  follower.fromClient(aCall(952));
+  expect(memory.facts().hiddenState).toBeUndefined();
+  follower.fromClient(aCall(2078));
+  expect(memory.facts().hiddenState).toBe('a FunctionCall of set_config');
+  const seeded = following();
+  seeded.follower.fromClient(aCall(1599));
+  expect(seeded.memory.facts().hiddenState).toBe('a FunctionCall of setseed');
+});
+
+test('a setting whose name is computed is hidden state', () => {
+  const { memory, follower } = following();
+  follower.fromClient(aMessage('Q', Buffer.from('select set_config(a, b, false) from t\0')));
+  expect(memory.facts().hiddenState).toContain('set_config');
+});
+
+describe('the settings that say how literals are read', () => {
+  test.each([
+    ['a statement with a name', aParse('named', 'select 1')],
+    ['SQL PREPARE', aMessage('Q', Buffer.from('prepare a as select 1\0'))],
+  ])('count when they change after %s', (_, message) => {
+    const { memory, follower } = following();
+    follower.fromBackend(zone('UTC'));
+    follower.fromBackend(zone('Asia/Tokyo'));
+    follower.fromClient(message);
+    follower.fromBackend(Buffer.concat([zone('Asia/Tokyo'), parameterStatus('application_name', 'other')]));
+    follower.fromBackend(parameterStatus('application_name', 'a third one'));
+    expect(memory.facts().changedReading).toEqual([]);
+    follower.fromBackend(zone('UTC'));
+    expect(memory.facts().changedReading).toEqual(['TimeZone']);
+  });
+
+  test('count for the unnamed statement when they change after it, as does the encoding', () => {
+    const { memory, follower } = following();
+    follower.fromBackend(Buffer.concat([zone('UTC'), parameterStatus('client_encoding', 'UTF8')]));
+    follower.fromClient(aParse('', Buffer.from("select '\xe9'", 'latin1')));
+    follower.fromBackend(parameterStatus('application_name', 'other'));
+    expect(memory.facts().unsureUnnamed).toBeUndefined();
+    follower.fromBackend(Buffer.concat([zone('Asia/Tokyo'), parameterStatus('client_encoding', 'LATIN1')]));
+    const changedReading = ['TimeZone', 'client_encoding'];
+    expect(memory.facts()).toMatchObject({
+      changedReading: [],
+      unsureUnnamed: { text: "select '\xe9'", changedReading },
+    });
+    follower.fromClient(aParse('', 'select 1'));
+    expect(memory.facts().unsureUnnamed).toBeUndefined();
+  });
+
+  test('do not count when the server tells them for the first time', () => {
+    const { memory, follower } = following();
+    follower.fromClient(aParse('named', 'select 1'));
+    follower.fromBackend(zone('UTC'));
+    expect(memory.facts().changedReading).toEqual([]);
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { effectOfTag, effectOfText } from '../../../../src/wire/follow/statement-effect.ts';
+
+describe('a text', () => {
+  it.each([
+    '',
+    ' ; ',
+    'BEGIN',
+    'begin isolation level repeatable read, read only',
+    'START TRANSACTION READ WRITE',
+    'COMMIT',
+    'end transaction',
+    'ROLLBACK TO SAVEPOINT a1',
+    'RELEASE a1',
+    'SHOW server_version',
+    'show app.tenant;',
+    'SHOW TRANSACTION ISOLATION LEVEL',
+    'SELECT 1',
+    "select 1, 'x' AS word, now()",
+    'select current_user',
+    'SELECT pg_catalog.version();',
+    'begin; select 1; commit',
+  ])('that certainly leaves nothing is clean: %s', (text) => {
+    expect(effectOfText(text, true)).toBe('clean');
+  });
+
+  it.each([
+    'SELECT * FROM accounts',
+    'SELECT count(*) FROM a WHERE b = 1',
+    'SELECT f()',
+    "INSERT INTO t VALUES ('into') ON CONFLICT DO NOTHING",
+    'UPDATE t SET x = 1',
+    'MERGE INTO t USING s ON true WHEN MATCHED THEN DO NOTHING',
+    'SELECT 1 -- comment',
+    "SELECT E'a'",
+    'select 1 + 1',
+    'TABLE accounts',
+  ])('of which that is not certain is unsure: %s', (text) => {
+    expect(effectOfText(text, true)).toBe('unsure');
+  });
+
+  it.each([
+    'SET work_mem = 1',
+    'select set_config($1, $2, false)',
+    'SELECT pg_advisory_lock(1)',
+    'SELECT pg_try_advisory_lock_shared(1)',
+    'SELECT * INTO TEMP x FROM y',
+    'CREATE TABLE x AS SELECT 1',
+    'LISTEN jobs',
+    'DISCARD ALL',
+    "PREPARE p AS SELECT 'a'",
+    'DECLARE c CURSOR WITH HOLD FOR SELECT 1',
+    'begin; set local x = 1; commit',
+    "LOAD 'auto_explain'",
+    'DO $$ begin end $$',
+    'CALL p()',
+    `SELECT '${'x'.repeat(9_000)}'`,
+    String.raw`SELECT 'a\'; SET x = 1'`,
+  ])('that leaves something is dirty: %s', (text) => {
+    expect(effectOfText(text, true)).toBe('dirty');
+  });
+
+  it.each([
+    ['select now()', 'unsure'],
+    ["select 1, 'x' AS word, version()", 'unsure'],
+    ['select pg_catalog.now(), current_user', 'clean'],
+    ['select 1', 'clean'],
+  ])('may be a function of another schema that comes first: %s is %s', (text, effect) => {
+    expect(effectOfText(text, false)).toBe(effect);
+  });
+
+  it.each(["select 'set'", "select * from t where a = 'create'"])('is not dirty because of a value: %s', (text) => {
+    expect(effectOfText(text, true)).not.toBe('dirty');
+  });
+});
+
+describe('a tag', () => {
+  it.each(['BEGIN', 'START TRANSACTION', 'COMMIT', 'ROLLBACK', 'SAVEPOINT', 'RELEASE', 'SHOW'])(
+    '%s is clean',
+    (tag) => {
+      expect(effectOfTag(tag)).toBe('clean');
+    },
+  );
+
+  it.each(['SELECT 5', 'INSERT 0 1', 'UPDATE 0', 'DELETE 7', 'MERGE 3', 'COPY 12', 'FETCH 1', 'EXPLAIN'])(
+    '%s leaves it to the text',
+    (tag) => {
+      expect(effectOfTag(tag)).toBe('by_text');
+    },
+  );
+
+  it.each(['SET', 'RESET', 'PREPARE', 'DEALLOCATE', 'DISCARD ALL', 'LISTEN', 'DECLARE CURSOR', 'LOAD', 'DO', 'CALL'])(
+    '%s is dirty',
+    (tag) => {
+      expect(effectOfTag(tag)).toBe('dirty');
+    },
+  );
+
+  it.each(['CREATE TABLE', 'CREATE TABLE AS', 'CREATE SEQUENCE', 'DROP TABLE', 'VACUUM', 'SOMETHING NEW 5', ''])(
+    '%s is dirty, because only the others are known',
+    (tag) => {
+      expect(effectOfTag(tag)).toBe('dirty');
+    },
+  );
+});

@@ -1,0 +1,117 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { SessionFollower } from '../../../../src/wire/follow/session-follower.ts';
+import { SessionMemory } from '../../../../src/wire/follow/session-memory.ts';
+import { StatementWatch } from '../../../../src/wire/follow/statement-watch.ts';
+
+const ENCODER = new TextEncoder();
+
+function message(type: string, body: string | Uint8Array = ''): Uint8Array {
+  const payload = typeof body === 'string' ? ENCODER.encode(body) : body;
+  const bytes = new Uint8Array(5 + payload.length);
+  bytes[0] = type.charCodeAt(0);
+  new DataView(bytes.buffer).setUint32(1, payload.length + 4);
+  bytes.set(payload, 5);
+  return bytes;
+}
+
+const query = (text: string): Uint8Array => message('Q', `${text}\0`);
+const parse = (name: string, text: string): Uint8Array => message('P', `${name}\0${text}\0\0\0`);
+const bind = (statement: string): Uint8Array => message('B', `\0${statement}\0\0\0\0\0\0\0`);
+const tag = (text: string): Uint8Array => message('C', `${text}\0`);
+const READY = message('Z', 'I');
+
+let watch: StatementWatch;
+let follower: SessionFollower;
+beforeEach(() => {
+  watch = new StatementWatch();
+  const memory = new SessionMemory();
+  memory.watch = watch;
+  follower = new SessionFollower(memory);
+});
+
+describe('simple statements', () => {
+  it('of a pool that validates a connection are clean', () => {
+    follower.fromClient(query('SELECT 1'));
+    for (const bytes of [message('T', 'xx'), message('D', 'xx'), tag('SELECT 1'), READY]) follower.fromBackend(bytes);
+    expect(watch.effect()).toBe('clean');
+  });
+
+  it('are dirty by the tag of the server, whatever the text', () => {
+    follower.fromClient(query('SELECT a FROM b'));
+    expect(watch.effect()).toBe('unsure');
+    follower.fromBackend(tag('SET'));
+    expect(watch.effect()).toBe('dirty');
+  });
+
+  it('count until the state of the session is known', () => {
+    follower.fromClient(query('SET a = 1'));
+    follower.fromClient(query('SELECT 1'));
+    follower.fromBackend(READY);
+    expect(watch.effect()).toBe('dirty');
+    watch.forget(true);
+    expect(watch.effect()).toBe('clean');
+  });
+
+  it('trust the name of a function once the search_path is known', () => {
+    follower.fromClient(query('SELECT now()'));
+    expect(watch.effect()).toBe('unsure');
+    watch.forget(true);
+    follower.fromClient(query('SELECT now()'));
+    expect(watch.effect()).toBe('clean');
+    watch.forget(false);
+    follower.fromClient(query('SELECT now()'));
+    expect(watch.effect()).toBe('unsure');
+  });
+
+  it('may come in any chunks', () => {
+    for (const byte of query('LISTEN x')) follower.fromClient(Uint8Array.of(byte));
+    expect(watch.effect()).toBe('dirty');
+    watch.forget(true);
+    for (const byte of tag('SET')) follower.fromBackend(Uint8Array.of(byte));
+    expect(watch.effect()).toBe('dirty');
+  });
+
+  it('are dirty when their text is too long to be read', () => {
+    follower.fromClient(query(`SELECT '${'x'.repeat(9_000)}'`));
+    expect(watch.effect()).toBe('dirty');
+  });
+});
+
+describe('the extended protocol', () => {
+  it('leaves a statement with a name behind', () => {
+    follower.fromClient(parse('s1', 'SELECT 1'));
+    expect(watch.effect()).toBe('dirty');
+  });
+
+  it('may run an unnamed statement of before again', () => {
+    follower.fromClient(parse('', 'SELECT f()'));
+    watch.forget(true);
+    follower.fromClient(bind(''));
+    expect(watch.effect()).toBe('unsure');
+  });
+
+  it('is clean with a clean unnamed statement', () => {
+    follower.fromClient(parse('', 'SELECT 1'));
+    follower.fromClient(bind(''));
+    follower.fromClient(message('E', '\0\0\0\0\0'));
+    follower.fromClient(message('S'));
+    follower.fromBackend(tag('SELECT 1'));
+    expect(watch.effect()).toBe('clean');
+  });
+
+  it('is unsure with a statement that has a name, also beside a clean one', () => {
+    follower.fromClient(parse('', 'SELECT 1'));
+    follower.fromClient(bind('s1'));
+    expect(watch.effect()).toBe('unsure');
+  });
+
+  it('is dirty when a statement is closed or a function is called', () => {
+    follower.fromClient(message('C', 'Ss1\0'));
+    expect(watch.effect()).toBe('dirty');
+    watch.forget(true);
+    follower.fromClient(message('C', 'P\0'));
+    expect(watch.effect()).toBe('clean');
+    follower.fromClient(message('F', 'x'));
+    expect(watch.effect()).toBe('dirty');
+  });
+});

@@ -1,0 +1,235 @@
+// A login again with a server that is played by hand: right, wrong, and hostile.
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { BackendLogin } from '../../../../src/wire/talk/backend-login.ts';
+import type { BackendLoginOptions, BackendLoginStep } from '../../../../src/wire/talk/backend-login.ts';
+import { LoginTranscript } from '../../../../src/wire/follow/login-transcript.ts';
+import type { Login } from '../../../../src/wire/follow/login-transcript.ts';
+import {
+  AUTHENTICATION_OK,
+  AUTHENTICATION_SASL,
+  aMessage,
+  aNumber,
+  backendKeyData,
+  errorOf,
+  parameterStatus,
+  readyForQuery,
+} from '../../../support/sockets/messages.ts';
+import { aStartup } from '../../../support/sockets/packets.ts';
+import { HASHES, scramKeys } from '../../../support/values/hashes.ts';
+
+const SALT = 'W22ZaJ0SNY7soEsUEjb6gQ==';
+const KEYS = scramKeys('pencil', SALT, 4096);
+const END = Buffer.concat([
+  AUTHENTICATION_OK,
+  parameterStatus('TimeZone', 'UTC'),
+  backendKeyData(7, Buffer.from('abcd')),
+  readyForQuery('I'),
+]);
+
+const request = (code: number, text: string): Buffer =>
+  aMessage('R', Buffer.concat([aNumber(code), Buffer.from(text, 'latin1')]));
+
+/** The text of an answer to SASL, without its frame. */
+function said(step: BackendLoginStep): string {
+  if (step.kind !== 'send') throw new Error(`${step.kind} ${JSON.stringify(step)}`);
+  return Buffer.from(step.bytes).subarray(5).toString('latin1');
+}
+
+/** A login of a client that knows the password, and its transcript. */
+function recorded(keys = KEYS): LoginTranscript {
+  const transcript = new LoginTranscript();
+  const first = 'n=,r=client';
+  const server = `r=clientserver,s=${SALT},i=4096`;
+  const final = 'c=eSws,r=clientserver';
+  const signature = createHmac('sha256', HASHES.sha256(keys.clientKey)).update(`${first},${server},${final}`).digest();
+  const proof = keys.clientKey.map((byte, at) => byte ^ (signature[at] ?? 0));
+  transcript.fromBackend(AUTHENTICATION_SASL);
+  transcript.fromClient(
+    aMessage('p', Buffer.concat([Buffer.from('SCRAM-SHA-256\0'), aNumber(14), Buffer.from(`y,,${first}`)])),
+  );
+  transcript.fromBackend(request(11, server));
+  transcript.fromClient(aMessage('p', Buffer.from(`${final},p=${Buffer.from(proof).toString('base64')}`)));
+  transcript.fromBackend(Buffer.concat([request(12, 'v=x'), END]));
+  return transcript;
+}
+
+function aLogin(changes: Partial<BackendLoginOptions> = {}): BackendLogin {
+  return new BackendLogin({
+    startup: aStartup(),
+    login: recorded().login(),
+    negotiated: undefined,
+    verifier: Buffer.from(KEYS.verifier),
+    nonce: Buffer.from('eighteen bytes 123'),
+    hashes: HASHES,
+    ...changes,
+  });
+}
+
+const failed = (why: string) => ({ kind: 'done', result: { kind: 'failed', why } });
+
+/** The client's nonce, from its first message. */
+function nonceOf(step: BackendLoginStep): string {
+  return /r=(.+)$/.exec(said(step))?.[1] ?? '';
+}
+
+/** Up to the proof; the server's signature for it. */
+function upToProof(login: BackendLogin) {
+  const nonce = nonceOf(login.take(AUTHENTICATION_SASL));
+  const serverFirst = `r=${nonce}more,s=${SALT},i=4096`;
+  const proof = said(login.take(request(11, serverFirst)));
+  const authMessage = `n=,r=${nonce},${serverFirst},${proof.slice(0, proof.lastIndexOf(',p='))}`;
+  const serverKey = Buffer.from(KEYS.verifier.toString().split(':').at(-1) ?? '', 'base64');
+  return { signature: createHmac('sha256', serverKey).update(authMessage).digest('base64') };
+}
+
+describe('SCRAM-SHA-256', () => {
+  test('a server that knows the verifier lets the session in', () => {
+    const login = aLogin();
+    expect(Buffer.from(login.start())).toEqual(aStartup());
+    const { signature } = upToProof(login);
+    const step = login.take(Buffer.concat([request(12, `v=${signature}`), END, Buffer.from('rest')]));
+    expect(step).toMatchObject({
+      kind: 'done',
+      result: { kind: 'ready', cancelKey: { processId: 7, secret: 'abcd' } },
+      parameters: new Map([['TimeZone', 'UTC']]),
+    });
+    expect(step.kind === 'done' && Buffer.from(step.rest).toString()).toBe('rest');
+  });
+
+  test.each([
+    ['another signature', (signature: string) => request(12, `v=${signature.replace(/^./, 'A').replace('=', 'A')}=`)],
+    ['no signature', () => Buffer.alloc(0)],
+    ['an error of SCRAM', () => request(12, 'e=other-error')],
+  ])('a server with %s is not believed', (_, answer) => {
+    const login = aLogin();
+    const { signature } = upToProof(login);
+    expect(login.take(Buffer.concat([answer(signature), END]))).toMatchObject({ result: { kind: 'failed' } });
+  });
+
+  test.each([
+    ['another nonce', () => `r=other,s=${SALT},i=4096`, 'the challenge of the server is invalid'],
+    [
+      "only the client's nonce",
+      (nonce: string) => `r=${nonce},s=${SALT},i=4096`,
+      'the challenge of the server is invalid',
+    ],
+    [
+      'an extension',
+      (nonce: string) => `m=x,r=${nonce}more,s=${SALT},i=4096`,
+      'the challenge of the server is invalid',
+    ],
+    ['another salt', (nonce: string) => `r=${nonce}more,s=AAAA,i=4096`, 'the verifier is not the one of the server'],
+    [
+      'other iterations',
+      (nonce: string) => `r=${nonce}more,s=${SALT},i=1`,
+      'the verifier is not the one of the server',
+    ],
+  ])('no proof is sent to a server with %s', (_, challenge, why) => {
+    const login = aLogin();
+    const nonce = nonceOf(login.take(AUTHENTICATION_SASL));
+    expect(login.take(request(11, challenge(nonce)))).toMatchObject(failed(why));
+  });
+
+  test('no proof is sent when the verifier is not that of the login', () => {
+    const login = aLogin({ verifier: scramKeys('pencils', SALT, 4096).verifier });
+    const nonce = nonceOf(login.take(AUTHENTICATION_SASL));
+    const step = login.take(request(11, `r=${nonce}more,s=${SALT},i=4096`));
+    expect(step).toMatchObject(failed('the password has changed since the login'));
+  });
+
+  test('a second challenge is not answered', () => {
+    const login = aLogin();
+    upToProof(login);
+    expect(login.take(request(11, `r=x,s=${SALT},i=4096`))).toMatchObject({ result: { kind: 'failed' } });
+  });
+
+  test.each([
+    ['no login', AUTHENTICATION_OK, 'the server no longer asks for a login'],
+    ['a password', request(3, ''), 'the server now asks for a password in plain text'],
+    ['md5', request(5, 'salt'), 'the server now asks for md5'],
+    ['a new method', request(77, ''), 'the server now asks for method 77'],
+    ['channel binding alone', request(10, 'SCRAM-SHA-256-PLUS\0\0'), 'the server does not offer SCRAM-SHA-256'],
+    ['nothing at all', readyForQuery('I'), 'the server is ready without a login'],
+    ['no PostgreSQL', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), 'the server does not speak PostgreSQL'],
+    ['an unknown message', aMessage('!'), 'unexpected message "!"'],
+  ])('a server that wants %s', (_, bytes, why) => {
+    expect(aLogin().take(bytes)).toMatchObject(failed(why));
+  });
+});
+
+test("the server's error, with its SQLSTATE", () => {
+  const error = errorOf(['SFATAL', 'VFATAL', 'C53300', 'Mtoo many clients']);
+  expect(aLogin().take(error)).toMatchObject({
+    result: { kind: 'failed', sqlState: '53300', why: 'too many clients' },
+  });
+});
+
+test('a server that cannot start a process sends no length', () => {
+  const error = Buffer.from('Ecould not fork new process for connection: Cannot allocate memory\n\0');
+  expect(aLogin().take(error)).toMatchObject({
+    result: { kind: 'failed', sqlState: '53000', why: 'the server could not start a process' },
+  });
+});
+
+test.each([
+  ['another version than before', aMessage('v', Buffer.from('x')), undefined],
+  ['the newest version, as the first one did not', Buffer.alloc(0), Buffer.from('x')],
+])('a server that agrees on %s', (_, bytes, negotiated) => {
+  const login: Login = { method: 'trust' };
+  const step = aLogin({ login, negotiated }).take(Buffer.concat([bytes, END]));
+  expect(step).toMatchObject(failed('the server agrees on another version of the protocol'));
+  const same = aLogin({ login, negotiated: Buffer.from('x') });
+  expect(same.take(Buffer.concat([aMessage('v', Buffer.from('x')), END]))).toMatchObject({ result: { kind: 'ready' } });
+});
+
+describe('md5', () => {
+  const stored = Buffer.from(`md5${Buffer.from(HASHES.md5(Buffer.from('secretapp'))).toString('hex')}`);
+  const response = (salt: string): string =>
+    `md5${Buffer.from(HASHES.md5(Buffer.concat([stored.subarray(3), Buffer.from(salt)]))).toString('hex')}`;
+  const login: Login = { method: 'md5', salt: Buffer.from('abcd'), response: Buffer.from(response('abcd')) };
+
+  test('the stored digest answers a new salt', () => {
+    const again = aLogin({ login, verifier: stored });
+    expect(said(again.take(request(5, 'wxyz')))).toBe(`${response('wxyz')}\0`);
+    expect(again.take(END)).toMatchObject({ result: { kind: 'ready' } });
+  });
+
+  test('a digest that is not that of the login is not used', () => {
+    const verifier = Buffer.from(stored);
+    verifier[10] = 0x21;
+    const step = aLogin({ login, verifier }).take(request(5, 'wxyz'));
+    expect(step).toMatchObject(failed('the password has changed since the login'));
+  });
+});
+
+describe('the transcript', () => {
+  test('is the same however the bytes are split, and nothing before its end', () => {
+    const transcript = new LoginTranscript();
+    for (const byte of Buffer.concat([AUTHENTICATION_OK, END])) transcript.fromBackend(Buffer.of(byte));
+    expect(transcript.login()).toEqual({ method: 'trust' });
+    const early = new LoginTranscript();
+    early.fromBackend(AUTHENTICATION_OK);
+    expect(early.login()).toEqual({ method: 'other' });
+  });
+
+  test.each([
+    ['channel binding', Buffer.from('SCRAM-SHA-256-PLUS\0\0\0\0\x05p=tls')],
+    ['no message', Buffer.from('SCRAM-SHA-256\0')],
+    ['a header of another kind', Buffer.from('SCRAM-SHA-256\0\0\0\0\x05x,,n=')],
+  ])('of a login with %s cannot be used again', (_, first) => {
+    const transcript = new LoginTranscript();
+    transcript.fromBackend(AUTHENTICATION_SASL);
+    transcript.fromClient(aMessage('p', first));
+    transcript.fromBackend(END);
+    expect(transcript.login()).toEqual({ method: 'other' });
+  });
+
+  test.each([2, 3, 7, 9, 13])('of authentication request %d cannot be used again', (code) => {
+    const transcript = new LoginTranscript();
+    transcript.fromBackend(request(code, ''));
+    transcript.fromClient(aMessage('p', Buffer.from('secret\0')));
+    transcript.fromBackend(END);
+    expect(transcript.login()).toEqual({ method: 'other' });
+  });
+});
