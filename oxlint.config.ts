@@ -19,36 +19,56 @@ const CLI_LIBRARIES = 'commander cli-table3 diff eventsource-parser yaml'.split(
 /** Each belongs to the rooms that name it, and to `app`. */
 const LIBRARIES = ['undici', 'pino', 'prom-client', 'preact', 'uplot', 'playwright-core', 'pg', ...CLI_LIBRARIES];
 
-const ROOMS: Record<string, Room> = {
-  model: { may: [], isPure: true },
-  core: { may: ['model'], isPure: true },
-  reports: { may: ['model', 'core'], isPure: true },
-  wire: { may: ['model'], isPure: true },
-  incidents: { may: ['model', 'core', 'reports'] },
-  patroni: { may: ['model'], libraries: ['undici'] },
-  kubernetes: { may: ['model'], libraries: ['undici'] },
-  http: { may: ['model'], libraries: ['undici'] },
-  branches: { may: ['model', 'http'] },
-  platform: { may: ['model', 'http'], libraries: ['yaml', 'playwright-core'] },
-  cluster: { may: ['model', 'core', 'reports', 'patroni'] },
-  verifiers: { may: ['model'], libraries: ['pg'] },
-  discovery: { may: ['model', 'core', 'reports', 'patroni'] },
-  monitor: { may: ['model', 'core', 'reports'] },
-  proxy: { may: ['model', 'core', 'reports', 'wire', 'discovery'], only: ['discovery', 'never-contacted'] },
-  workers: { may: ['model', 'core', 'reports', 'monitor', 'proxy'], only: ['monitor', 'decider'] },
-  config: { may: ['model'], libraries: ['yaml'] },
-  telemetry: { may: ['model', 'core', 'reports'], libraries: ['pino', 'prom-client'] },
-  admin: { may: ['model', 'core', 'reports', 'incidents', 'cluster', 'config'], only: ['config', 'closest'] },
-  console: { may: ['model', 'core', 'reports', 'wire', 'admin'] },
-  page: { may: ['admin'], only: ['admin', 'schema/*'], isTypesOnly: true, libraries: ['preact', 'uplot'] },
-  systemd: { may: ['model', 'core', 'reports'] },
-  cli: { may: 'model core reports incidents config telemetry cluster branches platform http'.split(' '), libraries: CLI_LIBRARIES },
-  sandbox: { may: ['model', 'patroni'], libraries: LIBRARIES },
+/** The rooms by wing, in the order of src/README.md. */
+export const WINGS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
+  decide: {
+    model: { may: [], isPure: true },
+    core: { may: ['model'], isPure: true },
+    reports: { may: ['model', 'core'], isPure: true },
+  },
+  watch: {
+    patroni: { may: ['model'], libraries: ['undici'] },
+    discovery: { may: ['model', 'core', 'reports', 'patroni'] },
+    monitor: { may: ['model', 'core', 'reports'] },
+    kubernetes: { may: ['model'], libraries: ['undici'] },
+  },
+  serve: {
+    wire: { may: ['model'], isPure: true },
+    proxy: { may: ['model', 'core', 'reports', 'wire', 'discovery'], only: ['discovery', 'never-contacted'] },
+    workers: { may: ['model', 'core', 'reports', 'monitor', 'proxy'], only: ['monitor', 'decider'] },
+    verifiers: { may: ['model'], libraries: ['pg'] },
+  },
+  tell: {
+    telemetry: { may: ['model', 'core', 'reports'], libraries: ['pino', 'prom-client'] },
+    incidents: { may: ['model', 'core', 'reports'] },
+    admin: { may: ['model', 'core', 'reports', 'incidents', 'cluster', 'config'], only: ['config', 'closest'] },
+    console: { may: ['model', 'core', 'reports', 'wire', 'admin'] },
+    page: { may: ['admin'], only: ['admin', 'schema/*'], isTypesOnly: true, libraries: ['preact', 'uplot'] },
+  },
+  operate: {
+    cluster: { may: ['model', 'core', 'reports', 'patroni'] },
+    cli: { may: 'model core reports incidents config telemetry cluster'.split(' '), libraries: CLI_LIBRARIES },
+  },
+  around: {
+    http: { may: ['model'], libraries: ['undici'] },
+    branches: { may: ['model', 'http'] },
+    branching: { may: ['model', 'core', 'http', 'config', 'branches', 'cli'], libraries: ['commander'] },
+    platform: {
+      may: ['model', 'http', 'config', 'incidents', 'cli'],
+      libraries: ['yaml', 'playwright-core', 'commander'],
+    },
+  },
+  lab: { sandbox: { may: ['model', 'patroni'], libraries: LIBRARIES } },
+  run: {
+    config: { may: ['model'], libraries: ['yaml'] },
+    systemd: { may: ['model', 'core', 'reports'] },
+  },
 };
+const ROOMS: Readonly<Record<string, Room>> = Object.assign({}, ...Object.values(WINGS));
 
 /** Lists in these rooms are as long as another program likes. */
 const TAKES_OUTSIDE_BYTES =
-  'wire verifiers proxy http patroni kubernetes branches discovery console admin incidents telemetry workers'
+  'wire verifiers proxy http patroni kubernetes branches branching discovery console admin incidents telemetry workers'
     .split(' ')
     .map((room) => `src/${room}/**/*.ts`);
 /** These files may import every room. */

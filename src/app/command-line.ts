@@ -1,5 +1,6 @@
 // The command line: gives the commands what they need of the process and of the other rooms.
 import { setTimeout } from 'node:timers/promises';
+import { branchCommands } from '../branching/commands/branch-commands.ts';
 import { checkSeeds } from './check-seeds.ts';
 import { createClusterAccess } from './cluster-access.ts';
 import { commandOutput } from './command-output.ts';
@@ -9,6 +10,7 @@ import type { Clock } from '../model/instant.ts';
 import { runCli } from '../cli/program.ts';
 import type { CliParts } from '../cli/program.ts';
 import { version } from './package.ts';
+import { platformCommands } from '../platform/platform-commands.ts';
 import { createRunApp } from './run-app.ts';
 import { TRAFFIC, VERBS } from '../sandbox/console/verb-list.ts';
 import type { Terminal } from '../sandbox/run-sandbox.ts';
@@ -30,18 +32,20 @@ export async function commandLine(process: NodeJS.Process): Promise<never> {
       now: () => new Date(),
       sleep: async (ms) => setTimeout(ms),
     },
-    branches: {
-      openSource: async (source) => {
-        const { createBranchControl } = await import('../branches/control-branches.ts');
-        return createBranchControl(source, { clock, random: Math.random });
-      },
-    },
-    platform: {
-      openPlatform: async (policy) => {
-        const { createPlatformClient } = await import('../platform/client/client.ts');
-        return createPlatformClient({ policy, clock, random: Math.random });
-      },
-    },
+    others: [
+      branchCommands({
+        openSource: async (source) => {
+          const { createBranchControl } = await import('../branching/control-branches.ts');
+          return createBranchControl(source, { clock, random: Math.random });
+        },
+      }),
+      platformCommands({
+        openPlatform: async (policy) => {
+          const { createPlatformClient } = await import('../platform/client/client.ts');
+          return createPlatformClient({ policy, clock, random: Math.random });
+        },
+      }),
+    ],
     version,
   };
   const code = await finish(await runCli(process.argv.slice(2), io, parts));

@@ -1,8 +1,7 @@
 // The names of a storage node's timelines, which have none of their own: a JSON file that `branches create` and
 // `branches delete` write, and the directory reads. It holds intents as well: an entry is written before its timeline
 // is created, so that a command that died goes on with the same timeline.
-import { open, readFile, realpath, rename, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { ApiError } from '../http/request.ts';
 
@@ -57,46 +56,6 @@ export async function readNames(file: string, tenant: string): Promise<readonly 
   return parsed.data.timelines;
 }
 
-/**
- * Replaces the file: a reader, and a machine that loses power, has the old one or the new one. Only the holder of the
- * lock may call it.
- */
-export async function writeNames(file: string, tenant: string, names: readonly NamedTimeline[]): Promise<void> {
-  const timelines = names.map(({ name, id, ancestorId, lsn, pgVersion, isPending }) => ({
-    name,
-    id,
-    ancestor: ancestorId,
-    lsn,
-    pg_version: pgVersion,
-    ...(isPending ? { pending: true } : {}),
-  }));
-  try {
-    const target = await realpath(file).catch(() => file);
-    // The daemon reads it, often as another user.
-    const mode = await stat(target).then(
-      (found) => found.mode & 0o777,
-      () => 0o644,
-    );
-    const beside = await open(`${target}.tmp`, 'w', mode);
-    try {
-      await beside.writeFile(`${JSON.stringify({ tenant, timelines }, null, 2)}\n`);
-      await beside.chmod(mode);
-      await beside.sync();
-    } finally {
-      await beside.close();
-    }
-    await rename(`${target}.tmp`, target);
-    const folder = await open(dirname(target), 'r');
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
-  } catch (error) {
-    throw new ApiError('local', `${file} cannot be written (${codeOf(error)})`);
-  }
-}
-
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -105,6 +64,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown fault';
 }

@@ -2,13 +2,9 @@
 // or configuration).
 import { Command, CommanderError, Option } from 'commander';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/schema/log-options.ts';
-import { describeAgent } from './agent/agent-commands.ts';
-import { describeBranches } from './branches/branch-commands.ts';
-import type { BranchParts } from './branches/parts.ts';
 import { describeCluster } from './cluster/cluster-commands.ts';
 import type { ClusterParts } from './cluster/cluster-context.ts';
 import { describeCompletion } from './completion/completion-commands.ts';
-import { describeComputer } from './computer/computer-commands.ts';
 import { describeConfiguration } from './configuration-commands.ts';
 import type { ConfigOptions } from './configuration.ts';
 import type { ExplainOptions } from './explain.ts';
@@ -21,13 +17,11 @@ import { json } from './json.ts';
 import { LOCATION } from './location.ts';
 import type { CheckSeeds } from './live-check.ts';
 import { describeIncidents } from './incidents/incident-commands.ts';
-import type { PlatformParts } from './platform/platform-context.ts';
 import { describeOperations } from './running-commands.ts';
 import { withOwnNames } from './patronictl-names.ts';
 import { run } from './run-command.ts';
 import { describeSandbox } from './sandbox.ts';
 import { describeSessions } from './sessions/session-commands.ts';
-import { describeSkill } from './skill/skill-commands.ts';
 import { describeStatus } from './status/status-commands.ts';
 import { describeSwitchover } from './switchover/switchover-commands.ts';
 
@@ -48,13 +42,16 @@ The configuration comes from -c FILE, else from the file in POINTSMAN_CONFIG, el
 An environment variable overrides a value of the file: POINTSMAN_PROBE_INTERVAL sets probe.interval.
 Exit codes: 0 success, 1 runtime failure, 2 wrong usage or configuration, 130 ended by Ctrl-C.`;
 
+/** Adds commands to the program. Their code is loaded when they are used. */
+export type DescribeCommands = (program: Command, io: CliIo, end: (code: number) => void) => void;
+
 export interface CliParts {
   readonly runApp: RunApp;
   readonly checkSeeds: CheckSeeds;
   readonly sandbox: SandboxParts;
   readonly cluster: ClusterParts;
-  readonly branches: BranchParts;
-  readonly platform: PlatformParts;
+  /** The commands of rooms that this one does not know. */
+  readonly others: readonly DescribeCommands[];
   /** The program's version, without a leading v. */
   readonly version: string;
 }
@@ -117,15 +114,12 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
     .action(async (options: HealthcheckOptions) =>
       end(await (await import('./healthcheck.ts')).healthcheck(options, io)),
     );
-  describeIncidents(program, io, parts.platform, end);
+  describeIncidents(program, io, end);
   describeSessions(remote, io, end);
   describeOperations(remote, io, end);
   describeSwitchover(remote, io, end);
   describeCluster(program, io, parts.cluster, end);
-  describeBranches(program, io, parts.branches, end);
-  describeSkill(program, io, parts.platform, end);
-  describeAgent(program, io, parts.platform, end);
-  describeComputer(program, io, end);
+  for (const describeOther of parts.others) describeOther(program, io, end);
   describeSandbox(program, io, sandbox, end);
   describeCompletion(program, io, end);
   describeHelp(program, io, version);

@@ -2,7 +2,7 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { closest } from '../config/closest.ts';
-import { SKILL_DIALECTS } from '../model/platform.ts';
+import { SKILL_DIALECTS } from '../config/schema/platform-section.ts';
 import { examples } from './examples.ts';
 import { EXIT } from './io.ts';
 import type { AskSandbox, CliIo, SandboxParts, SandboxRequest } from './io.ts';

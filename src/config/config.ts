@@ -4,7 +4,7 @@ import type { BranchesPolicy } from '../model/branch.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Address } from '../model/member.ts';
 import type { MovesPolicy } from '../model/moves.ts';
-import type { PlatformPolicy } from '../model/platform.ts';
+import type { PlatformPolicy } from './schema/platform-section.ts';
 import type {
   BackendPolicy,
   ClientPolicy,

@@ -2,6 +2,8 @@
 import type { Tags } from './manager/view.ts';
 
 export type DialectName = 'manager' | 'patroni';
+/** How the model platform names versions of skills. */
+export type SkillDialect = 'general' | 'beta';
 
 export interface SandboxOptions {
   /** Default 3. */

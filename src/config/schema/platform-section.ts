@@ -1,9 +1,34 @@
 // The section `platform`: how commands reach a model platform. Names that its interface leaves open are keys here.
 import { z } from 'zod';
-import { SKILL_DIALECTS } from '../../model/platform.ts';
-import type { PlatformPolicy } from '../../model/platform.ts';
 import { key } from './key.ts';
 import { baseUrl, choice, matching, nonEmpty } from './values.ts';
+
+/** `general`: a version of a skill may be `latest`. `beta`: it is a Unix epoch, and each call has the beta value. */
+export const SKILL_DIALECTS = ['general', 'beta'] as const;
+export type SkillDialect = (typeof SKILL_DIALECTS)[number];
+
+export interface PlatformPolicy {
+  /** The address before `/v1`. */
+  readonly url: string;
+  /** Holds the value of the header `authHeader`. */
+  readonly apiKeyFile: string;
+  readonly authHeader: string;
+  /** Further headers of each request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The name of the header with the beta values. */
+  readonly betaHeader: string;
+  readonly skills: {
+    readonly dialect: SkillDialect;
+    /** The form field of each file of a skill. */
+    readonly filesField: string;
+    readonly extraFields: Readonly<Record<string, string>>;
+  };
+  readonly files: {
+    /** The form field of the file. */
+    readonly field: string;
+    readonly extraFields: Readonly<Record<string, string>>;
+  };
+}
 
 const headerName = matching('the name of a header, such as x-api-key', /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/);
 const headerValue = matching(

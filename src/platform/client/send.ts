@@ -4,7 +4,7 @@ import { readHeaderValue } from '../../http/secret-files.ts';
 import { ApiError, sendRequest, statusError } from '../../http/request.ts';
 import type { ApiRequest, ApiServer } from '../../http/request.ts';
 import type { Clock } from '../../model/instant.ts';
-import type { PlatformPolicy } from '../../model/platform.ts';
+import type { PlatformPolicy } from '../../config/schema/platform-section.ts';
 import { betaHeaders } from '../betas.ts';
 import type { Beta } from '../betas.ts';
 

@@ -1,7 +1,13 @@
 // The configuration of the Pointsman in front of the sandbox, as a user would write it for such a cluster. Pure.
 import { stringify } from 'yaml';
-import type { SkillDialect } from '../../model/platform.ts';
-import type { BranchPlace, SandboxBranches, SandboxMember, SandboxMoves, SandboxPlatform } from '../sandbox.ts';
+import type {
+  BranchPlace,
+  SandboxBranches,
+  SandboxMember,
+  SandboxMoves,
+  SandboxPlatform,
+  SkillDialect,
+} from '../sandbox.ts';
 
 /** Known to everybody, as the passwords are: what listens is on loopback. */
 export const ADMIN_TOKEN = 'sandbox-operator';

@@ -3,6 +3,7 @@
 import { json } from '../api/api-answer.ts';
 import type { Answer } from '../api/api-answer.ts';
 import type { Asked } from '../http-server.ts';
+import type { SkillDialect } from '../sandbox.ts';
 import { BETA } from './betas.ts';
 import { readFiles } from './form.ts';
 import { Refused } from './refused.ts';
@@ -13,10 +14,9 @@ import type { Skill, SkillStore, SkillVersion } from './skill-store.ts';
 /** In the form of an upload. */
 export const SKILL_FIELD = 'files[]';
 
-type Dialect = 'general' | 'beta';
 type Ways = Readonly<Record<string, () => Answer | Promise<Answer>>>;
 
-export function dialectOf(betas: ReadonlySet<string>): Dialect {
+export function dialectOf(betas: ReadonlySet<string>): SkillDialect {
   return betas.has(BETA.skills) ? 'beta' : 'general';
 }
 
@@ -24,7 +24,7 @@ export function dialectOf(betas: ReadonlySet<string>): Dialect {
 export function skillWays(
   [id, below, reference, ...more]: readonly string[],
   asked: Asked,
-  dialect: Dialect,
+  dialect: SkillDialect,
   store: SkillStore,
 ): Ways | undefined {
   const sent = async (): Promise<SkillFolder> => readSkillFolder(await readFiles(asked, SKILL_FIELD));
@@ -65,7 +65,7 @@ export function skillWays(
   };
 }
 
-function findVersion(skill: Skill, reference: string, dialect: Dialect): SkillVersion {
+function findVersion(skill: Skill, reference: string, dialect: SkillDialect): SkillVersion {
   if (dialect === 'beta' && reference === 'latest')
     throw new Refused(400, 'with the skills beta value a version is an epoch timestamp: latest is none');
   const found =
@@ -82,11 +82,11 @@ export function versionForContainer(skill: Skill, reference: string): SkillVersi
   return byEpoch ?? findVersion(skill, reference, 'general');
 }
 
-function nameOf({ id, epoch }: SkillVersion, dialect: Dialect): string {
+function nameOf({ id, epoch }: SkillVersion, dialect: SkillDialect): string {
   return dialect === 'beta' ? epoch : id;
 }
 
-function skillRecord(skill: Skill, dialect: Dialect): object {
+function skillRecord(skill: Skill, dialect: SkillDialect): object {
   const { id, name, source, versions } = skill;
   const latest = versions.at(-1);
   return {
@@ -97,7 +97,7 @@ function skillRecord(skill: Skill, dialect: Dialect): object {
   };
 }
 
-function versionRecord({ id, name }: Skill, version: SkillVersion, dialect: Dialect): object {
+function versionRecord({ id, name }: Skill, version: SkillVersion, dialect: SkillDialect): object {
   const { description, createdAt } = version;
   return {
     skill_id: id,

@@ -1,7 +1,7 @@
 // Runs `pointsman branches …` on a source in memory, with a terminal that answers questions.
 import { runCli } from '../../../src/cli/program.ts';
-import type { BranchControl, Listed } from '../../../src/branches/control-branches.ts';
-import type { BranchWish, Created, Removed } from '../../../src/branches/created.ts';
+import type { BranchControl, Listed } from '../../../src/branching/control-branches.ts';
+import type { BranchWish, Created, Removed } from '../../../src/branching/branch-wish.ts';
 import type { Branch, BranchSourcePolicy } from '../../../src/model/branch.ts';
 import { cliParts } from './cli-parts.ts';
 

@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readSkill } from '../../../src/cli/skill/read-folder.ts';
+import { readSkill } from '../../../src/platform/skill/read-folder.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { finding, INCIDENT_KINDS, MISSING } from '../../../src/incidents/schema.ts';
 import { CLOSE_REASONS } from '../../../src/model/close-reason.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ApiError } from '../../../../src/http/request.ts';
-import type { PlatformPolicy, SkillDialect } from '../../../../src/model/platform.ts';
+import type { PlatformPolicy, SkillDialect } from '../../../../src/config/schema/platform-section.ts';
 import { createPlatformClient } from '../../../../src/platform/client/client.ts';
 import type { PlatformClient } from '../../../../src/platform/client/client.ts';
 import type { PlatformAccess } from '../../../../src/platform/client/send.ts';

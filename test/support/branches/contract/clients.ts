@@ -6,8 +6,8 @@ import { createConsoleClient } from '../../../../src/branches/api/console-client
 import type { ConsoleClient } from '../../../../src/branches/api/console-client.ts';
 import { createStorageClient } from '../../../../src/branches/api/storage-client.ts';
 import type { StorageClient } from '../../../../src/branches/api/storage-client.ts';
-import { createBranchControl } from '../../../../src/branches/control-branches.ts';
-import type { BranchControl } from '../../../../src/branches/control-branches.ts';
+import { createBranchControl } from '../../../../src/branching/control-branches.ts';
+import type { BranchControl } from '../../../../src/branching/control-branches.ts';
 import type { ContractTarget } from './target.ts';
 
 export interface Clients {

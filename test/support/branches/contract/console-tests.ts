@@ -1,7 +1,7 @@
 // The lines about the console, and those that say "not shown" about both.
 import { expect } from 'vitest';
-import type { BranchControl } from '../../../../src/branches/control-branches.ts';
-import type { BranchWish } from '../../../../src/branches/created.ts';
+import type { BranchControl } from '../../../../src/branching/control-branches.ts';
+import type { BranchWish } from '../../../../src/branching/branch-wish.ts';
 import { ApiError } from '../../../../src/http/request.ts';
 import { withClients } from './clients.ts';
 import type { LineTests } from './suite.ts';

@@ -1,0 +1,28 @@
+// The wish for a new branch and its outcome, for both sources. Each reason is one clause without a secret.
+import type { Branch } from '../model/branch.ts';
+import type { EndpointType } from '../branches/api/console-client.ts';
+
+export interface BranchWish {
+  readonly name: string;
+  /** Undefined: the console's default branch; the only root of a storage node. */
+  readonly parent?: Branch | undefined;
+  /** Undefined: the parent's position of this moment. */
+  readonly lsn?: string | undefined;
+  readonly schemaOnly?: boolean;
+  readonly endpoints?: readonly EndpointType[];
+  /** From now to the last attempt. */
+  readonly waitMs: number;
+  /** Called before each pause, with the reason for the next attempt. */
+  readonly onRetry?: (why: string) => void;
+}
+
+export type Created =
+  /** `isNew`: false when it existed already. */
+  | { readonly kind: 'created'; readonly branch: Branch; readonly isNew: boolean }
+  /** The same wish continues with the same branch. */
+  | { readonly kind: 'unfinished'; readonly why: string }
+  /** It cannot succeed with these arguments. */
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'failed'; readonly why: string };
+
+export type Removed = { readonly kind: 'removed' } | { readonly kind: 'failed'; readonly why: string };

@@ -1,0 +1,75 @@
+// GET /branches of a running Pointsman: its list, how old that is, and the sessions of each branch.
+import { z } from 'zod';
+import { durationText } from '../../core/describe.ts';
+import type { Branch } from '../../model/branch.ts';
+import { addressText } from '../../model/member.ts';
+import { tryRequest } from '../../cli/admin-request.ts';
+import { findRunning } from '../../cli/running.ts';
+import type { BranchContext } from './branch-context.ts';
+
+export type RunningReport =
+  | {
+      readonly kind: 'answer';
+      /** `the Pointsman at 127.0.0.1:8432` */
+      readonly from: string;
+      readonly branches: readonly Branch[];
+      /** Milliseconds. Undefined: it could not read its list yet. */
+      readonly ageMs: number | undefined;
+      /** `for 12 min: status 503`. Undefined: its last read of the list succeeded. */
+      readonly failing: string | undefined;
+      /** By id. A branch without sessions may be absent. */
+      readonly sessions: ReadonlyMap<string, number>;
+    }
+  | { readonly kind: 'none'; readonly why: string };
+
+const text = z.string().nullish();
+
+const document = z.looseObject({
+  age_seconds: z.number().nullable(),
+  failing: z.looseObject({ why: z.string(), for_seconds: z.number() }).nullish(),
+  silent_workers: z.array(z.number()).default([]),
+  branches: z.array(
+    z.looseObject({
+      id: z.string(),
+      name: z.string(),
+      parent_id: text,
+      parent_lsn: text,
+      last_record_lsn: text,
+      has_read_endpoint: z.boolean().nullish(),
+      sessions: z.number(),
+    }),
+  ),
+});
+
+/** Never fails: the report only adds to what the source says. */
+export async function readRunning({ options, io, configuredBy }: BranchContext): Promise<RunningReport> {
+  const running = configuredBy ?? findRunning(options, { ...io, stderr: () => {} });
+  if (typeof running === 'number') return { kind: 'none', why: 'no admin address of a running Pointsman is known' };
+  const from = `the Pointsman at ${addressText(running.address)}`;
+  const answer = await tryRequest(running, { method: 'GET', path: '/branches' });
+  if (answer.kind === 'failed') return { kind: 'none', why: answer.why };
+  const { data } = document.safeParse(answer.body);
+  if (answer.status !== 200 || data === undefined) return { kind: 'none', why: `${from} reports no branches.` };
+  const { failing, silent_workers: silent } = data;
+  // Their sessions are missing.
+  if (silent.length > 0) return { kind: 'none', why: `workers of ${from} do not answer: ${silent.join(', ')}.` };
+  return {
+    kind: 'answer',
+    from,
+    branches: data.branches.map(branchOf),
+    ageMs: data.age_seconds === null ? undefined : data.age_seconds * 1000,
+    failing: failing ? `for ${durationText(failing.for_seconds * 1000)}: ${failing.why}` : undefined,
+    sessions: new Map(data.branches.map(({ id, sessions }) => [id, sessions])),
+  };
+}
+
+function branchOf(reported: z.output<typeof document>['branches'][number]): Branch {
+  return {
+    id: reported.id,
+    name: reported.name,
+    parentId: reported.parent_id ?? undefined,
+    parentLsn: reported.parent_lsn ?? undefined,
+    lastRecordLsn: reported.last_record_lsn ?? undefined,
+    hasReadEndpoint: reported.has_read_endpoint ?? undefined,
+  };
+}

@@ -1,0 +1,144 @@
+// `pointsman branches create`: finds the branch of this name, or creates it, and prints its target.
+import type { EndpointType } from '../../branches/api/console-client.ts';
+import type { Created } from '../branch-wish.ts';
+import { indexBranches } from '../../branches/resolve.ts';
+import type { Branch } from '../../model/branch.ts';
+import { shown } from '../../model/printable.ts';
+import { parseLsn } from '../../model/lsn.ts';
+import { addressText } from '../../model/member.ts';
+import { STANDARD_INPUT } from '../../config/source/read-file.ts';
+import { fileFor } from '../../cli/configuration.ts';
+import type { CliIo } from '../../cli/io.ts';
+import { json } from '../../cli/json.ts';
+import { openContext, readBranches, whyNoNamesFile } from './branch-context.ts';
+import type { BranchContext, BranchOptions, BranchParts } from './branch-context.ts';
+import { whyBadName, whyUnreachable } from './create-rules.ts';
+import { BRANCH_EXIT, endWith } from './branch-exit.ts';
+import { branchText, findBranch, severalText } from './find-branch.ts';
+import { routeTo } from './target-route.ts';
+import type { BranchRoute } from './target-route.ts';
+
+export interface CreateOptions extends BranchOptions {
+  readonly parent?: string | undefined;
+  readonly at?: string | undefined;
+  readonly schemaOnly?: boolean | undefined;
+  readonly endpoint?: readonly EndpointType[] | undefined;
+  /** Milliseconds. */
+  readonly wait: number;
+}
+
+export async function create(name: string, options: CreateOptions, io: CliIo, parts: BranchParts): Promise<number> {
+  const context = await openContext(options, io, parts);
+  if (typeof context === 'number') return context;
+  const wrong = whyBadName(name) ?? whyWrongUsage(context);
+  if (wrong !== undefined) return endWith(BRANCH_EXIT.usage, wrong, io);
+  const began = performance.now();
+  const onRetry = (why: string): void => io.stderr(`trying again: ${why}\n`);
+  const all = await readBranches(context, { waitMs: options.wait, onRetry });
+  if (all === undefined) return BRANCH_EXIT.failure;
+  const refused = whyUnreachable(name, all, context);
+  if (refused !== undefined) return endWith(BRANCH_EXIT.refused, refused, io);
+  const parent = options.parent === undefined ? undefined : findBranch(options.parent, all);
+  if (parent?.kind === 'several') {
+    return endWith(BRANCH_EXIT.refused, `--parent: ${severalText(options.parent ?? '', parent.ids)}`, io);
+  }
+  if (parent?.kind === 'none') {
+    const why = `--parent: there is no branch ${shown(options.parent ?? '')} in ${context.source}`;
+    return endWith(BRANCH_EXIT.failure, `${why}. See: pointsman branches list`, io);
+  }
+  const created = await context.control.create({
+    name,
+    parent: parent?.branch,
+    lsn: options.at,
+    schemaOnly: options.schemaOnly === true,
+    endpoints: options.endpoint ?? [],
+    waitMs: Math.max(0, options.wait - (performance.now() - began)),
+    onRetry,
+  });
+  if (created.kind !== 'created') return endUnfinished(name, created, io);
+  const before = all.filter(({ id }) => id !== created.branch.id);
+  report(created, [...before, created.branch], await routeAfter(created.branch, before, context, parts), context);
+  return BRANCH_EXIT.ok;
+}
+
+/** The exit code. */
+function endUnfinished(name: string, { kind, why }: Exclude<Created, { kind: 'created' }>, io: CliIo): number {
+  switch (kind) {
+    case 'unfinished': {
+      const next = 'Run the same command again: it continues with the same branch';
+      return endWith(BRANCH_EXIT.unfinished, `${shown(name)} is not finished yet: ${why}. ${next}`, io);
+    }
+    case 'refused':
+      return endWith(BRANCH_EXIT.refused, `${shown(name)} cannot be created: ${why}`, io);
+    case 'failed':
+      return endWith(BRANCH_EXIT.failure, `${shown(name)} is not created: ${why}`, io);
+  }
+}
+
+/** Where clients of the branch go. Its address may have come to the configuration with the creation. */
+async function routeAfter(
+  branch: Branch,
+  before: readonly Branch[],
+  { policy, options, io }: BranchContext<CreateOptions>,
+  parts: BranchParts,
+): Promise<BranchRoute> {
+  const all = [...before, branch];
+  const route = routeTo(branch.id, 'write', indexBranches(all, policy));
+  // Standard input can be read once.
+  if (route.kind === 'routed' || fileFor(options, io) === STANDARD_INPUT) return route;
+  const again = await openContext(options, io, parts);
+  return typeof again === 'number' ? route : routeTo(branch.id, 'write', indexBranches(all, again.policy));
+}
+
+function whyWrongUsage(context: BranchContext<CreateOptions>): string | undefined {
+  const { options, policy } = context;
+  const { at, schemaOnly, endpoint } = options;
+  switch (policy.source.kind) {
+    case 'static':
+      return 'the branches are in the configuration: add it to branches.static, then `pointsman reload`';
+    case 'console':
+      return at === undefined
+        ? undefined
+        : '--at is for a storage node: a console starts a branch at its parent’s position';
+    case 'storage': {
+      if (schemaOnly === true) return '--schema-only is for a console: a storage node copies the rows as well';
+      if (endpoint !== undefined) return '--endpoint is for a console: a storage node has no endpoints';
+      if (at !== undefined && parseLsn(at) === undefined)
+        return `--at ${shown(at)} is no position: write it as 0/3000060`;
+      if (policy.source.pgVersion === undefined) return 'branches.storage.pg_version is not set: set the major version';
+      return whyNoNamesFile(context);
+    }
+  }
+}
+
+function report(
+  { branch, isNew }: Extract<Created, { kind: 'created' }>,
+  all: readonly Branch[],
+  route: BranchRoute,
+  { io, options, config }: BranchContext<CreateOptions>,
+): void {
+  const parent = all.find(({ id }) => id === branch.parentId)?.name ?? branch.parentId;
+  if (route.kind === 'refused') {
+    const look = `pointsman branches explain ${shown(branch.name)}`;
+    io.stderr(`warning: clients cannot use it yet: ${route.why}. Look again with: ${look}\n`);
+  }
+  if (options.json === true) {
+    const { id, name, parentId: parent_id = null, parentLsn: parent_lsn = null } = branch;
+    const backend = route.kind === 'routed' ? route.address : null;
+    io.stdout(json({ created: isNew, branch: { id, name, parent_id, parent_lsn }, target: name, backend }));
+    return;
+  }
+  const from = parent === undefined ? '' : `, from ${shown(parent)}`;
+  const at = branch.parentLsn === undefined ? '' : ` at ${branch.parentLsn}`;
+  io.stdout(`${branchText(branch)} ${isNew ? 'is created' : 'exists already'}${from}${at}\n`);
+  if (route.kind === 'routed') io.stdout(`connect with: psql '${urlOf(branch, config)}'\n`);
+}
+
+/** On a listener for writes, if there is one. */
+function urlOf({ name }: Branch, { pools, listeners }: BranchContext['config']): string {
+  const isForWrites = (pool: string): boolean => pools.some((one) => one.name === pool && one.exclusive);
+  const { address } = listeners.find(({ pool }) => isForWrites(pool)) ?? listeners[0] ?? {};
+  const isAny = address === undefined || ['0.0.0.0', '::', '*', ''].includes(address.host);
+  const where = isAny ? `HOST:${address?.port ?? 'PORT'}` : addressText(address);
+  return `postgresql://USER@${where}/DATABASE@${encodeURIComponent(name)}`;
+}

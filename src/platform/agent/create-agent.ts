@@ -1,0 +1,42 @@
+// `pointsman agent create`: stores the configuration of an agent as the caller wrote it.
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { unreadable } from '../../config/files/unreadable.ts';
+import { EXIT } from '../../cli/io.ts';
+import type { CliIo } from '../../cli/io.ts';
+import { asked, fail, openPlatform } from '../platform-context.ts';
+import type { PlatformOptions, PlatformParts } from '../platform-context.ts';
+
+export interface CreateAgentOptions extends Pick<PlatformOptions, 'config'> {
+  readonly file: string;
+}
+
+const configuration = z.record(z.string(), z.unknown());
+
+export async function createAgent(options: CreateAgentOptions, io: CliIo, parts: PlatformParts): Promise<number> {
+  const { file } = options;
+  let text: string;
+  try {
+    text = (io.readFile ?? ((name) => readFileSync(name, 'utf8')))(file);
+  } catch (error) {
+    return fail(io, `${file} ${unreadable(error)}`);
+  }
+  if (!isObject(text)) return fail(io, `${file} is no JSON object. Nothing was sent`);
+  const context = await openPlatform(options, io, parts);
+  if (typeof context === 'number') return context;
+  const hint = ': look at the agents of the platform';
+  const stored = await asked(io, context.client.createAgent(text), hint);
+  if (typeof stored === 'number') return stored;
+  const { value } = stored;
+  if (value === undefined) io.stderr('pointsman: the platform answered with success, and without a JSON document\n');
+  else io.stdout(`${value}\n`);
+  return EXIT.ok;
+}
+
+function isObject(text: string): boolean {
+  try {
+    return configuration.safeParse(JSON.parse(text)).success;
+  } catch {
+    return false;
+  }
+}

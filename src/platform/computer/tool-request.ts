@@ -1,0 +1,60 @@
+// `pointsman computer request`: a message request with the computer tool. Nothing is sent.
+import { COMPUTER_MODELS, computerFragment, messageRequest, oneActionFragment } from '../fragments.ts';
+import { EXIT } from '../../cli/io.ts';
+import type { CliIo } from '../../cli/io.ts';
+import { fail, platformConfig } from '../platform-context.ts';
+import type { MessageOptions } from '../message-options.ts';
+
+const QUESTION = 'Look at the status page and say what you see.';
+
+export interface ToolRequestOptions extends MessageOptions {
+  readonly oneAction?: boolean;
+  readonly toolField: readonly string[];
+  readonly betaHeader?: string;
+  readonly config?: string;
+}
+
+export function printToolRequest(options: ToolRequestOptions, io: CliIo): number {
+  const { model, maxTokens, question = QUESTION, oneAction = false, toolField } = options;
+  const fields = fieldsOf(toolField);
+  if (fields === undefined) return wrong(io, '--tool-field is NAME=VALUE, such as display_number=1');
+  const tool = computerFragment(model, fields);
+  if (tool === undefined)
+    return wrong(io, `the computer tool is not known for ${model}, only for models -${COMPUTER_MODELS.join(', -')}`);
+  const needsHeader = tool.betas.length > 0;
+  if (!needsHeader && toolField.length > 0)
+    return wrong(io, `the tool of ${model} takes no further fields: positions are pixels of the screenshots`);
+  const header = needsHeader ? betaHeader(options, io) : '';
+  if (typeof header === 'number') return header;
+  const fragments = [tool, ...(oneAction ? [oneActionFragment()] : [])];
+  const request = messageRequest(header, { model, maxTokens, text: question, fragments });
+  io.stdout(`${JSON.stringify(request, null, 2)}\n`);
+  return EXIT.ok;
+}
+
+function wrong(io: CliIo, why: string): number {
+  return fail(io, why, EXIT.usage);
+}
+
+/** Undefined: one of them has no name. */
+function fieldsOf(given: readonly string[]): Readonly<Record<string, unknown>> | undefined {
+  const pairs = given.map((one) => /^(?<name>[a-z][a-z0-9_]*)=(?<value>.*)$/s.exec(one)?.groups);
+  if (pairs.includes(undefined)) return undefined;
+  return Object.fromEntries(pairs.map((pair) => [pair?.['name'] ?? '', valueOf(pair?.['value'] ?? '')]));
+}
+
+/** JSON, or else a text. */
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A number is the exit code; the reason is then on stderr. */
+function betaHeader({ config, betaHeader }: ToolRequestOptions, io: CliIo): string | number {
+  if (betaHeader !== undefined) return betaHeader;
+  const found = platformConfig({ config }, io);
+  return typeof found === 'number' ? found : found.policy.betaHeader;
+}

@@ -1,0 +1,64 @@
+// `pointsman incidents request`: the message request that asks a model about a stored incident. Nothing is sent.
+import { fileFragment, messageRequest, skillsFragment } from '../fragments.ts';
+import type { Fragment } from '../fragments.ts';
+import { EXIT } from '../../cli/io.ts';
+import type { CliIo } from '../../cli/io.ts';
+import { fail, platformConfig } from '../platform-context.ts';
+import type { MessageOptions } from '../message-options.ts';
+import { skillReference } from '../skill/skill-id.ts';
+import { sourceOf } from '../../cli/incidents/find-source.ts';
+import type { IncidentsOptions } from '../../cli/incidents/source.ts';
+import { uploadsOf } from './upload-incident.ts';
+
+export interface RequestOptions extends IncidentsOptions, MessageOptions {
+  /** `ID[:VERSION]`, or the name of a skill that was published from here. */
+  readonly skill?: string | undefined;
+  /** Of published skills. */
+  readonly record?: string | undefined;
+}
+
+const QUESTION =
+  'The document is an incident that Pointsman recorded. Say in one screen: what happened, with event ids; what is ' +
+  'unknown; and the next step that is safe. Propose a change only with its reason, its checks and its undo.';
+
+export async function requestAboutIncident(wanted: string, options: RequestOptions, io: CliIo): Promise<number> {
+  const config = platformConfig(options, io);
+  if (typeof config === 'number') return config;
+  const { policy } = config;
+  const id = wanted === 'latest' ? await latest(options, io) : wanted;
+  if (typeof id === 'number') return id;
+  const upload = await uploadsOf(options, config, io).find(id);
+  if (typeof upload === 'string') return fail(io, upload);
+  if (upload === undefined) {
+    return fail(io, `incident ${id} is not stored on ${policy.url}: \`pointsman incidents upload ${id}\` stores it`);
+  }
+  const skill = await skillFragments(options, policy.url, io);
+  if (typeof skill === 'number') return skill;
+  const document = fileFragment(upload.file_id, 'text/plain');
+  const fragments = [...skill, ...(document === undefined ? [] : [document])];
+  const { model, maxTokens, question = QUESTION } = options;
+  const request = messageRequest(policy.betaHeader, { model, maxTokens, text: question, fragments });
+  io.stdout(`${JSON.stringify(request, null, 2)}\n`);
+  if (upload.state === 'open') {
+    io.stderr(`pointsman: incident ${id} was open when it was stored: upload it again when it has settled\n`);
+  }
+  return EXIT.ok;
+}
+
+async function latest(options: RequestOptions, io: CliIo): Promise<string | number> {
+  const source = await sourceOf(options, io);
+  if (typeof source === 'number') return source;
+  const entries = await source.list();
+  if (typeof entries === 'number') return entries;
+  return entries[0]?.id ?? fail(io, 'there are no incidents');
+}
+
+async function skillFragments(
+  { skill, record }: RequestOptions,
+  url: string,
+  io: CliIo,
+): Promise<readonly Fragment[] | number> {
+  if (skill === undefined) return [];
+  const reference = await skillReference(skill, { record }, url, io);
+  return typeof reference === 'number' ? reference : [skillsFragment([reference])];
+}

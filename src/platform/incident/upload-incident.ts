@@ -1,0 +1,113 @@
+// `pointsman incidents upload`: stores the redacted text of an incident on the platform, once.
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { EXIT } from '../../cli/io.ts';
+import type { CliIo } from '../../cli/io.ts';
+import { json } from '../../cli/json.ts';
+import { asked, fail, openPlatform } from '../platform-context.ts';
+import type { PlatformConfig, PlatformContext, PlatformParts } from '../platform-context.ts';
+import { sourceOf } from '../../cli/incidents/find-source.ts';
+import type { IncidentsOptions, Source } from '../../cli/incidents/source.ts';
+import { uploadsIn } from './uploads.ts';
+import type { Upload, Uploads } from './uploads.ts';
+
+export interface UploadOptions extends IncidentsOptions {
+  /** Also when it is stored already. */
+  readonly again?: boolean | undefined;
+}
+
+const head = z.looseObject({
+  id: z.string(),
+  state: z.string(),
+  recorder: z.looseObject({ run: z.string() }),
+  redaction: z.looseObject({ redacted: z.boolean() }),
+});
+type Head = z.infer<typeof head>;
+
+export async function uploadIncident(
+  wanted: string,
+  options: UploadOptions,
+  io: CliIo,
+  parts: PlatformParts,
+): Promise<number> {
+  const context = await openPlatform(options, io, parts);
+  if (typeof context === 'number') return context;
+  const source = await sourceOf(options, io);
+  if (typeof source === 'number') return source;
+  const found = await headOf(source, wanted, io);
+  if (typeof found === 'number') return found;
+  const uploads = uploadsOf(options, context, io);
+  const known = await uploads.find(found.id);
+  if (typeof known === 'string') return fail(io, known);
+  if (known !== undefined && options.again !== true && isTheSame(known, found))
+    return report(found, known, options, io);
+  const text = await source.show(found.id, { isJson: false, isFull: false });
+  return typeof text === 'number' ? text : send({ context, found, text, uploads, options });
+}
+
+/** The document itself says what it is: its text is sent only if it is redacted. */
+async function headOf(source: Source, wanted: string, io: CliIo): Promise<Head | number> {
+  const text = await source.show(wanted, { isJson: true, isFull: false });
+  if (typeof text === 'number') return text;
+  const { data } = head.safeParse(JSON.parse(text));
+  if (data === undefined) return fail(io, `incident ${wanted} has another form: it comes from another version`);
+  return data.redaction.redacted ? data : fail(io, `incident ${data.id} is not redacted, so it is not sent`);
+}
+
+/** An incident that was open is sent again when it has settled. */
+function isTheSame(known: Upload, found: Head): boolean {
+  return known.run === found.recorder.run && known.state === found.state;
+}
+
+interface Sending {
+  readonly context: PlatformContext;
+  readonly found: Head;
+  readonly text: string;
+  readonly uploads: Uploads;
+  readonly options: UploadOptions;
+}
+
+async function send({ context, found, text, uploads, options }: Sending): Promise<number> {
+  const { policy, client, io } = context;
+  const place = await uploads.place(found.id);
+  if ('why' in place) return fail(io, `${place.why}. Nothing was sent`);
+  const content = Buffer.from(text);
+  const stored = await asked(
+    io,
+    client.uploadFile({ name: `${found.id}.txt`, mediaType: 'text/plain', content }),
+    ': look at the files of the platform before you repeat it',
+  );
+  if (typeof stored === 'number') return stored;
+  const upload: Upload = {
+    url: policy.url,
+    file_id: stored.value,
+    state: found.state,
+    run: found.recorder.run,
+    bytes: content.length,
+    sha256: createHash('sha256').update(content).digest('hex'),
+    uploaded_at: new Date().toISOString(),
+  };
+  if (options.json === true) io.stdout(json({ incident: found.id, changed: true, ...upload }));
+  else io.stdout(`incident ${found.id}: stored as ${upload.file_id}, ${upload.bytes} bytes${openNote(found)}\n`);
+  const failed = await uploads.write(place.file, upload);
+  return failed === undefined ? EXIT.ok : fail(io, `${failed}. The file is stored as ${upload.file_id}`);
+}
+
+function report(found: Head, known: Upload, options: UploadOptions, io: CliIo): number {
+  if (options.json === true) io.stdout(json({ incident: found.id, changed: false, ...known }));
+  else {
+    const hint = found.state === 'open' ? '; --again stores it as it is now' : '';
+    io.stdout(`incident ${found.id}: stored already, as ${known.file_id}; nothing was sent${hint}\n`);
+  }
+  return EXIT.ok;
+}
+
+function openNote({ state }: Head): string {
+  return state === 'open' ? '; it is still open: upload it again when it has settled' : '';
+}
+
+/** The directory of another machine's Pointsman is not here. */
+export function uploadsOf(options: IncidentsOptions, { policy, incidents }: PlatformConfig, io: CliIo): Uploads {
+  const configured = options.admin === undefined ? incidents : undefined;
+  return uploadsIn(options.directory ?? configured, policy.url, io);
+}

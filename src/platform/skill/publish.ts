@@ -1,0 +1,144 @@
+// `pointsman skill publish`: a new skill, or a new version of one. Content that is published already is not
+// sent again.
+import { realpath } from 'node:fs/promises';
+import { isReadOnly } from '../client/records.ts';
+import type { Skill } from './skill-folder.ts';
+import { json } from '../../cli/json.ts';
+import { EXIT } from '../../cli/io.ts';
+import type { CliIo } from '../../cli/io.ts';
+import { asked, fail, openPlatform } from '../platform-context.ts';
+import type { PlatformContext, PlatformOptions, PlatformParts } from '../platform-context.ts';
+import { whyNotWritable } from '../state-file.ts';
+import { problemsText } from './check-skill.ts';
+import { readSkill } from './read-folder.ts';
+import { openRecord } from './skill-record.ts';
+import type { Published, RecordOptions, SkillRecord } from './skill-record.ts';
+
+export interface PublishOptions extends PlatformOptions, RecordOptions {
+  readonly create?: boolean | undefined;
+  readonly skillId?: string | undefined;
+}
+
+interface Publishing {
+  readonly context: PlatformContext;
+  readonly record: SkillRecord;
+  readonly skill: Skill;
+  readonly directory: string;
+  readonly options: PublishOptions;
+}
+
+export async function publishSkill(
+  directory: string,
+  options: PublishOptions,
+  io: CliIo,
+  parts: PlatformParts,
+): Promise<number> {
+  if (options.create === true && options.skillId !== undefined) {
+    return fail(io, '--create makes a new skill, --skill-id names one that exists: use one of them', EXIT.usage);
+  }
+  const read = await readSkill(directory);
+  if (read.kind === 'unreadable') return fail(io, read.why);
+  if (read.kind === 'invalid') {
+    io.stderr(problemsText(directory, read.problems));
+    return EXIT.failure;
+  }
+  const context = await openPlatform(options, io, parts);
+  if (typeof context === 'number') return context;
+  const record = await openRecord(options, context.policy.url, io);
+  if (typeof record === 'string') return fail(io, record);
+  const publishing = { context, record, skill: read.skill, directory: await realpath(directory), options };
+  const target = await targetOf(publishing);
+  if (typeof target === 'number') return target;
+  // After the request it would be too late: the id must not get lost.
+  const unwritable = await whyNotWritable(record.file, { make: true });
+  if (unwritable !== undefined) return fail(io, `${unwritable}. Nothing was sent: use --record FILE`);
+  return target === 'new' ? create(publishing) : addVersion(publishing, target);
+}
+
+/** The skill that gets a version. A number is the exit code. */
+async function targetOf(publishing: Publishing): Promise<Pick<Published, 'skill_id'> | 'new' | number> {
+  const { context, record, skill, directory, options } = publishing;
+  const { io } = context;
+  if (options.skillId !== undefined) return given(publishing, options.skillId);
+  const known = record.entries.find(({ name }) => name === skill.slug);
+  if (known !== undefined && options.create === true) {
+    return fail(io, `${skill.slug} is published already, as ${known.skill_id}: without --create it gets a new version`);
+  }
+  if (known?.sha256 === skill.hash) return unchanged(publishing, known);
+  if (known !== undefined) return known;
+  if (options.create === true) return 'new';
+  const before = record.entries.find((entry) => entry.directory === directory);
+  const renamed = before && `This folder was published as ${before.name} (${before.skill_id}); a name never changes. `;
+  const how = 'use --create for a new skill, or --skill-id ID for one that exists';
+  return fail(io, `${renamed ?? ''}${skill.slug} was not published from here: ${how}`);
+}
+
+async function given(
+  { context, record, skill }: Publishing,
+  id: string,
+): Promise<Pick<Published, 'skill_id'> | number> {
+  const { client, io } = context;
+  const known = record.entries.find((entry) => entry.skill_id === id);
+  const refuse = (name: string): number =>
+    fail(io, `${id} has the name ${name}, which never changes, and this folder has ${skill.slug}. Nothing was sent`);
+  if (known !== undefined && known.name !== skill.slug) return refuse(known.name);
+  const found = await asked(io, client.skill(id));
+  if (typeof found === 'number') return found;
+  const { name, sourceType } = found.value;
+  if (isReadOnly(found.value)) return fail(io, `${id} is read-only: its source is ${sourceType}. Nothing was sent`);
+  if (name !== undefined && name !== skill.slug) return refuse(name);
+  return { skill_id: id };
+}
+
+function unchanged({ context: { io }, skill, options }: Publishing, known: Published): number {
+  if (options.json === true) io.stdout(json({ changed: false, ...known }));
+  else io.stdout(`${skill.slug}: unchanged, ${known.skill_id} has this content; nothing was sent\n`);
+  return EXIT.ok;
+}
+
+async function create(publishing: Publishing): Promise<number> {
+  const { context, skill } = publishing;
+  const hint = ': `pointsman skill list` shows whether it exists';
+  const made = await asked(context.io, context.client.createSkill(filesOf(skill)), hint);
+  if (typeof made === 'number') return made;
+  const { id, latestVersionId } = made.value;
+  return remember(publishing, id, latestVersionId, 'created');
+}
+
+async function addVersion(publishing: Publishing, { skill_id: id }: Pick<Published, 'skill_id'>): Promise<number> {
+  const { context, skill } = publishing;
+  const hint = `: \`pointsman skill versions ${id}\` shows whether it exists`;
+  const made = await asked(context.io, context.client.createVersion(id, filesOf(skill)), hint);
+  return typeof made === 'number' ? made : remember(publishing, id, made.value.version, 'new version');
+}
+
+/** The folder of each file is the name of the skill, as the platform will mount it. */
+function filesOf({ slug, files }: Skill): { name: string; mediaType: string; content: Uint8Array }[] {
+  return files.map(({ path, content }) => ({
+    name: `${slug}/${path}`,
+    mediaType: path.endsWith('.md') ? 'text/markdown' : 'application/octet-stream',
+    content,
+  }));
+}
+
+async function remember(
+  { context: { policy, io }, record, skill, directory, options }: Publishing,
+  id: string,
+  version: string | undefined,
+  what: string,
+): Promise<number> {
+  const entry: Published = {
+    url: policy.url,
+    skill_id: id,
+    name: skill.slug,
+    directory,
+    sha256: skill.hash,
+    version: version ?? null,
+    published_at: new Date().toISOString(),
+  };
+  if (options.json === true) io.stdout(json({ changed: true, ...entry }));
+  else io.stdout(`${skill.slug}: ${what}, ${id}${version === undefined ? '' : `, version ${version}`}\n`);
+  const failed = await record.replace(id, entry);
+  if (failed === undefined) return EXIT.ok;
+  return fail(io, `${failed}. The skill is published as ${id}: next time use --skill-id ${id}`);
+}

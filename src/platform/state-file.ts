@@ -1,0 +1,59 @@
+// Small files in which commands remember what they have sent to the platform, so that nothing is sent twice.
+import { access, constants, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { z } from 'zod';
+import { unreadable } from '../config/files/unreadable.ts';
+import type { CliIo } from '../cli/io.ts';
+
+/** By the XDG Base Directory Specification. Undefined: the environment names none. */
+export function stateDirectory({ env }: CliIo): string | undefined {
+  const home = env['HOME'];
+  const state = env['XDG_STATE_HOME'] || (home ? join(home, '.local', 'state') : undefined);
+  return state === undefined ? undefined : join(state, 'pointsman');
+}
+
+export type ReadState<T> =
+  | { readonly kind: 'read'; readonly value: T }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'broken'; readonly why: string };
+
+export async function readState<T>(file: string, schema: z.ZodType<T>): Promise<ReadState<T>> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return isAbsent ? { kind: 'absent' } : { kind: 'broken', why: `${file} ${unreadable(error)}` };
+  }
+  try {
+    return { kind: 'read', value: schema.parse(JSON.parse(text)) };
+  } catch {
+    return { kind: 'broken', why: `${file} is not what Pointsman wrote: correct it, or move it away` };
+  }
+}
+
+/** Undefined: a file there can be written. Else the reason. `make`: its directory, if there is none. */
+export async function whyNotWritable(file: string, { make }: { readonly make: boolean }): Promise<string | undefined> {
+  try {
+    if (make) await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await access(dirname(file), constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return `${dirname(file)} cannot be written: ${codeOf(error)}`;
+  }
+}
+
+/** Undefined: it is written, whole. Else the reason. */
+export async function writeState(file: string, value: unknown): Promise<string | undefined> {
+  try {
+    await writeFile(`${file}.tmp`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });
+    await rename(`${file}.tmp`, file);
+    return undefined;
+  } catch (error) {
+    return `${file} cannot be written: ${codeOf(error)}`;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}
