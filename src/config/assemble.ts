@@ -1,9 +1,10 @@
 // From the complete file to the frozen Config: the program's names instead of the file's.
 import type { ApiAuth, ApiTls, ClusterConfig } from '../model/cluster-config.ts';
-import type { ClientTls, PoolPolicy, ProbePolicy } from '../model/policy.ts';
+import type { ClientTls, ProbePolicy } from '../model/policy.ts';
 import type { Config } from './config.ts';
 import { branchesPolicy } from './schema/branches-section.ts';
-import type { CompleteFile, CompletePool } from './schema/defaults.ts';
+import { branchesPool, poolPolicy, unlessOff } from './schema/defaults.ts';
+import type { CompleteFile } from './schema/defaults.ts';
 import { movesPolicy } from './schema/moves-section.ts';
 import { platformPolicy } from './schema/platform-section.ts';
 import { kubernetesConfig } from './schema/kubernetes-section.ts';
@@ -30,7 +31,7 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
       attemptDelayMs: unlessOff(backend.attempt_delay),
       connectAttempts: backend.connect_attempts,
     },
-    branches: file.branches && branchesPolicy(file.branches),
+    branches: file.branches && { ...branchesPolicy(file.branches), pool: branchesPool() },
     moves: file.moves && movesPolicy(file.moves),
     relay: file.relay,
     hold: {
@@ -55,10 +56,6 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
     file,
     origins,
   });
-}
-
-function unlessOff(value: number | 'off'): number | undefined {
-  return value === 'off' ? undefined : value;
 }
 
 function clusterConfig(cluster: CompleteFile['cluster']): ClusterConfig {
@@ -103,26 +100,6 @@ function probePolicy(probe: CompleteFile['probe']): ProbePolicy {
     silenceGraceMs: probe.silence_grace,
     silentProbes: unlessOff(probe.silent_probes),
     vouching: probe.vouching,
-  };
-}
-
-function poolPolicy(name: string, pool: CompletePool): PoolPolicy {
-  const { fallback } = pool;
-  return {
-    name,
-    check: pool.check,
-    exclusive: pool.exclusive,
-    balance: pool.balance,
-    weightTag: pool.weight_tag,
-    zoneTag: pool.zone_tag,
-    maxSessionAgeMs: unlessOff(pool.max_session_age),
-    slowStartMs: pool.slow_start,
-    fallback: fallback === 'none' ? undefined : { pool: fallback.pool, maxSessions: fallback.max_sessions },
-    whenAllLagging: pool.when_all_lagging,
-    maxLaggingSessions: pool.max_lagging_sessions,
-    onLeave: pool.on_leave,
-    drainTimeoutMs: pool.drain_timeout,
-    relocateAfterMs: pool.relocate_after,
   };
 }
 

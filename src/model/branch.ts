@@ -3,7 +3,7 @@
 // takes its own writes. Plain data. Durations are in milliseconds.
 import type { Instant } from './instant.ts';
 import type { Address } from './member.ts';
-import type { PoolName } from './policy.ts';
+import type { PoolName, PoolPolicy } from './policy.ts';
 
 export const BRANCH_SOURCES = ['console', 'storage', 'static'] as const;
 export type BranchSource = (typeof BRANCH_SOURCES)[number];
@@ -127,6 +127,8 @@ export interface BranchesPolicy {
   readonly allow: readonly string[] | undefined;
   readonly backends: BranchBackendsPolicy;
   readonly connect: BranchConnectPolicy;
+  /** The reserved pool under whose name their sessions are counted. */
+  readonly pool: PoolPolicy;
 }
 
 export type BranchSourcePolicy =

@@ -40,6 +40,7 @@ export interface ProxyPolicy {
 /** The part of the policy of branches that a proxy needs. */
 export interface BranchRouting {
   readonly connect: BranchConnectPolicy;
+  readonly pool: PoolPolicy;
   readonly backends: Pick<BranchBackendsPolicy, 'caFile'>;
 }
 

@@ -2,7 +2,6 @@
 // or pool a reload removed.
 import { addressText, isSameAddress } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
-import { BRANCHES_POLICY } from './branch/branches-pool.ts';
 import type { BoundListener, Listeners } from './accept/listeners.ts';
 import type { HoldQueue } from './connect/hold-queue.ts';
 import type { Drains } from './ending/drains.ts';
@@ -52,7 +51,7 @@ export class PolicyInForce {
     }
     this.#current = policy;
     const { registry, holdQueue, drains } = this.#inputs;
-    const reserved = policy.branches === undefined ? [] : [BRANCHES_POLICY];
+    const reserved = policy.branches === undefined ? [] : [policy.branches.pool];
     for (const pool of [...policy.pools, ...reserved]) {
       this.#pools.set(pool.name, pool);
       registry.learn([pool.name]);

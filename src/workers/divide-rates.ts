@@ -12,7 +12,11 @@ export function divideRates(
     listeners,
     backend,
     relay,
-    branches: branches && { connect: branches.connect, backends: { caFile: branches.backends.caFile } },
+    branches: branches && {
+      connect: branches.connect,
+      backends: { caFile: branches.backends.caFile },
+      pool: branches.pool,
+    },
     moves: moves && dividedMoves(moves, processes),
     probe,
     zone,

@@ -134,7 +134,7 @@ export const branches = z.strictObject({
 
 export type ParsedBranches = z.output<typeof branches>;
 
-export function branchesPolicy(parsed: ParsedBranches): BranchesPolicy {
+export function branchesPolicy(parsed: ParsedBranches): Omit<BranchesPolicy, 'pool'> {
   const { backends: at, connect: times } = parsed;
   return {
     source: sourcePolicy(parsed),

@@ -1,12 +1,14 @@
 // Defaults that the schema cannot hold, because they depend on other keys: the pools and listeners that exist without
 // being written (merged before the schema, so that a pool can be changed in part), and what a pool takes from its kind.
+import { BRANCHES_POOL } from '../../model/branch.ts';
 import type { CheckFamily } from '../../model/check.ts';
 import type { LeaveCause } from '../../model/close-reason.ts';
-import type { LeaveMode, WhenAllLagging } from '../../model/policy.ts';
+import type { LeaveMode, PoolPolicy, WhenAllLagging } from '../../model/policy.ts';
 import type { Path } from '../fault.ts';
 import { isTree } from '../source/tree.ts';
 import type { Tree } from '../source/tree.ts';
 import type { ParsedFile, ParsedPool } from './file-schema.ts';
+import { pool } from './pool-section.ts';
 
 const EXCLUSIVE_POOL = 'write';
 
@@ -146,4 +148,33 @@ function completePool(pool: ParsedPool): CompletePool {
     max_lagging_sessions: pool.max_lagging_sessions ?? MAX_LAGGING_SESSIONS,
     on_leave: { ...(exclusive ? EXCLUSIVE_ON_LEAVE : SHARED_ON_LEAVE), ...Object.fromEntries(written) },
   };
+}
+
+export function poolPolicy(name: string, pool: CompletePool): PoolPolicy {
+  const { fallback } = pool;
+  return {
+    name,
+    check: pool.check,
+    exclusive: pool.exclusive,
+    balance: pool.balance,
+    weightTag: pool.weight_tag,
+    zoneTag: pool.zone_tag,
+    maxSessionAgeMs: unlessOff(pool.max_session_age),
+    slowStartMs: pool.slow_start,
+    fallback: fallback === 'none' ? undefined : { pool: fallback.pool, maxSessions: fallback.max_sessions },
+    whenAllLagging: pool.when_all_lagging,
+    maxLaggingSessions: pool.max_lagging_sessions,
+    onLeave: pool.on_leave,
+    drainTimeoutMs: pool.drain_timeout,
+    relocateAfterMs: pool.relocate_after,
+  };
+}
+
+/** The reserved pool of sessions on branches. It has no member, so most of its settings never apply. */
+export function branchesPool(): PoolPolicy {
+  return poolPolicy(BRANCHES_POOL, completePool(pool.parse({ check: '/health' })));
+}
+
+export function unlessOff(value: number | 'off'): number | undefined {
+  return value === 'off' ? undefined : value;
 }

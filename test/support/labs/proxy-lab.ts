@@ -132,6 +132,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
       branches: {
         connect: options.branchConnect ?? BRANCH_CONNECT,
         backends: { caFile: options.branchCaFile },
+        pool: aPool({ name: 'branches' }),
       },
       locateBranch: options.locateBranch,
     }),

@@ -1,4 +1,5 @@
 // Branches and policies for tests of the room `branches`.
+import { aPool } from './builders.ts';
 import type { Branch, BranchesPolicy } from '../../../src/model/branch.ts';
 
 /** A branch with a parent, named by its id without `br-`. */
@@ -24,6 +25,7 @@ export function branchesPolicy({ backends, ...fields }: Given = {}): BranchesPol
     source: { kind: 'console', url: 'http://console.test', project: 'p', apiKeyFile: '/no/key' },
     refreshMs: 15_000,
     allow: undefined,
+    pool: aPool({ name: 'branches' }),
     connect: { attemptTimeoutMs: 5000, budgetMs: 30_000 },
     ...fields,
     backends: {

@@ -25,8 +25,15 @@ test('without the section there are no branches', () => {
   expect(configOf(load('')).branches).toBeUndefined();
 });
 
+test('their reserved pool has what any pool of several members has by default', () => {
+  const { branches, pools } = configOf(load(`branches: ${STATIC}\npools: { other: { check: /health } }`));
+  expect(branches?.pool).toEqual({ ...pools.find(({ name }) => name === 'other'), name: 'branches' });
+  expect(branches?.pool).toMatchObject({ exclusive: false, maxSessionAgeMs: undefined, fallback: undefined });
+});
+
 test('the defaults', () => {
   expect(branchesOf(STATIC)).toEqual({
+    pool: expect.anything(),
     source: { kind: 'static', branches: new Map([['pr-1', { host: '10.0.0.9', port: 55_432 }]]) },
     refreshMs: 15_000,
     allow: undefined,
@@ -48,6 +55,7 @@ test('a console with every key', () => {
       overrides: { br-aged-salad: "10.0.0.9:55432" }, read_overrides: { br-aged-salad: "10.0.0.9:55433" } },
     connect: { attempt_timeout: 1s, budget: 20s } }`;
   expect(branchesOf(text)).toEqual({
+    pool: expect.anything(),
     source: { kind: 'console', url: 'https://console.internal', project: 'calm-sea-1234', apiKeyFile: keyFile },
     refreshMs: 60_000,
     allow: ['pr-*', 'main'],
