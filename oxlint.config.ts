@@ -135,7 +135,7 @@ export default defineConfig({
   jsPlugins: ['./.oxlint-rules.ts'],
   categories: { correctness: 'error', suspicious: 'error' },
   env: { node: true, es2024: true },
-  ignorePatterns: ['deploy', 'dist', 'node_modules'],
+  ignorePatterns: ['/deploy', '/dist', 'node_modules'],
   rules: {
     eqeqeq: 'error',
     'no-var': 'error',

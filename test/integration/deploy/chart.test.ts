@@ -4,12 +4,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Document, stringify } from 'yaml';
-import { z } from 'zod';
+import { stringify } from 'yaml';
+import { alertsOf, kindsOf, manifestsOf, portsTo, valuesSetBy } from '../../support/deploy/chart-readers.ts';
 import { holdManifests, loadedBy } from '../../support/deploy/hold-manifests.ts';
 import { dashboardFiles } from '../../support/deploy/monitoring/dashboards/all.ts';
 import { manifestOf, parseManifests, podSpecOf, pointsmanIn } from '../../support/deploy/manifests.ts';
 import type { Manifest } from '../../support/deploy/manifests.ts';
+import { REFUSED_VALUES } from '../../support/deploy/refused-values.ts';
 import { CHART, createChartRenderer, missingHelm, RELEASE, valueSets } from '../../support/deploy/render-chart.ts';
 import type { ChartRenderer, Rendered } from '../../support/deploy/render-chart.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
@@ -24,11 +25,6 @@ let files = 0;
 
 async function rendered(set: string): Promise<readonly Manifest[]> {
   return manifestsOf(await chart.render(join(CHART, 'ci', set)));
-}
-
-function manifestsOf(outcome: Rendered): readonly Manifest[] {
-  if (outcome.kind === 'refused') throw new Error(outcome.why);
-  return outcome.manifests;
 }
 
 /** The text that helm prints after an installation with this set. */
@@ -49,8 +45,9 @@ async function clusterOf(values: Readonly<Record<string, unknown>>) {
   return loadedBy(manifests, podSpecOf(manifestOf(manifests, 'Deployment'))).cluster;
 }
 
-function kindsOf(manifests: readonly Manifest[]): readonly string[] {
-  return manifests.map(({ kind }) => kind).toSorted();
+async function alertsOfLibrary(alerts: object): Promise<readonly string[]> {
+  const outcome = await renderedWith({ mode: 'library', monitoring: { enabled: true, alerts } });
+  return alertsOf(manifestsOf(outcome)).map(({ alert }) => alert);
 }
 
 describeUnless(missingHelm, 'with helm or its stand-in', () => {
@@ -183,10 +180,7 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
 
   test('Services for clients outside of the cluster', async () => {
     const manifests = await rendered('load-balancer-values.yaml');
-    for (const [name, nodePort] of [
-      ['orders-pointsman', 30_432],
-      ['orders-pointsman-read', 30_433],
-    ] as const) {
+    for (const [name, nodePort] of Object.entries({ 'orders-pointsman': 30_432, 'orders-pointsman-read': 30_433 })) {
       const { spec, metadata } = manifestOf(manifests, 'Service', name);
       expect(metadata).toMatchObject({ annotations: { 'example.org/internal': 'true' } });
       expect(spec).toMatchObject({
@@ -269,42 +263,7 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
   });
 
   describe('refused values, with the reason', () => {
-    const sidecar = { mode: 'sidecar', application: { containers: [{ name: 'a', image: 'a' }] } };
-    const noSeeds = /seeds.*(?:at least 1|minItems)/;
-    test.each([
-      ['no seeds', { cluster: { seeds: [] } }, noSeeds],
-      ['discovery of no cluster', { cluster: { seeds: [] }, kubernetesDiscovery: true }, /cluster\.scope/],
-      [
-        'no seeds for a sidecar',
-        { ...sidecar, cluster: { seeds: [], scope: 'a' }, kubernetesDiscovery: true },
-        noSeeds,
-      ],
-      ['discovery by a sidecar, which has no rights', { ...sidecar, kubernetesDiscovery: true }, /mode: standalone/],
-      ['discovery in a library', { mode: 'library', kubernetesDiscovery: true }, /mode: standalone/],
-      ['a seed that is no URL', { cluster: { seeds: ['postgres:8008'] } }, /seeds.*0/],
-      ['a misspelt key', { shutdownSecond: 60 }, /shutdownSecond/],
-      ['a misspelt key of cluster', { cluster: { seeds: ['http://a:1'], scop: 'a' } }, /scop/],
-      ['too little time', { shutdownSeconds: 5 }, /shutdownSeconds.*12/],
-      ['time with a unit', { shutdownSeconds: '60s' }, /shutdownSeconds/],
-      ['a derived setting', { config: { shutdown: { drain_timeout: '1h' } } }, /shutdown/],
-      ['the cluster in a second place', { config: { cluster: { scope: 'a' } } }, /cluster/],
-      ['a port below 1024', { ports: { write: 80, read: 5433, admin: 8432 } }, /ports.write.*1024/],
-      ['a sidecar beside nothing', { mode: 'sidecar' }, /containers.*(?:at least 1|minItems)/],
-      ['an unknown mode', { mode: 'daemonset' }, /mode/],
-      ['a tag as digest', { image: { digest: 'v1' } }, /digest/],
-      ['a name that is too long', { fullnameOverride: 'a'.repeat(51) }, /fullnameOverride/],
-      [
-        'an override of no alert',
-        { monitoring: { enabled: true, alerts: { overrides: { PointsmanSlow: false } } } },
-        /PointsmanSlow: there is no such alert; there are PointsmanAbsent, /,
-      ],
-      [
-        'a threshold of an alert that has none',
-        { monitoring: { enabled: true, alerts: { overrides: { PointsmanPoolClosed: { threshold: 2 } } } } },
-        /PointsmanPoolClosed.threshold: this alert has no threshold/,
-      ],
-      ['a runbook without a scheme', { monitoring: { alerts: { runbookUrl: 'wiki/page' } } }, /runbookUrl/],
-    ])('%s', async (_, values, reason) => {
+    test.each(REFUSED_VALUES)('%s', async (_, values, reason) => {
       const outcome = await renderedWith(values);
       expect(outcome).toMatchObject({ kind: 'refused', why: expect.stringMatching(reason) });
     });
@@ -356,19 +315,14 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
   });
 
   test('sidecars have no alert about their absence, unless it is asked for', async () => {
-    const names = async (alerts: object): Promise<readonly string[]> => {
-      const outcome = await renderedWith({ mode: 'library', monitoring: { enabled: true, alerts } });
-      return alertsOf(manifestsOf(outcome)).map(({ alert }) => alert);
-    };
-    expect(await names({})).not.toContain('PointsmanAbsent');
-    expect(await names({})).toContain('PointsmanDown');
-    expect(await names({ overrides: { PointsmanAbsent: {} } })).toContain('PointsmanAbsent');
+    expect(await alertsOfLibrary({})).not.toContain('PointsmanAbsent');
+    expect(await alertsOfLibrary({})).toContain('PointsmanDown');
+    expect(await alertsOfLibrary({ overrides: { PointsmanAbsent: {} } })).toContain('PointsmanAbsent');
   });
 
   test('every threshold can be set', async () => {
-    const withThreshold = alertsOf(manifestsOf(await renderedWith(MONITORED))).filter(({ expr }) =>
-      /[<>] [\d.]+$/.test(expr),
-    );
+    const standard = alertsOf(manifestsOf(await renderedWith(MONITORED)));
+    const withThreshold = standard.filter(({ expr }) => /[<>] [\d.]+$/.test(expr));
     expect(withThreshold.length).toBeGreaterThan(8);
     const overrides = Object.fromEntries(withThreshold.map(({ alert }) => [alert, { threshold: 4711 }]));
     const changed = alertsOf(manifestsOf(await renderedWith({ monitoring: { enabled: true, alerts: { overrides } } })));
@@ -393,9 +347,7 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     expect(standard).toContain('psql "host=orders-pointsman user=app dbname=app"');
     expect(standard).toContain('helm -n data test orders');
     expect(standard).toContain('kubectl -n data exec deploy/orders-pointsman -- pointsman explain');
-    expect(standard).toMatch(
-      /NetworkPolicy filters.*Only pods of the namespace data[^]*ports 5432, 8008 of the members/,
-    );
+    expect(standard).toMatch(/NetworkPolicy filters.*Only pods of the namespace data[^]*ports 5432, 8008 of the/);
     expect(standard).toMatch(/TLS clients cannot use @ro[^]*connect to orders-pointsman-read/);
     const open = await notes('fixed-values.yaml');
     expect(open).not.toContain('NetworkPolicy');
@@ -406,30 +358,3 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     for (const set of sets) for (const line of (await notes(set)).split('\n')) expect(line.length).toBeLessThan(121);
   });
 });
-
-/** The values of `--set a.b=c` and `--set 'a.b={c,d}'`. */
-function valuesSetBy(command: string): Readonly<Record<string, unknown>> {
-  const document = new Document({});
-  for (const [, path = '', text = ''] of command.matchAll(/--set '?([\w.]+)=(\{[^}]*\}|[^\s']+)/g)) {
-    const list = /^\{(.*)\}$/.exec(text)?.[1]?.split(',');
-    document.setIn(path.split('.'), list ?? (text === 'true' || text));
-  }
-  return z.record(z.string(), z.unknown()).parse(document.toJS());
-}
-
-/** The ports that a policy lets its pods connect to. */
-function portsTo(policy: Manifest): readonly number[] {
-  const ports = z.object({ ports: z.array(z.object({ port: z.number() })) });
-  const { spec } = z.object({ spec: z.object({ egress: z.array(ports) }) }).parse(policy);
-  return spec.egress.flatMap(({ ports: some }) => some.map(({ port }) => port));
-}
-
-/** Recording rules have their own groups. */
-function alertsOf(manifests: readonly Manifest[]) {
-  const texts = z.record(z.string(), z.string());
-  const rule = z.looseObject({ alert: z.string(), expr: z.string(), labels: texts, annotations: texts });
-  const spec = z.object({ groups: z.array(z.object({ rules: z.array(z.unknown()) })) });
-  return spec
-    .parse(manifestOf(manifests, 'PrometheusRule')['spec'])
-    .groups.flatMap(({ rules }) => rules.flatMap((one) => rule.safeParse(one).data ?? []));
-}

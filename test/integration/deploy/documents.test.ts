@@ -86,8 +86,8 @@ const SOURCES: Readonly<Record<string, string>> = {
 
 /** These go on until Ctrl-C. */
 const GOES_ON = /^top\b|--follow\b|--watch\b/;
-const endAtOnce = (listener: () => void): (() => void) => {
-  queueMicrotask(listener);
+const endAtOnce = (listener: (code: number) => void): (() => void) => {
+  queueMicrotask(() => listener(EXIT.interrupted));
   return () => {};
 };
 

@@ -30,6 +30,33 @@ test('SKILL.md names every page of the skill', () => {
   expect(others.filter((file) => !page('SKILL.md').includes(`](${file}`))).toEqual([]);
 });
 
+async function helpOf(command: readonly string[]): Promise<string> {
+  let out = '';
+  const io = { env: {}, stdout: (text: string) => void (out += text), stderr: () => {} };
+  await runCli([...command, '--help'], io, cliParts());
+  return out;
+}
+
+function pathOf(written: string): string {
+  return (written.split('?')[0] ?? '').replace('/incidents/latest', '/incidents/ID');
+}
+
+function codesOf(name: string): ReadonlySet<string> {
+  return new Set(CODES.filter(({ file }) => file.endsWith(name)).map(({ code }) => code));
+}
+
+/** The names of commands at the start of the arguments: `cluster config set`. */
+async function commandOf(given: readonly string[]): Promise<readonly string[]> {
+  const path: string[] = [];
+  for (const word of given) {
+    const [, listed = ''] = /^Commands:\n((?: .*\n?)*)/m.exec(await helpOf(path)) ?? [];
+    const names = [...listed.matchAll(/^ {2}([a-z][a-z|-]*)/gm)].flatMap(([, name = '']) => name.split('|'));
+    if (!names.includes(word)) break;
+    path.push(word);
+  }
+  return path;
+}
+
 describe('commands', () => {
   const calls = [
     ...SHELL.map(({ file, words }) => ({ file, words })),
@@ -40,25 +67,6 @@ describe('commands', () => {
     const given = pointsmanArguments(words);
     return given === undefined ? [] : [{ file, given }];
   });
-
-  async function helpOf(command: readonly string[]): Promise<string> {
-    let out = '';
-    const io = { env: {}, stdout: (text: string) => void (out += text), stderr: () => {} };
-    await runCli([...command, '--help'], io, cliParts());
-    return out;
-  }
-
-  /** The names of commands at the start of the arguments: `cluster config set`. */
-  async function commandOf(given: readonly string[]): Promise<readonly string[]> {
-    const path: string[] = [];
-    for (const word of given) {
-      const [, listed = ''] = /^Commands:\n((?: .*\n?)*)/m.exec(await helpOf(path)) ?? [];
-      const names = [...listed.matchAll(/^ {2}([a-z][a-z|-]*)/gm)].flatMap(([, name = '']) => name.split('|'));
-      if (!names.includes(word)) break;
-      path.push(word);
-    }
-    return path;
-  }
 
   test('there are many', () => {
     expect(calls.length).toBeGreaterThan(60);
@@ -119,9 +127,6 @@ describe('paths', () => {
     'POST /reinitialize',
   ];
 
-  const pathOf = (written: string): string =>
-    (written.split('?')[0] ?? '').replace('/incidents/latest', '/incidents/ID');
-
   test('each request in the text is one of the admin API or of the management API', () => {
     const requests = CODES.filter(({ code }) => /^(?:GET|POST|PUT|PATCH|DELETE) \//.test(code));
     expect(requests.length).toBeGreaterThan(10);
@@ -140,9 +145,6 @@ describe('paths', () => {
 });
 
 describe('words', () => {
-  const codesOf = (name: string): ReadonlySet<string> =>
-    new Set(CODES.filter(({ file }) => file.endsWith(name)).map(({ code }) => code));
-
   test('every finding, kind, gap and cause of an incident is explained', () => {
     const codes = codesOf('references/incident.md');
     const findings = finding.options.map(({ shape }) => shape.finding.value);

@@ -85,24 +85,25 @@ export function dashboardText({ name, title, description, from, hasManyClusters,
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
+function query(name: string, label: string, text: string): QueryVariableBuilder {
+  const builder = new QueryVariableBuilder(name).label(label).datasource(DATASOURCE).query(text).definition(text);
+  builder.refresh(VariableRefresh.OnTimeRangeChanged);
+  // oxlint-disable-next-line unicorn/no-array-sort -- no array: the order of the names in the list
+  return builder.sort(VariableSort.NaturalAsc);
+}
+
+function withAll(builder: QueryVariableBuilder): QueryVariableBuilder {
+  return builder.multi(true).includeAll(true).current(ALL);
+}
+
 function variables(hasManyClusters: boolean): readonly VariableModel[] {
-  const query = (name: string, label: string, text: string): QueryVariableBuilder =>
-    new QueryVariableBuilder(name)
-      .label(label)
-      .datasource(DATASOURCE)
-      .query(text)
-      .definition(text)
-      .refresh(VariableRefresh.OnTimeRangeChanged)
-      .sort(VariableSort.NaturalAsc);
-  const all = (builder: QueryVariableBuilder): QueryVariableBuilder =>
-    builder.multi(true).includeAll(true).current(ALL);
   const scope = query('scope', 'cluster', 'label_values(pointsman_build_info{job=~"$job"}, scope)');
   return [
     new DatasourceVariableBuilder('datasource').label('data source').type('prometheus'),
-    all(query('job', 'job', 'label_values(pointsman_build_info, job)')),
+    withAll(query('job', 'job', 'label_values(pointsman_build_info, job)')),
     // One cluster at a time unless clusters are compared: their members can have the same names.
-    hasManyClusters ? all(scope) : scope,
-    all(query('instance', 'instance', 'label_values(pointsman_build_info{job=~"$job",scope=~"$scope"}, instance)')),
+    hasManyClusters ? withAll(scope) : scope,
+    withAll(query('instance', 'instance', 'label_values(pointsman_build_info{job=~"$job",scope=~"$scope"}, instance)')),
     new TextBoxVariableBuilder('runbook')
       .label('runbook')
       .description('The address of the page that the links to the runbook open.')

@@ -206,7 +206,7 @@ function mappingOf(names: NonNullable<Basics['names']>): ValueMapping {
 }
 
 function refId(index: number): string {
-  return String.fromCodePoint('A'.codePointAt(0)! + index);
+  return String.fromCodePoint(0x41 + index);
 }
 
 function laid(panel: Panel, width: number, height: number): Laid {
