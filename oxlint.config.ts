@@ -39,14 +39,15 @@ export const WINGS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     verifiers: { may: ['model'], libraries: ['pg'] },
   },
   tell: {
-    telemetry: { may: ['model', 'core', 'reports'], libraries: ['pino', 'prom-client'] },
-    incidents: { may: ['model', 'core', 'reports'] },
-    admin: { may: ['model', 'core', 'reports', 'incidents', 'cluster', 'config'], only: ['config', 'closest'] },
+    history: { may: ['model', 'core', 'reports'], isPure: true },
+    telemetry: { may: ['model', 'core', 'reports', 'history'], libraries: ['pino', 'prom-client'] },
+    incidents: { may: ['model', 'core', 'reports', 'history'] },
+    admin: { may: 'model core reports history incidents cluster config'.split(' '), only: ['config', 'closest'] },
     console: { may: ['model', 'core', 'reports', 'wire', 'admin'] },
     page: { may: ['admin'], only: ['admin', 'schema/*'], isTypesOnly: true, libraries: ['preact', 'uplot'] },
   },
   operate: {
-    cluster: { may: ['model', 'core', 'reports', 'patroni'] },
+    cluster: { may: ['model', 'core', 'reports', 'patroni', 'history'] },
     cli: { may: 'model core reports incidents config telemetry cluster'.split(' '), libraries: CLI_LIBRARIES },
   },
   around: {

@@ -11,7 +11,8 @@ import type { ClientPolicy, HoldPolicy, ListenerPolicy, PoolName, PoolPolicy } f
 import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Acceptance, Handover, Snapshot } from '../core/snapshot.ts';
-import type { Interruption, RouteHistory } from './route-history.ts';
+import type { ClusterHistory } from '../history/cluster-history.ts';
+import type { Interruption } from '../history/route-history.ts';
 import type {
   AcceptedPrimaryDocument,
   ContactSourceDocument,
@@ -50,7 +51,7 @@ export interface StatusInputs {
   readonly table: RoutingTable;
   readonly snapshot: Snapshot;
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
-  readonly history: Pick<RouteHistory, 'since' | 'primary' | 'lastInterruption'>;
+  readonly history: Pick<ClusterHistory, 'routes' | 'primaries' | 'lastInterruption'>;
   /** The incident of a time. Milliseconds since 1970; `to` undefined: it goes on. */
   readonly incidentAt?: (from: number, to: number | undefined) => string | undefined;
   readonly refused?: readonly RefusedPrimary[];
@@ -88,7 +89,7 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
   const { refused = [], listeners = [], sources = [], workers = [], openFiles, recentEvents = [] } = inputs;
   const poolStatuses = pools.map((pool) => ({
     ...poolStatus(pool, table, counts.get(pool.name), now, listeners),
-    route_since: isoTime(inputs.history.since(pool.name)?.wallClock ?? wallClock - (now - startedAt)),
+    route_since: isoTime(inputs.history.routes.since(pool.name)?.wallClock ?? wallClock - (now - startedAt)),
   }));
   const facts = {
     version,
@@ -141,7 +142,7 @@ function branchesOf({ branches, counts, now, wallClock }: StatusInputs): Pick<St
 }
 
 function primaryOf({ history, snapshot }: StatusInputs): StatusDocument['cluster']['primary'] {
-  const primary = history.primary();
+  const primary = history.primaries.current();
   if (primary === undefined) return null;
   const { member, since } = primary;
   const timeline = snapshot.members.get(member)?.status?.timeline ?? null;

@@ -24,6 +24,7 @@ import type { ListedSetting } from '../config/reference/settings.ts';
 import { branchReport } from './branch-report.ts';
 import { createConsoleOf } from './console.ts';
 import type { ConsoleControl } from './console.ts';
+import type { ClusterHistory } from '../history/cluster-history.ts';
 import type { Incidents } from '../incidents/incident-views.ts';
 import { BRANCHES_POOL } from '../model/branch.ts';
 import type { Clock, Instant } from '../model/instant.ts';
@@ -53,6 +54,7 @@ export interface AdminParts {
   readonly events: RecentEvents;
   readonly incidents: Incidents;
   readonly past: Past;
+  readonly history: ClusterHistory;
   readonly running: RunningParts;
   readonly monitor: Monitor;
   readonly proxy: Proxy;
@@ -162,7 +164,7 @@ function statusOf(parts: AdminParts, readiness: Readiness): StatusDocument {
     config: configStatus(running, parts.source),
     table: monitor.table(),
     snapshot: monitor.snapshot(),
-    history: parts.past.routes,
+    history: parts.history,
     incidentAt: parts.past.incidentAt,
     refused: monitor.refusedPrimaries(),
     counts: proxy.counts(),

@@ -33,7 +33,7 @@ import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import { takeFault } from '../proxy/fault.ts';
 import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import { takingTurns } from './taking-turns.ts';
-import { createPast } from './past.ts';
+import { createHistory, createPast } from './past.ts';
 import type { Past } from './past.ts';
 import { reload } from './reload.ts';
 import type { ReloadParts, Reloaded, RunningParts } from './reload.ts';
@@ -111,14 +111,16 @@ export function createApp(options: AppOptions): App {
   const isStopping = (): boolean => life.isStopping;
   const firstRound = Promise.withResolvers<void>();
 
+  const shells = { clock, running, monitor: () => monitor, proxy: () => proxy };
+  const history = createHistory(shells);
   const metrics = createMetrics({
     ...options,
     pools: sessionPools(config),
-    source: metricsSource(options, { running, openFiles: files.now, parts: () => ({ monitor, proxy, admin }) }),
+    source: metricsSource({ ...options, ...shells, history, openFiles: files.now, admin: () => admin }),
   });
-  const shells = { clock, running, monitor: () => monitor, proxy: () => proxy };
   const incidents = createIncidents({ ...options, ...shells, ids, log });
   const observe: RecorderOptions['observe'] = (event, number, at) => {
+    history.take(event, at);
     incidents.take(event, number, at);
     past.take(event, at);
     if (event.kind === 'standing_changed') liveStatus.changed();
@@ -138,7 +140,7 @@ export function createApp(options: AppOptions): App {
     onTable: (actions) => {
       incidents.tableChanged();
       proxy.tableChanged(actions);
-      metrics.decided();
+      history.decided();
       operations.tableChanged();
       if (monitor.table().complete) firstRound.resolve();
     },
@@ -171,6 +173,7 @@ export function createApp(options: AppOptions): App {
     events,
     incidents,
     past,
+    history,
     running,
     monitor,
     proxy,

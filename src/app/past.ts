@@ -1,11 +1,11 @@
-// The past of this run, for /status, /timeline and /samples: history of routes, spans, and samples of the last hour;
-// and the summary of each outage, for the log.
+// The past of this run: its history; spans and samples of the last hour, for /timeline and /samples; and the summary of
+// each outage, for the log.
 // Waiting clients are counted more often than a sample is taken, because most waits are short.
-import { RouteHistory } from '../admin/route-history.ts';
 import { SAMPLE_MS, Samples } from '../admin/samples.ts';
 import type { MemberSample, PoolSample } from '../admin/samples.ts';
 import { Spans } from '../admin/spans.ts';
 import type { SpansOptions } from '../admin/spans.ts';
+import { ClusterHistory } from '../history/cluster-history.ts';
 import { incidentAt } from '../incidents/incident-at.ts';
 import type { Incidents } from '../incidents/incident-views.ts';
 import { Outages } from '../incidents/outages.ts';
@@ -18,17 +18,20 @@ import type { PoolCounts } from '../reports/counts.ts';
 import type { OutageEvent, ReportedEvent } from '../reports/events.ts';
 import type { RunningParts } from './reload.ts';
 
+export interface HistoryParts extends Pick<PastParts, 'clock' | 'running'> {
+  readonly monitor: () => Pick<Monitor, 'snapshot' | 'table'>;
+}
+
 export interface PastParts {
   readonly clock: Clock;
   readonly running: Pick<RunningParts, 'config'>;
-  readonly monitor: Pick<Monitor, 'snapshot' | 'table'>;
+  readonly monitor: Pick<Monitor, 'snapshot'>;
   readonly proxy: Pick<Proxy, 'counts'>;
   readonly incidents: Pick<Incidents, 'list' | 'currentId' | 'get' | 'subscribe'>;
   readonly onOutage: (event: OutageEvent) => void;
 }
 
 export interface Past {
-  readonly routes: RouteHistory;
   readonly spans: Spans;
   readonly samples: Samples;
   readonly incidentAt: SpansOptions['incidentAt'];
@@ -47,9 +50,16 @@ type Peaks = ReadonlyMap<PoolName, Pick<PoolSample, 'waiting' | 'parked'>>;
 
 const NONE = { waiting: 0, parked: 0 };
 
+export function createHistory({ clock, running, monitor }: HistoryParts): ClusterHistory {
+  return new ClusterHistory({
+    known: () => ({ policy: running.config, table: monitor().table(), snapshot: monitor().snapshot() }),
+    now: () => clock.now(),
+    wallClock: () => Date.now(),
+  });
+}
+
 export function createPast({ clock, running, monitor, proxy, incidents, onOutage }: PastParts): Past {
   const incidentOf: Past['incidentAt'] = (...time) => incidentAt(incidents.list(), ...time);
-  const routes = new RouteHistory();
   const spans = new Spans({ now: () => clock.now(), wallClock: () => Date.now(), incidentAt: incidentOf });
   const outages = new Outages({ incidents, tell: onOutage });
   const samples = new Samples();
@@ -76,11 +86,8 @@ export function createPast({ clock, running, monitor, proxy, incidents, onOutage
   const take: Past['take'] = (event, at) => {
     spans.take(event, at);
     outages.take(event);
-    if (event.kind !== 'route_changed') return;
-    const now = { at: clock.now(), wallClock: Date.now() };
-    routes.take(event, { policy: running.config, table: monitor.table() }, now);
   };
-  return { routes, spans, samples, incidentAt: incidentOf, take, start: next, stop: () => cancel?.() };
+  return { spans, samples, incidentAt: incidentOf, take, start: next, stop: () => cancel?.() };
 }
 
 function higher(peaks: Peaks, counts: Counts): Peaks {

@@ -1,14 +1,16 @@
 // The cluster and its primary, as this Pointsman sees them.
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
+import type { ClusterHistory } from '../history/cluster-history.ts';
+import { PRIMARY_CHANGES } from '../history/primary-history.ts';
+import type { PrimaryHistory } from '../history/primary-history.ts';
+import type { Moment } from '../history/route-history.ts';
 import type { Families } from './families.ts';
-import { PRIMARY_CHANGES } from './primary-history.ts';
-import type { PrimaryHistory } from './primary-history.ts';
 
 export interface ClusterInputs {
   readonly snapshot: Snapshot;
   readonly isComplete: boolean;
-  readonly primary: PrimaryHistory;
+  readonly history: Pick<ClusterHistory, 'primaries'>;
   readonly refusals: readonly RefusalKind[];
 }
 
@@ -29,12 +31,12 @@ export function createClusterMetrics(families: Families): (inputs: ClusterInputs
     ['reason'],
   );
   const setPrimary = createPrimaryMetrics(families);
-  return ({ snapshot, isComplete, refusals, primary }) => {
+  return ({ snapshot, isComplete, refusals, history }) => {
     cluster.reset();
     cluster.set({ system_identifier: snapshot.systemIdentifier ?? '' }, 1);
     complete.set(isComplete ? 1 : 0);
     for (const reason of REFUSAL_KINDS) refused.set({ reason }, refusals.includes(reason) ? 1 : 0);
-    setPrimary(primary);
+    setPrimary(history.primaries);
   };
 }
 
@@ -64,12 +66,17 @@ function createPrimaryMetrics({ gauge, counter }: Families): (primary: PrimaryHi
     if (current !== undefined) {
       const { member, timeline } = current;
       info.set({ member, timeline: timeline === undefined ? 'unknown' : String(timeline) }, 1);
-      since.set({ member }, current.since);
+      since.set({ member }, unixSeconds(current.since));
     }
     for (const kind of PRIMARY_CHANGES) {
-      const { count, lastAt } = primary.changes()[kind];
+      const { count, last } = primary.changes()[kind];
       changes.inc({ kind }, count);
-      if (lastAt !== undefined) changedAt.set({ kind }, lastAt);
+      if (last !== undefined) changedAt.set({ kind }, unixSeconds(last));
     }
   };
+}
+
+/** Fixed at the event: the same time must not differ between two scrapes. */
+function unixSeconds({ wallClock }: Moment): number {
+  return Math.round(wallClock) / 1000;
 }

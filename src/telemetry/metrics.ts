@@ -30,8 +30,6 @@ export interface MetricsOptions {
 export interface Metrics {
   readonly count: (event: ReportedEvent) => void;
   readonly learn: EventMetrics['learn'];
-  /** To be called with each decision. */
-  readonly decided: () => void;
   readonly contentType: string;
   /** The current exposition. */
   readonly text: () => Promise<string>;
@@ -41,7 +39,7 @@ export function createMetrics({ version, nodeVersion, pools, source }: MetricsOp
   const registry = new Registry();
   const events = createEventMetrics({ registry, now: source.now });
   events.learn(pools);
-  const status = createStatusMetrics(registry, source);
+  const setStatus = createStatusMetrics(registry, source);
   new Gauge({
     name: 'pointsman_build_info',
     help: 'Always 1. The labels name the version and the Node version.',
@@ -71,10 +69,9 @@ export function createMetrics({ version, nodeVersion, pools, source }: MetricsOp
   return {
     count,
     learn: events.learn,
-    decided: status.decided,
     contentType: registry.contentType,
     text: () => {
-      events.retain(status.refresh());
+      events.retain(setStatus());
       const at = events.discoveredAt();
       if (at !== undefined) lastDiscovery.set(unixSeconds(source, at));
       const list = source.branches();

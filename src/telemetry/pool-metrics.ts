@@ -1,15 +1,15 @@
 // The routes of the pools, and the time without one.
 import type { PoolDecision, Route, RoutingTable } from '../core/routing-table.ts';
+import type { ClusterHistory } from '../history/cluster-history.ts';
 import type { Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { Families } from './families.ts';
-import type { NoRouteTimes } from './no-route-times.ts';
 
 const ROUTES: readonly Route['kind'][] = ['open', 'hold', 'closed'];
 
 export interface PoolInputs {
   readonly table: RoutingTable;
-  readonly noRoute: NoRouteTimes;
+  readonly history: Pick<ClusterHistory, 'routes'>;
   readonly now: Instant;
 }
 
@@ -21,11 +21,11 @@ export function createPoolMetrics(families: Families): (inputs: PoolInputs) => v
     'Time without a route, by cause: clients wait (closed: are refused). Contains the outage that is running.',
     ['pool', 'cause'],
   );
-  return ({ table, noRoute, now }) => {
+  return ({ table, history, now }) => {
     for (const gauge of Object.values(gauges)) gauge.reset();
     for (const [pool, decision] of table.pools) setDecision(gauges, pool, decision);
     noRouteSeconds.reset();
-    for (const [pool, times] of noRoute.until(now)) {
+    for (const [pool, times] of history.routes.timesWithoutRoute(table.pools.keys(), now)) {
       for (const [cause, ms] of Object.entries(times)) noRouteSeconds.inc({ pool, cause }, ms / 1000);
     }
   };

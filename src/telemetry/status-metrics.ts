@@ -3,6 +3,7 @@
 import type { Registry } from 'prom-client';
 import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
+import type { ClusterHistory } from '../history/cluster-history.ts';
 import type { ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import type { BranchListStatus } from '../model/branch.ts';
 import type { Instant } from '../model/instant.ts';
@@ -12,18 +13,17 @@ import { createClusterMetrics } from './cluster-metrics.ts';
 import { familiesIn } from './families.ts';
 import type { Families } from './families.ts';
 import { createMemberMetrics } from './member-metrics.ts';
-import { NoRouteTimes } from './no-route-times.ts';
 import { createPoolMetrics } from './pool-metrics.ts';
-import { PrimaryHistory } from './primary-history.ts';
 import { createSessionMetrics } from './session-metrics.ts';
 import type { Limits } from './session-metrics.ts';
 import { createWorkerMetrics } from './worker-metrics.ts';
 
-/** Where the values of a scrape come from. Each is called once per scrape; the first two with each decision, too. */
+/** Where the values of a scrape come from. Each is called once per scrape. */
 export interface StatusSource {
   readonly routingTable: () => RoutingTable;
   /** The table's. */
   readonly snapshot: () => Snapshot;
+  readonly history: Pick<ClusterHistory, 'routes' | 'primaries'>;
   readonly now: () => Instant;
   /** Milliseconds since 1970. */
   readonly wallClock: () => number;
@@ -58,35 +58,17 @@ interface Certificate {
   readonly isCurrent: boolean;
 }
 
-interface Decided {
-  readonly table: RoutingTable;
-  readonly snapshot: Snapshot;
-}
-
-export interface StatusMetrics {
-  /** To be called with each decision. */
-  readonly decided: () => void;
-  /** Updates every value and returns the known members. */
-  readonly refresh: () => ReadonlySet<MemberName>;
-}
-
-export function createStatusMetrics(registry: Registry, source: StatusSource): StatusMetrics {
+/** Returns a function that updates every value and returns the known members. */
+export function createStatusMetrics(registry: Registry, source: StatusSource): () => ReadonlySet<MemberName> {
   const families = familiesIn(registry);
-  const history = { noRoute: new NoRouteTimes(source.now()), primary: new PrimaryHistory() };
   const [setCluster, setMembers] = [createClusterMetrics(families), createMemberMetrics(families)];
   const [setPools, setSessions] = [createPoolMetrics(families), createSessionMetrics(families)];
   const [setTls, setWorkers] = [createTlsMetrics(families), createWorkerMetrics([registry])];
   const setProcess = createProcessMetrics(families);
-  const decided = (): Decided => {
-    const [table, snapshot] = [source.routingTable(), source.snapshot()];
-    history.noRoute.decided(table);
-    const known = { policy: { pools: source.pools() }, table };
-    history.primary.decided(known, snapshot, unixSeconds(source, table.decidedAt));
-    return { table, snapshot };
-  };
-  const refresh = (): ReadonlySet<MemberName> => {
-    const [{ table, snapshot }, now] = [decided(), source.now()];
-    const atScrape = { table, snapshot, now, ...history, unixSeconds: (at: Instant) => unixSeconds(source, at) };
+  return () => {
+    const [table, snapshot, now] = [source.routingTable(), source.snapshot(), source.now()];
+    const { history } = source;
+    const atScrape = { table, snapshot, now, history, unixSeconds: (at: Instant) => unixSeconds(source, at) };
     registry.setDefaultLabels(snapshot.scope === undefined ? {} : { scope: snapshot.scope });
     setCluster({ ...atScrape, isComplete: table.complete, refusals: source.refusals() });
     setPools(atScrape);
@@ -104,7 +86,6 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): S
     setProcess(source);
     return setMembers(atScrape);
   };
-  return { decided: () => void decided(), refresh };
 }
 
 /** Unix time of an instant. */

@@ -5,7 +5,6 @@ import type { Page } from 'playwright-core';
 import type { Admin } from '../../../src/admin/admin-server.ts';
 import { LiveStatus } from '../../../src/admin/live-status.ts';
 import { RecentEvents } from '../../../src/admin/recent-events.ts';
-import { RouteHistory } from '../../../src/admin/route-history.ts';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
 import { pageDirectory } from '../../../src/app/package.ts';
@@ -17,6 +16,7 @@ import { connection } from '../../support/browser/page-lab.ts';
 import { openTab, PHONE } from '../../support/browser/tab.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import * as make from '../../support/values/builders.ts';
+import { DecidedHistory } from '../../support/values/decided-history.ts';
 import { STATUS_BASICS } from '../../support/values/status-basics.ts';
 import { systemClock } from '../../support/waiting/system-clock.ts';
 
@@ -46,12 +46,7 @@ const SNAPSHOT = make.aSnapshot(
   ]),
 );
 const TABLE = decideRoutes(POLICY, SNAPSHOT, 500);
-const HISTORY = new RouteHistory();
-HISTORY.take(
-  { pool: 'write', from: undefined, to: make.routeOf(TABLE, 'write') },
-  { policy: POLICY, table: TABLE },
-  { at: 500, wallClock: Date.now() },
-);
+const HISTORY = new DecidedHistory(POLICY, { epoch: Date.now() - 500 }).take(SNAPSHOT, TABLE).history;
 
 function read() {
   const more = { pools: POLICY.pools, table: TABLE, snapshot: SNAPSHOT, history: HISTORY, counts: new Map() };

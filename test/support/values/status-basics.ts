@@ -1,7 +1,8 @@
 // The inputs and the fields of a status document that most tests are not about.
-import { RouteHistory } from '../../../src/admin/route-history.ts';
 import type { StatusDocument } from '../../../src/admin/schema/status.ts';
 import type { StatusInputs } from '../../../src/admin/status.ts';
+import { aPolicy } from './builders.ts';
+import { DecidedHistory } from './decided-history.ts';
 
 type Basics = Pick<
   StatusInputs,
@@ -21,7 +22,7 @@ export const STATUS_BASICS: Basics = {
   },
   hold: { clientTimeoutMs: 30_000, maxSessions: 1000, outageTimeoutMs: 60_000, maxConnectsPerSecond: 100 },
   config: { source: 'pointsman.yaml', hash: '0123456789abcdef', loadedAt: Date.UTC(2026, 0, 1) },
-  history: new RouteHistory(),
+  history: new DecidedHistory(aPolicy()).history,
 };
 
 const TIME = '2026-01-01T00:00:00.000Z';

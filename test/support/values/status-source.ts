@@ -7,6 +7,7 @@ import type { RoutingPolicy } from '../../../src/model/policy.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import type { StatusSource } from '../../../src/telemetry/status-metrics.ts';
 import { aPolicy, aSnapshot } from './builders.ts';
+import { DecidedHistory } from './decided-history.ts';
 
 export const NO_COUNTS: PoolCounts = {
   states: { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 },
@@ -39,7 +40,7 @@ export function aStatusSource(own: Partial<StatusSource> = {}): StatusSource {
   };
 }
 
-type Decided = Pick<StatusSource, 'now' | 'wallClock' | 'pools' | 'routingTable' | 'snapshot'>;
+type Decided = Pick<StatusSource, 'now' | 'wallClock' | 'pools' | 'routingTable' | 'snapshot' | 'history'>;
 
 /** The table and the snapshot after the observations. */
 export function decidedAt(policy: RoutingPolicy, now: Instant, ...seen: readonly Observation[]): Decided {
@@ -51,5 +52,6 @@ export function decidedAt(policy: RoutingPolicy, now: Instant, ...seen: readonly
     pools: () => policy.pools,
     routingTable: () => table,
     snapshot: () => snapshot,
+    history: new DecidedHistory(policy).take(snapshot, table).history,
   };
 }

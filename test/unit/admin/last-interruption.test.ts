@@ -1,12 +1,12 @@
 // The primary and the last time without a route for writes, as the status document has them.
 import { expect, test } from 'vitest';
-import { RouteHistory } from '../../../src/admin/route-history.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
 import type { StatusDocument } from '../../../src/admin/schema/status.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { openRoute } from '../../../src/core/routing-table.ts';
 import type { OpenRoute, Route, RoutingTable } from '../../../src/core/routing-table.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
+import { DecidedHistory } from '../../support/values/decided-history.ts';
 import { STATUS_BASICS } from '../../support/values/status-basics.ts';
 
 const policy = aPolicy();
@@ -29,18 +29,10 @@ function incidentAt(from: number, to: number | undefined): string {
 
 /** Decides each of them one second after the one before. */
 function clusterAfter(...routes: readonly Route[]): StatusDocument['cluster'] {
-  const history = new RouteHistory();
-  for (const [index, to] of routes.entries()) {
-    const at = 1500 + 1000 * index;
-    const wallClock = BEGIN + at;
-    history.take(
-      { pool: 'write', from: routes[index - 1], to },
-      { policy, table: tableWith(to, at) },
-      { at, wallClock },
-    );
-  }
+  const decisions = new DecidedHistory(policy, { epoch: BEGIN });
+  for (const [index, to] of routes.entries()) decisions.take(snapshot, tableWith(to, 1500 + 1000 * index));
   const inputs = { ...STATUS_BASICS, now: NOW, pools: policy.pools, table, snapshot, counts: new Map() };
-  return buildStatus({ ...inputs, history, incidentAt }).cluster;
+  return buildStatus({ ...inputs, history: decisions.history, incidentAt }).cluster;
 }
 
 function tableWith(route: Route, decidedAt: number): RoutingTable {

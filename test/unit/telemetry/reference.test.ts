@@ -11,6 +11,7 @@ import { logFields } from '../../../src/telemetry/log-fields.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { aList, aPolicy, isPrimary, isReplica } from '../../support/values/builders.ts';
+import { DecidedHistory } from '../../support/values/decided-history.ts';
 import { EVENT_FIELDS } from '../../support/values/event-fields.ts';
 import { EVENT_SAMPLES } from '../../support/values/event-samples.ts';
 import { withoutScope } from '../../support/values/samples.ts';
@@ -226,15 +227,17 @@ const worker = {
 
 /** After a change of the primary, so that every series exists. */
 async function exposition(): Promise<string> {
-  let now = before;
   const metrics = createMetrics({
     version: '1.2.3',
     nodeVersion: 'v24.12.0',
     pools: ['write', 'read'],
     source: aStatusSource({
       pools: () => policy.pools,
-      routingTable: () => now.routingTable(),
-      snapshot: () => withDrained(now.snapshot(), 'pg-1', 0),
+      routingTable: after.routingTable,
+      snapshot: () => withDrained(after.snapshot(), 'pg-1', 0),
+      history: new DecidedHistory(policy)
+        .take(before.snapshot(), before.routingTable())
+        .take(after.snapshot(), after.routingTable()).history,
       counts: () => new Map([['write', counts]]),
       limits: () => ({ sessions: 1, handshakes: 1, heldClients: 1, eventStreams: 1 }),
       certificate: () => ({ file: '/tls.crt', expiresAt: 0, isCurrent: true }),
@@ -242,8 +245,6 @@ async function exposition(): Promise<string> {
       branches: () => ({ source: 'console', branches: 3, readAt: 0, failing: undefined }),
     }),
   });
-  metrics.decided();
-  now = after;
   for (const { samples } of Object.values(EVENT_SAMPLES)) {
     for (const sample of samples) if (sample.kind !== 'members_changed') metrics.count(sample);
   }

@@ -1,10 +1,8 @@
 // The primary, its changes, and their kind.
 import { expect, test } from 'vitest';
-import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { observe } from '../../../src/core/observe.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
 import type { Observation } from '../../../src/model/observation.ts';
-import { PrimaryHistory } from '../../../src/telemetry/primary-history.ts';
 import {
   aList,
   aPolicy,
@@ -15,16 +13,17 @@ import {
   refused,
   silent,
 } from '../../support/values/builders.ts';
+import { DecidedHistory } from '../../support/values/decided-history.ts';
 
 const policy = aPolicy();
 
 /** A cluster of which the history hears after each answer. The clock shows the time of the last one. */
 function aLab() {
-  const history = new PrimaryHistory();
+  const decisions = new DecidedHistory(policy);
+  const history = decisions.history.primaries;
   let snapshot = aSnapshot(policy, aList(0, 'pg-1', 'pg-2'));
   let now = 0;
-  const decide = (): void =>
-    history.decided({ policy, table: decideRoutes(policy, snapshot, now) }, snapshot, now / 1000);
+  const decide = (): void => void decisions.decide(snapshot, now);
   return {
     history,
     kinds: () => [history.changes().failover.count, history.changes().switchover.count],
@@ -42,6 +41,7 @@ function aLab() {
   };
 }
 
+const moment = (at: number): object => ({ at, wallClock: at });
 const start = [isPrimary('pg-1', 1000), isReplica('pg-2', 1000)];
 const next = (at: number) => isPrimary('pg-2', at, { timeline: 2 });
 const stopping = (at: number) => answered({ at, status: 503, body: { role: 'replica', state: 'stopping' } });
@@ -51,18 +51,18 @@ test('the first primary is no change; a pause of its route neither', () => {
   const { history, hear, kinds } = aLab();
   expect(history.current()).toBeUndefined();
   hear(...start);
-  expect(history.current()).toEqual({ member: 'pg-1', timeline: 1, since: 1 });
+  expect(history.current()).toEqual({ member: 'pg-1', timeline: 1, since: moment(1000) });
   hear(answered({ at: 2000, body: { role: 'primary', state: 'starting', timeline: 1 } }));
   expect(history.current()).toBeUndefined();
   hear(isPrimary('pg-1', 3000));
-  expect(history.current()).toEqual({ member: 'pg-1', timeline: 1, since: 1 });
+  expect(history.current()).toEqual({ member: 'pg-1', timeline: 1, since: moment(1000) });
   expect(kinds()).toEqual([0, 0]);
 });
 
 test('a new timeline is a new reign of the same member, and no change', () => {
   const { history, hear, kinds } = aLab();
   hear(...start, isPrimary('pg-1', 4000, { timeline: 2 }));
-  expect(history.current()).toEqual({ member: 'pg-1', timeline: 2, since: 4 });
+  expect(history.current()).toEqual({ member: 'pg-1', timeline: 2, since: moment(4000) });
   expect(kinds()).toEqual([0, 0]);
 });
 
@@ -75,8 +75,8 @@ test.each<[string, readonly Observation[]]>([
   const { history, hear, kinds } = aLab();
   hear(...start, ...loss, next(9000));
   expect(kinds()).toEqual([1, 0]);
-  expect(history.changes().failover.lastAt).toBe(9);
-  expect(history.current()).toEqual({ member: 'pg-2', timeline: 2, since: 9 });
+  expect(history.changes().failover.last).toEqual(moment(9000));
+  expect(history.current()).toEqual({ member: 'pg-2', timeline: 2, since: moment(9000) });
 });
 
 test.each<[string, readonly Observation[]]>([
@@ -87,8 +87,8 @@ test.each<[string, readonly Observation[]]>([
   const { history, hear, kinds } = aLab();
   hear(...start, ...loss, next(3000));
   expect(kinds()).toEqual([0, 1]);
-  expect(history.changes().switchover.lastAt).toBe(3);
-  expect(history.changes().failover.lastAt).toBeUndefined();
+  expect(history.changes().switchover.last).toEqual(moment(3000));
+  expect(history.changes().failover.last).toBeUndefined();
 });
 
 test('switchover: by an operator here, also if the old primary misses a probe at the end', () => {

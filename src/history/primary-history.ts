@@ -6,25 +6,22 @@ import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
 import { openPrimary, primaryPools } from '../core/primary-pools.ts';
 import type { PoliciesAndTable } from '../core/primary-pools.ts';
 import type { MemberName } from '../model/member.ts';
+import type { Moment } from './route-history.ts';
 
 export const PRIMARY_CHANGES = ['failover', 'switchover'] as const;
 export type PrimaryChange = (typeof PRIMARY_CHANGES)[number];
 
-export interface KnownPrimary {
+export interface PrimaryTerm {
   readonly member: MemberName;
   /** Undefined: it does not report one. */
   readonly timeline: number | undefined;
-  /**
-   * It has been the primary since then, as seen from here. A loss of its route without a change does not count. Unix
-   * time in seconds, fixed at the change: the same time must not differ between two scrapes.
-   */
-  readonly since: number;
+  /** It has been the primary since then, as seen from here. A loss of its route without a change does not count. */
+  readonly since: Moment;
 }
 
 export interface ChangeCount {
   readonly count: number;
-  /** Unix time in seconds. */
-  readonly lastAt: number | undefined;
+  readonly last: Moment | undefined;
 }
 
 /** An old primary that is silent for this long did not hand over. Milliseconds. */
@@ -34,17 +31,17 @@ const CRASHED = /crash|failed/;
 
 export class PrimaryHistory {
   readonly #changes: Record<PrimaryChange, ChangeCount> = {
-    failover: { count: 0, lastAt: undefined },
-    switchover: { count: 0, lastAt: undefined },
+    failover: { count: 0, last: undefined },
+    switchover: { count: 0, last: undefined },
   };
-  #last: KnownPrimary | undefined;
+  #last: PrimaryTerm | undefined;
   #hasRoute = false;
   /** Of the loss that is going on. */
   #wasAsked = false;
   #wasLost = false;
 
-  /** To be called with each decision. `unixTime`: of the decision, in seconds. */
-  decided(known: PoliciesAndTable, snapshot: Snapshot, unixTime: number): void {
+  /** To be called with each decision. */
+  decided(known: PoliciesAndTable, snapshot: Snapshot, moment: Moment): void {
     const member = openPrimary(known);
     this.#hasRoute = member !== undefined;
     if (member === undefined) return this.#watchLoss(known, snapshot);
@@ -52,16 +49,16 @@ export class PrimaryHistory {
     const last = this.#last;
     if (last !== undefined && last.member !== member) {
       const kind = this.#kindOf(snapshot.members.get(last.member));
-      this.#changes[kind] = { count: this.#changes[kind].count + 1, lastAt: unixTime };
+      this.#changes[kind] = { count: this.#changes[kind].count + 1, last: moment };
     }
     this.#wasAsked = false;
     this.#wasLost = false;
     const isSame = last?.member === member && (last.timeline ?? timeline) === (timeline ?? last.timeline);
-    this.#last = isSame ? { ...last, timeline: timeline ?? last.timeline } : { member, timeline, since: unixTime };
+    this.#last = isSame ? { ...last, timeline: timeline ?? last.timeline } : { member, timeline, since: moment };
   }
 
   /** Undefined while no member may take writes. */
-  current(): KnownPrimary | undefined {
+  current(): PrimaryTerm | undefined {
     return this.#hasRoute ? this.#last : undefined;
   }
 
