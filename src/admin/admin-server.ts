@@ -18,7 +18,7 @@ import { isForPage, pageEndpoints } from './endpoints/page-endpoints.ts';
 import type { PageOptions } from './endpoints/page-endpoints.ts';
 import { listen } from './listen.ts';
 import { sendParts } from './long-answer.ts';
-import type { Listening } from './listen.ts';
+import type { ListenOutcome } from './listen.ts';
 import { whyNotAllowed } from './permission.ts';
 import type { Token } from './permission.ts';
 import { find } from './router.ts';
@@ -37,7 +37,7 @@ export interface AdminOptions extends EndpointsOptions, PageOptions {
 }
 
 export interface Admin {
-  readonly listen: () => Promise<Listening>;
+  readonly listen: () => Promise<ListenOutcome>;
   /** Open streams of GET /events. */
   readonly eventStreams: () => number;
   /** Ends streams cleanly and open connections too. Idempotent. */

@@ -14,7 +14,7 @@ const CEILING = 96;
 /** Until the head of the request is complete. */
 const HEAD_MS = 2000;
 
-interface Connection {
+interface AdminConnection {
   readonly socket: Socket;
   readonly address: string;
   readonly acceptedMs: number;
@@ -24,7 +24,7 @@ interface Connection {
 
 export function boundCrowd(server: Server): void {
   /** Oldest first. */
-  const connections = new Map<Socket, Connection>();
+  const connections = new Map<Socket, AdminConnection>();
   const closeOne = (): void => {
     const excess = connectionToClose([...connections.values()]);
     if (excess === undefined) return;
@@ -34,7 +34,7 @@ export function boundCrowd(server: Server): void {
   };
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
-    const connection: Connection = { socket, address, acceptedMs: performance.now(), isBusy: false };
+    const connection: AdminConnection = { socket, address, acceptedMs: performance.now(), isBusy: false };
     connections.set(socket, connection);
     const headDue = setTimeout(() => {
       // For a slow head the server itself sends an error.
@@ -55,7 +55,7 @@ export function boundCrowd(server: Server): void {
 }
 
 /** Undefined: there are not too many. Addresses with too many lose theirs before others do; idle ones go first. */
-function connectionToClose(all: readonly Connection[]): Connection | undefined {
+function connectionToClose(all: readonly AdminConnection[]): AdminConnection | undefined {
   const byAddress = Map.groupBy(all, ({ address }) => address);
   const ofCrowded = all.filter(({ address }) => (byAddress.get(address)?.length ?? 0) > MOST_PER_ADDRESS);
   const crowd = ofCrowded.length > 0 ? ofCrowded : all.length > MOST_CONNECTIONS ? all : [];

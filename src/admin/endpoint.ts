@@ -16,14 +16,14 @@ export type Reply = Answer | LongAnswer | StreamAnswer;
  */
 export type Access = 'probe' | 'read' | 'private' | 'operation';
 
-type Parameter<Segment extends string> = Segment extends ''
+type PathParameter<Segment extends string> = Segment extends ''
   ? never
   : Segment extends Uppercase<Segment>
     ? Lowercase<Segment>
     : never;
 type ParameterOf<Path extends string> = Path extends `${infer Segment}/${infer Rest}`
-  ? Parameter<Segment> | ParameterOf<Rest>
-  : Parameter<Path>;
+  ? PathParameter<Segment> | ParameterOf<Rest>
+  : PathParameter<Path>;
 
 export interface Call<Path extends string = string, Query = unknown, Body = unknown> {
   /** Decoded, never empty. */
@@ -35,7 +35,7 @@ export interface Call<Path extends string = string, Query = unknown, Body = unkn
   readonly isOperator: boolean;
 }
 
-interface Row<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject> {
+interface EndpointRow<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject> {
   readonly path: Path;
   /** Default: no parameters. */
   readonly query?: Query;
@@ -85,14 +85,16 @@ export const ANY_QUERY = z.looseObject({});
 
 /** A document. Without `needsToken`, anyone who reaches the port may read it. HEAD comes with it. */
 export function get<Path extends string, Query extends z.ZodObject = typeof NOTHING>(
-  row: Omit<Row<Path, Query, z.ZodObject>, 'body' | 'mostBodyBytes' | 'isExclusive'> & { readonly needsToken?: true },
+  row: Omit<EndpointRow<Path, Query, z.ZodObject>, 'body' | 'mostBodyBytes' | 'isExclusive'> & {
+    readonly needsToken?: true;
+  },
 ): Endpoint {
   return endpoint('GET', ['GET', 'HEAD'], row.needsToken === true ? 'private' : 'read', row);
 }
 
 /** For orchestrators and load balancers. OPTIONS answers as GET does, as Patroni's health checks do. */
 export function probe<Path extends string>(
-  row: Pick<Row<Path, z.ZodObject, z.ZodObject>, 'path' | 'answer'> & { readonly hasOptions?: boolean },
+  row: Pick<EndpointRow<Path, z.ZodObject, z.ZodObject>, 'path' | 'answer'> & { readonly hasOptions?: boolean },
 ): Endpoint {
   const methods = row.hasOptions === true ? ['GET', 'HEAD', 'OPTIONS'] : ['GET', 'HEAD'];
   return endpoint('GET', methods, 'probe', { ...row, query: ANY_QUERY });
@@ -103,7 +105,7 @@ export function post<
   Path extends string,
   Query extends z.ZodObject = typeof NOTHING,
   Body extends z.ZodObject = typeof NOTHING,
->(row: Row<Path, Query, Body>): Endpoint {
+>(row: EndpointRow<Path, Query, Body>): Endpoint {
   return endpoint('POST', ['POST'], 'operation', row);
 }
 
@@ -111,7 +113,7 @@ function endpoint<Path extends string, Query extends z.ZodObject, Body extends z
   method: Endpoint['method'],
   methods: readonly string[],
   access: Access,
-  row: Row<Path, Query, Body>,
+  row: EndpointRow<Path, Query, Body>,
 ): Endpoint {
   const { path, query, body, mostBodyBytes = MOST_BODY_BYTES, answerMs = ANSWER_MS } = row;
   const bodySchema = body ?? NOTHING;

@@ -4,10 +4,12 @@ import { failure } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { Endpoint } from './endpoint.ts';
 
-type Read = { readonly kind: 'read'; readonly value: unknown } | { readonly kind: 'rejected'; readonly answer: Answer };
+type BodyReading =
+  | { readonly kind: 'read'; readonly value: unknown }
+  | { readonly kind: 'rejected'; readonly answer: Answer };
 
 /** A web page can send forms and other content types without a preflight request, but not this one. */
-export async function jsonBodyOf(request: IncomingMessage, { body, mostBodyBytes }: Endpoint): Promise<Read> {
+export async function jsonBodyOf(request: IncomingMessage, { body, mostBodyBytes }: Endpoint): Promise<BodyReading> {
   const example = Object.keys(body.shape).length === 0 ? '{}' : 'a JSON object';
   const [type = ''] = (request.headers['content-type'] ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/json') {
@@ -23,7 +25,7 @@ export async function jsonBodyOf(request: IncomingMessage, { body, mostBodyBytes
   }
 }
 
-function rejected(status: number, error: string): Read {
+function rejected(status: number, error: string): BodyReading {
   return { kind: 'rejected', answer: failure(status, error) };
 }
 

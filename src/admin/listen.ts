@@ -3,7 +3,7 @@ import type { Server } from 'node:net';
 import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
 
-export type Listening =
+export type ListenOutcome =
   | { readonly kind: 'listening'; readonly address: Address }
   /** `detail` names the setting and the address: `admin.address 127.0.0.1:8432 is already in use`. */
   | { readonly kind: 'failed'; readonly detail: string };
@@ -15,7 +15,7 @@ const LISTEN_FAILURES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** `setting`: the key that has the address. */
-export function listen(server: Server, address: Address, setting: string): Promise<Listening> {
+export function listen(server: Server, address: Address, setting: string): Promise<ListenOutcome> {
   return new Promise((resolve) => {
     const fail = (error: NodeJS.ErrnoException): void => {
       const reason = LISTEN_FAILURES.get(error.code ?? '') ?? `cannot be used: ${error.message}`;

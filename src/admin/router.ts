@@ -3,11 +3,11 @@ import { failure } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { Endpoint } from './endpoint.ts';
 
-export type Found =
+export type RouteMatch =
   | { readonly kind: 'found'; readonly endpoint: Endpoint; readonly parameters: Readonly<Record<string, string>> }
   | { readonly kind: 'missing'; readonly answer: Answer };
 
-export function find(endpoints: readonly Endpoint[], method: string, path: string): Found {
+export function find(endpoints: readonly Endpoint[], method: string, path: string): RouteMatch {
   const matches = endpoints.flatMap((endpoint) => {
     const parameters = parametersIn(path, endpoint.path);
     return parameters === undefined ? [] : [{ endpoint, parameters }];

@@ -35,7 +35,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createOperations } from './own-operations.ts';
 import { pageDirectory } from './package.ts';
-import type { OperationsOptions } from './own-operations.ts';
+import type { OwnOperationsOptions } from './own-operations.ts';
 import type { Past } from './past.ts';
 import type { RunningParts } from './reload.ts';
 import { sessionPools } from './session-pools.ts';
@@ -63,8 +63,8 @@ export interface AdminParts {
   readonly isStopping: () => boolean;
   readonly exclusion: Exclusion;
   readonly switchovers: SwitchoversOptions['switchovers'];
-  readonly load: OperationsOptions['load'];
-  readonly reload: OperationsOptions['reload'];
+  readonly load: OwnOperationsOptions['load'];
+  readonly reload: OwnOperationsOptions['reload'];
 }
 
 export interface AdminAndConsole {

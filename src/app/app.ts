@@ -68,7 +68,7 @@ export interface AppOptions {
   readonly narrate?: RecorderOptions['narrate'];
 }
 
-export type Started =
+export type AppStart =
   | { readonly kind: 'started'; readonly listeners: readonly BoundListener[] }
   | { readonly kind: 'failed'; readonly why: string };
 
@@ -78,7 +78,7 @@ export interface App {
   /** In effect: of the start, or of the last reload. */
   config(): Config;
   /** Binds every address or none, then begins to watch the cluster. */
-  start(): Promise<Started>;
+  start(): Promise<AppStart>;
   /** Resolves when the first complete round of probes has shown the cluster. */
   complete(): Promise<void>;
   /**
@@ -234,11 +234,11 @@ function lifeOf(parts: LifeParts): App {
     recorder.stop();
     await incidents.close();
   };
-  const start = async (): Promise<Started> => {
+  const start = async (): Promise<AppStart> => {
     await incidents.open();
     const why = await branches.prepare(running.config.branches);
     if (why === undefined) branches.apply(running.config.branches);
-    const started: Started =
+    const started: AppStart =
       why === undefined ? await listenAll(running.config, parts, proxy, log) : { kind: 'failed', why };
     if (started.kind === 'failed') await stop();
     else {
@@ -299,7 +299,7 @@ async function listenAll(
   { admin, console, descriptors }: Control,
   proxy: Proxy,
   log: Log,
-): Promise<Started> {
+): Promise<AppStart> {
   const why = tooFewDescriptors(descriptors, config.client, processCount(config), log);
   if (why !== undefined) return { kind: 'failed', why };
   const token = await readAdminToken(config.admin);

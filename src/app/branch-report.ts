@@ -4,12 +4,12 @@ import type { Branch, BranchAccess, BranchListStatus } from '../model/branch.ts'
 import type { BranchReport, ListedBranch } from '../reports/listed-branches.ts';
 
 /** The part of the directory in use that an operator sees. */
-export interface BranchDirectory {
+export interface DirectoryView {
   readonly index: () => Pick<BranchIndex, 'branches' | 'lookup'> | undefined;
   readonly status: () => BranchListStatus;
 }
 
-export function branchReport(directory: BranchDirectory): BranchReport {
+export function branchReport(directory: DirectoryView): BranchReport {
   const index = directory.index();
   const lookUp = (branch: Branch, access: BranchAccess): ListLookup =>
     index?.lookup(branch.id, access) ?? { kind: 'unknown' };

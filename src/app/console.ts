@@ -1,17 +1,17 @@
 // The console in the PostgreSQL protocol: loaded only where it is configured, because most processes serve none.
-import type { Listening } from '../admin/listen.ts';
+import type { ListenOutcome } from '../admin/listen.ts';
 import type { Console, ConsoleOptions } from '../console/console-server.ts';
 import type { Address } from '../model/member.ts';
 
 export interface ConsoleControl {
   /** Undefined: the console is off. */
-  readonly listen: () => Promise<Listening | undefined>;
+  readonly listen: () => Promise<ListenOutcome | undefined>;
   readonly close: () => Promise<void>;
 }
 
-type Options = Omit<ConsoleOptions, 'address'> & { readonly address: Address | undefined };
+type ConsoleListenOptions = Omit<ConsoleOptions, 'address'> & { readonly address: Address | undefined };
 
-export function createConsoleOf({ address, ...options }: Options): ConsoleControl {
+export function createConsoleOf({ address, ...options }: ConsoleListenOptions): ConsoleControl {
   let loaded: Console | undefined;
   return {
     async listen() {

@@ -1,5 +1,5 @@
 // Carries out the operations that an operator requests over HTTP. admin/ has checked the request.
-import type { Operations, Outcome } from '../admin/endpoints/operation-endpoints.ts';
+import type { Operations, OwnOperationOutcome } from '../admin/endpoints/operation-endpoints.ts';
 import { formatProblems } from '../config/fault.ts';
 import type { Loaded } from '../config/load.ts';
 import { describeRoute } from '../core/describe.ts';
@@ -13,17 +13,21 @@ import type { Log } from '../telemetry/log.ts';
 /** Reads the configuration file again. Without a file, nothing can have changed. */
 export type Load = () => Loaded | { readonly kind: 'no_file' };
 
-export interface OperationsOptions {
+export interface OwnOperationsOptions {
   readonly monitor: Monitor;
   readonly load: Load;
   readonly reload: (loaded: Loaded) => Promise<Reloaded>;
   readonly log: Log;
 }
 
-export function createOperations({ monitor, load, reload, log }: OperationsOptions): Operations {
+export function createOperations({ monitor, load, reload, log }: OwnOperationsOptions): Operations {
   const routes = (): Readonly<Record<string, string>> =>
     Object.fromEntries([...monitor.table().pools].map(([pool, { route }]) => [pool, describeRoute(route)]));
-  const told = (member: MemberName, isDrained: boolean, change: (member: MemberName) => boolean): Outcome => {
+  const told = (
+    member: MemberName,
+    isDrained: boolean,
+    change: (member: MemberName) => boolean,
+  ): OwnOperationOutcome => {
     const before = isDrained ? {} : { was_drained: monitor.snapshot().drained.has(member) };
     return change(member)
       ? { kind: 'done', result: { member, drained: isDrained, ...before, pools: routes() } }

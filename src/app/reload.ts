@@ -1,7 +1,7 @@
 // Reload: a new configuration for running parts. Everything that can fail comes first. Then every part changes
 // synchronously, so that no part sees half of it (G15). Settings that need a restart are reported and stay as they are.
 import { isDeepStrictEqual } from 'node:util';
-import type { BranchDirectory } from './branch-report.ts';
+import type { DirectoryView } from './branch-report.ts';
 import type { RunningBranches } from './running-branches.ts';
 import { sessionPools } from './session-pools.ts';
 import type { ClusterAccess } from './cluster-access.ts';
@@ -22,7 +22,7 @@ export interface RunningParts {
   config: Config;
   access: ClusterAccess;
   /** Absent: no branches are configured. */
-  branches?: BranchDirectory | undefined;
+  branches?: DirectoryView | undefined;
   /** Of `config`. Milliseconds since 1970. */
   loadedAt: number;
 }

@@ -3,7 +3,7 @@ import type { BranchDirectory } from '../branches/directory.ts';
 import type { BranchesPolicy, BranchListEvent, BranchLookup, LocateBranch } from '../model/branch.ts';
 import type { Clock } from '../model/instant.ts';
 import type { PoolName, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
-import type { BranchDirectory as ShownDirectory } from './branch-report.ts';
+import type { DirectoryView as ShownDirectory } from './branch-report.ts';
 import { findPool } from '../model/pool-names.ts';
 
 export interface RunningBranchesOptions {

@@ -69,7 +69,7 @@ export function createBranchDirectory(policy: BranchesPolicy, options: BranchDir
   };
 }
 
-interface Question {
+interface TargetQuestion {
   readonly target: string;
   readonly access: BranchAccess;
   readonly since: Instant;
@@ -81,7 +81,7 @@ interface Question {
 /** Branches whose target is that of a pool: by id, name and pool. */
 type Shadowed = ReadonlyMap<string, BranchListEvent>;
 
-interface Prepared {
+interface PreparedIndex {
   readonly index: BranchIndex;
   readonly shadowed: Shadowed;
 }
@@ -93,7 +93,7 @@ class Directory {
   /** Of the list in use. */
   #readAt: Instant | undefined;
   #failing: BranchListStatus['failing'];
-  readonly #questions = new Set<Question>();
+  readonly #questions = new Set<TargetQuestion>();
   #askedLastAt: Instant = -Infinity;
   /** The read under way. */
   #reading: AbortController | undefined;
@@ -224,7 +224,7 @@ class Directory {
   }
 
   /** In turns: a long list would keep the sessions waiting. */
-  async #prepare(list: readonly Branch[]): Promise<Prepared> {
+  async #prepare(list: readonly Branch[]): Promise<PreparedIndex> {
     for (;;) {
       const policy = this.#policy;
       const index = await inTurns(indexing(list, policy));
@@ -234,7 +234,7 @@ class Directory {
     }
   }
 
-  #succeeded({ index, shadowed }: Prepared): void {
+  #succeeded({ index, shadowed }: PreparedIndex): void {
     const { onEvent } = this.#options;
     const failedForMs = this.#failing && this.#endedAt - this.#failing.since;
     this.#failing = undefined;
@@ -293,7 +293,7 @@ class Directory {
     for (const question of this.#questions) this.#answer(question, lookupOf());
   }
 
-  #answer(question: Question, lookup: BranchLookup): void {
+  #answer(question: TargetQuestion, lookup: BranchLookup): void {
     this.#questions.delete(question);
     question.answer(lookup);
   }

@@ -92,10 +92,10 @@ function several(by: BranchMatch['by'], [first, ...others]: readonly Branch[] = 
 }
 
 /** Undefined: the branch may be routed. */
-type Refusal = (branch: Branch) => 'root' | 'allow' | undefined;
+type RoutingRule = (branch: Branch) => 'root' | 'allow' | undefined;
 
 /** A root is production, so `*` alone does not allow it. A branch with tables alone may be a root as well. */
-function refusalBy({ source, allow }: BranchesPolicy): Refusal {
+function refusalBy({ source, allow }: BranchesPolicy): RoutingRule {
   return ({ name, parentId }) => {
     const isRoot = parentId === undefined && source.kind !== 'static';
     const isAllowed = allow === undefined ? !isRoot : allow.some((pattern) => isFor(pattern, name, isRoot));
@@ -108,7 +108,7 @@ function isFor(pattern: string, name: string, isRoot: boolean): boolean {
   return matchesWildcard(name, pattern) && !(isRoot && /^\*+$/.test(pattern));
 }
 
-type Place =
+type BackendPlace =
   | { readonly kind: 'at'; readonly backend: BranchBackend; readonly isOwn: boolean }
   | { readonly kind: 'nowhere'; readonly why: string };
 
@@ -119,8 +119,8 @@ type Place =
 function* placesOf(
   branches: readonly Branch[],
   policy: BranchesPolicy,
-): Generator<void, (branch: Branch, access: BranchAccess) => Place> {
-  const places = new Map<string, Readonly<Record<BranchAccess, Place>>>();
+): Generator<void, (branch: Branch, access: BranchAccess) => BackendPlace> {
+  const places = new Map<string, Readonly<Record<BranchAccess, BackendPlace>>>();
   const owners = new Map<string, Branch[]>();
   for (const [at, branch] of branches.entries()) {
     if (at % ENTRIES === 0) yield;
@@ -142,7 +142,7 @@ function* placesOf(
 }
 
 /** DNS ignores case. */
-function addressKey(place: Place | undefined): string | undefined {
+function addressKey(place: BackendPlace | undefined): string | undefined {
   return place?.kind === 'at' ? addressText(place.backend.address).toLowerCase() : undefined;
 }
 
@@ -150,9 +150,9 @@ function settingOf({ rule }: BranchBackend): string {
   return `branches.backends.${rule.replace(/override$/, 'overrides')}`;
 }
 
-function placeOf(branch: Branch, { source, backends }: BranchesPolicy, access: BranchAccess): Place {
+function placeOf(branch: Branch, { source, backends }: BranchesPolicy, access: BranchAccess): BackendPlace {
   const { template, readTemplate, overrides, readOverrides, tls } = backends;
-  const at = (address: Address, rule: BranchBackend['rule'], isOwn: boolean): Place => ({
+  const at = (address: Address, rule: BranchBackend['rule'], isOwn: boolean): BackendPlace => ({
     kind: 'at',
     backend: { address, rule, tls },
     isOwn,
@@ -182,7 +182,7 @@ function placeOf(branch: Branch, { source, backends }: BranchesPolicy, access: B
     : nowhere(`branches.backends.${rule} gives it no address: ${host.why}`);
 }
 
-function nowhere(why: string): Place {
+function nowhere(why: string): BackendPlace {
   return { kind: 'nowhere', why };
 }
 

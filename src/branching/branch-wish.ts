@@ -16,7 +16,7 @@ export interface BranchWish {
   readonly onRetry?: (why: string) => void;
 }
 
-export type Created =
+export type CreationResult =
   /** `isNew`: false when it existed already. */
   | { readonly kind: 'created'; readonly branch: Branch; readonly isNew: boolean }
   /** The same wish continues with the same branch. */
@@ -25,4 +25,4 @@ export type Created =
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string };
 
-export type Removed = { readonly kind: 'removed' } | { readonly kind: 'failed'; readonly why: string };
+export type RemovalResult = { readonly kind: 'removed' } | { readonly kind: 'failed'; readonly why: string };

@@ -7,22 +7,22 @@ import { createBranch } from './create-branch.ts';
 import { attemptsUntil } from './attempts.ts';
 import type { WaitParts } from './attempts.ts';
 import { createTimeline, isPassing } from './create-timeline.ts';
-import type { BranchWish, Created, Removed } from './branch-wish.ts';
+import type { BranchWish, CreationResult, RemovalResult } from './branch-wish.ts';
 import { deleteTimeline } from './delete-timeline.ts';
 import { readBranchList } from '../branches/list-branches.ts';
 
 /** Each reason is one clause without a secret. */
 export interface BranchControl {
   /** Once, or until the time is over while the source may answer later. */
-  list(wait?: ListWait): Promise<Listed>;
-  create(wish: BranchWish): Promise<Created>;
+  list(wait?: ListWait): Promise<BranchReading>;
+  create(wish: BranchWish): Promise<CreationResult>;
   /** Refuses a branch that has branches. The caller has checked the rest. */
-  remove(branch: Branch): Promise<Removed>;
+  remove(branch: Branch): Promise<RemovalResult>;
 }
 
 export type ListWait = Pick<BranchWish, 'waitMs' | 'onRetry'>;
 
-export type Listed =
+export type BranchReading =
   | { readonly kind: 'read'; readonly branches: readonly Branch[] }
   | { readonly kind: 'failed'; readonly why: string };
 
@@ -73,6 +73,6 @@ function createFor(source: BranchSourcePolicy, parts: WaitParts): BranchControl[
   }
 }
 
-function refuse(why: string): Promise<Created> {
+function refuse(why: string): Promise<CreationResult> {
   return Promise.resolve({ kind: 'refused', why });
 }

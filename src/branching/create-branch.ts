@@ -9,13 +9,13 @@ import { ApiError } from '../http/request.ts';
 import { attemptsUntil } from './attempts.ts';
 import type { Attempts, WaitParts } from './attempts.ts';
 import { isPassing } from './create-timeline.ts';
-import type { BranchWish, Created } from './branch-wish.ts';
+import type { BranchWish, CreationResult } from './branch-wish.ts';
 
 /** Lists without the branch before its request is sent once more: a console may show a branch late. */
 const LISTS_BEFORE_REPEATING = 3;
 
 /** Never rejects for a fault of the API. The last request may end after the deadline. */
-export async function createBranch(wish: BranchWish, client: ConsoleClient, parts: WaitParts): Promise<Created> {
+export async function createBranch(wish: BranchWish, client: ConsoleClient, parts: WaitParts): Promise<CreationResult> {
   const { onRetry = () => {}, waitMs } = wish;
   const attempts = attemptsUntil(parts.clock.now() + waitMs, { ...parts, onRetry });
   try {
@@ -28,7 +28,7 @@ export async function createBranch(wish: BranchWish, client: ConsoleClient, part
   }
 }
 
-async function create(wish: BranchWish, client: ConsoleClient, attempts: Attempts): Promise<Created> {
+async function create(wish: BranchWish, client: ConsoleClient, attempts: Attempts): Promise<CreationResult> {
   const { name, parent, schemaOnly, endpoints } = wish;
   for (;;) {
     const answer = await client.createBranch({ name, parentId: parent?.id, isSchemaOnly: schemaOnly, endpoints });
@@ -67,7 +67,7 @@ async function look(wish: BranchWish, client: ConsoleClient): Promise<readonly B
   }
 }
 
-function found(branches: readonly Branch[], { parent }: BranchWish, isNew: boolean): Created {
+function found(branches: readonly Branch[], { parent }: BranchWish, isNew: boolean): CreationResult {
   const [branch] = branches;
   if (branch === undefined || branches.length > 1) {
     const ids = branches.map(({ id }) => shown(id)).join(', ');

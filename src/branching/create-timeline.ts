@@ -8,9 +8,9 @@ import { ApiError } from '../http/request.ts';
 import type { StorageClient, Timeline } from '../branches/api/storage-client.ts';
 import { attemptsUntil } from './attempts.ts';
 import type { Attempts, WaitParts } from './attempts.ts';
-import type { BranchWish, Created } from './branch-wish.ts';
+import type { BranchWish, CreationResult } from './branch-wish.ts';
 import { isSameId, withNames } from './locked-names.ts';
-import type { Names } from './locked-names.ts';
+import type { TimelineNames } from './locked-names.ts';
 import type { NamedTimeline } from '../branches/names-file.ts';
 
 export interface StorageSource {
@@ -22,7 +22,11 @@ export interface StorageSource {
 }
 
 /** Never rejects for a fault of the API or of the names file. The last request may end a second after the deadline. */
-export async function createTimeline(wish: BranchWish, source: StorageSource, parts: WaitParts): Promise<Created> {
+export async function createTimeline(
+  wish: BranchWish,
+  source: StorageSource,
+  parts: WaitParts,
+): Promise<CreationResult> {
   const { onRetry = () => {}, waitMs, name } = wish;
   if (/^[0-9a-f]{32}$/i.test(name)) return refused('the name has the form of a timeline id: choose another name');
   if (wish.lsn !== undefined && parseLsn(wish.lsn) === undefined) return refused('the position is no <hex>/<hex>');
@@ -30,7 +34,7 @@ export async function createTimeline(wish: BranchWish, source: StorageSource, pa
   const attempts = attemptsUntil(deadline, { ...parts, onRetry });
   try {
     const created = await withNames(source, attempts, (names) =>
-      new Creation({ wish, source, names, attempts, leftMs: () => deadline - parts.clock.now() }).run(),
+      new TimelineCreator({ wish, source, names, attempts, leftMs: () => deadline - parts.clock.now() }).run(),
     );
     return created ?? { kind: 'unfinished', why: `another command changes ${source.namesFile}` };
   } catch (error) {
@@ -39,10 +43,10 @@ export async function createTimeline(wish: BranchWish, source: StorageSource, pa
   }
 }
 
-interface Task {
+interface CreationTask {
   readonly wish: BranchWish;
   readonly source: StorageSource;
-  readonly names: Names;
+  readonly names: TimelineNames;
   readonly attempts: Attempts;
   /** Until the deadline. Milliseconds. */
   readonly leftMs: () => number;
@@ -56,14 +60,14 @@ const LEAST_REQUEST_MS = 1000;
 /** A node may answer 409 while it creates a timeline that it does not list yet. Milliseconds. */
 const CONFLICT_PATIENCE_MS = 30_000;
 
-class Creation {
-  readonly #task: Task;
+class TimelineCreator {
+  readonly #task: CreationTask;
 
-  constructor(task: Task) {
+  constructor(task: CreationTask) {
     this.#task = task;
   }
 
-  async run(): Promise<Created> {
+  async run(): Promise<CreationResult> {
     const { wish, names } = this.#task;
     const known = names.find(wish.name);
     if (known === undefined) return await this.#begin();
@@ -80,7 +84,7 @@ class Creation {
     return { kind: 'created', branch: branchOf(known), isNew: false };
   }
 
-  async #begin(): Promise<Created> {
+  async #begin(): Promise<CreationResult> {
     const { wish, names, source } = this.#task;
     const parent = await this.#parent();
     if ('kind' in parent) return parent;
@@ -93,7 +97,7 @@ class Creation {
     return await this.#finish(entry);
   }
 
-  async #parent(): Promise<Timeline | Created> {
+  async #parent(): Promise<Timeline | CreationResult> {
     const { wish, source } = this.#task;
     const { parent } = wish;
     if (parent !== undefined) {
@@ -107,7 +111,7 @@ class Creation {
   }
 
   /** Sends the request of the entry until the timeline lasts. */
-  async #finish(entry: NamedTimeline): Promise<Created> {
+  async #finish(entry: NamedTimeline): Promise<CreationResult> {
     const { names, source, attempts, leftMs } = this.#task;
     let current = entry;
     let limitMs = FIRST_REQUEST_MS;
@@ -160,7 +164,7 @@ class Creation {
   }
 
   /** Without its entry a timeline would have no name, so the entry goes only when there is no timeline. */
-  async #giveUp(entry: NamedTimeline, why: string): Promise<Created> {
+  async #giveUp(entry: NamedTimeline, why: string): Promise<CreationResult> {
     if ((await this.#state(entry)) === 'absent') await this.#task.names.drop(entry.id);
     const position = `the position ${entry.lsn} is ahead of the parent, or older than the node keeps`;
     return refused(`the storage node cannot create it (406). Maybe ${position}. ${why}`);
@@ -204,10 +208,10 @@ function branchOf({ id, name, ancestorId, lsn }: NamedTimeline): Branch {
   return { id, name, parentId: ancestorId, parentLsn: lsn, lastRecordLsn: undefined, hasReadEndpoint: undefined };
 }
 
-function refused(why: string): Created {
+function refused(why: string): CreationResult {
   return { kind: 'refused', why };
 }
 
-function failed(why: string): Created {
+function failed(why: string): CreationResult {
   return { kind: 'failed', why };
 }

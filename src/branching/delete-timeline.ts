@@ -5,9 +5,9 @@ import type { StorageClient } from '../branches/api/storage-client.ts';
 import { attemptsUntil } from './attempts.ts';
 import type { WaitParts } from './attempts.ts';
 import type { StorageSource } from './create-timeline.ts';
-import type { Removed } from './branch-wish.ts';
+import type { RemovalResult } from './branch-wish.ts';
 import { isSameId, withNames } from './locked-names.ts';
-import type { Names } from './locked-names.ts';
+import type { TimelineNames } from './locked-names.ts';
 
 /** For a creation that is under way. Milliseconds. */
 const WAIT_FOR_LOCK_MS = 60_000;
@@ -17,7 +17,7 @@ export async function deleteTimeline(
   branch: Branch,
   source: Omit<StorageSource, 'namesFile' | 'pgVersion'> & { readonly namesFile: string | undefined },
   parts: WaitParts,
-): Promise<Removed> {
+): Promise<RemovalResult> {
   const { client, tenant, namesFile } = source;
   try {
     if (namesFile === undefined) return await remove(branch, { client, parts });
@@ -32,16 +32,16 @@ export async function deleteTimeline(
   }
 }
 
-interface Task {
+interface DeletionTask {
   readonly client: StorageClient;
   readonly parts: WaitParts;
-  readonly names?: Names;
+  readonly names?: TimelineNames;
 }
 
 /** An accepted deletion may take a while. Milliseconds. */
 const WAIT_FOR_END_MS = 60_000;
 
-async function remove({ id }: Branch, { client, parts, names }: Task): Promise<Removed> {
+async function remove({ id }: Branch, { client, parts, names }: DeletionTask): Promise<RemovalResult> {
   const named = names?.all() ?? [];
   const nameOf = (timeline: string): string => named.find((entry) => isSameId(entry.id, timeline))?.name ?? timeline;
   const children = new Set([
@@ -80,6 +80,6 @@ async function whyNotGone(isThere: () => Promise<boolean>, parts: WaitParts): Pr
   }
 }
 
-function failed(why: string): Removed {
+function failed(why: string): RemovalResult {
   return { kind: 'failed', why };
 }

@@ -5,7 +5,7 @@ import { tryLock } from './names-lock.ts';
 import type { Attempts } from './attempts.ts';
 import { writeNames } from './write-names.ts';
 
-export interface Names {
+export interface TimelineNames {
   find(name: string): NamedTimeline | undefined;
   /** Unfinished ones too. */
   all(): readonly NamedTimeline[];
@@ -22,7 +22,7 @@ export interface Names {
 export async function withNames<T>(
   { namesFile, tenant }: { readonly namesFile: string; readonly tenant: string },
   attempts: Attempts,
-  work: (names: Names) => Promise<T>,
+  work: (names: TimelineNames) => Promise<T>,
 ): Promise<T | undefined> {
   let unlock = await tryLock(namesFile);
   while (unlock === undefined) {

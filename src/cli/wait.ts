@@ -25,7 +25,7 @@ export interface WaitOptions extends RunningOptions {
 const POLL_MS = 500;
 
 /** `why`: the reason of one pool, or of the Pointsman. */
-type Seen =
+type ReadinessAnswer =
   | { readonly kind: 'serving'; readonly pools: readonly Pick<StatusPool, 'name' | 'why'>[] }
   | { readonly kind: 'not_yet'; readonly why: string }
   | { readonly kind: 'unknown_pool'; readonly why: string };
@@ -64,7 +64,7 @@ export async function wait(options: WaitOptions, io: CliIo): Promise<number> {
   }
 }
 
-async function look(running: Running, wanted: readonly string[]): Promise<Seen> {
+async function look(running: Running, wanted: readonly string[]): Promise<ReadinessAnswer> {
   const answer = await tryRequest(running, { method: 'GET', path: '/status' });
   if (answer.kind === 'failed') return { kind: 'not_yet', why: answer.why };
   const { data } = statusDocument.safeParse(answer.body);

@@ -2,7 +2,7 @@
 import { addressText } from '../model/member.ts';
 import type { Member, MemberName, MemberRefusal } from '../model/member.ts';
 import { shown } from '../model/printable.ts';
-import type { ClusterDocument, ClusterMember } from '../patroni/cluster-document.ts';
+import type { ClusterDocument, DocumentMember } from '../patroni/cluster-document.ts';
 import { present } from '../patroni/fields.ts';
 import type { OwnReport } from '../patroni/read-documents.ts';
 import type { ClusterReport, Indicator, MemberReport } from './control.ts';
@@ -58,7 +58,7 @@ const INDICATORS: readonly (readonly [Indicator, 'pause' | 'clusterUnlocked' | '
 ];
 
 function memberReport(
-  entry: ClusterMember,
+  entry: DocumentMember,
   members: readonly Member[],
   { status = {}, restart = entry.restart }: Partial<OwnReport> = {},
 ): MemberReport {

@@ -21,7 +21,7 @@ import { notSent, resultOf } from './operation-words.ts';
 import type { Unreached } from './operation-words.ts';
 import { orderFault } from './restart-order.ts';
 import { clusterTargets, targetsOf } from './targets.ts';
-import type { FoundCluster, Targets } from './targets.ts';
+import type { FoundCluster, ApiTargets } from './targets.ts';
 import { whyInvalid } from './valid-operation.ts';
 
 export interface DirectControlOptions {
@@ -105,7 +105,7 @@ export class DirectControl implements ClusterControl {
   }
 
   /** None where a rule forbids the operation. */
-  async #targetsOf(operation: ClusterOperation): Promise<Targets> {
+  async #targetsOf(operation: ClusterOperation): Promise<ApiTargets> {
     const invalid = whyInvalid(operation, this.#options.wallClock());
     if (invalid !== undefined) return { kind: 'none', why: invalid };
     const found = await this.#options.find();

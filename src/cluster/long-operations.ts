@@ -10,7 +10,7 @@ import type { OperationDocument } from './switchover/switchover-document.ts';
 import { Switchover } from './switchover/procedure.ts';
 import type { SwitchoverSite } from './switchover/procedure.ts';
 import { planSwitchover } from './switchover/plan.ts';
-import type { PlanOfPrimary, SwitchoverRequest } from './switchover/plan.ts';
+import type { PlanOfPrimary, HeldSwitchoverRequest } from './switchover/plan.ts';
 
 export interface LongOperationsOptions {
   readonly site: Omit<SwitchoverSite, 'onPhase'>;
@@ -66,7 +66,7 @@ export class LongOperations {
   }
 
   /** Reads the cluster, and changes nothing. */
-  async plan(request: SwitchoverRequest): Promise<PlanOfPrimary> {
+  async plan(request: HeldSwitchoverRequest): Promise<PlanOfPrimary> {
     const { site, unreadable } = this.#options;
     this.#reading ??= readCluster(site.control).finally(() => (this.#reading = undefined));
     const [report, config] = await this.#reading;
@@ -97,7 +97,7 @@ export class LongOperations {
     };
   }
 
-  start(request: SwitchoverRequest): Starting {
+  start(request: HeldSwitchoverRequest): Starting {
     const { site, random, onEvent, enter } = this.#options;
     const leave = enter('switchover');
     if (leave === undefined) {

@@ -40,7 +40,7 @@ function at(time: string | undefined): string {
 }
 
 /** `answer`: the API has the request. */
-interface Answered {
+interface OperationAnswer {
   readonly operation: ClusterOperation;
   /** The member that was asked: its name, or the URL of its API. */
   readonly by: string;
@@ -51,7 +51,7 @@ interface Answered {
 /** By PATCH /config, whose answer is the resulting configuration. The answer to PUT /config is not defined. */
 const PATCHES_CONFIG: readonly ClusterOperation['kind'][] = ['patch_config', 'pause', 'resume'];
 
-export function resultOf(answered: Answered): OperationResult {
+export function resultOf(answered: OperationAnswer): OperationResult {
   const { operation, by, answer } = answered;
   if (answer.kind === 'no_answer') {
     const text = `${by} has the request for ${nounOf(operation)} and did not answer: ${answer.why}. ${LOOK_FIRST}.`;
@@ -103,10 +103,10 @@ function isStart({ kind }: ClusterOperation): boolean {
   return kind === 'reinitialize';
 }
 
-type Refusal = Pick<Extract<OperationResult, { readonly status: number }>, 'kind' | 'text'>;
+type OperationRefusal = Pick<Extract<OperationResult, { readonly status: number }>, 'kind' | 'text'>;
 
 /** `status`: neither 200 nor 202. */
-function refusal({ operation, by, hasCredentials }: Answered, status: number): Refusal {
+function refusal({ operation, by, hasCredentials }: OperationAnswer, status: number): OperationRefusal {
   const noun = nounOf(operation);
   switch (status) {
     case 400:

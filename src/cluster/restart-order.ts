@@ -16,7 +16,7 @@ const LIMITED: ReadonlyMap<string, string> = new Map([
   ['max_worker_processes', '8'],
 ]);
 
-type Direction = 'raised' | 'lowered' | 'unknown';
+type ChangeDirection = 'raised' | 'lowered' | 'unknown';
 
 export interface RestartStep {
   /** These may restart together, as far as the order goes. */
@@ -140,7 +140,7 @@ changed. If max_connections or its kind is lowered, the primary must restart fir
 
 interface LimitedChange {
   readonly parameter: string;
-  readonly direction: Direction;
+  readonly direction: ChangeDirection;
 }
 
 /** In place of the parameters that a member does not report. */
@@ -161,7 +161,7 @@ function limitedChanges(changes: ParameterChanges): readonly LimitedChange[] {
 }
 
 /** Undefined: the same value. */
-function directionOf({ old_value: before, new_value: after }: ParameterChange): Direction | undefined {
+function directionOf({ old_value: before, new_value: after }: ParameterChange): ChangeDirection | undefined {
   const [old, now] = [Number(before ?? Number.NaN), Number(after ?? Number.NaN)];
   if (Number.isNaN(old) || Number.isNaN(now)) return 'unknown';
   if (old === now) return undefined;
@@ -203,8 +203,8 @@ function running(name: string, members: readonly MemberReport[]): Partial<Parame
  */
 function directions(
   changes: readonly LimitedChange[],
-): Readonly<Record<Exclude<Direction, 'unknown'>, readonly string[]>> {
-  const of = (direction: Direction): readonly string[] => [
+): Readonly<Record<Exclude<ChangeDirection, 'unknown'>, readonly string[]>> {
+  const of = (direction: ChangeDirection): readonly string[] => [
     ...new Set(changes.filter((one) => one.direction === direction).map(({ parameter }) => parameter)),
   ];
   const raised = of('raised');

@@ -20,17 +20,17 @@ export type FoundCluster =
   | { readonly kind: 'failed'; readonly why: string; readonly members: readonly Member[] };
 
 /** An API, with the name that sentences give it. */
-export interface Target {
+export interface ApiTarget {
   readonly api: ApiEndpoint;
   readonly name: string;
 }
 
-export type Targets =
-  | { readonly kind: 'targets'; readonly targets: readonly [Target, ...Target[]] }
+export type ApiTargets =
+  | { readonly kind: 'targets'; readonly targets: readonly [ApiTarget, ...ApiTarget[]] }
   /** `why`: one sentence. */
   | { readonly kind: 'none'; readonly why: string };
 
-export function targetsOf(operation: ClusterOperation, found: FoundCluster): Targets {
+export function targetsOf(operation: ClusterOperation, found: FoundCluster): ApiTargets {
   if (!('member' in operation)) return clusterTargets(found);
   const { member } = operation;
   const target = found.members.find(({ name }) => name === member);
@@ -40,8 +40,8 @@ export function targetsOf(operation: ClusterOperation, found: FoundCluster): Tar
 }
 
 /** The leader, then the API that answered last, then the other members. Each API once. */
-export function clusterTargets(found: FoundCluster): Targets {
-  const all: readonly Target[] = found.kind === 'failed' ? found.members : inOrder(found);
+export function clusterTargets(found: FoundCluster): ApiTargets {
+  const all: readonly ApiTarget[] = found.kind === 'failed' ? found.members : inOrder(found);
   const [first, ...others] = all.filter(
     (one, i) => all.findIndex((other) => isSameAddress(other.api.address, one.api.address)) === i,
   );
@@ -49,7 +49,7 @@ export function clusterTargets(found: FoundCluster): Targets {
   return { kind: 'none', why: notFound(found) };
 }
 
-function inOrder({ members, document, from }: Extract<FoundCluster, { kind: 'found' }>): readonly Target[] {
+function inOrder({ members, document, from }: Extract<FoundCluster, { kind: 'found' }>): readonly ApiTarget[] {
   const leader = leaderOf(document);
   const answered = members.find(({ api }) => isSameAddress(api.address, from.address));
   return [...members.filter(({ name }) => name === leader), answered ?? { api: from, name: from.url }, ...members];

@@ -40,10 +40,10 @@ export function reconfigured(before: Config, after: Config): Reconfiguration {
   };
 }
 
-type Listener = CompleteFile['listeners'][number];
+type WrittenListener = CompleteFile['listeners'][number];
 
 /** A bound socket stays shared, or not. */
-function asBound(running: readonly Listener[], wanted: Listener): Listener {
+function asBound(running: readonly WrittenListener[], wanted: WrittenListener): WrittenListener {
   const bound = running.find(({ address }) => isSameAddress(address, wanted.address));
   return { ...wanted, reuse_port: (bound ?? wanted).reuse_port };
 }
@@ -84,12 +84,12 @@ function changesBetween(before: CompleteFile, after: CompleteFile): readonly str
   ];
 }
 
-interface Setting {
+interface ChangedSetting {
   readonly text: string;
   readonly isShown: boolean;
 }
 
-const ABSENT: Setting = { text: 'none', isShown: true };
+const ABSENT: ChangedSetting = { text: 'none', isShown: true };
 
 function changeOf(path: string, before = ABSENT, after = ABSENT): readonly string[] {
   if (before.text === after.text) return [];
@@ -97,11 +97,11 @@ function changeOf(path: string, before = ABSENT, after = ABSENT): readonly strin
 }
 
 /** Every single value, and every list as one, by its path in the file. */
-function settingsOf(file: CompleteFile): ReadonlyMap<string, Setting> {
+function settingsOf(file: CompleteFile): ReadonlyMap<string, ChangedSetting> {
   return new Map(leavesOf([], writtenForm(file)));
 }
 
-function leavesOf(path: Path, value: unknown): readonly (readonly [string, Setting])[] {
+function leavesOf(path: Path, value: unknown): readonly (readonly [string, ChangedSetting])[] {
   if (isTree(value)) return Object.entries(value).flatMap(([key, child]) => leavesOf([...path, key], child));
   const name = formatPath(path);
   const text = typeof value === 'string' ? value : JSON.stringify(value);

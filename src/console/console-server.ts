@@ -3,12 +3,12 @@
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { listen } from '../admin/listen.ts';
-import type { Listening } from '../admin/listen.ts';
+import type { ListenOutcome } from '../admin/listen.ts';
 import type { Token } from '../admin/permission.ts';
 import type { Address } from '../model/member.ts';
 import { encodeErrorResponse } from '../wire/messages/error-response.ts';
 import { converse } from './conversation.ts';
-import type { Access } from './login.ts';
+import type { ReaderCheck } from './login.ts';
 import { rememberVerifier } from './scram.ts';
 import type { ConsoleSources } from './shows/shows.ts';
 
@@ -29,7 +29,7 @@ export interface ConsoleOptions {
 }
 
 export interface Console {
-  readonly listen: () => Promise<Listening>;
+  readonly listen: () => Promise<ListenOutcome>;
   /** Ends its clients too. */
   readonly close: () => Promise<void>;
 }
@@ -46,7 +46,7 @@ export function createConsole({ address, sources, token }: ConsoleOptions): Cons
   /** Until they have read why. Oldest first. */
   const refused = new Set<Socket>();
   const verifierOf = rememberVerifier();
-  const accessOf = async ({ remoteAddress }: Socket): Promise<Access> => {
+  const accessOf = async ({ remoteAddress }: Socket): Promise<ReaderCheck> => {
     const known = await token();
     switch (known.kind) {
       case 'token':
@@ -89,7 +89,7 @@ export function createConsole({ address, sources, token }: ConsoleOptions): Cons
   };
 }
 
-const NO_TOKEN: Access = {
+const NO_TOKEN: ReaderCheck = {
   kind: 'closed',
   why: 'without an admin token the console serves only clients on its own host',
   hint: 'Set admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE) and give the token as the password.',
@@ -113,7 +113,7 @@ function refuse(socket: Socket): void {
   destroyLater(socket);
 }
 
-async function serve(client: Client, sources: ConsoleSources, access: () => Promise<Access>): Promise<void> {
+async function serve(client: Client, sources: ConsoleSources, access: () => Promise<ReaderCheck>): Promise<void> {
   const { socket } = client;
   const login = setTimeout(() => socket.destroy(), LOGIN_MS);
   socket.once('close', () => clearTimeout(login));

@@ -14,13 +14,13 @@ import {
 } from '../wire/messages/server-messages.ts';
 import type { TransactionStatus, Value } from '../wire/messages/server-messages.ts';
 import { answerTo } from './statement-answer.ts';
-import type { Answer, AnswerContext } from './statement-answer.ts';
+import type { StatementAnswer, AnswerContext } from './statement-answer.ts';
 import { Extended } from './extended.ts';
-import type { Prepared } from './extended.ts';
+import type { ConsoleStatement } from './extended.ts';
 import { Incoming, ProtocolViolation, required } from './incoming.ts';
-import type { Message } from './incoming.ts';
+import type { ConsoleMessage } from './incoming.ts';
 import { logIn } from './login.ts';
-import type { Access, Right, Send } from './login.ts';
+import type { ReaderCheck, Right, SendBytes } from './login.ts';
 import { parametersOf } from './parameters.ts';
 import type { ConsoleSources } from './shows/shows.ts';
 import { statementsOf } from './statements.ts';
@@ -32,9 +32,9 @@ const ROWS_AT_ONCE = 200;
 export interface ConversationOptions {
   readonly sources: ConsoleSources;
   /** The proof that a client needs, as it is at its login. */
-  readonly access: () => Promise<Access>;
+  readonly access: () => Promise<ReaderCheck>;
   /** Resolves when the client has taken enough of it. Rejects when it is gone. */
-  readonly send: Send;
+  readonly send: SendBytes;
   readonly onLogin: () => void;
 }
 
@@ -55,14 +55,14 @@ export async function converse(chunks: AsyncIterable<Uint8Array>, options: Conve
 
 class Conversation {
   readonly #sources: ConsoleSources;
-  readonly #send: Send;
+  readonly #send: SendBytes;
   readonly #context: AnswerContext;
   readonly #extended: Extended;
   #status: TransactionStatus = 'idle';
   /** After an error in the extended protocol everything up to Sync is discarded. */
   #isSkipping = false;
 
-  constructor(sources: ConsoleSources, send: Send, right: Right) {
+  constructor(sources: ConsoleSources, send: SendBytes, right: Right) {
     this.#sources = sources;
     this.#send = send;
     this.#context = { parameters: parametersOf(sources.version), hasToken: right === 'token' };
@@ -84,7 +84,7 @@ class Conversation {
     }
   }
 
-  async #handle(message: Message): Promise<void> {
+  async #handle(message: ConsoleMessage): Promise<void> {
     switch (message.type) {
       case 'S':
         this.#isSkipping = false;
@@ -106,7 +106,7 @@ class Conversation {
     }
   }
 
-  async #handleExtended(message: Message): Promise<void> {
+  async #handleExtended(message: ConsoleMessage): Promise<void> {
     if (this.#isSkipping) return;
     const error = await this.#extended.handle(message).catch(errorOf);
     if (error === undefined) return;
@@ -133,21 +133,21 @@ class Conversation {
     await this.#ready();
   }
 
-  async #run(answer: NonNullable<Prepared>): Promise<undefined> {
+  async #run(answer: NonNullable<ConsoleStatement>): Promise<undefined> {
     const rows = await this.#rowsOf(answer);
     if (answer.kind === 'show') await this.#send(encodeRowDescription(answer.show.columns));
     await this.#sendRows(rows);
     await this.#complete(answer);
   }
 
-  #prepare(query: string): Prepared | ErrorFields {
+  #prepare(query: string): ConsoleStatement | ErrorFields {
     const [statement, second] = statementsOf(query);
     if (second !== undefined) return { ...unsupported('a prepared statement is one statement'), sqlState: '42601' };
-    const answer: Answer | undefined = statement && answerTo(statement, this.#context);
+    const answer: StatementAnswer | undefined = statement && answerTo(statement, this.#context);
     return answer?.kind === 'error' ? answer.fields : answer;
   }
 
-  async #rowsOf(prepared: NonNullable<Prepared>): Promise<readonly (readonly Value[])[]> {
+  async #rowsOf(prepared: NonNullable<ConsoleStatement>): Promise<readonly (readonly Value[])[]> {
     if (prepared.kind !== 'show') return [];
     const { rows, notice } = await prepared.show.read(this.#sources);
     if (notice !== undefined) await this.#send(encodeNotice(notice));
@@ -160,7 +160,7 @@ class Conversation {
     }
   }
 
-  async #complete(prepared: NonNullable<Prepared>): Promise<void> {
+  async #complete(prepared: NonNullable<ConsoleStatement>): Promise<void> {
     if (prepared.kind === 'done') this.#status = prepared.status ?? this.#status;
     await this.#send(encodeCommandComplete(prepared.kind === 'done' ? prepared.tag : 'SHOW'));
   }

@@ -13,34 +13,34 @@ import {
   encodeRowDescription,
 } from '../wire/messages/server-messages.ts';
 import type { Value } from '../wire/messages/server-messages.ts';
-import type { Answer } from './statement-answer.ts';
+import type { StatementAnswer } from './statement-answer.ts';
 import { ProtocolViolation, required as read } from './incoming.ts';
-import type { Message } from './incoming.ts';
-import type { Send } from './login.ts';
+import type { ConsoleMessage } from './incoming.ts';
+import type { SendBytes } from './login.ts';
 
 const MOST_NAMES = 64;
 
 /** Undefined: the empty statement. An error is reported by Parse, so nothing that is kept has one. */
-export type Prepared = Exclude<Answer, { kind: 'error' }> | undefined;
+export type ConsoleStatement = Exclude<StatementAnswer, { kind: 'error' }> | undefined;
 
 interface Portal {
-  readonly prepared: Prepared;
+  readonly prepared: ConsoleStatement;
   /** The rows that an Execute with a limit has left. Undefined: not executed yet. */
   rest: readonly (readonly Value[])[] | undefined;
 }
 
 export interface ExtendedOptions {
-  readonly send: Send;
-  readonly prepare: (query: string) => Prepared | ErrorFields;
-  readonly rowsOf: (prepared: NonNullable<Prepared>) => Promise<readonly (readonly Value[])[]>;
+  readonly send: SendBytes;
+  readonly prepare: (query: string) => ConsoleStatement | ErrorFields;
+  readonly rowsOf: (prepared: NonNullable<ConsoleStatement>) => Promise<readonly (readonly Value[])[]>;
   readonly sendRows: (rows: readonly (readonly Value[])[]) => Promise<void>;
-  readonly complete: (prepared: NonNullable<Prepared>) => Promise<void>;
+  readonly complete: (prepared: NonNullable<ConsoleStatement>) => Promise<void>;
 }
 
 /** Each message gets its replies, or the error that is returned. */
 export class Extended {
   readonly #options: ExtendedOptions;
-  readonly #statements = new Map<string, Prepared>();
+  readonly #statements = new Map<string, ConsoleStatement>();
   readonly #portals = new Map<string, Portal>();
 
   constructor(options: ExtendedOptions) {
@@ -52,7 +52,7 @@ export class Extended {
     this.#portals.clear();
   }
 
-  async handle({ type, body }: Message): Promise<ErrorFields | undefined> {
+  async handle({ type, body }: ConsoleMessage): Promise<ErrorFields | undefined> {
     const reader = new BodyReader(body);
     switch (type) {
       case 'P':
@@ -136,7 +136,7 @@ export class Extended {
   }
 }
 
-function description(prepared: Prepared): Uint8Array {
+function description(prepared: ConsoleStatement): Uint8Array {
   return prepared?.kind === 'show' ? encodeRowDescription(prepared.show.columns) : NO_DATA;
 }
 

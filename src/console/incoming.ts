@@ -8,13 +8,13 @@ import type { Recognition } from '../wire/startup/startup.ts';
 /** The longest statement, with room for what psql sends for its own commands. Bytes. */
 export const LONGEST_MESSAGE = 16 * 1024;
 
-export interface Message {
+export interface ConsoleMessage {
   readonly type: string;
   readonly body: Uint8Array;
 }
 
 /** A packet before the session, with its bytes. */
-export type Opening = Exclude<Recognition, { kind: 'need_more' }> & { readonly packet: Uint8Array };
+export type FirstBytes = Exclude<Recognition, { kind: 'need_more' }> & { readonly packet: Uint8Array };
 
 /** The client broke the protocol. The message is for the client. */
 export class ProtocolViolation extends Error {}
@@ -36,7 +36,7 @@ export class Incoming {
   }
 
   /** Undefined: the client has closed. */
-  async opening(): Promise<Opening | undefined> {
+  async opening(): Promise<FirstBytes | undefined> {
     for (;;) {
       const recognition = recognise(this.#bytes);
       if (recognition.kind !== 'need_more') {
@@ -48,7 +48,7 @@ export class Incoming {
   }
 
   /** Undefined: the client has closed. */
-  async message(): Promise<Message | undefined> {
+  async message(): Promise<ConsoleMessage | undefined> {
     for (;;) {
       const message = readMessage(this.#bytes, LONGEST_MESSAGE);
       if (message.kind === 'invalid') throw new ProtocolViolation(message.why);

@@ -12,7 +12,7 @@ import {
 import { BodyReader } from '../wire/messages/client-messages.ts';
 import { startupParameters } from '../wire/startup/startup.ts';
 import { shown } from '../model/printable.ts';
-import type { Incoming, Message } from './incoming.ts';
+import type { Incoming, ConsoleMessage } from './incoming.ts';
 import { challenge, MECHANISM, proven } from './scram.ts';
 import type { Challenge, Verifier } from './scram.ts';
 
@@ -21,10 +21,10 @@ const DATABASES = ['pointsman', 'pgbouncer'];
 /** One for TLS, one for GSS, the startup message. */
 const MOST_PACKETS = 3;
 
-export type Send = (bytes: Uint8Array) => Promise<void>;
+export type SendBytes = (bytes: Uint8Array) => Promise<void>;
 
 /** How a client proves that it may read. */
-export type Access =
+export type ReaderCheck =
   | { readonly kind: 'open' }
   | { readonly kind: 'token'; readonly verifier: Verifier }
   | { readonly kind: 'closed'; readonly why: string; readonly hint: string };
@@ -46,8 +46,8 @@ export type Right = 'open' | 'token';
 /** Undefined: the client has its answer, and nothing more is said. */
 export async function logIn(
   incoming: Incoming,
-  send: Send,
-  accessNow: () => Promise<Access>,
+  send: SendBytes,
+  accessNow: () => Promise<ReaderCheck>,
 ): Promise<Right | undefined> {
   const startup = await startupOf(incoming, send);
   if (startup === undefined) return undefined;
@@ -68,17 +68,17 @@ export async function logIn(
   return access.kind;
 }
 
-async function refuse(send: Send, fields: ErrorFields): Promise<undefined> {
+async function refuse(send: SendBytes, fields: ErrorFields): Promise<undefined> {
   await send(encodeErrorResponse(fields));
   return undefined;
 }
 
-interface Startup {
+interface ConsoleStartup {
   readonly parameters: ReadonlyMap<string, string>;
   readonly minor: number;
 }
 
-async function startupOf(incoming: Incoming, send: Send): Promise<Startup | undefined> {
+async function startupOf(incoming: Incoming, send: SendBytes): Promise<ConsoleStartup | undefined> {
   for (let packets = 0; packets < MOST_PACKETS; packets += 1) {
     const opening = await incoming.opening();
     if (opening === undefined || opening.kind === 'cancel_request') return undefined;
@@ -115,7 +115,7 @@ const WRONG: ErrorFields = {
   hint: 'The password is the admin token (admin.token_file or POINTSMAN_ADMIN_TOKEN). Any user name will do.',
 };
 
-async function knowsToken(verifier: Verifier, incoming: Incoming, send: Send): Promise<true | undefined> {
+async function knowsToken(verifier: Verifier, incoming: Incoming, send: SendBytes): Promise<true | undefined> {
   await send(encodeSaslMechanisms([MECHANISM]));
   const first = await incoming.message();
   if (first === undefined) return undefined;
@@ -133,7 +133,7 @@ async function knowsToken(verifier: Verifier, incoming: Incoming, send: Send): P
 }
 
 /** SASLInitialResponse: the mechanism, and the client's first message with its length. */
-function challengeOf(verifier: Verifier, { type, body }: Message): Challenge | undefined {
+function challengeOf(verifier: Verifier, { type, body }: ConsoleMessage): Challenge | undefined {
   const reader = new BodyReader(body);
   if (type !== 'p' || reader.text() !== MECHANISM) return undefined;
   const data = reader.bytes(reader.int32() ?? -1);

@@ -2,13 +2,13 @@
 // console reads only; each command of PgBouncer that changes something names the one of `pointsman` that does it here.
 import type { ErrorFields } from '../wire/messages/error-response.ts';
 import type { TransactionStatus } from '../wire/messages/server-messages.ts';
-import type { Parameters } from './parameters.ts';
+import type { ClientParameters } from './parameters.ts';
 import { SHOWS } from './shows/shows.ts';
 import type { Show } from './shows/shows.ts';
 import type { Statement } from './statements.ts';
 import { tableOf, text } from './console-table.ts';
 
-export type Answer =
+export type StatementAnswer =
   | { readonly kind: 'show'; readonly show: Show }
   /** Accepted, because drivers send it unasked. `status`: from now on. */
   | { readonly kind: 'done'; readonly tag: string; readonly status?: TransactionStatus }
@@ -61,12 +61,12 @@ const SET_BY_DRIVERS: ReadonlySet<string> = new Set([
 ]);
 
 export interface AnswerContext {
-  readonly parameters: Parameters;
+  readonly parameters: ClientParameters;
   /** The client knows the admin token. */
   readonly hasToken: boolean;
 }
 
-export function answerTo({ words, text }: Statement, context: AnswerContext): Answer {
+export function answerTo({ words, text }: Statement, context: AnswerContext): StatementAnswer {
   const [verb = '', object = ''] = words;
   if (verb === 'SHOW') return answerToShow(words, context);
   const transaction = answerToTransaction(words);
@@ -80,7 +80,10 @@ export function answerTo({ words, text }: Statement, context: AnswerContext): An
   return failed('42601', `unknown statement: ${text}`, HELP);
 }
 
-function answerToShow([, name = '', ...rest]: readonly string[], { parameters, hasToken }: AnswerContext): Answer {
+function answerToShow(
+  [, name = '', ...rest]: readonly string[],
+  { parameters, hasToken }: AnswerContext,
+): StatementAnswer {
   const show = SHOWS.get(name) ?? parameter([name, ...rest], parameters);
   if (name === '' || show === undefined) {
     const near = [...SHOWS.keys()].find((known) => name !== '' && (known.startsWith(name) || name.startsWith(known)));
@@ -98,7 +101,7 @@ function answerToShow([, name = '', ...rest]: readonly string[], { parameters, h
 }
 
 /** Drivers read some of the parameters that they were told at the start. */
-function parameter(words: readonly string[], parameters: Parameters): Show | undefined {
+function parameter(words: readonly string[], parameters: ClientParameters): Show | undefined {
   const asked = words.join(' ').replace(/^TRANSACTION ISOLATION LEVEL$/, 'TRANSACTION_ISOLATION');
   const found = [...parameters].find(([known]) => known.toUpperCase() === asked);
   if (found === undefined) return undefined;
@@ -108,7 +111,7 @@ function parameter(words: readonly string[], parameters: Parameters): Show | und
 }
 
 /** There is nothing to commit; psycopg, for one, begins a transaction before each first statement. */
-function answerToTransaction([verb = '', next = '']: readonly string[]): Answer | undefined {
+function answerToTransaction([verb = '', next = '']: readonly string[]): StatementAnswer | undefined {
   if (verb === 'BEGIN' || (verb === 'START' && next === 'TRANSACTION')) {
     return { kind: 'done', tag: 'BEGIN', status: 'in_transaction' };
   }
@@ -118,7 +121,7 @@ function answerToTransaction([verb = '', next = '']: readonly string[]): Answer 
   return undefined;
 }
 
-function answerToSet(name: string): Answer {
+function answerToSet(name: string): StatementAnswer {
   if (SET_BY_DRIVERS.has(name)) return { kind: 'done', tag: 'SET' };
   return readOnly(
     `SET ${name} is not possible: this console only reads`,
@@ -126,10 +129,10 @@ function answerToSet(name: string): Answer {
   );
 }
 
-function readOnly(message: string, instead: string): Answer {
+function readOnly(message: string, instead: string): StatementAnswer {
   return failed('25006', message, `${instead}.`);
 }
 
-function failed(sqlState: string, message: string, hint: string): Answer {
+function failed(sqlState: string, message: string, hint: string): StatementAnswer {
   return { kind: 'error', fields: { severity: 'ERROR', sqlState, message, hint } };
 }

@@ -30,10 +30,10 @@ export interface Action {
 
 const REMOVED: Standing = leave('removed', { code: 'never_answered' });
 
-type Departure = Pick<Action, 'cause' | 'mode' | 'limitMs' | 'keepsPinned' | 'why'>;
+type LeaveTerms = Pick<Action, 'cause' | 'mode' | 'limitMs' | 'keepsPinned' | 'why'>;
 
 /** Sessions never move to a fallback or to another lagging member: without an eligible member they stay. */
-function departed(pool: PoolPolicy, route: Route | undefined, left: Leave, cause = left.cause): Departure {
+function departed(pool: PoolPolicy, route: Route | undefined, left: Leave, cause = left.cause): LeaveTerms {
   const { why, limitMs } = left;
   const wanted = { cause, mode: leaveMode(pool, cause), why, ...(limitMs === undefined ? {} : { limitMs }) };
   return isRelocation(wanted) && !hasEligible(route) ? { ...wanted, mode: 'keep' } : wanted;
@@ -42,7 +42,7 @@ function departed(pool: PoolPolicy, route: Route | undefined, left: Leave, cause
 const RELOCATIONS: readonly EvictionCause[] = ['lagging', 'check_failed', 'old_timeline', 'fallback_over'];
 
 /** The member could still serve these sessions. They leave because another member serves them better. */
-function isRelocation({ cause, mode, why }: Departure): boolean {
+function isRelocation({ cause, mode, why }: LeaveTerms): boolean {
   if (mode === 'close' || mode === 'keep') return false;
   const isPrimaryNow = why.code === 'exclusive_elsewhere' || why.code === 'fallback';
   return RELOCATIONS.includes(cause) || (cause === 'promoted' && isPrimaryNow);
@@ -68,7 +68,7 @@ function departure(
   member: MemberName,
   previous: PoolDecision,
   next: PoolDecision | undefined,
-): Departure | undefined {
+): LeaveTerms | undefined {
   const before = previous.standings.get(member);
   if (before === undefined) return undefined;
   const isMoved = !isSameAddress(previous.addresses.get(member), next?.addresses.get(member));
@@ -89,7 +89,7 @@ function departureBeforeSchedule(
   member: MemberName,
   previous: PoolDecision,
   next: PoolDecision | undefined,
-): Departure | undefined {
+): LeaveTerms | undefined {
   const standing = next?.standings.get(member);
   if (standing === undefined || !isDue(standing) || isDue(previous.standings.get(member))) return undefined;
   return { cause: 'switchover', mode: 'drain_idle', keepsPinned: true, why: standing.why };

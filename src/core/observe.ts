@@ -288,7 +288,7 @@ function highestWith(snapshot: Snapshot, member: MemberName, timeline: number | 
   return { highestTimeline: timeline, highestTimelineBy: [...others, member].toSorted() };
 }
 
-interface Judged extends Pick<CheckRecord, 'verdict' | 'at'>, Partial<Pick<CheckRecord, 'answer'>> {
+interface CheckJudgement extends Pick<CheckRecord, 'verdict' | 'at'>, Partial<Pick<CheckRecord, 'answer'>> {
   readonly timeline?: number | undefined;
 }
 
@@ -309,7 +309,7 @@ function takeBackVouches(snapshot: Snapshot, { member, startedAt }: ProbeObserva
 function nextCheckRecord(
   policy: RoutingPolicy,
   previous: CheckRecord | undefined,
-  { verdict, at, answer, timeline }: Judged,
+  { verdict, at, answer, timeline }: CheckJudgement,
 ): CheckRecord {
   const isPositive = verdict.kind === 'positive';
   const wasPositive = previous?.verdict.kind === 'positive';

@@ -2,7 +2,7 @@
 // that later contacts use exactly what was checked.
 import { addressOf } from '../model/member.ts';
 import type { Address, ApiEndpoint, Objection } from '../model/member.ts';
-import type { ClusterMember } from '../patroni/cluster-document.ts';
+import type { DocumentMember } from '../patroni/cluster-document.ts';
 import type { Destination, TrustRules } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';
 import type { Resolve } from './resolve.ts';
@@ -40,7 +40,7 @@ function unreadable(why: string): { readonly why: Objection } {
   return { why: { reason: 'unreadable', why } };
 }
 
-async function checkApi(entry: ClusterMember, rules: TrustRules, resolve: Resolve): Promise<Checked<ApiEndpoint>> {
+async function checkApi(entry: DocumentMember, rules: TrustRules, resolve: Resolve): Promise<Checked<ApiEndpoint>> {
   if (entry.apiUrl === undefined) return unreadable('/cluster has no API URL for it');
   const parsed = parseApiUrl(entry.apiUrl);
   if (parsed.kind === 'invalid') return unreadable(parsed.why);
@@ -49,7 +49,7 @@ async function checkApi(entry: ClusterMember, rules: TrustRules, resolve: Resolv
   return found === undefined ? { why } : { found: { url, address: found } };
 }
 
-async function checkPostgres(entry: ClusterMember, rules: TrustRules, resolve: Resolve): Promise<Checked<Address>> {
+async function checkPostgres(entry: DocumentMember, rules: TrustRules, resolve: Resolve): Promise<Checked<Address>> {
   const { host, port } = entry;
   if (host === undefined || port === undefined) return unreadable('/cluster has no host and port for it');
   if (!HOST.test(host)) return unreadable('its host in /cluster is not one host name or address');
@@ -58,7 +58,7 @@ async function checkPostgres(entry: ClusterMember, rules: TrustRules, resolve: R
 
 /** Never rejects. */
 export async function checkAddresses(
-  entry: ClusterMember,
+  entry: DocumentMember,
   rules: TrustRules,
   resolve: Resolve,
 ): Promise<CheckedMember> {

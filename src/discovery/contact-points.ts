@@ -9,7 +9,7 @@ import { parseApiUrl } from './api-url.ts';
 import type { ConfiguredMember, DiscoveryConfig } from '../model/cluster-config.ts';
 import type { Resolve } from './resolve.ts';
 import { findInDirectory, findSeed } from './seeds.ts';
-import type { Lookups, SeedPoint, Source } from './seeds.ts';
+import type { Lookups, SeedPoint, SeedSource } from './seeds.ts';
 
 export interface ContactPoints {
   readonly points: readonly ContactPoint[];
@@ -18,10 +18,10 @@ export interface ContactPoints {
   readonly members: readonly Member[];
   readonly refused: readonly MemberRefusal[];
   /** One per name or directory. An address needs no lookup. */
-  readonly sources: readonly Source[];
+  readonly sources: readonly SeedSource[];
 }
 
-interface Located {
+interface PointLocation {
   readonly point: ContactPoint;
   /** The addresses that may be contacted; the name itself while there is none. */
   readonly address: Address;
@@ -32,7 +32,7 @@ function unresolved(why: string): Objection {
   return { reason: 'unresolved', why };
 }
 
-async function locate(use: Use, host: string, port: number, resolve: Resolve): Promise<Located> {
+async function locate(use: Use, host: string, port: number, resolve: Resolve): Promise<PointLocation> {
   const resolution = await resolve(host);
   if (resolution.kind === 'unresolved') {
     return { point: { use, host, port, addresses: [] }, address: { host, port }, why: unresolved(resolution.why) };

@@ -12,7 +12,7 @@ import { candidates } from './contact-order.ts';
 import type { DiscoveryConfig, Seed } from '../model/cluster-config.ts';
 import { findContactPoints, isSameApi } from './contact-points.ts';
 import type { ContactPoints } from './contact-points.ts';
-import type { ListEndpoints, Lookups, Refusal, Source } from './seeds.ts';
+import type { ListEndpoints, Lookups, SeedRefusal, SeedSource } from './seeds.ts';
 import { createNameServer } from './name-server.ts';
 import type { NameServer } from './name-server.ts';
 import { createOwnPorts } from './own-ports.ts';
@@ -38,7 +38,7 @@ export interface DiscoveryOptions {
   /** From 0 to 1: the start position among contact points of equal rank. Default: the first. */
   readonly random?: () => number;
   /** Called when a name or directory has other contact points, begins to fail, or recovers. */
-  readonly onSource?: (source: Source, now: Instant) => void;
+  readonly onSource?: (source: SeedSource, now: Instant) => void;
   readonly limits?: Partial<DiscoveryLimits>;
 }
 
@@ -57,7 +57,7 @@ const DEFAULT_LIMITS: DiscoveryLimits = {
   graceMs: 30_000,
 };
 
-interface Listed {
+interface MemberListing {
   /** Configured members first. Names are unique. For `failed`: the last list, resolved again. */
   readonly members: readonly Member[];
   /** Members that are not used, with the reason. */
@@ -66,7 +66,7 @@ interface Listed {
   readonly startedAt: Instant;
 }
 
-export interface Discovered extends Listed {
+export interface Discovered extends MemberListing {
   readonly kind: 'found';
   readonly scope: string | undefined;
   /** As it came: unchecked, and not for display. */
@@ -80,13 +80,13 @@ export interface Discovered extends Listed {
   readonly scheduledSwitchoverAt: number | undefined;
 }
 
-export type DiscoveryResult = Discovered | (Listed & { readonly kind: 'failed'; readonly why: string });
+export type DiscoveryResult = Discovered | (MemberListing & { readonly kind: 'failed'; readonly why: string });
 
 export interface Discovery {
   /** `not`: a member to leave out, so that the document comes from another member. Never rejects. */
   readonly discover: (options?: { readonly not?: MemberName | undefined }) => Promise<DiscoveryResult>;
   /** Each name and directory with its last result. */
-  readonly sources: () => readonly Source[];
+  readonly sources: () => readonly SeedSource[];
 }
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
@@ -144,7 +144,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   };
 }
 
-function nameAndWhy({ name, why }: Refusal): string {
+function nameAndWhy({ name, why }: SeedRefusal): string {
   return `${name}: ${why}`;
 }
 

@@ -10,7 +10,7 @@ import type { CheckedMember } from './check-addresses.ts';
 /** Limit on members: a document may be hostile. */
 export const MAX_MEMBERS = 100;
 
-interface Entry {
+interface MemberEntry {
   readonly member: Member;
   /** Start of the newest read whose document named it. */
   readonly seenAt: Instant;
@@ -18,7 +18,7 @@ interface Entry {
 
 export class KnownMembers {
   readonly #graceMs: number;
-  readonly #discovered = new Map<MemberName, Entry>();
+  readonly #discovered = new Map<MemberName, MemberEntry>();
   /** PostgreSQL addresses of configured members that come from documents. */
   readonly #learned = new Map<MemberName, Address>();
 

@@ -2,7 +2,7 @@
 // lookups fail the last good result stays: an outage of the name server must not change the member list.
 import type { Clock, Instant } from '../model/instant.ts';
 
-export interface Answered<T> {
+export interface LookupAnswer<T> {
   readonly value: T;
   /** How long the value is used without another lookup. Milliseconds. */
   readonly freshMs: number;
@@ -21,7 +21,7 @@ export type Recalled<T> =
 
 export interface LastGoodOptions<T> {
   /** Rejects with the problem. `known`: the last good value. */
-  readonly lookUp: (name: string, known: T | undefined) => Promise<Answered<T>>;
+  readonly lookUp: (name: string, known: T | undefined) => Promise<LookupAnswer<T>>;
   readonly clock: Clock;
   /** Limit for one call. The lookup may take longer; later calls share it. Milliseconds. */
   readonly timeoutMs: number;
@@ -32,7 +32,7 @@ const MAX_REMEMBERED = 512;
 /** Lookups under way at one time. */
 const MAX_LOOKUPS = 256;
 
-interface Known<T> {
+interface KeptValue<T> {
   readonly value: T;
   readonly freshUntil: Instant;
   readonly stale: Stale | undefined;
@@ -44,10 +44,10 @@ export function createLastGood<T>({
   clock,
   timeoutMs,
 }: LastGoodOptions<T>): (name: string) => Promise<Recalled<T>> {
-  const known = new Map<string, Known<T>>();
+  const known = new Map<string, KeptValue<T>>();
   const lookups = new Map<string, Promise<string | undefined>>();
 
-  function remember(name: string, { value, freshMs }: Answered<T>): void {
+  function remember(name: string, { value, freshMs }: LookupAnswer<T>): void {
     known.delete(name);
     known.set(name, { value, freshUntil: clock.now() + freshMs, stale: undefined });
     const oldest = known.keys().next();

@@ -1,7 +1,7 @@
 // DNS lookups. A plain name is resolved by the system (hosts file, search list), which reports no TTL. A fully
 // qualified name (with a final dot, and each SRV target) is resolved by the name servers directly, and its TTL counts.
 import { lookup as lookupAll, Resolver } from 'node:dns/promises';
-import type { Found, Lookup } from './resolve.ts';
+import type { NameAddresses, Lookup } from './resolve.ts';
 
 export interface SrvRecord {
   /** Without a final dot. */
@@ -38,7 +38,7 @@ export function createNameServer({ servers, timeoutMs = 600 }: NameServerOptions
     return made;
   }
 
-  async function lookupQualified(host: string): Promise<Found> {
+  async function lookupQualified(host: string): Promise<NameAddresses> {
     const query = resolver();
     const [v4, v6] = await Promise.allSettled([
       query.resolve4(host, { ttl: true }),
@@ -63,7 +63,7 @@ export function createNameServer({ servers, timeoutMs = 600 }: NameServerOptions
 }
 
 /** Uses getaddrinfo, so /etc/hosts counts. IPv4 first: `localhost` should find a server on 127.0.0.1. */
-async function systemLookup(host: string): Promise<Found> {
+async function systemLookup(host: string): Promise<NameAddresses> {
   const found = await lookupAll(host, { all: true, order: 'ipv4first' });
   return { addresses: found.map((entry) => entry.address) };
 }

@@ -3,7 +3,7 @@
 // members.
 import { addressText, isSameAddress } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
-import type { ClusterMember } from '../patroni/cluster-document.ts';
+import type { DocumentMember } from '../patroni/cluster-document.ts';
 import { FIRST_FREE_PORT } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';
 import type { ContactPoints } from './contact-points.ts';
@@ -12,7 +12,7 @@ import type { Resolve } from './resolve.ts';
 export interface OwnPorts {
   /** Reads the document that `from` returned. Returns every port known so far. Never rejects. */
   readonly learn: (
-    entries: readonly ClusterMember[],
+    entries: readonly DocumentMember[],
     from: Address,
     points: Pick<ContactPoints, 'seeds' | 'members'>,
   ) => Promise<readonly number[]>;
@@ -30,7 +30,7 @@ export function createOwnPorts(resolve: Resolve): OwnPorts {
 
   /** The seed that the entry describes, and its PostgreSQL port. Undefined for another member or another host. */
   async function ownPort(
-    entry: ClusterMember,
+    entry: DocumentMember,
     seeds: readonly Address[],
   ): Promise<readonly [string, number] | undefined> {
     const { apiUrl, host, port } = entry;

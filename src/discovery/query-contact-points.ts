@@ -7,7 +7,7 @@ import type { ClusterDocument } from '../patroni/cluster-document.ts';
 import type { ClusterRead } from '../patroni/read-documents.ts';
 import { inOrder, keyOf } from './contact-order.ts';
 import type { Candidate } from './contact-order.ts';
-import type { Refusal } from './seeds.ts';
+import type { SeedRefusal } from './seeds.ts';
 
 export interface ClusterAnswer {
   readonly kind: 'answer';
@@ -37,7 +37,7 @@ export interface QueryOptions {
 
 export type ContactPointQuery = (
   candidates: readonly Candidate[],
-) => Promise<ClusterAnswer | { readonly kind: 'none'; readonly problems: readonly Refusal[] }>;
+) => Promise<ClusterAnswer | { readonly kind: 'none'; readonly problems: readonly SeedRefusal[] }>;
 
 export function createContactPointQuery(options: QueryOptions): ContactPointQuery {
   const { readCluster, clock, limits, random } = options;
@@ -71,7 +71,7 @@ export function createContactPointQuery(options: QueryOptions): ContactPointQuer
   return async (candidates) => {
     forgetAllBut(candidates);
     const endsAt = clock.now() + limits.totalMs;
-    const problems: Refusal[] = [];
+    const problems: SeedRefusal[] = [];
     for (const from of inOrder(candidates, { last, failedAt }, random()).slice(0, limits.attempts)) {
       const leftMs = endsAt - clock.now();
       if (leftMs <= 0) break;

@@ -1,6 +1,6 @@
 // Reads the members of a cluster document before any check: one entry per name, and the leader.
 import type { MemberName, MemberRefusal } from '../model/member.ts';
-import type { ClusterDocument, ClusterMember } from '../patroni/cluster-document.ts';
+import type { ClusterDocument, DocumentMember } from '../patroni/cluster-document.ts';
 import type { ContactPoints } from './contact-points.ts';
 import { configuredAs, MAX_MEMBERS } from './known-members.ts';
 import type { CheckedMember } from './check-addresses.ts';
@@ -17,10 +17,10 @@ export interface DocumentLeader {
 
 /** For duplicate names the first entry counts. Patroni itself allows a name once. */
 export function firstOfEachName(cluster: ClusterDocument): {
-  entries: readonly ClusterMember[];
+  entries: readonly DocumentMember[];
   refused: readonly MemberRefusal[];
 } {
-  const byName = new Map<string, ClusterMember>();
+  const byName = new Map<string, DocumentMember>();
   const refused: MemberRefusal[] = cluster.skipped
     .slice(0, MAX_MEMBERS)
     .map((one) => ({ ...one, reason: 'unreadable' }));
@@ -40,7 +40,7 @@ export function firstOfEachName(cluster: ClusterDocument): {
 }
 
 export function leaderOf(
-  entries: readonly ClusterMember[],
+  entries: readonly DocumentMember[],
   checked: readonly CheckedMember[],
   points: ContactPoints,
 ): DocumentLeader | undefined {

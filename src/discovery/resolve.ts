@@ -6,19 +6,19 @@ import { createLastGood } from './last-good.ts';
 import type { Stale } from './last-good.ts';
 
 /** All addresses of a name in the resolver's order, and how long they stay fresh (milliseconds; absent: not at all). */
-export interface Found {
+export interface NameAddresses {
   readonly addresses: readonly string[];
   readonly ttlMs?: number | undefined;
 }
 
 /** Rejects when there is no address. */
-export type Lookup = (host: string) => Promise<Found>;
+export type Lookup = (host: string) => Promise<NameAddresses>;
 
-type Addresses = readonly [string, ...string[]];
+type AddressList = readonly [string, ...string[]];
 
 export type Resolution =
   /** `stale`: the lookup failed, these are the last known addresses. */
-  | { readonly kind: 'resolved'; readonly addresses: Addresses; readonly stale: Stale | undefined }
+  | { readonly kind: 'resolved'; readonly addresses: AddressList; readonly stale: Stale | undefined }
   | { readonly kind: 'unresolved'; readonly why: string };
 
 export type Resolve = (host: string) => Promise<Resolution>;
@@ -31,7 +31,7 @@ const MAX_FRESH_MS = 60_000;
 
 /** Never rejects. `timeoutMs` is the limit for each call. */
 export function createResolve(lookup: Lookup, clock: Clock, timeoutMs = 2000): Resolve {
-  const recall = createLastGood<Addresses>({
+  const recall = createLastGood<AddressList>({
     clock,
     timeoutMs,
     lookUp: async (host, known) => {
@@ -49,7 +49,7 @@ export function createResolve(lookup: Lookup, clock: Clock, timeoutMs = 2000): R
 }
 
 /** Servers rotate their answers: the address in use stays first while the name still has it. */
-function ordered(found: readonly string[], inUse: string | undefined): Addresses {
+function ordered(found: readonly string[], inUse: string | undefined): AddressList {
   const normal = found.flatMap((address) => normalizeAddress(address) ?? []);
   const kept = inUse !== undefined && normal.includes(inUse) ? [inUse] : [];
   const [first, ...rest] = [...new Set([...kept, ...normal])].slice(0, MAX_ADDRESSES);

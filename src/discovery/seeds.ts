@@ -15,7 +15,7 @@ import type { Resolution, Resolve } from './resolve.ts';
 import type { ResolveSrv } from './srv.ts';
 
 /** Why a contact point is refused. */
-export interface Refusal {
+export interface SeedRefusal {
   /** A seed's URL, or an address from its name or directory. */
   readonly name: string;
   readonly why: string;
@@ -29,7 +29,7 @@ export interface SeedPoint {
 }
 
 /** A name or a directory with its contact points: the current ones, or those of its last answer. */
-export interface Source {
+export interface SeedSource {
   /** As the operator wrote it. */
   readonly name: string;
   readonly contactPoints: readonly Address[];
@@ -41,7 +41,7 @@ export interface Source {
 export type ListEndpoints = () => Promise<{
   readonly name: string;
   readonly endpoints: readonly ApiEndpoint[];
-  readonly failing: Source['failing'];
+  readonly failing: SeedSource['failing'];
 }>;
 
 /** The lookups that discovery depends on. */
@@ -54,8 +54,8 @@ export interface Lookups {
 export interface FoundSeed {
   readonly points: readonly ContactPoint[];
   readonly seeds: readonly SeedPoint[];
-  readonly refused: readonly Refusal[];
-  readonly source?: Source;
+  readonly refused: readonly SeedRefusal[];
+  readonly source?: SeedSource;
 }
 
 export async function findSeed(seed: Seed, allow: AllowRules, lookups: Lookups): Promise<FoundSeed> {
@@ -80,7 +80,7 @@ async function findNamed(seed: ApiEndpoint, { resolve }: Lookups): Promise<Found
   };
 }
 
-function sourceOf(name: string, addresses: readonly string[], port: number, resolution: Resolution): Source {
+function sourceOf(name: string, addresses: readonly string[], port: number, resolution: Resolution): SeedSource {
   const contactPoints = addresses.map((host) => ({ host, port }));
   if (resolution.kind === 'unresolved')
     return { name, contactPoints, failing: { why: resolution.why, since: undefined } };
@@ -88,11 +88,11 @@ function sourceOf(name: string, addresses: readonly string[], port: number, reso
 }
 
 /** An SRV record's host with the addresses that may be contacted. */
-interface Located {
+interface RecordLocation {
   readonly record: SrvRecord;
   readonly api: ApiUrl;
   readonly addresses: readonly Address[];
-  readonly refused: readonly Refusal[];
+  readonly refused: readonly SeedRefusal[];
 }
 
 async function findSrv(seed: SrvSeed, allow: AllowRules, lookups: Lookups): Promise<FoundSeed> {
@@ -122,7 +122,12 @@ async function findSrv(seed: SrvSeed, allow: AllowRules, lookups: Lookups): Prom
   };
 }
 
-async function locate(seed: SrvSeed, record: SrvRecord, allow: AllowRules, { resolve }: Lookups): Promise<Located> {
+async function locate(
+  seed: SrvSeed,
+  record: SrvRecord,
+  allow: AllowRules,
+  { resolve }: Lookups,
+): Promise<RecordLocation> {
   const { target, port } = record;
   const parsed = parseApiUrl(`${seed.scheme}://${target}:${port}`);
   const none = { record, api: { url: seed.url, host: target, port }, addresses: [] };

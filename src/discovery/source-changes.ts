@@ -2,18 +2,18 @@
 import type { ContactSourceEvent } from '../reports/events.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
-import type { Source } from './seeds.ts';
+import type { SeedSource } from './seeds.ts';
 
 export interface SourceChanges {
-  readonly update: (sources: readonly Source[]) => void;
-  readonly latest: () => readonly Source[];
+  readonly update: (sources: readonly SeedSource[]) => void;
+  readonly latest: () => readonly SeedSource[];
 }
 
-export function createSourceChanges(onChange: (source: Source) => void): SourceChanges {
+export function createSourceChanges(onChange: (source: SeedSource) => void): SourceChanges {
   const reported = new Map<string, string>();
-  let latest: readonly Source[] = [];
+  let latest: readonly SeedSource[] = [];
 
-  function updateOne(source: Source): void {
+  function updateOne(source: SeedSource): void {
     const { name, contactPoints, failing } = source;
     const text = JSON.stringify([contactPoints, failing?.why]);
     if (reported.get(name) === text) return;
@@ -30,7 +30,7 @@ export function createSourceChanges(onChange: (source: Source) => void): SourceC
   };
 }
 
-export function contactSourceEvent({ name, contactPoints, failing }: Source, now: Instant): ContactSourceEvent {
+export function contactSourceEvent({ name, contactPoints, failing }: SeedSource, now: Instant): ContactSourceEvent {
   const known = {
     kind: 'contact_source_changed',
     source: name,

@@ -5,24 +5,24 @@ import { join } from 'node:path';
 import { Client } from 'undici';
 import { z } from 'zod';
 
-export interface ApiServer {
+export interface KubernetesServer {
   /** `https://10.96.0.1:443` */
   readonly url: string;
   /** The folder of the mounted service account: `token`, `ca.crt`, `namespace`. */
   readonly credentials: string;
 }
 
-export interface Answer {
+export interface ApiServerAnswer {
   readonly status: number;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 /** Calls `take` with the response while the connection is open. Rejects with an Error with a readable message. */
 export async function ask<T>(
-  server: ApiServer,
+  server: KubernetesServer,
   path: string,
   signal: AbortSignal,
-  take: (answer: Answer) => Promise<T>,
+  take: (answer: ApiServerAnswer) => Promise<T>,
 ): Promise<T> {
   const [token, ca] = await Promise.all([readToken(server.credentials), readCa(server.credentials)]);
   signal.throwIfAborted();
@@ -45,7 +45,7 @@ export async function ask<T>(
 const CONNECT_TIMEOUT_MS = 5000;
 
 /** The namespace of the service account. Rejects when the file cannot be read. */
-export async function readNamespace({ credentials }: ApiServer): Promise<string> {
+export async function readNamespace({ credentials }: KubernetesServer): Promise<string> {
   return await readSmall(join(credentials, 'namespace'), 'give cluster.kubernetes.namespace');
 }
 

@@ -2,20 +2,20 @@
 // unreachable the last known objects stay, with the time and the cause of the failure. Uses one connection at a time.
 import type { Clock, Instant } from '../model/instant.ts';
 import { ask, whyFailed } from './api-server.ts';
-import type { ApiServer } from './api-server.ts';
+import type { KubernetesServer } from './api-server.ts';
 import { readEvent, readList, readStatus } from './kubernetes-documents.ts';
-import type { Entry, ReadEntry } from './kubernetes-documents.ts';
+import type { KubernetesObject, ReadEntry } from './kubernetes-documents.ts';
 import { linesOf, textOf } from './lines.ts';
 
 export interface Followed {
   /** By name. */
-  readonly entries: ReadonlyMap<string, Entry>;
+  readonly entries: ReadonlyMap<string, KubernetesObject>;
   readonly isListed: boolean;
   readonly failing: { readonly since: Instant; readonly why: string } | undefined;
 }
 
 export interface Collection {
-  readonly server: ApiServer;
+  readonly server: KubernetesServer;
   /** `/api/v1/namespaces/db/pods` */
   readonly path: string;
   /** In the syntax of `kubectl -l`. */
@@ -54,7 +54,7 @@ const MAX_OBJECTS = 500;
 /** After this many failed watches in a row a new list follows. */
 const RELIST_AFTER = 3;
 
-type Ended =
+type WatchEnd =
   | { readonly kind: 'well' }
   /** The version is too old for a watch. */
   | { readonly kind: 'gone' }
@@ -62,12 +62,12 @@ type Ended =
 
 /** Starts at once. The returned function stops it. */
 export function follow(options: FollowOptions): () => void {
-  const following = new Following(options);
+  const following = new Follower(options);
   void following.run();
   return () => following.stop();
 }
 
-class Following {
+class Follower {
   readonly #options: FollowOptions;
   readonly #pace: Pace;
   readonly #stopping = new AbortController();
@@ -112,7 +112,7 @@ class Following {
     return this.#stopping.signal.aborted;
   }
 
-  async #next(): Promise<Ended> {
+  async #next(): Promise<WatchEnd> {
     const version = this.#version;
     try {
       const collection = await this.#options.collection();
@@ -122,7 +122,7 @@ class Following {
     }
   }
 
-  async #list({ server, path, labels, read }: Collection): Promise<Ended> {
+  async #list({ server, path, labels, read }: Collection): Promise<WatchEnd> {
     const query = new URLSearchParams({ labelSelector: labels, limit: String(MAX_OBJECTS) });
     // Version 0: from the API server's cache, which spares its store.
     if (!this.#wantsNewest) query.set('resourceVersion', '0');
@@ -149,7 +149,7 @@ class Following {
     }
   }
 
-  async #watch({ server, path, labels, read }: Collection, from: string): Promise<Ended> {
+  async #watch({ server, path, labels, read }: Collection, from: string): Promise<WatchEnd> {
     const { quietMs, watchMs } = this.#pace;
     const seconds = Math.max(1, Math.round((watchMs * (0.8 + 0.4 * this.#options.random())) / 1000));
     const query = new URLSearchParams({
@@ -177,7 +177,7 @@ class Following {
   }
 
   /** Undefined: the watch goes on. */
-  #take(json: unknown, read: ReadEntry): Ended | undefined {
+  #take(json: unknown, read: ReadEntry): WatchEnd | undefined {
     const event = readEvent(json);
     if (event === undefined) return { kind: 'failed', why: 'an event that is none of the API' };
     if (event.kind === 'error') {
@@ -244,7 +244,7 @@ const ADVICE: Readonly<Record<number, string>> = {
   403: 'the service account may not list and watch them (its Role needs get, list and watch)',
 };
 
-async function refused(status: number, body: AsyncIterable<Uint8Array>): Promise<Ended> {
+async function refused(status: number, body: AsyncIterable<Uint8Array>): Promise<WatchEnd> {
   if (status === 410) return { kind: 'gone' };
   const text = await textOf(body, MAX_STATUS_BYTES).catch(() => '');
   const said = text.startsWith('{') ? messageOf(text) : '';

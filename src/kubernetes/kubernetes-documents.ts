@@ -3,7 +3,7 @@
 import { z } from 'zod';
 
 /** A possible endpoint of a member's API. */
-export interface Place {
+export interface ApiPlace {
   /** As the API server gives it. */
   readonly ip: string;
   /** The port with the configured name. Undefined: no port has that name. */
@@ -13,14 +13,14 @@ export interface Place {
 }
 
 /** One pod, or one EndpointSlice. */
-export interface Entry {
+export interface KubernetesObject {
   readonly name: string;
-  readonly places: readonly Place[];
+  readonly places: readonly ApiPlace[];
   /** A pod's label; a hint and never evidence. */
   readonly role: string | undefined;
 }
 
-export type ReadEntry = (json: unknown) => Entry | undefined;
+export type ReadEntry = (json: unknown) => KubernetesObject | undefined;
 
 const text = z.string().max(1024);
 const metadata = z.object({
@@ -109,14 +109,14 @@ const list = z.object({
   items: z.array(z.unknown()).nullish(),
 });
 
-export interface List {
+export interface ObjectList {
   readonly version: string;
   readonly items: readonly unknown[];
   /** The list has more objects than were sent. */
   readonly isCut: boolean;
 }
 
-export function readList(json: unknown): List | undefined {
+export function readList(json: unknown): ObjectList | undefined {
   const parsed = list.safeParse(json);
   if (!parsed.success) return undefined;
   const { metadata: meta, items } = parsed.data;

@@ -6,7 +6,7 @@ import type { Clock, Instant } from '../model/instant.ts';
 import type { ApiEndpoint } from '../model/member.ts';
 import { readNamespace } from './api-server.ts';
 import { readingPods, readingSlices } from './kubernetes-documents.ts';
-import type { Entry, Place, ReadEntry } from './kubernetes-documents.ts';
+import type { KubernetesObject, ApiPlace, ReadEntry } from './kubernetes-documents.ts';
 import { follow } from './follow.ts';
 import type { Collection, Followed, Pace } from './follow.ts';
 
@@ -111,7 +111,7 @@ async function collectionOf(config: KubernetesConfig): Promise<Collection> {
 }
 
 /** Each address and port once, in a stable order. */
-function endpointsOf(entries: ReadonlyMap<string, Entry>, scheme: 'http' | 'https'): readonly ApiEndpoint[] {
+function endpointsOf(entries: ReadonlyMap<string, KubernetesObject>, scheme: 'http' | 'https'): readonly ApiEndpoint[] {
   const byAddress = new Map<string, ApiEndpoint>();
   for (const { places } of [...entries.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     for (const { ip, port, hostName } of places) {
@@ -133,6 +133,6 @@ function newsOf({ entries }: Followed): string {
   return told.toSorted((a, b) => (a < b ? -1 : 1)).join();
 }
 
-function placeText({ ip, port }: Place): string {
+function placeText({ ip, port }: ApiPlace): string {
   return `${ip} ${port}`;
 }

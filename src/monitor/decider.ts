@@ -13,14 +13,14 @@ import { withSnapshot } from '../core/wal-samples.ts';
 import type { WalKnown, WalSamples } from '../core/wal-samples.ts';
 import { StallWatch } from './stall-watch.ts';
 
-export interface Known {
+export interface DecisionFacts {
   readonly policy: RoutingPolicy;
   readonly snapshot: Snapshot;
 }
 
 export interface DeciderOptions {
   /** Read at each decision. */
-  readonly known: () => Known;
+  readonly known: () => DecisionFacts;
   readonly clock: Clock;
   /** Called synchronously with each decision, when table() returns the new table already. Must not throw. */
   readonly onTable: (actions: readonly Action[]) => void;

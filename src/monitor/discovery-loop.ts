@@ -33,9 +33,9 @@ export type DiscoveredList =
       readonly startedAt: Instant;
     };
 
-type Found = Extract<DiscoveredList, { kind: 'found' }>;
+type MemberList = Extract<DiscoveredList, { kind: 'found' }>;
 
-function runningLeader({ leader }: Found): MemberName | undefined {
+function runningLeader({ leader }: MemberList): MemberName | undefined {
   return leader?.state === 'running' ? leader.name : undefined;
 }
 
@@ -141,7 +141,7 @@ export class DiscoveryLoop {
   }
 
   /** One request at a time. Undefined: no answer, or an answer from before `startAnew`. */
-  async #discoverFrom(not: MemberName): Promise<Found | undefined> {
+  async #discoverFrom(not: MemberName): Promise<MemberList | undefined> {
     const generation = this.#generation;
     this.#isVouching = true;
     const found = await this.#options.discover({ not });
@@ -152,7 +152,7 @@ export class DiscoveryLoop {
     return found;
   }
 
-  #reportLeader(found: Found): void {
+  #reportLeader(found: MemberList): void {
     const { by, startedAt } = found;
     this.#options.onObservation({ kind: 'leader', leader: runningLeader(found), by, startedAt });
   }
@@ -214,7 +214,7 @@ export class DiscoveryLoop {
   }
 
   /** The only use of the wall clock: it converts the scheduled time to the monotonic clock. */
-  #scheduled({ leader, scheduledSwitchoverAt }: Found): ScheduledSwitchover | undefined {
+  #scheduled({ leader, scheduledSwitchoverAt }: MemberList): ScheduledSwitchover | undefined {
     const { clock, wallClock } = this.#options;
     if (leader === undefined || scheduledSwitchoverAt === undefined) return undefined;
     return { at: clock.now() + (scheduledSwitchoverAt - wallClock()), leader: leader.name };

@@ -4,11 +4,11 @@ import type { Clock, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
-import type { Known } from './decider.ts';
+import type { DecisionFacts } from './decider.ts';
 
 export interface FreshnessOptions {
   readonly clock: Clock;
-  readonly known: () => Known;
+  readonly known: () => DecisionFacts;
   readonly table: () => RoutingTable;
   /** See Prober. Undefined: the member has left. */
   readonly probeNow: (member: MemberName, minMs: number) => Promise<void> | undefined;

@@ -16,7 +16,7 @@ import { isVanishing } from '../core/vanished.ts';
 import { UrgentProbing } from './urgent-probing.ts';
 import { changesBetween, evidenceChanges, probeEvent } from './changes.ts';
 import { Decider } from './decider.ts';
-import type { Known } from './decider.ts';
+import type { DecisionFacts } from './decider.ts';
 import { DiscoveryLoop } from './discovery-loop.ts';
 import { Freshness } from './freshness.ts';
 import { ImminentPrimary } from './imminent-primary.ts';
@@ -49,7 +49,7 @@ export class Monitor {
     this.#policy = options.policy;
     this.#snapshot = emptySnapshot(options.scope);
     const { clock, onEvent, onTable } = options;
-    const known = (): Known => ({ policy: this.#policy, snapshot: this.#snapshot });
+    const known = (): DecisionFacts => ({ policy: this.#policy, snapshot: this.#snapshot });
     this.#decider = new Decider({
       known,
       clock,

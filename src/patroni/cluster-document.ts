@@ -11,7 +11,7 @@ import { parseTags } from './tags.ts';
 
 export type ClusterRole = 'leader' | 'standby_leader' | 'sync_standby' | 'quorum_standby' | 'replica' | 'unknown';
 
-export interface ClusterMember {
+export interface DocumentMember {
   readonly name: string;
   readonly role: ClusterRole;
   /** `running`, `streaming`, `in archive recovery`, `stopped` …; may be empty. */
@@ -45,7 +45,7 @@ export interface Skipped {
 }
 
 export interface ClusterDocument {
-  readonly members: readonly ClusterMember[];
+  readonly members: readonly DocumentMember[];
   readonly skipped: readonly Skipped[];
   /** Patroni 3.2.0 and later. */
   readonly scope?: string;
@@ -101,7 +101,7 @@ const cluster = z.object({
   scheduled_switchover: switchover,
 });
 
-function toMember(fields: z.infer<typeof member>, entry: unknown): ClusterMember {
+function toMember(fields: z.infer<typeof member>, entry: unknown): DocumentMember {
   const restart = readRestartState(entry);
   return {
     name: fields.name,
@@ -145,7 +145,7 @@ export function readClusterDocument(json: unknown): ParsedClusterDocument {
   if ('api_version' in json && 'refused_members' in json) return { kind: 'invalid', why: whyNotPointsman(json) };
   const document = cluster.safeParse(json);
   if (!document.success) return { kind: 'invalid', why: 'no members array' };
-  const members: ClusterMember[] = [];
+  const members: DocumentMember[] = [];
   const skipped: Skipped[] = [];
   for (const [index, entry] of document.data.members.entries()) {
     const parsed = member.safeParse(entry);

@@ -19,7 +19,7 @@ const CONNECT = 1 / 2;
 /** Failures without any answer of the API: the PostgreSQL port is tried too. */
 const SILENT: readonly FailureCause[] = ['timeout', 'reset', 'unreachable'];
 
-type Answered = Extract<HttpResult, { kind: 'answered' }>;
+type ProbeAnswer = Extract<HttpResult, { kind: 'answered' }>;
 
 /** Patroni answers these two without a body. */
 const BODILESS: readonly string[] = ['/liveness', '/readiness'];
@@ -54,7 +54,7 @@ export function createProbe(access: ApiAccess = {}): Probe {
   };
 }
 
-function judge(check: Check, { status, body }: Answered, access: ApiAccess): ProbeOutcome {
+function judge(check: Check, { status, body }: ProbeAnswer, access: ApiAccess): ProbeOutcome {
   if (status >= 300 && status < 400) return failed('redirect', `status ${status}, which is not followed`);
   if (status !== 200 && status !== 503) return failed('unexpected_status', statusText(status, access));
   if (body === '' && BODILESS.includes(check.path)) return { kind: 'answered', status, body: undefined };

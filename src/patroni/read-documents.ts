@@ -104,11 +104,11 @@ export function createReader(options: ReaderOptions = {}): DocumentReader {
 }
 
 type Text = { readonly kind: 'text'; readonly text: string };
-type Question = Parameters<Send>[0];
+type DocumentRequest = Parameters<Send>[0];
 
 function createTextReader(access: ApiAccess) {
   const send = createSend(access);
-  return async (question: Question, statuses: readonly number[]): Promise<Text | ReadFailure> => {
+  return async (question: DocumentRequest, statuses: readonly number[]): Promise<Text | ReadFailure> => {
     const result = await send(question);
     if (result.kind !== 'answered') return result;
     const { status, body } = result;

@@ -14,7 +14,7 @@ const load = createRequire(import.meta.url);
 const PIECE_BYTES = 4 * 1024;
 
 /** TLS settings for https endpoints, as PEM text. */
-export interface ApiTls {
+export interface TlsMaterial {
   readonly ca?: string;
   /** With `key`: the client certificate, for APIs that require one. */
   readonly cert?: string;
@@ -27,7 +27,7 @@ export interface ApiTls {
  * Starts to connect, for at most `connectMs` milliseconds. `secureConnect` (https) or `connect` is emitted when the
  * socket is ready.
  */
-export function openSocket(api: ApiEndpoint, tls: ApiTls, connectMs: number): Socket {
+export function openSocket(api: ApiEndpoint, tls: TlsMaterial, connectMs: number): Socket {
   const target = tcpTarget(api.address, connectMs);
   if (!isHttps(api)) return inPieces(connect({ ...target, noDelay: true }));
   // RFC 6066: a server name has no final dot.

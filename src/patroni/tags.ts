@@ -7,14 +7,14 @@ import { isRecord, isTruthyInPython } from './fields.ts';
 const MAX_TAGS = 128;
 const MAX_LENGTH = 256;
 
-export interface Tags {
+export interface MemberTags {
   readonly tags: ReadonlyMap<string, string>;
   /** Undefined when the tag is absent. */
   readonly noloadbalance: boolean | undefined;
 }
 
 /** Undefined when there is no tags object. `noloadbalance` is Python's truth of the value (P: tags.py). */
-export function parseTags(value: unknown): Tags | undefined {
+export function parseTags(value: unknown): MemberTags | undefined {
   if (!isRecord(value)) return undefined;
   const entries = Object.entries(value);
   const noloadbalance = entries.find(([key]) => key === 'noloadbalance');

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { AnswerError, errorCode } from './failure.ts';
 import { present } from './fields.ts';
-import type { ApiTls } from './socket.ts';
+import type { TlsMaterial } from './socket.ts';
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -14,12 +14,12 @@ export interface TlsFiles {
 }
 
 /** The current TLS settings. Rejects when the files were never readable. */
-export type TlsSource = () => Promise<ApiTls>;
+export type TlsSource = () => Promise<TlsMaterial>;
 
 const REREAD_AFTER_MS = 10_000;
 
 export function tlsFromFiles(files: TlsFiles, rereadAfterMs = REREAD_AFTER_MS): TlsSource {
-  let last: Promise<ApiTls> | undefined;
+  let last: Promise<TlsMaterial> | undefined;
   let readAt = -Infinity;
   let isReading = false;
 
@@ -50,7 +50,7 @@ export function tlsFromFiles(files: TlsFiles, rereadAfterMs = REREAD_AFTER_MS): 
   };
 }
 
-async function readAll({ ca, cert, key, insecure = false }: TlsFiles): Promise<ApiTls> {
+async function readAll({ ca, cert, key, insecure = false }: TlsFiles): Promise<TlsMaterial> {
   const [caText, certText, keyText] = await Promise.all([readText(ca), readText(cert), readText(key)]);
   return present({ insecure, ca: caText, cert: certText, key: keyText });
 }

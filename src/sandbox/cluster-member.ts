@@ -1,7 +1,7 @@
 // One member of the sandbox as a machine: a PostgreSQL, its manager and the manager's API, which die and come back
 // together. It also knows the faults that were made on purpose.
 import { createApiServer } from './api/api-listener.ts';
-import type { ApiServer } from './api/api-listener.ts';
+import type { ManagerServer } from './api/api-listener.ts';
 import { createOperations } from './manager/manager-operations.ts';
 import { Manager } from './manager/manager.ts';
 import type { ManagerOptions } from './manager/manager.ts';
@@ -19,7 +19,7 @@ export type MemberSetup = Omit<ManagerOptions, 'role' | 'apiUrl' | 'store'> & {
   readonly dialect: DialectName;
 };
 
-type Fault = 'killed' | 'manager frozen' | 'postgres frozen' | 'replay paused' | 'cut off' | 'slow';
+type MemberFault = 'killed' | 'manager frozen' | 'postgres frozen' | 'replay paused' | 'cut off' | 'slow';
 
 /** The version of Patroni that the managers behave like. */
 const MANAGER_VERSION = '4.1.4';
@@ -28,8 +28,8 @@ export class ClusterMember {
   readonly name: string;
   readonly server: PostgresServer;
   readonly #setup: MemberSetup;
-  readonly #faults = new Set<Fault>();
-  #running: { readonly manager: Manager; readonly api: ApiServer } | undefined;
+  readonly #faults = new Set<MemberFault>();
+  #running: { readonly manager: Manager; readonly api: ManagerServer } | undefined;
 
   constructor(setup: MemberSetup) {
     this.name = setup.name;
@@ -42,7 +42,7 @@ export class ClusterMember {
     return { name, host: server.host, port: server.port, api: `http://${server.host}:${apiPort}` };
   }
 
-  faults(): readonly Fault[] {
+  faults(): readonly MemberFault[] {
     return [...this.#faults];
   }
 

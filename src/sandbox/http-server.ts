@@ -3,11 +3,11 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { isSafe, json } from './api/api-answer.ts';
-import type { Answer } from './api/api-answer.ts';
+import type { ManagerAnswer } from './api/api-answer.ts';
 import { BodyTooLarge, readBytes } from './api/request-body.ts';
 import { writeHttp11 } from './api/write-answer.ts';
 
-export interface Asked {
+export interface LabRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
@@ -24,11 +24,11 @@ export interface HttpServer {
 const HOST = '127.0.0.1';
 const MAX_BODY_BYTES = 1024 * 1024;
 
-export type Route = (asked: Asked) => Promise<Answer>;
+export type HttpRoute = (asked: LabRequest) => Promise<ManagerAnswer>;
 
 /** `route` may reject: the client gets 500, `onError` the reason. */
 export async function serveHttp(
-  route: Route,
+  route: HttpRoute,
   onError: (error: unknown) => void,
   maxBodyBytes = MAX_BODY_BYTES,
 ): Promise<HttpServer> {
@@ -40,7 +40,7 @@ export async function serveHttp(
     });
   });
 
-  async function answer(request: IncomingMessage): Promise<Answer> {
+  async function answer(request: IncomingMessage): Promise<ManagerAnswer> {
     const { method = 'GET', headers, url = '/' } = request;
     // A page in a browser can send requests to loopback, always with the header Origin.
     if (!isSafe(method) && headers.origin !== undefined) return problem(403, 'requests from a browser are refused');
@@ -71,16 +71,16 @@ export async function serveHttp(
 }
 
 /** The contract shows no bodies of errors. */
-export function problem(status: number, msg: string): Answer {
+export function problem(status: number, msg: string): ManagerAnswer {
   return json(status, { msg });
 }
 
-export function isJson({ headers }: Asked): boolean {
+export function isJson({ headers }: LabRequest): boolean {
   return /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '');
 }
 
 /** Undefined: it is no JSON. */
-export function parseBody({ body }: Asked): unknown {
+export function parseBody({ body }: LabRequest): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {

@@ -21,11 +21,11 @@ import { writeWithoutPointsman } from './console/plain-client.ts';
 import { pointsmanConfig, secondConfig } from './console/pointsman-config.ts';
 import type { Routed } from './console/pointsman-config.ts';
 import { hasPsql } from './console/psql.ts';
-import { Screen } from './console/sandbox-screen.ts';
+import { SandboxScreen } from './console/sandbox-screen.ts';
 import { runStatement } from './console/statement.ts';
 import { tableText } from './console/text-table.ts';
 import { createTraffic } from './console/traffic.ts';
-import type { Traffic } from './console/traffic.ts';
+import type { SteadyTraffic } from './console/traffic.ts';
 import type { Sandbox, SandboxOptions } from './sandbox.ts';
 import { eventText } from './console/event-text.ts';
 import { startSandbox } from './start-sandbox.ts';
@@ -72,7 +72,12 @@ export async function runSandbox(options: RunSandboxOptions): Promise<number> {
   const ending = Promise.withResolvers<undefined>();
   terminal.onEnd(() => ending.resolve(undefined));
   const isTerminal = terminal.onKey !== undefined;
-  const screen = new Screen({ write: terminal.write, isTerminal, colour: terminal.colour, columns: terminal.columns });
+  const screen = new SandboxScreen({
+    write: terminal.write,
+    isTerminal,
+    colour: terminal.colour,
+    columns: terminal.columns,
+  });
   let controlled: Controlled | undefined;
   const closing: (() => Promise<void>)[] = [];
   try {
@@ -113,7 +118,7 @@ interface Up {
   readonly write: string;
   readonly read: string;
   readonly banner: string;
-  readonly traffic: Traffic;
+  readonly traffic: SteadyTraffic;
   /** For a second Pointsman. */
   readonly config: () => string;
 }
@@ -122,7 +127,11 @@ interface Up {
  * Starts the cluster, then Pointsman, then creates the table. On a failure `closing` has the open parts, to be closed
  * from the end.
  */
-async function startAll(options: RunSandboxOptions, screen: Screen, closing: (() => Promise<void>)[]): Promise<Up> {
+async function startAll(
+  options: RunSandboxOptions,
+  screen: SandboxScreen,
+  closing: (() => Promise<void>)[],
+): Promise<Up> {
   const { request } = options;
   const startedAt = performance.now();
   const sandbox = await startSandbox({
@@ -209,7 +218,7 @@ function load(text: string): Loaded {
 }
 
 /** Pointsman as anywhere else, but with its events on this terminal. Rejects when it cannot start. */
-async function putBefore(routed: Routed, options: RunSandboxOptions, screen: Screen): Promise<App> {
+async function putBefore(routed: Routed, options: RunSandboxOptions, screen: SandboxScreen): Promise<App> {
   const { request, terminal } = options;
   const loaded = load(pointsmanConfig(routed, request));
   if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(({ message }) => message).join('; '));

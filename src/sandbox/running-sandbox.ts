@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { startBranches } from './branches/start-branches.ts';
-import type { RunningBranches } from './branches/start-branches.ts';
+import type { BranchLab } from './branches/start-branches.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { whyUnhealthy } from './health.ts';
 import type { ManagerEvent } from './manager/manager.ts';
@@ -42,7 +42,7 @@ export class RunningSandbox implements Sandbox {
   readonly superuser: Sandbox['superuser'];
   readonly #options: RunningSandboxOptions;
   readonly #members: ClusterMember[] = [];
-  #branches: RunningBranches | undefined;
+  #branches: BranchLab | undefined;
   #platform: RunningPlatform | undefined;
   #moves: SandboxMoves | undefined;
   #told: string | undefined;

@@ -27,7 +27,7 @@ export interface Systemd {
   readonly end: () => void;
 }
 
-type Send = (...assignments: readonly string[]) => void;
+type SendState = (...assignments: readonly string[]) => void;
 
 /** The longest time that `systemctl start` waits for the first round of probes. */
 const LONGEST_START_MS = 10_000;
@@ -96,7 +96,10 @@ function beatMs({ env, pid }: SystemdOptions): number | undefined {
   return /^[1-9]\d*$/.test(usec) && forPid === String(pid) ? Number(usec) / 2000 : undefined;
 }
 
-function startShell({ env, sockets, onTrouble }: SystemdOptions): { readonly send: Send; readonly end: () => void } {
+function startShell({ env, sockets, onTrouble }: SystemdOptions): {
+  readonly send: SendState;
+  readonly end: () => void;
+} {
   const shell = spawn('/bin/sh', ['-c', SHELL], {
     stdio: ['pipe', 'ignore', 'pipe', ...sockets.map(() => 'ignore' as const)],
     env: { PATH: env['PATH'] ?? '/usr/bin:/bin', NOTIFY_SOCKET: env['NOTIFY_SOCKET'] },

@@ -7,12 +7,12 @@ export interface PassedSocket {
   readonly name: string;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type SocketEnvironment = Readonly<Record<string, string | undefined>>;
 
 const FIRST_FD = 3;
 
 /** Empty if LISTEN_PID names another process: a child inherits the environment of its parent. */
-export function passedSockets(env: Environment, pid: number): readonly PassedSocket[] {
+export function passedSockets(env: SocketEnvironment, pid: number): readonly PassedSocket[] {
   const { LISTEN_PID: forPid, LISTEN_FDS: howMany = '', LISTEN_FDNAMES: names = '' } = env;
   if (forPid !== String(pid) || !/^\d{1,4}$/.test(howMany)) return [];
   const byNumber = names.split(':');

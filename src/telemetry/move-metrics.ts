@@ -51,9 +51,9 @@ export function createMoveMetrics(registry: Registry): MoveMetrics {
   };
 }
 
-type Families = ReturnType<typeof moveFamilies>;
+type MoveFamilies = ReturnType<typeof moveFamilies>;
 
-function countEvent(families: Families, event: MoveEvent | SessionClosed): void {
+function countEvent(families: MoveFamilies, event: MoveEvent | SessionClosed): void {
   const { moves, questions, pinned } = families;
   switch (event.kind) {
     case 'session_moved':

@@ -13,14 +13,14 @@ interface TimedOutcomes {
   readonly retain: (known: ReadonlySet<MemberName>) => void;
 }
 
-interface Names {
+interface OutcomeNames {
   readonly name: string;
   /** Help of the counter and of the histogram. */
   readonly counted: string;
   readonly timed: string;
 }
 
-export function createTimedOutcomes(registers: Registry[], { name, counted, timed }: Names): TimedOutcomes {
+export function createTimedOutcomes(registers: Registry[], { name, counted, timed }: OutcomeNames): TimedOutcomes {
   const outcomes = new Counter({
     name: `pointsman_${name}s_total`,
     help: counted,

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { shown } from '../model/printable.ts';
 import { fileFault } from './file-fault.ts';
 import { SourceError } from './source.ts';
-import type { Answer, VerifierSource } from './source.ts';
+import type { VerifierAnswer, VerifierSource } from './source.ts';
 
 const [LINE_END, QUOTE, COMMENT] = [0x0a, 0x22, 0x3b];
 
@@ -17,7 +17,7 @@ export class FileSource implements VerifierSource {
     this.#file = file;
   }
 
-  async read(role: string, signal: AbortSignal): Promise<Answer> {
+  async read(role: string, signal: AbortSignal): Promise<VerifierAnswer> {
     const content = await (this.#content ??= this.#load(signal));
     if (this.#isClosed) throw new SourceError('its batch of moves is over');
     const wrong: number[] = [];

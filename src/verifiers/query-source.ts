@@ -13,11 +13,11 @@ import { MaskedRows } from './masked-rows.ts';
 import type { MaskedRow } from './masked-rows.ts';
 import { MOST_ITERATIONS, ScramOnly } from './scram-only.ts';
 import { SourceError } from './source.ts';
-import type { Answer, VerifierSource } from './source.ts';
+import type { VerifierAnswer, VerifierSource } from './source.ts';
 
 type QueryPolicy = Extract<VerifierPolicy, { kind: 'query' }>;
 
-interface Session {
+interface QuerySession {
   readonly socket: Socket;
   readonly client: Promise<Client>;
   readonly masked: MaskedRows;
@@ -32,7 +32,7 @@ const STATEMENT_TIMEOUT = '5s';
 export class QuerySource implements VerifierSource {
   readonly #policy: QueryPolicy;
   readonly #server: Address;
-  #session: Session | undefined;
+  #session: QuerySession | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #isAsking = false;
   #isClosed = false;
@@ -42,7 +42,7 @@ export class QuerySource implements VerifierSource {
     this.#server = server;
   }
 
-  read(role: string, signal: AbortSignal): Promise<Answer> {
+  read(role: string, signal: AbortSignal): Promise<VerifierAnswer> {
     const answer = this.#turn.then(() => this.#ask(role, signal));
     this.#turn = answer.catch(() => {});
     return answer;
@@ -57,7 +57,7 @@ export class QuerySource implements VerifierSource {
     else void endPolitely(session);
   }
 
-  async #ask(role: string, signal: AbortSignal): Promise<Answer> {
+  async #ask(role: string, signal: AbortSignal): Promise<VerifierAnswer> {
     const { default: pg } = await import('pg');
     signal.throwIfAborted();
     if (this.#isClosed) throw new SourceError('its batch of moves is over');
@@ -88,7 +88,7 @@ export class QuerySource implements VerifierSource {
     return `role "${shown(this.#policy.user)}" on ${addressText(this.#server)}`;
   }
 
-  #open(pg: typeof Pg): Session {
+  #open(pg: typeof Pg): QuerySession {
     const { user, database, passwordFile } = this.#policy;
     const masked = new MaskedRows(new ScramOnly(passwordFile !== undefined));
     const socket = new WatchedSocket(masked);
@@ -115,7 +115,7 @@ export class QuerySource implements VerifierSource {
     return session;
   }
 
-  #drop(session: Session): void {
+  #drop(session: QuerySession): void {
     session.socket.destroy();
     if (this.#session === session) this.#session = undefined;
   }
@@ -144,7 +144,7 @@ class WatchedSocket extends Socket {
   }
 }
 
-async function endPolitely({ socket, client }: Session): Promise<void> {
+async function endPolitely({ socket, client }: QuerySession): Promise<void> {
   await client.then((connected) => void connected.end().catch(() => {})).catch(() => {});
   socket.destroySoon();
 }
@@ -165,7 +165,7 @@ function overwrite(rows: readonly MaskedRow[]): void {
   for (const value of rows.flat()) value?.fill(0);
 }
 
-function answerOf(role: string, rows: readonly MaskedRow[], who: string, conditions: string): Answer {
+function answerOf(role: string, rows: readonly MaskedRow[], who: string, conditions: string): VerifierAnswer {
   const values = rows.flat();
   const [verifier] = values;
   if (rows.length > 1 || values.length > 1) {

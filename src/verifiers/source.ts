@@ -1,7 +1,7 @@
 // A place that has verifiers, as a batch uses it.
 
 /** `why` is for people and holds no secret. */
-export type Answer =
+export type VerifierAnswer =
   | { readonly kind: 'found'; readonly verifier: Uint8Array }
   | { readonly kind: 'none'; readonly why: string };
 
@@ -10,7 +10,7 @@ export interface VerifierSource {
    * Rejects with a SourceError when there is no answer, and soon after `signal` was aborted. The caller overwrites the
    * verifier.
    */
-  read(role: string, signal: AbortSignal): Promise<Answer>;
+  read(role: string, signal: AbortSignal): Promise<VerifierAnswer>;
   /** Ends what is under way, and overwrites what it has. */
   close(): void;
 }

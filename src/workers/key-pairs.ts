@@ -2,13 +2,13 @@
 // gets the certificate that the other workers have.
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 
-type Read = (files: KeyPairFiles) => Promise<KeyPairReading>;
+type ReadKeyPair = (files: KeyPairFiles) => Promise<KeyPairReading>;
 
 export class KeyPairs {
-  readonly #read: Read;
+  readonly #read: ReadKeyPair;
   #good: { readonly files: KeyPairFiles; readonly reading: KeyPairReading } | undefined;
 
-  constructor(read: Read) {
+  constructor(read: ReadKeyPair) {
     this.#read = read;
   }
 

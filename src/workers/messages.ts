@@ -41,7 +41,7 @@ export type ToWorker =
   | { readonly kind: 'prepare'; readonly policy: WorkerPolicy }
   | { readonly kind: 'apply' | 'abandon' }
   /** The reply is `done`, once it is carried out. */
-  | { readonly kind: 'do'; readonly id: number; readonly order: Order }
+  | { readonly kind: 'do'; readonly id: number; readonly order: WorkerOrder }
   /**
    * Another worker has a cancel request whose key it does not know. The reply is `cancel_found`; no member is
    * contacted.
@@ -61,7 +61,7 @@ export type ToWorker =
   | ToWorkerReply;
 
 /** `report`: report now. The other three are the methods of Proxy: stopAccepting, emptied, drain. */
-export type Order =
+export type WorkerOrder =
   | { readonly what: 'report' | 'stop_accepting' }
   | { readonly what: 'become_empty' | 'drain'; readonly limitMs: number };
 

@@ -21,7 +21,7 @@ import { BUILD } from './fork.ts';
 import type { StartProcess } from './fork.ts';
 import type { WorkerProcess } from './worker-process.ts';
 import type { WorkerNotice } from './worker-process.ts';
-import type { Order, Report, ToWorker, WorkerPolicy } from './messages.ts';
+import type { WorkerOrder, Report, ToWorker, WorkerPolicy } from './messages.ts';
 import { Ports } from './ports.ts';
 import { REPORT_MS } from './reporter.ts';
 import { divideRates } from './divide-rates.ts';
@@ -275,7 +275,7 @@ class Supervisor implements Proxy {
   }
 
   /** Settles when each worker has carried it out or has ended, or after `limitMs`. */
-  async #order(workers: readonly WorkerProcess[], order: Order, limitMs: number): Promise<void> {
+  async #order(workers: readonly WorkerProcess[], order: WorkerOrder, limitMs: number): Promise<void> {
     await withTimeout(this.#options.clock, limitMs, Promise.all(workers.map((worker) => worker.do(order))));
   }
 }

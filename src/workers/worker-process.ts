@@ -7,7 +7,7 @@ import type { Preflight } from '../reports/preflight.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { MoveResult } from '../reports/session-move.ts';
 import type { Channel, StartProcess } from './fork.ts';
-import type { FromWorker, Order, Report, ToWorker, WorkerPolicy } from './messages.ts';
+import type { FromWorker, WorkerOrder, Report, ToWorker, WorkerPolicy } from './messages.ts';
 import { PendingReplies } from './pending-replies.ts';
 
 export interface WorkerProcessInputs {
@@ -102,7 +102,7 @@ export class WorkerProcess {
   }
 
   /** Settles when the order is carried out, or the worker has ended. */
-  do(order: Order): Promise<undefined> {
+  do(order: WorkerOrder): Promise<undefined> {
     return this.#done.request((id) => this.send({ kind: 'do', id, order }));
   }
 

@@ -11,7 +11,7 @@ import type { WorkerNotice } from './worker-process.ts';
 import type { NumberedWorker } from './worker-sessions.ts';
 import { WorkerSlot } from './worker-slot.ts';
 
-type Slot = WorkerSlot<WorkerProcess>;
+type ProcessSlot = WorkerSlot<WorkerProcess>;
 
 export interface WorkerSlotsInputs {
   readonly size: number;
@@ -29,7 +29,7 @@ export interface WorkerSlotsInputs {
 export const CLOSE_MS = 2_000;
 
 export class WorkerSlots {
-  readonly all: readonly Slot[];
+  readonly all: readonly ProcessSlot[];
   readonly #inputs: WorkerSlotsInputs;
   #isPaused = false;
   #isStopped = false;
@@ -40,7 +40,7 @@ export class WorkerSlots {
   constructor(inputs: WorkerSlotsInputs) {
     const { clock, size } = inputs;
     this.#inputs = inputs;
-    const launch = (slot: Slot): WorkerProcess => this.#launch(slot);
+    const launch = (slot: ProcessSlot): WorkerProcess => this.#launch(slot);
     this.all = Array.from({ length: size }, (_, index) => new WorkerSlot({ number: index + 1, clock, launch }));
   }
 
@@ -100,7 +100,7 @@ export class WorkerSlots {
     return this.all.map((slot) => slot.trouble()).find((trouble) => trouble !== undefined);
   }
 
-  #launch(slot: Slot): WorkerProcess {
+  #launch(slot: ProcessSlot): WorkerProcess {
     const { begin, clock, onMessage, startProcess } = this.#inputs;
     this.#lastId += 1;
     const id = this.#lastId;
@@ -116,14 +116,14 @@ export class WorkerSlots {
     return worker;
   }
 
-  async #reportBegun({ number }: Slot, worker: WorkerProcess): Promise<void> {
+  async #reportBegun({ number }: ProcessSlot, worker: WorkerProcess): Promise<void> {
     const problem = await worker.begun;
     if (problem !== undefined) worker.kill(problem);
     else if (worker.pid !== undefined)
       this.#inputs.onEvent({ kind: 'worker_started', worker: number, pid: worker.pid });
   }
 
-  #lost(slot: Slot, worker: WorkerProcess, why: string): void {
+  #lost(slot: ProcessSlot, worker: WorkerProcess, why: string): void {
     const { onEvent, onLost } = this.#inputs;
     const { number } = slot;
     const { pid } = worker;

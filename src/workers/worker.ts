@@ -15,7 +15,7 @@ import { createProxy } from '../proxy/proxy.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
 import type { LocalProxy, PreparedPolicy } from '../proxy/proxy-interface.ts';
 import type { DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
-import type { FromWorker, Order, ToWorker, Usage, WorkerPolicy } from './messages.ts';
+import type { FromWorker, WorkerOrder, ToWorker, Usage, WorkerPolicy } from './messages.ts';
 import { PendingReplies } from './pending-replies.ts';
 import { Reporter } from './reporter.ts';
 import { withDelta } from './snapshot-delta.ts';
@@ -209,13 +209,13 @@ export class Worker {
     this.#options.send({ kind: 'preflight_done', id, preflight: await this.#proxy.preflight(member) });
   }
 
-  async #do(id: number, order: Order): Promise<void> {
+  async #do(id: number, order: WorkerOrder): Promise<void> {
     await this.#perform(order);
     this.#reporter.report();
     this.#options.send({ kind: 'done', id });
   }
 
-  #perform(order: Order): Promise<void> {
+  #perform(order: WorkerOrder): Promise<void> {
     switch (order.what) {
       case 'report':
         return Promise.resolve();

@@ -6,12 +6,12 @@ import { longJson } from '../long-answer.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import type { BranchesListing } from '../branch-documents.ts';
 
-export interface BranchesOptions {
+export interface BranchEndpointOptions {
   /** Undefined: none are configured. */
   readonly branches: () => Promise<BranchesListing | undefined>;
 }
 
-export function branches(options: BranchesOptions): readonly Endpoint[] {
+export function branches(options: BranchEndpointOptions): readonly Endpoint[] {
   const answer = oneAtATime(async () => {
     const listing = await options.branches();
     if (listing === undefined)

@@ -7,7 +7,7 @@ import { get, post } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 
-export interface ClusterOptions {
+export interface ClusterEndpointOptions {
   /** Loaded on first use. */
   readonly cluster: () => Promise<ClusterControl>;
 }
@@ -50,11 +50,11 @@ const DRY_RUN = z.strictObject({
   dry_run: z.enum(['true', 'false']).default('false').describe('true: answers with the request that would be sent.'),
 });
 
-export function cluster({ cluster: control }: ClusterOptions): readonly Endpoint[] {
+export function cluster({ cluster: control }: ClusterEndpointOptions): readonly Endpoint[] {
   return [...documents(control), ...operations(control)];
 }
 
-function documents(control: ClusterOptions['cluster']): readonly Endpoint[] {
+function documents(control: ClusterEndpointOptions['cluster']): readonly Endpoint[] {
   const report = oneAtATime(async () => await (await control()).report());
   const history = oneAtATime(async () => await (await control()).history());
   const config = oneAtATime(async () => await (await control()).config());
@@ -74,7 +74,7 @@ function documents(control: ClusterOptions['cluster']): readonly Endpoint[] {
   ];
 }
 
-function operations(control: ClusterOptions['cluster']): readonly Endpoint[] {
+function operations(control: ClusterEndpointOptions['cluster']): readonly Endpoint[] {
   const row = <Body extends z.ZodObject>(
     name: string,
     body: Body,

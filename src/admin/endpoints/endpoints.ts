@@ -2,23 +2,23 @@
 // description and its answers go to openapi/.
 import type { Endpoint } from '../endpoint.ts';
 import { branches } from './branch-endpoints.ts';
-import type { BranchesOptions } from './branch-endpoints.ts';
+import type { BranchEndpointOptions } from './branch-endpoints.ts';
 import { cluster } from './cluster-endpoints.ts';
-import type { ClusterOptions } from './cluster-endpoints.ts';
+import type { ClusterEndpointOptions } from './cluster-endpoints.ts';
 import { description } from './description-endpoints.ts';
 import type { DescriptionOptions } from './description-endpoints.ts';
 import { documents } from './document-endpoints.ts';
 import type { DocumentsOptions } from './document-endpoints.ts';
 import { events } from './event-endpoints.ts';
-import type { EventsOptions } from './event-endpoints.ts';
+import type { EventEndpointOptions } from './event-endpoints.ts';
 import { incidents } from './incident-endpoints.ts';
-import type { IncidentsOptions } from './incident-endpoints.ts';
+import type { IncidentEndpointOptions } from './incident-endpoints.ts';
 import { operationsOnItself } from './operation-endpoints.ts';
-import type { OperationsOptions } from './operation-endpoints.ts';
+import type { OperationEndpointOptions } from './operation-endpoints.ts';
 import { probes } from './probe-endpoints.ts';
 import type { ProbesOptions } from './probe-endpoints.ts';
 import { sessions } from './session-endpoints.ts';
-import type { SessionsOptions } from './session-endpoints.ts';
+import type { SessionEndpointOptions } from './session-endpoints.ts';
 import { switchover } from './switchover-endpoints.ts';
 import type { SwitchoversOptions } from './switchover-endpoints.ts';
 
@@ -27,12 +27,12 @@ export interface EndpointsOptions
     ProbesOptions,
     DescriptionOptions,
     DocumentsOptions,
-    EventsOptions,
-    IncidentsOptions,
-    ClusterOptions,
-    BranchesOptions,
-    SessionsOptions,
-    OperationsOptions,
+    EventEndpointOptions,
+    IncidentEndpointOptions,
+    ClusterEndpointOptions,
+    BranchEndpointOptions,
+    SessionEndpointOptions,
+    OperationEndpointOptions,
     SwitchoversOptions {}
 
 export function endpointsOf(options: EndpointsOptions): readonly Endpoint[] {

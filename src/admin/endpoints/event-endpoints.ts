@@ -10,7 +10,7 @@ import type { RecentEvents } from '../recent-events.ts';
 import type { EventList, Gap, RecentEvent } from '../schema/events.ts';
 import type { StreamAnswer } from '../streams.ts';
 
-export interface EventsOptions {
+export interface EventEndpointOptions {
   readonly events: Pick<RecentEvents, 'after' | 'lastId' | 'subscribe'>;
   readonly liveStatus: Pick<LiveStatus, 'follow'>;
   /** Of events of level info and above. */
@@ -37,7 +37,7 @@ const QUERY = z.strictObject({
 
 type Query = z.output<typeof QUERY> & { readonly isOperator: boolean };
 
-export function events({ events: recent, liveStatus, eventNames }: EventsOptions): readonly Endpoint[] {
+export function events({ events: recent, liveStatus, eventNames }: EventEndpointOptions): readonly Endpoint[] {
   return [
     get({
       path: '/events',
@@ -61,7 +61,7 @@ export function events({ events: recent, liveStatus, eventNames }: EventsOptions
 }
 
 /** After an id the oldest come first, so that a reader can continue with `last_id`; else the newest. */
-function list(recent: EventsOptions['events'], query: Query, after: string | undefined): EventList {
+function list(recent: EventEndpointOptions['events'], query: Query, after: string | undefined): EventList {
   const lastId = recent.lastId();
   const { events, gap } = recent.after(after);
   const wanted = events.filter((event) => isWanted(event, query));
@@ -76,10 +76,10 @@ function list(recent: EventsOptions['events'], query: Query, after: string | und
 
 /** `live`: its messages come after the events that they include. */
 function streamOf(
-  recent: EventsOptions['events'],
+  recent: EventEndpointOptions['events'],
   query: Query,
   after: string | undefined,
-  live: EventsOptions['liveStatus'] | undefined,
+  live: EventEndpointOptions['liveStatus'] | undefined,
 ): StreamAnswer {
   return {
     isOperator: query.isOperator,

@@ -7,7 +7,7 @@ import { get } from '../endpoint.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
 import type { IncidentListDocument } from '../schema/incidents.ts';
 
-export interface IncidentsOptions {
+export interface IncidentEndpointOptions {
   readonly incidents: Pick<Incidents, 'list' | 'get' | 'text' | 'currentId'>;
 }
 
@@ -24,14 +24,14 @@ const QUERY = z.strictObject({
 
 type IncidentCall = Call<'/incidents/ID', z.output<typeof QUERY>>;
 
-export function incidents({ incidents: kept }: IncidentsOptions): readonly Endpoint[] {
+export function incidents({ incidents: kept }: IncidentEndpointOptions): readonly Endpoint[] {
   return [
     get({ path: '/incidents', answer: () => json(200, listOf(kept)) }),
     get({ path: '/incidents/ID', query: QUERY, answer: (call) => oneOf(kept, call) }),
   ];
 }
 
-function listOf(kept: IncidentsOptions['incidents']): IncidentListDocument {
+function listOf(kept: IncidentEndpointOptions['incidents']): IncidentListDocument {
   return { current_id: kept.currentId() ?? null, incidents: kept.list().map((entry) => entryDocument(entry)) };
 }
 
@@ -49,7 +49,7 @@ function entryDocument(entry: IncidentEntry): IncidentListDocument['incidents'][
 }
 
 async function oneOf(
-  kept: IncidentsOptions['incidents'],
+  kept: IncidentEndpointOptions['incidents'],
   { parameters, query, headers, isOperator }: IncidentCall,
 ): Promise<Answer> {
   const isUnredacted = query.redact === 'off';

@@ -9,26 +9,26 @@ import { post } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
 
 /** `result` becomes the body of the answer. */
-export type Outcome =
+export type OwnOperationOutcome =
   | { readonly kind: 'done'; readonly result: Readonly<Record<string, unknown>> }
   | { readonly kind: 'unknown_member'; readonly known: readonly MemberName[] }
   /** Nothing changed. */
   | { readonly kind: 'refused'; readonly why: string; readonly problems?: readonly string[] };
 
 export interface Operations {
-  readonly refresh: () => Outcome;
-  readonly reload: () => Promise<Outcome>;
-  readonly drain: (member: MemberName) => Outcome;
-  readonly resume: (member: MemberName) => Outcome;
+  readonly refresh: () => OwnOperationOutcome;
+  readonly reload: () => Promise<OwnOperationOutcome>;
+  readonly drain: (member: MemberName) => OwnOperationOutcome;
+  readonly resume: (member: MemberName) => OwnOperationOutcome;
   /** Accepts the primary that is refused for this reason. */
-  readonly accept: (kind: RefusalKind) => Outcome;
+  readonly accept: (kind: RefusalKind) => OwnOperationOutcome;
 }
 
-export interface OperationsOptions {
+export interface OperationEndpointOptions {
   readonly operations: Operations;
 }
 
-export function operationsOnItself({ operations }: OperationsOptions): readonly Endpoint[] {
+export function operationsOnItself({ operations }: OperationEndpointOptions): readonly Endpoint[] {
   return [
     post({ path: '/refresh', answer: () => told(operations.refresh()) }),
     post({ path: '/reload', answer: async () => told(await operations.reload()) }),
@@ -45,7 +45,7 @@ function hyphenated(kind: RefusalKind): string {
   return kind.replace('_', '-');
 }
 
-function told(outcome: Outcome, member = ''): Answer {
+function told(outcome: OwnOperationOutcome, member = ''): Answer {
   switch (outcome.kind) {
     case 'done':
       return json(200, outcome.result);

@@ -27,7 +27,7 @@ import type {
   SessionsDocument,
 } from '../schema/sessions.ts';
 
-export interface SessionsOptions {
+export interface SessionEndpointOptions {
   readonly sessions: {
     /** Never rejects. */
     readonly list: (query: SessionQuery) => Promise<SessionList>;
@@ -73,7 +73,7 @@ const QUERY = z.strictObject({
     .describe('The largest first: age (default), since (time in the state), held, in, out, or bytes (in and out).'),
 });
 
-export function sessions({ sessions: parts }: SessionsOptions): readonly Endpoint[] {
+export function sessions({ sessions: parts }: SessionEndpointOptions): readonly Endpoint[] {
   return [
     get({
       path: '/sessions',
@@ -114,7 +114,7 @@ function notAnId(text: string): string {
 /** Sessions of a pool or a member that is gone may live on, so a name is unknown only if it has none. */
 function whyUnknown(
   { pool, member }: SessionQuery,
-  { pools, members }: SessionsOptions['sessions'],
+  { pools, members }: SessionEndpointOptions['sessions'],
 ): string | undefined {
   if (pool !== undefined && !pools().includes(pool)) return unknownName('pool', pool, pools());
   if (member === undefined || members().includes(member)) return undefined;

@@ -1,7 +1,7 @@
 // The switchover that holds clients: its plan, its start, and the operations that run or ran.
 import { z } from 'zod';
 import type { Cancelling, LongOperations, Starting } from '../../cluster/long-operations.ts';
-import type { SwitchoverRequest } from '../../cluster/switchover/plan.ts';
+import type { HeldSwitchoverRequest } from '../../cluster/switchover/plan.ts';
 import { failure, json } from '../answer.ts';
 import type { Answer } from '../answer.ts';
 import { get, post } from '../endpoint.ts';
@@ -9,7 +9,7 @@ import type { Endpoint } from '../endpoint.ts';
 
 export interface SwitchoversOptions {
   readonly switchovers: Pick<LongOperations, 'plan' | 'list' | 'find'> & {
-    readonly start: (request: SwitchoverRequest) => Promise<Starting>;
+    readonly start: (request: HeldSwitchoverRequest) => Promise<Starting>;
     readonly cancel: (id: string) => Cancelling;
   };
 }
@@ -66,7 +66,7 @@ export function switchover({ switchovers }: SwitchoversOptions): readonly Endpoi
   ];
 }
 
-function requested({ to, transaction_timeout_ms }: z.output<typeof BODY>): SwitchoverRequest {
+function requested({ to, transaction_timeout_ms }: z.output<typeof BODY>): HeldSwitchoverRequest {
   return { to, transactionMs: transaction_timeout_ms };
 }
 

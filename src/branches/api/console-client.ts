@@ -19,7 +19,7 @@ export interface ConsoleAccess {
 export const ENDPOINT_TYPES = ['read_write', 'read_only'] as const;
 export type EndpointType = (typeof ENDPOINT_TYPES)[number];
 
-export interface BranchRequest {
+export interface NewBranchRequest {
   readonly name: string;
   /** Undefined: the default branch. */
   readonly parentId?: string | undefined;
@@ -42,7 +42,7 @@ export type BranchCreation =
 export interface ConsoleClient {
   branches(): Promise<readonly Branch[]>;
   /** Sends the request once. Rejects when a setting prevents it. */
-  createBranch(request: BranchRequest): Promise<BranchCreation>;
+  createBranch(request: NewBranchRequest): Promise<BranchCreation>;
 }
 
 export function createConsoleClient(access: ConsoleAccess, options: ClientOptions = {}): ConsoleClient {
@@ -97,7 +97,7 @@ const branch = z
 
 const list = z.object({ branches: entriesOf(branch) });
 
-function bodyOf({ name, parentId, isSchemaOnly, endpoints = [] }: BranchRequest): object {
+function bodyOf({ name, parentId, isSchemaOnly, endpoints = [] }: NewBranchRequest): object {
   return {
     branch: {
       name,

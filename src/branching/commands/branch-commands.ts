@@ -10,7 +10,7 @@ import { LOCATION } from '../../cli/location.ts';
 import type { BranchOptions, BranchParts } from './branch-context.ts';
 import type { EndpointType } from '../../branches/api/console-client.ts';
 import type { CreateOptions } from './create.ts';
-import type { DeleteOptions } from './delete.ts';
+import type { DeleteBranchOptions } from './delete.ts';
 
 const HELP = `
 A client connects to a branch as DATABASE@BRANCH, on the listeners of the pools. The commands find the source of the
@@ -105,7 +105,7 @@ function describeChanging(branches: Command, { io, parts, end }: Tree): void {
       'after',
       examples('pointsman branches delete pr-1-b', 'pointsman branches delete pr-9 --if-exists --yes'),
     )
-    .action(async (target: string, options: DeleteOptions) =>
+    .action(async (target: string, options: DeleteBranchOptions) =>
       end(await (await import('./delete.ts')).remove(target, options, io, parts)),
     );
 }

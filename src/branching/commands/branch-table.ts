@@ -17,14 +17,14 @@ import { distancesOf } from '../../model/branch-distances.ts';
 import type { Distances } from '../../model/branch-distances.ts';
 import { BRANCH_EXIT } from './branch-exit.ts';
 import { routeTo } from './target-route.ts';
-import type { BranchRoute } from './target-route.ts';
+import type { TargetRoute } from './target-route.ts';
 import { readRunning } from './branch-sessions.ts';
 import type { RunningReport } from './branch-sessions.ts';
 
-interface Row extends Distances {
+interface BranchRow extends Distances {
   readonly branch: Branch;
   readonly parent: Branch | undefined;
-  readonly route: BranchRoute;
+  readonly route: TargetRoute;
   /** Undefined: no Pointsman reports them. */
   readonly sessions: number | undefined;
 }
@@ -43,7 +43,7 @@ export async function list(options: BranchOptions, io: CliIo, parts: BranchParts
   return BRANCH_EXIT.ok;
 }
 
-function rowOf(branch: Branch, index: BranchIndex, running: RunningReport): Row {
+function rowOf(branch: Branch, index: BranchIndex, running: RunningReport): BranchRow {
   return {
     branch,
     parent: index.branches.find(({ id }) => id === branch.parentId),
@@ -57,19 +57,19 @@ function rowOf(branch: Branch, index: BranchIndex, running: RunningReport): Row 
 }
 
 /** Roots first. */
-function byName({ branch: a }: Row, { branch: b }: Row): number {
+function byName({ branch: a }: BranchRow, { branch: b }: BranchRow): number {
   return Number(a.parentId !== undefined) - Number(b.parentId !== undefined) || (a.name < b.name ? -1 : 1);
 }
 
-interface Shown extends Column {
-  readonly cell: (row: Row, paint: Paint) => string;
+interface BranchTableColumn extends Column {
+  readonly cell: (row: BranchRow, paint: Paint) => string;
 }
 
 const NONE = '-';
 /** Characters of the id of a parent without a name. */
 const SHORT_ID = 8;
 
-const COLUMNS: readonly Shown[] = [
+const COLUMNS: readonly BranchTableColumn[] = [
   { title: 'NAME', cell: ({ branch }) => shown(branch.name) },
   { title: 'ID', optional: 3, cell: ({ branch }) => (branch.id === branch.name ? NONE : shown(branch.id)) },
   { title: 'PARENT', cell: parentText },
@@ -80,7 +80,7 @@ const COLUMNS: readonly Shown[] = [
   { title: 'SESSIONS', align: 'right', cell: ({ sessions }) => sessions?.toString() ?? NONE },
 ];
 
-function listText(rows: readonly Row[], running: RunningReport, context: BranchContext): string {
+function listText(rows: readonly BranchRow[], running: RunningReport, context: BranchContext): string {
   const { io, source } = context;
   const paint = paintFor(io);
   const count = rows.length === 1 ? '1 branch' : `${rows.length} branches`;
@@ -96,7 +96,7 @@ function listText(rows: readonly Row[], running: RunningReport, context: BranchC
   ].join('');
 }
 
-function notes(rows: readonly Row[], running: RunningReport, { policy }: BranchContext): readonly string[] {
+function notes(rows: readonly BranchRow[], running: RunningReport, { policy }: BranchContext): readonly string[] {
   const unused = rows.filter(({ written, branch }) => written === 0 && branch.parentId !== undefined);
   const canDelete = policy.source.kind === 'storage' && unused.length > 0;
   return [
@@ -105,18 +105,18 @@ function notes(rows: readonly Row[], running: RunningReport, { policy }: BranchC
   ];
 }
 
-function namesText(rows: readonly Row[]): string {
+function namesText(rows: readonly BranchRow[]): string {
   const names = rows.slice(0, MOST_NAMES).map(({ branch }) => shown(branch.name));
   const more = rows.length - names.length;
   return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-function backendText(route: BranchRoute, paint: Paint): string {
+function backendText(route: TargetRoute, paint: Paint): string {
   return route.kind === 'routed' ? route.address : paint('warn', `none: ${route.short}`);
 }
 
 /** Of a parent without a name the start of its id: the whole id is in its own row. */
-function parentText({ branch, parent }: Row): string {
+function parentText({ branch, parent }: BranchRow): string {
   if (parent !== undefined && parent.name !== parent.id) return shown(parent.name);
   const id = branch.parentId ?? NONE;
   return id.length > SHORT_ID ? `${id.slice(0, SHORT_ID)}…` : shown(id);
@@ -126,7 +126,7 @@ function distanceText(bytes: number | undefined): string {
   return bytes === undefined ? NONE : sizeText(bytes);
 }
 
-function documentOf(rows: readonly Row[], running: RunningReport, { policy, source }: BranchContext): string {
+function documentOf(rows: readonly BranchRow[], running: RunningReport, { policy, source }: BranchContext): string {
   return json({
     source: policy.source.kind,
     read_from: source,

@@ -1,6 +1,6 @@
 // `pointsman branches create`: finds the branch of this name, or creates it, and prints its target.
 import type { EndpointType } from '../../branches/api/console-client.ts';
-import type { Created } from '../branch-wish.ts';
+import type { CreationResult } from '../branch-wish.ts';
 import { indexBranches } from '../../branches/resolve.ts';
 import type { Branch } from '../../model/branch.ts';
 import { shown } from '../../model/printable.ts';
@@ -16,7 +16,7 @@ import { whyBadName, whyUnreachable } from './create-rules.ts';
 import { BRANCH_EXIT, endWith } from './branch-exit.ts';
 import { branchText, findBranch, severalText } from './find-branch.ts';
 import { routeTo } from './target-route.ts';
-import type { BranchRoute } from './target-route.ts';
+import type { TargetRoute } from './target-route.ts';
 
 export interface CreateOptions extends BranchOptions {
   readonly parent?: string | undefined;
@@ -62,7 +62,7 @@ export async function create(name: string, options: CreateOptions, io: CliIo, pa
 }
 
 /** The exit code. */
-function endUnfinished(name: string, { kind, why }: Exclude<Created, { kind: 'created' }>, io: CliIo): number {
+function endUnfinished(name: string, { kind, why }: Exclude<CreationResult, { kind: 'created' }>, io: CliIo): number {
   switch (kind) {
     case 'unfinished': {
       const next = 'Run the same command again: it continues with the same branch';
@@ -81,7 +81,7 @@ async function routeAfter(
   before: readonly Branch[],
   { policy, options, io }: BranchContext<CreateOptions>,
   parts: BranchParts,
-): Promise<BranchRoute> {
+): Promise<TargetRoute> {
   const all = [...before, branch];
   const route = routeTo(branch.id, 'write', indexBranches(all, policy));
   // Standard input can be read once.
@@ -112,9 +112,9 @@ function whyWrongUsage(context: BranchContext<CreateOptions>): string | undefine
 }
 
 function report(
-  { branch, isNew }: Extract<Created, { kind: 'created' }>,
+  { branch, isNew }: Extract<CreationResult, { kind: 'created' }>,
   all: readonly Branch[],
-  route: BranchRoute,
+  route: TargetRoute,
   { io, options, config }: BranchContext<CreateOptions>,
 ): void {
   const parent = all.find(({ id }) => id === branch.parentId)?.name ?? branch.parentId;

@@ -13,13 +13,18 @@ import { branchText, findBranch, severalText } from './find-branch.ts';
 import { readRunning } from './branch-sessions.ts';
 import type { RunningReport } from './branch-sessions.ts';
 
-export interface DeleteOptions extends BranchOptions {
+export interface DeleteBranchOptions extends BranchOptions {
   readonly ifExists?: boolean | undefined;
   readonly force?: boolean | undefined;
   readonly yes?: boolean | undefined;
 }
 
-export async function remove(target: string, options: DeleteOptions, io: CliIo, parts: BranchParts): Promise<number> {
+export async function remove(
+  target: string,
+  options: DeleteBranchOptions,
+  io: CliIo,
+  parts: BranchParts,
+): Promise<number> {
   if (options.json === true && options.yes !== true) {
     return endWith(BRANCH_EXIT.usage, '--json asks no question: add --yes', io);
   }
@@ -47,20 +52,20 @@ function whyNoDeletion(context: BranchContext): string | undefined {
   }
 }
 
-function missing(target: string, { io, options, source }: BranchContext<DeleteOptions>): number {
+function missing(target: string, { io, options, source }: BranchContext<DeleteBranchOptions>): number {
   const text = `there is no branch ${shown(target)} in ${source}`;
   if (options.ifExists !== true) return endWith(BRANCH_EXIT.failure, `${text}. See: pointsman branches list`, io);
   io.stdout(options.json === true ? json({ deleted: null }) : `${text}: nothing to delete\n`);
   return BRANCH_EXIT.ok;
 }
 
-interface Known {
+interface DeletionFacts {
   readonly all: readonly Branch[];
   readonly running: RunningReport;
-  readonly context: BranchContext<DeleteOptions>;
+  readonly context: BranchContext<DeleteBranchOptions>;
 }
 
-async function removeFound(branch: Branch, known: Known): Promise<number> {
+async function removeFound(branch: Branch, known: DeletionFacts): Promise<number> {
   const { io, options, control } = known.context;
   const why = whyRefused(branch, known);
   if (why !== undefined) return endWith(BRANCH_EXIT.refused, why, io);
@@ -85,7 +90,7 @@ async function removeFound(branch: Branch, known: Known): Promise<number> {
   return BRANCH_EXIT.ok;
 }
 
-function whyRefused(branch: Branch, { all, running, context: { options } }: Known): string | undefined {
+function whyRefused(branch: Branch, { all, running, context: { options } }: DeletionFacts): string | undefined {
   const title = branchText(branch);
   const children = all.filter(({ parentId }) => parentId === branch.id);
   if (children.length > 0) {

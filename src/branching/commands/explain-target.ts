@@ -14,7 +14,7 @@ import type { BranchContext, BranchOptions, BranchParts } from './branch-context
 import { BRANCH_EXIT } from './branch-exit.ts';
 import { branchText } from './find-branch.ts';
 import { routeTo, ruleText } from './target-route.ts';
-import type { BranchRoute } from './target-route.ts';
+import type { TargetRoute } from './target-route.ts';
 import { readRunning } from './branch-sessions.ts';
 
 /** The list that decides. */
@@ -94,8 +94,8 @@ interface Explained {
   readonly given: string;
   readonly target: string;
   readonly by: BranchMatch['by'] | undefined;
-  readonly write: BranchRoute;
-  readonly read: BranchRoute;
+  readonly write: TargetRoute;
+  readonly read: TargetRoute;
   readonly list: UsedList;
 }
 
@@ -125,7 +125,7 @@ function textOf({ given, by, write, read, list }: Explained, { io, policy }: Bra
   return `${paint('good', `${shown(given)} goes to ${branchText(branch)}`)}\n${rowsText(rows, io)}`;
 }
 
-function backendText(route: BranchRoute): string {
+function backendText(route: TargetRoute): string {
   return route.kind === 'routed' ? `${route.address}, by ${ruleText(route.backend.rule)}` : `refused: ${route.why}`;
 }
 
@@ -155,6 +155,6 @@ function documentOf({ target, by, write, read, list }: Explained): string {
   });
 }
 
-function backendDocument(route: BranchRoute): object | null {
+function backendDocument(route: TargetRoute): object | null {
   return route.kind === 'routed' ? { address: route.address, rule: route.backend.rule, tls: route.backend.tls } : null;
 }

@@ -4,7 +4,7 @@ import type { Branch, BranchAccess, BranchBackend } from '../../model/branch.ts'
 import { addressText } from '../../model/member.ts';
 import { shown } from '../../model/printable.ts';
 
-export type BranchRoute =
+export type TargetRoute =
   | { readonly kind: 'routed'; readonly branch: Branch; readonly backend: BranchBackend; readonly address: string }
   | {
       readonly kind: 'refused';
@@ -18,14 +18,14 @@ export type BranchRoute =
       readonly isRule: boolean;
     };
 
-export function routeTo(target: string, access: BranchAccess, index: BranchIndex): BranchRoute {
+export function routeTo(target: string, access: BranchAccess, index: BranchIndex): TargetRoute {
   const lookup = index.lookup(target, access);
   return lookup.kind === 'found'
     ? { ...lookup, kind: 'routed', address: addressText(lookup.backend.address) }
     : { kind: 'refused', ...refusalOf(lookup) };
 }
 
-function refusalOf(lookup: Exclude<ListLookup, { kind: 'found' }>): Omit<BranchRoute & { kind: 'refused' }, 'kind'> {
+function refusalOf(lookup: Exclude<ListLookup, { kind: 'found' }>): Omit<TargetRoute & { kind: 'refused' }, 'kind'> {
   switch (lookup.kind) {
     case 'unknown':
       return {

@@ -8,7 +8,7 @@ import type { ChangeOptions, ClusterParts } from './cluster-context.ts';
 import { switchoverText } from './cluster-list.ts';
 import { chooseMember } from './member-choice.ts';
 import { operate, perform } from './cluster-change.ts';
-import type { Step } from './cluster-change.ts';
+import type { ChangeStep } from './cluster-change.ts';
 import { timeText } from './times.ts';
 
 export async function cancelSwitchover(options: ChangeOptions, io: CliIo, parts: ClusterParts): Promise<number> {
@@ -54,7 +54,7 @@ export async function cancelRestart(
       warnings: [],
       question: scheduled.length === 1 ? 'Cancel it?' : 'Cancel them?',
       isIndependent: true,
-      steps: scheduled.map(({ name, scheduled_restart: at }): Step => {
+      steps: scheduled.map(({ name, scheduled_restart: at }): ChangeStep => {
         const step = {
           operation: { kind: 'cancel_restart', member: name },
           title: `cancel the restart of ${name}`,

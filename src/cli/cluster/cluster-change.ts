@@ -8,7 +8,7 @@ import { fail, wrong } from './cluster-context.ts';
 import type { ChangeOptions, ClusterOptions, Context } from './cluster-context.ts';
 import { json } from '../json.ts';
 
-export interface Step {
+export interface ChangeStep {
   readonly operation: ClusterOperation;
   /** For the list of steps that an earlier failure prevented: `restart of pg-2`. */
   readonly title: string;
@@ -27,7 +27,7 @@ export interface Proposal {
   /** Data can be lost: the operator types this name. */
   readonly name?: MemberName;
   /** In this order; at least one. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly ChangeStep[];
   /** No step needs the one before: a failure does not end the command. */
   readonly isIndependent?: true;
   /** Printed after success. */
@@ -42,7 +42,7 @@ export type Performed =
   | { readonly kind: 'ended'; readonly code: number };
 
 export interface Result {
-  readonly step: Step;
+  readonly step: ChangeStep;
   readonly result: Extract<OperationResult, { kind: 'done' | 'scheduled' }>;
 }
 
@@ -72,7 +72,7 @@ export async function perform(proposal: Proposal, context: Context<ChangeOptions
 }
 
 interface Attempt {
-  readonly step: Step;
+  readonly step: ChangeStep;
   readonly result: OperationResult;
 }
 
@@ -148,7 +148,7 @@ function named({ name }: Proposal): { readonly name?: string } {
   return name === undefined ? {} : { name };
 }
 
-function resultsDocument(steps: readonly Step[], results: readonly Attempt[]): Readonly<Record<string, unknown>> {
+function resultsDocument(steps: readonly ChangeStep[], results: readonly Attempt[]): Readonly<Record<string, unknown>> {
   return {
     results: results.map(({ step, result }) => ({ operation: step.operation, result })),
     not_done: steps.slice(results.length).map(({ operation }) => operation),

@@ -4,13 +4,13 @@ import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
 import { examples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
-import type { ConfigOptions } from './config-change.ts';
+import type { ChangeConfigOptions } from './config-change.ts';
 import type { ChangeOptions, ClusterOptions, ClusterParts } from './cluster-context.ts';
 import type { FailoverOptions } from './failover.ts';
 import type { ListOptions } from './cluster-list.ts';
 import type { ReinitOptions } from './reinit.ts';
 import type { RestartOptions } from './restart.ts';
-import type { SwitchoverOptions } from './cluster-switchover.ts';
+import type { ClusterSwitchoverOptions } from './cluster-switchover.ts';
 
 const HELP = `
 The commands find the cluster by -c FILE (or POINTSMAN_CONFIG), by --seed URL alone, or by --admin through a running
@@ -86,7 +86,7 @@ function describeConfig(cluster: Command, { io, parts, end }: Tree): void {
     );
   changingConfig(config, 'edit', 'Edit it in $VISUAL or $EDITOR, and apply what changed')
     .addHelpText('after', examples('pointsman cluster config edit'))
-    .action(async (options: ConfigOptions) =>
+    .action(async (options: ChangeConfigOptions) =>
       end(await (await import('./config-edit.ts')).configEdit(options, io, parts)),
     );
   changingConfig(config, 'set', 'Set keys, and leave the others; KEY= removes a key')
@@ -99,13 +99,13 @@ function describeConfig(cluster: Command, { io, parts, end }: Tree): void {
         'pointsman cluster config set postgresql.parameters.work_mem= --yes',
       ),
     )
-    .action(async (given: readonly string[], options: ConfigOptions) =>
+    .action(async (given: readonly string[], options: ChangeConfigOptions) =>
       end(await (await import('./config-change.ts')).configSet(given, options, io, parts)),
     );
   changingConfig(config, 'replace', 'Replace it as a whole: keys that the file does not have are removed')
     .argument('<file>', 'YAML or JSON; - is standard input')
     .addHelpText('after', examples('pointsman cluster config replace dynamic.yaml'))
-    .action(async (file: string, options: ConfigOptions) =>
+    .action(async (file: string, options: ChangeConfigOptions) =>
       end(await (await import('./config-change.ts')).configReplace(file, options, io, parts)),
     );
 }
@@ -119,7 +119,7 @@ function describeLeadership(cluster: Command, { io, parts, end }: Tree): void {
       'after',
       examples('pointsman cluster switchover --to pg-3', 'pointsman cluster switchover --at now+10m --yes'),
     )
-    .action(async (options: SwitchoverOptions) =>
+    .action(async (options: ClusterSwitchoverOptions) =>
       end(await (await import('./cluster-switchover.ts')).switchover(options, io, parts)),
     );
   changing(cluster, 'failover', 'Make a member the leader without the old one. Writes can be lost')

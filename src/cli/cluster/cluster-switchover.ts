@@ -13,7 +13,7 @@ import { afterChange } from './new-leader.ts';
 import { perform } from './cluster-change.ts';
 import { farWarning, parseTime, sentTime, timeText } from './times.ts';
 
-export interface SwitchoverOptions extends ChangeOptions {
+export interface ClusterSwitchoverOptions extends ChangeOptions {
   readonly to?: MemberName | undefined;
   readonly at?: string | undefined;
 }
@@ -22,7 +22,7 @@ const NO_HOLD =
   'Patroni does it directly and holds no clients: sessions on the leader are cut.\n' +
   '`pointsman switchover` holds them.\n';
 
-export async function switchover(options: SwitchoverOptions, io: CliIo, parts: ClusterParts): Promise<number> {
+export async function switchover(options: ClusterSwitchoverOptions, io: CliIo, parts: ClusterParts): Promise<number> {
   const time = options.at === undefined ? undefined : parseTime(options.at, parts.now());
   if (time?.kind === 'invalid') return wrong(io, `--at ${time.why}`);
   const context = await openContext(options, io, parts);
@@ -62,7 +62,7 @@ function refusalOf({ leader, candidate, at }: Planned, report: ClusterReport): s
 async function propose(
   { leader, candidate, at }: Planned,
   report: ClusterReport,
-  context: Context<SwitchoverOptions>,
+  context: Context<ClusterSwitchoverOptions>,
 ): Promise<number> {
   const { io, now, control } = context;
   const operation: ClusterOperation = {

@@ -15,14 +15,14 @@ import type { ChangeOptions, ClusterParts, Context } from './cluster-context.ts'
 import { json } from '../json.ts';
 import { perform } from './cluster-change.ts';
 
-export interface ConfigOptions extends ChangeOptions {
+export interface ChangeConfigOptions extends ChangeOptions {
   /** Values that are known to be wrong, too. */
   readonly anyValue?: boolean | undefined;
 }
 
 export async function configSet(
   given: readonly string[],
-  options: ConfigOptions,
+  options: ChangeConfigOptions,
   io: CliIo,
   parts: ClusterParts,
 ): Promise<number> {
@@ -41,7 +41,7 @@ export async function configSet(
 
 export async function configReplace(
   file: string,
-  options: ConfigOptions,
+  options: ChangeConfigOptions,
   io: CliIo,
   parts: ClusterParts,
 ): Promise<number> {
@@ -73,14 +73,14 @@ function readText(file: string, io: CliIo): string | undefined {
 }
 
 export interface Base {
-  readonly context: Context<ConfigOptions>;
+  readonly context: Context<ChangeConfigOptions>;
   readonly report: ClusterReport;
   /** Before the change. */
   readonly config: ClusterConfiguration;
 }
 
 /** A number is the exit code; the reason is then on stderr. */
-export async function openConfig(options: ConfigOptions, io: CliIo, parts: ClusterParts): Promise<Base | number> {
+export async function openConfig(options: ChangeConfigOptions, io: CliIo, parts: ClusterParts): Promise<Base | number> {
   const context = await openContext(options, io, parts);
   if (typeof context === 'number') return context;
   const report = await readReport(context);
@@ -89,13 +89,15 @@ export async function openConfig(options: ConfigOptions, io: CliIo, parts: Clust
   return config.kind === 'read' ? { context, report, config: config.value } : fail(io, config.why);
 }
 
-export interface Change extends Base {
+export interface ConfigurationChange extends Base {
   readonly after: ClusterConfiguration;
   readonly operation: Extract<ClusterOperation, { kind: 'patch_config' | 'replace_config' }>;
 }
 
 /** `isApplied`: the change was sent and accepted. */
-export async function change(wanted: Change): Promise<{ readonly code: number; readonly isApplied: boolean }> {
+export async function change(
+  wanted: ConfigurationChange,
+): Promise<{ readonly code: number; readonly isApplied: boolean }> {
   const { context, report, config: before, after, operation } = wanted;
   const { io, options, control } = context;
   const paint = paintFor(io);

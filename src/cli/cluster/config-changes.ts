@@ -9,7 +9,7 @@ export type ParsedChanges =
   /** One sentence for each argument that is wrong. */
   | { readonly kind: 'invalid'; readonly problems: readonly string[] };
 
-interface Assignment {
+interface ValueAssignment {
   readonly given: string;
   readonly path: readonly string[];
   /** Null removes the key. */
@@ -26,7 +26,7 @@ export function parseAssignments(given: readonly string[]): ParsedChanges {
   return { kind: 'changes', changes: toTree(assignments) };
 }
 
-function parseAssignment(given: string): Assignment | string {
+function parseAssignment(given: string): ValueAssignment | string {
   const at = given.indexOf('=');
   if (at === -1) return `${given} has no "=": write ${given}=VALUE, or ${given}= to remove it`;
   const path = pathOf(given.slice(0, at).trim());
@@ -52,7 +52,7 @@ function pathOf(key: string): readonly string[] {
   return isParameter ? ['postgresql', 'parameters', parts.slice(2).join('.')] : parts;
 }
 
-function conflicts(assignments: readonly Assignment[]): readonly string[] {
+function conflicts(assignments: readonly ValueAssignment[]): readonly string[] {
   return assignments.flatMap((later, index) => {
     const earlier = assignments
       .slice(0, index)
@@ -65,7 +65,7 @@ function isWithin(outer: readonly string[], inner: readonly string[]): boolean {
   return outer.every((part, index) => inner[index] === part);
 }
 
-function toTree(assignments: readonly Pick<Assignment, 'path' | 'value'>[]): ClusterConfiguration {
+function toTree(assignments: readonly Pick<ValueAssignment, 'path' | 'value'>[]): ClusterConfiguration {
   const byKey = Map.groupBy(assignments, ({ path }) => path[0] ?? '');
   const entries = [...byKey].map(([key, own]) => {
     const whole = own.find(({ path }) => path.length === 1);

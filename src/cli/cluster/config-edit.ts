@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CliIo } from '../io.ts';
 import { change, openConfig } from './config-change.ts';
-import type { Base, ConfigOptions } from './config-change.ts';
+import type { Base, ChangeConfigOptions } from './config-change.ts';
 import { patchBetween, withTextParameters } from './config-changes.ts';
 import { parseConfig, yamlText } from './config-text.ts';
 import { fail, wrong } from './cluster-context.ts';
@@ -16,7 +16,7 @@ import type { ClusterConfiguration } from '../../cluster/control.ts';
 
 const DEFAULT_EDITOR = 'vi';
 
-export async function configEdit(options: ConfigOptions, io: CliIo, parts: ClusterParts): Promise<number> {
+export async function configEdit(options: ChangeConfigOptions, io: CliIo, parts: ClusterParts): Promise<number> {
   const editor = io.env['VISUAL'] || io.env['EDITOR'] || (io.readLine === undefined ? undefined : DEFAULT_EDITOR);
   if (editor === undefined) return wrong(io, 'this is no terminal: set EDITOR or VISUAL, or use `config set`');
   const base = await openConfig(options, io, parts);

@@ -4,11 +4,11 @@ import type { ClusterReport, MemberReport } from '../../cluster/control.ts';
 import { sizeText } from '../../model/check.ts';
 import type { MemberName } from '../../model/member.ts';
 
-export type Choice =
+export type MemberChoice =
   | { readonly kind: 'member'; readonly member: MemberReport }
   | { readonly kind: 'unknown'; readonly why: string };
 
-export function chooseMember(name: MemberName, { members, refused_members: refused }: ClusterReport): Choice {
+export function chooseMember(name: MemberName, { members, refused_members: refused }: ClusterReport): MemberChoice {
   const member = members.find((one) => one.name === name);
   if (member !== undefined) return { kind: 'member', member };
   const objection = refused.find((one) => one.name === name);

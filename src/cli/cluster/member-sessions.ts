@@ -15,7 +15,7 @@ export interface SessionCounts {
 }
 
 /** With seeds the command is about another cluster than that of a Pointsman on this machine. */
-interface Options extends RunningOptions {
+interface MemberSessionsOptions extends RunningOptions {
   readonly seed?: readonly string[] | undefined;
 }
 
@@ -23,7 +23,7 @@ const statusDocument = z.object({
   pools: z.array(z.object({ sessions: z.object({ by_member: z.record(z.string(), z.number()) }).nullable() })),
 });
 
-export async function sessionsOf(options: Options, io: CliIo): Promise<SessionCounts | undefined> {
+export async function sessionsOf(options: MemberSessionsOptions, io: CliIo): Promise<SessionCounts | undefined> {
   if (options.seed !== undefined && options.admin === undefined) return undefined;
   const quiet = { ...io, stderr: () => {} };
   const running = findRunning(options, quiet);

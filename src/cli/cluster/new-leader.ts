@@ -8,14 +8,14 @@ import { tellsWaits } from './waiting.ts';
 const POLL_MS = 1000;
 const MOST_WAIT_MS = 30_000;
 
-export interface Change {
+export interface LeaderChange {
   readonly from: MemberName | undefined;
   /** Undefined: any member. */
   readonly to: MemberName | undefined;
 }
 
 /** Waits until another member leads. Resolves with the exit code. */
-export async function afterChange({ from, to }: Change, { control, io, now, sleep }: Context): Promise<number> {
+export async function afterChange({ from, to }: LeaderChange, { control, io, now, sleep }: Context): Promise<number> {
   const since = now().getTime();
   const tell = tellsWaits(io);
   for (;;) {

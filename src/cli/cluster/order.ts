@@ -5,7 +5,7 @@ import type { OrderFault } from '../../cluster/restart-order.ts';
 import type { MemberName } from '../../model/member.ts';
 import { isLeader } from './member-choice.ts';
 
-export interface Order {
+export interface RestartSequence {
   /** A member is named twice if it must restart twice. */
   readonly members: readonly MemberReport[];
   /** Why this order; a sentence each. */
@@ -13,7 +13,7 @@ export interface Order {
 }
 
 /** Members without a pending restart: the replicas before all others, the leader after them. */
-export function orderOf(chosen: readonly MemberReport[], report: ClusterReport, order?: GivenOrder): Order {
+export function orderOf(chosen: readonly MemberReport[], report: ClusterReport, order?: GivenOrder): RestartSequence {
   const byName = new Map(chosen.map((member) => [member.name, member]));
   const steps = (restartOrder(report, { order }) ?? []).filter(({ members }) =>
     members.some((name) => byName.has(name)),

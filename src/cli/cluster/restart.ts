@@ -18,7 +18,7 @@ import { json } from '../json.ts';
 import { orderOf, orderRefusal } from './order.ts';
 import { chooseMember, isLeader, lagText, restartReasons, stateText } from './member-choice.ts';
 import { perform } from './cluster-change.ts';
-import type { Step } from './cluster-change.ts';
+import type { ChangeStep } from './cluster-change.ts';
 import { lookAgain, untilCaughtUp, untilRunning, whenMarked } from './restart-outcome.ts';
 import { farWarning, parseTime, sentTime, timeText } from './times.ts';
 import { wrapped } from '../terminal/wrap.ts';
@@ -233,7 +233,7 @@ interface Turn {
   readonly next: readonly MemberReport[];
 }
 
-function stepOf(member: MemberReport, { wanted, next }: Turn, context: Context<RestartOptions>): Step {
+function stepOf(member: MemberReport, { wanted, next }: Turn, context: Context<RestartOptions>): ChangeStep {
   const { name } = member;
   const { pending, pgVersion, anyOrder } = context.options;
   const { role, timeoutSeconds, at, order } = wanted;

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 
 /** Names of the running Pointsman. Asked only if needed; empty if it does not answer. */
-export interface Names {
+export interface CompletionNames {
   readonly pools: () => Promise<readonly string[]>;
   readonly members: () => Promise<readonly string[]>;
   /** Ids, and `latest`. */
@@ -10,16 +10,16 @@ export interface Names {
   readonly branches: () => Promise<readonly string[]>;
 }
 
-export interface Candidate {
+export interface NextWord {
   readonly value: string;
   readonly description: string;
 }
 
 /** `files`: the shell completes a path. */
-export type Candidates = readonly Candidate[] | 'files';
+export type Candidates = readonly NextWord[] | 'files';
 
 /** The arguments and options of a command line without its last word, which is being typed. */
-interface Position {
+interface WordPosition {
   readonly command: Command;
   /** The option whose value is being typed. */
   readonly option: Command['options'][number] | undefined;
@@ -28,7 +28,11 @@ interface Position {
 }
 
 /** `words`: after `pointsman`; the last one is being typed and may be empty. */
-export async function candidatesFor(program: Command, words: readonly string[], names: Names): Promise<Candidates> {
+export async function candidatesFor(
+  program: Command,
+  words: readonly string[],
+  names: CompletionNames,
+): Promise<Candidates> {
   const { before, typed } = beingTyped(words);
   const position = positionAfter(program, before);
   if (position.option !== undefined) return startingWith(typed, await valuesOf(position, names));
@@ -44,7 +48,7 @@ export async function candidatesFor(program: Command, words: readonly string[], 
 }
 
 /** `app@` before the names of branches, once that is typed. */
-function targetsFor(typed: string, names: Names): Names {
+function targetsFor(typed: string, names: CompletionNames): CompletionNames {
   const before = typed.slice(0, typed.lastIndexOf('@') + 1);
   return { ...names, branches: async () => (await names.branches()).map((name) => before + name) };
 }
@@ -68,10 +72,10 @@ export function joined(words: readonly string[]): readonly string[] {
         .split('\n');
 }
 
-function positionAfter(program: Command, words: readonly string[]): Position {
+function positionAfter(program: Command, words: readonly string[]): WordPosition {
   let command = program;
   let index = 0;
-  let option: Position['option'];
+  let option: WordPosition['option'];
   for (const word of words) {
     const next: Command | undefined = index === 0 ? command.commands.find((one) => one.name() === word) : undefined;
     if (option !== undefined) option = undefined;
@@ -82,27 +86,31 @@ function positionAfter(program: Command, words: readonly string[]): Position {
   return { command, option, index };
 }
 
-function takesValue(option: Position['option']): Position['option'] {
+function takesValue(option: WordPosition['option']): WordPosition['option'] {
   return option !== undefined && (option.required || option.optional) ? option : undefined;
 }
 
-function optionOf(command: Command, flag: string): Position['option'] {
+function optionOf(command: Command, flag: string): WordPosition['option'] {
   return command.options.find(({ short, long }) => flag === short || flag === long);
 }
 
-function optionsOf(command: Command): readonly Candidate[] {
+function optionsOf(command: Command): readonly NextWord[] {
   const help = command.createHelp();
   return help.visibleOptions(command).flatMap(({ long, description }) => (long ? [{ value: long, description }] : []));
 }
 
-async function valuesOf({ option }: Position, names: Names): Promise<Candidates> {
+async function valuesOf({ option }: WordPosition, names: CompletionNames): Promise<Candidates> {
   if (option === undefined) return [];
   if (option.argChoices !== undefined) return plain(option.argChoices);
   const [, placeholder = ''] = /[<[]([a-z-]+)/.exec(option.flags) ?? [];
   return namedBy(option.long === '--pool' ? 'pool' : placeholder, names);
 }
 
-async function argumentsOf(program: Command, { command, index }: Position, names: Names): Promise<Candidates> {
+async function argumentsOf(
+  program: Command,
+  { command, index }: WordPosition,
+  names: CompletionNames,
+): Promise<Candidates> {
   const own = index === 0 ? commandsOf(command) : [];
   const argument = command.registeredArguments[index] ?? command.registeredArguments.findLast((one) => one.variadic);
   if (argument === undefined) return own;
@@ -112,13 +120,13 @@ async function argumentsOf(program: Command, { command, index }: Position, names
   return values === 'files' ? values : [...own, ...values];
 }
 
-function commandsOf(command: Command): readonly Candidate[] {
+function commandsOf(command: Command): readonly NextWord[] {
   const help = command.createHelp();
   return help.visibleCommands(command).map((one) => ({ value: one.name(), description: one.description() }));
 }
 
 /** By the name of the argument or of the option's value. */
-async function namedBy(placeholder: string, names: Names): Promise<Candidates> {
+async function namedBy(placeholder: string, names: CompletionNames): Promise<Candidates> {
   if (placeholder === 'file' || placeholder === 'directory') return 'files';
   if (placeholder === 'incident') return plain(await names.incidents());
   if (placeholder === 'branch') return plain(await names.branches());
@@ -126,7 +134,7 @@ async function namedBy(placeholder: string, names: Names): Promise<Candidates> {
   return placeholder === 'member' ? plain(await names.members()) : [];
 }
 
-function plain(values: readonly string[]): readonly Candidate[] {
+function plain(values: readonly string[]): readonly NextWord[] {
   return values.map((value) => ({ value, description: '' }));
 }
 

@@ -102,7 +102,7 @@ function pathOf(options: EventsOptions, others: Readonly<Record<string, string |
   return `/events?${new URLSearchParams(query).toString()}`;
 }
 
-interface Following {
+interface EventFollowOptions {
   readonly running: Running;
   readonly options: EventsOptions;
   readonly show: (event: EventDocument) => void;
@@ -113,7 +113,10 @@ interface Following {
 }
 
 /** Until Ctrl-C. After a break it continues behind the last event that was shown. */
-async function followFrom(after: string, { running, token, options, show, io, signal }: Following): Promise<void> {
+async function followFrom(
+  after: string,
+  { running, token, options, show, io, signal }: EventFollowOptions,
+): Promise<void> {
   const where = addressText(running.address);
   let lastId = after;
   let isBroken = false;

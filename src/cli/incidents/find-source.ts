@@ -5,9 +5,9 @@ import type { CliIo } from '../io.ts';
 import { ELSEWHERE, findRunning } from '../running.ts';
 import { fromDirectory } from './from-directory.ts';
 import { fromRunning } from './from-running.ts';
-import type { IncidentsOptions, Source } from './source.ts';
+import type { IncidentsOptions, IncidentSource } from './source.ts';
 
-export async function sourceOf(options: IncidentsOptions, io: CliIo): Promise<Source | number> {
+export async function sourceOf(options: IncidentsOptions, io: CliIo): Promise<IncidentSource | number> {
   if (options.directory !== undefined) return fromDirectory(options.directory, io);
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;

@@ -7,13 +7,13 @@ import { incidentText } from '../../incidents/incident-text.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import type { Entry, ShowHow, Source } from './source.ts';
+import type { IncidentRow, ShowHow, IncidentSource } from './source.ts';
 
 /** Nothing is written, so nothing makes room. */
 const ALL = { keep: Infinity, maxBytes: Infinity };
 const MOST_NAMED = 5;
 
-export async function fromDirectory(directory: string, io: CliIo): Promise<Source | number> {
+export async function fromDirectory(directory: string, io: CliIo): Promise<IncidentSource | number> {
   const fail = (why: string): number => {
     io.stderr(`pointsman: ${why}\n`);
     return EXIT.failure;
@@ -43,7 +43,7 @@ function textOf(document: Parameters<typeof incidentText>[0], { isJson }: ShowHo
   return isJson ? json({ ...document }) : incidentText(document);
 }
 
-function entryOf(entry: IncidentEntry): Entry {
+function entryOf(entry: IncidentEntry): IncidentRow {
   return {
     id: entry.id,
     state: entry.state,

@@ -8,7 +8,7 @@ import { request, tryRequest } from '../admin-request.ts';
 import type { AdminAnswer } from '../admin-request.ts';
 import { tokenFor } from '../running.ts';
 import type { Running } from '../running.ts';
-import type { Entry, ShowHow, Source } from './source.ts';
+import type { IncidentRow, ShowHow, IncidentSource } from './source.ts';
 
 const listDocument = z.looseObject({
   incidents: z.array(
@@ -27,9 +27,9 @@ const listDocument = z.looseObject({
 const one = z.looseObject({ api_version: z.number() });
 
 /** `silent`: there is no Pointsman, with the reason in words. A number is the exit code; the reason is on stderr. */
-export type Reached = Source | number | { readonly silent: string };
+export type SourceOfRunning = IncidentSource | number | { readonly silent: string };
 
-export async function fromRunning(running: Running, io: CliIo): Promise<Reached> {
+export async function fromRunning(running: Running, io: CliIo): Promise<SourceOfRunning> {
   const answer = await tryRequest(running, { method: 'GET', path: '/incidents' });
   if (answer.kind === 'failed') return { silent: answer.why };
   if (answer.status !== 200) return reportFailure(answer, io);
@@ -38,7 +38,7 @@ export async function fromRunning(running: Running, io: CliIo): Promise<Reached>
     io.stderr(`pointsman: ${addressText(running.address)} has no list of incidents: another version\n`);
     return EXIT.failure;
   }
-  const entries: readonly Entry[] = data.incidents;
+  const entries: readonly IncidentRow[] = data.incidents;
   return { list: () => Promise.resolve(entries), show: (id, how) => show(running, id, how, io) };
 }
 

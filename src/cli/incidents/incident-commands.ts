@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { examples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
 import { LOCATION } from '../location.ts';
-import type { ShowOptions } from './show-incidents.ts';
+import type { ShowIncidentOptions } from './show-incidents.ts';
 import type { IncidentsOptions } from './source.ts';
 
 const HELP = `
@@ -46,7 +46,7 @@ export function describeIncidents(program: Command, io: CliIo, end: (code: numbe
     .option('--full', 'show the addresses, users, databases and applications of clients')
     .addHelpText('after', SHOW_HELP)
     .addHelpText('after', examples('pointsman incidents show latest', 'pointsman incidents show 2026-11-22-1 --json'))
-    .action(async (id: string, options: ShowOptions) =>
+    .action(async (id: string, options: ShowIncidentOptions) =>
       end(await (await import('./show-incidents.ts')).showIncident(id, options, io)),
     );
 }

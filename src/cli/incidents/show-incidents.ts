@@ -8,9 +8,9 @@ import { paintFor } from '../terminal/colour.ts';
 import type { Paint } from '../terminal/colour.ts';
 import { tableText, widthFor } from '../terminal/terminal-table.ts';
 import { sourceOf } from './find-source.ts';
-import type { Entry, IncidentsOptions } from './source.ts';
+import type { IncidentRow, IncidentsOptions } from './source.ts';
 
-export interface ShowOptions extends IncidentsOptions {
+export interface ShowIncidentOptions extends IncidentsOptions {
   /** Without redaction. */
   readonly full?: boolean | undefined;
 }
@@ -25,7 +25,7 @@ export async function listIncidents(options: IncidentsOptions, io: CliIo): Promi
   return EXIT.ok;
 }
 
-export async function showIncident(id: string, options: ShowOptions, io: CliIo): Promise<number> {
+export async function showIncident(id: string, options: ShowIncidentOptions, io: CliIo): Promise<number> {
   const source = await sourceOf(options, io);
   if (typeof source === 'number') return source;
   const text = await source.show(id, { isJson: options.json === true, isFull: options.full === true });
@@ -37,18 +37,18 @@ export async function showIncident(id: string, options: ShowOptions, io: CliIo):
 /** A planned incident is a change, and no trouble. */
 const KINDS: Readonly<Record<string, string>> = { planned: 'change', unplanned: 'incident', unknown: 'unclear' };
 
-function kindText({ planned }: Entry, paint: Paint): string {
+function kindText({ planned }: IncidentRow, paint: Paint): string {
   const kind = KINDS[planned] ?? planned;
   return planned === 'planned' ? kind : paint('warn', kind);
 }
 
 /** One that never settled was open when Pointsman ended. */
-function stateText({ state, settled_at: settledAt }: Entry, paint: Paint): string {
+function stateText({ state, settled_at: settledAt }: IncidentRow, paint: Paint): string {
   if (state === 'open') return paint('bad', state);
   return settledAt === null ? 'interrupted' : state;
 }
 
-function listText(entries: readonly Entry[], io: CliIo): string {
+function listText(entries: readonly IncidentRow[], io: CliIo): string {
   const paint = paintFor(io);
   const rows = entries.map((entry) => [
     entry.id,

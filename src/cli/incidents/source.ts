@@ -8,7 +8,7 @@ export interface IncidentsOptions extends RunningOptions {
 }
 
 /** As GET /incidents has it. */
-export interface Entry {
+export interface IncidentRow {
   readonly id: string;
   readonly state: string;
   readonly opened_at: string;
@@ -26,8 +26,8 @@ export interface ShowHow {
 }
 
 /** A number is the exit code; the reason is then on stderr. */
-export interface Source {
-  readonly list: () => Promise<readonly Entry[] | number>;
+export interface IncidentSource {
+  readonly list: () => Promise<readonly IncidentRow[] | number>;
   /** `id` may be `latest`. */
   readonly show: (id: string, how: ShowHow) => Promise<string | number>;
 }

@@ -7,7 +7,7 @@ import { foundBy, refusedMembers } from '../live-check.ts';
 import type { CheckSeeds, LiveReport } from '../live-check.ts';
 import type { DraftSetting } from './draft.ts';
 import { writeDraft } from './write-draft.ts';
-import type { Written } from './write-draft.ts';
+import type { DraftText } from './write-draft.ts';
 
 /** More than one survives the loss of a member; more than this make the file longer without a use. */
 const MOST_SEEDS = 3;
@@ -16,7 +16,7 @@ const ROUNDS = 4;
 
 export interface Completed {
   readonly settings: readonly DraftSetting[];
-  readonly written: Written;
+  readonly written: DraftText;
   /** Of the last check; undefined: there is no valid configuration to check. */
   readonly report: LiveReport | undefined;
   /** Names of different clusters that the seeds returned. */

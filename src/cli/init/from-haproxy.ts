@@ -18,7 +18,7 @@ export interface HaproxySource {
 }
 
 /** A backend of PostgreSQL with its pool. */
-interface Found {
+interface HaproxyPool {
   readonly proxy: HaproxyProxy;
   readonly check: string;
   readonly line: number;
@@ -72,8 +72,8 @@ export function fromHaproxy({ text, name, env, apiPort }: HaproxySource): ReadSo
 type At = (line: number) => string;
 
 /** The first backend of primaries is the pool `write`, the first other one `read`; further ones keep their names. */
-function backendsOf(proxies: readonly HaproxyProxy[], draft: DraftBuilder, at: At): readonly Found[] {
-  const found: Found[] = [];
+function backendsOf(proxies: readonly HaproxyProxy[], draft: DraftBuilder, at: At): readonly HaproxyPool[] {
+  const found: HaproxyPool[] = [];
   for (const proxy of proxies.filter(({ servers }) => servers.length > 0)) {
     const check = checkOf(proxy);
     if (check.kind === 'none') {
@@ -121,7 +121,7 @@ function addServers(proxy: HaproxyProxy, line: number, { draft, at, apiPort }: S
 }
 
 /** TLS towards the APIs: `check-ssl ca-file FILE crt FILE verify none`. */
-function addTls(read: HaproxyText, found: readonly Found[], draft: DraftBuilder, at: At): void {
+function addTls(read: HaproxyText, found: readonly HaproxyPool[], draft: DraftBuilder, at: At): void {
   const servers = found.flatMap(({ proxy }) => proxy.servers).filter(({ options }) => options.has('check-ssl'));
   const [server] = servers;
   if (server === undefined) return;
@@ -153,7 +153,7 @@ function within(global: HaproxySection | undefined, keyword: string, file: strin
   return base === undefined || file.startsWith('/') ? file : `${base}/${file}`;
 }
 
-function addPool({ proxy, pool, check, line }: Found, draft: DraftBuilder, at: At): void {
+function addPool({ proxy, pool, check, line }: HaproxyPool, draft: DraftBuilder, at: At): void {
   draft.set(['pools', pool, 'check'], check, at(line));
   if (EXCLUSIVE.test(check)) return;
   const balance = lastLine(proxy.lines, 'balance');
@@ -184,8 +184,8 @@ function sumOf(limits: readonly number[]): number {
   return limits.every((limit) => limit > 0) ? limits.reduce((sum, limit) => sum + limit, 0) : 0;
 }
 
-interface Limits {
-  readonly found: readonly Found[];
+interface LimitOptions {
+  readonly found: readonly HaproxyPool[];
   /** The proxies that accept the clients of the pools. */
   readonly accepting: readonly HaproxyProxy[];
   readonly read: HaproxyText;
@@ -194,7 +194,7 @@ interface Limits {
 }
 
 /** The limit on clients: that of the servers, else that of the listeners, else the one for everything. */
-function addLimits({ found, accepting, read, draft, at }: Limits): void {
+function addLimits({ found, accepting, read, draft, at }: LimitOptions): void {
   const sums = found.map(({ proxy: { servers } }) => {
     const limits = servers.map(({ options }) => Number(options.get('maxconn')));
     const isSame = limits.every((limit) => limit === limits[0]);

@@ -61,7 +61,7 @@ export function fromPatroni({ text, name, apiPort }: PatroniSource): ReadSource 
   return { kind: 'draft', draft: draft.draft };
 }
 
-type Endpoint =
+type PatroniEndpoint =
   | {
       readonly kind: 'found';
       readonly key: string;
@@ -72,7 +72,7 @@ type Endpoint =
   | { readonly kind: 'bad'; readonly key: string; readonly why: string };
 
 /** `connect_address` is for others; `listen` is used without one. */
-function endpointOf(restapi: unknown, apiPort: number): Endpoint {
+function endpointOf(restapi: unknown, apiPort: number): PatroniEndpoint {
   const [key, written] = ['connect_address', 'listen']
     .map((name) => [name, textAt(restapi, [name])] as const)
     .find(([, text]) => text !== undefined) ?? ['connect_address', undefined];

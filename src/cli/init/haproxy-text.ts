@@ -81,13 +81,13 @@ export function readHaproxyText(text: string, env: Readonly<Record<string, strin
   return { sections, faults };
 }
 
-interface Words {
+interface HaproxyWords {
   readonly words: readonly string[];
   readonly faults: readonly string[];
 }
 
 /** Splits one line as HAProxy does: quotes, backslashes, comments, and variables inside double quotes. */
-function wordsOf(text: string, env: Readonly<Record<string, string | undefined>>): Words {
+function wordsOf(text: string, env: Readonly<Record<string, string | undefined>>): HaproxyWords {
   const words: string[] = [];
   const faults: string[] = [];
   let word: string | undefined;

@@ -26,7 +26,7 @@ export interface SourceOptions {
   readonly apiPort: number;
 }
 
-export type Sources =
+export type SourcesReading =
   | {
       readonly kind: 'read';
       /** `haproxy.cfg, a configuration of HAProxy`; never a password. */
@@ -39,7 +39,7 @@ export type Sources =
 const URL_START = /^https?(?:\+srv)?:\/\//i;
 
 /** Several URLs are several members of one cluster; any other source stands alone. */
-export function readSources(given: readonly string[], options: SourceOptions, io: CliIo): Sources {
+export function readSources(given: readonly string[], options: SourceOptions, io: CliIo): SourcesReading {
   const [first = '', ...others] = given;
   const kind = options.kind ?? (URL_START.test(first) ? 'cluster' : isConninfo(first) ? 'libpq' : undefined);
   if (kind === 'cluster') {
@@ -64,7 +64,12 @@ function fromUrls(urls: readonly string[]): ReadSource {
   return { kind: 'draft', draft: draft.draft };
 }
 
-function readFileSource(file: string, wanted: SourceKind | undefined, { apiPort }: SourceOptions, io: CliIo): Sources {
+function readFileSource(
+  file: string,
+  wanted: SourceKind | undefined,
+  { apiPort }: SourceOptions,
+  io: CliIo,
+): SourcesReading {
   let text: string;
   try {
     text = (io.readFile ?? readWhole)(file);

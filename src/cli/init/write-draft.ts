@@ -11,7 +11,7 @@ import { setAt, valueAt } from '../../config/source/tree.ts';
 import type { Tree } from '../../config/source/tree.ts';
 import type { DraftSetting } from './draft.ts';
 
-export type Written =
+export type DraftText =
   | {
       readonly kind: 'written';
       readonly text: string;
@@ -34,7 +34,7 @@ const ORDER = [
 ];
 
 /** `heading`: the first comment, with #. A later setting of the same path replaces an earlier one. */
-export function writeDraft(settings: readonly DraftSetting[], heading: string): Written {
+export function writeDraft(settings: readonly DraftSetting[], heading: string): DraftText {
   const whole = treeOf(settings);
   const loaded = load(whole);
   const usable = loaded.kind === 'ok' ? loaded : load(treeOf(settings.filter((one) => !isOfTls(one))));

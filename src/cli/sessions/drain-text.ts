@@ -3,10 +3,10 @@ import { durationText } from '../../core/describe.ts';
 import { sessionsIn } from '../status/cells.ts';
 import type { Status, StatusPool } from '../status/document.ts';
 
-type Known = Pick<Status, 'pools' | 'limits'>;
+type PoolsAndLimits = Pick<Status, 'pools' | 'limits'>;
 
 /** For a member that alone can serve a pool now: its clients have nowhere to go. Undefined: another one can. */
-export function drainWarning(member: string, { pools, limits }: Known): string | undefined {
+export function drainWarning(member: string, { pools, limits }: PoolsAndLimits): string | undefined {
   const alone = pools.filter((pool) => isAlone(pool, member));
   if (alone.length === 0) return undefined;
   const clients = sessionsOn(member, alone);

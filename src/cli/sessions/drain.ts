@@ -116,7 +116,7 @@ async function change(
   return answer.status === 404 ? EXIT.usage : code;
 }
 
-interface Wait {
+interface DrainWait {
   readonly running: Running;
   readonly timeoutMs: number | undefined;
   /** No line about the end of the wait. */
@@ -129,10 +129,10 @@ interface Emptied {
   readonly left: number;
 }
 
-async function waitUntilEmpty(member: string, wait: Wait, io: CliIo): Promise<Emptied> {
+async function waitUntilEmpty(member: string, wait: DrainWait, io: CliIo): Promise<Emptied> {
   const interruption = new AbortController();
   const stop = io.onInterrupt?.((code) => interruption.abort(code));
-  const progress = new Progress(member, io);
+  const progress = new DrainProgress(member, io);
   try {
     return await follow(member, wait, progress, interruption.signal, io);
   } finally {
@@ -142,8 +142,8 @@ async function waitUntilEmpty(member: string, wait: Wait, io: CliIo): Promise<Em
 
 async function follow(
   member: string,
-  { running, timeoutMs, isJson }: Wait,
-  progress: Progress,
+  { running, timeoutMs, isJson }: DrainWait,
+  progress: DrainProgress,
   interrupted: AbortSignal,
   io: CliIo,
 ): Promise<Emptied> {
@@ -180,7 +180,7 @@ function remain(sessions: number): string {
 }
 
 /** One line that changes on a terminal; elsewhere a line from time to time. */
-class Progress {
+class DrainProgress {
   readonly #member: string;
   readonly #io: CliIo;
   readonly #since = performance.now();

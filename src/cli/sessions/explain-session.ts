@@ -15,7 +15,7 @@ import { paintFor } from '../terminal/colour.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { clientKind } from './client-kind.ts';
 import { readSessions } from './read-sessions.ts';
-import type { Session } from './read-sessions.ts';
+import type { SessionRow } from './read-sessions.ts';
 
 export interface ExplainSessionOptions extends RunningOptions {
   readonly json?: boolean | undefined;
@@ -66,7 +66,7 @@ async function explainEnd(subject: Subject, running: Running, io: CliIo): Promis
   return EXIT.failure;
 }
 
-function explanation(session: Session): string {
+function explanation(session: SessionRow): string {
   const { id, pool, client, user, database } = session;
   const login = `user ${shown(user ?? 'unknown')}, database ${shown(database ?? 'unknown')}`;
   const lines = [
@@ -77,7 +77,7 @@ function explanation(session: Session): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function placeText(session: Session): string {
+function placeText(session: SessionRow): string {
   const { member, branch, state, activity, state_seconds: seconds, moves } = session;
   const since = `for ${durationText(seconds * 1000)}`;
   if (moves?.underway) return underwayText(session, moves.underway);
@@ -85,7 +85,7 @@ function placeText(session: Session): string {
   return `${(activity ?? state).replaceAll('_', ' ')}${place} ${since}`;
 }
 
-function underwayText(session: Session, underway: Underway): string {
+function underwayText(session: SessionRow, underway: MoveUnderway): string {
   const { state, member } = session;
   const { from, cause, age_seconds: seconds = session.state_seconds, waits_for: next, waiting, why } = underway;
   const since = `for ${durationText(seconds * 1000)}`;
@@ -117,10 +117,10 @@ const REMEDIES: Readonly<Partial<Record<string, string>>> = {
   busy: 'shorter transactions, or a longer moves.wait',
 };
 
-type Moves = NonNullable<Session['moves']>;
-type Underway = NonNullable<Moves['underway']>;
+type Moves = NonNullable<SessionRow['moves']>;
+type MoveUnderway = NonNullable<Moves['underway']>;
 
-function movesText({ moved, last, answer }: Moves, { id, activity }: Session): readonly string[] {
+function movesText({ moved, last, answer }: Moves, { id, activity }: SessionRow): readonly string[] {
   const isIdle = activity === null || activity === 'idle';
   const notAsked = isIdle
     ? `pointsman switchover --dry-run asks all of the primary, pointsman sessions move ${id} moves this one`
@@ -149,7 +149,7 @@ function staysText(reason: string | null): string {
   return remedy === undefined ? STAYS : `${STAYS}; remedy: ${remedy}`;
 }
 
-function neverText({ opaque, branch }: Session): string {
+function neverText({ opaque, branch }: SessionRow): string {
   if (opaque) return `it cannot move: encryption is between client and server; remedy: ${REMEDIES['unreadable']}`;
   if (branch) return 'it does not move: it is on a branch';
   return 'it does not move: the configuration had no section moves when it began';

@@ -9,7 +9,7 @@ import { findRunning } from '../running.ts';
 import type { Running } from '../running.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { readSessions, session } from './read-sessions.ts';
-import type { Session } from './read-sessions.ts';
+import type { SessionRow } from './read-sessions.ts';
 import { sessionsTable } from './session-table.ts';
 
 export interface KillOptions extends OperateOptions {
@@ -47,14 +47,14 @@ export async function kill(ids: readonly string[], options: KillOptions, io: Cli
   return end(live, code, running, isJson, io);
 }
 
-interface Found {
-  readonly live: readonly Session[];
+interface KillTargets {
+  readonly live: readonly SessionRow[];
   /** Of the sessions that are not live. */
   readonly code: number;
 }
 
-async function find(ids: readonly string[], running: Running, io: CliIo): Promise<Found | number> {
-  const live: Session[] = [];
+async function find(ids: readonly string[], running: Running, io: CliIo): Promise<KillTargets | number> {
+  const live: SessionRow[] = [];
   let code: number = EXIT.ok;
   for (const id of ids) {
     const answer = await readSessions(running, { id }, io);
@@ -69,7 +69,7 @@ async function find(ids: readonly string[], running: Running, io: CliIo): Promis
 }
 
 async function end(
-  live: readonly Session[],
+  live: readonly SessionRow[],
   before: number,
   running: Running,
   isJson: boolean | undefined,

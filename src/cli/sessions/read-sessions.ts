@@ -63,15 +63,15 @@ const document = z.looseObject({
   sessions: z.array(session),
 });
 
-export type Session = z.infer<typeof session>;
-export type Sessions = z.infer<typeof document>;
+export type SessionRow = z.infer<typeof session>;
+export type SessionRows = z.infer<typeof document>;
 
 /** A number is the exit code; the reason is then on stderr. */
 export async function readSessions(
   running: Running,
   query: Readonly<Record<string, string | undefined>>,
   io: CliIo,
-): Promise<Sessions | number> {
+): Promise<SessionRows | number> {
   const given = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) given.set(key, value);
   const path = `/sessions?${given.toString()}`;

@@ -10,7 +10,7 @@ import { LOCATION } from '../location.ts';
 import type { OperateOptions } from '../send-operation.ts';
 import type { DrainOptions } from './drain.ts';
 import type { KillOptions } from './kill.ts';
-import type { SessionsOptions } from './sessions-command.ts';
+import type { ListSessionsOptions } from './sessions-command.ts';
 
 const STATES = SESSION_STATES.filter((state) => state !== 'closed');
 
@@ -57,7 +57,7 @@ export function describeSessions(
       'after',
       examples('pointsman sessions --sort bytes --limit 10', 'pointsman sessions --pool write --state holding'),
     )
-    .action(async (options: SessionsOptions) =>
+    .action(async (options: ListSessionsOptions) =>
       end(await (await import('./sessions-command.ts')).sessions(options, io)),
     );
   list

@@ -7,16 +7,16 @@ import { paintFor } from '../terminal/colour.ts';
 import type { Paint } from '../terminal/colour.ts';
 import { tableText, widthFor } from '../terminal/terminal-table.ts';
 import type { Column } from '../terminal/terminal-table.ts';
-import type { Session } from './read-sessions.ts';
+import type { SessionRow } from './read-sessions.ts';
 
-interface Shown extends Column {
-  readonly cell: (session: Session, paint: Paint) => string;
+interface SessionColumn extends Column {
+  readonly cell: (session: SessionRow, paint: Paint) => string;
 }
 
 /** Left out while no session is on a branch, and while none can move. */
 const [BRANCH, MOVES] = ['BRANCH', 'MOVES'];
 
-const COLUMNS: readonly Shown[] = [
+const COLUMNS: readonly SessionColumn[] = [
   { title: 'ID', align: 'right', cell: ({ id }) => String(id) },
   { title: 'POOL', cell: ({ pool }) => pool },
   { title: 'MEMBER', cell: memberCell },
@@ -38,7 +38,7 @@ const COLUMNS: readonly Shown[] = [
 
 /** The columns of `sort` are in every table. */
 export function sessionsTable(
-  sessions: readonly Session[],
+  sessions: readonly SessionRow[],
   io: Pick<CliIo, 'env' | 'screen'>,
   sort?: SessionSort,
 ): string {
@@ -54,25 +54,25 @@ export function sessionsTable(
 }
 
 /** A relayed session shows its activity: `idle`, `in transaction`, `busy`. */
-function stateCell({ state, activity }: Session, paint: Paint): string {
+function stateCell({ state, activity }: SessionRow, paint: Paint): string {
   const text = (activity ?? state).replaceAll('_', ' ');
   if (state === 'holding' || state === 'parked' || state === 'moving') return paint('warn', text);
   return activity === 'in_failed_transaction' ? paint('bad', 'failed transaction') : text;
 }
 
 /** `pg-1 →`: it has left pg-1. `pg-1 → pg-2`: it is logged in at pg-2. */
-function memberCell({ member, moves }: Session): string {
+function memberCell({ member, moves }: SessionRow): string {
   if (!moves?.underway) return member ?? '-';
   return `${shown(moves.underway.from)} → ${member ?? ''}`.trimEnd();
 }
 
 /** On its way it changes its state with each attempt. */
-function sinceCell({ state_seconds: seconds, moves }: Session): string {
+function sinceCell({ state_seconds: seconds, moves }: SessionRow): string {
   return durationText((moves?.underway?.age_seconds ?? seconds) * 1000);
 }
 
 /** Whether it can move, or why not. */
-function movesCell({ moves }: Session): string {
+function movesCell({ moves }: SessionRow): string {
   if (!moves) return '-';
   if (moves.answer === null) return 'not asked';
   return moves.answer.movable ? 'yes' : (moves.answer.reason ?? 'no').replaceAll('_', ' ');

@@ -7,10 +7,10 @@ import type { RunningOptions } from '../running.ts';
 import { asJson } from '../send-operation.ts';
 import { clientKind } from './client-kind.ts';
 import { readSessions } from './read-sessions.ts';
-import type { Sessions } from './read-sessions.ts';
+import type { SessionRows } from './read-sessions.ts';
 import { sessionsTable } from './session-table.ts';
 
-export interface SessionsOptions extends RunningOptions {
+export interface ListSessionsOptions extends RunningOptions {
   readonly pool?: string | undefined;
   readonly member?: string | undefined;
   readonly client?: string | undefined;
@@ -24,7 +24,7 @@ export interface SessionsOptions extends RunningOptions {
 const MOST_SESSIONS = 1000;
 
 /** Exit code 1 also if a worker did not answer: its sessions are missing. */
-export async function sessions(options: SessionsOptions, io: CliIo): Promise<number> {
+export async function sessions(options: ListSessionsOptions, io: CliIo): Promise<number> {
   const problem = problemWith(options);
   if (problem !== undefined) {
     io.stderr(`pointsman: ${problem}\n`);
@@ -42,7 +42,7 @@ export async function sessions(options: SessionsOptions, io: CliIo): Promise<num
   return found.silent_workers.length === 0 ? EXIT.ok : EXIT.failure;
 }
 
-function problemWith({ client, limit }: SessionsOptions): string | undefined {
+function problemWith({ client, limit }: ListSessionsOptions): string | undefined {
   if (limit !== undefined && !(/^\d+$/.test(limit) && Number(limit) >= 1 && Number(limit) <= MOST_SESSIONS)) {
     return `--limit: ${limit} is not a number from 1 to ${MOST_SESSIONS}`;
   }
@@ -51,7 +51,7 @@ function problemWith({ client, limit }: SessionsOptions): string | undefined {
 }
 
 function listText(
-  { sessions: shown, total, left_out: leftOut }: Sessions,
+  { sessions: shown, total, left_out: leftOut }: SessionRows,
   sort: SessionSort | undefined,
   io: CliIo,
 ): string {

@@ -16,7 +16,7 @@ import { confirm } from '../terminal/confirm.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { untilStopped } from '../terminal/until-stopped.ts';
 import { clusterText, endText, phaseText, planText } from './switchover-text.ts';
-import type { Look, Operation, Plan } from './switchover-text.ts';
+import type { TextLook, Operation, SwitchoverPlanDocument } from './switchover-text.ts';
 
 export interface SwitchoverOptions extends RunningOptions {
   readonly to?: string | undefined;
@@ -26,7 +26,7 @@ export interface SwitchoverOptions extends RunningOptions {
   readonly json?: boolean | undefined;
 }
 
-interface Asked {
+interface SwitchoverOrder {
   readonly to?: string;
   readonly transaction_timeout_ms: number;
 }
@@ -44,13 +44,13 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
   if (duration.kind === 'invalid') return failed(io, `--transaction-timeout: ${duration.message}`, EXIT.usage);
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;
-  const asked: Asked = {
+  const asked: SwitchoverOrder = {
     ...(options.to === undefined ? {} : { to: options.to }),
     transaction_timeout_ms: duration.ms,
   };
   const plan = await planFor(running, asked, io);
   if (typeof plan === 'number') return plan;
-  const look: Look = { paint: paintFor(io), width: widthFor(io) };
+  const look: TextLook = { paint: paintFor(io), width: widthFor(io) };
   // A plan that cannot be carried out is not shown as one.
   if (options.json !== true) io.stdout(plan.problems.length === 0 ? planText(plan, look) : '');
   else if (options.dryRun === true) io.stdout(json({ ...plan }));
@@ -74,12 +74,12 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
   return ended.outcome === 'done' ? EXIT.ok : EXIT.failure;
 }
 
-function isUnknown(to: string | undefined, { from, candidates }: Plan): boolean {
+function isUnknown(to: string | undefined, { from, candidates }: SwitchoverPlanDocument): boolean {
   return to !== undefined && from !== null && ![from, ...candidates.map(({ name }) => name)].includes(to);
 }
 
 /** The plan asks each session that may move: that takes a while where one is busy. A number is the exit code. */
-async function planFor(running: Running, asked: Asked, io: CliIo): Promise<Plan | number> {
+async function planFor(running: Running, asked: SwitchoverOrder, io: CliIo): Promise<SwitchoverPlanDocument | number> {
   const stopping = untilStopped(io);
   const isRead = new AbortController();
   void delay(PATIENCE_MS, undefined, { signal: isRead.signal }).then(
@@ -95,7 +95,11 @@ async function planFor(running: Running, asked: Asked, io: CliIo): Promise<Plan 
   return code;
 }
 
-async function readPlan(running: Running, { to, ...more }: Asked, io: CliIo): Promise<Plan | undefined> {
+async function readPlan(
+  running: Running,
+  { to, ...more }: SwitchoverOrder,
+  io: CliIo,
+): Promise<SwitchoverPlanDocument | undefined> {
   const query = new URLSearchParams({ transaction_timeout_ms: String(more.transaction_timeout_ms) });
   if (to !== undefined) query.set('to', to);
   const answer = await request(
@@ -106,12 +110,17 @@ async function readPlan(running: Running, { to, ...more }: Asked, io: CliIo): Pr
   return answer === undefined ? undefined : understood(planDocument, answer, 200, io);
 }
 
-async function start(running: Running, token: string, body: Asked, io: CliIo): Promise<Operation | undefined> {
+async function start(
+  running: Running,
+  token: string,
+  body: SwitchoverOrder,
+  io: CliIo,
+): Promise<Operation | undefined> {
   const answer = await request(running, { method: 'POST', path: '/switchover', token, body }, io);
   return answer === undefined ? undefined : understood(operationDocument, answer, 202, io);
 }
 
-interface Following {
+interface SwitchoverFollowOptions {
   readonly running: Running;
   readonly token: string;
   readonly isQuiet: boolean;
@@ -120,11 +129,11 @@ interface Following {
 
 /** The operator's signals, from before the request on: no operation runs on without its command. */
 class Cancellation {
-  readonly #following: Following;
+  readonly #following: SwitchoverFollowOptions;
   #operation: Operation | undefined;
   #signals = 0;
 
-  constructor(following: Following) {
+  constructor(following: SwitchoverFollowOptions) {
     this.#following = following;
   }
 
@@ -167,7 +176,7 @@ class Cancellation {
 const REQUESTED = ['switch', 'confirm'];
 
 /** Starts the operation and follows it to its end. Undefined: it did not start, or the Pointsman went away. */
-async function perform(asked: Asked, following: Following): Promise<Operation | undefined> {
+async function perform(asked: SwitchoverOrder, following: SwitchoverFollowOptions): Promise<Operation | undefined> {
   const { running, token, isQuiet, io } = following;
   const cancellation = new Cancellation(following);
   const ignore = io.onInterrupt?.(() => cancellation.signal());
@@ -185,7 +194,7 @@ async function perform(asked: Asked, following: Following): Promise<Operation | 
 async function follow(
   first: Operation,
   cancellation: Cancellation,
-  { running, isQuiet, io }: Following,
+  { running, isQuiet, io }: SwitchoverFollowOptions,
 ): Promise<Operation | undefined> {
   const path = `/operations/${first.id}`;
   let known = first;

@@ -7,10 +7,10 @@ import { sizeText } from '../../model/check.ts';
 import type { Paint } from '../terminal/colour.ts';
 import { MEMBER_COLUMNS, tableText } from '../terminal/terminal-table.ts';
 
-export type Plan = z.output<typeof planDocument>;
+export type SwitchoverPlanDocument = z.output<typeof planDocument>;
 export type Operation = z.output<typeof operationDocument>;
 
-export interface Look {
+export interface TextLook {
   readonly paint: Paint;
   readonly width: number;
 }
@@ -23,7 +23,7 @@ const COLUMNS = [
   { title: 'ELIGIBLE', wraps: true },
 ] as const;
 
-export function planText(plan: Plan, { paint, width }: Look): string {
+export function planText(plan: SwitchoverPlanDocument, { paint, width }: TextLook): string {
   const { from, to, candidates, sessions_on_primary: sessions, unreadable_sessions_on_primary: unreadable } = plan;
   const rows = candidates.map(({ name, role, state, lag_bytes: lag, eligible, why }) => [
     name,
@@ -44,7 +44,7 @@ export function planText(plan: Plan, { paint, width }: Look): string {
   ].join('');
 }
 
-function sessionsText({ moves, ...plan }: Plan, from: string, sessions: number): string {
+function sessionsText({ moves, ...plan }: SwitchoverPlanDocument, from: string, sessions: number): string {
   const ends = `between two transactions, or after ${durationText(plan.transaction_timeout_ms)}`;
   if (moves === null) return `${countText(sessions, 'session')} on ${from} will end: ${ends}.\n`;
   const { movable, stays, unknown } = moves;
@@ -90,7 +90,7 @@ export function endText({ outcome, why, sessions, ...operation }: Operation, pai
 }
 
 /** The state of the cluster, for an operation that did not succeed. */
-export function clusterText({ primary, cluster }: Operation, { width }: Look): string {
+export function clusterText({ primary, cluster }: Operation, { width }: TextLook): string {
   const serving = primary === null ? 'No primary takes clients now.' : `${primary} takes clients of the primary now.`;
   if (cluster === null) return `${serving} The cluster could not be read: look with \`pointsman status\`.\n`;
   const rows = cluster.members.map(({ name, role, state, timeline, lag_bytes: lag }) => [

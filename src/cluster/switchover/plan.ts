@@ -14,7 +14,7 @@ import { unknownText } from '../../model/printable.ts';
 import type { Preflight } from '../../reports/preflight.ts';
 import type { ClusterConfiguration, ClusterReport, MemberReport, Reading } from '../control.ts';
 
-export interface SwitchoverRequest {
+export interface HeldSwitchoverRequest {
   /** Undefined: the cluster chooses. */
   readonly to: MemberName | undefined;
   /** How long running transactions may take. Milliseconds. */
@@ -87,7 +87,7 @@ const STREAMING: readonly (string | null)[] = ['streaming', 'running'];
 const SYNCHRONOUS = ['sync_standby', 'quorum_standby'];
 
 export function planSwitchover(
-  request: SwitchoverRequest,
+  request: HeldSwitchoverRequest,
   own: OwnKnowledge,
   { report, config }: ClusterKnowledge,
 ): PlanDocument {
@@ -117,7 +117,7 @@ export function planSwitchover(
 function clusterProblems(
   { leader, paused, scheduled_switchover: scheduled }: ClusterReport,
   from: MemberName | undefined,
-  { to }: SwitchoverRequest,
+  { to }: HeldSwitchoverRequest,
 ): readonly string[] {
   return [
     ...(from === undefined || leader === from
@@ -133,7 +133,7 @@ function clusterProblems(
 function candidateProblems(
   candidates: readonly CandidateDocument[],
   { leader, members }: ClusterReport,
-  { to }: SwitchoverRequest,
+  { to }: HeldSwitchoverRequest,
 ): readonly string[] {
   if (to === undefined) {
     if (candidates.some(({ eligible }) => eligible)) return [];
@@ -155,7 +155,7 @@ function candidateProblems(
 }
 
 /** Clients that waited first must not time out because of the switchover. */
-function timeProblems({ transactionMs }: SwitchoverRequest, { clientTimeoutMs }: HoldPolicy): readonly string[] {
+function timeProblems({ transactionMs }: HeldSwitchoverRequest, { clientTimeoutMs }: HoldPolicy): readonly string[] {
   const neededMs = transactionMs + SWITCH_MS;
   if (neededMs <= clientTimeoutMs) return [];
   const roomMs = clientTimeoutMs - SWITCH_MS;

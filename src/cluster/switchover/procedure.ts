@@ -19,7 +19,7 @@ import { Phases } from './phases.ts';
 import type { PhasesInputs } from './phases.ts';
 import { isRefusal } from './refusal.ts';
 import { planSwitchover } from './plan.ts';
-import type { OwnKnowledge, PlanDocument, SwitchoverRequest } from './plan.ts';
+import type { OwnKnowledge, PlanDocument, HeldSwitchoverRequest } from './plan.ts';
 import { SessionTally } from './session-tally.ts';
 
 /** The parts of the program that a switchover needs. */
@@ -44,14 +44,14 @@ const MOVE_SLACK_MS = 5_000;
 /** How often the number of sessions is read. */
 const POLL_MS = 25;
 
-interface End {
+interface SwitchoverEnd {
   readonly outcome: OperationOutcome;
   readonly why: string;
 }
 
 export class Switchover {
   readonly #id: string;
-  readonly #request: SwitchoverRequest;
+  readonly #request: HeldSwitchoverRequest;
   readonly #site: SwitchoverSite;
   readonly #news: News;
   readonly #phases: Phases;
@@ -64,10 +64,10 @@ export class Switchover {
   #provenAt: Instant | undefined;
   #cancelledBy: string | undefined;
   #isAbandoned = false;
-  #end: End | undefined;
+  #end: SwitchoverEnd | undefined;
   #cluster: ClusterReport | undefined;
 
-  constructor(id: string, request: SwitchoverRequest, site: SwitchoverSite) {
+  constructor(id: string, request: HeldSwitchoverRequest, site: SwitchoverSite) {
     this.#id = id;
     this.#request = request;
     this.#site = site;
@@ -77,7 +77,7 @@ export class Switchover {
 
   /** Resolves at the end. Never rejects. Call once. */
   async run(): Promise<void> {
-    const end = await this.#perform().catch((error: unknown): End => ({
+    const end = await this.#perform().catch((error: unknown): SwitchoverEnd => ({
       outcome: 'failed',
       why: `unexpected error: ${String(error)}`,
     }));
@@ -150,7 +150,7 @@ export class Switchover {
     };
   }
 
-  async #perform(): Promise<End> {
+  async #perform(): Promise<SwitchoverEnd> {
     const plan = await this.#check();
     if (this.#cancelledBy !== undefined) return this.#cancelled();
     if (plan === undefined)
@@ -172,7 +172,7 @@ export class Switchover {
     return read && planSwitchover(this.#request, known(), { report: read[0], config: read[1] });
   }
 
-  async #hold(from: MemberName, mostMs: number): Promise<End | undefined> {
+  async #hold(from: MemberName, mostMs: number): Promise<SwitchoverEnd | undefined> {
     this.#phases.enter('hold');
     const { table } = this.#site.known();
     const isServed = (pool: PoolName): boolean =>
@@ -183,7 +183,7 @@ export class Switchover {
     return this.#whileSessions(from, HOLD_MS, ({ connecting }) => connecting === 0);
   }
 
-  async #drain(from: MemberName, mostMs: number): Promise<End | undefined> {
+  async #drain(from: MemberName, mostMs: number): Promise<SwitchoverEnd | undefined> {
     this.#phases.enter('drain');
     const { onMember } = await this.#site.sessions(from);
     const early = this.#whyEarly(from);
@@ -196,7 +196,7 @@ export class Switchover {
     });
   }
 
-  async #switch(from: MemberName, mostMs: number): Promise<End> {
+  async #switch(from: MemberName, mostMs: number): Promise<SwitchoverEnd> {
     this.#phases.enter('switch');
     const { clock, control } = this.#site;
     const { to } = this.#request;
@@ -225,7 +225,7 @@ export class Switchover {
   }
 
   /** Undefined: not known yet. The table counts, whatever the answer was. */
-  #switched(from: MemberName, requestedAt: Instant, answer: OperationResult | undefined): End | undefined {
+  #switched(from: MemberName, requestedAt: Instant, answer: OperationResult | undefined): SwitchoverEnd | undefined {
     const { known } = this.#site;
     const { to } = this.#request;
     const next = nextPrimary(known(), from);
@@ -241,7 +241,7 @@ export class Switchover {
     return undefined;
   }
 
-  #unproven(from: MemberName, answer: OperationResult | undefined, limitMs: number): End {
+  #unproven(from: MemberName, answer: OperationResult | undefined, limitMs: number): SwitchoverEnd {
     const told = answer === undefined ? 'the request has no answer yet' : answer.text;
     const limit = durationText(Math.max(0, limitMs));
     return { outcome: 'unknown', why: `no primary other than ${from} was proven within ${limit}: ${told}` };
@@ -258,7 +258,7 @@ export class Switchover {
     from: MemberName,
     limitMs: number,
     isOver: (sessions: Awaited<ReturnType<SwitchoverSite['sessions']>>) => boolean,
-  ): Promise<End | undefined> {
+  ): Promise<SwitchoverEnd | undefined> {
     const { clock, sessions } = this.#site;
     const endsAt = clock.now() + limitMs;
     for (;;) {
@@ -271,13 +271,13 @@ export class Switchover {
   }
 
   /** Before the request: something happened that makes it pointless. */
-  #whyEarly(from: MemberName): End | undefined {
+  #whyEarly(from: MemberName): SwitchoverEnd | undefined {
     if (this.#cancelledBy !== undefined) return this.#cancelled();
     const why = whyPointless(this.#site.known(), from, this.#request.to);
     return why === undefined ? undefined : { outcome: 'failed', why };
   }
 
-  #cancelled(): End {
+  #cancelled(): SwitchoverEnd {
     const sent = this.isRequested() ? '; the request was sent, and the cluster may still switch' : '';
     return { outcome: 'cancelled', why: `by ${this.#cancelledBy ?? 'the operator'}${sent}` };
   }

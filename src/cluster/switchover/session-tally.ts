@@ -3,7 +3,7 @@ import { CLOSE_REASONS, isMoveFailure } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { ProxyEvent, WorkerEvent } from '../../reports/events.ts';
-import type { SessionsDocument } from './switchover-document.ts';
+import type { SwitchoverSessions } from './switchover-document.ts';
 
 export class SessionTally {
   readonly #member: MemberName;
@@ -74,7 +74,7 @@ export class SessionTally {
    * The event of a session comes only when its client has read the message. So the sessions that were ended are the
    * ones that are gone from the member for no other reason.
    */
-  document(): SessionsDocument {
+  document(): SwitchoverSessions {
     const gone = this.#atStart - this.#left;
     return {
       at_start: this.#atStart,

@@ -14,7 +14,7 @@ export interface PhaseDocument {
   readonly duration_ms: number | null;
 }
 
-export interface SessionsDocument {
+export interface SwitchoverSessions {
   /** On the primary when the drain began, in all pools. */
   readonly at_start: number;
   /** Clients that waited, the ones that wait now, and the longest wait. */
@@ -54,7 +54,7 @@ export interface OperationDocument {
   /** The member that was asked for. Null: the cluster chooses. */
   readonly to: MemberName | null;
   readonly transaction_timeout_ms: number;
-  readonly sessions: SessionsDocument;
+  readonly sessions: SwitchoverSessions;
   /** How long new clients waited because of the operation. */
   readonly held_ms: number | null;
   /** From the request to the proof of the next primary. The old one serves in the first part of it. */

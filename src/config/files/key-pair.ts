@@ -11,7 +11,7 @@ import { unreadable } from './unreadable.ts';
 /** Node's TLS takes 5 MB of memory, so it is loaded when there is a pair to check. */
 const load = createRequire(import.meta.url);
 
-type Unusable = Extract<KeyPairReading, { kind: 'unusable' }>;
+type UnusableKeyPair = Extract<KeyPairReading, { kind: 'unusable' }>;
 
 /** Blocks until both are read. */
 export function readKeyPairNow(files: KeyPairFiles): KeyPairReading {
@@ -28,7 +28,7 @@ export async function readKeyPair(files: KeyPairFiles): Promise<KeyPairReading> 
   return typeof key === 'string' ? judge(cert, key) : key;
 }
 
-async function readText(file: keyof KeyPairFiles, path: string): Promise<string | Unusable> {
+async function readText(file: keyof KeyPairFiles, path: string): Promise<string | UnusableKeyPair> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
@@ -62,7 +62,7 @@ function judge(cert: string, key: string): KeyPairReading {
   return { kind: 'pair', cert, key, expiresAt: certificate.validToDate.getTime() };
 }
 
-function isUnusable(value: object): value is Unusable {
+function isUnusable(value: object): value is UnusableKeyPair {
   return 'kind' in value && value.kind === 'unusable';
 }
 
@@ -73,7 +73,7 @@ function noKey(text: string): string {
     : 'is not a private key in PEM';
 }
 
-function attempt<T>(file: keyof KeyPairFiles, run: () => T, explain: (error: unknown) => string): T | Unusable {
+function attempt<T>(file: keyof KeyPairFiles, run: () => T, explain: (error: unknown) => string): T | UnusableKeyPair {
   try {
     return run();
   } catch (error) {

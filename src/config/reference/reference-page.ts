@@ -38,7 +38,7 @@ Sessions end earlier when another primary is proven, or by \`silent_probes\`.
 `,
 };
 
-interface Entry {
+interface SettingEntry {
   /** `pools.NAME.check`, `listeners[].address` */
   readonly name: string;
   readonly shape: Shape;
@@ -53,7 +53,7 @@ export function referencePage(): string {
 }
 
 function section(name: string, shape: Shape): string {
-  const own: Entry = { name, shape, isRequired: false, variable: variableOf(shape, name) };
+  const own: SettingEntry = { name, shape, isRequired: false, variable: variableOf(shape, name) };
   const below = entriesBelow(own);
   const keys = below.length === 0 ? [own] : below;
   const picture = PICTURES[name];
@@ -76,7 +76,7 @@ function section(name: string, shape: Shape): string {
   ].join('\n');
 }
 
-function description({ name, shape }: Entry): readonly string[] {
+function description({ name, shape }: SettingEntry): readonly string[] {
   const { description: text = '', example } = shape.schema;
   const key = name.replace(/^.*\./, '');
   return [
@@ -92,7 +92,7 @@ function isSection(shape: Shape): boolean {
   return shape.kind === 'map' && shape.alternatives.length === 0 && !isOfValues;
 }
 
-function entriesBelow({ name, shape }: Entry): readonly Entry[] {
+function entriesBelow({ name, shape }: SettingEntry): readonly SettingEntry[] {
   return alternatives(shape).flatMap((one) => {
     if (one.items?.kind === 'map') return childEntries(`${name}[]`, one.items);
     if (one.values?.kind === 'map') return childEntries(`${name}.NAME`, one.values);
@@ -100,13 +100,13 @@ function entriesBelow({ name, shape }: Entry): readonly Entry[] {
   });
 }
 
-function childEntries(above: string, map: Shape): readonly Entry[] {
+function childEntries(above: string, map: Shape): readonly SettingEntry[] {
   // The causes of on_leave have a table of their own.
   if (above.endsWith('.on_leave')) return [];
   return [...map.properties].flatMap(([key, shape]) => {
     const name = `${above}.${key}`;
     const isRequired = map.schema.required?.includes(key) === true;
-    const entry: Entry = { name, shape, isRequired, variable: variableOf(shape, name) };
+    const entry: SettingEntry = { name, shape, isRequired, variable: variableOf(shape, name) };
     return [entry, ...entriesBelow(entry)];
   });
 }
@@ -117,7 +117,7 @@ function variableOf(shape: Shape, name: string): string | undefined {
   return `POINTSMAN_${name.toUpperCase().replaceAll('[]', '_0').replace('.NAME.', '.<NAME>.').replaceAll('.', '_')}`;
 }
 
-function row({ name, shape, isRequired, variable }: Entry): string {
+function row({ name, shape, isRequired, variable }: SettingEntry): string {
   const anchor = name.toLowerCase().replaceAll(/[^\w-]/g, '');
   const cells = [
     `[${name.replace('[]', '\\[\\]')}](#${anchor})`,

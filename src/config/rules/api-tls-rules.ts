@@ -41,9 +41,9 @@ function isUnused({ seeds, members, kubernetes }: ParsedFile['cluster']): boolea
   return urls.length > 0 && kubernetes?.scheme !== 'https' && urls.every((url) => /^http(?:\+srv)?:/i.test(url));
 }
 
-type ApiTls = NonNullable<ParsedFile['cluster']['api']['tls']>;
+type ParsedApiTls = NonNullable<ParsedFile['cluster']['api']['tls']>;
 
-function fileFaults({ ca, cert, key }: ApiTls, readers: FileReaders): readonly Fault[] {
+function fileFaults({ ca, cert, key }: ParsedApiTls, readers: FileReaders): readonly Fault[] {
   const faults: Fault[] = [];
   const why = ca === undefined ? undefined : readers.unusableAuthority(ca);
   if (why !== undefined) faults.push(error(`${ca} ${why}`, [...TLS, 'ca']));

@@ -25,9 +25,9 @@ function unmovable(pool: string, onLeave: ParsedFile['pools'][string]['on_leave'
   return causes.map(([cause]) => error('move needs the section moves', ['pools', pool, 'on_leave', cause], AT));
 }
 
-type Verifiers = NonNullable<NonNullable<ParsedFile['moves']>['verifiers']>;
+type ParsedVerifiers = NonNullable<NonNullable<ParsedFile['moves']>['verifiers']>;
 
-function verifierRules(verifiers: Verifiers, unreadable: Unreadable): readonly Fault[] {
+function verifierRules(verifiers: ParsedVerifiers, unreadable: Unreadable): readonly Fault[] {
   const { user, query, file, password_file: passwordFile } = verifiers;
   if (file !== undefined) {
     if (user !== undefined) {

@@ -5,15 +5,15 @@ import { BRANCH_PLACEHOLDERS } from '../../model/branch.ts';
 import type { Address, ApiEndpoint } from '../../model/member.ts';
 import type { Seed } from '../../model/cluster-config.ts';
 
-export type Parsed<T> =
+export type ParsedText<T> =
   | { readonly kind: 'ok'; readonly value: T }
   | { readonly kind: 'invalid'; readonly message: string };
 
-function ok<T>(value: T): Parsed<T> {
+function ok<T>(value: T): ParsedText<T> {
   return { kind: 'ok', value };
 }
 
-function invalid(message: string): Parsed<never> {
+function invalid(message: string): ParsedText<never> {
   return { kind: 'invalid', message };
 }
 
@@ -25,7 +25,7 @@ export function isHost(text: string): boolean {
 }
 
 /** `host:port` with an explicit host: `10.0.0.1:5432`, `pg1:5432`, `[::1]:6432`. */
-export function parseAddress(text: string): Parsed<Address> {
+export function parseAddress(text: string): ParsedText<Address> {
   const match = /^(?:\[([^\]]*)\]|([^:]*)):(\d+)$/.exec(text);
   if (match === null) {
     if (isIP(text) === 6) return invalid(`${text} has no port: write [${text}]:PORT`);
@@ -49,7 +49,7 @@ export interface AdminAddress extends Address {
 }
 
 /** The admin address of a running Pointsman: `host:port`, `http://host:port` or `https://host[:port]`. */
-export function parseAdminAddress(text: string): Parsed<AdminAddress> {
+export function parseAdminAddress(text: string): ParsedText<AdminAddress> {
   if (text.includes('@'))
     return invalid('the URL carries a user or password: the admin token is POINTSMAN_ADMIN_TOKEN');
   const [, scheme = '', rest = text] = /^(https?):\/\/([^]*)$/i.exec(text) ?? [];
@@ -65,7 +65,7 @@ export function parseAdminAddress(text: string): Parsed<AdminAddress> {
  * An address to listen on. `*` is every interface, IPv4 and IPv6 (host `::`). With port 0 the system chooses a port,
  * for tests.
  */
-export function parseListenAddress(text: string): Parsed<Address> {
+export function parseListenAddress(text: string): ParsedText<Address> {
   const named = text.replace(/^\*:/, '[::]:');
   if (!/:0+$/.test(named)) return parseAddress(named);
   const parsed = parseAddress(named.replace(/:0+$/, ':1'));
@@ -73,7 +73,7 @@ export function parseListenAddress(text: string): Parsed<Address> {
 }
 
 /** The base of a management API: `http://pg1:8008`, nothing after the port. The port is written out, also 80 or 443. */
-export function parseApiUrl(text: string): Parsed<ApiEndpoint> {
+export function parseApiUrl(text: string): ParsedText<ApiEndpoint> {
   const url = URL.parse(text);
   const shown = text.includes('@') ? 'the URL' : `"${text}"`;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -96,7 +96,7 @@ export function parseApiUrl(text: string): Parsed<ApiEndpoint> {
  * A seed: the base URL of a management API, or `http+srv://NAME`, whose SRV records name the APIs. A host that ends
  * with a dot is a whole name: the search list is not used.
  */
-export function parseSeed(text: string): Parsed<Seed> {
+export function parseSeed(text: string): ParsedText<Seed> {
   const [, scheme, srv] = /^(https?)\+srv:\/\/([^]*)$/i.exec(text) ?? [];
   if (scheme === undefined || srv === undefined) return parseApiUrl(text);
   const name = srv.replace(/\/$/, '');
@@ -115,7 +115,7 @@ function withoutFinalDot(host: string): string {
 }
 
 /** The base URL of an HTTP API, without a trailing slash. A path is allowed; 80 and 443 are left out. */
-export function parseBaseUrl(text: string): Parsed<string> {
+export function parseBaseUrl(text: string): ParsedText<string> {
   const url = URL.parse(text);
   const shown = text.includes('@') ? 'the URL' : `"${text}"`;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -129,7 +129,7 @@ export function parseBaseUrl(text: string): Parsed<string> {
 }
 
 /** `host:port` with `{id}`, `{name}` or `{slug}` in the host. */
-export function parseBranchTemplate(text: string): Parsed<Address> {
+export function parseBranchTemplate(text: string): ParsedText<Address> {
   const known = BRANCH_PLACEHOLDERS.map((name) => `{${name}}`);
   const used = text.match(/\{[^}]*\}/g) ?? [];
   const unknown = used.find((one) => !known.includes(one));
@@ -141,7 +141,7 @@ export function parseBranchTemplate(text: string): Parsed<Address> {
 }
 
 /** A range in CIDR form, or a single address: `10.20.0.0/16`, `fd00::/8`, `10.0.0.7`. */
-export function parseNetwork(text: string): Parsed<string> {
+export function parseNetwork(text: string): ParsedText<string> {
   if (isIP(text) !== 0) return ok(text);
   const [, base = '', bits] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
   const version = isIP(base);

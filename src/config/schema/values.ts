@@ -12,7 +12,7 @@ import {
   parseNetwork,
   parseSeed,
 } from './address.ts';
-import type { Parsed } from './address.ts';
+import type { ParsedText } from './address.ts';
 import { closest } from '../closest.ts';
 import { formatDuration, parseDuration } from './duration.ts';
 
@@ -22,15 +22,15 @@ export const LEAST_SECRET = 16;
 export const MAX_COUNT = 1_000_000;
 
 /** The name of the value's kind in the reference, and a pattern for editors. */
-interface Written {
+interface ValueNotes {
   readonly written: string;
   readonly pattern?: string;
 }
 
 function text<T>(
   expected: string,
-  parse: (written: string) => Parsed<T>,
-  meta: Written = { written: 'text' },
+  parse: (written: string) => ParsedText<T>,
+  meta: ValueNotes = { written: 'text' },
 ): z.ZodPipe<z.ZodString, z.ZodTransform<T, string>> {
   return z
     .string({ error: (issue) => notA(expected, issue.input) })
@@ -52,7 +52,7 @@ export function notA(expected: string, input: unknown): string {
   return `expected ${expected}, not ${JSON.stringify(input)}`;
 }
 
-const HOST_AND_PORT: Written = { written: 'host:port', pattern: String.raw`^(?:\*|\[[^\]]+\]|[^:]*):\d+$` };
+const HOST_AND_PORT: ValueNotes = { written: 'host:port', pattern: String.raw`^(?:\*|\[[^\]]+\]|[^:]*):\d+$` };
 
 export const listenAddress = text('an address such as 127.0.0.1:6432', parseListenAddress, HOST_AND_PORT);
 export const address = text('an address such as pg1:5432', parseAddress, HOST_AND_PORT);
@@ -200,7 +200,7 @@ function readDuration(value: string | number, leastMs: number, context: z.Refine
 
 /** A size of at least `leastBytes`, as bytes. */
 export function size(leastBytes: number): z.ZodPipe<z.ZodString, z.ZodTransform<number, string>> {
-  const parse = (written: string): Parsed<number> => {
+  const parse = (written: string): ParsedText<number> => {
     const bytes = parseSize(written);
     if (bytes === undefined) {
       const message = `${written} is not a size: a number with B, kB, MB, GB or TB (case matters), such as 16MB`;

@@ -41,17 +41,17 @@ export const poolColumns: readonly ColumnOf<PoolStatusDocument>[] = [
 ];
 
 /** A pool at one of the addresses that it routes to; undefined: at none. */
-interface Place {
+interface RoutePlace {
   readonly pool: PoolStatusDocument;
   readonly member: string | undefined;
   readonly address: string | undefined;
 }
 
-export const databaseColumns: readonly ColumnOf<Place>[] = [
-  ...text<Place>({ name: ({ pool }) => pool.name, host: ({ address }) => hostAndPort(address).host }),
-  ...int4<Place>({ port: ({ address }) => hostAndPort(address).port }),
-  ...text<Place>({ database: () => null, force_user: () => null }),
-  ...int4<Place>({
+export const databaseColumns: readonly ColumnOf<RoutePlace>[] = [
+  ...text<RoutePlace>({ name: ({ pool }) => pool.name, host: ({ address }) => hostAndPort(address).host }),
+  ...int4<RoutePlace>({ port: ({ address }) => hostAndPort(address).port }),
+  ...text<RoutePlace>({ database: () => null, force_user: () => null }),
+  ...int4<RoutePlace>({
     pool_size: () => null,
     min_pool_size: () => 0,
     // Its name until 1.23, and since.
@@ -59,8 +59,8 @@ export const databaseColumns: readonly ColumnOf<Place>[] = [
     reserve_pool_size: () => 0,
     server_lifetime: () => null,
   }),
-  ...text<Place>({ pool_mode: () => POOL_MODE, load_balance_hosts: () => null }),
-  ...int4<Place>({
+  ...text<RoutePlace>({ pool_mode: () => POOL_MODE, load_balance_hosts: () => null }),
+  ...int4<RoutePlace>({
     max_connections: () => 0,
     current_connections: ({ pool, member }) => (member === undefined ? 0 : (pool.sessions?.by_member[member] ?? 0)),
     max_client_connections: () => 0,
@@ -68,7 +68,7 @@ export const databaseColumns: readonly ColumnOf<Place>[] = [
     paused: ({ pool }) => Number(pool.route.kind === 'hold'),
     disabled: ({ pool }) => Number(pool.route.kind === 'closed'),
   }),
-  ...text<Place>({ member: ({ member }) => member ?? null, why: ({ pool }) => pool.why }),
+  ...text<RoutePlace>({ member: ({ member }) => member ?? null, why: ({ pool }) => pool.why }),
 ];
 
 interface Count {
@@ -89,7 +89,7 @@ export function showPools({ pools }: StatusDocument): Table {
 export function showDatabases({ pools }: StatusDocument): Table {
   return tableOf(
     databaseColumns,
-    pools.flatMap((pool): readonly Place[] => {
+    pools.flatMap((pool): readonly RoutePlace[] => {
       if (pool.route.kind !== 'open') return [{ pool, member: undefined, address: undefined }];
       return pool.route.members.map(({ name, address }) => ({ pool, member: name, address }));
     }),
@@ -112,9 +112,9 @@ export function showLists({ pools, members, workers }: StatusDocument): Table {
   ]);
 }
 
-type State = keyof NonNullable<PoolStatusDocument['sessions']>['by_state'];
+type SessionStateName = keyof NonNullable<PoolStatusDocument['sessions']>['by_state'];
 
-function inState({ sessions }: PoolStatusDocument, ...states: readonly State[]): number {
+function inState({ sessions }: PoolStatusDocument, ...states: readonly SessionStateName[]): number {
   return states.reduce((sum, state) => sum + (sessions?.by_state[state] ?? 0), 0);
 }
 

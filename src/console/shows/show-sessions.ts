@@ -41,7 +41,7 @@ export const sessionColumns: readonly ColumnOf<SessionDocument>[] = [
 ];
 
 /** One end of a session. */
-interface End {
+interface ConnectionEnd {
   readonly type: 'C' | 'S';
   readonly session: SessionDocument;
   /** host:port of this end, and of Pointsman's. */
@@ -63,8 +63,8 @@ const STATES: Readonly<Record<string, string>> = {
 
 const SERVER_STATES: typeof STATES = { ...STATES, dialing: 'login', moving: 'login' };
 
-export const endColumns: readonly ColumnOf<End>[] = [
-  ...text<End>({
+export const endColumns: readonly ColumnOf<ConnectionEnd>[] = [
+  ...text<ConnectionEnd>({
     type: ({ type }) => type,
     user: ({ session }) => session.user,
     database: ({ session }) => session.pool,
@@ -73,30 +73,33 @@ export const endColumns: readonly ColumnOf<End>[] = [
       type === 'S' ? (SERVER_STATES[state] ?? state) : (STATES[state] ?? state),
     addr: ({ address }) => hostAndPort(address).host,
   }),
-  ...int4<End>({ port: ({ address }) => hostAndPort(address).port }),
-  ...text<End>({ local_addr: ({ local }) => hostAndPort(local).host }),
-  ...int4<End>({ local_port: ({ local }) => hostAndPort(local).port }),
-  ...text<End>({
+  ...int4<ConnectionEnd>({ port: ({ address }) => hostAndPort(address).port }),
+  ...text<ConnectionEnd>({ local_addr: ({ local }) => hostAndPort(local).host }),
+  ...int4<ConnectionEnd>({ local_port: ({ local }) => hostAndPort(local).port }),
+  ...text<ConnectionEnd>({
     connect_time: ({ session, now }) => timeText(now - 1000 * session.age_seconds),
     request_time: () => null,
   }),
-  ...int4<End>({
+  ...int4<ConnectionEnd>({
     wait: (end) => Math.floor(waitOf(end)),
     wait_us: (end) => Math.round((waitOf(end) % 1) * 1e6),
     close_needed: () => 0,
   }),
-  ...text<End>({
+  ...text<ConnectionEnd>({
     ptr: ({ session }) => String(session.id),
     link: ({ session }) => session.member ?? session.branch?.name ?? '',
   }),
-  ...int4<End>({ remote_pid: () => 0 }),
-  ...text<End>({
+  ...int4<ConnectionEnd>({ remote_pid: () => 0 }),
+  ...text<ConnectionEnd>({
     tls: ({ session: { tls } }) => (tls === 'none' ? '' : tls),
     application_name: ({ session }) => session.application,
   }),
-  ...int4<End>({ prepared_statements: () => 0 }),
-  ...int8<End>({ id: ({ session }) => session.id }),
-  ...text<End>({ startup_database: ({ session }) => session.database, activity: ({ session }) => session.activity }),
+  ...int4<ConnectionEnd>({ prepared_statements: () => 0 }),
+  ...int8<ConnectionEnd>({ id: ({ session }) => session.id }),
+  ...text<ConnectionEnd>({
+    startup_database: ({ session }) => session.database,
+    activity: ({ session }) => session.activity,
+  }),
 ];
 
 export function showSessions(document: SessionsDocument): Table {
@@ -104,7 +107,7 @@ export function showSessions(document: SessionsDocument): Table {
 }
 
 export function showClients(document: SessionsDocument, now: number): Table {
-  const ends = document.sessions.map((session): End => {
+  const ends = document.sessions.map((session): ConnectionEnd => {
     return { type: 'C', session, address: session.client, local: session.listener, now };
   });
   return { ...tableOf(endColumns, ends), ...noticeOf(document) };
@@ -113,7 +116,7 @@ export function showClients(document: SessionsDocument, now: number): Table {
 /** The address of a member is the one that it has now. */
 export function showServers(document: SessionsDocument, { members }: StatusDocument, now: number): Table {
   const addresses = new Map(members.map(({ name, postgres }) => [name, postgres]));
-  const ends = document.sessions.flatMap((session): readonly End[] => {
+  const ends = document.sessions.flatMap((session): readonly ConnectionEnd[] => {
     if (session.member === null) return [];
     return [{ type: 'S', session, address: addresses.get(session.member) ?? null, local: null, now }];
   });
@@ -136,7 +139,7 @@ function noticeOf(document: SessionsDocument): Pick<Table, 'notice'> {
 }
 
 /** Seconds that the session has waited for a member, while it does. */
-function waitOf({ session: { state, held_seconds: held, state_seconds: inState } }: End): number {
+function waitOf({ session: { state, held_seconds: held, state_seconds: inState } }: ConnectionEnd): number {
   if (state === 'parked' || state === 'moving') return inState;
   return state === 'holding' || state === 'dialing' ? Math.max(held ?? 0, inState) : 0;
 }

@@ -3,7 +3,7 @@ import { tableOf, text } from '../console-table.ts';
 import type { ColumnOf, Table } from '../console-table.ts';
 
 /** One value of the configuration, as an operator writes it. */
-export interface Setting {
+export interface SettingRow {
   /** `hold.client_timeout` */
   readonly key: string;
   readonly value: string;
@@ -13,7 +13,7 @@ export interface Setting {
   readonly changeable: boolean;
 }
 
-export const settingColumns: readonly ColumnOf<Setting>[] = text<Setting>({
+export const settingColumns: readonly ColumnOf<SettingRow>[] = text<SettingRow>({
   key: ({ key }) => key,
   value: ({ value }) => value,
   default: (setting) => setting.default,
@@ -24,7 +24,7 @@ export const versionColumns: readonly ColumnOf<string>[] = text<string>({
   version: (version) => `Pointsman ${version}`,
 });
 
-export function showConfig(settings: readonly Setting[]): Table {
+export function showConfig(settings: readonly SettingRow[]): Table {
   return tableOf(settingColumns, settings);
 }
 

@@ -4,11 +4,11 @@ import type { PoolStatusDocument, StatusDocument } from '../../admin/schema/stat
 import { numeric, tableOf, text } from '../console-table.ts';
 import type { ColumnOf, Table } from '../console-table.ts';
 
-type Fill = (pool: PoolStatusDocument) => number | null;
+type StatFill = (pool: PoolStatusDocument) => number | null;
 
-const unknown: Fill = () => null;
-const received: Fill = ({ sessions }) => sessions?.to_backend_bytes ?? null;
-const sent: Fill = ({ sessions }) => sessions?.to_client_bytes ?? null;
+const unknown: StatFill = () => null;
+const received: StatFill = ({ sessions }) => sessions?.to_backend_bytes ?? null;
+const sent: StatFill = ({ sessions }) => sessions?.to_client_bytes ?? null;
 const database = text<PoolStatusDocument>({ database: ({ name }) => name });
 /** Ours, after PgBouncer's. */
 const connections = numeric<PoolStatusDocument>({

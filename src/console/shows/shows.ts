@@ -9,7 +9,7 @@ import { branchColumns, showBranches } from './show-branches.ts';
 import { memberColumns, showMembers } from './show-members.ts';
 import { databaseColumns, listColumns, poolColumns, showDatabases, showLists, showPools } from './show-pools.ts';
 import { settingColumns, showConfig, showVersion, versionColumns } from './show-settings.ts';
-import type { Setting } from './show-settings.ts';
+import type { SettingRow } from './show-settings.ts';
 import { endColumns, sessionColumns, showClients, showServers, showSessions } from './show-sessions.ts';
 import { showStats, showTotals, statsColumns, totalsColumns } from './show-stats.ts';
 
@@ -21,7 +21,7 @@ export interface ConsoleSources {
   readonly sessions: () => Promise<SessionsDocument>;
   /** Undefined: none are configured. */
   readonly branches: () => Promise<BranchesDocument | undefined>;
-  readonly settings: () => Promise<readonly Setting[]>;
+  readonly settings: () => Promise<readonly SettingRow[]>;
 }
 
 export interface Show {

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { clockText } from '../view/words.ts';
-import type { Line } from './lines.ts';
+import type { ChartLine } from './lines.ts';
 import { ticksBetween, topOf, windowOf } from './scale.ts';
 import type { Unit } from './scale.ts';
 import { summaryOf } from './summary.ts';
@@ -12,7 +12,7 @@ interface ChartProps {
   readonly title: string;
   /** Seconds since 1970, ascending. The last one is now. */
   readonly times: readonly number[];
-  readonly lines: readonly Line[];
+  readonly lines: readonly ChartLine[];
   readonly format: (value: number) => string;
   readonly unit: Unit;
   /** Instead of the chart when there is no line. */

@@ -4,27 +4,27 @@ import type { SamplesDocument } from '../../admin/schema/samples.ts';
 /** In one chart. More could not be told apart. */
 const MOST_LINES = 8;
 
-export interface Line {
+export interface ChartLine {
   readonly name: string;
   /** As many as there are times. Null: unknown, so the line has a gap. */
   readonly values: readonly (number | null)[];
 }
 
-export interface Shown {
+export interface ChartLines {
   readonly times: readonly number[];
-  readonly sessions: readonly Line[];
-  readonly waiting: readonly Line[];
-  readonly lag: readonly Line[];
+  readonly sessions: readonly ChartLine[];
+  readonly waiting: readonly ChartLine[];
+  readonly lag: readonly ChartLine[];
   /** Members with lag that have no line. */
   readonly leftOut: number;
 }
 
-export const NO_LINES: Shown = { times: [], sessions: [], waiting: [], lag: [], leftOut: 0 };
+export const NO_LINES: ChartLines = { times: [], sessions: [], waiting: [], lag: [], leftOut: 0 };
 
-export function linesOf({ times, pools, members }: SamplesDocument): Shown {
+export function linesOf({ times, pools, members }: SamplesDocument): ChartLines {
   const all = Object.entries(pools).slice(0, MOST_LINES);
   const lagging = Object.entries(members)
-    .map(([name, { lag_bytes }]): Line => ({ name, values: lag_bytes }))
+    .map(([name, { lag_bytes }]): ChartLine => ({ name, values: lag_bytes }))
     .filter(({ values }) => values.some((value) => value !== null));
   return {
     times,
@@ -39,18 +39,18 @@ export function linesOf({ times, pools, members }: SamplesDocument): Shown {
 }
 
 /** Of the pools that had one: without moves there is no such line. */
-function parkedOf(pools: readonly [string, SamplesDocument['pools'][string]][]): readonly Line[] {
+function parkedOf(pools: readonly [string, SamplesDocument['pools'][string]][]): readonly ChartLine[] {
   return pools
-    .map(([name, { parked }]): Line => ({ name: `${name}, parked`, values: parked }))
+    .map(([name, { parked }]): ChartLine => ({ name: `${name}, parked`, values: parked }))
     .filter((line) => most(line) > 0);
 }
 
-function most({ values }: Line): number {
+function most({ values }: ChartLine): number {
   return Math.max(0, ...values.map((value) => value ?? 0));
 }
 
 /** In the order of the members, so that a line keeps its colour. */
-function mostLag(lines: readonly Line[]): readonly Line[] {
+function mostLag(lines: readonly ChartLine[]): readonly ChartLine[] {
   if (lines.length <= MOST_LINES) return lines;
   const kept = new Set(lines.toSorted((a, b) => most(b) - most(a)).slice(0, MOST_LINES));
   return lines.filter((line) => kept.has(line));

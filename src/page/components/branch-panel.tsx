@@ -9,13 +9,13 @@ import { countText, numberText, shortened, sizeText } from '../view/words.ts';
 import { Panel } from './panel.tsx';
 import { Age } from './ticking.tsx';
 
-type List = NonNullable<StatusDocument['branches']>;
+type BranchListState = NonNullable<StatusDocument['branches']>;
 
 /** The list is read again not more often than this. */
 const LEAST_MS = 2000;
 const LONGEST_NAME = 32;
 
-interface Column {
+interface BranchColumn {
   readonly title: string;
   readonly isNumber?: true;
   /** Left out on a phone. */
@@ -25,7 +25,7 @@ interface Column {
 
 const NONE = '–';
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly BranchColumn[] = [
   { title: 'Parent', isMore: true, cell: (branch) => shortened(parentOf(branch), LONGEST_NAME) },
   { title: 'Behind parent', isNumber: true, isMore: true, cell: (branch) => distanceText(branch.behind_parent_bytes) },
   { title: 'Written', isNumber: true, isMore: true, cell: (branch) => distanceText(branch.written_bytes) },
@@ -36,7 +36,7 @@ export function Branches({ status: { branches } }: { readonly status: StatusDocu
   return branches === undefined ? null : <BranchesPanel list={branches} />;
 }
 
-function BranchesPanel({ list }: { readonly list: List }): JSX.Element {
+function BranchesPanel({ list }: { readonly list: BranchListState }): JSX.Element {
   const { branches, why } = useBranches(list);
   const shown = branches === undefined ? [] : branchesInOrder(branches).slice(0, MOST_BRANCHES);
   const others = (branches?.length ?? 0) - shown.length;
@@ -60,7 +60,7 @@ function BranchesPanel({ list }: { readonly list: List }): JSX.Element {
 }
 
 /** The list of the configuration never grows old. */
-function ListAge({ list: { source, age_seconds: age, failing } }: { readonly list: List }): JSX.Element {
+function ListAge({ list: { source, age_seconds: age, failing } }: { readonly list: BranchListState }): JSX.Element {
   if (source === 'static') return <span class="quiet">· from the configuration</span>;
   const still = failing === null ? '' : 'still in use, ';
   return (
@@ -104,12 +104,12 @@ function Table({ branches }: { readonly branches: readonly BranchDocument[] }): 
   );
 }
 
-interface RowProps {
+interface BranchRowProps {
   readonly branch: BranchDocument;
-  readonly columns: readonly Column[];
+  readonly columns: readonly BranchColumn[];
 }
 
-function Row({ branch, columns }: RowProps): JSX.Element {
+function Row({ branch, columns }: BranchRowProps): JSX.Element {
   const { id, name, backend, why_no_backend: why } = branch;
   return (
     <tr>
@@ -126,7 +126,7 @@ function Row({ branch, columns }: RowProps): JSX.Element {
   );
 }
 
-function classOf({ isNumber, isMore }: Column): string {
+function classOf({ isNumber, isMore }: BranchColumn): string {
   return `${isNumber ? 'end number' : ''} ${isMore ? 'branches-more' : ''}`;
 }
 
@@ -138,15 +138,15 @@ function distanceText(bytes: number | null): string {
   return bytes === null ? NONE : sizeText(bytes);
 }
 
-interface Read {
+interface BranchRequestState {
   readonly branches: readonly BranchDocument[] | undefined;
   /** Why they cannot be shown. */
   readonly why: string | undefined;
 }
 
 /** Reads them again when the list or the sessions have changed. */
-function useBranches({ read_at: readAt, branches: count, sessions }: List): Read {
-  const [found, setFound] = useState<Read>({ branches: undefined, why: undefined });
+function useBranches({ read_at: readAt, branches: count, sessions }: BranchListState): BranchRequestState {
+  const [found, setFound] = useState<BranchRequestState>({ branches: undefined, why: undefined });
   const askedAt = useRef(-Infinity);
   const { relaying, holding, dialing } = sessions?.by_state ?? {};
   useEffect(() => {

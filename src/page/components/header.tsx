@@ -63,9 +63,9 @@ function Facts({ status }: { readonly status: StatusDocument }): JSX.Element {
   );
 }
 
-type Interruption = NonNullable<StatusDocument['cluster']['last_interruption']>;
+type HeaderInterruption = NonNullable<StatusDocument['cluster']['last_interruption']>;
 
-function LastInterruption({ now, ...last }: Interruption & { readonly now: string }): JSX.Element {
+function LastInterruption({ now, ...last }: HeaderInterruption & { readonly now: string }): JSX.Element {
   const { to, seconds, incident_id: incident } = last;
   if (to === null) {
     return (

@@ -146,7 +146,7 @@ function Refused({ members, columns }: RefusedProps): JSX.Element {
   );
 }
 
-interface RowProps {
+interface MemberRowProps {
   readonly member: MemberStatusDocument;
   /** Its name, as it fits. */
   readonly text: string;
@@ -156,7 +156,7 @@ interface RowProps {
   readonly toggle: () => void;
 }
 
-function Row({ member, text, pools, isOpen, columns, toggle }: RowProps): JSX.Element {
+function Row({ member, text, pools, isOpen, columns, toggle }: MemberRowProps): JSX.Element {
   const { name, state, timeline, lag_bytes: lag } = member;
   const sessions = pools.reduce((sum, pool) => sum + (pool.sessions?.by_member[name] ?? 0), 0);
   const reasons = `reasons-${name}`;
@@ -213,7 +213,7 @@ function Row({ member, text, pools, isOpen, columns, toggle }: RowProps): JSX.El
   );
 }
 
-function Evidence({ member, pools }: Pick<RowProps, 'member' | 'pools'>): JSX.Element {
+function Evidence({ member, pools }: Pick<MemberRowProps, 'member' | 'pools'>): JSX.Element {
   const { failing, last_answer_age_seconds: age } = member;
   if (failing !== undefined) {
     return (

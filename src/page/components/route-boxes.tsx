@@ -10,18 +10,18 @@ import { Changing } from './changing.tsx';
 import { Sign } from './sign.tsx';
 import { Countdown } from './ticking.tsx';
 
-export interface Choice {
+export interface BoxChoice {
   readonly kind: 'pool' | 'member';
   readonly name: string;
 }
 
 interface Choosing {
-  readonly choice: Choice | undefined;
-  readonly choose: (choice: Choice) => void;
+  readonly choice: BoxChoice | undefined;
+  readonly choose: (choice: BoxChoice) => void;
 }
 
 interface BoxButtonProps extends Choosing {
-  readonly of: Choice;
+  readonly of: BoxChoice;
   readonly box: Box;
   readonly class: string;
   readonly title: string;

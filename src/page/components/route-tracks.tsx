@@ -1,14 +1,14 @@
 // The lines of the picture. Screen readers get the same from the boxes and the table of members.
 import type { JSX } from 'preact';
 import { POINTS_RADIUS } from '../view/layout.ts';
-import type { Layout } from '../view/layout.ts';
+import type { PictureLayout } from '../view/layout.ts';
 import type { Routes } from '../view/routes.ts';
-import type { Choice } from './route-boxes.tsx';
+import type { BoxChoice } from './route-boxes.tsx';
 
 interface TracksProps {
   readonly routes: Routes;
-  readonly layout: Layout;
-  readonly choice: Choice | undefined;
+  readonly layout: PictureLayout;
+  readonly choice: BoxChoice | undefined;
 }
 
 const ARROW = 'M-5 0H4M0 -4 4.5 0 0 4';

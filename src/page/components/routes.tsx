@@ -9,14 +9,14 @@ import { MOST_MEMBERS, reasonsOf, routesOf } from '../view/routes.ts';
 import type { Routes as Model } from '../view/routes.ts';
 import { Panel } from './panel.tsx';
 import { MemberBox, PoolBox, PoolLabel } from './route-boxes.tsx';
-import type { Choice } from './route-boxes.tsx';
+import type { BoxChoice } from './route-boxes.tsx';
 import { Tracks } from './route-tracks.tsx';
 
 export function Routes({ status }: { readonly status: StatusDocument }): JSX.Element {
-  const [choice, setChoice] = useState<Choice>();
+  const [choice, setChoice] = useState<BoxChoice>();
   const routes = useMemo(() => routesOf(status), [status]);
   const isTooMany = routes.members.length > MOST_MEMBERS;
-  const choose = (next: Choice): void =>
+  const choose = (next: BoxChoice): void =>
     setChoice((now) => (now?.kind === next.kind && now.name === next.name ? undefined : next));
   return (
     <Panel title="Routes" place="routes">
@@ -38,8 +38,8 @@ export function Routes({ status }: { readonly status: StatusDocument }): JSX.Ele
 interface PictureProps {
   readonly routes: Model;
   readonly status: StatusDocument;
-  readonly choice: Choice | undefined;
-  readonly choose: (choice: Choice) => void;
+  readonly choice: BoxChoice | undefined;
+  readonly choose: (choice: BoxChoice) => void;
 }
 
 function Picture({ routes, status, choice, choose }: PictureProps): JSX.Element {
@@ -130,7 +130,13 @@ function Legend(): JSX.Element {
 }
 
 /** The same sentence that explain, the log and the client's DETAIL use. */
-function Reason({ status, choice }: { readonly status: StatusDocument; readonly choice: Choice }): JSX.Element | null {
+function Reason({
+  status,
+  choice,
+}: {
+  readonly status: StatusDocument;
+  readonly choice: BoxChoice;
+}): JSX.Element | null {
   const { members, pools } = status;
   if (choice.kind === 'pool') {
     const pool = pools.find(({ name }) => name === choice.name);

@@ -8,7 +8,7 @@ import { usePageState } from '../state/use-store.ts';
 import { incidentHref } from './place.ts';
 import { dateText, lengthText } from './words.ts';
 
-type Incidents = IncidentListDocument['incidents'];
+type IncidentRows = IncidentListDocument['incidents'];
 
 /** Not more often, however many events there are. */
 const LEAST_MS = 2000;
@@ -51,9 +51,9 @@ export function IncidentList({ returnedFrom }: { readonly returnedFrom: string |
 }
 
 /** Reads them again after events, and from time to time while one is open. */
-function useIncidents(): { readonly incidents: Incidents | undefined; readonly why: string | undefined } {
+function useIncidents(): { readonly incidents: IncidentRows | undefined; readonly why: string | undefined } {
   const { events, connection } = usePageState();
-  const [incidents, setIncidents] = useState<Incidents>();
+  const [incidents, setIncidents] = useState<IncidentRows>();
   const [why, setWhy] = useState<string>();
   const [tick, setTick] = useState(0);
   const readAt = useRef(-Infinity);

@@ -6,16 +6,16 @@ import { Panel } from '../components/panel.tsx';
 import { get } from '../operate/requests.ts';
 import { Events } from './incident-events.tsx';
 import { eventHref } from './place.ts';
-import type { Place } from './place.ts';
+import type { IncidentPlace } from './place.ts';
 import { Share } from './share.tsx';
 import { Snapshots } from './snapshots.tsx';
 import { dateText, findingTitle, interruptionsIn, stateText } from './words.ts';
-import type { Finding } from './words.ts';
+import type { IncidentFinding } from './words.ts';
 
 /** While it is open. */
 const REFRESH_MS = 2000;
 
-export function Incident({ place }: { readonly place: Place }): JSX.Element {
+export function Incident({ place }: { readonly place: IncidentPlace }): JSX.Element {
   const { incident: id, event } = place;
   const { document: incident, why } = useIncident(id);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -89,7 +89,7 @@ function Evidence({
   title,
 }: {
   readonly id: string;
-  readonly ids: Finding['event_ids'];
+  readonly ids: IncidentFinding['event_ids'];
   readonly title: string;
 }): JSX.Element | null {
   if (ids.length === 0) return null;

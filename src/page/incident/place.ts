@@ -1,6 +1,6 @@
 // The fragment of the page's address: #incident/ID shows an incident, #incident/ID/EVENT one event of it. Pure.
 
-export interface Place {
+export interface IncidentPlace {
   readonly incident: string;
   /** The id of an event of the incident. */
   readonly event: string | undefined;
@@ -15,7 +15,7 @@ export function eventHref(id: string, event: string): string {
 }
 
 /** Undefined: the fragment names no incident. */
-export function placeOf(fragment: string): Place | undefined {
+export function placeOf(fragment: string): IncidentPlace | undefined {
   const [, incident, event] = /^#incident\/([^/]+)(?:\/([^/]+))?$/.exec(fragment) ?? [];
   if (incident === undefined) return undefined;
   try {

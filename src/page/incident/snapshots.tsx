@@ -4,10 +4,10 @@ import type { IncidentDocument } from '../../admin/schema/incidents.ts';
 import { Panel } from '../components/panel.tsx';
 import { clockText } from './words.ts';
 
-type Snapshot = IncidentDocument['snapshots'][number];
-type Member = Snapshot['members'][number];
+type SnapshotDocument = IncidentDocument['snapshots'][number];
+type SnapshotMember = SnapshotDocument['members'][number];
 
-export function Snapshots({ snapshots }: { readonly snapshots: readonly Snapshot[] }): JSX.Element | null {
+export function Snapshots({ snapshots }: { readonly snapshots: readonly SnapshotDocument[] }): JSX.Element | null {
   if (snapshots.length === 0) return null;
   return (
     <Panel title="The cluster">
@@ -35,7 +35,7 @@ export function Snapshots({ snapshots }: { readonly snapshots: readonly Snapshot
   );
 }
 
-function poolText(pool: Snapshot['pools'][number]): string {
+function poolText(pool: SnapshotDocument['pools'][number]): string {
   const { name, route, cause, members, sessions, connecting, closing, waiting } = pool;
   const where =
     members.length > 0 ? ` on ${members.join(', ')}` : cause === null ? '' : ` (${cause.replaceAll('_', ' ')})`;
@@ -43,7 +43,7 @@ function poolText(pool: Snapshot['pools'][number]): string {
   return `pool ${name}: ${route}${where}, sessions ${sessions}${more}, waiting ${waiting}`;
 }
 
-function memberText({ name, role, state, timeline, failing }: Member): string {
+function memberText({ name, role, state, timeline, failing }: SnapshotMember): string {
   const known = [role, state, timeline === null ? null : `timeline ${timeline}`].filter((part) => part !== null);
   const reports = known.join(', ') || 'no answer yet';
   return failing === null ? `${name}: ${reports}` : `${name}: no answer (${failing}); before: ${reports}`;

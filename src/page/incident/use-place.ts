@@ -1,9 +1,9 @@
 // The place in the address, as a hook.
 import { useEffect, useState } from 'preact/hooks';
 import { placeOf } from './place.ts';
-import type { Place } from './place.ts';
+import type { IncidentPlace } from './place.ts';
 
-export function usePlace(): Place | undefined {
+export function usePlace(): IncidentPlace | undefined {
   const [fragment, setFragment] = useState(location.hash);
   useEffect(() => {
     const onChange = (): void => setFragment(location.hash);

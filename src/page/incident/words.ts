@@ -2,9 +2,9 @@
 import type { IncidentDocument } from '../../admin/schema/incidents.ts';
 import { durationText } from '../view/words.ts';
 
-export type Finding = IncidentDocument['findings'][number];
+export type IncidentFinding = IncidentDocument['findings'][number];
 
-const TITLES: Readonly<Record<Finding['finding'], string>> = {
+const TITLES: Readonly<Record<IncidentFinding['finding'], string>> = {
   no_route: 'No route',
   no_service: 'No service',
   old_primary: 'Old primary',
@@ -22,13 +22,13 @@ const TITLES: Readonly<Record<Finding['finding'], string>> = {
 };
 
 /** Several interruptions of one incident are numbered. */
-export function findingTitle(finding: Finding, interruptions: number): string {
+export function findingTitle(finding: IncidentFinding, interruptions: number): string {
   const title = TITLES[finding.finding];
   const number = 'interruption' in finding ? finding.interruption : null;
   return interruptions > 1 && number !== null ? `${title} (${number} of ${interruptions})` : title;
 }
 
-export function interruptionsIn(findings: readonly Finding[]): number {
+export function interruptionsIn(findings: readonly IncidentFinding[]): number {
   return findings.reduce((most, one) => Math.max(most, ('interruption' in one && one.interruption) || 0), 0);
 }
 

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { usePageState } from '../state/use-store.ts';
 import { CloseButton } from './dialog.tsx';
 import { post } from './requests.ts';
-import type { Answer } from './requests.ts';
+import type { RequestAnswer } from './requests.ts';
 import type { TokenKeeper } from './token.ts';
 
 interface ConfirmationProps<Body> {
@@ -30,7 +30,7 @@ export function Confirmation<Body>(props: ConfirmationProps<Body>): JSX.Element 
   const isDisabled = !isPossible || isOld;
   const [typed, setTyped] = useState('');
   const [isSending, setSending] = useState(false);
-  const [answer, setAnswer] = useState<Answer<Body>>();
+  const [answer, setAnswer] = useState<RequestAnswer<Body>>();
 
   const tokenField = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -79,7 +79,7 @@ export function Confirmation<Body>(props: ConfirmationProps<Body>): JSX.Element 
 }
 
 /** Always there, so that a screen reader speaks its text when it comes. */
-export function Refusal({ answer }: { readonly answer: Answer<unknown> | undefined }): JSX.Element {
+export function Refusal({ answer }: { readonly answer: RequestAnswer<unknown> | undefined }): JSX.Element {
   return (
     <div class="refusal" role="alert">
       {answer?.kind === 'unauthorized' && `${answer.why}. Type the admin token again.`}

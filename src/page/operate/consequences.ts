@@ -3,15 +3,15 @@ import type { PlanOfPrimary } from '../../admin/schema/switchover.ts';
 import type { PoolStatusDocument, StatusDocument } from '../../admin/schema/status.ts';
 import { countText, durationText } from '../view/words.ts';
 
-type Known = Pick<StatusDocument, 'pools' | 'limits'>;
-type Limits = StatusDocument['limits'];
+type ConsequenceFacts = Pick<StatusDocument, 'pools' | 'limits'>;
+type LimitsDocument = StatusDocument['limits'];
 
 /** The open member of the first exclusive pool that has one. */
-export function primaryOf({ pools }: Known): string | undefined {
+export function primaryOf({ pools }: ConsequenceFacts): string | undefined {
   return pools.filter(({ exclusive }) => exclusive).flatMap(openMembers)[0];
 }
 
-export function drainConsequences(member: string, status: Known): readonly string[] {
+export function drainConsequences(member: string, status: ConsequenceFacts): readonly string[] {
   const serving = status.pools.filter((pool) => openMembers(pool).includes(member));
   const own = serving.flatMap((pool) =>
     pool.exclusive ? drainOfPrimary(member, pool, status) : [drainOfReplica(member, pool, status)],
@@ -22,7 +22,7 @@ export function drainConsequences(member: string, status: Known): readonly strin
   ];
 }
 
-function drainOfPrimary(member: string, pool: PoolStatusDocument, { limits }: Known): readonly string[] {
+function drainOfPrimary(member: string, pool: PoolStatusDocument, { limits }: ConsequenceFacts): readonly string[] {
   const sessions = sessionsIn(pool, member);
   const who = sessions === 0 ? 'new clients' : countText(sessions, 'client');
   const limit = durationText(limits.client_wait_seconds * 1000);
@@ -33,14 +33,18 @@ function drainOfPrimary(member: string, pool: PoolStatusDocument, { limits }: Kn
   ];
 }
 
-function sessionsOfPrimary(member: string, pool: PoolStatusDocument, { park_seconds: parkSeconds }: Limits): string {
+function sessionsOfPrimary(
+  member: string,
+  pool: PoolStatusDocument,
+  { park_seconds: parkSeconds }: LimitsDocument,
+): string {
   if (pool.on_drain !== 'move') return `Pool ${pool.name}: ${leavingText(pool, sessionsIn(pool, member))}.`;
   const unless = `unless ${member} is resumed or another member is the primary by then`;
   const parked = `Sessions that can move are parked${atMost(parkSeconds)}. Then they end, ${unless}.`;
   return `${parked} The others end between two transactions.`;
 }
 
-function drainOfReplica(member: string, pool: PoolStatusDocument, { limits }: Known): string {
+function drainOfReplica(member: string, pool: PoolStatusDocument, { limits }: ConsequenceFacts): string {
   const sessions = sessionsIn(pool, member);
   const others = openMembers(pool).filter((name) => name !== member);
   const next = others.length === 0 ? 'No other member serves it now.' : `New sessions go to ${others.join(', ')}.`;
@@ -74,7 +78,7 @@ function atMost(seconds: number | null, comma = ''): string {
   return seconds === null ? '' : `${comma} for ${durationText(seconds * 1000)} at most`;
 }
 
-export function resumeConsequences(member: string, status: Known): readonly string[] {
+export function resumeConsequences(member: string, status: ConsequenceFacts): readonly string[] {
   const pools = status.pools.map(({ name }) => name).join(', ');
   return [`${member} takes sessions again, in each of the pools ${pools} where it is eligible.`];
 }
@@ -83,7 +87,7 @@ export function refreshConsequences({ members }: Pick<StatusDocument, 'members'>
   return [`Pointsman reads the list of members and probes all ${members.length} members at once. No session ends.`];
 }
 
-export function switchoverConsequences(plan: PlanOfPrimary, status: Known): readonly string[] {
+export function switchoverConsequences(plan: PlanOfPrimary, status: ConsequenceFacts): readonly string[] {
   const { from, to, sessions_on_primary: sessions, unreadable_sessions_on_primary: unreadable } = plan;
   const pools = status.pools.filter(({ exclusive }) => exclusive).map(({ name }) => name);
   return [

@@ -7,19 +7,19 @@ import { usePageState } from '../state/use-store.ts';
 import { Refusal } from './confirmation.tsx';
 import { DrainDialog, RefreshDialog, ResumeDialog } from './member-dialogs.tsx';
 import { get } from './requests.ts';
-import type { Answer } from './requests.ts';
+import type { RequestAnswer } from './requests.ts';
 import { SwitchoverDialog } from './switchover-dialog.tsx';
 import { useToken } from './token.ts';
 import type { TokenKeeper } from './token.ts';
 
-type Open =
+type OpenDialog =
   | { readonly kind: 'switchover'; readonly running?: OperationDocument }
   | { readonly kind: 'drain' | 'resume' | 'refresh' };
 
 export function Operate(): JSX.Element | null {
   const { status } = usePageState();
   const { token, keep } = useToken();
-  const [open, setOpen] = useState<Open>();
+  const [open, setOpen] = useState<OpenDialog>();
   if (status === undefined) return null;
   const { drained, handover } = status.cluster;
   const props = {
@@ -62,7 +62,7 @@ export function Operate(): JSX.Element | null {
 
 /** A switchover from elsewhere, or one whose dialog was closed. */
 function Running({ onFound }: { readonly onFound: (operation: OperationDocument) => void }): JSX.Element {
-  const [answer, setAnswer] = useState<Answer<OperationListDocument>>();
+  const [answer, setAnswer] = useState<RequestAnswer<OperationListDocument>>();
   async function find(): Promise<void> {
     const given = await get<OperationListDocument>('operations');
     setAnswer(given);

@@ -8,7 +8,7 @@ import { switchoverConsequences } from './consequences.ts';
 import { Dialog } from './dialog.tsx';
 import type { OperationProps } from './member-dialogs.tsx';
 import { get } from './requests.ts';
-import type { Answer } from './requests.ts';
+import type { RequestAnswer } from './requests.ts';
 import { SwitchoverProgress } from './switchover-progress.tsx';
 
 const TRANSACTION_SECONDS = { default: 10, most: 3600 };
@@ -77,8 +77,8 @@ function SwitchoverForm({ status, keeper, onStarted }: SwitchoverFormProps): JSX
 }
 
 /** Keeps the last plan on screen while the next one is made. */
-function usePlan(to: string, seconds: number): Answer<PlanOfPrimary> | undefined {
-  const [answer, setAnswer] = useState<Answer<PlanOfPrimary>>();
+function usePlan(to: string, seconds: number): RequestAnswer<PlanOfPrimary> | undefined {
+  const [answer, setAnswer] = useState<RequestAnswer<PlanOfPrimary>>();
   useEffect(() => {
     let isOld = false;
     const read = async (): Promise<void> => {

@@ -6,15 +6,15 @@ import type { OperationDocument } from '../../admin/schema/switchover.ts';
 import { Confirmation, Refusal } from './confirmation.tsx';
 import { CloseButton } from './dialog.tsx';
 import { get } from './requests.ts';
-import type { Answer } from './requests.ts';
+import type { RequestAnswer } from './requests.ts';
 import type { TokenKeeper } from './token.ts';
 import { durationText } from '../view/words.ts';
 import { sessionsText } from './progress-text.ts';
 
-const PHASES = ['check', 'hold', 'drain', 'switch', 'confirm', 'release'] as const satisfies readonly Phase[];
-type Phase = OperationDocument['phase'];
+const PHASES = ['check', 'hold', 'drain', 'switch', 'confirm', 'release'] as const satisfies readonly OperationPhase[];
+type OperationPhase = OperationDocument['phase'];
 
-const MEANING: Readonly<Record<Phase, string>> = {
+const MEANING: Readonly<Record<OperationPhase, string>> = {
   check: 'the cluster can switch',
   hold: 'new clients wait',
   drain: 'sessions end or are parked',
@@ -69,8 +69,8 @@ export function SwitchoverProgress({ started, keeper }: SwitchoverProgressProps)
 }
 
 /** Reads it until its end. */
-function useOperation(started: OperationDocument): Answer<OperationDocument> {
-  const [answer, setAnswer] = useState<Answer<OperationDocument>>({ kind: 'done', body: started });
+function useOperation(started: OperationDocument): RequestAnswer<OperationDocument> {
+  const [answer, setAnswer] = useState<RequestAnswer<OperationDocument>>({ kind: 'done', body: started });
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isGone = false;
@@ -90,7 +90,7 @@ function useOperation(started: OperationDocument): Answer<OperationDocument> {
 }
 
 interface PhaseLineProps {
-  readonly phase: Phase;
+  readonly phase: OperationPhase;
   readonly operation: OperationDocument;
 }
 

@@ -4,7 +4,7 @@ import type { Gap, RecentEvent } from '../../admin/schema/events.ts';
 import type { SamplesDocument } from '../../admin/schema/samples.ts';
 import type { StatusDocument } from '../../admin/schema/status.ts';
 import type { TimelineDocument } from '../../admin/schema/timeline.ts';
-import type { Store } from './store.ts';
+import type { PageStore } from './store.ts';
 
 /** A status comes every second. */
 const SILENT_MS = 5000;
@@ -17,7 +17,7 @@ const TIMELINE_SOON_MS = 300;
 /** A tab in the background gives its connection back: a browser has six for each host. */
 const HIDDEN_MS = 10_000;
 
-interface Line {
+interface StatusStream {
   stream: EventSource | undefined;
   /** performance.now() of the newest message, or of the attempt to connect. */
   heardAt: number;
@@ -29,8 +29,8 @@ interface Line {
 }
 
 /** Never ends. */
-export function connect(store: Store): void {
-  const line: Line = {
+export function connect(store: PageStore): void {
+  const line: StatusStream = {
     stream: undefined,
     heardAt: 0,
     isCaughtUp: false,
@@ -46,7 +46,7 @@ export function connect(store: Store): void {
   setInterval(() => look(line, store), LOOK_MS);
 }
 
-function look(line: Line, store: Store): void {
+function look(line: StatusStream, store: PageStore): void {
   const now = performance.now();
   if (line.hiddenAt !== undefined && now - line.hiddenAt > HIDDEN_MS) {
     line.stream?.close();
@@ -63,7 +63,7 @@ function look(line: Line, store: Store): void {
   }
 }
 
-function open(line: Line, store: Store): void {
+function open(line: StatusStream, store: PageStore): void {
   line.stream?.close();
   line.isCaughtUp = false;
   line.heardAt = performance.now();
@@ -101,7 +101,7 @@ function open(line: Line, store: Store): void {
   });
 }
 
-function takeStatus(status: StatusDocument, id: string, line: Line, store: Store): void {
+function takeStatus(status: StatusDocument, id: string, line: StatusStream, store: PageStore): void {
   // Another version has another page.
   if (line.version !== undefined && line.version !== status.version) location.reload();
   line.version = status.version;
@@ -112,7 +112,7 @@ function takeStatus(status: StatusDocument, id: string, line: Line, store: Store
   readTimeline(line, store);
 }
 
-function readTimeline(line: Line, store: Store): void {
+function readTimeline(line: StatusStream, store: PageStore): void {
   line.timelineAt = performance.now() + TIMELINE_MS;
   void read<TimelineDocument>('timeline').then((timeline) => timeline && store.send({ kind: 'timeline', timeline }));
 }

@@ -27,7 +27,7 @@ export type Connection =
   | { readonly kind: 'live' }
   | { readonly kind: 'lost'; readonly why: string };
 
-export type Message =
+export type PageMessage =
   /** `at`: performance.now(). `id`: of the newest event before it. */
   | { readonly kind: 'status'; readonly status: StatusDocument; readonly at: number; readonly id: string }
   | { readonly kind: 'event'; readonly event: RecentEvent }
@@ -50,7 +50,7 @@ export function firstState(): PageState {
   };
 }
 
-export function nextState(state: PageState, message: Message): PageState {
+export function nextState(state: PageState, message: PageMessage): PageState {
   switch (message.kind) {
     case 'status': {
       const { status, at, id } = message;

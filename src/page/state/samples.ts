@@ -5,8 +5,8 @@ import type { StatusDocument } from '../../admin/schema/status.ts';
 
 type PoolSeries = SamplesDocument['pools'][string];
 type MemberSeries = SamplesDocument['members'][string];
-type PoolSessions = StatusDocument['pools'][number]['sessions'];
-type Values = readonly (number | null)[];
+type SampledSessions = StatusDocument['pools'][number]['sessions'];
+type SeriesValues = readonly (number | null)[];
 
 const KEPT_SECONDS = 3600;
 
@@ -23,7 +23,7 @@ export function withPoint(samples: SamplesDocument, status: StatusDocument): Sam
   if (now <= (times.at(-1) ?? -Infinity)) return samples;
   const most = Math.floor(KEPT_SECONDS / interval_seconds);
   const drop = Math.max(0, times.length + 1 - most);
-  const extended = (values: Values | undefined, value: number | null): Values =>
+  const extended = (values: SeriesValues | undefined, value: number | null): SeriesValues =>
     [...(values ?? times.map(() => null)), value].slice(drop);
   const pools = Object.fromEntries(status.pools.map((pool) => [pool.name, pool.sessions]));
   const members = Object.fromEntries(status.members.map((member) => [member.name, member]));
@@ -51,20 +51,20 @@ export function sessionsOn(member: string, { pools }: StatusDocument): number {
 }
 
 /** Parked, or logged in at their next server. */
-export function movingIn(sessions: PoolSessions): number {
+export function movingIn(sessions: SampledSessions): number {
   const { parked = 0, moving = 0 } = sessions?.by_state ?? {};
   return parked + moving;
 }
 
 /** Those that are parked included, as the samples have them. */
-function sessionsOf(sessions: PoolSessions | undefined): number | null {
+function sessionsOf(sessions: SampledSessions | undefined): number | null {
   if (!sessions) return null;
   const { by_member: members, by_state: states } = sessions;
   return Object.values(members).reduce((sum, count) => sum + count, states.parked ?? 0);
 }
 
 /** Names that are new come last. Names without any value left are dropped. */
-function mapped<Series extends Readonly<Record<string, Values>>>(
+function mapped<Series extends Readonly<Record<string, SeriesValues>>>(
   known: Readonly<Record<string, Series>>,
   present: readonly string[],
   next: (series: Series | undefined, name: string) => Series,

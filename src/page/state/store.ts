@@ -1,16 +1,16 @@
 // The store: one immutable state, replaced as a whole at each message.
 import { firstState, nextState } from './next-state.ts';
-import type { Message, PageState } from './next-state.ts';
+import type { PageMessage, PageState } from './next-state.ts';
 
-export interface Store {
+export interface PageStore {
   readonly get: () => PageState;
   /** Changes the state, and calls every listener. */
-  readonly send: (message: Message) => void;
+  readonly send: (message: PageMessage) => void;
   /** Returns the end of the subscription. */
   readonly subscribe: (listener: () => void) => () => void;
 }
 
-export function createStore(): Store {
+export function createStore(): PageStore {
   const listeners = new Set<() => void>();
   let state = firstState();
   return {

@@ -2,9 +2,9 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import type { PageState } from './next-state.ts';
-import type { Store } from './store.ts';
+import type { PageStore } from './store.ts';
 
-export const StoreContext = createContext<Store | undefined>(undefined);
+export const StoreContext = createContext<PageStore | undefined>(undefined);
 
 export function usePageState(): PageState {
   const store = useContext(StoreContext);

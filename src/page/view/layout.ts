@@ -20,7 +20,7 @@ export interface PlacedPool {
   readonly label: Box;
 }
 
-export interface Layout {
+export interface PictureLayout {
   readonly isUpright: boolean;
   readonly width: number;
   readonly height: number;
@@ -45,7 +45,7 @@ const [POOL_EDGES, MEMBER_EDGES] = [26, 50];
 const APART = 7;
 const ORDER: readonly Track['kind'][] = ['dotted', 'dashed', 'solid'];
 
-export function layOut(routes: Routes, width: number): Layout {
+export function layOut(routes: Routes, width: number): PictureLayout {
   return width < UPRIGHT_BELOW ? upright(routes, width) : lying(routes, width);
 }
 
@@ -58,7 +58,7 @@ function between(least: number, value: number, most: number): number {
 }
 
 /** From left to right: listeners, points, members. */
-function lying(routes: Routes, width: number): Layout {
+function lying(routes: Routes, width: number): PictureLayout {
   const { pools, members } = routes;
   const listenerWidth = between(120, width * 0.19, 190);
   const memberWidth = between(200, width * 0.32, 300);
@@ -101,7 +101,7 @@ function lying(routes: Routes, width: number): Layout {
 }
 
 /** From top to bottom: each pool has a line down the left side, with a branch to each member. */
-function upright(routes: Routes, width: number): Layout {
+function upright(routes: Routes, width: number): PictureLayout {
   const { pools, members } = routes;
   const lane = 24;
   const left = pools.length * lane + POINTS_RADIUS;
@@ -143,7 +143,7 @@ function tracksOf(
   placed: readonly PlacedPool[],
   boxes: ReadonlyMap<string, Box>,
   path: (fromY: number, toY: number, x: number) => string,
-): Layout['tracks'] {
+): PictureLayout['tracks'] {
   const drawn = tracks.flatMap((track) => {
     const index = pools.findIndex(({ name }) => name === track.pool);
     const from = placed[index]?.points;

@@ -9,7 +9,7 @@ export interface Limit {
   readonly setting: string;
 }
 
-type Counted = Pick<PoolStatusDocument, 'sessions'>;
+type PoolWithSessions = Pick<PoolStatusDocument, 'sessions'>;
 
 export function limitsOf({ pools, branches, limits, open_files: files }: StatusDocument): readonly Limit[] {
   const both = branches === undefined ? pools : [...pools, branches];
@@ -34,9 +34,9 @@ export function fillOf({ value, most }: Limit): 'normal' | 'warning' | 'bad' {
   return share >= 0.95 ? 'bad' : share >= 0.8 ? 'warning' : 'normal';
 }
 
-type State = keyof NonNullable<PoolStatusDocument['sessions']>['by_state'];
+type CountedState = keyof NonNullable<PoolStatusDocument['sessions']>['by_state'];
 
-function sum(counted: readonly Counted[], states: readonly State[]): number {
+function sum(counted: readonly PoolWithSessions[], states: readonly CountedState[]): number {
   return counted.reduce(
     (all, { sessions }) => all + states.reduce((own, one) => own + (sessions?.by_state[one] ?? 0), 0),
     0,

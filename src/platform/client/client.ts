@@ -6,21 +6,21 @@ import type { Beta } from '../betas.ts';
 import { formBody } from './form.ts';
 import type { UploadedFile } from './form.ts';
 import { expected, readFileId, readList, readSkill, readVersion } from './records.ts';
-import type { Listed, Skill, SkillVersion } from './records.ts';
+import type { ListPage, StoredSkill, StoredVersion } from './records.ts';
 import { send, sendForText } from './send.ts';
 import type { PlatformAccess } from './send.ts';
 
 /** Every method rejects with an ApiError. Only reads are repeated. */
 export interface PlatformClient {
   /** `files`: their names begin with the slug. */
-  createSkill(files: readonly UploadedFile[]): Promise<Skill>;
-  skills(): Promise<Listed<Skill>>;
-  skill(id: string): Promise<Skill>;
+  createSkill(files: readonly UploadedFile[]): Promise<StoredSkill>;
+  skills(): Promise<ListPage<StoredSkill>>;
+  skill(id: string): Promise<StoredSkill>;
   deleteSkill(id: string): Promise<void>;
-  createVersion(skillId: string, files: readonly UploadedFile[]): Promise<SkillVersion>;
-  versions(skillId: string): Promise<Listed<SkillVersion>>;
+  createVersion(skillId: string, files: readonly UploadedFile[]): Promise<StoredVersion>;
+  versions(skillId: string): Promise<ListPage<StoredVersion>>;
   /** `version`: `latest` in the general dialect alone. */
-  version(skillId: string, version: string): Promise<SkillVersion>;
+  version(skillId: string, version: string): Promise<StoredVersion>;
   deleteVersion(skillId: string, version: string): Promise<void>;
   /** The id of the stored file. */
   uploadFile(file: UploadedFile): Promise<string>;

@@ -3,7 +3,7 @@
 import { ApiError } from '../../http/request.ts';
 import { shown } from '../../model/printable.ts';
 
-export interface Skill {
+export interface StoredSkill {
   readonly id: string;
   /** The slug. It never changes. */
   readonly name: string | undefined;
@@ -12,25 +12,25 @@ export interface Skill {
   readonly sourceType: string | undefined;
 }
 
-export interface SkillVersion {
+export interface StoredVersion {
   /** Its name in paths: in the beta dialect a Unix epoch. */
   readonly version: string;
 }
 
-export interface Listed<T> {
+export interface ListPage<T> {
   readonly entries: readonly T[];
   /** False: the platform has more than it listed, or an entry could not be read. */
   readonly isComplete: boolean;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type RecordFields = Readonly<Record<string, unknown>>;
 
 /** Vendor and plugin skills are shared: nobody changes them here. An unknown source is not refused. */
-export function isReadOnly({ sourceType }: Skill): boolean {
+export function isReadOnly({ sourceType }: StoredSkill): boolean {
   return sourceType !== undefined && sourceType !== 'custom';
 }
 
-export function readSkill(document: unknown): Skill | undefined {
+export function readSkill(document: unknown): StoredSkill | undefined {
   return firstOf(document, ['skill'], (fields) => {
     const id = idOf(fields, 'skill_id', 'skill_');
     if (id === undefined) return undefined;
@@ -44,7 +44,7 @@ export function readSkill(document: unknown): Skill | undefined {
   });
 }
 
-export function readVersion(document: unknown): SkillVersion | undefined {
+export function readVersion(document: unknown): StoredVersion | undefined {
   return firstOf(document, ['version', 'skill_version'], (fields) => {
     const { version } = fields;
     const name = word(typeof version === 'number' ? String(version) : version);
@@ -57,7 +57,7 @@ export function readFileId(document: unknown): string | undefined {
 }
 
 /** An array, alone or as a field of an object. Undefined: there is none. */
-export function readList<T>(document: unknown, read: (entry: unknown) => T | undefined): Listed<T> | undefined {
+export function readList<T>(document: unknown, read: (entry: unknown) => T | undefined): ListPage<T> | undefined {
   const fields = isFields(document) ? document : {};
   const named = ['data', 'skills', 'versions'].map((name) => fields[name]);
   const list = [document, ...named, ...Object.values(fields)].find((value) => Array.isArray(value));
@@ -71,7 +71,7 @@ export function readList<T>(document: unknown, read: (entry: unknown) => T | und
 function firstOf<T>(
   document: unknown,
   names: readonly string[],
-  read: (fields: Fields) => T | undefined,
+  read: (fields: RecordFields) => T | undefined,
 ): T | undefined {
   if (!isFields(document)) return undefined;
   const candidates = [document, ...[...names, 'data'].map((name) => document[name]).filter(isFields)];
@@ -79,7 +79,7 @@ function firstOf<T>(
 }
 
 /** `skill_id` or `id`, whichever has the prefix of the interface. */
-function idOf(fields: Fields, name: string, prefix: string): string | undefined {
+function idOf(fields: RecordFields, name: string, prefix: string): string | undefined {
   return [fields[name], fields['id']].map(word).find((id) => id?.startsWith(prefix));
 }
 
@@ -92,7 +92,7 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? shown(value) : undefined;
 }
 
-function isFields(value: unknown): value is Fields {
+function isFields(value: unknown): value is RecordFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

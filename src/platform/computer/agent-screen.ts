@@ -1,16 +1,16 @@
 // The screen that actions happen on.
-import type { Action } from './tool-members.ts';
+import type { ToolAction } from './tool-members.ts';
 
-export type Seen =
+export type ScreenResult =
   | { readonly kind: 'text'; readonly text: string }
   /** A PNG in base64. */
   | { readonly kind: 'image'; readonly base64: string };
 
-export interface Screen {
+export interface AgentScreen {
   /** Of a screenshot, in pixels. */
   readonly size: { readonly width: number; readonly height: number };
   /** Rejects with a ScreenFault, or with an error of the browser. */
-  readonly perform: (action: Action) => Promise<Seen>;
+  readonly perform: (action: ToolAction) => Promise<ScreenResult>;
 }
 
 /** Why an action did not happen, in a sentence for the agent. */

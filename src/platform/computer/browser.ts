@@ -8,7 +8,7 @@ import type { Browser, BrowserContext, BrowserType, Page } from 'playwright-core
 import { onOneLine } from '../../model/printable.ts';
 import { guardPage } from './guard-page.ts';
 import { createPageScreen } from './page-screen.ts';
-import type { Screen } from './agent-screen.ts';
+import type { AgentScreen } from './agent-screen.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 const START_MS = 60_000;
@@ -30,7 +30,7 @@ export interface BrowserOptions {
   readonly allowsOperations: boolean;
 }
 
-export interface OpenScreen extends Screen {
+export interface OpenScreen extends AgentScreen {
   readonly executable: string;
   readonly isSandboxed: boolean;
   /** Ends the browser and removes its files. */
@@ -66,7 +66,7 @@ export async function openScreen(options: BrowserOptions): Promise<OpenScreen> {
   }
 }
 
-async function openPage(context: BrowserContext, { url, allowsOperations }: BrowserOptions): Promise<Screen> {
+async function openPage(context: BrowserContext, { url, allowsOperations }: BrowserOptions): Promise<AgentScreen> {
   const page = await context.newPage();
   const guard = await guardPage(page, url.origin, allowsOperations);
   await load(page, url);

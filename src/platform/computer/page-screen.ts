@@ -2,9 +2,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import type { PageGuard } from './guard-page.ts';
-import type { Action, Area, Chord, Click, Direction, Point } from './tool-members.ts';
+import type { ToolAction, Area, Chord, Click, ScrollDirection, Point } from './tool-members.ts';
 import { ScreenFault } from './agent-screen.ts';
-import type { Screen, Seen } from './agent-screen.ts';
+import type { AgentScreen, ScreenResult } from './agent-screen.ts';
 
 /** Of one action, beside the time that it waits itself. */
 const DEADLINE_MS = 30_000;
@@ -13,11 +13,11 @@ const NOTCH_PIXELS = 200;
 /** Pages notice a drag by the moves between its ends. */
 const DRAG_MOVES = 10;
 
-type Of<Member extends Action['member']> = Extract<Action, { readonly member: Member }>;
+type Of<Member extends ToolAction['member']> = Extract<ToolAction, { readonly member: Member }>;
 
-export function createPageScreen(page: Page, size: Screen['size'], guard: PageGuard): Screen {
+export function createPageScreen(page: Page, size: AgentScreen['size'], guard: PageGuard): AgentScreen {
   const pointer = createPointer(page);
-  const act = async (action: Action): Promise<Seen> => {
+  const act = async (action: ToolAction): Promise<ScreenResult> => {
     const seen = await perform(page, pointer, action);
     const [heldBack] = await guard.heldBack();
     if (heldBack !== undefined) throw new ScreenFault(heldBack);
@@ -44,7 +44,7 @@ function createPointer({ mouse }: Page): Pointer {
   };
 }
 
-async function perform(page: Page, pointer: Pointer, action: Action): Promise<Seen> {
+async function perform(page: Page, pointer: Pointer, action: ToolAction): Promise<ScreenResult> {
   switch (action.member) {
     case 'screenshot':
       return screenshot(page);
@@ -84,7 +84,7 @@ async function perform(page: Page, pointer: Pointer, action: Action): Promise<Se
 }
 
 /** An area has its original resolution, the whole screen that of the positions. */
-async function screenshot(page: Page, clip?: Area): Promise<Seen> {
+async function screenshot(page: Page, clip?: Area): Promise<ScreenResult> {
   const png = await page.screenshot(
     clip === undefined ? { scale: 'css', caret: 'initial' } : { clip, scale: 'device', caret: 'initial' },
   );
@@ -99,14 +99,14 @@ const BUTTONS: Readonly<Record<Click, readonly ['left' | 'right' | 'middle', cli
   triple_click: ['left', 3],
 };
 
-async function click(page: Page, pointer: Pointer, { member, at, held }: Of<Click>): Promise<Seen> {
+async function click(page: Page, pointer: Pointer, { member, at, held }: Of<Click>): Promise<ScreenResult> {
   const place = await pointer.go(at);
   const [button, clickCount] = BUTTONS[member];
   await during(page, held, () => page.mouse.click(place.x, place.y, { button, clickCount }));
   return text(`${member} at ${placeOf(place)}`);
 }
 
-async function drag(page: Page, pointer: Pointer, { from, to }: Of<'left_click_drag'>): Promise<Seen> {
+async function drag(page: Page, pointer: Pointer, { from, to }: Of<'left_click_drag'>): Promise<ScreenResult> {
   const start = await pointer.go(from);
   await page.mouse.down();
   try {
@@ -119,20 +119,24 @@ async function drag(page: Page, pointer: Pointer, { from, to }: Of<'left_click_d
 
 type Press = Of<'left_mouse_down' | 'left_mouse_up'>;
 
-async function press(page: Page, pointer: Pointer, { member, at }: Press): Promise<Seen> {
+async function press(page: Page, pointer: Pointer, { member, at }: Press): Promise<ScreenResult> {
   const place = await pointer.go(at);
   await (member === 'left_mouse_down' ? page.mouse.down() : page.mouse.up());
   return text(`${member} at ${placeOf(place)}`);
 }
 
-const SCROLLED: Readonly<Record<Direction, readonly [x: number, y: number]>> = {
+const SCROLLED: Readonly<Record<ScrollDirection, readonly [x: number, y: number]>> = {
   up: [0, -NOTCH_PIXELS],
   down: [0, NOTCH_PIXELS],
   left: [-NOTCH_PIXELS, 0],
   right: [NOTCH_PIXELS, 0],
 };
 
-async function scroll(page: Page, pointer: Pointer, { at, direction, notches, held }: Of<'scroll'>): Promise<Seen> {
+async function scroll(
+  page: Page,
+  pointer: Pointer,
+  { at, direction, notches, held }: Of<'scroll'>,
+): Promise<ScreenResult> {
   const place = await pointer.go(at);
   const [x, y] = SCROLLED[direction];
   await during(page, held, () => page.mouse.wheel(x * notches, y * notches));
@@ -153,11 +157,11 @@ async function during(page: Page, chord: Chord, work: () => Promise<void>): Prom
   }
 }
 
-function waitOf(action: Action): number {
+function waitOf(action: ToolAction): number {
   return 'seconds' in action ? action.seconds * 1000 : 0;
 }
 
-async function withDeadline(work: Promise<Seen>, ms: number): Promise<Seen> {
+async function withDeadline(work: Promise<ScreenResult>, ms: number): Promise<ScreenResult> {
   const end = new AbortController();
   const late = setTimeout(ms, undefined, { signal: end.signal }).then(
     () => {
@@ -177,6 +181,6 @@ function placeOf({ x, y }: Point): string {
   return `X=${x},Y=${y}`;
 }
 
-function text(text: string): Seen {
+function text(text: string): ScreenResult {
   return { kind: 'text', text };
 }

@@ -3,9 +3,9 @@
 import { shown } from '../../model/printable.ts';
 import { chordOf, chordsOf } from './chords.ts';
 import { CLICKS, DIRECTIONS, MEMBERS } from './tool-members.ts';
-import type { Action, Area, Chord, Click, Direction, Member, Point } from './tool-members.ts';
+import type { ToolAction, Area, Chord, Click, ScrollDirection, ToolMember, Point } from './tool-members.ts';
 import { ScreenFault } from './agent-screen.ts';
-import type { Screen } from './agent-screen.ts';
+import type { AgentScreen } from './agent-screen.ts';
 
 const MOST_SECONDS = 300;
 const MOST_NOTCHES = 100;
@@ -13,11 +13,11 @@ const MOST_CHARACTERS = 10_000;
 
 const SIZE_FIELD = /^(?:display_)?(?:width|height)(?:_px)?$/;
 
-type Size = Screen['size'];
+type Size = AgentScreen['size'];
 type Input = Readonly<Record<string, unknown>>;
 
 /** Throws a ScreenFault in words for the agent. */
-export function readAction(name: string, input: Input, size: Size): Action {
+export function readAction(name: string, input: Input, size: Size): ToolAction {
   const member = MEMBERS.find((one) => one === name);
   if (member === undefined)
     throw new ScreenFault(`there is no member ${JSON.stringify(shown(name))}: use ${MEMBERS.join(', ')}`);
@@ -26,7 +26,7 @@ export function readAction(name: string, input: Input, size: Size): Action {
   return actionOf(member, input, size);
 }
 
-function actionOf(member: Member, input: Input, size: Size): Action {
+function actionOf(member: ToolMember, input: Input, size: Size): ToolAction {
   if (isClick(member)) return { member, at: optional(input, 'coordinate', size), held: held(input) };
   switch (member) {
     case 'screenshot':
@@ -62,7 +62,7 @@ function actionOf(member: Member, input: Input, size: Size): Action {
   }
 }
 
-function isClick(member: Member): member is Click {
+function isClick(member: ToolMember): member is Click {
   return CLICKS.some((click) => click === member);
 }
 
@@ -100,7 +100,7 @@ function within(input: Input, key: string, most: number): number {
   return value;
 }
 
-function direction(value: unknown): Direction {
+function direction(value: unknown): ScrollDirection {
   const found = DIRECTIONS.find((one) => one === value);
   if (found === undefined) throw new ScreenFault(`scroll_direction is ${DIRECTIONS.join(', ')}`);
   return found;

@@ -3,7 +3,7 @@
 import { onOneLine } from '../../model/printable.ts';
 import { readAction } from './read-action.ts';
 import type { ToolUse } from './read-turn.ts';
-import type { Screen, Seen } from './agent-screen.ts';
+import type { AgentScreen, ScreenResult } from './agent-screen.ts';
 
 const MOST_CHARACTERS = 500;
 
@@ -22,7 +22,7 @@ export interface ToolResult {
 }
 
 /** One result for each block, in the same order. Never rejects. */
-export async function runTurn(blocks: readonly ToolUse[], screen: Screen): Promise<readonly ToolResult[]> {
+export async function runTurn(blocks: readonly ToolUse[], screen: AgentScreen): Promise<readonly ToolResult[]> {
   const results: ToolResult[] = [];
   let failed: string | undefined;
   for (const { id, member, input } of blocks) {
@@ -45,7 +45,7 @@ function result(id: string, isError: boolean, content: ToolResult['content']): T
   return { type: 'tool_result', tool_use_id: id, toolset_name: 'computer', is_error: isError, content };
 }
 
-function contentOf(seen: Seen): ToolResult['content'] {
+function contentOf(seen: ScreenResult): ToolResult['content'] {
   if (seen.kind === 'text') return seen.text;
   return [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: seen.base64 } }];
 }

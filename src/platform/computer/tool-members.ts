@@ -18,11 +18,11 @@ export const MEMBERS = [
   'wait',
 ] as const;
 
-export type Member = (typeof MEMBERS)[number];
+export type ToolMember = (typeof MEMBERS)[number];
 export type Click = (typeof CLICKS)[number];
 
 export const DIRECTIONS = ['up', 'down', 'left', 'right'] as const;
-export type Direction = (typeof DIRECTIONS)[number];
+export type ScrollDirection = (typeof DIRECTIONS)[number];
 
 /** Pixels of the screenshot, from its top left corner. */
 export interface Point {
@@ -39,7 +39,7 @@ export interface Area extends Point {
 export type Chord = readonly string[];
 
 /** One block, with its input checked. Without `at` an action happens where the pointer is. */
-export type Action =
+export type ToolAction =
   | { readonly member: 'screenshot' | 'cursor_position' }
   | { readonly member: 'zoom'; readonly area: Area }
   | { readonly member: Click; readonly at: Point | undefined; readonly held: Chord }
@@ -49,7 +49,7 @@ export type Action =
   | {
       readonly member: 'scroll';
       readonly at: Point | undefined;
-      readonly direction: Direction;
+      readonly direction: ScrollDirection;
       /** Notches of a mouse wheel. */
       readonly notches: number;
       readonly held: Chord;

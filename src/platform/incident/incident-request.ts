@@ -10,7 +10,7 @@ import { sourceOf } from '../../cli/incidents/find-source.ts';
 import type { IncidentsOptions } from '../../cli/incidents/source.ts';
 import { uploadsOf } from './upload-incident.ts';
 
-export interface RequestOptions extends IncidentsOptions, MessageOptions {
+export interface IncidentRequestOptions extends IncidentsOptions, MessageOptions {
   /** `ID[:VERSION]`, or the name of a skill that was published from here. */
   readonly skill?: string | undefined;
   /** Of published skills. */
@@ -21,7 +21,11 @@ const QUESTION =
   'The document is an incident that Pointsman recorded. Say in one screen: what happened, with event ids; what is ' +
   'unknown; and the next step that is safe. Propose a change only with its reason, its checks and its undo.';
 
-export async function requestAboutIncident(wanted: string, options: RequestOptions, io: CliIo): Promise<number> {
+export async function requestAboutIncident(
+  wanted: string,
+  options: IncidentRequestOptions,
+  io: CliIo,
+): Promise<number> {
   const config = platformConfig(options, io);
   if (typeof config === 'number') return config;
   const { policy } = config;
@@ -45,7 +49,7 @@ export async function requestAboutIncident(wanted: string, options: RequestOptio
   return EXIT.ok;
 }
 
-async function latest(options: RequestOptions, io: CliIo): Promise<string | number> {
+async function latest(options: IncidentRequestOptions, io: CliIo): Promise<string | number> {
   const source = await sourceOf(options, io);
   if (typeof source === 'number') return source;
   const entries = await source.list();
@@ -54,7 +58,7 @@ async function latest(options: RequestOptions, io: CliIo): Promise<string | numb
 }
 
 async function skillFragments(
-  { skill, record }: RequestOptions,
+  { skill, record }: IncidentRequestOptions,
   url: string,
   io: CliIo,
 ): Promise<readonly Fragment[] | number> {

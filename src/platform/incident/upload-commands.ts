@@ -5,7 +5,7 @@ import { readingCommand } from '../../cli/incidents/incident-commands.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { withMessageOptions } from '../message-options.ts';
 import type { PlatformParts } from '../platform-context.ts';
-import type { RequestOptions } from './incident-request.ts';
+import type { IncidentRequestOptions } from './incident-request.ts';
 import type { UploadOptions } from './upload-incident.ts';
 
 const UPLOAD_HELP = `
@@ -44,7 +44,7 @@ export function describeUploads(
       'after',
       examples('pointsman incidents request latest --skill pointsman-runbook --model vendor-opus-5 --max-tokens 4096'),
     )
-    .action(async (id: string, options: RequestOptions) =>
+    .action(async (id: string, options: IncidentRequestOptions) =>
       end(await (await import('./incident-request.ts')).requestAboutIncident(id, options, io)),
     );
 }

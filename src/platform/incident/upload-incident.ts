@@ -7,7 +7,7 @@ import { json } from '../../cli/json.ts';
 import { asked, fail, openPlatform } from '../platform-context.ts';
 import type { PlatformConfig, PlatformContext, PlatformParts } from '../platform-context.ts';
 import { sourceOf } from '../../cli/incidents/find-source.ts';
-import type { IncidentsOptions, Source } from '../../cli/incidents/source.ts';
+import type { IncidentsOptions, IncidentSource } from '../../cli/incidents/source.ts';
 import { uploadsIn } from './uploads.ts';
 import type { Upload, Uploads } from './uploads.ts';
 
@@ -22,7 +22,7 @@ const head = z.looseObject({
   recorder: z.looseObject({ run: z.string() }),
   redaction: z.looseObject({ redacted: z.boolean() }),
 });
-type Head = z.infer<typeof head>;
+type IncidentHead = z.infer<typeof head>;
 
 export async function uploadIncident(
   wanted: string,
@@ -46,7 +46,7 @@ export async function uploadIncident(
 }
 
 /** The document itself says what it is: its text is sent only if it is redacted. */
-async function headOf(source: Source, wanted: string, io: CliIo): Promise<Head | number> {
+async function headOf(source: IncidentSource, wanted: string, io: CliIo): Promise<IncidentHead | number> {
   const text = await source.show(wanted, { isJson: true, isFull: false });
   if (typeof text === 'number') return text;
   const { data } = head.safeParse(JSON.parse(text));
@@ -55,13 +55,13 @@ async function headOf(source: Source, wanted: string, io: CliIo): Promise<Head |
 }
 
 /** An incident that was open is sent again when it has settled. */
-function isTheSame(known: Upload, found: Head): boolean {
+function isTheSame(known: Upload, found: IncidentHead): boolean {
   return known.run === found.recorder.run && known.state === found.state;
 }
 
 interface Sending {
   readonly context: PlatformContext;
-  readonly found: Head;
+  readonly found: IncidentHead;
   readonly text: string;
   readonly uploads: Uploads;
   readonly options: UploadOptions;
@@ -93,7 +93,7 @@ async function send({ context, found, text, uploads, options }: Sending): Promis
   return failed === undefined ? EXIT.ok : fail(io, `${failed}. The file is stored as ${upload.file_id}`);
 }
 
-function report(found: Head, known: Upload, options: UploadOptions, io: CliIo): number {
+function report(found: IncidentHead, known: Upload, options: UploadOptions, io: CliIo): number {
   if (options.json === true) io.stdout(json({ incident: found.id, changed: false, ...known }));
   else {
     const hint = found.state === 'open' ? '; --again stores it as it is now' : '';
@@ -102,7 +102,7 @@ function report(found: Head, known: Upload, options: UploadOptions, io: CliIo): 
   return EXIT.ok;
 }
 
-function openNote({ state }: Head): string {
+function openNote({ state }: IncidentHead): string {
   return state === 'open' ? '; it is still open: upload it again when it has settled' : '';
 }
 

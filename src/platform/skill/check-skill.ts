@@ -1,16 +1,16 @@
 // `pointsman skill check`: the rules for a skill, before it is published.
 import { sizeText } from '../../model/check.ts';
-import type { Skill } from './skill-folder.ts';
+import type { LocalSkill } from './skill-folder.ts';
 import { EXIT } from '../../cli/io.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { json } from '../../cli/json.ts';
 import { readSkill } from './read-folder.ts';
 
-export interface CheckOptions {
+export interface CheckSkillOptions {
   readonly json?: boolean | undefined;
 }
 
-export async function checkSkill(directory: string, options: CheckOptions, io: CliIo): Promise<number> {
+export async function checkSkill(directory: string, options: CheckSkillOptions, io: CliIo): Promise<number> {
   const read = await readSkill(directory);
   const problems = read.kind === 'invalid' ? read.problems : read.kind === 'unreadable' ? [read.why] : [];
   const skill = read.kind === 'skill' ? read.skill : null;
@@ -26,7 +26,7 @@ export function problemsText(directory: string, problems: readonly string[]): st
   return `${problems.map((problem) => `${problem}\n`).join('')}pointsman: ${directory}: ${count}\n`;
 }
 
-function skillText(directory: string, { slug, slugFrom, description, files, bytes }: Skill): string {
+function skillText(directory: string, { slug, slugFrom, description, files, bytes }: LocalSkill): string {
   return [
     `${directory}: ok`,
     `  name         ${slug} (from the ${slugFrom})`,
@@ -36,7 +36,7 @@ function skillText(directory: string, { slug, slugFrom, description, files, byte
   ].join('\n');
 }
 
-function documentOf(directory: string, skill: Skill | null, problems: readonly string[]): Record<string, unknown> {
+function documentOf(directory: string, skill: LocalSkill | null, problems: readonly string[]): Record<string, unknown> {
   return {
     directory,
     valid: skill !== null,

@@ -2,7 +2,7 @@
 // sent again.
 import { realpath } from 'node:fs/promises';
 import { isReadOnly } from '../client/records.ts';
-import type { Skill } from './skill-folder.ts';
+import type { LocalSkill } from './skill-folder.ts';
 import { json } from '../../cli/json.ts';
 import { EXIT } from '../../cli/io.ts';
 import type { CliIo } from '../../cli/io.ts';
@@ -22,7 +22,7 @@ export interface PublishOptions extends PlatformOptions, RecordOptions {
 interface Publishing {
   readonly context: PlatformContext;
   readonly record: SkillRecord;
-  readonly skill: Skill;
+  readonly skill: LocalSkill;
   readonly directory: string;
   readonly options: PublishOptions;
 }
@@ -113,7 +113,7 @@ async function addVersion(publishing: Publishing, { skill_id: id }: Pick<Publish
 }
 
 /** The folder of each file is the name of the skill, as the platform will mount it. */
-function filesOf({ slug, files }: Skill): { name: string; mediaType: string; content: Uint8Array }[] {
+function filesOf({ slug, files }: LocalSkill): { name: string; mediaType: string; content: Uint8Array }[] {
   return files.map(({ path, content }) => ({
     name: `${slug}/${path}`,
     mediaType: path.endsWith('.md') ? 'text/markdown' : 'application/octet-stream',

@@ -4,10 +4,10 @@ import { examples } from '../../cli/examples.ts';
 import type { CliIo } from '../../cli/io.ts';
 import type { PlatformParts } from '../platform-context.ts';
 import { withMessageOptions } from '../message-options.ts';
-import type { CheckOptions } from './check-skill.ts';
+import type { CheckSkillOptions } from './check-skill.ts';
 import type { PublishOptions } from './publish.ts';
-import type { RequestOptions } from './skill-request.ts';
-import type { DeleteOptions, StoredOptions } from './stored-skills.ts';
+import type { SkillRequestOptions } from './skill-request.ts';
+import type { DeleteSkillOptions, StoredOptions } from './stored-skills.ts';
 
 const HELP = `
 A skill is a folder with SKILL.md, which a model reads when it needs it. deploy/skills/pointsman-runbook is the runbook
@@ -56,7 +56,7 @@ function describePublishing(skill: Command, { io, parts, end }: Tree): void {
     .option('--json', 'print JSON')
     .addHelpText('after', CHECK_HELP)
     .addHelpText('after', examples('pointsman skill check deploy/skills/pointsman-runbook'))
-    .action(async (directory: string, options: CheckOptions) =>
+    .action(async (directory: string, options: CheckSkillOptions) =>
       end(await (await import('./check-skill.ts')).checkSkill(directory, options, io)),
     );
   stored(skill, 'publish', 'Upload the folder of a skill, if its content is new')
@@ -115,7 +115,7 @@ function describeReading(skill: Command, { io, parts, end }: Tree): void {
       'after',
       examples('pointsman skill request pointsman-runbook:latest --model vendor-opus-5 --max-tokens 4096'),
     )
-    .action(async (wanted: string, options: RequestOptions) =>
+    .action(async (wanted: string, options: SkillRequestOptions) =>
       end(await (await import('./skill-request.ts')).requestWithSkill(wanted, options, io)),
     );
 }
@@ -126,7 +126,7 @@ function describeDelete(skill: Command, { io, parts, end }: Tree): void {
     .option('--version <version>', 'this version alone')
     .option('-y, --yes', 'ask no question')
     .addHelpText('after', examples('pointsman skill delete pointsman-runbook'))
-    .action(async (wanted: string, options: DeleteOptions) =>
+    .action(async (wanted: string, options: DeleteSkillOptions) =>
       end(await (await import('./stored-skills.ts')).deleteSkill(wanted, options, io, parts)),
     );
 }

@@ -18,7 +18,7 @@ export interface SkillFile {
   readonly content: Uint8Array;
 }
 
-export interface Skill {
+export interface LocalSkill {
   /** The name of the skill. The platform never changes it. */
   readonly slug: string;
   readonly slugFrom: 'front matter' | 'folder';
@@ -31,7 +31,7 @@ export interface Skill {
 }
 
 export type CheckedFolder =
-  | { readonly kind: 'skill'; readonly skill: Skill }
+  | { readonly kind: 'skill'; readonly skill: LocalSkill }
   /** One sentence each, with the path in front. */
   | { readonly kind: 'invalid'; readonly problems: readonly string[] };
 
@@ -67,10 +67,10 @@ export function checkFolder(folder: string, entries: readonly FolderEntry[]): Ch
   return { kind: 'skill', skill: { slug, slugFrom, description, files, bytes, hash: hashOf(files) } };
 }
 
-type Head = Pick<Skill, 'slug' | 'slugFrom' | 'description'> & { readonly problems: readonly string[] };
+type SkillHead = Pick<LocalSkill, 'slug' | 'slugFrom' | 'description'> & { readonly problems: readonly string[] };
 
-function readHead(files: readonly SkillFile[], folder: string): Head {
-  const none: Head = { slug: folder, slugFrom: 'folder', description: '', problems: [] };
+function readHead(files: readonly SkillFile[], folder: string): SkillHead {
+  const none: SkillHead = { slug: folder, slugFrom: 'folder', description: '', problems: [] };
   const file = files.find(({ path }) => path === SKILL_FILE);
   if (file === undefined) {
     const other = files.find(({ path }) => path.toLowerCase() === SKILL_FILE.toLowerCase());

@@ -8,11 +8,11 @@ import type { MessageOptions } from '../message-options.ts';
 import type { RecordOptions } from './skill-record.ts';
 import { skillReference } from './skill-id.ts';
 
-export interface RequestOptions extends Pick<PlatformOptions, 'config'>, RecordOptions, MessageOptions {}
+export interface SkillRequestOptions extends Pick<PlatformOptions, 'config'>, RecordOptions, MessageOptions {}
 
 const QUESTION = 'Use the skill. Say first which facts you need.';
 
-export async function requestWithSkill(wanted: string, options: RequestOptions, io: CliIo): Promise<number> {
+export async function requestWithSkill(wanted: string, options: SkillRequestOptions, io: CliIo): Promise<number> {
   const config = platformConfig(options, io);
   if (typeof config === 'number') return config;
   const { policy } = config;

@@ -1,6 +1,6 @@
 // `pointsman skill list`, `show`, `versions` and `delete`: the skills that the platform has.
 import { isReadOnly } from '../client/records.ts';
-import type { Listed, Skill } from '../client/records.ts';
+import type { ListPage, StoredSkill } from '../client/records.ts';
 import { EXIT } from '../../cli/io.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { json } from '../../cli/json.ts';
@@ -14,7 +14,7 @@ import { idOf } from './skill-id.ts';
 
 export interface StoredOptions extends PlatformOptions, RecordOptions {}
 
-export interface DeleteOptions extends StoredOptions {
+export interface DeleteSkillOptions extends StoredOptions {
   /** Undefined: the whole skill. */
   readonly version?: string | undefined;
   readonly yes?: boolean | undefined;
@@ -87,7 +87,7 @@ export async function listVersions(
 
 export async function deleteSkill(
   wanted: string,
-  options: DeleteOptions,
+  options: DeleteSkillOptions,
   io: CliIo,
   parts: PlatformParts,
 ): Promise<number> {
@@ -112,7 +112,7 @@ export async function deleteSkill(
 }
 
 /** The next `publish` has to send the content again. */
-async function forget({ policy, io }: PlatformContext, id: string, options: DeleteOptions): Promise<number> {
+async function forget({ policy, io }: PlatformContext, id: string, options: DeleteSkillOptions): Promise<number> {
   const record = await openRecord(options, policy.url, io);
   const known = typeof record === 'string' ? undefined : record.entries.find((entry) => entry.skill_id === id);
   if (typeof record === 'string' || known === undefined) return EXIT.ok;
@@ -121,7 +121,7 @@ async function forget({ policy, io }: PlatformContext, id: string, options: Dele
   return failed === undefined ? EXIT.ok : fail(io, failed);
 }
 
-interface Opened {
+interface OpenSkill {
   readonly context: PlatformContext;
   readonly id: string;
 }
@@ -131,14 +131,14 @@ async function openOne(
   options: StoredOptions,
   io: CliIo,
   parts: PlatformParts,
-): Promise<Opened | number> {
+): Promise<OpenSkill | number> {
   const context = await openPlatform(options, io, parts);
   if (typeof context === 'number') return context;
   const id = await idOf(wanted, options, context.policy.url, io);
   return typeof id === 'number' ? id : { context, id };
 }
 
-function documentOf({ id, name, sourceType, latestVersionId }: Skill): Readonly<Record<string, string | null>> {
+function documentOf({ id, name, sourceType, latestVersionId }: StoredSkill): Readonly<Record<string, string | null>> {
   return {
     skill_id: id,
     name: name ?? null,
@@ -147,7 +147,7 @@ function documentOf({ id, name, sourceType, latestVersionId }: Skill): Readonly<
   };
 }
 
-function complete({ isComplete }: Listed<unknown>, io: CliIo): number {
+function complete({ isComplete }: ListPage<unknown>, io: CliIo): number {
   if (!isComplete) io.stderr('pointsman: the platform has more entries than it listed\n');
   return EXIT.ok;
 }

@@ -1,6 +1,6 @@
 // An answer of the API, before it becomes bytes.
 
-export interface Answer {
+export interface ManagerAnswer {
   readonly status: number;
   /** Absent: the answer is the status alone. */
   readonly content?: { readonly type: string; readonly body: string };
@@ -8,7 +8,7 @@ export interface Answer {
   readonly allow?: string;
 }
 
-export function json(status: number, value: unknown): Answer {
+export function json(status: number, value: unknown): ManagerAnswer {
   return { status, content: { type: 'application/json', body: JSON.stringify(value) } };
 }
 
@@ -16,7 +16,7 @@ export function json(status: number, value: unknown): Answer {
  * The management API defines no error bodies. Documents are JSON, so the errors of reading them are JSON too.
  * Operations answer with a sentence in plain text, as Patroni's do.
  */
-export function refusal(status: number, method: string, text: string, textType: string): Answer {
+export function refusal(status: number, method: string, text: string, textType: string): ManagerAnswer {
   if (isSafe(method)) return json(status, { error: text });
   return { status, content: { type: textType, body: text } };
 }

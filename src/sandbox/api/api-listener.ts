@@ -31,7 +31,7 @@ export type ApiListening =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly why: string };
 
-export interface ApiServer {
+export interface ManagerServer {
   /** Port 0 chooses a free one. To be called once. */
   listen(host: string, port: number): Promise<ApiListening>;
   /** From now on connections are accepted and never answered. This includes requests that are already in progress. */
@@ -47,7 +47,7 @@ export interface ApiServer {
 const MAX_HEADER_BYTES = 16 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
 
-export function createApiServer(options: ApiServerOptions): ApiServer {
+export function createApiServer(options: ApiServerOptions): ManagerServer {
   const { operations, version, scope, name, onError = () => {}, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const gate = createGate();
   const serving: Serving = {

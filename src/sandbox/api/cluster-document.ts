@@ -3,10 +3,10 @@
 import { present } from '../../patroni/fields.ts';
 import { readSettings } from '../manager/cluster-settings.ts';
 import type { ClusterView, HistoryEntry, JsonObject, JsonValue, PublishedMember } from '../manager/view.ts';
-import type { Dialect } from './dialect.ts';
+import type { ApiDialect } from './dialect.ts';
 import { onlyTrue, pendingRestartReason, scheduledRestartFields } from './node-document.ts';
 
-export function clusterDocument(cluster: ClusterView, dialect: Dialect): JsonObject {
+export function clusterDocument(cluster: ClusterView, dialect: ApiDialect): JsonObject {
   const members = cluster.members.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const { switchover } = cluster;
   const isScheduled = switchover?.at !== undefined;
@@ -20,7 +20,7 @@ export function clusterDocument(cluster: ClusterView, dialect: Dialect): JsonObj
   });
 }
 
-function memberEntry(member: PublishedMember, cluster: ClusterView, dialect: Dialect): JsonObject {
+function memberEntry(member: PublishedMember, cluster: ClusterView, dialect: ApiDialect): JsonObject {
   const { statusPath, showsLastKnown } = dialect;
   const { name, tags, pendingRestart, scheduledRestart: restart } = member;
   const isPendingRestart = Object.keys(pendingRestart).length > 0;
@@ -51,7 +51,7 @@ function clusterRole(name: string, { leader, config, synchronous, quorum }: Clus
 }
 
 /** The management API: "Replicas only". The field without a prefix is the higher of the two positions. */
-function lags(member: PublishedMember, leaderPosition: number | undefined, { showsLastKnown }: Dialect): JsonObject {
+function lags(member: PublishedMember, leaderPosition: number | undefined, { showsLastKnown }: ApiDialect): JsonObject {
   const known = showsLastKnown ? lastPositions(member) : member;
   const { received, replayed } = known;
   const furthest = Math.max(received ?? 0, replayed ?? 0);

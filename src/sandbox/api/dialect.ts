@@ -19,7 +19,7 @@ export type OperationEnd =
   | 'already_scheduled'
   | 'failed';
 
-export interface Dialect {
+export interface ApiDialect {
   readonly name: DialectName;
   /** The path of the node status document. */
   readonly statusPath: '/manager' | '/patroni';
@@ -45,7 +45,7 @@ export interface Dialect {
   readonly statusOf: Readonly<Record<OperationEnd, number>>;
 }
 
-const MANAGER: Dialect = {
+const MANAGER: ApiDialect = {
   name: 'manager',
   statusPath: '/manager',
   documentKey: 'manager',
@@ -72,7 +72,7 @@ const MANAGER: Dialect = {
   },
 };
 
-const PATRONI: Dialect = {
+const PATRONI: ApiDialect = {
   name: 'patroni',
   statusPath: '/patroni',
   documentKey: 'patroni',
@@ -95,6 +95,6 @@ const PATRONI: Dialect = {
   },
 };
 
-export function dialectOf(name: DialectName): Dialect {
+export function dialectOf(name: DialectName): ApiDialect {
   return name === 'manager' ? MANAGER : PATRONI;
 }

@@ -1,7 +1,7 @@
 // A gate for requests: they pass while it is open and wait while it is shut. None is refused. It can be slow.
 import { setTimeout as delay } from 'node:timers/promises';
 
-export interface Gate {
+export interface RequestGate {
   shut(): void;
   open(): void;
   /** Each request takes this much longer from now on. */
@@ -12,7 +12,7 @@ export interface Gate {
   passed(): Promise<void>;
 }
 
-export function createGate(): Gate {
+export function createGate(): RequestGate {
   let shut: PromiseWithResolvers<void> | undefined;
   let delayMs = 0;
   return {

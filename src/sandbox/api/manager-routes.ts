@@ -1,14 +1,14 @@
 // The answer to each request in the manager dialect: exact paths, and the methods of each path. Where the management
 // API is silent, an unknown path is 404, an unknown method 405, and HEAD works wherever GET does (RFC 9110, 9.3.2).
-import type { Answer } from './api-answer.ts';
+import type { ManagerAnswer } from './api-answer.ts';
 import { json, refusal } from './api-answer.ts';
 import { isHealthPath, judgeHealth, judgeLiveness, LIVENESS } from './manager-health.ts';
 import { nodeDocument } from './node-document.ts';
 import { isRead, read } from './read-documents.ts';
-import type { ApiRequest, Routing } from './routing.ts';
+import type { ManagerRequest, Routing } from './routing.ts';
 import { isWrite, write, writeMethods } from './write-operations.ts';
 
-export async function routeManager(request: ApiRequest, routing: Routing): Promise<Answer> {
+export async function routeManager(request: ManagerRequest, routing: Routing): Promise<ManagerAnswer> {
   const { method, path } = request;
   const methods = methodsOf(path, routing);
   if (methods.length === 0) return refused(request, routing, 404, `there is no ${path} here`);
@@ -24,7 +24,7 @@ export async function routeManager(request: ApiRequest, routing: Routing): Promi
 }
 
 /** Every answer carries the node's state. /liveness has the state of the last heartbeat, because it executes no SQL. */
-async function checkHealth(request: ApiRequest, routing: Routing): Promise<Answer> {
+async function checkHealth(request: ManagerRequest, routing: Routing): Promise<ManagerAnswer> {
   const { path, parameters } = request;
   const { operations, about, dialect } = routing;
   const pulse = path === LIVENESS ? await operations.pulse() : undefined;
@@ -39,6 +39,6 @@ function methodsOf(path: string, { dialect }: Routing): readonly string[] {
   return [...(isRead(path, dialect) ? ['GET', 'HEAD'] : []), ...writeMethods(path)];
 }
 
-function refused({ method }: ApiRequest, { dialect }: Routing, status: number, text: string): Answer {
+function refused({ method }: ManagerRequest, { dialect }: Routing, status: number, text: string): ManagerAnswer {
   return refusal(status, method, text, dialect.textType);
 }

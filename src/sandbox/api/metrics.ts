@@ -3,8 +3,8 @@
 import { Gauge, Registry } from 'prom-client';
 import type { MemberView } from '../manager/view.ts';
 import { readSettings } from '../manager/cluster-settings.ts';
-import type { Dialect } from './dialect.ts';
-import type { About } from './node-document.ts';
+import type { ApiDialect } from './dialect.ts';
+import type { ManagerIdentity } from './node-document.ts';
 
 interface Metric {
   readonly name: string;
@@ -14,8 +14,8 @@ interface Metric {
 
 export async function metricsText(
   member: MemberView,
-  about: About,
-  { metricsPrefix }: Dialect,
+  about: ManagerIdentity,
+  { metricsPrefix }: ApiDialect,
 ): Promise<{ readonly type: string; readonly text: string }> {
   const registry = new Registry();
   const labels = { scope: about.scope, name: about.name };
@@ -76,7 +76,7 @@ function ofWal({ wal, replicationState }: MemberView): readonly Metric[] {
   ];
 }
 
-function ofCluster(member: MemberView, { version }: About): readonly Metric[] {
+function ofCluster(member: MemberView, { version }: ManagerIdentity): readonly Metric[] {
   const { cluster } = member;
   return [
     metric('version', 'Semver of the manager without periods.', packedVersion(version)),

@@ -3,16 +3,16 @@
 import { present } from '../../patroni/fields.ts';
 import { readSettings } from '../manager/cluster-settings.ts';
 import type { JsonObject, MemberView, ScheduledRestart, WalView } from '../manager/view.ts';
-import type { Dialect } from './dialect.ts';
+import type { ApiDialect } from './dialect.ts';
 
 /** The manager's own part of the document. */
-export interface About {
+export interface ManagerIdentity {
   readonly version: string;
   readonly scope: string;
   readonly name: string;
 }
 
-export function nodeDocument(seen: MemberView, about: About, dialect: Dialect): JsonObject {
+export function nodeDocument(seen: MemberView, about: ManagerIdentity, dialect: ApiDialect): JsonObject {
   const member = seen.wal === undefined && dialect.showsLastKnown ? { ...seen, ...seen.lastKnown } : seen;
   const { role, syncRole, wal, tags, pendingRestart, scheduledRestart } = member;
   const isReplica = role === 'replica';
@@ -40,7 +40,7 @@ export function nodeDocument(seen: MemberView, about: About, dialect: Dialect): 
 }
 
 /** The three indicators, present only when the cluster is not in its ordinary state. */
-function indicators(member: MemberView, { name }: Dialect): JsonObject {
+function indicators(member: MemberView, { name }: ApiDialect): JsonObject {
   const { cluster, isFailsafeActive } = member;
   // Patroni without its store knows no lock. In failsafe mode it shows both indicators.
   const isUnlocked = cluster?.leader === undefined || (name === 'patroni' && isFailsafeActive);
@@ -51,7 +51,7 @@ function indicators(member: MemberView, { name }: Dialect): JsonObject {
   });
 }
 
-function positions(wal: WalView, { hasLocationAlways }: Dialect): JsonObject {
+function positions(wal: WalView, { hasLocationAlways }: ApiDialect): JsonObject {
   if (wal.kind === 'primary') return { location: wal.location };
   return {
     ...(hasLocationAlways ? { location: Math.max(wal.received, wal.replayed) } : {}),
@@ -62,7 +62,7 @@ function positions(wal: WalView, { hasLocationAlways }: Dialect): JsonObject {
   };
 }
 
-function replication({ replication: rows }: MemberView, dialect: Dialect): readonly JsonObject[] | undefined {
+function replication({ replication: rows }: MemberView, dialect: ApiDialect): readonly JsonObject[] | undefined {
   if (rows.length === 0 && !dialect.showsEmpty) return undefined;
   return rows.map((row) => ({
     usename: row.usename,

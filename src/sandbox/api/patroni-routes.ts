@@ -1,15 +1,15 @@
 // The answer to each request as Patroni 4.1 gives it. The first segment of the path names a handler. Any other GET,
 // HEAD or OPTIONS is a health check by substrings, and any other method without a handler is 501.
-import type { Answer } from './api-answer.ts';
+import type { ManagerAnswer } from './api-answer.ts';
 import { json } from './api-answer.ts';
 import { nodeDocument } from './node-document.ts';
 import { judgePatroniHealth, judgePatroniLiveness, judgePatroniReadiness } from './patroni-health.ts';
 import { pythonError } from './python-error.ts';
 import { isRead, read } from './read-documents.ts';
-import type { ApiRequest, Routing } from './routing.ts';
+import type { ManagerRequest, Routing } from './routing.ts';
 import { isWrite, write } from './write-operations.ts';
 
-export async function routePatroni(request: ApiRequest, routing: Routing): Promise<Answer> {
+export async function routePatroni(request: ManagerRequest, routing: Routing): Promise<ManagerAnswer> {
   const { method, path, parameters } = request;
   const { operations, about, dialect } = routing;
   const handler = `/${path.replace(/^\/+/, '').split('/')[0] ?? ''}`;
@@ -28,6 +28,6 @@ export async function routePatroni(request: ApiRequest, routing: Routing): Promi
   return pythonError(501, `Unsupported method ('${method}')`);
 }
 
-function statusOnly(isYes: boolean): Answer {
+function statusOnly(isYes: boolean): ManagerAnswer {
   return { status: isYes ? 200 : 503 };
 }

@@ -1,14 +1,14 @@
 // The error page of Python's http.server (BaseHTTPRequestHandler.send_error). Patroni answers with it where it has no
 // text of its own.
 import { STATUS_CODES } from 'node:http';
-import type { Answer } from './api-answer.ts';
+import type { ManagerAnswer } from './api-answer.ts';
 
 const EXPLANATIONS: Readonly<Record<number, string>> = {
   400: 'Bad request syntax or unsupported method',
   501: 'Server does not support this operation',
 };
 
-export function pythonError(status: number, message: string = STATUS_CODES[status] ?? ''): Answer {
+export function pythonError(status: number, message: string = STATUS_CODES[status] ?? ''): ManagerAnswer {
   const body = `<!DOCTYPE HTML>
 <html lang="en">
     <head>

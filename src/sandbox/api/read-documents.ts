@@ -1,28 +1,28 @@
 // The documents that GET returns besides the health checks. /cluster, /history and /config read the store. While the
 // store is down real Patroni leaves the client without an answer; here the client gets an error.
 import type { ClusterView } from '../manager/view.ts';
-import type { Answer } from './api-answer.ts';
+import type { ManagerAnswer } from './api-answer.ts';
 import { json } from './api-answer.ts';
 import { clusterDocument, historyDocument } from './cluster-document.ts';
-import type { Dialect } from './dialect.ts';
+import type { ApiDialect } from './dialect.ts';
 import { metricsText } from './metrics.ts';
 import { nodeDocument } from './node-document.ts';
 import type { Routing } from './routing.ts';
 
-type Read = (routing: Routing) => Promise<Answer>;
+type ReadDocument = (routing: Routing) => Promise<ManagerAnswer>;
 
-const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
+const READS: ReadonlyMap<string, ReadDocument> = new Map<string, ReadDocument>([
   ['/cluster', (routing) => fromStore(routing, (cluster) => clusterDocument(cluster, routing.dialect))],
   ['/history', (routing) => fromStore(routing, (cluster) => historyDocument(cluster.history))],
   ['/config', (routing) => fromStore(routing, (cluster) => cluster.config)],
   ['/metrics', readMetrics],
 ]);
 
-export function isRead(path: string, dialect: Dialect): boolean {
+export function isRead(path: string, dialect: ApiDialect): boolean {
   return path === dialect.statusPath || READS.has(path);
 }
 
-export async function read(path: string, routing: Routing): Promise<Answer> {
+export async function read(path: string, routing: Routing): Promise<ManagerAnswer> {
   const { operations, about, dialect } = routing;
   if (path === dialect.statusPath) return json(200, nodeDocument(await operations.look(), about, dialect));
   const answer = await READS.get(path)?.(routing);
@@ -30,13 +30,13 @@ export async function read(path: string, routing: Routing): Promise<Answer> {
   return answer;
 }
 
-async function fromStore({ operations }: Routing, document: (cluster: ClusterView) => unknown): Promise<Answer> {
+async function fromStore({ operations }: Routing, document: (cluster: ClusterView) => unknown): Promise<ManagerAnswer> {
   const cluster = await operations.readCluster();
   if (cluster === undefined) return json(503, { error: 'the configuration store does not answer' });
   return json(200, document(cluster));
 }
 
-async function readMetrics({ operations, about, dialect }: Routing): Promise<Answer> {
+async function readMetrics({ operations, about, dialect }: Routing): Promise<ManagerAnswer> {
   const { type, text } = await metricsText(await operations.look(), about, dialect);
   return { status: 200, content: { type, body: text } };
 }

@@ -12,7 +12,7 @@ interface Bad {
   readonly text: string;
 }
 
-export type Parsed<T> = { readonly kind: 'valid'; readonly value: T } | Bad;
+export type ParsedBody<T> = { readonly kind: 'valid'; readonly value: T } | Bad;
 
 export type ChangeOfLeader =
   | { readonly kind: 'switchover'; readonly request: SwitchoverRequest }
@@ -24,7 +24,7 @@ export interface RestartRequest {
 }
 
 /** `optional`: a missing body means an empty object. */
-export function parseObject(text: string, presence: 'required' | 'optional'): Parsed<JsonObject> {
+export function parseObject(text: string, presence: 'required' | 'optional'): ParsedBody<JsonObject> {
   if (text.trim() === '') {
     return presence === 'optional' ? valid({}) : invalid('the body is empty: a JSON object is needed');
   }
@@ -40,26 +40,26 @@ export function parseObject(text: string, presence: 'required' | 'optional'): Pa
 const word = z.string('must be a string').optional();
 const changeOfLeader = z.strictObject({ leader: word, candidate: word, scheduled_at: word });
 
-export interface Reading {
+export interface BodyRules {
   readonly now: Date;
   /** As Patroni reads it: null is a field that is left out. The management API has texts. */
   readonly takesNull: boolean;
 }
 
-export function parseSwitchover(text: string, reading: Reading): Parsed<ChangeOfLeader> {
+export function parseSwitchover(text: string, reading: BodyRules): ParsedBody<ChangeOfLeader> {
   return parseChangeOfLeader(text, 'switchover', reading);
 }
 
 /** A request with a leader is a switchover (management API). */
-export function parseFailover(text: string, reading: Reading): Parsed<ChangeOfLeader> {
+export function parseFailover(text: string, reading: BodyRules): ParsedBody<ChangeOfLeader> {
   return parseChangeOfLeader(text, 'failover', reading);
 }
 
 function parseChangeOfLeader(
   text: string,
   action: 'switchover' | 'failover',
-  { now, takesNull }: Reading,
-): Parsed<ChangeOfLeader> {
+  { now, takesNull }: BodyRules,
+): ParsedBody<ChangeOfLeader> {
   const fields = parseFields(text, 'required', takesNull ? z.preprocess(withoutNull, changeOfLeader) : changeOfLeader);
   if (fields.kind !== 'valid') return fields;
   const { scheduled_at: scheduledAt } = fields.value;
@@ -106,7 +106,7 @@ const restart = z.strictObject({
   schedule: word,
 });
 
-export function parseRestart(text: string, now: Date): Parsed<RestartRequest> {
+export function parseRestart(text: string, now: Date): ParsedBody<RestartRequest> {
   const fields = parseFields(text, 'optional', restart);
   if (fields.kind !== 'valid') return fields;
   const { role: wantedRole, restart_pending: isPendingOnly, postgres_version: postgresVersion, timeout } = fields.value;
@@ -128,7 +128,7 @@ const reinitialize = z.strictObject({
   from_leader: z.boolean('must be true or false').optional(),
 });
 
-export function parseReinitialize(text: string): Parsed<{ readonly force: boolean; readonly fromLeader: boolean }> {
+export function parseReinitialize(text: string): ParsedBody<{ readonly force: boolean; readonly fromLeader: boolean }> {
   const fields = parseFields(text, 'optional', reinitialize);
   if (fields.kind !== 'valid') return fields;
   const { force = false, 'from-leader': fromLeader, from_leader: alias = false } = fields.value;
@@ -139,7 +139,7 @@ function parseOptionalSchedule(
   given: string | undefined,
   action: 'switchover' | 'restart',
   now: Date,
-): Parsed<Schedule | undefined> {
+): ParsedBody<Schedule | undefined> {
   if (given === undefined) return valid(undefined);
   const parsed: ParsedSchedule = parseSchedule(given, action, now);
   return parsed.kind === 'schedule' ? valid(parsed.schedule) : parsed;
@@ -149,7 +149,7 @@ function parseFields<T extends z.ZodType>(
   text: string,
   presence: 'required' | 'optional',
   schema: T,
-): Parsed<z.infer<T>> {
+): ParsedBody<z.infer<T>> {
   const object = parseObject(text, presence);
   if (object.kind !== 'valid') return object;
   const parsed = schema.safeParse(object.value);
@@ -168,7 +168,7 @@ function shown(value: JsonValue): string {
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }
 
-function valid<T>(value: T): Parsed<T> {
+function valid<T>(value: T): ParsedBody<T> {
   return { kind: 'valid', value };
 }
 

@@ -1,9 +1,9 @@
 // The input of a router: the parsed request, and the manager's operations.
 import type { Operations } from '../manager/operation-outcomes.ts';
-import type { Dialect } from './dialect.ts';
-import type { About } from './node-document.ts';
+import type { ApiDialect } from './dialect.ts';
+import type { ManagerIdentity } from './node-document.ts';
 
-export interface ApiRequest {
+export interface ManagerRequest {
   readonly method: string;
   /** The path without the query. */
   readonly path: string;
@@ -14,6 +14,6 @@ export interface ApiRequest {
 
 export interface Routing {
   readonly operations: Operations;
-  readonly dialect: Dialect;
-  readonly about: About;
+  readonly dialect: ApiDialect;
+  readonly about: ManagerIdentity;
 }

@@ -5,9 +5,9 @@ import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { DialectName } from '../sandbox.ts';
-import type { Answer } from './api-answer.ts';
+import type { ManagerAnswer } from './api-answer.ts';
 
-export function writeHttp11(response: ServerResponse, { status, content, allow }: Answer): void {
+export function writeHttp11(response: ServerResponse, { status, content, allow }: ManagerAnswer): void {
   if (allow !== undefined) response.setHeader('allow', allow);
   if (content === undefined) {
     response.writeHead(status, { 'content-length': 0 }).end();
@@ -17,7 +17,7 @@ export function writeHttp11(response: ServerResponse, { status, content, allow }
   response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
-export function writeHttp10({ socket }: IncomingMessage, answer: Answer): void {
+export function writeHttp10({ socket }: IncomingMessage, answer: ManagerAnswer): void {
   if (!socket.writable) return;
   socket.write(http10Text(answer));
   // Both directions are closed, as Patroni does.
@@ -25,7 +25,7 @@ export function writeHttp10({ socket }: IncomingMessage, answer: Answer): void {
 }
 
 /** For a connection without a valid request: the input is not HTTP, or came too late. */
-export function writeRefusal(socket: Duplex, dialect: DialectName, answer: Answer): void {
+export function writeRefusal(socket: Duplex, dialect: DialectName, answer: ManagerAnswer): void {
   if (!socket.writable) {
     socket.destroy();
     return;
@@ -33,12 +33,12 @@ export function writeRefusal(socket: Duplex, dialect: DialectName, answer: Answe
   socket.end(dialect === 'patroni' ? http10Text(answer) : text('HTTP/1.1', answer, ['connection: close']));
 }
 
-function http10Text(answer: Answer): string {
+function http10Text(answer: ManagerAnswer): string {
   const headers = ['Server: BaseHTTP/0.6 Python/3.11.2', `Date: ${new Date().toUTCString()}`];
   return text('HTTP/1.0', answer, headers);
 }
 
-function text(version: string, { status, content }: Answer, headers: readonly string[]): string {
+function text(version: string, { status, content }: ManagerAnswer, headers: readonly string[]): string {
   const line = `${version} ${status} ${STATUS_CODES[status] ?? ''}`;
   if (content === undefined) return `${line}\r\n\r\n`;
   return [line, ...headers, `Content-Type: ${content.type}`, '', content.body].join('\r\n');

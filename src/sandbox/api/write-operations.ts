@@ -3,18 +3,18 @@
 // access.
 import type { ConfigOutcome, OperationOutcome, Operations } from '../manager/operation-outcomes.ts';
 import type { JsonObject } from '../manager/view.ts';
-import type { Answer } from './api-answer.ts';
+import type { ManagerAnswer } from './api-answer.ts';
 import { json } from './api-answer.ts';
 import { whyWrongType } from './config-types.ts';
-import type { Dialect, OperationEnd } from './dialect.ts';
+import type { ApiDialect, OperationEnd } from './dialect.ts';
 import { parseFailover, parseObject, parseReinitialize, parseRestart, parseSwitchover } from './requests.ts';
-import type { ChangeOfLeader, Parsed, Reading } from './requests.ts';
+import type { ChangeOfLeader, ParsedBody, BodyRules } from './requests.ts';
 import type { Routing } from './routing.ts';
 
-type Outcome = OperationOutcome | { readonly kind: OperationEnd; readonly text: string } | Answer;
-type WriteOperation = (operations: Operations, body: string, dialect: Dialect) => Promise<Outcome>;
+type WriteOutcome = OperationOutcome | { readonly kind: OperationEnd; readonly text: string } | ManagerAnswer;
+type WriteHandler = (operations: Operations, body: string, dialect: ApiDialect) => Promise<WriteOutcome>;
 
-const WRITES: ReadonlyMap<string, WriteOperation> = new Map<string, WriteOperation>([
+const WRITES: ReadonlyMap<string, WriteHandler> = new Map<string, WriteHandler>([
   ['PATCH /config', (operations, body, dialect) => changeConfig(body, dialect, (to) => operations.patchConfig(to))],
   ['PUT /config', (operations, body, dialect) => changeConfig(body, dialect, (to) => operations.putConfig(to))],
   [
@@ -43,7 +43,7 @@ export async function write(
   path: string,
   body: string,
   { operations, dialect }: Routing,
-): Promise<Answer> {
+): Promise<ManagerAnswer> {
   const outcome = await WRITES.get(`${method} ${path}`)?.(operations, body, dialect);
   if (outcome === undefined) throw new Error(`${method} ${path} is no operation`);
   if ('status' in outcome) return outcome;
@@ -52,9 +52,9 @@ export async function write(
 
 async function changeConfig(
   body: string,
-  { hasTypedConfig }: Dialect,
+  { hasTypedConfig }: ApiDialect,
   change: (config: JsonObject) => Promise<ConfigOutcome>,
-): Promise<Outcome> {
+): Promise<WriteOutcome> {
   const parsed = parseObject(body, 'required');
   if (parsed.kind !== 'valid') return parsed;
   const why = hasTypedConfig ? whyWrongType(parsed.value) : undefined;
@@ -63,17 +63,17 @@ async function changeConfig(
   return outcome.kind === 'done' ? json(200, outcome.config) : outcome;
 }
 
-function readingOf({ name }: Dialect): Reading {
+function readingOf({ name }: ApiDialect): BodyRules {
   return { now: new Date(), takesNull: name === 'patroni' };
 }
 
-async function changeLeader(operations: Operations, parsed: Parsed<ChangeOfLeader>): Promise<Outcome> {
+async function changeLeader(operations: Operations, parsed: ParsedBody<ChangeOfLeader>): Promise<WriteOutcome> {
   if (parsed.kind !== 'valid') return parsed;
   const { value } = parsed;
   return value.kind === 'switchover' ? operations.switchover(value.request) : operations.failover(value.request);
 }
 
-async function restart(operations: Operations, body: string): Promise<Outcome> {
+async function restart(operations: Operations, body: string): Promise<WriteOutcome> {
   const parsed = parseRestart(body, new Date());
   if (parsed.kind !== 'valid') return parsed;
   const { conditions, schedule } = parsed.value;
@@ -81,13 +81,13 @@ async function restart(operations: Operations, body: string): Promise<Outcome> {
   return as('restart_refused', 'refused', await operations.restart(conditions));
 }
 
-async function reinitialize(operations: Operations, body: string): Promise<Outcome> {
+async function reinitialize(operations: Operations, body: string): Promise<WriteOutcome> {
   const parsed = parseReinitialize(body);
   if (parsed.kind !== 'valid') return parsed;
   return as('reinitialize_refused', 'refused', await operations.reinitialize(parsed.value));
 }
 
 /** The outcome by its more exact name. */
-function as(name: OperationEnd, kind: OperationOutcome['kind'], outcome: OperationOutcome): Outcome {
+function as(name: OperationEnd, kind: OperationOutcome['kind'], outcome: OperationOutcome): WriteOutcome {
   return outcome.kind === kind ? { kind: name, text: outcome.text } : outcome;
 }

@@ -5,10 +5,10 @@ import type { SandboxServer } from '../postgres/postgres-server.ts';
 import type { Parameters, PostgresServer } from '../postgres/server-interface.ts';
 import { CLUSTER_WIDE_DEFAULTS } from '../postgres/settings-files.ts';
 import type { BaseCopy, CopyUse } from './base-copy.ts';
-import type { Origin } from './grow.ts';
+import type { BranchOrigin } from './grow.ts';
 import type { WalSource } from './wal-source.ts';
 
-export interface Position {
+export interface LineagePosition {
   readonly timeline: number;
   readonly position: number;
 }
@@ -19,11 +19,11 @@ export interface Ancestor {
   /** Those that may serve to recover this position. */
   copies(position: number): readonly BaseCopy[];
   /** The end of its WAL. Rejects when its server does not answer. */
-  position(): Promise<Position>;
+  position(): Promise<LineagePosition>;
   /** No branch begins before this position. */
   readonly beginsAt: number;
   /** The state at a position that is not before `beginsAt`. */
-  originAt(position: Position): Origin;
+  originAt(position: LineagePosition): BranchOrigin;
   /** Settings that a server needs to recover its WAL. */
   parameters(): Promise<Parameters>;
 }
@@ -82,7 +82,7 @@ export class Root implements Ancestor {
     return older.filter(({ upTo }) => upTo === 0).map(({ copy }) => copy);
   }
 
-  async position(): Promise<Position> {
+  async position(): Promise<LineagePosition> {
     const { timeline, position } = await askPosition(this.primary());
     this.#last = position;
     return { timeline, position };
@@ -94,7 +94,7 @@ export class Root implements Ancestor {
     return this.#last;
   }
 
-  originAt({ timeline, position }: Position): Origin {
+  originAt({ timeline, position }: LineagePosition): BranchOrigin {
     return { source: this.source, timeline, position };
   }
 
@@ -103,23 +103,23 @@ export class Root implements Ancestor {
   }
 }
 
-export interface Birth extends Position {
+export interface Birth extends LineagePosition {
   /** The next transaction id: a branch that has written nothing still has it. */
   readonly nextXid: string;
 }
 
 /** A branch with a server of its own. */
-export class Branch implements Ancestor {
+export class TimelineBranch implements Ancestor {
   readonly id: string;
   readonly ancestor: Ancestor;
   readonly server: SandboxServer;
   readonly source: WalSource;
-  readonly #origin: Origin;
+  readonly #origin: BranchOrigin;
   #birth: Birth | undefined;
   #last: number;
 
   /** `upTo`: the timeline that it leaves. */
-  constructor(id: string, ancestor: Ancestor, server: SandboxServer, origin: Origin, upTo: number) {
+  constructor(id: string, ancestor: Ancestor, server: SandboxServer, origin: BranchOrigin, upTo: number) {
     this.id = id;
     this.ancestor = ancestor;
     this.server = server;
@@ -151,7 +151,7 @@ export class Branch implements Ancestor {
    * Where it began, until a transaction of its own has written. Checkpoints and the end of recovery write WAL too, and
    * change no data.
    */
-  async position(): Promise<Position> {
+  async position(): Promise<LineagePosition> {
     const birth = this.#birth;
     if (birth === undefined) return { timeline: this.#origin.timeline, position: this.beginsAt };
     const { timeline, position, nextXid } = await askPosition(this.server);
@@ -166,7 +166,7 @@ export class Branch implements Ancestor {
     return this.#last;
   }
 
-  originAt({ timeline, position }: Position): Origin {
+  originAt({ timeline, position }: LineagePosition): BranchOrigin {
     const isAtBirth = this.#birth === undefined || position <= this.#birth.position;
     return isAtBirth ? this.#origin : { source: this.source, timeline, position };
   }

@@ -3,9 +3,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { json } from '../api/api-answer.ts';
-import type { Answer } from '../api/api-answer.ts';
+import type { ManagerAnswer } from '../api/api-answer.ts';
 import { isJson, parseBody } from '../http-server.ts';
-import type { Asked } from '../http-server.ts';
+import type { LabRequest } from '../http-server.ts';
 import type { Project, ProjectBranch, ProjectCreation } from './project.ts';
 import { formatLsn } from './wal-files.ts';
 
@@ -14,7 +14,7 @@ export interface ConsoleApiOptions {
   readonly apiKey: string;
 }
 
-export function consoleApi({ project, apiKey }: ConsoleApiOptions): (asked: Asked) => Promise<Answer> {
+export function consoleApi({ project, apiKey }: ConsoleApiOptions): (asked: LabRequest) => Promise<ManagerAnswer> {
   return async (asked) => {
     const { method, path, headers } = asked;
     if (!isKey(headers.authorization, apiKey)) return refused(401, 'the API key is missing or wrong');
@@ -47,7 +47,7 @@ const creation = z.object({
   endpoints: z.array(z.object({ type: z.enum(['read_write', 'read_only']) })).nullish(),
 });
 
-async function create(asked: Asked, project: Project): Promise<Answer> {
+async function create(asked: LabRequest, project: Project): Promise<ManagerAnswer> {
   if (!isJson(asked)) return refused(415, 'Content-Type must be application/json');
   const parsed = creation.safeParse(parseBody(asked));
   if (!parsed.success) return refused(400, z.prettifyError(parsed.error));
@@ -89,6 +89,6 @@ function recordOf(branch: ProjectBranch, project: Project): object {
   };
 }
 
-function refused(status: number, message: string): Answer {
+function refused(status: number, message: string): ManagerAnswer {
   return json(status, { message });
 }

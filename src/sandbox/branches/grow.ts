@@ -13,28 +13,28 @@ import { giveWal, readLineage } from './wal-source.ts';
 import type { WalSource } from './wal-source.ts';
 
 /** A position in the WAL of a branch: the state that another one begins with. */
-export interface Origin {
+export interface BranchOrigin {
   readonly source: WalSource;
   /** The timeline that the source is on now. */
   readonly timeline: number;
   readonly position: number;
 }
 
-export interface Seed {
+export interface LineageSeed {
   readonly lineage: Lineage;
   readonly base: BaseCopy;
 }
 
 /** Undefined: no base copy is old enough. */
-export async function findSeed(origin: Origin, copies: readonly BaseCopy[]): Promise<Seed | undefined> {
+export async function findSeed(origin: BranchOrigin, copies: readonly BaseCopy[]): Promise<LineageSeed | undefined> {
   const lineage = lineageAt(await readLineage(origin.source, origin.timeline), origin.position);
   const base = chooseBaseCopy(copies, lineage, origin.position);
   return base === undefined ? undefined : { lineage, base };
 }
 
 export interface Growth {
-  readonly origin: Origin;
-  readonly seed: Seed;
+  readonly origin: BranchOrigin;
+  readonly seed: LineageSeed;
   /** Its data directory does not exist yet. */
   readonly server: SandboxServer;
   readonly parameters: Parameters;

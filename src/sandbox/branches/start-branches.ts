@@ -17,20 +17,20 @@ import { WalKeeper } from './wal-keeper.ts';
 export const WAL_ARCHIVE = 'wal';
 const CHECK_WAL_MS = 5_000;
 
-export interface BranchesOptions {
+export interface BranchLabOptions {
   readonly directory: string;
   readonly prepared: PreparedServers;
   readonly primary: () => PostgresServer | undefined;
   readonly onEvent: (event: SandboxEvent) => void;
 }
 
-export interface RunningBranches extends SandboxBranches {
+export interface BranchLab extends SandboxBranches {
   /** Closes both APIs and ends the creations in progress. The servers end with those of the members. */
   close(): Promise<void>;
 }
 
 /** Rejects when the cluster cannot be copied. */
-export async function startBranches(options: BranchesOptions): Promise<RunningBranches> {
+export async function startBranches(options: BranchLabOptions): Promise<BranchLab> {
   const { directory, prepared, onEvent } = options;
   const archive = join(directory, WAL_ARCHIVE);
   const root = new Root(newId(), archive, options.primary);

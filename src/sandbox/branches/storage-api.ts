@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { parseLsn } from '../../model/lsn.ts';
 import { json } from '../api/api-answer.ts';
-import type { Answer } from '../api/api-answer.ts';
+import type { ManagerAnswer } from '../api/api-answer.ts';
 import { isJson, parseBody, problem } from '../http-server.ts';
-import type { Asked } from '../http-server.ts';
-import type { Creation, ListedBranch, NewBranch, Removal, Tenant } from './tenant.ts';
+import type { LabRequest } from '../http-server.ts';
+import type { Creation, BranchListing, NewBranch, TenantRemoval, Tenant } from './tenant.ts';
 import { formatLsn } from './wal-files.ts';
 
 export interface StorageApiOptions {
@@ -20,7 +20,7 @@ export interface StorageApiOptions {
 
 const PATIENCE_MS = 5_000;
 
-export function storageApi(options: StorageApiOptions): (asked: Asked) => Promise<Answer> {
+export function storageApi(options: StorageApiOptions): (asked: LabRequest) => Promise<ManagerAnswer> {
   const { tenant } = options;
   const timelines = `/v1/tenant/${tenant.id}/timeline`;
   return async (asked) => {
@@ -42,7 +42,10 @@ export function storageApi(options: StorageApiOptions): (asked: Asked) => Promis
   };
 }
 
-async function allow(method: string, ways: Readonly<Record<string, () => Promise<Answer>>>): Promise<Answer> {
+async function allow(
+  method: string,
+  ways: Readonly<Record<string, () => Promise<ManagerAnswer>>>,
+): Promise<ManagerAnswer> {
   const answer = ways[method === 'HEAD' ? 'GET' : method];
   if (answer !== undefined) return answer();
   const allowed = Object.keys(ways).join(', ');
@@ -74,7 +77,7 @@ interface TimelineRecord {
   readonly state: 'Active' | 'Loading';
 }
 
-async function recordOf({ branch, isDurable }: ListedBranch, tenant: string, pg: number): Promise<TimelineRecord> {
+async function recordOf({ branch, isDurable }: BranchListing, tenant: string, pg: number): Promise<TimelineRecord> {
   return {
     tenant_id: tenant,
     timeline_id: branch.id,
@@ -102,7 +105,7 @@ const creation = z.object({
   pg_version: z.int().nullish(),
 });
 
-async function create(asked: Asked, options: StorageApiOptions): Promise<Answer> {
+async function create(asked: LabRequest, options: StorageApiOptions): Promise<ManagerAnswer> {
   if (!isJson(asked)) return problem(415, 'Content-Type must be application/json');
   const parsed = creation.safeParse(parseBody(asked));
   if (!parsed.success) return problem(400, z.prettifyError(parsed.error));
@@ -134,13 +137,13 @@ const REFUSED: Readonly<Record<Exclude<Creation['kind'], 'created'>, number>> = 
   failed: 500,
 };
 
-const KEPT: Readonly<Record<Exclude<Removal['kind'], 'removed'>, number>> = {
+const KEPT: Readonly<Record<Exclude<TenantRemoval['kind'], 'removed'>, number>> = {
   unknown: 404,
   root: 403,
   has_children: 412,
   being_created: 409,
 };
 
-function removed(removal: Removal): Answer {
+function removed(removal: TenantRemoval): ManagerAnswer {
   return removal.kind === 'removed' ? json(200, null) : problem(KEPT[removal.kind], removal.text);
 }

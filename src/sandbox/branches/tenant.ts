@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PreparedServers } from '../postgres/prepare.ts';
 import type { SandboxServer } from '../postgres/postgres-server.ts';
 import type { Parameters, ServerRole } from '../postgres/server-interface.ts';
-import { Branch } from './ancestor.ts';
+import { TimelineBranch } from './ancestor.ts';
 import type { Ancestor, Root } from './ancestor.ts';
 import type { CopyUse } from './base-copy.ts';
 import { emptyTables } from './empty-tables.ts';
@@ -27,10 +27,10 @@ export interface NewBranch {
 
 /** `impossible`: not even later. `not_yet`: perhaps later. `different`: the id belongs to another branch. */
 export type Creation =
-  | { readonly kind: 'created'; readonly branch: Branch }
+  | { readonly kind: 'created'; readonly branch: TimelineBranch }
   | { readonly kind: 'impossible' | 'not_yet' | 'different' | 'failed'; readonly text: string };
 
-export type Removal =
+export type TenantRemoval =
   | { readonly kind: 'removed' }
   | { readonly kind: 'unknown' | 'root' | 'has_children' | 'being_created'; readonly text: string };
 
@@ -43,15 +43,15 @@ export interface TenantOptions {
   readonly onEvent: (kind: 'progress' | 'warning', text: string) => void;
 }
 
-export interface ListedBranch {
-  readonly branch: Branch;
+export interface BranchListing {
+  readonly branch: TimelineBranch;
   readonly reader: SandboxServer | undefined;
   readonly isDurable: boolean;
 }
 
-interface Kept {
+interface TenantBranch {
   readonly asked: NewBranch;
-  readonly branch: Branch;
+  readonly branch: TimelineBranch;
   /** Undefined: it comes from another branch, which needs the copy as well. */
   readonly use: CopyUse | undefined;
   reader?: SandboxServer;
@@ -70,7 +70,7 @@ export class Tenant {
   readonly id: string;
   readonly root: Root;
   readonly #options: TenantOptions;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, TenantBranch>();
   readonly #pending = new Map<string, Pending>();
   readonly #uses = new Set<CopyUse>();
   #isClosing = false;
@@ -82,11 +82,11 @@ export class Tenant {
   }
 
   /** In the order of their creation, without the root. Those that are not durable yet are there too. */
-  list(): readonly ListedBranch[] {
+  list(): readonly BranchListing[] {
     return [...this.#kept.values()].map(({ branch, reader, isDurable }) => ({ branch, reader, isDurable }));
   }
 
-  find(id: string): ListedBranch | undefined {
+  find(id: string): BranchListing | undefined {
     return this.list().find(({ branch }) => branch.id === id);
   }
 
@@ -117,7 +117,7 @@ export class Tenant {
   }
 
   /** Rejects when its files cannot be removed. */
-  async remove(id: string): Promise<Removal> {
+  async remove(id: string): Promise<TenantRemoval> {
     if (id === this.root.id) return { kind: 'root', text: 'the root timeline is the cluster itself' };
     if (this.#pending.has(id)) return { kind: 'being_created', text: 'the timeline is being created' };
     const kept = this.#kept.get(id);
@@ -172,8 +172,8 @@ export class Tenant {
     const use = origin.source === this.root.source ? { base: seed.base, upTo: origin.position } : undefined;
     if (use !== undefined) this.#uses.add(use);
     const server = await this.#options.prepared.add(this.#nameOf(id));
-    const branch = new Branch(id, ancestor, server, { ...origin, position }, seed.lineage.timeline);
-    const kept: Kept = { asked, branch, use, isDurable: false };
+    const branch = new TimelineBranch(id, ancestor, server, { ...origin, position }, seed.lineage.timeline);
+    const kept: TenantBranch = { asked, branch, use, isDurable: false };
     this.#kept.set(id, kept);
     asked.onVisible?.();
     const { owner } = this.#options.prepared;
@@ -193,7 +193,7 @@ export class Tenant {
     return { kind: 'created', branch };
   }
 
-  async #finish(kept: Kept): Promise<void> {
+  async #finish(kept: TenantBranch): Promise<void> {
     const { asked, branch } = kept;
     await branch.born();
     if (asked.isSchemaOnly === true) await emptyTables(branch.server, this.#options.prepared.superuser);
@@ -209,7 +209,7 @@ export class Tenant {
     await this.#options.onChange();
   }
 
-  async #giveUp({ asked, branch, reader, use }: Kept, error: unknown): Promise<void> {
+  async #giveUp({ asked, branch, reader, use }: TenantBranch, error: unknown): Promise<void> {
     this.#kept.delete(asked.id);
     if (use !== undefined) this.#uses.delete(use);
     this.#options.onEvent('warning', `branch ${asked.id} was not created: ${messageOf(error)}`);
@@ -219,7 +219,12 @@ export class Tenant {
   }
 
   /** No manager watches over a branch. Only a server that died is started, not one that was ended. */
-  async #startAgain({ asked }: Kept, server: SandboxServer, role: ServerRole, parameters: Parameters): Promise<void> {
+  async #startAgain(
+    { asked }: TenantBranch,
+    server: SandboxServer,
+    role: ServerRole,
+    parameters: Parameters,
+  ): Promise<void> {
     await delay(START_AGAIN_MS, undefined, { ref: false });
     if (this.#isClosing || !this.#kept.has(asked.id) || server.isAlive()) return;
     const outcome = await server.start(role, parameters).catch(String);

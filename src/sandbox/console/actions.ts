@@ -1,9 +1,9 @@
 // Carries out a key or a command from the second terminal, and reports it in one line.
 import { READ_STATEMENT, WRITE_STATEMENT } from './banner.ts';
 import { actionOf, keysText } from './keys.ts';
-import type { Screen } from './sandbox-screen.ts';
+import type { SandboxScreen } from './sandbox-screen.ts';
 import { runStatement } from './statement.ts';
-import type { Traffic } from './traffic.ts';
+import type { SteadyTraffic } from './traffic.ts';
 import { isVerbName, VERBS } from './verb-list.ts';
 import { perform } from './verbs.ts';
 import type { VerbOutcome } from './verb-list.ts';
@@ -14,8 +14,8 @@ export interface ActionOptions {
   /** Connection URLs through Pointsman. */
   readonly write: string;
   readonly read: string;
-  readonly screen: Screen;
-  readonly traffic: Traffic;
+  readonly screen: SandboxScreen;
+  readonly traffic: SteadyTraffic;
   /** For a second Pointsman. */
   readonly config: () => string;
   readonly end: () => void;

@@ -17,7 +17,7 @@ export type ControlStart =
   | { readonly kind: 'listening'; readonly address: string; readonly close: () => Promise<void> }
   | { readonly kind: 'failed'; readonly why: string };
 
-interface Answer {
+interface ControlAnswer {
   readonly status: number;
   readonly body: VerbOutcome | Endpoints;
 }
@@ -56,7 +56,11 @@ function closeServer(server: Server): Promise<void> {
 
 type InTurn = (run: () => Promise<VerbOutcome>) => Promise<VerbOutcome>;
 
-async function respond(request: IncomingMessage, controlled: Controlled | undefined, inTurn: InTurn): Promise<Answer> {
+async function respond(
+  request: IncomingMessage,
+  controlled: Controlled | undefined,
+  inTurn: InTurn,
+): Promise<ControlAnswer> {
   const { method, headers } = request;
   if (headers.origin !== undefined) return refusal(403, 'requests from a browser are refused');
   if (controlled === undefined) return refusal(503, 'the sandbox is still starting');
@@ -69,7 +73,7 @@ async function respond(request: IncomingMessage, controlled: Controlled | undefi
   return { status: STATUS[outcome.kind], body: outcome };
 }
 
-function refusal(status: number, text: string): Answer {
+function refusal(status: number, text: string): ControlAnswer {
   return { status, body: { kind: 'refused', text } };
 }
 

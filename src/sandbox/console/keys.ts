@@ -1,13 +1,13 @@
 // The keys of the sandbox's terminal: one key, one action.
 import type { VerbName } from './verb-list.ts';
 
-export type Action =
+export type KeyAction =
   | { readonly kind: 'verb'; readonly verb: VerbName; readonly target?: 'primary' | 'replica' }
   | { readonly kind: 'write' | 'read' | 'traffic' | 'config' | 'help' | 'end' };
 
 interface Key {
   readonly key: string;
-  readonly action: Action;
+  readonly action: KeyAction;
   readonly text: string;
 }
 
@@ -35,7 +35,7 @@ const WIDTH = 100;
 const ENDS: readonly string[] = ['\u0003', '\u0004'];
 
 /** Undefined: the key has no meaning. */
-export function actionOf(key: string): Action | undefined {
+export function actionOf(key: string): KeyAction | undefined {
   if (ENDS.includes(key)) return { kind: 'end' };
   return KEYS.find((known) => known.key === key)?.action;
 }

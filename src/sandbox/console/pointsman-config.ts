@@ -20,13 +20,13 @@ export interface Addresses {
 }
 
 /** The API that the list of branches comes from. */
-export type BranchSource = 'storage' | 'console';
+export type BranchApi = 'storage' | 'console';
 
 export interface Routed {
   readonly scope: string;
   readonly members: readonly SandboxMember[];
   /** Undefined: without branches. */
-  readonly branches: { readonly source: BranchSource; readonly from: SandboxBranches } | undefined;
+  readonly branches: { readonly source: BranchApi; readonly from: SandboxBranches } | undefined;
   /** For commands: Pointsman itself never calls it. Undefined: without a platform. */
   readonly platform: { readonly dialect: SkillDialect; readonly at: SandboxPlatform } | undefined;
   /** Undefined: sessions end with their server. */
@@ -82,7 +82,7 @@ export function pointsmanConfig({ scope, members, branches, platform, moves }: R
 }
 
 /** A template has one port for all branches, and here each has its own. */
-function branchesSection(source: BranchSource, from: SandboxBranches): object {
+function branchesSection(source: BranchApi, from: SandboxBranches): object {
   const { storageUrl, tenant, namesFile, pgMajor, consoleUrl, project, apiKeyFile } = from;
   const section =
     source === 'storage'

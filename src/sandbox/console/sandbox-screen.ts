@@ -4,7 +4,7 @@ import { styleText } from 'node:util';
 /** `cluster`: members and their managers. `pointsman`: the proxy. `sandbox`: answers to keys and verbs. */
 export type Voice = 'cluster' | 'pointsman' | 'sandbox';
 
-export interface ScreenOptions {
+export interface SandboxScreenOptions {
   readonly write: (text: string) => void;
   /** With colour, and with the status line. */
   readonly isTerminal: boolean;
@@ -18,11 +18,11 @@ const LEVELS = { warn: 'yellow', error: 'red' } as const;
 const WIDTH = Math.max(...Object.keys(VOICES).map((voice) => voice.length));
 const CLEAR_LINE = '\r\u001b[K';
 
-export class Screen {
-  readonly #options: ScreenOptions;
+export class SandboxScreen {
+  readonly #options: SandboxScreenOptions;
   #status = '';
 
-  constructor(options: ScreenOptions) {
+  constructor(options: SandboxScreenOptions) {
     this.#options = options;
   }
 

@@ -22,7 +22,7 @@ const WAITS_FROM_MS = 200;
 /** No further ones are begun by a way with this many under way. */
 const MOST_UNDER_WAY = 400;
 
-class Counts {
+class TrafficCounts {
   readonly #clock: Clock;
   readonly #begun = new Set<{ readonly at: number }>();
   #ok = 0;
@@ -69,15 +69,15 @@ class Counts {
   }
 }
 
-export interface Traffic {
+export interface SteadyTraffic {
   isOn(): boolean;
   start(): void;
   /** Returns what there was since the start. Writes under way still end. */
   stop(): string;
 }
 
-export function createTraffic({ ways, clock, onStatus }: TrafficOptions): Traffic {
-  let counted: readonly (readonly [Way, Counts])[] = [];
+export function createTraffic({ ways, clock, onStatus }: TrafficOptions): SteadyTraffic {
+  let counted: readonly (readonly [Way, TrafficCounts])[] = [];
   let isOn = false;
   const cancels = new Set<() => void>();
   /** Now and then again and again, until the stop. */
@@ -89,13 +89,13 @@ export function createTraffic({ ways, clock, onStatus }: TrafficOptions): Traffi
     });
     cancels.add(cancel);
   };
-  const sumUp = (text: (counts: Counts) => string): string =>
+  const sumUp = (text: (counts: TrafficCounts) => string): string =>
     counted.map(([{ name }, counts]) => `${name} ${text(counts)}`).join(' | ');
   return {
     isOn: () => isOn,
     start() {
       isOn = true;
-      counted = ways.map((way) => [way, new Counts(clock)]);
+      counted = ways.map((way) => [way, new TrafficCounts(clock)]);
       repeat(EVERY_MS, () => counted.forEach(([{ write }, counts]) => void counts.count(write)));
       repeat(STATUS_EVERY_MS, () => onStatus(sumUp((counts) => counts.status())));
     },

@@ -1,8 +1,8 @@
 // The computer tool in a request for a message: the right type for the model, and whole results.
 import { z } from 'zod';
 import { BETA, requireBeta } from './betas.ts';
-import type { Block, MessageRequest } from './message-request.ts';
-import { Refused } from './refused.ts';
+import type { Block, MessageBody } from './message-request.ts';
+import { PlatformRefusal } from './refused.ts';
 
 const TOOLSET = 'computer_toolset_20260801';
 const OLDER = 'computer_20251124';
@@ -25,21 +25,22 @@ const result = z.looseObject({
 
 const timed = z.looseObject({ duration: z.number() });
 
-export function checkComputer({ model, tools = [], messages }: MessageRequest, betas: ReadonlySet<string>): void {
+export function checkComputer({ model, tools = [], messages }: MessageBody, betas: ReadonlySet<string>): void {
   if (tools.some(({ type }) => type === OLDER)) requireBeta(betas, BETA.computer, `the tool ${OLDER}`);
   const toolset = tools.find(({ type }) => type === TOOLSET);
   if (toolset === undefined) return;
-  if (OLDER_MODELS.test(model)) throw new Refused(400, `the model ${model} uses the tool ${OLDER}`);
-  if (!TOOLSET_MODELS.test(model)) throw new Refused(400, `the model ${model} does not support ${TOOLSET}`);
-  if (toolset.name !== 'computer') throw new Refused(400, `the name of ${TOOLSET} is computer`);
+  if (OLDER_MODELS.test(model)) throw new PlatformRefusal(400, `the model ${model} uses the tool ${OLDER}`);
+  if (!TOOLSET_MODELS.test(model)) throw new PlatformRefusal(400, `the model ${model} does not support ${TOOLSET}`);
+  if (toolset.name !== 'computer') throw new PlatformRefusal(400, `the name of ${TOOLSET} is computer`);
   const size = Object.keys(toolset).find((key) => /width|height/.test(key));
-  if (size !== undefined) throw new Refused(400, `${TOOLSET} does not accept ${size}: positions come from screenshots`);
+  if (size !== undefined)
+    throw new PlatformRefusal(400, `${TOOLSET} does not accept ${size}: positions come from screenshots`);
   for (const [index, message] of messages.entries()) {
     checkResults(blocksOf(message), blocksOf(messages[index + 1]), index + 1 < messages.length);
   }
 }
 
-function blocksOf(message: MessageRequest['messages'][number] | undefined): readonly Block[] {
+function blocksOf(message: MessageBody['messages'][number] | undefined): readonly Block[] {
   return typeof message?.content === 'object' ? message.content : [];
 }
 
@@ -54,18 +55,20 @@ function checkResults(turn: readonly Block[], next: readonly Block[], hasNext: b
   for (const { type, id, name, input } of turn) {
     if (type !== 'tool_use' || !MEMBERS.has(name)) continue;
     const results = next.filter((one) => one.type === 'tool_result' && one['tool_use_id'] === id);
-    if (results.length !== 1) throw new Refused(400, `${String(id)} has ${results.length} results instead of one`);
+    if (results.length !== 1)
+      throw new PlatformRefusal(400, `${String(id)} has ${results.length} results instead of one`);
     const checked = result.safeParse(results[0]);
     const at = `the result of ${String(id)}`;
-    if (!checked.success) throw new Refused(400, `${at}: ${z.prettifyError(checked.error)}`);
+    if (!checked.success) throw new PlatformRefusal(400, `${at}: ${z.prettifyError(checked.error)}`);
     const { is_error: isError, content } = checked.data;
     const before = place;
     place = next.findIndex((one) => one === results[0]);
-    if (place < before) throw new Refused(400, `${at} comes before that of an earlier action`);
+    if (place < before) throw new PlatformRefusal(400, `${at} comes before that of an earlier action`);
     if (hasFailed && !(isError && NOT_EXECUTED.test(textOf(content)))) {
-      throw new Refused(400, `${at} does not say that an earlier computer action of this turn failed`);
+      throw new PlatformRefusal(400, `${at} does not say that an earlier computer action of this turn failed`);
     }
-    if (!isError && isTooLong(name, input)) throw new Refused(400, `${at}: ${String(name)} takes 300 s at most`);
+    if (!isError && isTooLong(name, input))
+      throw new PlatformRefusal(400, `${at}: ${String(name)} takes 300 s at most`);
     hasFailed ||= isError;
   }
 }

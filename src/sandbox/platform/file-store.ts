@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainName } from './form.ts';
 import type { SentFile } from './form.ts';
-import { Refused } from './refused.ts';
+import { PlatformRefusal } from './refused.ts';
 
 /** In the form of an upload. */
 export const FILE_FIELD = 'file';
@@ -17,7 +17,7 @@ export interface StoredFile {
   readonly size: number;
 }
 
-export class FileStore {
+export class PlatformFiles {
   readonly #directory: string;
   readonly #files = new Map<string, StoredFile>();
 
@@ -27,14 +27,14 @@ export class FileStore {
 
   find(id: string): StoredFile {
     const file = this.#files.get(id);
-    if (file === undefined) throw new Refused(404, `there is no file ${id}`);
+    if (file === undefined) throw new PlatformRefusal(404, `there is no file ${id}`);
     return file;
   }
 
   async store([sent, ...others]: readonly SentFile[]): Promise<StoredFile> {
-    if (sent === undefined || others.length > 0) throw new Refused(400, 'one request uploads one file');
+    if (sent === undefined || others.length > 0) throw new PlatformRefusal(400, 'one request uploads one file');
     const { name, mediaType, bytes } = sent;
-    if (!isPlainName(name)) throw new Refused(400, `the file name ${JSON.stringify(name)} is a path`);
+    if (!isPlainName(name)) throw new PlatformRefusal(400, `the file name ${JSON.stringify(name)} is a path`);
     const id = `file_${randomBytes(12).toString('hex')}`;
     const folder = join(this.#directory, id);
     await mkdir(folder, { recursive: true });

@@ -3,18 +3,18 @@
 import { z } from 'zod';
 import { BETA, BETA_HEADER, requireBeta } from './betas.ts';
 import { checkComputer } from './computer-check.ts';
-import { Refused } from './refused.ts';
+import { PlatformRefusal } from './refused.ts';
 import type { SkillStore } from './skill-store.ts';
 import { versionForContainer } from './skills-api.ts';
-import type { FileStore, StoredFile } from './file-store.ts';
+import type { PlatformFiles, StoredFile } from './file-store.ts';
 import { content, request } from './message-request.ts';
-import type { Block, MessageRequest } from './message-request.ts';
+import type { Block, MessageBody } from './message-request.ts';
 
 const fileSource = z.looseObject({ type: z.literal('file'), file_id: z.string() });
 const CODE_EXECUTION = 'code_execution_20260521';
 
 export interface Stores {
-  readonly files: FileStore;
+  readonly files: PlatformFiles;
   readonly skills: SkillStore;
 }
 
@@ -26,7 +26,7 @@ export interface Passed {
 
 export function checkMessage(body: unknown, betas: ReadonlySet<string>, { files, skills }: Stores): Passed {
   const parsed = request.safeParse(body);
-  if (!parsed.success) throw new Refused(400, z.prettifyError(parsed.error));
+  if (!parsed.success) throw new PlatformRefusal(400, z.prettifyError(parsed.error));
   const asked = parsed.data;
   checkComputer(asked, betas);
   const used = asked.messages.flatMap(({ content: parts }) => referencesOf(parts));
@@ -71,21 +71,27 @@ function matching(type: string, file: StoredFile): StoredFile {
       : undefined;
   if (wanted === type) return file;
   const advice = wanted === undefined ? 'no block takes it' : `it goes in a block of type ${wanted}`;
-  throw new Refused(400, `the block of type ${type} refers to ${id} (${mediaType || 'no media type'}): ${advice}`);
+  throw new PlatformRefusal(
+    400,
+    `the block of type ${type} refers to ${id} (${mediaType || 'no media type'}): ${advice}`,
+  );
 }
 
 /** Container, tool and beta values come together. */
 function checkSkills(
-  { container, tools = [] }: MessageRequest,
+  { container, tools = [] }: MessageBody,
   betas: ReadonlySet<string>,
 ): readonly { readonly skill_id: string; readonly version: string }[] {
   const skills = container?.skills ?? [];
   if (skills.length === 0) {
     if (!betas.has(BETA.skills)) return [];
-    throw new Refused(400, `container.skills is missing: ${BETA_HEADER} has ${BETA.skills}`);
+    throw new PlatformRefusal(400, `container.skills is missing: ${BETA_HEADER} has ${BETA.skills}`);
   }
   if (!tools.some(({ type, name }) => type === CODE_EXECUTION && name === 'code_execution'))
-    throw new Refused(400, `a request with skills needs the tool ${CODE_EXECUTION} with the name code_execution`);
+    throw new PlatformRefusal(
+      400,
+      `a request with skills needs the tool ${CODE_EXECUTION} with the name code_execution`,
+    );
   requireBeta(betas, BETA.codeExecution, 'a request with skills');
   requireBeta(betas, BETA.skills, 'a request with skills');
   return skills;

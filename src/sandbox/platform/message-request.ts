@@ -15,5 +15,5 @@ export const request = z.looseObject({
     .optional(),
 });
 
-export type MessageRequest = z.infer<typeof request>;
+export type MessageBody = z.infer<typeof request>;
 export type Block = z.infer<typeof block>;

@@ -3,41 +3,42 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { json } from '../api/api-answer.ts';
-import type { Answer } from '../api/api-answer.ts';
+import type { ManagerAnswer } from '../api/api-answer.ts';
 import { isJson, parseBody } from '../http-server.ts';
-import type { Asked, Route } from '../http-server.ts';
+import type { LabRequest, HttpRoute } from '../http-server.ts';
 import { BETA, betasOf, requireBeta } from './betas.ts';
 import { FILE_FIELD, fileRecord } from './file-store.ts';
 import { readFiles } from './form.ts';
 import { checkMessage } from './message-check.ts';
 import type { Stores } from './message-check.ts';
-import { Refused } from './refused.ts';
+import { PlatformRefusal } from './refused.ts';
 import { dialectOf, skillWays } from './skills-api.ts';
 
 export const AUTH_HEADER = 'x-api-key';
 /** The sandbox's own: the document does not show the path of message creation, and there is no model here. */
 export const MESSAGE_CHECK = '/message-check';
 
-type Ways = Readonly<Record<string, () => Answer | Promise<Answer>>>;
+type Ways = Readonly<Record<string, () => ManagerAnswer | Promise<ManagerAnswer>>>;
 
-export function platformApi(stores: Stores, apiKey: string): Route {
+export function platformApi(stores: Stores, apiKey: string): HttpRoute {
   return async (asked) => {
     try {
-      if (!isKey(asked, apiKey)) throw new Refused(401, `the key in the header ${AUTH_HEADER} is missing or wrong`);
+      if (!isKey(asked, apiKey))
+        throw new PlatformRefusal(401, `the key in the header ${AUTH_HEADER} is missing or wrong`);
       const ways = waysOf(asked, betasOf(asked), stores);
-      if (ways === undefined) throw new Refused(404, 'there is no such path');
+      if (ways === undefined) throw new PlatformRefusal(404, 'there is no such path');
       const answer = ways[asked.method];
       if (answer !== undefined) return await answer();
       const allow = Object.keys(ways).join(', ');
       return { ...refused(405, `use ${allow}`), allow };
     } catch (error) {
-      if (error instanceof Refused) return refused(error.status, error.message);
+      if (error instanceof PlatformRefusal) return refused(error.status, error.message);
       throw error;
     }
   };
 }
 
-function waysOf(asked: Asked, betas: ReadonlySet<string>, stores: Stores): Ways | undefined {
+function waysOf(asked: LabRequest, betas: ReadonlySet<string>, stores: Stores): Ways | undefined {
   const { path } = asked;
   if (path === MESSAGE_CHECK) return { POST: () => json(200, checkMessage(jsonOf(asked), betas, stores)) };
   if (path === '/v1/agents') return { POST: () => storeAgent(asked, betas) };
@@ -55,17 +56,17 @@ function waysOf(asked: Asked, betas: ReadonlySet<string>, stores: Stores): Ways 
 }
 
 /** The document shows nothing of an agent but the path and the beta value: nothing is kept. */
-function storeAgent(asked: Asked, betas: ReadonlySet<string>): Answer {
+function storeAgent(asked: LabRequest, betas: ReadonlySet<string>): ManagerAnswer {
   requireBeta(betas, BETA.agents, 'an agent');
   const agent = z.record(z.string(), z.unknown()).safeParse(jsonOf(asked));
-  if (!agent.success) throw new Refused(400, 'an agent is a JSON object');
+  if (!agent.success) throw new PlatformRefusal(400, 'an agent is a JSON object');
   return json(200, { ...agent.data, id: `agent_${randomBytes(12).toString('hex')}` });
 }
 
-function jsonOf(asked: Asked): unknown {
-  if (!isJson(asked)) throw new Refused(415, 'Content-Type must be application/json');
+function jsonOf(asked: LabRequest): unknown {
+  if (!isJson(asked)) throw new PlatformRefusal(415, 'Content-Type must be application/json');
   const body = parseBody(asked);
-  if (body === undefined) throw new Refused(400, 'the body is no JSON');
+  if (body === undefined) throw new PlatformRefusal(400, 'the body is no JSON');
   return body;
 }
 
@@ -73,16 +74,16 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new Refused(400, 'the path is not encoded as a URL');
+    throw new PlatformRefusal(400, 'the path is not encoded as a URL');
   }
 }
 
-function isKey({ headers }: Asked, apiKey: string): boolean {
+function isKey({ headers }: LabRequest, apiKey: string): boolean {
   const given = Buffer.from(String(headers[AUTH_HEADER] ?? ''));
   const wanted = Buffer.from(apiKey);
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-function refused(status: number, message: string): Answer {
+function refused(status: number, message: string): ManagerAnswer {
   return json(status, { error: { message } });
 }

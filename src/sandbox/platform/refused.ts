@@ -1,5 +1,5 @@
 /** Why the platform refuses a request. The contract shows no status and no body of an error. */
-export class Refused extends Error {
+export class PlatformRefusal extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {

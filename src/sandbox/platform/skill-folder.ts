@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { isPlainName } from './form.ts';
 import type { SentFile } from './form.ts';
-import { Refused } from './refused.ts';
+import { PlatformRefusal } from './refused.ts';
 
 export interface SkillFolder {
   /** The slug: `name` in the front matter, else the name of the folder. */
@@ -23,17 +23,17 @@ export function readSkillFolder(sent: readonly SentFile[]): SkillFolder {
   for (const { name, bytes } of sent) {
     const [folder, ...path] = name.split('/');
     if (path.length === 0 || ![folder ?? '', ...path].every(isPlainName))
-      throw new Refused(400, `the file name ${JSON.stringify(name)} is not FOLDER/PATH`);
-    if (folder !== top) throw new Refused(400, `the files are in two folders, ${top} and ${folder}`);
-    if (files.has(path.join('/'))) throw new Refused(400, `the file ${name} is there twice`);
+      throw new PlatformRefusal(400, `the file name ${JSON.stringify(name)} is not FOLDER/PATH`);
+    if (folder !== top) throw new PlatformRefusal(400, `the files are in two folders, ${top} and ${folder}`);
+    if (files.has(path.join('/'))) throw new PlatformRefusal(400, `the file ${name} is there twice`);
     files.set(path.join('/'), bytes);
   }
   const instructions = files.get('SKILL.md');
-  if (instructions === undefined) throw new Refused(400, `there is no file ${top}/SKILL.md`);
+  if (instructions === undefined) throw new PlatformRefusal(400, `there is no file ${top}/SKILL.md`);
   const { name, description } = readFrontMatter(instructions.toString());
   const slug = name ?? top;
   if (!SLUG.test(slug))
-    throw new Refused(400, `the name ${JSON.stringify(slug)} is not in kebab case (pointsman-runbook)`);
+    throw new PlatformRefusal(400, `the name ${JSON.stringify(slug)} is not in kebab case (pointsman-runbook)`);
   return { name: slug, description: description ?? undefined, files };
 }
 
@@ -46,5 +46,5 @@ function readFrontMatter(text: string): z.infer<typeof frontMatter> {
   } catch {
     // The answer below is for this, too.
   }
-  throw new Refused(400, 'the front matter of SKILL.md is no YAML with a name and a description');
+  throw new PlatformRefusal(400, 'the front matter of SKILL.md is no YAML with a name and a description');
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Refused } from './refused.ts';
+import { PlatformRefusal } from './refused.ts';
 import type { SkillFolder } from './skill-folder.ts';
 
 export type SkillSource = 'custom' | 'anthropic' | 'anthropic_example' | 'plugin';
@@ -57,7 +57,10 @@ export class SkillStore {
   async addVersion(id: string, folder: SkillFolder): Promise<SkillVersion> {
     const { name } = this.#findCustom(id);
     if (folder.name !== name)
-      throw new Refused(400, `the skill has the name ${name}, which never changes: ${folder.name} is another skill`);
+      throw new PlatformRefusal(
+        400,
+        `the skill has the name ${name}, which never changes: ${folder.name} is another skill`,
+      );
     const version = await this.#write(id, folder);
     const skill = this.#findCustom(id);
     skill.versions = [...skill.versions, version];
@@ -78,13 +81,13 @@ export class SkillStore {
 
   #find(id: string): KeptSkill {
     const skill = this.#skills.get(id);
-    if (skill === undefined) throw new Refused(404, `there is no skill ${id}`);
+    if (skill === undefined) throw new PlatformRefusal(404, `there is no skill ${id}`);
     return skill;
   }
 
   #findCustom(id: string): KeptSkill {
     const skill = this.#find(id);
-    if (skill.source !== 'custom') throw new Refused(403, `the skill ${id} (${skill.source}) can only be read`);
+    if (skill.source !== 'custom') throw new PlatformRefusal(403, `the skill ${id} (${skill.source}) can only be read`);
     return skill;
   }
 

@@ -1,12 +1,12 @@
 // The skills API. Source: the model platform's API, "Skills API". A request with the skills beta value names versions
 // by epoch timestamp; any other one by id, or `latest`.
 import { json } from '../api/api-answer.ts';
-import type { Answer } from '../api/api-answer.ts';
-import type { Asked } from '../http-server.ts';
+import type { ManagerAnswer } from '../api/api-answer.ts';
+import type { LabRequest } from '../http-server.ts';
 import type { SkillDialect } from '../sandbox.ts';
 import { BETA } from './betas.ts';
 import { readFiles } from './form.ts';
-import { Refused } from './refused.ts';
+import { PlatformRefusal } from './refused.ts';
 import { readSkillFolder } from './skill-folder.ts';
 import type { SkillFolder } from './skill-folder.ts';
 import type { Skill, SkillStore, SkillVersion } from './skill-store.ts';
@@ -14,7 +14,7 @@ import type { Skill, SkillStore, SkillVersion } from './skill-store.ts';
 /** In the form of an upload. */
 export const SKILL_FIELD = 'files[]';
 
-type Ways = Readonly<Record<string, () => Answer | Promise<Answer>>>;
+type Ways = Readonly<Record<string, () => ManagerAnswer | Promise<ManagerAnswer>>>;
 
 export function dialectOf(betas: ReadonlySet<string>): SkillDialect {
   return betas.has(BETA.skills) ? 'beta' : 'general';
@@ -23,13 +23,13 @@ export function dialectOf(betas: ReadonlySet<string>): SkillDialect {
 /** The ways to use a path below /v1/skills, by method. Undefined: there is no such path. */
 export function skillWays(
   [id, below, reference, ...more]: readonly string[],
-  asked: Asked,
+  asked: LabRequest,
   dialect: SkillDialect,
   store: SkillStore,
 ): Ways | undefined {
   const sent = async (): Promise<SkillFolder> => readSkillFolder(await readFiles(asked, SKILL_FIELD));
-  const skillAnswer = (skill: Skill): Answer => json(200, skillRecord(skill, dialect));
-  const versionAnswer = (skill: string, version: SkillVersion): Answer =>
+  const skillAnswer = (skill: Skill): ManagerAnswer => json(200, skillRecord(skill, dialect));
+  const versionAnswer = (skill: string, version: SkillVersion): ManagerAnswer =>
     json(200, versionRecord(store.find(skill), version, dialect));
   if (id === undefined) {
     return {
@@ -67,12 +67,12 @@ export function skillWays(
 
 function findVersion(skill: Skill, reference: string, dialect: SkillDialect): SkillVersion {
   if (dialect === 'beta' && reference === 'latest')
-    throw new Refused(400, 'with the skills beta value a version is an epoch timestamp: latest is none');
+    throw new PlatformRefusal(400, 'with the skills beta value a version is an epoch timestamp: latest is none');
   const found =
     reference === 'latest'
       ? skill.versions.at(-1)
       : skill.versions.find((version) => nameOf(version, dialect) === reference);
-  if (found === undefined) throw new Refused(404, `the skill ${skill.id} has no version ${reference}`);
+  if (found === undefined) throw new PlatformRefusal(404, `the skill ${skill.id} has no version ${reference}`);
   return found;
 }
 

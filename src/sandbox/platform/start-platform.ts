@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { serveHttp } from '../http-server.ts';
 import type { SandboxEvent, SandboxPlatform } from '../sandbox.ts';
 import { BETA_HEADER } from './betas.ts';
-import { FILE_FIELD, FileStore } from './file-store.ts';
+import { FILE_FIELD, PlatformFiles } from './file-store.ts';
 import { AUTH_HEADER, MESSAGE_CHECK, platformApi } from './platform-api.ts';
 import { SkillStore } from './skill-store.ts';
 import type { SkillSource } from './skill-store.ts';
@@ -31,7 +31,7 @@ export async function startPlatform(
   onEvent: (event: SandboxEvent) => void,
 ): Promise<RunningPlatform> {
   await mkdir(directory, { recursive: true });
-  const [skills, files] = [new SkillStore(directory), new FileStore(directory)];
+  const [skills, files] = [new SkillStore(directory), new PlatformFiles(directory)];
   for (const [name, source] of READ_ONLY) {
     const text = `---\nname: ${name}\ndescription: A skill that can only be read.\n---\n`;
     await skills.create({ name, description: undefined, files: new Map([['SKILL.md', Buffer.from(text)]]) }, source);

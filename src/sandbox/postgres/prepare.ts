@@ -81,7 +81,7 @@ export async function preparePostgres(options: PrepareOptions): Promise<Prepared
 }
 
 type SharedPlan = Pick<ServerPlan, 'bin' | 'runAs' | 'superuser'>;
-type Facts = Pick<PreparedServers, 'superuser' | 'systemIdentifier' | 'version'> & { readonly plan: SharedPlan };
+type ServerFacts = Pick<PreparedServers, 'superuser' | 'systemIdentifier' | 'version'> & { readonly plan: SharedPlan };
 
 /** `servers` has those that close() ends. */
 function growing(plan: SharedPlan, servers: SandboxServer[]): Pick<PreparedServers, 'add' | 'remove'> {
@@ -109,7 +109,7 @@ async function makeOwned(directory: string, { user }: RunAs): Promise<void> {
   await give(directory, user);
 }
 
-async function fill(directory: string, options: PrepareOptions, servers: SandboxServer[]): Promise<Facts> {
+async function fill(directory: string, options: PrepareOptions, servers: SandboxServer[]): Promise<ServerFacts> {
   const { names, postgres = 'embedded', walArchive, onProgress = () => {} } = options;
   const runAs: RunAs = { user: await findServerUser(), directory };
   await give(directory, runAs.user);

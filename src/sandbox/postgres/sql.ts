@@ -25,7 +25,7 @@ interface Ask {
   readonly reject: (error: unknown) => void;
 }
 
-interface Session {
+interface SqlSession {
   readonly client: Client;
   readonly socket: Socket;
 }
@@ -33,7 +33,7 @@ interface Session {
 export function openSql(address: SqlAddress): Sql {
   const waiting: Ask[] = [];
   let current: Ask | undefined;
-  let session: Session | undefined;
+  let session: SqlSession | undefined;
 
   function reset(): void {
     session?.socket.destroy();
@@ -99,7 +99,7 @@ async function loadPg(): Promise<typeof Pg> {
   return pg;
 }
 
-function openSession(pg: typeof Pg, { host, port, user, password, database = 'postgres' }: SqlAddress): Session {
+function openSession(pg: typeof Pg, { host, port, user, password, database = 'postgres' }: SqlAddress): SqlSession {
   const socket = new Socket();
   const client = new pg.Client({
     host,

@@ -2,7 +2,7 @@
 // every check.
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Operations, Outcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
+import type { Operations, OwnOperationOutcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
 import type { Token } from '../../../src/admin/permission.ts';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import type { Admin } from '../../../src/admin/admin-server.ts';
@@ -10,12 +10,12 @@ import { adminOptions } from '../../support/fakes/admin-options.ts';
 
 const TOKEN = '0123456789abcdef-secret';
 const done: string[] = [];
-let outcome: Outcome;
+let outcome: OwnOperationOutcome;
 let token: Token;
 let admin: Admin;
 let port: number;
 
-function does(what: string): Outcome {
+function does(what: string): OwnOperationOutcome {
   done.push(what);
   return outcome;
 }

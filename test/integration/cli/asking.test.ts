@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Outcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
+import type { OwnOperationOutcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
 import type { Token } from '../../../src/admin/permission.ts';
 import { noticesOf } from '../../../src/admin/notices.ts';
 import type { StatusDocument } from '../../../src/admin/schema/status.ts';
@@ -64,9 +64,9 @@ afterEach(async () => {
 
 const asked: string[] = [];
 
-async function serve(token: Token = { kind: 'token', value: TOKEN }, outcome?: Outcome): Promise<string> {
+async function serve(token: Token = { kind: 'token', value: TOKEN }, outcome?: OwnOperationOutcome): Promise<string> {
   asked.length = 0;
-  const does = (what: string, result: Readonly<Record<string, unknown>>): Outcome => {
+  const does = (what: string, result: Readonly<Record<string, unknown>>): OwnOperationOutcome => {
     asked.push(what);
     return outcome ?? { kind: 'done', result };
   };

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import type { Cancelling, Starting } from '../../../src/cluster/long-operations.ts';
 import type { OperationDocument, Phase } from '../../../src/cluster/switchover/switchover-document.ts';
-import type { PlanOfPrimary, SwitchoverRequest } from '../../../src/cluster/switchover/plan.ts';
+import type { PlanOfPrimary, HeldSwitchoverRequest } from '../../../src/cluster/switchover/plan.ts';
 import type { CliIo } from '../../../src/cli/io.ts';
 import { EXIT } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
@@ -83,7 +83,7 @@ let plan: PlanOfPrimary;
 let planned: PromiseWithResolvers<PlanOfPrimary> | undefined;
 let starting: Starting;
 let operation: OperationDocument | undefined;
-let requests: SwitchoverRequest[];
+let requests: HeldSwitchoverRequest[];
 let cancelled: string[];
 let admin: ReturnType<typeof createAdmin>;
 let address = '';
@@ -100,8 +100,8 @@ beforeEach(async () => {
     return { kind: 'cancelled', operation };
   };
   const switchovers = {
-    plan: (request: SwitchoverRequest) => (requests.push(request), planned?.promise ?? Promise.resolve(plan)),
-    start: (request: SwitchoverRequest) => (requests.push(request), Promise.resolve(starting)),
+    plan: (request: HeldSwitchoverRequest) => (requests.push(request), planned?.promise ?? Promise.resolve(plan)),
+    start: (request: HeldSwitchoverRequest) => (requests.push(request), Promise.resolve(starting)),
     list: () => [],
     find: () => operation,
     cancel,

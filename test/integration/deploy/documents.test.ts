@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
-import type { Outcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
+import type { OwnOperationOutcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
 import type { CliIo, SandboxParts } from '../../../src/cli/io.ts';
 import type { CheckSeeds } from '../../../src/cli/live-check.ts';
 import { EXIT } from '../../../src/cli/io.ts';
@@ -75,7 +75,7 @@ function scriptIn(words: readonly string[]): string {
   return words.slice(2).find((word) => !word.startsWith('-')) ?? '';
 }
 
-const done = (result: Readonly<Record<string, unknown>>): Outcome => ({ kind: 'done', result });
+const done = (result: Readonly<Record<string, unknown>>): OwnOperationOutcome => ({ kind: 'done', result });
 const checkSeeds: CheckSeeds = () => Promise.resolve({ scope: undefined, seeds: [], members: [], pools: [] });
 
 /** The sources of `pointsman init` in the documents. */

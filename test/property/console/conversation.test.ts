@@ -4,18 +4,18 @@ import { expect, test } from 'vitest';
 import { converse } from '../../../src/console/conversation.ts';
 import { Incoming, LONGEST_MESSAGE } from '../../../src/console/incoming.ts';
 import { statementsOf } from '../../../src/console/statements.ts';
-import type { Access } from '../../../src/console/login.ts';
+import type { ReaderCheck } from '../../../src/console/login.ts';
 import { verifierOf } from '../../../src/console/scram.ts';
 import { aMessage, BIND, EXECUTE, PARSE, SYNC } from '../../support/sockets/messages.ts';
 import { GSSENC_REQUEST, SSL_REQUEST, aPacket, aStartup } from '../../support/sockets/packets.ts';
 import { aConsoleSources } from '../../support/values/console.ts';
 
-const OPEN: Access = { kind: 'open' };
+const OPEN: ReaderCheck = { kind: 'open' };
 const STARTUP = aStartup({ user: 'x', database: 'pointsman' });
 const query = (text: string): Buffer => aMessage('Q', Buffer.from(`${text}\0`));
 
 /** The type of each message that it answers with. */
-async function answersTo(chunks: Iterable<Uint8Array>, access: Access = OPEN): Promise<readonly string[]> {
+async function answersTo(chunks: Iterable<Uint8Array>, access: ReaderCheck = OPEN): Promise<readonly string[]> {
   const sent: Uint8Array[] = [];
   const send = (bytes: Uint8Array): Promise<void> => Promise.resolve(void sent.push(bytes));
   const sources = aConsoleSources();
@@ -80,7 +80,7 @@ test('any opening gets an answer or none, never more than the login', async () =
     ),
     { maxLength: 5 },
   );
-  const token: Access = { kind: 'token', verifier: await verifierOf('0123456789abcdef') };
+  const token: ReaderCheck = { kind: 'token', verifier: await verifierOf('0123456789abcdef') };
   await fc.assert(
     fc.asyncProperty(openings, fc.array(messages, { maxLength: 4 }), async (first, rest) => {
       const answers = await answersTo([Buffer.concat([...first, ...rest])], token);

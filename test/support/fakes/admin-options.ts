@@ -1,12 +1,12 @@
 // Options of an admin server whose parts answer nothing of interest. A test replaces the parts that it is about.
 import { RecentEvents } from '../../../src/admin/recent-events.ts';
 import { createExclusion } from '../../../src/admin/exclusion.ts';
-import type { Outcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
+import type { OwnOperationOutcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
 import type { AdminOptions } from '../../../src/admin/admin-server.ts';
 import { EventIds } from '../../../src/reports/event-ids.ts';
 import { EVENT_NAMES } from '../../../src/telemetry/event-names.ts';
 
-const done: Outcome = { kind: 'done', result: {} };
+const done: OwnOperationOutcome = { kind: 'done', result: {} };
 
 export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
   return {

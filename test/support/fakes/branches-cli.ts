@@ -1,7 +1,7 @@
 // Runs `pointsman branches …` on a source in memory, with a terminal that answers questions.
 import { runCli } from '../../../src/cli/program.ts';
-import type { BranchControl, Listed } from '../../../src/branching/control-branches.ts';
-import type { BranchWish, Created, Removed } from '../../../src/branching/branch-wish.ts';
+import type { BranchControl, BranchReading } from '../../../src/branching/control-branches.ts';
+import type { BranchWish, CreationResult, RemovalResult } from '../../../src/branching/branch-wish.ts';
 import type { Branch, BranchSourcePolicy } from '../../../src/model/branch.ts';
 import { cliParts } from './cli-parts.ts';
 
@@ -27,23 +27,24 @@ export class FakeSource implements BranchControl {
   branches: Branch[];
   readonly wishes: BranchWish[] = [];
   readonly removed: Branch[] = [];
-  onList: (() => Listed) | undefined;
-  onCreate: ((request: BranchWish) => Created) | undefined;
-  onRemove: (() => Removed) | undefined;
+  onList: (() => BranchReading) | undefined;
+  onCreate: ((request: BranchWish) => CreationResult) | undefined;
+  onRemove: (() => RemovalResult) | undefined;
 
   constructor(branches: readonly Branch[]) {
     this.branches = [...branches];
   }
 
-  readonly list = (): Promise<Listed> => Promise.resolve(this.onList?.() ?? { kind: 'read', branches: this.branches });
+  readonly list = (): Promise<BranchReading> =>
+    Promise.resolve(this.onList?.() ?? { kind: 'read', branches: this.branches });
 
-  readonly create = (request: BranchWish): Promise<Created> => {
+  readonly create = (request: BranchWish): Promise<CreationResult> => {
     this.wishes.push(request);
     const branch = aBranch(request.name, { parentId: request.parent?.id ?? 'main-id' });
     return Promise.resolve(this.onCreate?.(request) ?? { kind: 'created', branch, isNew: true });
   };
 
-  readonly remove = (branch: Branch): Promise<Removed> => {
+  readonly remove = (branch: Branch): Promise<RemovalResult> => {
     this.removed.push(branch);
     return Promise.resolve(this.onRemove?.() ?? { kind: 'removed' });
   };

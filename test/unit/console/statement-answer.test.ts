@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { answerTo } from '../../../src/console/statement-answer.ts';
-import type { Answer } from '../../../src/console/statement-answer.ts';
+import type { StatementAnswer } from '../../../src/console/statement-answer.ts';
 import { parametersOf } from '../../../src/console/parameters.ts';
 import { SHOWS } from '../../../src/console/shows/shows.ts';
 import { statementsOf } from '../../../src/console/statements.ts';
@@ -10,7 +10,7 @@ import { aConsoleSources } from '../../support/values/console.ts';
 
 const PAGE = readFileSync(new URL('../../../deploy/console.md', import.meta.url), 'utf8');
 
-function answer(query: string, hasToken = true): Answer {
+function answer(query: string, hasToken = true): StatementAnswer {
   const [statement] = statementsOf(query);
   if (statement === undefined) throw new Error(`no statement: ${query}`);
   return answerTo(statement, { parameters: parametersOf('1.2.3'), hasToken });

@@ -1,7 +1,7 @@
 // A batch of moves has one source of verifiers. Nothing of a verifier is left behind its end, whenever an answer comes.
 import { beforeEach, expect, test } from 'vitest';
 import { Batch } from '../../../src/verifiers/batch.ts';
-import type { Answer, VerifierSource } from '../../../src/verifiers/source.ts';
+import type { VerifierAnswer, VerifierSource } from '../../../src/verifiers/source.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 const MD5 = 'md50123456789abcdef0123456789abcdef';
@@ -9,12 +9,12 @@ const OVER = { kind: 'failed', why: 'its batch of moves is over' };
 
 class FakeSource implements VerifierSource {
   readonly asked: string[] = [];
-  readonly answers = new Map<string, (answer: Answer) => void>();
+  readonly answers = new Map<string, (answer: VerifierAnswer) => void>();
   isClosed = false;
 
-  read(role: string, signal: AbortSignal): Promise<Answer> {
+  read(role: string, signal: AbortSignal): Promise<VerifierAnswer> {
     this.asked.push(role);
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const { promise, resolve, reject } = Promise.withResolvers<VerifierAnswer>();
     signal.addEventListener('abort', () => reject(signal.reason instanceof Error ? signal.reason : new Error('late')));
     this.answers.set(role, resolve);
     return promise;

@@ -2,7 +2,7 @@
 // the same buffer. While the kernel has not taken a write, nothing is read. Small writes may wait for the end of the
 // turn (`write-batch.ts`). README.md has the states, and what this class relies on.
 import { keepingStep } from '../../fault.ts';
-import type { PipeEnd, Reader } from './node-handle.ts';
+import type { PipeEnd, HandleReader } from './node-handle.ts';
 import { StreamPipe } from '../stream-pipe.ts';
 import type { Pipe, Receiver } from '../stream-pipe.ts';
 import { readBuffers } from './read-buffers.ts';
@@ -11,7 +11,7 @@ import type { WriteBatch } from './write-batch.ts';
 
 const NO_RECEIVER: Receiver = { receive: () => {} };
 
-export class DirectPipe implements Pipe, Reader {
+export class DirectPipe implements Pipe, HandleReader {
   readonly #source: PipeEnd;
   readonly #sink: PipeEnd;
   readonly #batch: WriteBatch;

@@ -7,7 +7,7 @@ import process from 'node:process';
 import { getSystemErrorName } from 'node:util';
 import { keepingStep } from '../../fault.ts';
 
-export interface Reader {
+export interface HandleReader {
   /** `length` bytes are in the buffer. Returns the buffer for the next read; undefined: the same one. */
   read(length: number): Uint8Array | undefined;
 }
@@ -21,17 +21,17 @@ interface StreamHandle {
   readonly readStop: () => number;
   readonly useUserBuffer: (buffer: Uint8Array) => void;
   /** Returns 0 or a negative errno; undefined when the handle is gone. The state array says whether it is finished. */
-  readonly writeBuffer: (request: WriteRequest, bytes: Uint8Array) => number;
+  readonly writeBuffer: (request: HandleWrite, bytes: Uint8Array) => number;
 }
 
-interface WriteRequest {
+interface HandleWrite {
   oncomplete: (status: number) => void;
   /** Keeps the bytes from the garbage collector until then. */
   buffer: Uint8Array | undefined;
 }
 
 interface Wrap {
-  readonly WriteRequest: new () => WriteRequest;
+  readonly WriteRequest: new () => HandleWrite;
   readonly state: Int32Array;
   readonly readBytesOrError: number;
   readonly lastWriteWasAsync: number;
@@ -49,7 +49,7 @@ const LAST_WRITE_WAS_ASYNC = WRAP?.lastWriteWasAsync ?? 0;
  * A write that the kernel takes at once, as nearly every one, does not use up its request: the next write has it again.
  * One is enough for the process, because `write` runs no other code between taking it and leaving it here.
  */
-let unusedRequest: WriteRequest | undefined;
+let unusedRequest: HandleWrite | undefined;
 
 /** The `onread` of Node, of the handles that a pipe has let go of: another pipe may read from them later. */
 const nodesOwn = new WeakMap<StreamHandle, StreamHandle['onread']>();
@@ -91,7 +91,7 @@ export class NodeHandle {
   }
 
   /** Reads into `buffer` from now on; may be called again. Bytes that Node has read before still arrive as `data`. */
-  readInto(buffer: Uint8Array, reader: Reader): void {
+  readInto(buffer: Uint8Array, reader: HandleReader): void {
     const handle = this.#handle;
     // The second reader of a pipe is its last: the socket's next pipe must not pass on through this one.
     if (this.#passOn !== undefined) nodesOwn.set(handle, this.#passOn);

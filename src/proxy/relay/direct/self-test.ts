@@ -32,11 +32,11 @@ interface Pair {
    * the process would keep that memory.
    */
   readonly ear: { hear: (bytes: Uint8Array) => void };
-  readonly words: Words;
+  readonly words: TestPattern;
 }
 
 /** The far ends send parts of it. */
-interface Words {
+interface TestPattern {
   readonly pattern: Buffer;
   /** Long enough to compare with any read, wherever it begins in the pattern. */
   readonly repeated: Buffer;
@@ -95,7 +95,7 @@ async function run(server: Server, sockets: Socket[], openPipe: OpenDirectPipe):
 }
 
 /** Made for each test, so that the memory is free after it. */
-function wordsToSay(): Words {
+function wordsToSay(): TestPattern {
   const pattern = Buffer.alloc(PATTERN_BYTES, Buffer.from(Array.from({ length: 251 }, (_, at) => at)));
   return { pattern, repeated: Buffer.concat([pattern, pattern, pattern]) };
 }
@@ -104,7 +104,7 @@ function wordsToSay(): Words {
 async function connectedPair(
   server: Server,
   sockets: Socket[],
-  words: Words,
+  words: TestPattern,
   room: Buffer,
 ): Promise<Omit<Pair, 'pipe'>> {
   const at = server.address();

@@ -2,9 +2,9 @@
 // the original resolution, and what each member does, is tested on a real page.
 import { expect } from 'vitest';
 import { MEMBERS } from '../../../../src/platform/computer/tool-members.ts';
-import type { Action } from '../../../../src/platform/computer/tool-members.ts';
+import type { ToolAction } from '../../../../src/platform/computer/tool-members.ts';
 import { runTurn } from '../../../../src/platform/computer/run-turn.ts';
-import type { Screen } from '../../../../src/platform/computer/agent-screen.ts';
+import type { AgentScreen } from '../../../../src/platform/computer/agent-screen.ts';
 import { computerFragment } from '../../../../src/platform/fragments.ts';
 import { check, isRefused, isSuccess, NEWER_MODEL } from './target.ts';
 import type { PlatformTarget, Reply } from './target.ts';
@@ -40,8 +40,8 @@ const MIDDLE: readonly Block[] = [
 
 /** Every action works, but for the one with the number `failing`. */
 async function perform(blocks: readonly Block[], failing?: number) {
-  const performed: Action[] = [];
-  const screen: Screen = {
+  const performed: ToolAction[] = [];
+  const screen: AgentScreen = {
     size: { width: 1280, height: 800 },
     perform: async (action) => {
       performed.push(action);

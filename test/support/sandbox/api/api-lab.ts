@@ -5,14 +5,14 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { request } from 'undici';
 import { createApiServer } from '../../../../src/sandbox/api/api-listener.ts';
-import type { ApiServer } from '../../../../src/sandbox/api/api-listener.ts';
+import type { ManagerServer } from '../../../../src/sandbox/api/api-listener.ts';
 import type { MemberView } from '../../../../src/sandbox/manager/view.ts';
 import type { DialectName } from '../../../../src/sandbox/sandbox.ts';
 import { FakeOperations } from './fake-operations.ts';
 
 export interface ApiLab {
   readonly operations: FakeOperations;
-  readonly server: ApiServer;
+  readonly server: ManagerServer;
   readonly port: number;
   readonly url: string;
   readonly errors: unknown[];

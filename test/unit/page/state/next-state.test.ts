@@ -4,7 +4,7 @@ import type { RecentEvent } from '../../../../src/admin/schema/events.ts';
 import type { SamplesDocument } from '../../../../src/admin/schema/samples.ts';
 import type { StatusDocument } from '../../../../src/admin/schema/status.ts';
 import { firstState, nextState } from '../../../../src/page/state/next-state.ts';
-import type { Message, PageState } from '../../../../src/page/state/next-state.ts';
+import type { PageMessage, PageState } from '../../../../src/page/state/next-state.ts';
 import { serverNow } from '../../../../src/page/state/server-time.ts';
 import { STATUS } from '../../../support/values/console.ts';
 
@@ -14,7 +14,7 @@ function aStatus(seconds: number): StatusDocument {
   return { ...STATUS, time: new Date(START + seconds * 1000).toISOString() };
 }
 
-function status(seconds: number, id = 'r1-1'): Message {
+function status(seconds: number, id = 'r1-1'): PageMessage {
   return { kind: 'status', status: aStatus(seconds), at: seconds * 1000, id };
 }
 
@@ -22,11 +22,11 @@ function anEvent(id: string): RecentEvent {
   return { id, time: new Date(START).toISOString(), event: 'x', level: 'info', message: id, fields: {} };
 }
 
-function event(id: string): Message {
+function event(id: string): PageMessage {
   return { kind: 'event', event: anEvent(id) };
 }
 
-function after(...messages: readonly Message[]): PageState {
+function after(...messages: readonly PageMessage[]): PageState {
   return messages.reduce(nextState, firstState());
 }
 

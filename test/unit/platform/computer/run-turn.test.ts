@@ -1,10 +1,10 @@
 // A turn of blocks against a screen that records: order, the first failure, and the form of the results.
 import { describe, expect, test } from 'vitest';
 import { MEMBERS } from '../../../../src/platform/computer/tool-members.ts';
-import type { Action } from '../../../../src/platform/computer/tool-members.ts';
+import type { ToolAction } from '../../../../src/platform/computer/tool-members.ts';
 import { runTurn } from '../../../../src/platform/computer/run-turn.ts';
 import type { ToolUse } from '../../../../src/platform/computer/read-turn.ts';
-import type { Screen, Seen } from '../../../../src/platform/computer/agent-screen.ts';
+import type { AgentScreen, ScreenResult } from '../../../../src/platform/computer/agent-screen.ts';
 
 /** An input for each member. */
 const INPUTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -18,14 +18,14 @@ const INPUTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   wait: { duration: 300 },
 };
 
-function recording(fails: (action: Action) => string | undefined = () => undefined): Screen & {
-  readonly done: Action[];
+function recording(fails: (action: ToolAction) => string | undefined = () => undefined): AgentScreen & {
+  readonly done: ToolAction[];
 } {
-  const done: Action[] = [];
+  const done: ToolAction[] = [];
   return {
     size: { width: 1280, height: 800 },
     done,
-    perform: async (action): Promise<Seen> => {
+    perform: async (action): Promise<ScreenResult> => {
       done.push(action);
       const why = fails(action);
       if (why !== undefined) throw new Error(why);

@@ -1,7 +1,7 @@
 // The rules for the folder of a skill.
 import { describe, expect, test } from 'vitest';
 import { checkFolder, MOST_FILES } from '../../../../src/platform/skill/skill-folder.ts';
-import type { FolderEntry, Skill } from '../../../../src/platform/skill/skill-folder.ts';
+import type { FolderEntry, LocalSkill } from '../../../../src/platform/skill/skill-folder.ts';
 
 const GOOD = '---\nname: a-runbook\ndescription: Reads incidents.\n---\n\n# Read\n';
 
@@ -13,7 +13,7 @@ function problemsOf(folder: string, ...entries: readonly FolderEntry[]): readonl
   return checked.kind === 'invalid' ? checked.problems : [];
 }
 
-function skillOf(folder: string, ...entries: readonly FolderEntry[]): Skill {
+function skillOf(folder: string, ...entries: readonly FolderEntry[]): LocalSkill {
   const checked = checkFolder(folder, entries);
   if (checked.kind === 'invalid') throw new Error(checked.problems.join('\n'));
   return checked.skill;

@@ -1,7 +1,7 @@
 // The documents. Pointsman's own readers find the same facts in them.
 import { describe, expect, test } from 'vitest';
 import { parseClusterDocument, parseHistory } from '../../../support/patroni/parse.ts';
-import type { ClusterMember } from '../../../../src/patroni/cluster-document.ts';
+import type { DocumentMember } from '../../../../src/patroni/cluster-document.ts';
 import { parseLsn } from '../../../../src/model/lsn.ts';
 import { parseNodeStatus } from '../../../../src/patroni/node-status.ts';
 import { clusterDocument, formatLsn, historyDocument } from '../../../../src/sandbox/api/cluster-document.ts';
@@ -264,7 +264,7 @@ describe('cluster document', () => {
   });
 });
 
-function parseMembers(document: unknown): readonly ClusterMember[] {
+function parseMembers(document: unknown): readonly DocumentMember[] {
   const read = parseClusterDocument(JSON.stringify(document));
   if (read.kind !== 'cluster') throw new Error(read.why);
   return read.cluster.members;

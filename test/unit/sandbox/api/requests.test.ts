@@ -7,16 +7,16 @@ import {
   parseRestart,
   parseSwitchover,
 } from '../../../../src/sandbox/api/requests.ts';
-import type { Parsed } from '../../../../src/sandbox/api/requests.ts';
+import type { ParsedBody } from '../../../../src/sandbox/api/requests.ts';
 import { parseSchedule } from '../../../../src/sandbox/api/schedule.ts';
 
 const NOW = new Date('2026-07-01T12:00:00Z');
 
 const STRICT = { now: NOW, takesNull: false };
-const switchover = (body: unknown): Parsed<unknown> => parseSwitchover(JSON.stringify(body), STRICT);
-const failover = (body: unknown): Parsed<unknown> => parseFailover(JSON.stringify(body), STRICT);
-const restart = (body: unknown): Parsed<unknown> => parseRestart(JSON.stringify(body), NOW);
-const reinitialize = (body: unknown): Parsed<unknown> => parseReinitialize(JSON.stringify(body));
+const switchover = (body: unknown): ParsedBody<unknown> => parseSwitchover(JSON.stringify(body), STRICT);
+const failover = (body: unknown): ParsedBody<unknown> => parseFailover(JSON.stringify(body), STRICT);
+const restart = (body: unknown): ParsedBody<unknown> => parseRestart(JSON.stringify(body), NOW);
+const reinitialize = (body: unknown): ParsedBody<unknown> => parseReinitialize(JSON.stringify(body));
 
 describe('every body', () => {
   const parsers = {

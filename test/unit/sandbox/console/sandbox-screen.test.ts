@@ -1,10 +1,15 @@
 // The lines of the first terminal: two voices that can be told apart, and a status line that they do not tear.
 import { expect, test } from 'vitest';
-import { Screen } from '../../../../src/sandbox/console/sandbox-screen.ts';
+import { SandboxScreen } from '../../../../src/sandbox/console/sandbox-screen.ts';
 
-function screen(isTerminal: boolean): { readonly at: Screen; readonly shown: () => string } {
+function screen(isTerminal: boolean): { readonly at: SandboxScreen; readonly shown: () => string } {
   let shown = '';
-  const at = new Screen({ write: (text) => void (shown += text), isTerminal, colour: isTerminal, columns: () => 80 });
+  const at = new SandboxScreen({
+    write: (text) => void (shown += text),
+    isTerminal,
+    colour: isTerminal,
+    columns: () => 80,
+  });
   return { at, shown: () => shown };
 }
 
