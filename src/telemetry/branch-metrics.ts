@@ -7,7 +7,7 @@ import type { Instant } from '../model/instant.ts';
 import { BRANCH_DIAL_OUTCOMES, BRANCH_WAIT_OUTCOMES } from '../reports/branch-events.ts';
 import type { BranchEvent } from '../reports/branch-events.ts';
 import { familiesIn } from './families.ts';
-import { Counter, Histogram } from './prometheus.ts';
+import type { Families } from './families.ts';
 
 export interface BranchMetrics {
   readonly count: (event: BranchEvent) => void;
@@ -30,8 +30,9 @@ const WAIT_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 const READ_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export function createBranchMetrics(registry: Registry): BranchMetrics {
-  const totals = branchTotals([registry]);
-  const gauges = listGauges(registry);
+  const families = familiesIn(registry);
+  const totals = branchTotals(families);
+  const gauges = listGauges(families);
   return {
     count: (event) => countEvent(totals, event),
     clear: () => Object.values(gauges).forEach((gauge) => gauge.reset()),
@@ -66,8 +67,7 @@ function countEvent({ reads, readSeconds, lookups, dials, waits, waitSeconds }: 
   }
 }
 
-function listGauges(registry: Registry) {
-  const { gauge } = familiesIn(registry);
+function listGauges({ gauge }: Families) {
   const labels = ['source'] as const;
   return {
     list: gauge('pointsman_branches', 'Branches in the list that is in use; 0 before the first list.', labels),
@@ -80,54 +80,41 @@ function listGauges(registry: Registry) {
   };
 }
 
-function branchTotals(registers: Registry[]) {
+function branchTotals({ counter, histogram }: Families) {
   const totals = {
-    reads: new Counter({
-      name: 'pointsman_branch_list_reads_total',
-      help: 'Reads of the list of branches, by outcome: read, or the kind of failure.',
-      labelNames: ['outcome'] as const,
-      registers,
-    }),
-    readSeconds: new Histogram({
-      name: 'pointsman_branch_list_read_duration_seconds',
-      help: 'Duration of a read of the list of branches, successful or not.',
-      buckets: READ_BUCKETS,
-      registers,
-    }),
-    lookups: new Counter({
-      name: 'pointsman_branch_lookups_total',
-      help: 'Clients that asked for a branch, by the result of the lookup.',
-      labelNames: ['result'] as const,
-      registers,
-    }),
-    ...waitTotals(registers),
+    reads: counter(
+      'pointsman_branch_list_reads_total',
+      'Reads of the list of branches, by outcome: read, or the kind of failure.',
+      ['outcome'],
+    ),
+    readSeconds: histogram(
+      'pointsman_branch_list_read_duration_seconds',
+      'Duration of a read of the list of branches, successful or not.',
+      READ_BUCKETS,
+    ),
+    lookups: counter(
+      'pointsman_branch_lookups_total',
+      'Clients that asked for a branch, by the result of the lookup.',
+      ['result'],
+    ),
+    dials: counter(
+      'pointsman_branch_dials_total',
+      'Connects to the backend of a branch for a client, by outcome (starting: not ready yet).',
+      ['outcome'],
+    ),
+    waits: counter(
+      'pointsman_branch_waits_total',
+      'Clients whose wait for a branch ended, by outcome; a branch that accepts at once is a short wait.',
+      ['outcome'],
+    ),
+    waitSeconds: histogram(
+      'pointsman_branch_wait_duration_seconds',
+      'Time from the first connect to the backend of a branch to the end of the wait, whatever the outcome.',
+      WAIT_BUCKETS,
+    ),
   };
   for (const outcome of ['read', ...BRANCH_LIST_FAILURES]) totals.reads.inc({ outcome }, 0);
   for (const result of RESULTS) totals.lookups.inc({ result }, 0);
-  return totals;
-}
-
-function waitTotals(registers: Registry[]) {
-  const totals = {
-    dials: new Counter({
-      name: 'pointsman_branch_dials_total',
-      help: 'Connects to the backend of a branch for a client, by outcome (starting: not ready yet).',
-      labelNames: ['outcome'] as const,
-      registers,
-    }),
-    waits: new Counter({
-      name: 'pointsman_branch_waits_total',
-      help: 'Clients whose wait for a branch ended, by outcome; a branch that accepts at once is a short wait.',
-      labelNames: ['outcome'] as const,
-      registers,
-    }),
-    waitSeconds: new Histogram({
-      name: 'pointsman_branch_wait_duration_seconds',
-      help: 'Time from the first connect to the backend of a branch to the end of the wait, whatever the outcome.',
-      buckets: WAIT_BUCKETS,
-      registers,
-    }),
-  };
   for (const outcome of BRANCH_DIAL_OUTCOMES) totals.dials.inc({ outcome }, 0);
   for (const outcome of BRANCH_WAIT_OUTCOMES) totals.waits.inc({ outcome }, 0);
   return totals;

@@ -1,7 +1,6 @@
 // Counters and histograms that grow with each event. Label values are bounded: pools of the configuration, closed
 // lists, and members, whose series are removed when they leave the cluster. A new metric of an event is defined in the
 // group it belongs to and counted in `counting`; deploy/metrics.md lists all.
-import { Counter, Gauge, Histogram } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { BranchEvent } from '../reports/branch-events.ts';
@@ -14,6 +13,8 @@ import type { PoolName } from '../model/policy.ts';
 import { refusalLabel } from '../core/refusal-words.ts';
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import type { Acceptance } from '../core/snapshot.ts';
+import { familiesIn } from './families.ts';
+import type { Families } from './families.ts';
 import { createRefusalMetrics } from './refusal-metrics.ts';
 import type { RefusalMetrics } from './refusal-metrics.ts';
 import { NETWORK_BUCKETS, createTimedOutcomes } from './timed-outcomes.ts';
@@ -47,11 +48,11 @@ export interface EventMetricsOptions {
 }
 
 export function createEventMetrics({ registry, now }: EventMetricsOptions): EventMetrics {
-  const registers = [registry];
-  const [pool, { probes, dials, refusals }] = [poolMetrics(registers), contactMetrics(registers)];
-  const [cluster, members] = [clusterMetrics(registers), retaining(refusals, probes, dials)];
+  const families = familiesIn(registry);
+  const [pool, { probes, dials, refusals }] = [poolMetrics(families), contactMetrics(families)];
+  const [cluster, members] = [clusterMetrics(families), retaining(refusals, probes, dials)];
   const discoveries = discoveryRecord(cluster, now);
-  const [reloads, countOperation] = [reloadMetrics(registers), countOperations(registers)];
+  const [reloads, countOperation] = [reloadMetrics(families), countOperations(families)];
   for (const [outcome, counter] of cluster.initial) counter.inc({ outcome }, 0);
   const others = counting({ pool, probes, dials, cluster, members, discoveries, reloads, countOperation });
   const count = (event: Event): void =>
@@ -161,56 +162,39 @@ function retaining(refusals: RefusalMetrics, ...timed: readonly Pick<EventMetric
   return { retain, changed };
 }
 
-type Registers = Registry[];
 type PoolMetrics = ReturnType<typeof poolMetrics>;
 
-function poolMetrics(registers: Registers) {
-  const labelNames = ['pool'] as const;
+function poolMetrics({ counter, histogram }: Families) {
+  const labels = ['pool'] as const;
   return {
-    closed: new Counter({
-      name: 'pointsman_sessions_closed_total',
-      help: 'Client connections closed, by reason.',
-      labelNames: ['pool', 'reason'] as const,
-      registers,
-    }),
-    sessionSeconds: new Histogram({
-      name: 'pointsman_session_duration_seconds',
-      help: 'Lifetime of client connections, from accept to close.',
-      labelNames,
-      buckets: SESSION_BUCKETS,
-      registers,
-    }),
-    holds: new Counter({
-      name: 'pointsman_holds_ended_total',
-      help: 'Clients that waited for an eligible member, by outcome.',
-      labelNames: ['pool', 'outcome'] as const,
-      registers,
-    }),
-    holdSeconds: new Histogram({
-      name: 'pointsman_hold_duration_seconds',
-      help: 'Time that clients waited for an eligible member, whatever the outcome.',
-      labelNames,
-      buckets: HOLD_BUCKETS,
-      registers,
-    }),
-    cancels: new Counter({
-      name: 'pointsman_cancels_forwarded_total',
-      help: 'Cancel requests forwarded: known keys to the member of the session, unknown ones to all members.',
-      labelNames: ['pool', 'key'] as const,
-      registers,
-    }),
-    listenerFailures: new Counter({
-      name: 'pointsman_listener_failures_total',
-      help: 'Errors of listening sockets.',
-      labelNames,
-      registers,
-    }),
-    routeChanges: new Counter({
-      name: 'pointsman_pool_route_changes_total',
-      help: 'Changes of the route of a pool: other members, hold, or closed.',
-      labelNames,
-      registers,
-    }),
+    closed: counter('pointsman_sessions_closed_total', 'Client connections closed, by reason.', ['pool', 'reason']),
+    sessionSeconds: histogram(
+      'pointsman_session_duration_seconds',
+      'Lifetime of client connections, from accept to close.',
+      SESSION_BUCKETS,
+      labels,
+    ),
+    holds: counter('pointsman_holds_ended_total', 'Clients that waited for an eligible member, by outcome.', [
+      'pool',
+      'outcome',
+    ]),
+    holdSeconds: histogram(
+      'pointsman_hold_duration_seconds',
+      'Time that clients waited for an eligible member, whatever the outcome.',
+      HOLD_BUCKETS,
+      labels,
+    ),
+    cancels: counter(
+      'pointsman_cancels_forwarded_total',
+      'Cancel requests forwarded: known keys to the member of the session, unknown ones to all members.',
+      ['pool', 'key'],
+    ),
+    listenerFailures: counter('pointsman_listener_failures_total', 'Errors of listening sockets.', labels),
+    routeChanges: counter(
+      'pointsman_pool_route_changes_total',
+      'Changes of the route of a pool: other members, hold, or closed.',
+      labels,
+    ),
   };
 }
 
@@ -234,18 +218,16 @@ function initialise(metrics: PoolMetrics, pool: PoolName): void {
   for (const counter of [metrics.listenerFailures, metrics.routeChanges]) counter.inc({ pool }, 0);
 }
 
-function reloadMetrics(registers: Registers): { readonly record: (isApplied: boolean) => void } {
-  const total = new Counter({
-    name: 'pointsman_config_reloads_total',
-    help: 'Configuration reloads, by outcome (failed: nothing changed).',
-    labelNames: ['outcome'] as const,
-    registers,
-  });
-  const successful = new Gauge({
-    name: 'pointsman_config_last_reload_successful',
-    help: '1 if the last configuration reload succeeded, 0 if it failed.',
-    registers,
-  });
+function reloadMetrics({ counter, gauge }: Families): { readonly record: (isApplied: boolean) => void } {
+  const total = counter(
+    'pointsman_config_reloads_total',
+    'Configuration reloads, by outcome (failed: nothing changed).',
+    ['outcome'],
+  );
+  const successful = gauge(
+    'pointsman_config_last_reload_successful',
+    '1 if the last configuration reload succeeded, 0 if it failed.',
+  );
   for (const outcome of ['applied', 'failed']) total.inc({ outcome }, 0);
   successful.set(1);
   return {
@@ -256,15 +238,15 @@ function reloadMetrics(registers: Registers): { readonly record: (isApplied: boo
   };
 }
 
-function contactMetrics(registers: Registers) {
+function contactMetrics(families: Families) {
   return {
-    refusals: createRefusalMetrics(registers),
-    probes: createTimedOutcomes(registers, {
+    refusals: createRefusalMetrics(families),
+    probes: createTimedOutcomes(families, {
       name: 'probe',
       counted: 'Health probes of a member, by outcome: yes and no are answers, other values are failures.',
       timed: 'Duration of health probes of a member, answered or not.',
     }),
-    dials: createTimedOutcomes(registers, {
+    dials: createTimedOutcomes(families, {
       name: 'dial',
       counted:
         'TCP connects to the PostgreSQL port of a member for a client, by outcome (outraced: another was faster).',
@@ -273,19 +255,19 @@ function contactMetrics(registers: Registers) {
   };
 }
 
-function clusterMetrics(registers: Registers) {
-  const discoveries = new Counter({
-    name: 'pointsman_discoveries_total',
-    help: 'Reads of the member list, by outcome.',
-    labelNames: ['outcome'] as const,
-    registers,
-  });
-  const refreshes = new Counter({
-    name: 'pointsman_refreshes_total',
-    help: 'Requests to probe all members now (merged: within a second of another one).',
-    labelNames: ['outcome'] as const,
-    registers,
-  });
+function clusterMetrics({ counter, gauge, histogram }: Families) {
+  const discoveries = counter('pointsman_discoveries_total', 'Reads of the member list, by outcome.', ['outcome']);
+  const refreshes = counter(
+    'pointsman_refreshes_total',
+    'Requests to probe all members now (merged: within a second of another one).',
+    ['outcome'],
+  );
+  const accepted = counter(
+    'pointsman_primary_acceptances_total',
+    'Refused primaries that were accepted, by reason of the refusal and by the side that accepted.',
+    ['reason', 'by'],
+  );
+  for (const reason of REFUSAL_KINDS) for (const by of ACCEPTED_BY) accepted.inc({ reason, by }, 0);
   return {
     discoveries,
     refreshes,
@@ -294,33 +276,16 @@ function clusterMetrics(registers: Registers) {
       ...DISCOVERY_OUTCOMES.map((outcome) => [outcome, discoveries] as const),
       ...REFRESH_OUTCOMES.map((outcome) => [outcome, refreshes] as const),
     ],
-    discoverySeconds: new Histogram({
-      name: 'pointsman_discovery_duration_seconds',
-      help: 'Duration of a read of the member list, all sources included.',
-      buckets: [...NETWORK_BUCKETS, 10],
-      registers,
-    }),
-    accepted: acceptances(registers),
-    relayDirect: new Gauge({
-      name: 'pointsman_relay_direct',
-      help: '1 while sessions use the direct relay, 0 while they use Node streams.',
-      registers,
-    }),
-    urgent: new Gauge({
-      name: 'pointsman_urgent_probing',
-      help: '1 while all members are probed at the urgent interval.',
-      registers,
-    }),
+    discoverySeconds: histogram(
+      'pointsman_discovery_duration_seconds',
+      'Duration of a read of the member list, all sources included.',
+      [...NETWORK_BUCKETS, 10],
+    ),
+    accepted,
+    relayDirect: gauge(
+      'pointsman_relay_direct',
+      '1 while sessions use the direct relay, 0 while they use Node streams.',
+    ),
+    urgent: gauge('pointsman_urgent_probing', '1 while all members are probed at the urgent interval.'),
   };
-}
-
-function acceptances(registers: Registers) {
-  const total = new Counter({
-    name: 'pointsman_primary_acceptances_total',
-    help: 'Refused primaries that were accepted, by reason of the refusal and by the side that accepted.',
-    labelNames: ['reason', 'by'] as const,
-    registers,
-  });
-  for (const reason of REFUSAL_KINDS) for (const by of ACCEPTED_BY) total.inc({ reason, by }, 0);
-  return total;
 }

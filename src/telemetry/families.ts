@@ -1,5 +1,5 @@
-// Short forms for the metrics that are set at the scrape.
-import { Counter, Gauge } from './prometheus.ts';
+// Short forms for the metrics of one registry.
+import { Counter, Gauge, Histogram } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 
 export interface Families {
@@ -9,6 +9,12 @@ export interface Families {
     help: string,
     labels?: readonly Label[],
   ) => Counter<Label>;
+  readonly histogram: <Label extends string = never>(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    labels?: readonly Label[],
+  ) => Histogram<Label>;
 }
 
 export function familiesIn(registry: Registry): Families {
@@ -16,5 +22,7 @@ export function familiesIn(registry: Registry): Families {
   return {
     gauge: (name, help, labelNames = []) => new Gauge({ name, help, labelNames: [...labelNames], registers }),
     counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames: [...labelNames], registers }),
+    histogram: (name, help, buckets, labelNames = []) =>
+      new Histogram({ name, help, buckets: [...buckets], labelNames: [...labelNames], registers }),
   };
 }

@@ -1,6 +1,6 @@
 // The metrics of one program, on their own registry. Names follow the conventions of Prometheus: base units, `_total`
 // for counters, Unix time for points in time. Process metrics keep prom-client's names. deploy/metrics.md lists all.
-import { Gauge, Registry, collectDefaultMetrics } from './prometheus.ts';
+import { Registry, collectDefaultMetrics } from './prometheus.ts';
 import type { PoolName } from '../model/policy.ts';
 import { isBranchEvent } from '../reports/branch-events.ts';
 import type { ReportedEvent } from '../reports/events.ts';
@@ -10,6 +10,7 @@ import { createBranchMetrics } from './branch-metrics.ts';
 import type { BranchMetrics } from './branch-metrics.ts';
 import { createEventMetrics } from './event-metrics.ts';
 import type { EventMetrics } from './event-metrics.ts';
+import { familiesIn } from './families.ts';
 import { HARDLY_EVER_MS, registerEventLoopLag } from './event-loop-lag.ts';
 import { createMoveMetrics } from './move-metrics.ts';
 import type { MoveMetrics } from './move-metrics.ts';
@@ -37,20 +38,18 @@ export interface Metrics {
 
 export function createMetrics({ version, nodeVersion, pools, source }: MetricsOptions): Metrics {
   const registry = new Registry();
+  const { gauge } = familiesIn(registry);
   const events = createEventMetrics({ registry, now: source.now });
   events.learn(pools);
   const setStatus = createStatusMetrics(registry, source);
-  new Gauge({
-    name: 'pointsman_build_info',
-    help: 'Always 1. The labels name the version and the Node version.',
-    labelNames: ['version', 'node_version'] as const,
-    registers: [registry],
-  }).set({ version, node_version: nodeVersion }, 1);
-  const lastDiscovery = new Gauge({
-    name: 'pointsman_discovery_last_success_timestamp_seconds',
-    help: 'Last successful read of the member list (Unix time); absent before the first.',
-    registers: [registry],
-  });
+  gauge('pointsman_build_info', 'Always 1. The labels name the version and the Node version.', [
+    'version',
+    'node_version',
+  ]).set({ version, node_version: nodeVersion }, 1);
+  const lastDiscovery = gauge(
+    'pointsman_discovery_last_success_timestamp_seconds',
+    'Last successful read of the member list (Unix time); absent before the first.',
+  );
   lastDiscovery.remove();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: HARDLY_EVER_MS });
   registerEventLoopLag(registry);

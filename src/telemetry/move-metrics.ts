@@ -3,11 +3,12 @@ import type { Registry } from 'prom-client';
 import { LEAVE_CAUSES, MOVE_FAILURES, OPERATION_CAUSES, isMoveFailure } from '../model/close-reason.ts';
 import { PIN_REASONS } from '../model/moves.ts';
 import type { PoolName } from '../model/policy.ts';
+import { familiesIn } from './families.ts';
+import type { Families } from './families.ts';
 import type { PoolCounts } from '../reports/counts.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import { QUESTION_RESULTS } from '../reports/move-events.ts';
 import type { MoveEvent } from '../reports/move-events.ts';
-import { Counter, Gauge, Histogram } from './prometheus.ts';
 
 type SessionClosed = Extract<ReportedEvent, { kind: 'session_closed' }>;
 
@@ -29,7 +30,7 @@ const GAP_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 
 /** The first call of `set` creates the series. */
 export function createMoveMetrics(registry: Registry): MoveMetrics {
-  const families = moveFamilies([registry]);
+  const families = moveFamilies(familiesIn(registry));
   const known = new Set<PoolName>();
   const learn = (pool: PoolName): void => {
     if (known.has(pool)) return;
@@ -77,44 +78,36 @@ function countEvent(families: MoveFamilies, event: MoveEvent | SessionClosed): v
   }
 }
 
-function moveFamilies(registers: Registry[]) {
+function moveFamilies({ counter, gauge, histogram }: Families) {
   return {
-    moves: new Counter({
-      name: 'pointsman_moves_total',
-      help: 'Sessions that were to move: moved (reason: why they left), failed (a close reason), or stayed (why).',
-      labelNames: ['pool', 'result', 'reason'] as const,
-      registers,
-    }),
-    parked: new Gauge({
-      name: 'pointsman_sessions_parked',
-      help: 'Sessions without a server whose clients wait for the next one.',
-      labelNames: ['pool'] as const,
-      registers,
-    }),
-    loginSeconds: new Histogram({
-      name: 'pointsman_move_seconds',
-      help: 'Moved sessions: time from the connect to the next server until their state was restored there.',
-      buckets: LOGIN_BUCKETS,
-      registers,
-    }),
-    gapSeconds: new Histogram({
-      name: 'pointsman_move_gap_seconds',
-      help: 'Moved sessions: time without a server. waiting: whether the client had sent something meanwhile.',
-      labelNames: ['waiting'] as const,
-      buckets: GAP_BUCKETS,
-      registers,
-    }),
-    questions: new Counter({
-      name: 'pointsman_session_questions_total',
-      help: 'Questions to servers for the state of a session, by result (failed: no answer, or not as it must be).',
-      labelNames: ['result'] as const,
-      registers,
-    }),
-    pinned: new Gauge({
-      name: 'pointsman_sessions_pinned',
-      help: 'Sessions that could not move at the last preflight, by reason; absent before the first.',
-      labelNames: ['reason'] as const,
-      registers,
-    }),
+    moves: counter(
+      'pointsman_moves_total',
+      'Sessions that were to move: moved (reason: why they left), failed (a close reason), or stayed (why).',
+      ['pool', 'result', 'reason'],
+    ),
+    parked: gauge('pointsman_sessions_parked', 'Sessions without a server whose clients wait for the next one.', [
+      'pool',
+    ]),
+    loginSeconds: histogram(
+      'pointsman_move_seconds',
+      'Moved sessions: time from the connect to the next server until their state was restored there.',
+      LOGIN_BUCKETS,
+    ),
+    gapSeconds: histogram(
+      'pointsman_move_gap_seconds',
+      'Moved sessions: time without a server. waiting: whether the client had sent something meanwhile.',
+      GAP_BUCKETS,
+      ['waiting'],
+    ),
+    questions: counter(
+      'pointsman_session_questions_total',
+      'Questions to servers for the state of a session, by result (failed: no answer, or not as it must be).',
+      ['result'],
+    ),
+    pinned: gauge(
+      'pointsman_sessions_pinned',
+      'Sessions that could not move at the last preflight, by reason; absent before the first.',
+      ['reason'],
+    ),
   };
 }

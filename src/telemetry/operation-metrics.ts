@@ -1,28 +1,21 @@
 // Counts the operations that take a while.
-import type { Registry } from 'prom-client';
 import { OPERATION_OUTCOMES } from '../reports/events.ts';
 import type { OperationEvent } from '../reports/events.ts';
-import { Counter, Histogram } from './prometheus.ts';
+import type { Families } from './families.ts';
 
 const KIND = 'switchover';
 const BUCKETS = [1, 2.5, 5, 7.5, 10, 15, 20, 30, 60];
 
 type Ended = Extract<OperationEvent, { kind: 'operation_ended' }>;
 
-export function countOperations(registers: Registry[]): (event: Ended) => void {
-  const total = new Counter({
-    name: 'pointsman_operations_total',
-    help: 'Operations that ended, by outcome.',
-    labelNames: ['kind', 'outcome'] as const,
-    registers,
-  });
-  const seconds = new Histogram({
-    name: 'pointsman_operation_duration_seconds',
-    help: 'Duration of operations, whatever the outcome.',
-    labelNames: ['kind'] as const,
-    buckets: BUCKETS,
-    registers,
-  });
+export function countOperations({ counter, histogram }: Families): (event: Ended) => void {
+  const total = counter('pointsman_operations_total', 'Operations that ended, by outcome.', ['kind', 'outcome']);
+  const seconds = histogram(
+    'pointsman_operation_duration_seconds',
+    'Duration of operations, whatever the outcome.',
+    BUCKETS,
+    ['kind'],
+  );
   for (const outcome of OPERATION_OUTCOMES) total.inc({ kind: KIND, outcome }, 0);
   seconds.zero({ kind: KIND });
   return ({ what, outcome, durationMs }) => {

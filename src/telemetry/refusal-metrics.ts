@@ -1,6 +1,5 @@
 // Logins that members refused, by SQLSTATE.
-import { Counter } from './prometheus.ts';
-import type { Registry } from 'prom-client';
+import type { Families } from './families.ts';
 import { REFUSAL_LABELS } from '../core/refusal-words.ts';
 import type { MemberName } from '../model/member.ts';
 
@@ -14,13 +13,12 @@ export interface RefusalMetrics {
 
 const seriesOf = (member: MemberName) => REFUSAL_LABELS.map((sqlstate) => ({ member, sqlstate }));
 
-export function createRefusalMetrics(registers: Registry[]): RefusalMetrics {
-  const total = new Counter({
-    name: 'pointsman_backend_refused_total',
-    help: 'Logins that a member refused, by SQLSTATE (none: it closed without an error). Some were served elsewhere.',
-    labelNames: ['member', 'sqlstate'] as const,
-    registers,
-  });
+export function createRefusalMetrics({ counter }: Families): RefusalMetrics {
+  const total = counter(
+    'pointsman_backend_refused_total',
+    'Logins that a member refused, by SQLSTATE (none: it closed without an error). Some were served elsewhere.',
+    ['member', 'sqlstate'],
+  );
   const seen = new Set<MemberName>();
   return {
     learn: (members) => {

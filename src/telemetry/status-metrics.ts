@@ -63,7 +63,7 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
   const families = familiesIn(registry);
   const [setCluster, setMembers] = [createClusterMetrics(families), createMemberMetrics(families)];
   const [setPools, setSessions] = [createPoolMetrics(families), createSessionMetrics(families)];
-  const [setTls, setWorkers] = [createTlsMetrics(families), createWorkerMetrics([registry])];
+  const [setTls, setWorkers] = [createTlsMetrics(families), createWorkerMetrics(families)];
   const setProcess = createProcessMetrics(families);
   return () => {
     const [table, snapshot, now] = [source.routingTable(), source.snapshot(), source.now()];

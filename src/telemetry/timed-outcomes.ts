@@ -1,7 +1,6 @@
 // A counter by outcome and a histogram of durations for each member: probes and dials. Remembers the series of a
 // member, to remove them when it leaves the cluster.
-import { Counter, Histogram } from './prometheus.ts';
-import type { Registry } from 'prom-client';
+import type { Families } from './families.ts';
 import type { MemberName } from '../model/member.ts';
 
 /** Seconds. */
@@ -20,20 +19,12 @@ interface OutcomeNames {
   readonly timed: string;
 }
 
-export function createTimedOutcomes(registers: Registry[], { name, counted, timed }: OutcomeNames): TimedOutcomes {
-  const outcomes = new Counter({
-    name: `pointsman_${name}s_total`,
-    help: counted,
-    labelNames: ['member', 'outcome'] as const,
-    registers,
-  });
-  const seconds = new Histogram({
-    name: `pointsman_${name}_duration_seconds`,
-    help: timed,
-    labelNames: ['member'] as const,
-    buckets: NETWORK_BUCKETS,
-    registers,
-  });
+export function createTimedOutcomes(
+  { counter, histogram }: Families,
+  { name, counted, timed }: OutcomeNames,
+): TimedOutcomes {
+  const outcomes = counter(`pointsman_${name}s_total`, counted, ['member', 'outcome']);
+  const seconds = histogram(`pointsman_${name}_duration_seconds`, timed, NETWORK_BUCKETS, ['member']);
   const seen = new Map<MemberName, Set<string>>();
   return {
     record: (member, outcome, durationMs) => {

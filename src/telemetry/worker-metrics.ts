@@ -1,40 +1,22 @@
 // Metrics of the worker processes, by worker number: a replacement continues the series of its predecessor.
-import { Counter, Gauge } from './prometheus.ts';
-import type { Registry } from 'prom-client';
+import type { Families } from './families.ts';
 import type { WorkerStatus } from '../reports/counts.ts';
 
 /** Returns a function that updates the values. */
-export function createWorkerMetrics(registers: Registry[]): (workers: readonly WorkerStatus[]) => void {
-  const labelNames = ['worker'] as const;
-  const count = new Gauge({
-    name: 'pointsman_workers',
-    help: 'Worker processes that accept clients; 0 if the main process serves them itself.',
-    registers,
-  });
-  const restarts = new Counter({
-    name: 'pointsman_worker_restarts_total',
-    help: 'Times a worker was replaced.',
-    labelNames,
-    registers,
-  });
-  const sessions = new Gauge({
-    name: 'pointsman_worker_sessions',
-    help: 'Current client connections, by worker.',
-    labelNames,
-    registers,
-  });
-  const cpu = new Counter({
-    name: 'pointsman_worker_cpu_seconds_total',
-    help: 'CPU time of the worker, user and system; starts again at 0 when it is replaced.',
-    labelNames,
-    registers,
-  });
-  const memory = new Gauge({
-    name: 'pointsman_worker_resident_memory_bytes',
-    help: 'Resident memory of the worker.',
-    labelNames,
-    registers,
-  });
+export function createWorkerMetrics({ counter, gauge }: Families): (workers: readonly WorkerStatus[]) => void {
+  const labels = ['worker'] as const;
+  const count = gauge(
+    'pointsman_workers',
+    'Worker processes that accept clients; 0 if the main process serves them itself.',
+  );
+  const restarts = counter('pointsman_worker_restarts_total', 'Times a worker was replaced.', labels);
+  const sessions = gauge('pointsman_worker_sessions', 'Current client connections, by worker.', labels);
+  const cpu = counter(
+    'pointsman_worker_cpu_seconds_total',
+    'CPU time of the worker, user and system; starts again at 0 when it is replaced.',
+    labels,
+  );
+  const memory = gauge('pointsman_worker_resident_memory_bytes', 'Resident memory of the worker.', labels);
   return (workers) => {
     count.set(workers.filter(({ isReady }) => isReady).length);
     for (const total of [restarts, cpu]) total.reset();
