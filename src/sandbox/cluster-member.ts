@@ -4,7 +4,7 @@ import { createApiServer } from './api/api-listener.ts';
 import type { ManagerServer } from './api/api-listener.ts';
 import { createOperations } from './manager/manager-operations.ts';
 import { Manager } from './manager/manager.ts';
-import type { ManagerOptions } from './manager/manager.ts';
+import type { ManagerOptions } from './manager/managed-member.ts';
 import type { Store } from './manager/store.ts';
 import { linkTo } from './manager/store-link.ts';
 import type { MemberView } from './manager/view.ts';
@@ -57,12 +57,12 @@ export class ClusterMember {
     const askPeers = network.through(this.name, options.askPeers);
     const manager = new Manager({ ...options, store, askPeers, role, apiUrl: `${this.address().api}/${dialect}` });
     const api = createApiServer({
-      operations: createOperations(manager),
+      operations: createOperations(manager.member),
       name: this.name,
       scope: options.store.scope,
       dialect,
       version: MANAGER_VERSION,
-      onError: (error) => manager.warn(`the API failed: ${String(error)}`),
+      onError: (error) => manager.member.warn(`the API failed: ${String(error)}`),
     });
     const listening = await api.listen(this.server.host, apiPort);
     if (listening.kind === 'failed') throw new Error(`the API of ${this.name} cannot listen: ${listening.why}`);
@@ -73,7 +73,7 @@ export class ClusterMember {
   /** Undefined when the member did not answer. */
   async look(deadlineMs: number): Promise<MemberView | undefined> {
     if (this.#faults.has('manager frozen')) return undefined;
-    return this.#running?.manager.look(deadlineMs);
+    return this.#running?.manager.member.look(deadlineMs);
   }
 
   async kill(): Promise<void> {
@@ -115,7 +115,7 @@ export class ClusterMember {
     this.#mustRun();
     this.#faults.add('cut off');
     this.#setup.network.cut(this.name);
-    await this.#running?.manager.instance.follow(undefined);
+    await this.#running?.manager.member.instance.follow(undefined);
     await this.server.cutStreams(true);
   }
 
@@ -134,7 +134,7 @@ export class ClusterMember {
     if (this.#faults.delete('postgres frozen')) await this.server.thaw();
     if (this.#faults.delete('replay paused') && this.server.isAlive()) await this.#resumeReplay();
     if (this.#faults.delete('manager frozen')) {
-      this.#running?.manager.heartbeat.thaw();
+      this.#running?.manager.thaw();
       this.#running?.api.thaw();
     }
   }

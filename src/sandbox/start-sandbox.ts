@@ -5,21 +5,24 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { WAL_ARCHIVE } from './branches/start-branches.ts';
+import { WAL_ARCHIVE, startBranches } from './branches/start-branches.ts';
 import { ClusterMember } from './cluster-member.ts';
 import { patched } from './manager/config-change.ts';
-import type { ManagerEvent } from './manager/manager.ts';
+import type { ManagerEvent } from './manager/managed-member.ts';
 import { createAskPeers } from './manager/peers.ts';
 import { positionOf } from './manager/postgres-report.ts';
 import { DEFAULT_CONFIG, readSettings } from './manager/cluster-settings.ts';
 import { Store } from './manager/store.ts';
 import type { JsonObject } from './manager/view.ts';
+import { setUpMoves } from './moves-role.ts';
 import { Network } from './network.ts';
+import { startPlatform } from './platform/start-platform.ts';
 import { takeFreePort } from './postgres/free-ports.ts';
 import { preparePostgres } from './postgres/prepare.ts';
 import type { PreparedServers } from './postgres/prepare.ts';
+import type { PostgresServer } from './postgres/server-interface.ts';
 import { RunningSandbox } from './running-sandbox.ts';
-import type { Sandbox, SandboxOptions } from './sandbox.ts';
+import type { Sandbox, SandboxEvent, SandboxOptions } from './sandbox.ts';
 
 /** Easy to type. The role is no superuser, and the servers listen on loopback only. */
 const APP = { user: 'app', password: 'app', database: 'app' };
@@ -48,20 +51,37 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     throw error;
   });
   const store = new Store({ scope, config });
-  const sandbox = new RunningSandbox({ directory, app: APP, store, prepared, onEvent });
+  const sandbox = new RunningSandbox({ directory, app: APP, store, prepared });
+  const tell = clusterEvents(store, (event) => {
+    if (!sandbox.isStopping()) onEvent(event);
+  });
   try {
-    for (const member of await makeMembers(prepared, { store, dialect, directory, onEvent: sandbox.onManagerEvent })) {
-      sandbox.add(member);
-    }
+    sandbox.machines.push(...(await makeMembers(prepared, { store, dialect, directory, onEvent: tell })));
     await bringUp(sandbox, store, options.moves === true);
-    if (options.branches === true) await sandbox.serveBranches();
-    if (options.platform === true) await sandbox.servePlatform();
+    if (options.branches === true) {
+      sandbox.branches = await startBranches({ directory, prepared, primary: () => sandbox.primary(), onEvent });
+    }
+    if (options.platform === true) sandbox.platform = await startPlatform(join(directory, 'platform'), onEvent);
     onProgress(`${names.length} members are up, ${sandbox.leader()?.name ?? 'no member'} is the leader`);
     return sandbox;
   } catch (error) {
     await sandbox.stop();
     throw error;
   }
+}
+
+/** Takes the events of the managers. The same leader is reported once. */
+function clusterEvents(store: Store, tell: (event: SandboxEvent) => void): (event: ManagerEvent) => void {
+  let told: string | undefined;
+  const tellLeader = (leader: string | undefined, timeline: number | undefined): void => {
+    const text = JSON.stringify([leader, timeline]);
+    if (told !== text) tell({ kind: 'leader_changed', leader, timeline });
+    told = text;
+  };
+  store.watch(() => {
+    if (store.holder() === undefined) tellLeader(undefined, undefined);
+  });
+  return (event) => (event.kind === 'leads' ? tellLeader(event.member, event.timeline) : tell(event));
 }
 
 function initialConfig(changes: Readonly<Record<string, unknown>>): JsonObject {
@@ -111,7 +131,7 @@ async function makeMembers(prepared: PreparedServers, shared: Shared): Promise<r
 
 /** The first member leads: it has the lock before any heartbeat begins, so that all servers can start at once. */
 async function bringUp(sandbox: RunningSandbox, store: Store, hasMoves: boolean): Promise<void> {
-  const [first, ...others] = sandbox.all();
+  const [first, ...others] = sandbox.machines;
   if (first === undefined) return;
   const settings = readSettings(store.read()?.config ?? {});
   const isPrimary = settings.standbyCluster === undefined;
@@ -122,13 +142,19 @@ async function bringUp(sandbox: RunningSandbox, store: Store, hasMoves: boolean)
   await until(endsAt, async () =>
     (await first.look(LOOK_WITHIN_MS))?.state === 'running' ? undefined : `${first.name} is not up`,
   );
-  if (isPrimary) await sandbox.createApp(first.server);
-  if (isPrimary && hasMoves) await sandbox.setUpMoves(first.server);
+  if (isPrimary) await createApp(first.server, sandbox.app);
+  if (isPrimary && hasMoves) sandbox.moves = await setUpMoves(first.server, sandbox.app.user, sandbox.directory);
   const written = (await first.look(LOOK_WITHIN_MS))?.wal;
   await until(endsAt, () => sandbox.whyUnhealthy());
   // So that a reader of the application's database finds it on a standby.
   if (written === undefined) return;
   await Promise.all(others.map((member) => until(endsAt, () => whyBehind(member, positionOf(written)))));
+}
+
+/** An ordinary role with its own database. */
+async function createApp(server: PostgresServer, { user, password, database }: Sandbox['app']): Promise<void> {
+  await server.query(`create role ${user} login password '${password}'`);
+  await server.query(`create database ${database} owner ${user}`, [], 20_000);
 }
 
 async function whyBehind(member: ClusterMember, position: number): Promise<string | undefined> {

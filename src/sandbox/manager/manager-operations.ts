@@ -1,33 +1,33 @@
 // The manager's operations for the API (operation-outcomes.ts), each delegated to its file.
 import { patched, replaced } from './config-change.ts';
 import type { ConfigChange } from './config-change.ts';
-import type { Manager } from './manager.ts';
+import type { ManagedMember } from './managed-member.ts';
 import type { ConfigOutcome, OperationOutcome, Operations } from './operation-outcomes.ts';
 import { reinitialize } from './reinitialize.ts';
 import { cancelRestart, restart, scheduleRestart } from './restart.ts';
 import { cancelSwitchover, failover, switchover } from './switchover-on-request.ts';
 import type { JsonObject } from './view.ts';
 
-export function createOperations(manager: Manager): Operations {
+export function createOperations(member: ManagedMember): Operations {
   return {
-    pulse: () => Promise.resolve(manager.pulse()),
-    look: () => manager.look(),
-    readCluster: () => Promise.resolve(manager.store.read()),
-    patchConfig: (changes) => Promise.resolve(changeConfig(manager, (config) => patched(config, changes))),
-    putConfig: (config) => Promise.resolve(changeConfig(manager, () => replaced(config))),
-    switchover: (request) => switchover(manager, request),
-    cancelSwitchover: () => Promise.resolve(cancelSwitchover(manager)),
-    failover: ({ candidate }) => failover(manager, candidate),
-    restart: (conditions) => restart(manager, conditions),
-    scheduleRestart: (conditions, { text }) => scheduleRestart(manager, conditions, text),
-    cancelRestart: () => Promise.resolve(cancelRestart(manager)),
-    reload: () => reload(manager),
-    reinitialize: (options) => reinitialize(manager, options),
+    pulse: () => Promise.resolve(member.pulse()),
+    look: () => member.look(),
+    readCluster: () => Promise.resolve(member.store.read()),
+    patchConfig: (changes) => Promise.resolve(changeConfig(member, (config) => patched(config, changes))),
+    putConfig: (config) => Promise.resolve(changeConfig(member, () => replaced(config))),
+    switchover: (request) => switchover(member, request),
+    cancelSwitchover: () => Promise.resolve(cancelSwitchover(member)),
+    failover: ({ candidate }) => failover(member, candidate),
+    restart: (conditions) => restart(member, conditions),
+    scheduleRestart: (conditions, { text }) => scheduleRestart(member, conditions, text),
+    cancelRestart: () => Promise.resolve(cancelRestart(member)),
+    reload: () => reload(member),
+    reinitialize: (options) => reinitialize(member, options),
   };
 }
 
 /** Every manager sees the change in the store and applies it in a heartbeat that starts at once. */
-function changeConfig({ store }: Manager, change: (config: JsonObject) => ConfigChange): ConfigOutcome {
+function changeConfig({ store }: ManagedMember, change: (config: JsonObject) => ConfigChange): ConfigOutcome {
   const cluster = store.read();
   if (cluster === undefined) return { kind: 'failed', text: 'the configuration store does not answer' };
   const changed = change(cluster.config);
@@ -36,11 +36,11 @@ function changeConfig({ store }: Manager, change: (config: JsonObject) => Config
   return { kind: 'done', config: changed.config };
 }
 
-async function reload(manager: Manager): Promise<OperationOutcome> {
-  const why = await manager.readFile();
+async function reload(member: ManagedMember): Promise<OperationOutcome> {
+  const why = await member.configuration.readFile();
   if (why !== undefined) return { kind: 'failed', text: why };
-  await manager.instance.configure(manager.parameters());
-  manager.publish();
-  manager.heartbeat.poke();
+  await member.instance.configure(member.parameters());
+  member.publish();
+  member.heartbeat.poke();
   return { kind: 'done', text: 'reloaded' };
 }

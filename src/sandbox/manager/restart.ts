@@ -1,27 +1,27 @@
 // Restarts a member's PostgreSQL on request, now or at a given time. The role stays, and a leader keeps its lock.
 import type { ServerRole } from '../postgres/server-interface.ts';
-import type { ManagerContext } from './context.ts';
+import type { ManagedMember } from './managed-member.ts';
 import type { OperationOutcome } from './operation-outcomes.ts';
 import { judgeSchedule, whyNoRestart } from './restart-conditions.ts';
 import type { RestartConditions } from './view.ts';
 
-export async function restart(manager: ManagerContext, conditions: RestartConditions): Promise<OperationOutcome> {
-  const why = whyNoRestart(conditions, await manager.look());
+export async function restart(member: ManagedMember, conditions: RestartConditions): Promise<OperationOutcome> {
+  const why = whyNoRestart(conditions, await member.look());
   if (why !== undefined) return { kind: 'refused', text: `restart conditions are not satisfied: ${why}` };
-  const restarting = manager.runAlone('restart', () => stopAndStart(manager, conditions.timeoutSeconds));
-  return (await restarting) ?? { kind: 'failed', text: `${manager.task() ?? 'another task'} already in progress` };
+  const restarting = member.task.run('restart', () => stopAndStart(member, conditions.timeoutSeconds));
+  return (await restarting) ?? { kind: 'failed', text: `${member.task.name() ?? 'another task'} already in progress` };
 }
 
-async function stopAndStart(manager: ManagerContext, timeoutSeconds: number | undefined): Promise<OperationOutcome> {
-  const { instance } = manager;
-  const role = roleToStart(manager);
+async function stopAndStart(member: ManagedMember, timeoutSeconds: number | undefined): Promise<OperationOutcome> {
+  const { instance } = member;
+  const role = roleToStart(member);
   const timeoutMs = timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000;
   let outcome;
   try {
     await instance.stop('fast', 'restarting');
-    outcome = await instance.start(role, manager.parameters(), timeoutMs);
+    outcome = await instance.start(role, member.parameters(), timeoutMs);
   } catch (error) {
-    manager.warn(`restart failed: ${String(error)}`);
+    member.warn(`restart failed: ${String(error)}`);
     return { kind: 'failed', text: 'restart failed' };
   }
   if (outcome.kind === 'started') return { kind: 'done', text: 'restarted successfully' };
@@ -29,7 +29,7 @@ async function stopAndStart(manager: ManagerContext, timeoutSeconds: number | un
 }
 
 /** A primary that crashed while the cluster was paused may have a successor by now. */
-function roleToStart({ name, instance, session }: ManagerContext): ServerRole {
+function roleToStart({ name, instance, session }: ManagedMember): ServerRole {
   session.read();
   const { leader = name } = session.cluster() ?? {};
   if (instance.role() === 'primary' && leader === name) return { kind: 'primary' };
@@ -38,44 +38,44 @@ function roleToStart({ name, instance, session }: ManagerContext): ServerRole {
 
 /** Only one restart can be scheduled. */
 export async function scheduleRestart(
-  manager: ManagerContext,
+  member: ManagedMember,
   conditions: RestartConditions,
   schedule: string,
 ): Promise<OperationOutcome> {
-  const { postmasterStartTime } = await manager.look();
-  if (manager.scheduledRestart() !== undefined) {
+  const { postmasterStartTime } = await member.look();
+  if (member.scheduledRestart !== undefined) {
     return { kind: 'already_scheduled', text: 'Another restart is already scheduled' };
   }
-  manager.setScheduledRestart({ ...conditions, schedule, postmasterStartTime });
-  manager.publish();
-  manager.heartbeat.poke();
+  member.scheduledRestart = { ...conditions, schedule, postmasterStartTime };
+  member.publish();
+  member.heartbeat.poke();
   return { kind: 'accepted', text: 'Restart scheduled' };
 }
 
-export function cancelRestart(manager: ManagerContext): OperationOutcome {
-  if (manager.scheduledRestart() === undefined) return { kind: 'nothing_scheduled', text: 'no restarts are scheduled' };
-  manager.setScheduledRestart(undefined);
-  manager.publish();
+export function cancelRestart(member: ManagedMember): OperationOutcome {
+  if (member.scheduledRestart === undefined) return { kind: 'nothing_scheduled', text: 'no restarts are scheduled' };
+  member.scheduledRestart = undefined;
+  member.publish();
   return { kind: 'done', text: 'scheduled restart deleted' };
 }
 
 /** Part of every heartbeat. */
-export function runScheduledRestart(manager: ManagerContext): void {
-  const scheduledRestart = manager.scheduledRestart();
+export function runScheduledRestart(member: ManagedMember): void {
+  const scheduledRestart = member.scheduledRestart;
   // After the current task a later beat comes back to it.
-  if (scheduledRestart === undefined || manager.task() !== undefined) return;
-  const verdict = judgeSchedule(scheduledRestart, manager.report()?.postmasterStartTime, new Date());
+  if (scheduledRestart === undefined || member.task.name() !== undefined) return;
+  const verdict = judgeSchedule(scheduledRestart, member.report?.postmasterStartTime, new Date());
   if (verdict === 'wait') return;
-  manager.setScheduledRestart(undefined);
+  member.scheduledRestart = undefined;
   if (verdict === 'void') {
-    manager.tell('forgets the scheduled restart: PostgreSQL was restarted since');
+    member.tell('forgets the scheduled restart: PostgreSQL was restarted since');
     return;
   }
-  void restartAsScheduled(manager, scheduledRestart);
+  void restartAsScheduled(member, scheduledRestart);
 }
 
-async function restartAsScheduled(manager: ManagerContext, conditions: RestartConditions): Promise<void> {
-  const { kind, text } = await restart(manager, conditions);
-  if (kind === 'failed') manager.warn(`scheduled restart: ${text}`);
-  else manager.tell(`scheduled restart: ${text}`);
+async function restartAsScheduled(member: ManagedMember, conditions: RestartConditions): Promise<void> {
+  const { kind, text } = await restart(member, conditions);
+  if (kind === 'failed') member.warn(`scheduled restart: ${text}`);
+  else member.tell(`scheduled restart: ${text}`);
 }

@@ -2,7 +2,7 @@
 // its heartbeat, and the member that received the request waits here for the outcome.
 import { setTimeout as delay } from 'node:timers/promises';
 import { positionOf } from './postgres-report.ts';
-import type { Manager } from './manager.ts';
+import type { ManagedMember } from './managed-member.ts';
 import type { OperationOutcome, SwitchoverRequest } from './operation-outcomes.ts';
 import { candidates, ownAnswer, whyNobodyIsGood, whyNoFailover, whyNoSwitchover } from './switchover-plan.ts';
 
@@ -10,8 +10,8 @@ const NO_STORE: OperationOutcome = { kind: 'failed', text: 'the configuration st
 const ASK_AGAIN_MS = 25;
 const MIN_WAIT_MS = 10_000;
 
-export async function switchover(manager: Manager, request: SwitchoverRequest): Promise<OperationOutcome> {
-  const { session, store } = manager;
+export async function switchover(member: ManagedMember, request: SwitchoverRequest): Promise<OperationOutcome> {
+  const { session, store } = member;
   const { leader, candidate, scheduledAt } = request;
   if (!session.read()) return NO_STORE;
   const cluster = session.cluster();
@@ -22,24 +22,24 @@ export async function switchover(manager: Manager, request: SwitchoverRequest): 
     const isWritten = store.writeSwitchover({ from: leader, to: candidate, at: scheduledAt.text });
     return isWritten ? { kind: 'accepted', text: 'Switchover scheduled' } : NO_STORE;
   }
-  const whyNot = await askCandidates(manager, 'switchover', candidates(candidate, cluster, session.settings()));
+  const whyNot = await askCandidates(member, 'switchover', candidates(candidate, cluster, session.settings()));
   if (whyNot !== undefined) return whyNot;
   if (!store.writeSwitchover({ from: leader, to: candidate, at: undefined })) return NO_STORE;
-  return waitForLeader(manager, { action: 'Switch', leader, candidate });
+  return waitForLeader(member, { action: 'Switch', leader, candidate });
 }
 
-export async function failover(manager: Manager, candidate: string): Promise<OperationOutcome> {
-  const { session, store } = manager;
+export async function failover(member: ManagedMember, candidate: string): Promise<OperationOutcome> {
+  const { session, store } = member;
   if (!session.read()) return NO_STORE;
   const cluster = session.cluster();
   if (cluster === undefined) return NO_STORE;
-  const why = whyNoFailover(candidate, cluster) ?? (await askCandidates(manager, 'failover', [candidate]));
+  const why = whyNoFailover(candidate, cluster) ?? (await askCandidates(member, 'failover', [candidate]));
   if (why !== undefined) return why;
   if (!store.writeSwitchover({ from: undefined, to: candidate, at: undefined })) return NO_STORE;
-  return waitForLeader(manager, { action: 'Fail', leader: cluster.leader, candidate });
+  return waitForLeader(member, { action: 'Fail', leader: cluster.leader, candidate });
 }
 
-export function cancelSwitchover({ session, store }: Manager): OperationOutcome {
+export function cancelSwitchover({ session, store }: ManagedMember): OperationOutcome {
   if (!session.read()) return NO_STORE;
   if (session.cluster()?.switchover?.at === undefined) {
     return { kind: 'nothing_scheduled', text: 'no switchover is scheduled' };
@@ -48,14 +48,14 @@ export function cancelSwitchover({ session, store }: Manager): OperationOutcome 
 }
 
 async function askCandidates(
-  manager: Manager,
+  member: ManagedMember,
   action: string,
   names: readonly string[],
 ): Promise<OperationOutcome | undefined> {
-  const answers = [...(await manager.askOthers(names))];
-  if (names.includes(manager.name)) {
-    const { wal, tags } = await manager.look();
-    answers.push(ownAnswer(manager.name, wal && positionOf(wal), tags));
+  const answers = [...(await member.askOthers(names))];
+  if (names.includes(member.name)) {
+    const { wal, tags } = await member.look();
+    answers.push(ownAnswer(member.name, wal && positionOf(wal), tags));
   }
   return whyNobodyIsGood(action, answers);
 }
@@ -67,11 +67,11 @@ interface Change {
   readonly candidate: string | undefined;
 }
 
-async function waitForLeader(manager: Manager, change: Change): Promise<OperationOutcome> {
-  const { store, clock } = manager;
-  const endsAt = clock.now() + Math.max(MIN_WAIT_MS, 2 * manager.session.settings().ttlMs);
+async function waitForLeader(member: ManagedMember, change: Change): Promise<OperationOutcome> {
+  const { store, clock } = member;
+  const endsAt = clock.now() + Math.max(MIN_WAIT_MS, 2 * member.session.settings().ttlMs);
   while (clock.now() < endsAt) {
-    const outcome = judge(manager, change);
+    const outcome = judge(member, change);
     if (outcome !== undefined) return outcome;
     await delay(ASK_AGAIN_MS);
   }
@@ -80,7 +80,7 @@ async function waitForLeader(manager: Manager, change: Change): Promise<Operatio
 }
 
 /** The new leader removes the request from the store. Undefined while it is pending. */
-function judge({ store }: Manager, { action, leader, candidate }: Change): OperationOutcome | undefined {
+function judge({ store }: ManagedMember, { action, leader, candidate }: Change): OperationOutcome | undefined {
   const cluster = store.read();
   if (cluster === undefined || cluster.switchover !== undefined || cluster.leader === undefined) return undefined;
   if (cluster.leader === leader) return { kind: 'failed', text: `${action}over failed` };

@@ -1,14 +1,13 @@
 // A PostgresServer over a real postmaster. There is one postmaster at a time. Each way to end it removes the remains of
 // a killed one, so that the next start finds a data directory like that of a host that came back.
-import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { hasControlFile, takeBaseBackup } from './base-backup.ts';
+import { hasControlFile } from './base-backup.ts';
 import type { Binaries } from './binaries.ts';
-import { clearAfterDeath } from './postmaster-file.ts';
+import { DataDirectory } from './data-directory.ts';
 import { logSince, logSize, spawnPostmaster, startFailure, untilReady } from './postmaster.ts';
 import type { Postmaster } from './postmaster.ts';
-import { freezeTree, killAll, killTree, send, thawTree } from './process-tree.ts';
+import { freezeTree, killTree, send, thawTree } from './process-tree.ts';
 import { postgresProcessesIn } from './processes.ts';
 import { run } from './run-as.ts';
 import type { RunAs } from './run-as.ts';
@@ -20,21 +19,10 @@ import type {
   StartOutcome,
   Upstream,
 } from './server-interface.ts';
-import {
-  PARAMETERS_FILE,
-  UPSTREAM_FILE,
-  clusterWideArguments,
-  hbaText,
-  ownedArguments,
-  parametersText,
-  roleArguments,
-  settingArguments,
-  upstreamText,
-} from './settings-files.ts';
+import { clusterWideArguments, ownedArguments, roleArguments, settingArguments } from './settings-files.ts';
 import type { Credentials } from './settings-files.ts';
 import { openSql } from './sql.ts';
 import type { Sql } from './sql.ts';
-import { writeOwned } from './template.ts';
 
 export interface ServerPlan {
   readonly name: string;
@@ -53,7 +41,6 @@ const START_WITHIN_MS = 20_000;
 const STOP_WITHIN_MS = { fast: 30_000, immediate: 8_000 } as const;
 const PROMOTE_WITHIN_SECONDS = 20;
 const QUERY_WITHIN_MS = 2_000;
-const HBA_FILE = 'pg_hba.conf';
 const RELOAD_POLL_MS = 10;
 
 export class SandboxServer implements PostgresServer {
@@ -62,25 +49,24 @@ export class SandboxServer implements PostgresServer {
   readonly port: number;
   readonly dataDirectory: string;
   readonly #plan: ServerPlan;
+  readonly #files: DataDirectory;
   readonly #logFile: string;
   readonly #sql: Sql;
   readonly #exitListeners = new Set<() => void>();
   #postmaster: Postmaster | undefined;
   #isFrozen = false;
-  #isCut = false;
-  #replayDelayMs = 0;
-  #upstream: Upstream | undefined;
   /** Aborted by kill() and close(), which must end a start or rebuild in progress. */
   #life = new AbortController();
   #rebuild: Promise<void> = Promise.resolve();
 
   constructor(plan: ServerPlan) {
-    const { name, host, port, directory, superuser } = plan;
+    const { name, host, port, directory, runAs, superuser } = plan;
     this.name = name;
     this.host = host;
     this.port = port;
     this.dataDirectory = join(directory, 'data');
     this.#plan = plan;
+    this.#files = new DataDirectory(this.dataDirectory, runAs, superuser);
     this.#logFile = join(directory, 'log');
     this.#sql = openSql({ host, port, ...superuser });
   }
@@ -97,14 +83,10 @@ export class SandboxServer implements PostgresServer {
     this.#mustBeDown('start');
     const { signal } = this.#life;
     await this.#rebuild.catch(() => {});
-    await this.#clearAway();
+    await this.#files.clearAway();
     if (!(await hasControlFile(this.dataDirectory)))
       return startFailure('exited', 'no data: its last rebuild did not end');
-    await this.#write(HBA_FILE, hbaText(this.#isCut));
-    await this.#write(PARAMETERS_FILE, parametersText(parameters));
-    await this.#writeUpstream(role.kind === 'standby' ? role.upstream : undefined);
-    await rm(join(this.dataDirectory, 'standby.signal'), { force: true });
-    if (role.kind !== 'primary') await this.#write(`${role.kind}.signal`, '');
+    await this.#files.prepare(role, parameters);
     const offset = await logSize(this.#logFile);
     this.#mustBeDown('start');
     if (signal.aborted) return startFailure('exited', 'killed before its start');
@@ -134,20 +116,20 @@ export class SandboxServer implements PostgresServer {
   async configure(parameters: Parameters): Promise<void> {
     // While the server is down there may be no directory to write to. start() gets the parameters again.
     if (this.#postmaster === undefined) return;
-    await this.#write(PARAMETERS_FILE, parametersText(parameters));
+    await this.#files.configure(parameters);
     this.#reload();
   }
 
   async follow(upstream: Upstream | undefined): Promise<void> {
     if (this.#postmaster === undefined) return;
-    await this.#writeUpstream(upstream);
+    await this.#files.follow(upstream);
     this.#reload();
   }
 
   async cutStreams(isCut: boolean): Promise<void> {
-    this.#isCut = isCut;
+    this.#files.isCut = isCut;
     if (this.#postmaster === undefined) return;
-    await this.#write(HBA_FILE, hbaText(isCut));
+    await this.#files.writeAccess();
     const [before] = await this.query<{ at: Date }>('select pg_conf_load_time() as at, pg_reload_conf()');
     if (!isCut) return;
     // The postmaster has read the file when a session has.
@@ -159,14 +141,14 @@ export class SandboxServer implements PostgresServer {
   }
 
   async delayReplay(ms: number): Promise<void> {
-    this.#replayDelayMs = ms;
-    await this.follow(this.#upstream);
+    this.#files.replayDelayMs = ms;
+    await this.follow(this.#files.upstream());
   }
 
   async rebuildFrom(source: PostgresServer): Promise<void> {
     this.#mustBeDown('rebuild');
-    const before = this.#rebuild;
-    this.#rebuild = this.#copyFrom(source, before);
+    const { signal } = this.#life;
+    this.#rebuild = this.#rebuild.catch(() => {}).then(() => this.#files.copyFrom(source, signal));
     await this.#rebuild;
   }
 
@@ -187,7 +169,7 @@ export class SandboxServer implements PostgresServer {
       await killTree(postmaster.pid, await postgresProcessesIn(this.dataDirectory));
       await postmaster.exited;
     }
-    await this.#clearAway();
+    await this.#files.clearAway();
   }
 
   async freeze(): Promise<void> {
@@ -233,38 +215,12 @@ export class SandboxServer implements PostgresServer {
     return postmaster;
   }
 
-  /** Removes the remains of a postmaster that died: orphaned children, shared memory, its pid file. */
-  async #clearAway(): Promise<void> {
-    await killAll(await postgresProcessesIn(this.dataDirectory));
-    await clearAfterDeath(this.dataDirectory);
-  }
-
-  async #copyFrom(source: PostgresServer, before: Promise<void>): Promise<void> {
-    const { signal } = this.#life;
-    await before.catch(() => {});
-    await this.#clearAway();
-    await rm(this.dataDirectory, { recursive: true, force: true });
-    await mkdir(this.#plan.directory, { recursive: true });
-    const address = { host: source.host, port: source.port, ...this.#plan.superuser };
-    const from = { address, dataDirectory: source.dataDirectory };
-    await takeBaseBackup(from, this.dataDirectory, this.#plan.runAs.user, signal);
-  }
-
   #mustBeDown(what: string): void {
     if (this.isAlive()) throw new Error(`${this.name} is running: cannot ${what} it`);
   }
 
   #reload(): void {
     if (this.#postmaster !== undefined) send(this.#postmaster.pid, 'SIGHUP');
-  }
-
-  async #writeUpstream(upstream: Upstream | undefined): Promise<void> {
-    this.#upstream = upstream;
-    await this.#write(UPSTREAM_FILE, upstreamText(upstream, this.#plan.superuser, this.#replayDelayMs));
-  }
-
-  async #write(file: string, text: string): Promise<void> {
-    await writeOwned(join(this.dataDirectory, file), text, this.#plan.runAs);
   }
 }
 
