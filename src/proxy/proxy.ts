@@ -35,7 +35,7 @@ import { SessionRegistry } from './session-registry.ts';
 import { Session } from './session.ts';
 import { LoadedMover } from './moves/load-mover.ts';
 import { killSession, listSessions, moveSession, preflight } from './session-list.ts';
-import type { SessionDependencies } from './session-parts.ts';
+import type { ProxyParts } from './proxy-parts.ts';
 import { MaxAge } from './ending/max-age.ts';
 import { ParkedBackends } from './connect/parked-backends.ts';
 import { SharedNames } from './startup/client-names.ts';
@@ -63,7 +63,7 @@ class RunningProxy implements LocalProxy {
   readonly #listeners: Listeners;
   readonly #admission: Admission;
   readonly #cancels: Cancels;
-  readonly #sessionDependencies: SessionDependencies;
+  readonly #parts: ProxyParts;
   readonly #policy: PolicyInForce;
   readonly #relayPipes: RelayPipes;
   readonly #stallGate: StallGate;
@@ -127,7 +127,7 @@ class RunningProxy implements LocalProxy {
       connector,
       connectAttempts: () => this.#policy.current().backend.connectAttempts,
     });
-    this.#sessionDependencies = this.#dependencies(options, dialServer, connector);
+    this.#parts = this.#partsOf(options, dialServer, connector);
     this.#picker.tableChanged(table());
     this.#degraded.tableChanged(table());
     this.#holdQueue.tableChanged();
@@ -258,29 +258,25 @@ class RunningProxy implements LocalProxy {
     return this.#identity.status();
   }
 
-  #dependencies(options: ProxyOptions, dialServer: DialServer, connector: BackendConnector): SessionDependencies {
-    const { clock, onEvent, table, decideIfDue } = options;
+  #partsOf(options: ProxyOptions, dialServer: DialServer, connector: BackendConnector): ProxyParts {
     const registry = this.#registry;
     const buffered = new BufferedBytes();
     return {
-      clock,
-      onEvent,
-      table,
-      decideIfDue,
+      ...options,
       policy: () => this.#policy.current(),
       pool: (name) => this.#policy.pool(name),
       isStopping: () => this.#isStopping,
       admission: this.#admission,
       registry,
       names: new SharedNames(),
-      newStartup: (client, handler) =>
+      newStartup: (client, outcome) =>
         new ClientStartup(client, {
-          clock,
+          clock: options.clock,
           timeoutMs: this.#policy.current().client.startupTimeoutMs,
           tls: this.#identity.own(),
           buffered,
           counts: this.#startups,
-          handler,
+          ...outcome,
         }),
       holdQueue: this.#holdQueue,
       connector,
@@ -295,10 +291,11 @@ class RunningProxy implements LocalProxy {
         ...options,
         registry,
         cancels: this.#cancels,
+        connector,
+        maxAge: new MaxAge({ ...options, drains: this.#drains }),
         stallGate: this.#stallGate,
         openPipes: this.#relayPipes.openPipes,
       },
-      maxAge: new MaxAge({ ...options, drains: this.#drains }),
       cancels: this.#cancels,
     };
   }
@@ -307,7 +304,7 @@ class RunningProxy implements LocalProxy {
     const policy = this.#policy.pool(pool);
     this.#lastId += 1;
     if (policy === undefined) return;
-    const session = new Session(this.#lastId, { policy, listener, client }, this.#sessionDependencies);
+    const session = new Session(this.#lastId, { policy, listener, client }, this.#parts);
     asStepOf(session, () => {
       keepContext(client);
       session.start();

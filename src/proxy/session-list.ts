@@ -6,10 +6,10 @@ import { firstOf, isWanted } from '../reports/session-list.ts';
 import type { Filtered, KillResult, SessionEntry, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { MoveResult } from '../reports/session-move.ts';
 import type { Mover } from './moves/mover.ts';
-import type { RegisteredSession } from './session-registry.ts';
+import type { SessionHandle } from './stage.ts';
 
 /** `sessions`: in the order of their accepts, so that the oldest are known without a look at all. */
-export function listSessions(sessions: Iterable<RegisteredSession>, query: SessionQuery): SessionList {
+export function listSessions(sessions: Iterable<SessionHandle>, query: SessionQuery): SessionList {
   const { sort = 'age', limit } = query;
   const wanted: SessionEntry[] = [];
   let total = 0;
@@ -21,18 +21,18 @@ export function listSessions(sessions: Iterable<RegisteredSession>, query: Sessi
   return { sessions: firstOf(wanted, query), total, silentWorkers: [] };
 }
 
-function filteredOf(session: RegisteredSession): Filtered {
+function filteredOf(session: SessionHandle): Filtered {
   const { id, pool, state, client, movable } = session;
   const moves = state === 'parked' || state === 'moving' ? movable?.shown() : undefined;
   return { id, pool, state, client, member: session.assignment()?.member, ...(moves !== undefined && { moves }) };
 }
 
-export function killSession(sessions: Iterable<RegisteredSession>, id: number): KillResult {
+export function killSession(sessions: Iterable<SessionHandle>, id: number): KillResult {
   for (const session of sessions) if (session.id === id) return killed(session);
   return { kind: 'unknown' };
 }
 
-function killed(session: RegisteredSession): KillResult {
+function killed(session: SessionHandle): KillResult {
   const entry = session.entry();
   const statement = session.endStatement();
   // A client that reads its last message is not waited for.
@@ -43,7 +43,7 @@ function killed(session: RegisteredSession): KillResult {
 
 /** Undefined without the section `moves`, where `mover` is undefined. */
 export async function preflight(
-  sessions: readonly RegisteredSession[],
+  sessions: readonly SessionHandle[],
   member: MemberName,
   mover: Mover | undefined,
 ): Promise<Preflight | undefined> {
@@ -54,7 +54,7 @@ export async function preflight(
 
 /** `mover`: undefined without the section `moves`. */
 export async function moveSession(
-  sessions: Iterable<RegisteredSession>,
+  sessions: Iterable<SessionHandle>,
   id: number,
   mover: Mover | undefined,
 ): Promise<MoveResult> {

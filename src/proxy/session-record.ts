@@ -8,12 +8,11 @@ import type { Clock, Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
-import type { SessionEntry, SessionTls } from '../reports/session-list.ts';
+import type { SessionActivity, SessionEntry, SessionTls } from '../reports/session-list.ts';
 import type { Traffic } from './relay/directions.ts';
-import type { RelayedSession } from './relay/relayed-session.ts';
 import type { Server } from './server.ts';
-import type { RegisteredSession } from './session-registry.ts';
 import { isTls, peerText } from './socket.ts';
+import type { SessionHandle } from './stage.ts';
 import { NO_NAMES } from './startup/client-names.ts';
 import type { ClientNames } from './startup/client-names.ts';
 
@@ -21,8 +20,6 @@ export interface RecordInputs {
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
 }
-
-type ShownSession = Pick<RegisteredSession, 'pool' | 'listener' | 'state' | 'assignment'>;
 
 export class SessionRecord {
   readonly traffic: Traffic = { toBackendBytes: 0, toClientBytes: 0 };
@@ -39,7 +36,7 @@ export class SessionRecord {
   #heldSince: Instant | undefined;
   #relayedSince: Instant | undefined;
   #ending: { readonly reason: CloseReason; readonly detail: string | undefined } | undefined;
-  /** Of `#ending`. */
+  /** From then on its client lingers. */
   #endedAt: Instant = Infinity;
 
   constructor(session: number, client: Socket, inputs: RecordInputs) {
@@ -98,11 +95,10 @@ export class SessionRecord {
     this.#stateSince = this.#inputs.clock.now();
   }
 
-  /** `client`: its socket until the relay begins. */
-  entry(session: ShownSession, client: Socket | undefined, relayed: RelayedSession | undefined): SessionEntry {
+  entry(session: SessionHandle, client: Socket, activity: SessionActivity | undefined): SessionEntry {
     const { login, application } = this.#names;
     const { state } = session;
-    const isWaitKnown = state !== 'closing' || relayed === undefined;
+    const isWaitKnown = state !== 'closing' || this.#relayedSince === undefined;
     return {
       id: this.#session,
       pool: session.pool,
@@ -114,8 +110,8 @@ export class SessionRecord {
       database: login.database,
       application,
       state,
-      activity: state === 'relaying' ? relayed?.activity() : undefined,
-      tls: relayed?.tls() ?? (client !== undefined && isTls(client) ? 'terminate' : undefined),
+      activity,
+      tls: this.#tls ?? (isTls(client) ? 'terminate' : undefined),
       acceptedAt: this.#acceptedAt,
       stateSince: this.#stateSince,
       heldMs: isWaitKnown ? this.waitedMs(this.#relayedSince) : undefined,
@@ -138,14 +134,18 @@ export class SessionRecord {
   /** The reason of the close message. It stays the reason, whatever happens while the client lingers. */
   closing(reason: CloseReason, detail: string | undefined): void {
     this.#ending ??= { reason, detail };
+    this.lost();
+  }
+
+  /** Its server has ended it, or its last message is sent. */
+  lost(): void {
     this.#endedAt = Math.min(this.#endedAt, this.#inputs.clock.now());
   }
 
-  /** `lostAt`: when its server ended it. */
-  closed(pool: PoolName, reason: CloseReason, detail: string | undefined, lostAt = Infinity): void {
+  closed(pool: PoolName, reason: CloseReason, detail: string | undefined): void {
     const { clock, onEvent } = this.#inputs;
     const now = clock.now();
-    const lingeredMs = now - Math.min(now, lostAt, this.#endedAt);
+    const lingeredMs = now - Math.min(now, this.#endedAt);
     // A fault of Pointsman itself counts, whatever the session was ending for.
     const ending = (reason === 'internal_error' ? undefined : this.#ending) ?? { reason, detail };
     const waitedMs = ending.reason === 'backend_refused' ? this.waitedMs(this.#relayedSince) : 0;

@@ -2,91 +2,22 @@
 // index by pool and member makes an eviction cost only what it closes. Limits on sessions are checked against these
 // counts alone. Owns no socket.
 import { BRANCHES_POOL } from '../model/branch.ts';
-import type { CloseReason } from '../model/close-reason.ts';
 import type { PoolCounts } from '../reports/counts.ts';
 import type { Clock } from '../model/instant.ts';
 import { isSameAddress } from '../model/member.ts';
 import type { Address, MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
-import type { SessionEntry, StatementEnd } from '../reports/session-list.ts';
 import type { SessionState } from '../reports/session-state.ts';
 import type { PoolTally, Tally } from '../reports/tally.ts';
 import type { OpenRoute } from '../core/routing-table.ts';
 import { NO_PEERS } from './peers.ts';
 import type { Peers } from './peers.ts';
-import type { Movable } from './moves/movable.ts';
 import type { Traffic } from './relay/directions.ts';
-import type { Drainable } from './ending/when-idle.ts';
+import type { Assignment, SessionHandle } from './stage.ts';
 
-/** The member that a session counts on, from the start of its connect. */
-export interface Assignment {
-  readonly member: MemberName;
-  readonly address: Address;
-  /** The pool used its fallback when the session came. */
-  readonly isFallback: boolean;
-  /** Every member of the pool lagged when the session came. */
-  readonly isLagging: boolean;
-}
-
-/** A session, for the registry, for evictions and for operators. */
-export interface RegisteredSession extends Drainable {
-  readonly id: number;
-  /** With its port. */
-  readonly client: string;
-  /** The listener's, until the client requests another. */
-  readonly pool: PoolName;
-  /** The address at which the client was accepted. */
-  readonly listener: Address;
-  assignment(): Assignment | undefined;
-  readonly state: SessionState;
-  /**
-   * Ends the session synchronously. Its client is told why wherever it can be told: before there is a backend, and
-   * between two messages of a relayed session. Else both connections are closed, or reset when the member must not
-   * serve the session any longer. Does nothing to a session that is ending already.
-   */
-  end(reason: CloseReason, detail?: string): void;
-  /** Closes both connections synchronously and without a message, in every state. */
-  cut(reason: CloseReason, detail?: string): void;
-  /** The facts of this moment. */
-  entry(): SessionEntry;
-  /** Ends the statement that its server runs, if its key is known. The session is about to end. */
-  endStatement(): StatementEnd;
-  /** Undefined: it does not move. */
-  readonly movable: Movable | undefined;
-  /** A session that connects, or is logged in at its next server, is routed again. Does nothing to any other. */
-  reroute(): void;
-}
-
-/** Where one session counts. */
-export class Place {
-  readonly #session: RegisteredSession;
-  readonly #registry: SessionRegistry;
-  #assignment: Assignment | undefined;
-
-  constructor(session: RegisteredSession, registry: SessionRegistry) {
-    this.#session = session;
-    this.#registry = registry;
-  }
-
-  assignment(): Assignment | undefined {
-    return this.#assignment;
-  }
-
-  assign(assignment: Assignment): void {
-    this.#registry.assign(this.#session, assignment, this.#assignment);
-    this.#assignment = assignment;
-  }
-
-  release(): void {
-    if (this.#assignment === undefined) return;
-    this.#registry.release(this.#session, this.#assignment);
-    this.#assignment = undefined;
-  }
-}
-
-interface PoolSessions {
+interface PoolLedger {
   readonly states: Record<SessionState, number>;
-  readonly byMember: Map<MemberName, Set<RegisteredSession>>;
+  readonly byMember: Map<MemberName, Set<SessionHandle>>;
   readonly traffic: Traffic;
   fallbackSessions: number;
   laggingSessions: number;
@@ -95,10 +26,10 @@ interface PoolSessions {
 }
 
 export class SessionRegistry {
-  readonly #pools = new Map<PoolName, PoolSessions>();
-  readonly #sessions = new Set<RegisteredSession>();
+  readonly #pools = new Map<PoolName, PoolLedger>();
+  readonly #sessions = new Set<SessionHandle>();
   /** Their pool may still change. */
-  readonly #unsettled = new Set<RegisteredSession>();
+  readonly #unsettled = new Set<SessionHandle>();
   readonly #peers: Peers;
   readonly #onEmpty = new Set<() => void>();
 
@@ -114,7 +45,7 @@ export class SessionRegistry {
   }
 
   /** A new session, in state `startup`. */
-  add(session: RegisteredSession): void {
+  add(session: SessionHandle): void {
     this.#sessions.add(session);
     this.#unsettled.add(session);
     const sessions = this.#pool(session.pool);
@@ -124,7 +55,7 @@ export class SessionRegistry {
   }
 
   /** Only a session's transition method calls this. */
-  moved(session: RegisteredSession, from: SessionState, to: SessionState): void {
+  moved(session: SessionHandle, from: SessionState, to: SessionState): void {
     const { states } = this.#pool(session.pool);
     states[from] -= 1;
     states[to] += 1;
@@ -136,19 +67,20 @@ export class SessionRegistry {
   }
 
   /** A session without an assignment is about to join another pool. It still counts as accepted at its first pool. */
-  transfer(session: RegisteredSession, state: SessionState, to: PoolName): void {
+  transfer(session: SessionHandle, state: SessionState, to: PoolName): void {
     this.#pool(session.pool).states[state] -= 1;
     this.#pool(to).states[state] += 1;
   }
 
   /** The session's pool will not change any more. Called at least once for each session. */
-  settled(session: RegisteredSession): void {
+  settled(session: SessionHandle): void {
     if (this.#unsettled.delete(session)) this.#pool(session.pool).started += 1;
   }
 
-  /** `before`: its assignment until now. */
-  assign(session: RegisteredSession, assignment: Assignment, before?: Assignment): void {
-    if (before !== undefined) this.release(session, before);
+  /** Undefined: it counts on no member. `before`: its assignment until now. */
+  assign(session: SessionHandle, assignment: Assignment | undefined, before?: Assignment): void {
+    if (before !== undefined) this.#release(session, before);
+    if (assignment === undefined) return;
     const sessions = this.#pool(session.pool);
     const byMember = sessions.byMember.get(assignment.member);
     if (byMember === undefined) sessions.byMember.set(assignment.member, new Set([session]));
@@ -158,17 +90,8 @@ export class SessionRegistry {
     this.#peers.onChange();
   }
 
-  release(session: RegisteredSession, assignment: Assignment): void {
-    const sessions = this.#pool(session.pool);
-    const byMember = sessions.byMember.get(assignment.member);
-    if (byMember?.delete(session) !== true) return;
-    if (byMember.size === 0) sessions.byMember.delete(assignment.member);
-    if (assignment.isFallback) sessions.fallbackSessions -= 1;
-    if (assignment.isLagging) sessions.laggingSessions -= 1;
-  }
-
   /** The pool's sessions on a member at that very address, as a copy: the caller may end them. */
-  at(pool: PoolName, member: MemberName, address: Address): readonly RegisteredSession[] {
+  at(pool: PoolName, member: MemberName, address: Address): readonly SessionHandle[] {
     const byMember = this.#pools.get(pool)?.byMember.get(member) ?? [];
     return [...byMember].filter((session) => isSameAddress(session.assignment()?.address, address));
   }
@@ -219,7 +142,7 @@ export class SessionRegistry {
     return this.#pool(pool).traffic;
   }
 
-  all(): readonly RegisteredSession[] {
+  all(): readonly SessionHandle[] {
     return [...this.#sessions];
   }
 
@@ -255,18 +178,27 @@ export class SessionRegistry {
     };
   }
 
+  #release(session: SessionHandle, assignment: Assignment): void {
+    const sessions = this.#pool(session.pool);
+    const byMember = sessions.byMember.get(assignment.member);
+    if (byMember?.delete(session) !== true) return;
+    if (byMember.size === 0) sessions.byMember.delete(assignment.member);
+    if (assignment.isFallback) sessions.fallbackSessions -= 1;
+    if (assignment.isLagging) sessions.laggingSessions -= 1;
+  }
+
   #others(pool: PoolName): PoolTally | undefined {
     return this.#peers.others().pools.get(pool);
   }
 
-  #pool(pool: PoolName): PoolSessions {
+  #pool(pool: PoolName): PoolLedger {
     const sessions = this.#pools.get(pool);
     if (sessions === undefined) throw new Error(`unknown pool ${pool}`);
     return sessions;
   }
 }
 
-function noSessions(): PoolSessions {
+function noSessions(): PoolLedger {
   return {
     states: { startup: 0, holding: 0, dialing: 0, relaying: 0, parked: 0, moving: 0, closing: 0, closed: 0 },
     byMember: new Map(),
@@ -278,15 +210,15 @@ function noSessions(): PoolSessions {
   };
 }
 
-function tallyOf({ byMember, fallbackSessions, laggingSessions }: PoolSessions): PoolTally {
+function tallyOf({ byMember, fallbackSessions, laggingSessions }: PoolLedger): PoolTally {
   return { fallback: fallbackSessions, lagging: laggingSessions, members: sizesOf(byMember) };
 }
 
-function sizesOf(byMember: PoolSessions['byMember']): ReadonlyMap<MemberName, number> {
+function sizesOf(byMember: PoolLedger['byMember']): ReadonlyMap<MemberName, number> {
   return new Map([...byMember].map(([member, sessions]) => [member, sessions.size]));
 }
 
-function countsOf({ states, byMember, traffic, ...counts }: PoolSessions): PoolCounts {
+function countsOf({ states, byMember, traffic, ...counts }: PoolLedger): PoolCounts {
   const { closed, parked, moving, ...others } = states;
   const live = { ...others, ...(parked === 0 ? {} : { parked }), ...(moving === 0 ? {} : { moving }) };
   const { fallbackSessions, laggingSessions, accepted, started } = counts;

@@ -25,11 +25,11 @@ export class BranchConnector {
     this.#inputs = inputs;
   }
 
-  /** The client hears of the outcome, possibly at once. It leaves by ending its session. */
+  /** The client hears of the outcome, possibly at once. It leaves by leaving its state. */
   connect(request: BranchRequest): void {
     const { locateBranch = NOT_CONFIGURED, routing } = this.#inputs;
     const limits = routing()?.connect;
-    if (limits === undefined) return request.client.end('unknown_branch', request.unknown);
+    if (limits === undefined) return request.onRefused('unknown_branch', request.unknown);
     return new BranchRoute({ ...this.#inputs, ...request, locate: locateBranch, limits }).locate();
   }
 }

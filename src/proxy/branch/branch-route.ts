@@ -19,29 +19,21 @@ import type { FirstRequest } from '../startup/client-startup.ts';
 import { describeAmbiguous, describeExcluded } from './lookup-words.ts';
 import { reachBackend } from './reach-backend.ts';
 
-/** The session of the client. */
-export interface BranchClient {
-  readonly id: number;
-  /** Enters the state. `leave` is called once, when the session leaves it. False: the session is closed. */
-  enter(step: 'hold' | 'dial', leave: () => void): boolean;
-  connected(server: BranchServer, backend: Socket, reply: FirstReply): void;
-  end(reason: RefusalReason, detail?: string): void;
-}
-
+/** One client that needs the backend of a branch, and how it hears of the outcome. */
 export interface BranchRequest {
-  readonly client: BranchClient;
-  readonly startup: {
-    startupRequest(): FirstRequest;
-  };
-  readonly record: {
-    /** The target is this branch. */
-    found(branch: BranchIdentity): void;
-  };
+  readonly session: number;
+  readonly startup: { startupRequest(): FirstRequest };
   /** As the client sent it. */
   readonly target: string;
   readonly access: BranchAccess;
   /** DETAIL if there is no such branch. */
   readonly unknown: string;
+  /** The client enters the state. `leave` is called once, when it leaves it. False: it is gone. */
+  readonly enter: (step: 'hold' | 'dial', leave: () => void) => boolean;
+  /** The target is this branch. */
+  readonly onFound: (branch: BranchIdentity) => void;
+  readonly onConnected: (server: BranchServer, backend: Socket, reply: FirstReply) => void;
+  readonly onRefused: (reason: RefusalReason, detail?: string) => void;
 }
 
 export interface BranchRouteInputs extends BranchRequest {
@@ -100,9 +92,9 @@ export class BranchRoute {
   }
 
   #located(lookup: BranchLookup, startedAt: Instant): void {
-    const { record, clock, unknown, isStopping } = this.#inputs;
+    const { onFound, clock, unknown, isStopping } = this.#inputs;
     if (this.#attempts === 0) this.#reportLookup(lookup.kind, clock.now() - startedAt);
-    if ('branch' in lookup) record.found(identityOf(lookup.branch));
+    if ('branch' in lookup) onFound(identityOf(lookup.branch));
     if (isStopping()) return this.#refuse('shutdown');
     switch (lookup.kind) {
       case 'found': {
@@ -123,7 +115,7 @@ export class BranchRoute {
   }
 
   #dial(server: BranchServer): void {
-    const { client, startup, clock, dial, limits } = this.#inputs;
+    const { onConnected, startup, clock, dial, limits } = this.#inputs;
     const startedAt = clock.now();
     this.#server = server;
     this.#firstAttemptAt ??= startedAt;
@@ -139,7 +131,7 @@ export class BranchRoute {
       onReached: (backend, reply) => {
         this.#reportAttempt(server, 'connected', startedAt);
         this.#reportWait('connected');
-        client.connected(server, backend, reply);
+        onConnected(server, backend, reply);
       },
       onFailed: ({ outcome, detail, isLasting }) => {
         this.#reportAttempt(server, outcome, startedAt);
@@ -168,14 +160,14 @@ export class BranchRoute {
 
   #refuse(reason: RefusalReason, detail?: string): void {
     this.#reportWait(reason === 'branch_unreachable' ? 'unreachable' : 'gave_up');
-    this.#inputs.client.end(reason, detail);
+    this.#inputs.onRefused(reason, detail);
   }
 
   /** A client that waits already goes on waiting, for something else. */
   #enter(step: 'hold' | 'dial', abort: () => void): boolean {
     if (step !== 'hold' || this.#step !== 'hold') {
       this.#isMoving = true;
-      const hasEntered = this.#inputs.client.enter(step, () => this.#left());
+      const hasEntered = this.#inputs.enter(step, () => this.#left());
       this.#isMoving = false;
       if (!hasEntered) {
         abort();
@@ -201,17 +193,16 @@ export class BranchRoute {
   }
 
   #reportLookup(result: BranchLookup['kind'], durationMs: number): void {
-    const { client, target, onEvent } = this.#inputs;
-    const { id: session } = client;
+    const { session, target, onEvent } = this.#inputs;
     onEvent({ kind: 'branch_located', pool: BRANCHES_POOL, session, target: shown(target), result, durationMs });
   }
 
   #reportAttempt({ branch, address }: BranchServer, outcome: BranchDialOutcome, startedAt: Instant): void {
-    const { client, clock, onEvent } = this.#inputs;
+    const { session, clock, onEvent } = this.#inputs;
     onEvent({
       kind: 'branch_dial_finished',
       pool: BRANCHES_POOL,
-      session: client.id,
+      session,
       branch,
       backend: addressText(address),
       outcome,
@@ -221,13 +212,13 @@ export class BranchRoute {
 
   /** Once, for a client that has tried to connect. */
   #reportWait(outcome: BranchWaitOutcome): void {
-    const { client, clock, onEvent } = this.#inputs;
+    const { session, clock, onEvent } = this.#inputs;
     if (this.#hasReported || this.#server === undefined || this.#firstAttemptAt === undefined) return;
     this.#hasReported = true;
     onEvent({
       kind: 'branch_wait_ended',
       pool: BRANCHES_POOL,
-      session: client.id,
+      session,
       branch: this.#server.branch,
       outcome,
       attempts: this.#attempts,

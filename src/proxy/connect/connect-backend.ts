@@ -11,12 +11,12 @@ import type { BackendPolicy, PoolName, PoolPolicy } from '../../model/policy.ts'
 import type { ProxyEvent } from '../../reports/events.ts';
 import { isFull, refusesForNow, refusesOthers } from '../../wire/startup/backend-greeting.ts';
 import type { Trigger } from '../../reports/trigger.ts';
-import type { Assignment } from '../session-registry.ts';
+import type { Assignment } from '../stage.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
 import type { ConnectAttempts } from './connect-attempts.ts';
 import { raceConnects } from './connect-attempts.ts';
 import type { Dial, DialResult } from './dial.ts';
-import { describeRefused } from '../ending/close-message.ts';
+import { describeRefused } from '../messages/close-message.ts';
 import { awaitFirstReply } from './first-reply.ts';
 import type { FirstReply, Refusal } from './first-reply.ts';
 import type { LoginRefusal } from './login-refusals.ts';

@@ -9,25 +9,21 @@ import type { HoldPolicy, PoolName } from '../../model/policy.ts';
 import { hasSameTargets } from '../../core/routing-table.ts';
 import type { HoldCause, Route, RoutingTable } from '../../core/routing-table.ts';
 import { asStepOf, sharedClock } from '../fault.ts';
-import type { Faulty } from '../fault.ts';
+import type { SessionHandle } from '../stage.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
-/** A client in the queue. Each call makes it leave the queue synchronously. */
-export interface HeldClient extends Faulty {
-  readonly id: number;
-  readonly pool: PoolName;
-  /** The route is open. */
-  release(): void;
-  /** The client has waited for as long as it may, or its route is closed. */
-  giveUp(reason: 'hold_timeout' | 'no_route'): void;
-}
-
+/** Each call makes the client leave the queue synchronously. */
 export interface HoldRequest {
+  readonly session: SessionHandle;
   readonly cause: HoldCause;
   /** The start of this client's first hold. */
   readonly since: Instant;
   /** The client is not released earlier, unless the route changes. Milliseconds from now. */
   readonly pauseMs: number;
+  /** The route is open. */
+  readonly onReleased: () => void;
+  /** The client has waited for as long as it may, or its route is closed. */
+  readonly onGiveUp: (reason: 'hold_timeout' | 'no_route') => void;
 }
 
 export type HoldResult =
@@ -46,11 +42,8 @@ export interface HoldQueueInputs {
   readonly heldElsewhere?: () => number;
 }
 
-interface Entry {
-  readonly client: HeldClient;
+interface Entry extends HoldRequest {
   readonly enteredAt: Instant;
-  /** The start of the client's first hold. */
-  readonly since: Instant;
   notBefore: Instant;
   outcome: HoldOutcome;
 }
@@ -97,10 +90,11 @@ export class HoldQueue {
     }
   }
 
-  enter(client: HeldClient, { cause, since, pauseMs }: HoldRequest): HoldResult {
+  enter(request: HoldRequest): HoldResult {
+    const { session, cause, since, pauseMs } = request;
     const { clock, onEvent, heldElsewhere = () => 0 } = this.#inputs;
     const policy = this.#inputs.policy();
-    const queue = this.#queue(client.pool);
+    const queue = this.#queue(session.pool);
     const now = clock.now();
     const lostForMs = queue.lostAt === undefined ? 0 : now - queue.lostAt;
     if (lostForMs >= policy.outageTimeoutMs) {
@@ -116,14 +110,14 @@ export class HoldQueue {
     const waitMs = Math.min(since + policy.clientTimeoutMs - now, policy.outageTimeoutMs - lostForMs);
     if (waitMs <= 0) return { kind: 'refused', reason: 'hold_timeout', detail: 'no time left to wait' };
 
-    const entry: Entry = { client, enteredAt: now, since, notBefore: now + pauseMs, outcome: 'gave_up' };
+    const entry: Entry = { ...request, enteredAt: now, notBefore: now + pauseMs, outcome: 'gave_up' };
     const cancelDeadline = clock.schedule(waitMs, () => {
       entry.outcome = 'timeout';
-      asStepOf(client, () => client.giveUp('hold_timeout'));
+      asStepOf(session, () => request.onGiveUp('hold_timeout'));
     });
     queue.entries.add(entry);
     this.#held += 1;
-    onEvent({ kind: 'hold_started', pool: queue.pool, session: client.id, cause });
+    onEvent({ kind: 'hold_started', pool: queue.pool, session: session.id, cause });
     this.#trigger(queue);
     if (queue.lastRoute?.kind === 'open') this.#pumpIn(queue, pauseMs);
     return {
@@ -178,7 +172,7 @@ export class HoldQueue {
       if (waitMs > 0) return this.#pumpIn(queue, waitMs);
       next.outcome = 'released';
       if (isTrial) queue.trialAt = now + TRIAL_MS;
-      asStepOf(next.client, () => next.client.release());
+      asStepOf(next.session, next.onReleased);
     }
   }
 
@@ -199,7 +193,7 @@ export class HoldQueue {
   #refuseAll(queue: PoolQueue): void {
     for (const entry of queue.entries) {
       entry.outcome = 'refused';
-      asStepOf(entry.client, () => entry.client.giveUp('no_route'));
+      asStepOf(entry.session, () => entry.onGiveUp('no_route'));
     }
   }
 
@@ -212,7 +206,7 @@ export class HoldQueue {
       queue.cancelTrigger();
     }
     const waitedMs = clock.now() - entry.enteredAt;
-    onEvent({ kind: 'hold_ended', pool: queue.pool, session: entry.client.id, outcome: entry.outcome, waitedMs });
+    onEvent({ kind: 'hold_ended', pool: queue.pool, session: entry.session.id, outcome: entry.outcome, waitedMs });
   }
 
   #trigger(queue: PoolQueue): void {

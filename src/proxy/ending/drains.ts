@@ -4,7 +4,7 @@
 import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import { sharedClock } from '../fault.ts';
-import type { RegisteredSession } from '../session-registry.ts';
+import type { SessionHandle } from '../stage.ts';
 import { Parking } from './parking.ts';
 import type { ParkingInputs, ParkingSession } from './parking.ts';
 import { WhenIdle } from './when-idle.ts';
@@ -16,9 +16,9 @@ export interface Drain {
   /** Set for sessions that leave one member. */
   readonly member?: MemberName;
   /** The sessions that the drain concerns at this moment. */
-  readonly sessions: () => readonly RegisteredSession[];
+  readonly sessions: () => readonly SessionHandle[];
   /** Called for a session that is idle, and at the deadline for every session. */
-  readonly end: (session: RegisteredSession) => void;
+  readonly end: (session: SessionHandle) => void;
   /** True: the sessions may stay. */
   readonly isOver: () => boolean;
   /** The drain begins after this time, unless it is over by then. Milliseconds. */
@@ -191,13 +191,13 @@ export class Drains {
 }
 
 function divided(
-  sessions: readonly RegisteredSession[],
+  sessions: readonly SessionHandle[],
   { parking }: Drain,
-): { readonly movable: readonly ParkingSession[]; readonly others: readonly RegisteredSession[] } {
+): { readonly movable: readonly ParkingSession[]; readonly others: readonly SessionHandle[] } {
   if (parking === undefined) return { movable: [], others: sessions };
   return { movable: sessions.filter(mayMove), others: sessions.filter((session) => !mayMove(session)) };
 }
 
-function mayMove(session: RegisteredSession): session is ParkingSession {
+function mayMove(session: SessionHandle): session is ParkingSession {
   return session.state === 'relaying' && session.movable !== undefined;
 }

@@ -12,7 +12,8 @@ import { addressText, isSameAddress } from '../../model/member.ts';
 import type { MovesPolicy } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { asStepOf } from '../fault.ts';
-import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
+import type { SessionRegistry } from '../session-registry.ts';
+import type { SessionHandle } from '../stage.ts';
 import { askToPark, leaveServer, whyStayed } from './leave-server.ts';
 import type { Leaving } from './leave-server.ts';
 import type { Drain, Drains } from './drains.ts';
@@ -91,7 +92,7 @@ function parkingOf(
 }
 
 /** A session that cannot move stays. */
-function move(session: RegisteredSession, { cause }: Action): void {
+function move(session: SessionHandle, { cause }: Action): void {
   session.movable?.request(cause, () => {});
 }
 
@@ -100,7 +101,7 @@ function isSuperseded({ why }: Action): boolean {
   return why.code === 'superseded';
 }
 
-function leave(session: RegisteredSession, action: Action, clock: Clock): void {
+function leave(session: SessionHandle, action: Action, clock: Clock): void {
   const { address, cause, mode } = action;
   if (session.state !== 'relaying') return asStepOf(session, () => session.reroute());
   // It has moved since the drain began.
@@ -113,7 +114,7 @@ function leave(session: RegisteredSession, action: Action, clock: Clock): void {
   return session.end(end.reason, end.detail);
 }
 
-function leaving(session: RegisteredSession, action: Action, clock: Clock): Leaving {
+function leaving(session: SessionHandle, action: Action, clock: Clock): Leaving {
   const { member, cause } = action;
   // A switchover reports which sessions it ended between two transactions, and which it cut.
   const isCut = cause === 'switchover' && !session.isIdle();

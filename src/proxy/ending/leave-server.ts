@@ -2,8 +2,8 @@
 import { pinText } from '../../core/pin-words.ts';
 import type { EvictionCause, EvictionReason } from '../../model/close-reason.ts';
 import type { PinReason } from '../../model/moves.ts';
-import type { Movable } from '../moves/movable.ts';
-import type { RegisteredSession } from '../session-registry.ts';
+import type { Movable } from '../stage.ts';
+import type { SessionHandle } from '../stage.ts';
 import type { ParkAnswer } from './parking.ts';
 
 export interface Leaving {
@@ -13,7 +13,7 @@ export interface Leaving {
   readonly detail: string;
 }
 
-export function leaveServer(session: RegisteredSession, { cause, reason, detail }: Leaving): void {
+export function leaveServer(session: SessionHandle, { cause, reason, detail }: Leaving): void {
   if (session.movable === undefined) return session.end(reason, detail);
   return session.movable.request(cause, (outcome) => {
     if (outcome.kind === 'stayed') session.end(reason, `${detail}${stayedText(outcome)}`);

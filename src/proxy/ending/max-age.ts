@@ -3,7 +3,7 @@
 // (TLS between client and member) is left alone.
 import type { EndReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
-import { describeAge } from './close-message.ts';
+import { describeAge } from '../messages/close-message.ts';
 import type { Drains } from './drains.ts';
 import type { Drainable } from './when-idle.ts';
 

@@ -3,7 +3,7 @@
 // transactions while a long one is open elsewhere: the server waits for that anyway, up to the limit. The server has
 // other work, so it is asked for some sessions at a time.
 import type { Clock, Instant } from '../../model/instant.ts';
-import type { RegisteredSession } from '../session-registry.ts';
+import type { SessionHandle } from '../stage.ts';
 
 /** `busy`: it had no pause after all. `stays`: it cannot move. `gone`: it is parked, or has ended. */
 export type ParkAnswer = 'busy' | 'stays' | 'gone';
@@ -17,14 +17,14 @@ export interface ParkingInputs {
   /** The server stops when all of its sessions have left it, rather than at a time of its own. */
   readonly waitsForAll: boolean;
   /** Sessions of the same server that do not move. */
-  readonly others: readonly Pick<RegisteredSession, 'state'>[];
+  readonly others: readonly Pick<SessionHandle, 'state'>[];
   /** Transactions are waited for as long as this. Milliseconds. */
   readonly limitMs: number;
 }
 
 /** A session that may move. */
-export interface ParkingSession extends RegisteredSession {
-  readonly movable: NonNullable<RegisteredSession['movable']>;
+export interface ParkingSession extends SessionHandle {
+  readonly movable: NonNullable<SessionHandle['movable']>;
 }
 
 /** Questions at a time. */
@@ -55,7 +55,7 @@ export class Parking {
   /** The next one is the last. */
   readonly #idle: ParkingSession[];
   readonly #busy = new Map<ParkingSession, Busy>();
-  readonly #others: Pick<RegisteredSession, 'state'>[];
+  readonly #others: Pick<SessionHandle, 'state'>[];
   /** Busy ones that have a pause, and whose turn it is. */
   readonly #paused = new Set<ParkingSession>();
   #asking = 0;
@@ -231,6 +231,6 @@ export class Parking {
   }
 }
 
-function isLeft({ state }: Pick<RegisteredSession, 'state'>): boolean {
+function isLeft({ state }: Pick<SessionHandle, 'state'>): boolean {
   return state !== 'closing' && state !== 'closed';
 }

@@ -1,12 +1,13 @@
 // The drain of a listener or a pool that a reload removed. Its relayed sessions end as if their member had been
 // removed; clients that wait are refused. It is over when the operator has brought the listener or the pool back.
-import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
+import type { SessionRegistry } from '../session-registry.ts';
+import type { SessionHandle } from '../stage.ts';
 import type { Drain } from './drains.ts';
 
 export interface Removal {
   /** `listener 127.0.0.1:6432` or `pool read`: names it to the client, and is the key of its drain. */
   readonly what: string;
-  readonly has: (session: RegisteredSession) => boolean;
+  readonly has: (session: SessionHandle) => boolean;
   readonly isBack: () => boolean;
   /** Milliseconds. */
   readonly limitMs: number;

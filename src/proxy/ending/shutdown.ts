@@ -3,7 +3,8 @@
 // as an idle one. The sessions that are idle shortly before the deadline are ended then, whatever their turn, so that
 // their clients can read the message. The caller cuts the rest at the deadline.
 import type { Clock } from '../../model/instant.ts';
-import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
+import type { SessionRegistry } from '../session-registry.ts';
+import type { SessionHandle } from '../stage.ts';
 import type { Drains } from './drains.ts';
 
 /** Before the deadline. Milliseconds. */
@@ -35,6 +36,6 @@ export async function drainAll({ registry, drains, clock, perSecond }: ShutdownI
 }
 
 /** Its client can read why it ends. */
-function hasPause(session: RegisteredSession): boolean {
+function hasPause(session: SessionHandle): boolean {
   return session.isIdle() || session.state === 'parked' || session.state === 'moving';
 }

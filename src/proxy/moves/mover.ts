@@ -19,11 +19,13 @@ import { ConnectAttempts } from '../connect/connect-attempts.ts';
 import type { BackendConnector, ConnectRequest } from '../connect/connect-backend.ts';
 import type { Dial } from '../connect/dial.ts';
 import type { ProxyDependencies } from '../options.ts';
-import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
+import type { SessionRegistry } from '../session-registry.ts';
+import type { SessionHandle } from '../stage.ts';
 import { SharedValues } from '../shared-values.ts';
 import type { MoveOrder } from './move-order.ts';
 import { ReadOrder } from './read-order.ts';
-import type { Asked, Journey, Movable } from './movable.ts';
+import type { Asked, Journey } from './movable.ts';
+import type { Movable } from '../stage.ts';
 import { NamedByDatabase } from './named-settings.ts';
 import { preflight } from './preflight.ts';
 import { Turns } from './turns.ts';
@@ -94,7 +96,7 @@ export class Mover {
   }
 
   /** Takes PREFLIGHT_MS at most. Moves nothing. */
-  preflight(sessions: readonly RegisteredSession[]): Promise<Preflight> {
+  preflight(sessions: readonly SessionHandle[]): Promise<Preflight> {
     return preflight(sessions, this.clock);
   }
 

@@ -5,7 +5,7 @@ import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { SessionState } from '../../reports/session-state.ts';
 import type { Faulty } from '../fault.ts';
-import type { Assignment } from '../session-registry.ts';
+import type { Assignment } from '../stage.ts';
 import type { Mover } from './mover.ts';
 
 /** The session as a whole. */
@@ -16,7 +16,7 @@ export interface MovingHost extends Faulty {
   isIdle(): boolean;
   onIdle(run: () => void): () => void;
   assignment(): Assignment | undefined;
-  assign(assignment: Assignment): void;
+  assign(assignment: Assignment | undefined): void;
   /** Enters the state. `leave` is called once, when the session leaves it. False: the session is closed. */
   enter(step: 'park' | 'move', leave: () => void): boolean;
   /** It is relayed again, to this member. False: the session is closed. */

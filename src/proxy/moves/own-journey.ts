@@ -10,7 +10,7 @@ import type { CarriedState } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { asStepOf } from '../fault.ts';
 import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
-import { sayGoodbye } from '../ending/linger.ts';
+import { sayGoodbye } from '../socket.ts';
 import type { Interposed } from './interposed.ts';
 import { logInAgain } from './log-in-again.ts';
 import type { LoggedIn, LoginFailure } from './log-in-again.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../../model/instant.ts';
 import type { Movability, PinReason } from '../../model/moves.ts';
 import { PREFLIGHT_MS, sumOfPreflights } from '../../reports/preflight.ts';
 import type { Preflight } from '../../reports/preflight.ts';
-import type { RegisteredSession } from '../session-registry.ts';
+import type { SessionHandle } from '../stage.ts';
 
 /** Questions at a time: the server has other work. */
 const CONCURRENT = 16;
@@ -13,7 +13,7 @@ const LOOK_MS = 100;
 
 const nothing = (): void => {};
 
-type AskedSession = Pick<RegisteredSession, 'state' | 'movable' | 'onIdle'>;
+type AskedSession = Pick<SessionHandle, 'state' | 'movable' | 'onIdle'>;
 
 export function preflight(sessions: readonly AskedSession[], clock: Clock): Promise<Preflight> {
   return new Round(sessions, clock).ended;

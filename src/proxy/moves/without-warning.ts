@@ -14,7 +14,7 @@ import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import { openRoute } from '../../core/routing-table.ts';
 import type { RoutingTable } from '../../core/routing-table.ts';
 import type { Dial } from '../connect/dial.ts';
-import type { Assignment } from '../session-registry.ts';
+import type { Assignment } from '../stage.ts';
 import type { Interposed, Reader } from './interposed.ts';
 import { pinned } from './findings.ts';
 import { StatementWatch } from '../../wire/follow/statement-watch.ts';

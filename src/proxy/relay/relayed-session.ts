@@ -3,45 +3,31 @@
 // byte behind the startup packet before the byte is sent on. A session that moves keeps all of it but the relay.
 import type { Socket } from 'node:net';
 import { isOfPrimary } from '../../core/primary-pools.ts';
-import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
-import type { Clock, Instant } from '../../model/instant.ts';
-import type { MemberName } from '../../model/member.ts';
-import type { PoolName, PoolPolicy } from '../../model/policy.ts';
-import type { Trigger } from '../../reports/trigger.ts';
+import { CLOSE_REASONS, isEndReason } from '../../model/close-reason.ts';
+import type { BackendEnding, CloseReason } from '../../model/close-reason.ts';
+import type { PoolPolicy } from '../../model/policy.ts';
+import type { SessionState } from '../../reports/session-state.ts';
 import type { SessionActivity, SessionTls, StatementEnd } from '../../reports/session-list.ts';
 import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
-import type { ErrorFields } from '../../wire/messages/error-response.ts';
 import { isOfPooler } from '../../wire/messages/cancel-key.ts';
 import { SessionFollower } from '../../wire/follow/session-follower.ts';
 import type { SessionMemory } from '../../wire/follow/session-memory.ts';
 import type { Activity } from '../../wire/follow/session-follower.ts';
 import { isAboutClient } from '../../wire/messages/sql-state.ts';
 import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
-import type { Cancels } from '../cancel/cancel.ts';
 import type { CancelTarget, Keyed } from '../cancel/cancel-keys.ts';
-import { describeEnd, lossMessage } from '../ending/close-message.ts';
-import { linger, lingerUnread, sayGoodbye } from '../ending/linger.ts';
+import { closeMessage, describeEnd, lossMessage } from '../messages/close-message.ts';
 import { servedText, serverText } from '../server.ts';
 import type { Server } from '../server.ts';
-import { isTls, resetSocket } from '../socket.ts';
+import { isTls, resetSocket, sayGoodbye } from '../socket.ts';
+import type { Farewell, SessionControl, Stage } from '../stage.ts';
 import type { Taps, Traffic } from './directions.ts';
 import type { NextServer } from './next-server.ts';
+import type { RelayServices } from './relay-services.ts';
 import { Relay } from './relay.ts';
 import type { Opening } from './relay.ts';
 import { SettlingTime } from './settling-time.ts';
-import type { Gate, StallGate } from './stall-gate.ts';
-import type { OpenPipes } from './stream-pipe.ts';
-
-/** The parts of a proxy that its relayed sessions share. */
-export interface RelayServices {
-  readonly clock: Clock;
-  readonly onTrigger: (trigger: Trigger) => void;
-  readonly cancels: Cancels;
-  readonly stallGate: StallGate;
-  readonly openPipes: OpenPipes;
-  /** Has the counters of a pool. */
-  readonly registry: { traffic(pool: PoolName): Traffic };
-}
+import type { Gate } from './stall-gate.ts';
 
 /** The part of a session that may move. It stands between the relay and the session. */
 export interface MovingPart {
@@ -55,6 +41,7 @@ export interface MovingPart {
 }
 
 export interface RelayedSessionInputs {
+  readonly session: SessionControl;
   readonly client: Socket;
   readonly backend: Socket;
   /** Its stream is in plain text of protocol 3. */
@@ -63,28 +50,22 @@ export interface RelayedSessionInputs {
   readonly server: Server;
   /** Called after bytes of the backend when the session is idle behind them. */
   readonly idleListeners: ReadonlySet<() => void>;
-  /** The session's own counters. */
-  readonly traffic: Traffic;
+  /** Has the session's own counters. */
+  readonly record: {
+    readonly traffic: Traffic;
+    /** Its server has ended it. */
+    lost(): void;
+  };
   readonly services: RelayServices;
   /** Undefined: the session stays for good. */
   readonly moving: MovingPart | undefined;
-  /** Both connections are closed. */
-  readonly onEnded: (ending: RelayEnding, detail?: string) => void;
-  /** The server ended the session, and the caller is to call `close`, with `message` where there is one. */
-  readonly onLost: (
-    ending: BackendEnding | 'backend_refused',
-    detail: string,
-    message: ErrorFields | undefined,
-  ) => void;
-  /** The member has sent its client an error instead of a login, or ended during the login without one: undefined. */
-  readonly onRefused: (member: MemberName, sqlState: string | undefined) => void;
-  /** The server is a standby where it must be a primary; its client has not read so. */
-  readonly onLanded: () => void;
 }
 
-type Lost = { readonly by: BackendEnding; readonly at: Instant };
+const nothing = (): void => {};
 
-export class RelayedSession implements Taps, CancelTarget {
+export class RelayedSession implements Stage, Taps, CancelTarget {
+  /** Ends what the state has under way. */
+  onLeft = nothing;
   readonly #inputs: RelayedSessionInputs;
   readonly #moving: MovingPart | undefined;
   #backend: Socket;
@@ -96,14 +77,15 @@ export class RelayedSession implements Taps, CancelTarget {
   #onCancel: (() => void) | undefined;
   #isStarting = true;
   readonly #settling: SettlingTime;
-  #lost: Lost | undefined;
+  /** Set when the server has ended the session. */
+  #lost: Farewell | undefined;
   /** Set when the server turned out to be the wrong one: whether its client could be told. */
   #canTellLanding: boolean | undefined;
 
   constructor(inputs: RelayedSessionInputs) {
     const { backend, server } = inputs;
     this.#inputs = inputs;
-    this.#settling = new SettlingTime(inputs.services.clock, inputs.traffic);
+    this.#settling = new SettlingTime(inputs.services.clock, inputs.record.traffic);
     this.#backend = backend;
     this.#server = server;
     this.#follower = inputs.isReadable ? new SessionFollower(inputs.moving?.memory) : undefined;
@@ -113,7 +95,42 @@ export class RelayedSession implements Taps, CancelTarget {
 
   /** Call once. */
   start(opening: Opening): void {
+    this.watchAge();
     this.#relay.start(opening);
+  }
+
+  /** The session is relayed from now on. */
+  watchAge(): void {
+    const { session, services, pool } = this.#inputs;
+    this.onLeft = services.maxAge.watch(session, pool.maxSessionAgeMs);
+  }
+
+  client(): Socket {
+    return this.#inputs.client;
+  }
+
+  left(to: SessionState): void {
+    const { onLeft } = this;
+    this.onLeft = nothing;
+    onLeft();
+    if (to !== 'closing') return;
+    this.#release();
+    resetSocket(this.#backend);
+  }
+
+  /** Between two messages of the server. A server that has ended the session before stays the reason. */
+  farewell(reason: CloseReason, detail?: string): Farewell | undefined {
+    const { client, pool } = this.#inputs;
+    if (this.#lost !== undefined) return this.#lost;
+    if (!isEndReason(reason)) return undefined;
+    const activity = this.activity();
+    const isAtBoundary = this.#follower?.isAtBoundaryToClient() === true && client.writable;
+    const canTell = this.#canTellLanding ?? (CLOSE_REASONS[reason].told === 'always' ? isAtBoundary : this.isIdle());
+    if (!canTell || activity === undefined) return undefined;
+    // A client that has half-closed behind requests that are all answered expects nothing but the end.
+    const isServed = activity !== 'busy' && activity !== 'starting' && this.#relay.hasAllOfClient();
+    const fields = closeMessage(reason, { pool: pool.name, detail, activity });
+    return { reason, detail, client, message: isServed ? undefined : encodeErrorResponse(fields) };
   }
 
   /** Neither side has ended: the server can be asked, and the session parked. */
@@ -162,12 +179,12 @@ export class RelayedSession implements Taps, CancelTarget {
 
   /** The session was parked because its server had ended it, which was meant: its client reads the last words. */
   giveBack(ending: BackendEnding, words: Uint8Array | undefined): void {
-    const { client, onEnded } = this.#inputs;
+    const { client, session } = this.#inputs;
     if (words !== undefined) {
       this.#follower?.fromBackend(words);
       client.write(words);
     }
-    if (!this.#tellEnd(ending)) onEnded(ending);
+    if (!this.#tellEnd(ending)) session.cut(ending);
   }
 
   /** The session was parked, and goes on. */
@@ -195,8 +212,8 @@ export class RelayedSession implements Taps, CancelTarget {
     return this.#settling.leftMs(this.#follower?.hasBatch() === true);
   }
 
-  /** Ends both connections synchronously. `isReset`: bytes that wait are dropped, and both peers notice at once. */
-  cut(isReset: boolean): void {
+  /** With a reset both peers notice at once. */
+  drop(isReset: boolean): void {
     const { client } = this.#inputs;
     this.#release();
     for (const socket of [this.#backend, client]) {
@@ -208,28 +225,6 @@ export class RelayedSession implements Taps, CancelTarget {
   /** The last message of the server so far is a FATAL error. */
   isFatal(): boolean {
     return this.#follower?.fatal() !== undefined;
-  }
-
-  /** How and when the server ended the session; undefined while it has not. Its client may read on for a while. */
-  lost(): Lost | undefined {
-    return this.#lost;
-  }
-
-  /**
-   * The activity if an error message would stand between two messages of the server, and its client can still be told.
-   * `isAnyTime`: while a transaction or a statement is under way, too.
-   */
-  canBeTold(isAnyTime: boolean): SessionActivity | undefined {
-    const activity = this.activity();
-    const isAtBoundary = this.#follower?.isAtBoundaryToClient() === true && this.#inputs.client.writable;
-    const canTell = this.#canTellLanding ?? (isAnyTime ? isAtBoundary : this.isIdle());
-    return canTell ? activity : undefined;
-  }
-
-  /** The client has half-closed behind requests that are all answered: it expects nothing but the end. */
-  isServed(): boolean {
-    const activity = this.activity();
-    return activity !== undefined && activity !== 'busy' && activity !== 'starting' && this.#relay.hasAllOfClient();
   }
 
   /** Undefined: it cannot be read. */
@@ -250,18 +245,6 @@ export class RelayedSession implements Taps, CancelTarget {
     if (this.#keyed === undefined) return 'not_cancelled';
     this.#inputs.services.cancels.cancelStatement(this.#keyed);
     return 'cancel_sent';
-  }
-
-  /**
-   * Ends the backend synchronously. The client may read what its server said, then the message where there is one.
-   * Calls `onClosed` when the client has closed. Returns the function that destroys the client's socket at once.
-   */
-  close(message: ErrorFields | undefined, onClosed: () => void): () => void {
-    const { client, services } = this.#inputs;
-    this.#release();
-    resetSocket(this.#backend);
-    const wait = this.#lost === undefined ? linger : lingerUnread;
-    return wait(client, message && encodeErrorResponse(message), services.clock, onClosed);
   }
 
   // For the relay, or for the part of the session that moves.
@@ -323,11 +306,11 @@ export class RelayedSession implements Taps, CancelTarget {
 
   /** The key of its server tells a pooler, which may repeat an old report. */
   #lands(): void {
-    const { services, onLanded } = this.#inputs;
+    const { services, session } = this.#inputs;
     const isPooler = isOfPooler(this.#follower?.cancelKey());
     const server = this.#server;
     if ('member' in server) services.onTrigger({ kind: 'landed_on_standby', member: server.member, isPooler });
-    onLanded();
+    session.end('landed_on_standby', `${serverText(server)}: in_hot_standby is on`);
   }
 
   /** The client sent Terminate, and the server gave no other reason for its end. */
@@ -351,17 +334,21 @@ export class RelayedSession implements Taps, CancelTarget {
 
   /** A session that cannot be read may be half-open. A client that has half a message cannot be told anything. */
   #tellEnd(ending: BackendEnding): boolean {
-    const { client, pool, services, onLost } = this.#inputs;
+    const { client, pool, record, session } = this.#inputs;
     const server = this.#server;
     const follower = this.#follower;
-    this.#lost = { by: ending, at: services.clock.now() };
+    record.lost();
+    const lost = { reason: ending, detail: undefined, client, message: undefined, isLost: true } as const;
+    this.#lost = lost;
     const fatal = follower?.fatal();
     const activity = follower?.activity() ?? 'unknown';
     if (activity === 'unknown' || follower?.isAtBoundaryToClient() !== true || !client.writable) return false;
     const detail = describeEnd(serverText(server), ending, fatal);
     const serves = servedText(pool.name, 'branch' in server ? server.branch.name : undefined);
-    if (this.#noteRefusal()) onLost('backend_refused', detail, undefined);
-    else onLost(ending, detail, fatal === undefined ? lossMessage({ ending, activity, serves, detail }) : undefined);
+    const words = fatal === undefined ? lossMessage({ ending, activity, serves, detail }) : undefined;
+    if (this.#noteRefusal()) this.#lost = { ...lost, reason: 'backend_refused', detail };
+    else this.#lost = { ...lost, detail, message: words && encodeErrorResponse(words) };
+    session.end(ending);
     return true;
   }
 
@@ -369,12 +356,16 @@ export class RelayedSession implements Taps, CancelTarget {
   #noteRefusal(isWordless = false): boolean {
     const fatal = this.#follower?.fatal();
     if (this.#follower?.activity() !== 'starting' || (fatal === undefined && !isWordless)) return false;
-    if ('member' in this.#server) this.#inputs.onRefused(this.#server.member, fatal);
+    const { session, services } = this.#inputs;
+    const { id, pool } = session;
+    if ('member' in this.#server) {
+      services.connector.noteRefusal({ session: id, pool, member: this.#server.member, sqlState: fatal });
+    }
     return fatal !== undefined;
   }
 
   #relayTo(backend: Socket): Relay {
-    const { client, pool, traffic, services, onEnded } = this.#inputs;
+    const { client, pool, record, services, session } = this.#inputs;
     const gate = services.stallGate.gateFor(pool);
     return new Relay({
       client,
@@ -382,15 +373,15 @@ export class RelayedSession implements Taps, CancelTarget {
       taps: this.#follower && (this.#moving?.tapsOver(this) ?? this),
       gate: this.#moving?.gateBefore(gate) ?? gate,
       pipes: services.openPipes(client, backend),
-      traffic,
+      traffic: record.traffic,
       poolTraffic: services.registry.traffic(pool.name),
       clock: services.clock,
       onBackendEnded: (ending) => this.#backendEnded(ending),
       onEnded: (ending) => {
-        if (!this.#noteRefusal()) return onEnded(this.#isGoodbye() ? 'client_closed' : ending);
+        if (!this.#noteRefusal()) return session.cut(this.#isGoodbye() ? 'client_closed' : ending);
         // A client closes as soon as it has read the error.
         const detail = describeEnd(serverText(this.#server), 'backend_closed', this.#follower?.fatal());
-        return onEnded('backend_refused', detail);
+        return session.cut('backend_refused', detail);
       },
     });
   }

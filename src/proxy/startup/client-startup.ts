@@ -8,7 +8,7 @@ import type { CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { Recognition } from '../../wire/startup/startup.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../wire/messages/error-response.ts';
-import { refuse } from './refuse-startup.ts';
+import type { UnansweredStartup } from '../stage.ts';
 import { readStartupParameters } from './startup-parameters.ts';
 import type { StartupParameters } from './startup-parameters.ts';
 import { StartupReader } from './startup-reader.ts';
@@ -17,7 +17,16 @@ import { shakeHands } from './tls-handshake.ts';
 import type { StartupCounts } from './startup-counts.ts';
 import type { OwnTls } from './tls-certificate.ts';
 
-export interface ClientStartupInputs {
+/** How a startup goes on, for the stage of its session. */
+export interface StartupOutcome {
+  /** The client wants a backend, or encryption with one. Called once, and again after each `declineEncryption`. */
+  readonly onRequest: () => void;
+  readonly onCancel: (request: Uint8Array) => void;
+  /** The client cannot be served, came too late, or left. */
+  readonly onEnd: (reason: CloseReason, detail?: string) => void;
+}
+
+export interface ClientStartupInputs extends StartupOutcome {
   readonly clock: Clock;
   /** The deadline for everything up to the startup message. Milliseconds. */
   readonly timeoutMs: number;
@@ -25,16 +34,6 @@ export interface ClientStartupInputs {
   readonly tls: OwnTls | undefined;
   readonly buffered: BufferedBytes;
   readonly counts: StartupCounts;
-  readonly handler: StartupHandler;
-}
-
-/** Hears what the client wants. */
-export interface StartupHandler {
-  /** The client wants a backend, or encryption with one. Called once, and again after each `declineEncryption`. */
-  begin(): void;
-  cancel(request: Uint8Array): void;
-  /** The client cannot be served, came too late, or left. */
-  end(reason: CloseReason, detail?: string): void;
 }
 
 export interface StartupHandOver {
@@ -73,7 +72,7 @@ export class ClientStartup implements StartupReaderListener {
    */
   #answered: ReadonlySet<Recognition['kind']> = NONE;
   #isEncrypted = false;
-  #abortHandshake: (() => void) | undefined;
+  #isShakingHands = false;
 
   constructor(client: Socket, inputs: ClientStartupInputs) {
     this.#client = client;
@@ -138,45 +137,37 @@ export class ClientStartup implements StartupReaderListener {
     return { packet, bytes, hasEnded: this.#reader.hasEnded(), isReadable };
   }
 
-  /**
-   * Sends the error in the client's own protocol and closes; nothing else is reported. Returns the function that cuts
-   * it short.
-   */
-  refuse(error: Uint8Array, onClosed: () => void): () => void {
-    if (this.#abortHandshake !== undefined) return this.#cutOff(this.#abortHandshake, onClosed);
+  /** For a client that is refused. Undefined: in the middle of a handshake no error can be sent. */
+  unanswered(): UnansweredStartup | undefined {
+    if (this.#isShakingHands) return undefined;
     // A request with bytes behind it gets the error as its answer.
     const packet = this.#isNegotiating() && this.#hasPipelined() ? undefined : this.#packet;
-    return refuse(
-      { client: this.#client, reader: this.#reader, packet, answered: this.#answered },
-      error,
-      this.#inputs.clock,
-      onClosed,
-    );
+    return { reader: this.#reader, packet, answered: this.#answered };
   }
 
   onPacket(packet: Packet): void {
     this.#packet = packet;
-    const { tls, handler, counts } = this.#inputs;
+    const { tls, onRequest, onCancel, onEnd, counts } = this.#inputs;
     if (!this.#hasNegotiated) counts.firstPacket(packet.kind);
     if (packet.kind === 'startup') counts.startup(packet, this.#client);
     if (this.#reader.isTooMuch()) return this.#tooMuch();
     switch (packet.kind) {
       case 'cancel_request':
-        return handler.cancel(this.#first());
+        return onCancel(this.#first());
       case 'invalid':
-        return handler.end('not_postgres', packet.why);
+        return onEnd('not_postgres', packet.why);
       case 'http':
-        return handler.end('not_postgres', 'HTTP');
+        return onEnd('not_postgres', 'HTTP');
       case 'ssl_request':
       case 'gssenc_request':
         if (!this.#check()) return undefined;
-        if (this.#answered.has(packet.kind)) return handler.end('unsupported_protocol', answeredText(packet.kind));
-        return tls === undefined ? handler.begin() : this.#answer(packet.kind, tls);
+        if (this.#answered.has(packet.kind)) return onEnd('unsupported_protocol', answeredText(packet.kind));
+        return tls === undefined ? onRequest() : this.#answer(packet.kind, tls);
       case 'startup':
-        if (tls?.isRequired !== true || this.#isEncrypted) return handler.begin();
-        return handler.end('tls_required', 'the startup message arrived without TLS');
+        if (tls?.isRequired !== true || this.#isEncrypted) return onRequest();
+        return onEnd('tls_required', 'the startup message arrived without TLS');
       case 'tls':
-        if (tls === undefined) return handler.begin();
+        if (tls === undefined) return onRequest();
         return this.#isEncrypted ? this.#nested() : this.#encrypt(tls, this.#reader.bytes());
     }
   }
@@ -188,24 +179,24 @@ export class ClientStartup implements StartupReaderListener {
 
   onEnd(): void {
     if (this.#packet === undefined) {
-      if (this.#reader.length() === 0) this.#inputs.handler.end(this.#hasNegotiated ? 'client_gave_up' : 'no_startup');
-      else this.#inputs.handler.end('not_postgres', 'incomplete startup packet');
+      if (this.#reader.length() === 0) this.#inputs.onEnd(this.#hasNegotiated ? 'client_gave_up' : 'no_startup');
+      else this.#inputs.onEnd('not_postgres', 'incomplete startup packet');
     } else if (this.#packet.kind !== 'cancel_request' && !this.#hasPipelined()) {
-      this.#inputs.handler.end('client_gave_up');
+      this.#inputs.onEnd('client_gave_up');
     }
   }
 
   /** A cancel request is passed on even if its sender did not wait. */
   onClosed(): void {
     const isFirst = this.#packet === undefined && !this.#hasNegotiated;
-    if (isFirst) this.#inputs.handler.end(this.#reader.length() === 0 ? 'no_startup' : 'client_reset');
-    else if (this.#packet?.kind !== 'cancel_request') this.#inputs.handler.end('client_gave_up');
+    if (isFirst) this.#inputs.onEnd(this.#reader.length() === 0 ? 'no_startup' : 'client_reset');
+    else if (this.#packet?.kind !== 'cancel_request') this.#inputs.onEnd('client_gave_up');
   }
 
   #await(): () => void {
-    const { clock, timeoutMs, handler } = this.#inputs;
+    const { clock, timeoutMs, onEnd } = this.#inputs;
     const since = clock.now();
-    const expired = (): void => handler.end('startup_timeout', `no startup message within ${timeoutMs} ms`);
+    const expired = (): void => onEnd('startup_timeout', `no startup message within ${timeoutMs} ms`);
     // After a stall timers run before sockets are read: bytes that came in time are read before the deadline counts.
     let cancel = clock.schedule(Math.max(0, this.#leftMs), () => {
       cancel = clock.schedule(0, expired);
@@ -253,34 +244,25 @@ export class ClientStartup implements StartupReaderListener {
     client.pause();
     this.#reader.release();
     this.#forget();
-    const { socket, abort } = shakeHands({
+    this.#client = shakeHands({
       client,
       context,
       begun,
       onSecure: () => {
-        this.#abortHandshake = undefined;
+        this.#isShakingHands = false;
         this.#isEncrypted = true;
-        this.#reader = new StartupReader(socket, this.#inputs.buffered, this);
+        this.#reader = new StartupReader(this.#client, this.#inputs.buffered, this);
         this.#reader.start();
       },
-      onFailed: (why) => this.#inputs.handler.end('tls_failed', why),
+      onFailed: (why) => this.#inputs.onEnd('tls_failed', why),
     });
-    this.#client = socket;
-    this.#abortHandshake = abort;
+    this.#isShakingHands = true;
   }
 
   #nested(): void {
     // The refusal must go through the encryption that exists, and not as an alert to a new handshake.
     this.#packet = undefined;
-    this.#inputs.handler.end('not_postgres', 'TLS inside TLS');
-  }
-
-  /** In the middle of a handshake no error can be sent. */
-  #cutOff(abort: () => void, onClosed: () => void): () => void {
-    abort();
-    this.#client.on('close', onClosed);
-    this.#client.destroy();
-    return () => {};
+    this.#inputs.onEnd('not_postgres', 'TLS inside TLS');
   }
 
   #forget(): void {
@@ -290,7 +272,7 @@ export class ClientStartup implements StartupReaderListener {
   }
 
   #tooMuch(): void {
-    this.#inputs.handler.end('hold_full', 'waiting clients have sent more than the proxy can buffer');
+    this.#inputs.onEnd('hold_full', 'waiting clients have sent more than the proxy can buffer');
   }
 
   /**
@@ -299,7 +281,7 @@ export class ClientStartup implements StartupReaderListener {
    */
   #check(): boolean {
     if (!this.#isNegotiating() || !this.#hasPipelined()) return true;
-    this.#inputs.handler.end('not_postgres', 'unencrypted data after the encryption request');
+    this.#inputs.onEnd('not_postgres', 'unencrypted data after the encryption request');
     return false;
   }
 

@@ -1,5 +1,5 @@
 // The TLS handshake with a client. Bytes that were read before go into the handshake and nowhere else, so every byte
-// that comes out of it was encrypted. Reports once, and nothing after an abort. The deadline is the caller's.
+// that comes out of it was encrypted. Reports once. The deadline is the caller's.
 import type * as Crypto from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
@@ -41,13 +41,8 @@ export interface HandshakeInputs {
   readonly onFailed: (why: string) => void;
 }
 
-export interface Handshake {
-  /** Destroying it destroys the client's connection. */
-  readonly socket: Tls.TLSSocket;
-  readonly abort: () => void;
-}
-
-export function shakeHands({ client, context, begun, onSecure, onFailed }: HandshakeInputs): Handshake {
+/** Returns the socket; destroying it destroys the client's connection. */
+export function shakeHands({ client, context, begun, onSecure, onFailed }: HandshakeInputs): Tls.TLSSocket {
   const { TLSSocket }: typeof Tls = load('node:tls');
   // TLSSocket takes what is unread first.
   if (begun !== undefined) client.unshift(begun);
@@ -56,16 +51,16 @@ export function shakeHands({ client, context, begun, onSecure, onFailed }: Hands
   carry(socket, client);
   ignoreErrors(socket);
   noticeReset(socket);
-  const abort = (): void => {
+  const release = (): void => {
     socket.off('secure', secure).off('error', failed).off('end', left).off('close', left);
   };
   const fail = (why: string): void => {
-    abort();
+    release();
     onFailed(why);
   };
   const secure = (): void => {
     if (begun !== undefined && socket.alpnProtocol !== ALPN_PROTOCOL) return fail('direct TLS without ALPN postgresql');
-    abort();
+    release();
     onSecure();
   };
   const failed = (error: Error): void => fail(reason(error));
@@ -73,7 +68,7 @@ export function shakeHands({ client, context, begun, onSecure, onFailed }: Hands
   socket.on('secure', secure).on('error', failed).on('end', left).on('close', left);
   // A socket that is not read reports no end.
   socket.resume();
-  return { socket, abort };
+  return socket;
 }
 
 /**

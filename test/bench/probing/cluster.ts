@@ -5,8 +5,8 @@ import { z } from 'zod';
 import type { Member } from '../../../src/model/member.ts';
 import type { RoutingPolicy } from '../../../src/model/policy.ts';
 import { SessionRegistry } from '../../../src/proxy/session-registry.ts';
-import type { RegisteredSession } from '../../../src/proxy/session-registry.ts';
-import { aRegisteredSession } from '../../support/values/sessions.ts';
+import type { SessionHandle } from '../../../src/proxy/stage.ts';
+import { aSessionHandle } from '../../support/values/sessions.ts';
 import { aPolicy, aPool, aWritePool } from '../../support/values/builders.ts';
 
 const told = z.array(z.object({ name: z.string(), port: z.number() }));
@@ -58,6 +58,6 @@ export function sessionsOn({ pools }: RoutingPolicy, members: readonly Member[],
   return registry;
 }
 
-function aSession(pool: string, place: NonNullable<ReturnType<RegisteredSession['assignment']>>): RegisteredSession {
-  return aRegisteredSession({ pool, assignment: () => place });
+function aSession(pool: string, place: NonNullable<ReturnType<SessionHandle['assignment']>>): SessionHandle {
+  return aSessionHandle({ pool, assignment: () => place });
 }

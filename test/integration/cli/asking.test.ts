@@ -11,7 +11,7 @@ import { buildStatus } from '../../../src/admin/status.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { changesBetween } from '../../../src/monitor/changes.ts';
-import { refusalMessage } from '../../../src/proxy/ending/refusal-message.ts';
+import { refusalMessage } from '../../../src/proxy/messages/refusal-message.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';

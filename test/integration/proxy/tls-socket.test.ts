@@ -27,8 +27,7 @@ beforeEach(async () => {
   server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
     carrier = client;
     ignoreErrors(client);
-    const handshake = shakeHands({ client, context, begun: undefined, onSecure: resolve, onFailed: () => {} });
-    near = handshake.socket;
+    near = shakeHands({ client, context, begun: undefined, onSecure: resolve, onFailed: () => {} });
   });
   const raw = await connectRaw({ host: '127.0.0.1', port: await listen(server) });
   heardBytes = 0;

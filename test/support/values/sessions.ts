@@ -1,6 +1,6 @@
 // A relayed session as the registry sees one, without sockets.
 import type { SessionEntry } from '../../../src/reports/session-list.ts';
-import type { RegisteredSession } from '../../../src/proxy/session-registry.ts';
+import type { SessionHandle } from '../../../src/proxy/stage.ts';
 
 export function aSessionEntry(changes: Partial<SessionEntry> = {}): SessionEntry {
   return {
@@ -24,7 +24,7 @@ export function aSessionEntry(changes: Partial<SessionEntry> = {}): SessionEntry
   };
 }
 
-export function aRegisteredSession(changes: Partial<RegisteredSession> = {}): RegisteredSession {
+export function aSessionHandle(changes: Partial<SessionHandle> = {}): SessionHandle {
   const entry = aSessionEntry();
   return {
     id: 1,

@@ -9,7 +9,7 @@ import type { MemberStatus } from '../../../src/model/member-status.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { Standing } from '../../../src/core/standing.ts';
 import { changesBetween } from '../../../src/monitor/changes.ts';
-import { refusalMessage } from '../../../src/proxy/ending/refusal-message.ts';
+import { refusalMessage } from '../../../src/proxy/messages/refusal-message.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import {
   aList,

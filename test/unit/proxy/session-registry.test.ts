@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { SessionRegistry } from '../../../src/proxy/session-registry.ts';
-import type { Assignment, RegisteredSession } from '../../../src/proxy/session-registry.ts';
-import { aRegisteredSession } from '../../support/values/sessions.ts';
+import type { Assignment, SessionHandle } from '../../../src/proxy/stage.ts';
+import { aSessionHandle } from '../../support/values/sessions.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 const PLACE: Assignment = {
@@ -18,8 +18,8 @@ beforeEach(() => {
   registry.learn(['read', 'write']);
 });
 
-function aSession(place: Assignment, pool = 'read'): RegisteredSession {
-  const session = aRegisteredSession({ pool, assignment: () => place });
+function aSession(place: Assignment, pool = 'read'): SessionHandle {
+  const session = aSessionHandle({ pool, assignment: () => place });
   registry.add(session);
   registry.assign(session, place);
   return session;
@@ -34,11 +34,11 @@ describe.each([
     const [one, two] = [aSession(place), aSession(place)];
     aSession(PLACE);
     expect(count()).toBe(2);
-    registry.release(one, place);
+    registry.assign(one, undefined, place);
     expect(count()).toBe(1);
-    registry.release(one, place);
+    registry.assign(one, undefined, place);
     expect(count()).toBe(1);
-    registry.release(two, place);
+    registry.assign(two, undefined, place);
     expect(count()).toBe(0);
   });
 });
@@ -59,7 +59,7 @@ test('all that wait until no session is left are told, and one whose time is ove
   const waits = [registry.emptied(clock, 1_000), registry.emptied(clock, 5_000), registry.emptied(clock, 9_000)];
   await clock.advance(1_000);
   await waits[0];
-  registry.release(session, PLACE);
+  registry.assign(session, undefined, PLACE);
   registry.moved(session, 'relaying', 'closed');
   await Promise.all(waits);
   expect(clock.pending()).toBe(0);

@@ -4,7 +4,8 @@ import type { Target } from '../../../../src/core/routing-table.ts';
 import type { Address } from '../../../../src/model/member.ts';
 import type { HoldPolicy } from '../../../../src/model/policy.ts';
 import { HoldQueue } from '../../../../src/proxy/connect/hold-queue.ts';
-import type { HoldResult, HeldClient } from '../../../../src/proxy/connect/hold-queue.ts';
+import type { HoldResult } from '../../../../src/proxy/connect/hold-queue.ts';
+import { aSessionHandle } from '../../../support/values/sessions.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { LAB_POLICY } from '../../../support/labs/proxy-lab.ts';
 import { aTableOf } from '../../../support/values/tables.ts';
@@ -45,18 +46,17 @@ function start(policy: Partial<HoldPolicy> = {}, heldElsewhere = (): number => 0
       if (answer.kind === 'held') answer.leave();
       list.push(id);
     };
-    const waiting: HeldClient = {
-      id,
-      pool: 'write',
-      state: 'holding',
-      cut() {},
-      release: () => {
+    const answer = holding.enter({
+      session: aSessionHandle({ id, state: 'holding' }),
+      cause: 'no_member',
+      since,
+      pauseMs,
+      onReleased: () => {
         leave(released);
         onRelease();
       },
-      giveUp: (reason) => leave(reason === 'hold_timeout' ? expired : []),
-    };
-    const answer = holding.enter(waiting, { cause: 'no_member', since, pauseMs });
+      onGiveUp: (reason) => leave(reason === 'hold_timeout' ? expired : []),
+    });
     return answer;
   };
   return {

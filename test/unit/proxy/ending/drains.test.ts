@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { Drains } from '../../../../src/proxy/ending/drains.ts';
 import type { Drain } from '../../../../src/proxy/ending/drains.ts';
-import type { RegisteredSession } from '../../../../src/proxy/session-registry.ts';
-import { aRegisteredSession } from '../../../support/values/sessions.ts';
+import type { SessionHandle } from '../../../../src/proxy/stage.ts';
+import { aSessionHandle } from '../../../support/values/sessions.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 let clock: ManualClock;
@@ -19,8 +19,8 @@ beforeEach(() => {
   isOver = false;
 });
 
-function aSession(pool: string, isIdle: boolean): RegisteredSession {
-  return aRegisteredSession({ pool, isIdle: () => isIdle, end: () => ended.push(pool) });
+function aSession(pool: string, isIdle: boolean): SessionHandle {
+  return aSessionHandle({ pool, isIdle: () => isIdle, end: () => ended.push(pool) });
 }
 
 const idle = aSession('idle', true);

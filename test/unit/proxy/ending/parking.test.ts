@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Parking } from '../../../../src/proxy/ending/parking.ts';
 import type { ParkAnswer, ParkingSession } from '../../../../src/proxy/ending/parking.ts';
-import { aRegisteredSession } from '../../../support/values/sessions.ts';
+import { aSessionHandle } from '../../../support/values/sessions.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 const NOW = 100_000;
@@ -47,7 +47,7 @@ function aSession(id: number, idleForMs: number | 'busy'): Fake {
     },
     listeners: () => listeners.size,
     session: {
-      ...aRegisteredSession({
+      ...aSessionHandle({
         id,
         isIdle: () => fake.isIdle,
         onIdle(run) {

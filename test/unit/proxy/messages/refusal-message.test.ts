@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusalMessage } from '../../../../src/proxy/ending/refusal-message.ts';
+import { refusalMessage } from '../../../../src/proxy/messages/refusal-message.ts';
 import type { RefusalReason } from '../../../../src/model/close-reason.ts';
 import { aPool, aWritePool } from '../../../support/values/builders.ts';
 import { DEMOTED, aDecision } from '../../../support/values/tables.ts';

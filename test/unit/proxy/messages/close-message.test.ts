@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { closeMessage } from '../../../../src/proxy/ending/close-message.ts';
-import type { EndFacts } from '../../../../src/proxy/ending/close-message.ts';
+import { closeMessage } from '../../../../src/proxy/messages/close-message.ts';
+import type { EndFacts } from '../../../../src/proxy/messages/close-message.ts';
 import type { EndReason } from '../../../../src/model/close-reason.ts';
 
 test.each<[EndReason, string, string]>([

@@ -1,0 +1,250 @@
+// The first stage of a session, from its accept until its server has taken it in: its client says what it wants, waits
+// for a route, and is connected. Each state has at most one thing under way (a deadline, a place in the hold queue, a
+// connect). The routing table is brought up to date before each routing (G2, G3).
+import type { Socket } from 'node:net';
+import { isRefusal } from '../model/close-reason.ts';
+import type { CloseReason, RefusalReason } from '../model/close-reason.ts';
+import type { PoolPolicy } from '../model/policy.ts';
+import { openRoute } from '../core/routing-table.ts';
+import type { HoldCause, PoolDecision } from '../core/routing-table.ts';
+import type { SessionEvent, SessionState } from '../reports/session-state.ts';
+import type { Slot } from './accept/admission.ts';
+import { ConnectAttempts } from './connect/connect-attempts.ts';
+import type { FirstReply } from './connect/first-reply.ts';
+import { isTrialRoute } from './connect/hold-queue.ts';
+import type { ParkedBackend } from './connect/parked-backends.ts';
+import { encodeRefusal } from './messages/refusal-message.ts';
+import type { ProxyParts } from './proxy-parts.ts';
+import { RelayedSession } from './relay/relayed-session.ts';
+import type { MovingPart } from './relay/relayed-session.ts';
+import type { Server } from './server.ts';
+import type { SessionRecord } from './session-record.ts';
+import { closeSocket, ignoreErrors } from './socket.ts';
+import type { Farewell, SessionControl, Stage } from './stage.ts';
+import type { ClientStartup, StartupHandOver } from './startup/client-startup.ts';
+import { choosePool } from './startup/startup-parameters.ts';
+
+export interface ArrivingInputs {
+  readonly session: SessionControl;
+  readonly client: Socket;
+  /** The listener's pool. */
+  readonly policy: PoolPolicy;
+  readonly slot: Slot;
+  readonly record: SessionRecord;
+  readonly idleListeners: ReadonlySet<() => void>;
+  readonly parts: ProxyParts;
+  /** Undefined: the session never moves. */
+  readonly adopt: (client: Socket, server: Server, startup: StartupHandOver) => MovingPart | undefined;
+}
+
+const nothing = (): void => {};
+
+export class Arriving implements Stage {
+  readonly #inputs: ArrivingInputs;
+  readonly #startup: ClientStartup;
+  readonly #attempts: ConnectAttempts;
+  #policy: PoolPolicy;
+  /** Set from a declined encryption until the client's startup message has its backend. */
+  #parked: ParkedBackend | undefined;
+  /** Ends what the state has under way. */
+  #leave = nothing;
+
+  constructor(inputs: ArrivingInputs) {
+    const { session, client, policy, parts } = inputs;
+    this.#inputs = inputs;
+    this.#policy = policy;
+    this.#attempts = new ConnectAttempts(parts.policy().backend.connectAttempts);
+    this.#startup = parts.newStartup(client, {
+      onRequest: () => this.#begin(),
+      onCancel: (packet) => this.#cancel(packet),
+      onEnd: (reason, detail) => session.end(reason, detail),
+    });
+  }
+
+  start(): void {
+    const { session, client, slot } = this.#inputs;
+    ignoreErrors(client);
+    if (slot.kind === 'none') {
+      // Sent at once, without waiting until it has arrived. Most clients read it all the same.
+      client.write(this.#refusal('too_many_sessions', slot.exceededLimit));
+      return session.cut('too_many_sessions', `${slot.exceededLimit}: cut off`);
+    }
+    this.#leave = this.#startup.start();
+  }
+
+  client(): Socket {
+    return this.#startup.client();
+  }
+
+  left(to: SessionState): void {
+    const leave = this.#leave;
+    this.#leave = nothing;
+    leave();
+    if (to !== 'dialing' && to !== 'startup') this.#parked?.drop();
+  }
+
+  /** An error that says why, before there is a backend. */
+  farewell(reason: CloseReason, detail?: string): Farewell | undefined {
+    const startup = isRefusal(reason) ? this.#startup.unanswered() : undefined;
+    if (!isRefusal(reason) || startup === undefined) return undefined;
+    return { reason, detail, client: this.client(), message: this.#refusal(reason, detail), startup };
+  }
+
+  drop(): void {
+    closeSocket(this.client());
+  }
+
+  /** A client does not wait without a limit while members change faster than it can connect (G10). */
+  reroute(): void {
+    const { session, record, parts } = this.#inputs;
+    if (session.state !== 'dialing' || session.assignment() === undefined) return undefined;
+    const isLate = parts.clock.now() - record.heldSince() > parts.policy().hold.clientTimeoutMs;
+    return isLate ? this.#giveUp('hold_timeout') : this.#route();
+  }
+
+  #enter(step: SessionEvent, leave: () => void): boolean {
+    if (!this.#inputs.session.move(step)) return false;
+    // Counts as its wait, for the client and for the list of sessions.
+    if (step === 'hold') this.#inputs.record.heldSince();
+    this.#leave = leave;
+    return true;
+  }
+
+  #begin(): void {
+    const { session, slot, record, parts } = this.#inputs;
+    const parameters = this.#startup.parameters();
+    if (parameters !== undefined) record.named(parts.names.share(parameters.names));
+    if (slot.kind !== 'session') return session.end('too_many_sessions', slot.exceededLimit);
+    const chosen = choosePool(parameters?.poolRequest?.name, session.pool, parts.policy());
+    if (chosen.kind === 'unknown') return session.end('unknown_pool', chosen.detail);
+    const access = this.#policy.exclusive ? 'write' : 'read';
+    parts.registry.transfer(session, session.state, chosen.pool);
+    session.pool = chosen.pool;
+    this.#policy = parts.pool(chosen.pool) ?? this.#policy;
+    if (parameters !== undefined) parts.registry.settled(session);
+    if (chosen.kind === 'pool') return this.#route();
+    this.#parked?.drop();
+    return parts.branches.connect({
+      ...chosen,
+      session: session.id,
+      access,
+      startup: this.#startup,
+      enter: (step, leave) => this.#enter(step, leave),
+      onFound: (branch) => record.found(branch),
+      onConnected: (server, backend, reply) => this.#connected(server, backend, reply),
+      onRefused: (reason, detail) => session.end(reason, detail),
+    });
+  }
+
+  #cancel(packet: Uint8Array): void {
+    const { session, slot, record, parts } = this.#inputs;
+    this.left('holding');
+    slot.becomeOverLimit();
+    slot.setStarting(false);
+    const onDone = (problem?: string): void =>
+      session.end(problem === undefined ? 'cancel_forwarded' : 'cancel_failed', problem);
+    const { pool, listener } = session;
+    this.#leave = parts.cancels.passOn({ packet, pool, listener, address: record.address(), onDone });
+  }
+
+  #giveUp(reason: RefusalReason, detail?: string): void {
+    const { session, record, parts } = this.#inputs;
+    const hasRoute = openRoute(parts.table(), session.pool) !== undefined;
+    const failure = hasRoute ? this.#attempts.failure() : undefined;
+    if (failure?.member !== undefined) record.reached(failure.member);
+    session.end(failure?.reason ?? reason, failure?.detail ?? detail);
+  }
+
+  #decision(): PoolDecision | undefined {
+    return this.#inputs.parts.table().pools.get(this.#inputs.session.pool);
+  }
+
+  #route(isItsTurn = false): void {
+    const { session, parts } = this.#inputs;
+    this.#policy = parts.pool(session.pool) ?? this.#policy;
+    parts.decideIfDue();
+    const route = this.#decision()?.route;
+    if (parts.isStopping()) return session.end('shutdown');
+    if (route === undefined || route.kind === 'closed') return session.end('no_route');
+    if (route.kind === 'hold') return this.#hold(route.cause, 0);
+    if (!isItsTurn && isTrialRoute(route)) return this.#hold('in_recovery', 0);
+    // Its own old assignment must not count against the limits.
+    session.assign(undefined);
+    const exceeded = parts.registry.limitReached(session.pool, route);
+    return exceeded === undefined ? this.#connect() : session.end('too_many_sessions', exceeded);
+  }
+
+  #hold(cause: HoldCause, pauseMs: number): void {
+    const { session, record, parts } = this.#inputs;
+    if (parts.isStopping()) return session.end('shutdown');
+    const answer = parts.holdQueue.enter({
+      session,
+      cause,
+      since: record.heldSince(),
+      pauseMs,
+      onReleased: () => this.#route(true),
+      onGiveUp: (reason) => this.#giveUp(reason),
+    });
+    if (answer.kind === 'refused') this.#giveUp(answer.reason, answer.detail);
+    else if (!this.#enter('hold', answer.leave)) answer.leave();
+  }
+
+  #connect(): void {
+    const { session, record, parts } = this.#inputs;
+    if (!session.move('dial')) return;
+    const abort = parts.connector.connect({
+      session: session.id,
+      clientAddress: record.address(),
+      pool: this.#policy,
+      attempts: this.#attempts,
+      firstRequest: this.#startup.firstRequest(),
+      hasWaited: record.waitedMs() > 0,
+      parked: this.#parked,
+      onAssigned: (assignment) => session.assign(assignment),
+      onConnected: (target, backend, firstReply) => this.#connected(target, backend, firstReply),
+      onDeclined: (backend) => this.#decline(backend),
+      onClosed: () => this.#giveUp('no_route'),
+      onRouteAgain: () => this.#route(),
+      onUnreachable: (pauseMs) => this.#hold('no_member', pauseMs),
+    });
+    // A parked backend may have been used synchronously.
+    if (session.state === 'dialing') this.#leave = abort;
+  }
+
+  #decline(parked: ParkedBackend): void {
+    if (!this.#inputs.session.move('answer')) return parked.drop();
+    this.#parked = parked;
+    this.#leave = this.#startup.declineEncryption();
+  }
+
+  #connected(server: Server, backend: Socket, firstReply: FirstReply | undefined): void {
+    const { session, record, idleListeners, parts } = this.#inputs;
+    const client = this.client();
+    // The `close` event of a client that was reset in this turn of the event loop is still to come.
+    if (client.destroyed) session.end('client_gave_up');
+    if (session.state === 'closed') return void backend.destroy();
+    const handedOver = this.#startup.handOver();
+    const relayed = new RelayedSession({
+      session,
+      client,
+      backend,
+      isReadable: handedOver.isReadable,
+      moving: this.#inputs.adopt(client, server, handedOver),
+      pool: this.#policy,
+      server,
+      idleListeners,
+      record,
+      services: parts.relaying,
+    });
+    if (!session.move('relay', relayed)) return void backend.destroy();
+    record.opened(session.pool, server, relayed.tls());
+    return relayed.start({ ...handedOver, firstReply });
+  }
+
+  #refusal(reason: RefusalReason, detail: string | undefined): Uint8Array {
+    const targetFrom = this.#startup.parameters()?.poolRequest?.from;
+    const facts = { pool: this.#policy, decision: this.#decision(), detail, targetFrom };
+    // A server's own words say more than ours.
+    return this.#attempts.words(reason) ?? encodeRefusal(reason, { ...this.#inputs.record.refusalFacts(), ...facts });
+  }
+}

@@ -1,0 +1,25 @@
+// The parts of a proxy that its relayed sessions share.
+import type { Clock } from '../../model/instant.ts';
+import type { PoolName } from '../../model/policy.ts';
+import type { Trigger } from '../../reports/trigger.ts';
+import type { Cancels } from '../cancel/cancel.ts';
+import type { LoginRefusal } from '../connect/login-refusals.ts';
+import type { SessionHandle } from '../stage.ts';
+import type { Traffic } from './directions.ts';
+import type { StallGate } from './stall-gate.ts';
+import type { OpenPipes } from './stream-pipe.ts';
+
+export interface RelayServices {
+  readonly clock: Clock;
+  readonly onTrigger: (trigger: Trigger) => void;
+  readonly cancels: Cancels;
+  readonly stallGate: StallGate;
+  readonly openPipes: OpenPipes;
+  /** Has the counters of a pool. */
+  readonly registry: { traffic(pool: PoolName): Traffic };
+  readonly connector: {
+    noteRefusal(refusal: LoginRefusal): void;
+  };
+  /** Ends the session when it is too old. Returns the cancel function. */
+  readonly maxAge: { watch(session: SessionHandle, maxAgeMs: number | undefined): () => void };
+}
