@@ -7,7 +7,7 @@ interface Room {
   readonly may: readonly string[];
   /** Of one of these rooms, this file alone. */
   readonly only?: readonly [room: string, file: string];
-  /** The file above gives types alone. */
+  /** The rooms above give types alone. */
   readonly isTypesOnly?: true;
   /** Libraries that live in this room. */
   readonly libraries?: readonly string[];
@@ -42,20 +42,24 @@ export const WINGS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     history: { may: ['model', 'core', 'reports'], isPure: true },
     telemetry: { may: ['model', 'core', 'reports', 'history'], libraries: ['pino', 'prom-client'] },
     incidents: { may: ['model', 'core', 'reports', 'history'] },
-    admin: { may: 'model core reports history incidents cluster config'.split(' '), only: ['config', 'closest'] },
-    console: { may: ['model', 'core', 'reports', 'wire', 'admin'] },
-    page: { may: ['admin'], only: ['admin', 'schema/*'], isTypesOnly: true, libraries: ['preact', 'uplot'] },
+    documents: { may: ['model', 'core', 'reports', 'incidents'] },
+    admin: {
+      may: 'model core reports history incidents documents cluster config'.split(' '),
+      only: ['config', 'closest'],
+    },
+    console: { may: ['model', 'core', 'reports', 'wire', 'documents', 'admin'] },
+    page: { may: ['documents'], isTypesOnly: true, libraries: ['preact', 'uplot'] },
   },
   operate: {
-    cluster: { may: ['model', 'core', 'reports', 'patroni', 'history'] },
-    cli: { may: 'model core reports incidents config telemetry cluster'.split(' '), libraries: CLI_LIBRARIES },
+    cluster: { may: ['model', 'core', 'reports', 'patroni', 'history', 'documents'] },
+    cli: { may: 'model core reports incidents documents config telemetry cluster'.split(' '), libraries: CLI_LIBRARIES },
   },
   around: {
     http: { may: ['model'], libraries: ['undici'] },
     branches: { may: ['model', 'http'] },
-    branching: { may: ['model', 'core', 'http', 'config', 'branches', 'cli'], libraries: ['commander'] },
+    branching: { may: ['model', 'core', 'http', 'config', 'branches', 'documents', 'cli'], libraries: ['commander'] },
     platform: {
-      may: ['model', 'http', 'config', 'incidents', 'cli'],
+      may: ['model', 'http', 'config', 'incidents', 'documents', 'cli'],
       libraries: ['yaml', 'playwright-core', 'commander'],
     },
   },
@@ -102,7 +106,7 @@ function rulesOf([name, { may, only, isTypesOnly, libraries = [], isPure }]: [st
     NO_PROGRAM,
     NO_PROCESS,
     // Before the next pattern, whose exception would let it through.
-    ...(isTypesOnly ? [{ ...noImport('^(?:\\.\\./)+admin/', 'Types alone.'), allowTypeImports: true }] : []),
+    ...(isTypesOnly ? [{ ...noImport('^(?:\\.\\./)+documents/', 'Types alone.'), allowTypeImports: true }] : []),
     ...(only
       ? [{ group: [`**/${only[0]}/**`, `!**/${only[0]}/${only[1]}.ts`], message: `The ${only[1]} alone. ${WHY}` }]
       : []),

@@ -5,7 +5,7 @@ import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { BranchReport, ListedBranch } from '../reports/listed-branches.ts';
 import type { SessionList } from '../reports/session-list.ts';
-import type { BranchDocument, BranchesDocument, BranchListDocument } from './schema/branches.ts';
+import type { BranchDocument, BranchesDocument, BranchListDocument } from '../documents/branches-document.ts';
 import { isoTime, seconds } from './status-units.ts';
 
 export interface Moment {

@@ -5,7 +5,7 @@ import { onOneLine } from '../model/printable.ts';
 import { API_VERSION } from './answer.ts';
 import { isOfSession } from './recent-events.ts';
 import type { RecentEvents } from './recent-events.ts';
-import type { StatusDocument } from './schema/status.ts';
+import type { StatusDocument } from '../documents/status-document.ts';
 
 export interface LiveStatusOptions {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 // All that needs attention: the card of the status page, and the list below `pointsman status` and `top`. Pure.
 import { durationText } from '../core/describe.ts';
 import { isPlanned } from '../core/routing-table.ts';
-import type { NoticeDocument, PoolStatusDocument, StatusDocument } from './schema/status.ts';
+import type { NoticeDocument, PoolStatusDocument, StatusDocument } from '../documents/status-document.ts';
 
 type Facts = Omit<StatusDocument, 'notices'>;
 

@@ -2,7 +2,7 @@
 // but for the clock that it is given.
 
 import type { EventIds } from '../reports/event-ids.ts';
-import type { Gap, RecentEvent } from './schema/events.ts';
+import type { Gap, RecentEvent } from '../documents/events-document.ts';
 
 export interface EventsAfter {
   readonly events: readonly RecentEvent[];

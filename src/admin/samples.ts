@@ -1,7 +1,7 @@
 // The last hour in numbers, for charts: a ring of samples. Memory is bounded in time and in names; a name that was away
 // for an hour is forgotten.
 import type { Instant } from '../model/instant.ts';
-import type { SamplesDocument } from './schema/samples.ts';
+import type { SamplesDocument } from '../documents/samples-document.ts';
 
 export interface PoolSample {
   /** Those that are parked included. */

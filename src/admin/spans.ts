@@ -5,7 +5,7 @@ import { isPlanned } from '../core/routing-table.ts';
 import type { Route } from '../core/routing-table.ts';
 import type { Instant } from '../model/instant.ts';
 import type { ReportedEvent } from '../reports/events.ts';
-import type { SpanDocument, TimelineDocument } from './schema/timeline.ts';
+import type { SpanDocument, TimelineDocument } from '../documents/timeline-document.ts';
 import { isoTime } from './status-units.ts';
 
 type EventOf<Name extends ReportedEvent['kind']> = Extract<ReportedEvent, { kind: Name }>;

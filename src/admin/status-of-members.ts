@@ -9,7 +9,7 @@ import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { PoolPolicy } from '../model/policy.ts';
 import type { MemberFacts } from './places.ts';
-import type { MemberStatusDocument, StandingDocument } from './schema/status.ts';
+import type { MemberStatusDocument, StandingDocument } from '../documents/status-document.ts';
 import { seconds } from './status-units.ts';
 
 export interface MembersInputs {

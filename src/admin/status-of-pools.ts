@@ -14,7 +14,7 @@ import type {
   SessionsDocument,
   StatusDocument,
   TargetDocument,
-} from './schema/status.ts';
+} from '../documents/status-document.ts';
 import { seconds } from './status-units.ts';
 
 /** Undefined: there is no such pool. */

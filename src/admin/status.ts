@@ -20,8 +20,8 @@ import type {
   RefusedPrimaryDocument,
   StatusDocument,
   WorkerDocument,
-} from './schema/status.ts';
-import type { RecentEvent } from './schema/events.ts';
+} from '../documents/status-document.ts';
+import type { RecentEvent } from '../documents/events-document.ts';
 import { noticesOf } from './notices.ts';
 import { placed } from './places.ts';
 import { memberFacts } from './status-of-members.ts';

@@ -1,5 +1,6 @@
 // One operation of a running Pointsman: the request with the token, and its result or its refusal on the terminal.
-import { z } from 'zod';
+import { failure } from '../documents/action-answers.ts';
+import { looseReader } from '../documents/loose-reader.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 import { request } from './admin-request.ts';
@@ -7,7 +8,8 @@ import type { AdminAnswer, AdminRequest } from './admin-request.ts';
 import { findRunning, tokenFor } from './running.ts';
 import type { Running, RunningOptions } from './running.ts';
 
-const failed = z.object({ error: z.string(), problems: z.array(z.string()).default([]) });
+/** Of a refusal. */
+export const failureReader = looseReader(failure);
 
 export interface OperateOptions extends RunningOptions {
   /** Print the answer instead of text. */
@@ -49,7 +51,7 @@ export function asJson(body: unknown): string {
 
 /** Prints the answer's own error. */
 export function reportFailure({ status, body }: AdminAnswer, io: CliIo): number {
-  const { data } = failed.safeParse(body);
+  const { data } = failureReader.safeParse(body);
   const error = data?.error ?? `unexpected answer with HTTP status ${status}`;
   io.stderr([`pointsman: ${error}`, ...(data?.problems ?? [])].map((line) => `${line}\n`).join(''));
   return EXIT.failure;

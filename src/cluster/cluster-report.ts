@@ -5,7 +5,7 @@ import { shown } from '../model/printable.ts';
 import type { ClusterDocument, DocumentMember } from '../patroni/cluster-document.ts';
 import { present } from '../patroni/fields.ts';
 import type { OwnReport } from '../patroni/read-documents.ts';
-import type { ClusterReport, Indicator, MemberReport } from './control.ts';
+import type { ClusterReport, MemberReport } from '../documents/cluster-documents.ts';
 
 export interface ReportInput {
   readonly document: ClusterDocument;
@@ -51,7 +51,7 @@ function reportsRestarts({ document, own }: Pick<ReportInput, 'document' | 'own'
   );
 }
 
-const INDICATORS: readonly (readonly [Indicator, 'pause' | 'clusterUnlocked' | 'failsafe'])[] = [
+const INDICATORS: readonly (readonly [string, 'pause' | 'clusterUnlocked' | 'failsafe'])[] = [
   ['pause', 'pause'],
   ['cluster_unlocked', 'clusterUnlocked'],
   ['failsafe_mode_is_active', 'failsafe'],

@@ -1,7 +1,7 @@
 // The dynamic configuration before and after a change, and what follows for the members. Pure.
 import type { ParameterChange } from '../patroni/restart-state.ts';
 import { isRecord } from '../patroni/fields.ts';
-import type { ClusterConfiguration } from './control.ts';
+import type { ClusterConfiguration } from '../documents/cluster-documents.ts';
 import { needsRestart } from './parameter-contexts.ts';
 
 /** The configuration that PATCH /config makes of `config`: a map changes key by key, a null removes its key. */

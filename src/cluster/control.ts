@@ -1,67 +1,15 @@
 // The operator's view of the cluster, and the operations on it: the write half of the management API. A command of
 // `pointsman cluster` uses one of two implementations: the members' own APIs, or a running Pointsman's admin API.
-// Documents have the JSON names of the admin API and of `--json`.
+// Its documents are those of the admin API.
 import type { MemberName } from '../model/member.ts';
-import type { ParameterChange } from '../patroni/restart-state.ts';
+import type {
+  ClusterConfiguration,
+  ClusterReport,
+  HistoryEntry,
+  OperationResult,
+  PlannedRequest,
+} from '../documents/cluster-documents.ts';
 import type { RestartConditions } from '../patroni/restart-conditions.ts';
-
-/** Present in a member's own report: the cluster is not in its ordinary state. */
-export type Indicator = 'pause' | 'cluster_unlocked' | 'failsafe_mode_is_active';
-
-/** One member as /cluster and its own status report it. Null: unknown, or not reported by this version. */
-export interface MemberReport {
-  readonly name: MemberName;
-  /** `leader`, `standby_leader`, `sync_standby`, `quorum_standby`, `replica` or `unknown`. */
-  readonly role: string;
-  readonly state: string | null;
-  /** The base URL of its management API. */
-  readonly api: string | null;
-  /** host:port of PostgreSQL. */
-  readonly postgres: string | null;
-  readonly timeline: number | null;
-  /** Bytes behind the leader: replayed if the version reports it, else received. */
-  readonly lag_bytes: number | null;
-  /** Bytes, from its own report: written by a leader, replayed by any other member. */
-  readonly wal_position: number | null;
-  /** Of its own report. Empty as well if it did not answer. */
-  readonly indicators: readonly Indicator[];
-  readonly tags: Readonly<Record<string, string>>;
-  readonly pending_restart: boolean;
-  /** The parameters that need the restart, as Patroni 3.3 and later report them. */
-  readonly pending_restart_reason?: Readonly<Record<string, ParameterChange>>;
-  /** ISO 8601. */
-  readonly scheduled_restart?: string;
-}
-
-export interface ClusterReport {
-  readonly scope: string | null;
-  readonly paused: boolean;
-  readonly leader: MemberName | null;
-  readonly members: readonly MemberReport[];
-  /** False: this API has no fields for pending and scheduled restarts, so that their absence says nothing. */
-  readonly reports_restarts: boolean;
-  /** `at`: ISO 8601 with offset. */
-  readonly scheduled_switchover: {
-    readonly at: string;
-    readonly from: MemberName | null;
-    readonly to: MemberName | null;
-  } | null;
-  /** Listed members that the address rules refuse, or whose entry cannot be read. */
-  readonly refused_members: readonly { readonly name: MemberName; readonly why: string }[];
-}
-
-/** One entry of GET /history. */
-export interface HistoryEntry {
-  readonly timeline: number;
-  /** Bytes. */
-  readonly lsn: number;
-  readonly reason: string;
-  /** ISO 8601. */
-  readonly at: string | null;
-  readonly new_leader: MemberName | null;
-}
-
-export type ClusterConfiguration = Readonly<Record<string, unknown>>;
 
 /** `why`: one sentence for the operator. */
 export type Reading<T> =
@@ -101,39 +49,6 @@ export type ClusterOperation =
   | { readonly kind: 'replace_config'; readonly config: ClusterConfiguration }
   | { readonly kind: 'pause' }
   | { readonly kind: 'resume' };
-
-/** The request that an operation would send: what --dry-run shows. Without credentials. */
-export interface PlannedRequest {
-  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly url: string;
-  /** JSON; undefined: no body. */
-  readonly body?: unknown;
-}
-
-/** `text`: one sentence for the operator, with the member's own reason. `reason`: the member's body, on one line. */
-export type OperationResult =
-  | {
-      /** 200, 202. */
-      readonly kind: 'done' | 'scheduled';
-      readonly text: string;
-      readonly reason: string;
-      /** The resulting configuration of patch_config and replace_config. */
-      readonly config?: ClusterConfiguration;
-    }
-  /** A rule of Pointsman forbids it: no request was sent. */
-  | { readonly kind: 'refused'; readonly text: string }
-  | {
-      /**
-       * `invalid`: 400, and Patroni's 422 for times. `precondition`: 412, and Patroni's 404 and 409. `failed`: 5xx.
-       * `unauthorized`: 401 and 403. `unexpected`: any other status.
-       */
-      readonly kind: 'invalid' | 'precondition' | 'failed' | 'unauthorized' | 'unexpected';
-      readonly status: number;
-      readonly text: string;
-      readonly reason: string;
-    }
-  /** No answer. `may_have_happened`: the request was sent, so the operation may be under way. */
-  | { readonly kind: 'no_answer'; readonly text: string; readonly may_have_happened: boolean };
 
 /** None of these rejects. */
 export interface ClusterControl {

@@ -7,16 +7,14 @@ import { requestOf } from '../patroni/write-requests.ts';
 import type { WriteRequest } from '../patroni/write-requests.ts';
 import type { Write } from '../patroni/write.ts';
 import { reportOf } from './cluster-report.ts';
+import type { ClusterControl, ClusterOperation, Reading } from './control.ts';
 import type {
   ClusterConfiguration,
-  ClusterControl,
-  ClusterOperation,
   ClusterReport,
   HistoryEntry,
   OperationResult,
   PlannedRequest,
-  Reading,
-} from './control.ts';
+} from '../documents/cluster-documents.ts';
 import { notSent, resultOf } from './operation-words.ts';
 import type { Unreached } from './operation-words.ts';
 import { orderFault } from './restart-order.ts';

@@ -5,12 +5,14 @@ import type { MemberName } from '../model/member.ts';
 import type { OperationEvent, ProxyEvent, WorkerEvent } from '../reports/events.ts';
 import type { PreflightEvent } from '../reports/move-events.ts';
 import type { Preflight } from '../reports/preflight.ts';
-import type { ClusterConfiguration, ClusterReport, Reading } from './control.ts';
-import type { OperationDocument } from './switchover/switchover-document.ts';
+import type { Reading } from './control.ts';
+import type { ClusterConfiguration, ClusterReport } from '../documents/cluster-documents.ts';
+import type { OperationDocument } from '../documents/switchover-document.ts';
 import { Switchover } from './switchover/procedure.ts';
 import type { SwitchoverSite } from './switchover/procedure.ts';
 import { planSwitchover } from './switchover/plan.ts';
-import type { PlanOfPrimary, HeldSwitchoverRequest } from './switchover/plan.ts';
+import type { HeldSwitchoverRequest } from './switchover/plan.ts';
+import type { PlanOfPrimary } from '../documents/switchover-document.ts';
 
 export interface LongOperationsOptions {
   readonly site: Omit<SwitchoverSite, 'onPhase'>;

@@ -1,7 +1,8 @@
 // The result of an operation in words: a sentence for each status of the management API, with the member's own reason.
 // Pure.
 import type { WriteAnswer } from '../patroni/write.ts';
-import type { ClusterOperation, OperationResult } from './control.ts';
+import type { ClusterOperation } from './control.ts';
+import type { OperationResult } from '../documents/cluster-documents.ts';
 
 /** The operation as a noun: `the switchover from pg-1 to pg-2`. */
 export function nounOf(operation: ClusterOperation): string {

@@ -5,7 +5,8 @@ import type { MemberName } from '../model/member.ts';
 import type { ParameterChange } from '../patroni/restart-state.ts';
 import type { ParameterChanges } from './configuration-change.ts';
 import { restartNeeds } from './configuration-change.ts';
-import type { ClusterReport, GivenOrder, MemberReport } from './control.ts';
+import type { GivenOrder } from './control.ts';
+import type { ClusterReport, MemberReport } from '../documents/cluster-documents.ts';
 
 /** By name: the value where the dynamic configuration has none (PostgreSQL's, and Patroni's CMDLINE_OPTIONS). */
 const LIMITED: ReadonlyMap<string, string> = new Map([

@@ -3,8 +3,8 @@
 import { Client } from 'pg';
 import { z } from 'zod';
 import { afterEach, expect, it } from 'vitest';
-import { PHASES } from '../../src/cluster/switchover/switchover-document.ts';
-import type { Phase } from '../../src/cluster/switchover/switchover-document.ts';
+import { PHASES } from '../../src/documents/switchover-document.ts';
+import type { Phase } from '../../src/documents/switchover-document.ts';
 import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/applications/connect-load.ts';
 import type { ConnectLoad } from '../support/applications/connect-load.ts';
 import { WorkingSession } from '../support/applications/working-session.ts';

@@ -1,6 +1,7 @@
 // The cluster as its management API reports it, and the operations on it. One operation runs at a time.
 import { z } from 'zod';
-import type { ClusterControl, ClusterOperation, OperationResult, Reading } from '../../cluster/control.ts';
+import type { ClusterControl, ClusterOperation, Reading } from '../../cluster/control.ts';
+import type { OperationResult } from '../../documents/cluster-documents.ts';
 import { failure, json } from '../answer.ts';
 import type { Answer } from '../answer.ts';
 import { get, post } from '../endpoint.ts';

@@ -5,9 +5,9 @@ import type { Answer } from '../answer.ts';
 import { ANY_QUERY, get } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
-import type { SamplesDocument } from '../schema/samples.ts';
-import type { StatusDocument } from '../schema/status.ts';
-import type { TimelineDocument } from '../schema/timeline.ts';
+import type { SamplesDocument } from '../../documents/samples-document.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
+import type { TimelineDocument } from '../../documents/timeline-document.ts';
 import { poolPart } from '../status-of-pools.ts';
 
 export interface DocumentsOptions {

@@ -7,7 +7,7 @@ import type { Endpoint } from '../endpoint.ts';
 import type { LiveStatus } from '../live-status.ts';
 import { isOfSession } from '../recent-events.ts';
 import type { RecentEvents } from '../recent-events.ts';
-import type { EventList, Gap, RecentEvent } from '../schema/events.ts';
+import type { EventList, Gap, RecentEvent } from '../../documents/events-document.ts';
 import type { StreamAnswer } from '../streams.ts';
 
 export interface EventEndpointOptions {

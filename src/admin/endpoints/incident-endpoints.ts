@@ -5,7 +5,7 @@ import { failure, json, text } from '../answer.ts';
 import type { Answer } from '../answer.ts';
 import { get } from '../endpoint.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
-import type { IncidentListDocument } from '../schema/incidents.ts';
+import type { IncidentListDocument } from '../../documents/incident-list.ts';
 
 export interface IncidentEndpointOptions {
   readonly incidents: Pick<Incidents, 'list' | 'get' | 'text' | 'currentId'>;

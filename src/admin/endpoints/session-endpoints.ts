@@ -25,7 +25,7 @@ import type {
   MovedSessionDocument,
   SessionDocument,
   SessionsDocument,
-} from '../schema/sessions.ts';
+} from '../../documents/sessions-document.ts';
 
 export interface SessionEndpointOptions {
   readonly sessions: {

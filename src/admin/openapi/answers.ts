@@ -6,18 +6,26 @@ import {
   clusterReport,
   operationResult,
   plannedRequest,
-} from '../../cluster/document-schemas.ts';
-import { branchesDocument } from '../schema/branches.ts';
-import { configurationDocument } from '../schema/configuration.ts';
-import { eventList } from '../schema/events.ts';
+} from '../../documents/cluster-documents.ts';
+import { branchesDocument } from '../../documents/branches-document.ts';
+import { configurationDocument } from '../../documents/configuration-document.ts';
+import { eventList } from '../../documents/events-document.ts';
 import { incidentDocument } from '../../incidents/schema.ts';
-import { incidentList } from '../schema/incidents.ts';
-import { accepted, drained, failure, poolNotReady, poolReady, refreshed, reloaded } from '../schema/operations.ts';
-import { killedSession, movedSession, sessionList } from '../schema/sessions.ts';
-import { samplesDocument } from '../schema/samples.ts';
-import { poolDocument, statusDocument } from '../schema/status.ts';
-import { operationDocument, operationList, planDocument } from '../schema/switchover.ts';
-import { timelineDocument } from '../schema/timeline.ts';
+import { incidentList } from '../../documents/incident-list.ts';
+import {
+  accepted,
+  drained,
+  failure,
+  poolNotReady,
+  poolReady,
+  refreshed,
+  reloaded,
+} from '../../documents/action-answers.ts';
+import { killedSession, movedSession, sessionList } from '../../documents/sessions-document.ts';
+import { samplesDocument } from '../../documents/samples-document.ts';
+import { poolDocument, statusDocument } from '../../documents/status-document.ts';
+import { operationDocument, operationList, planDocument } from '../../documents/switchover-document.ts';
+import { timelineDocument } from '../../documents/timeline-document.ts';
 
 /** By name; an answer has one of them, or one of several. */
 export const SCHEMAS = {

@@ -1,17 +1,13 @@
 // Operates the cluster through a running Pointsman, which contacts the members: its address, its trust rules and its
 // credentials apply, and its operations run one at a time.
 import type { z } from 'zod';
-import type { ClusterControl, ClusterOperation, OperationResult, Reading } from '../../cluster/control.ts';
-import {
-  clusterConfiguration,
-  clusterHistory,
-  clusterReport,
-  failureDocument,
-  operationResult,
-  plannedRequest,
-} from '../../cluster/document-schemas.ts';
+import type { ClusterControl, ClusterOperation, Reading } from '../../cluster/control.ts';
+import type { OperationResult } from '../../documents/cluster-documents.ts';
+import * as contract from '../../documents/cluster-documents.ts';
+import { looseReader } from '../../documents/loose-reader.ts';
 import { readAdminToken } from '../../config/files/admin-token.ts';
 import { addressText } from '../../model/member.ts';
+import { failureReader } from '../send-operation.ts';
 import { tryRequest } from '../admin-request.ts';
 import type { AdminRequest, Tried } from '../admin-request.ts';
 import type { Running } from '../running.ts';
@@ -20,6 +16,12 @@ import type { Running } from '../running.ts';
 const READ_MS = 35_000;
 /** A switchover or a restart is answered when it is done. */
 const OPERATION_MS = 16 * 60_000;
+
+const clusterReport = looseReader(contract.clusterReport, { dropsUnknown: true });
+const clusterHistory = looseReader(contract.clusterHistory);
+const clusterConfiguration = looseReader(contract.clusterConfiguration);
+const plannedRequest = looseReader(contract.plannedRequest);
+const operationResult = looseReader(contract.operationResult, { dropsUnknown: true });
 
 export function controlByAdmin(running: Running): ClusterControl {
   const source = `the Pointsman at ${addressText(running.address)}`;
@@ -83,7 +85,7 @@ const KINDS: ReadonlyMap<number, 'invalid' | 'precondition' | 'unauthorized' | '
 ]);
 
 function errorOf({ status, body }: Extract<Tried, { kind: 'answer' }>, source: string): string {
-  const { data } = failureDocument.safeParse(body);
+  const { data } = failureReader.safeParse(body);
   if (data === undefined) return `${source} answers with HTTP status ${status}: it may be of another version`;
   return data.problems === undefined ? data.error : data.problems.join('; ');
 }

@@ -1,5 +1,5 @@
 // `pointsman cluster cancel`: removes a scheduled switchover, or scheduled restarts.
-import type { MemberReport, OperationResult } from '../../cluster/control.ts';
+import type { MemberReport, OperationResult } from '../../documents/cluster-documents.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import type { MemberName } from '../../model/member.ts';

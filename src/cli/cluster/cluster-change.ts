@@ -1,5 +1,6 @@
 // One way for everything that changes the cluster: show the plan, ask, send, and explain each answer.
-import type { ClusterOperation, OperationResult, PlannedRequest } from '../../cluster/control.ts';
+import type { ClusterOperation } from '../../cluster/control.ts';
+import type { OperationResult, PlannedRequest } from '../../documents/cluster-documents.ts';
 import type { MemberName } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';

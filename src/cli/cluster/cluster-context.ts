@@ -1,5 +1,6 @@
 // The start of every command of `pointsman cluster`: the options, the cluster that they name, and its report.
-import type { ClusterControl, ClusterReport, Reading } from '../../cluster/control.ts';
+import type { ClusterControl, Reading } from '../../cluster/control.ts';
+import type { ClusterReport } from '../../documents/cluster-documents.ts';
 import type { ClusterConfig } from '../../model/cluster-config.ts';
 import { configFor, fileFor } from '../configuration.ts';
 import { EXIT } from '../io.ts';

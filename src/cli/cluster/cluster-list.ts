@@ -1,6 +1,6 @@
 // `pointsman cluster list`: the members as the cluster reports them, once or again and again.
 import { once } from 'node:events';
-import type { ClusterReport, MemberReport } from '../../cluster/control.ts';
+import type { ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { paintFor } from '../terminal/colour.ts';

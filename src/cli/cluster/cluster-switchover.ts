@@ -1,5 +1,6 @@
 // `pointsman cluster switchover`: asks Patroni for a planned change of the leader, now or at a time.
-import type { ClusterOperation, ClusterReport, MemberReport } from '../../cluster/control.ts';
+import type { ClusterOperation } from '../../cluster/control.ts';
+import type { ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
 import type { MemberName } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';

@@ -2,7 +2,8 @@
 // file: the difference, its consequences, and the check that no other party changed the configuration meanwhile.
 import { readFileSync } from 'node:fs';
 import { patched } from '../../cluster/configuration-change.ts';
-import type { ClusterConfiguration, ClusterOperation, ClusterReport } from '../../cluster/control.ts';
+import type { ClusterOperation } from '../../cluster/control.ts';
+import type { ClusterConfiguration, ClusterReport } from '../../documents/cluster-documents.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { paintFor } from '../terminal/colour.ts';

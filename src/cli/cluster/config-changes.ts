@@ -2,7 +2,7 @@
 // smallest PATCH between two configurations. Pure but for the YAML of a value.
 import { parseDocument } from 'yaml';
 import { closest } from '../../config/closest.ts';
-import type { ClusterConfiguration } from '../../cluster/control.ts';
+import type { ClusterConfiguration } from '../../documents/cluster-documents.ts';
 
 export type ParsedChanges =
   | { readonly kind: 'changes'; readonly changes: ClusterConfiguration }

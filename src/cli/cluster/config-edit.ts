@@ -12,7 +12,7 @@ import { parseConfig, yamlText } from './config-text.ts';
 import { fail, wrong } from './cluster-context.ts';
 import type { ClusterParts } from './cluster-context.ts';
 import { patched } from '../../cluster/configuration-change.ts';
-import type { ClusterConfiguration } from '../../cluster/control.ts';
+import type { ClusterConfiguration } from '../../documents/cluster-documents.ts';
 
 const DEFAULT_EDITOR = 'vi';
 

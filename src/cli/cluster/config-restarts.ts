@@ -1,7 +1,7 @@
 // The restarts that a change of the dynamic configuration needs, and their order. Pure.
 import { parameterChanges, restartNeeds } from '../../cluster/configuration-change.ts';
 import type { ParameterChanges } from '../../cluster/configuration-change.ts';
-import type { ClusterConfiguration, ClusterReport } from '../../cluster/control.ts';
+import type { ClusterConfiguration, ClusterReport } from '../../documents/cluster-documents.ts';
 import { restartOrder } from '../../cluster/restart-order.ts';
 import { isLeader } from './member-choice.ts';
 import { wrapped } from '../terminal/wrap.ts';

@@ -1,7 +1,7 @@
 // The dynamic configuration as text: YAML to read and to edit, and the difference between two configurations.
 import { structuredPatch } from 'diff';
 import { LineCounter, parseDocument, stringify } from 'yaml';
-import type { ClusterConfiguration } from '../../cluster/control.ts';
+import type { ClusterConfiguration } from '../../documents/cluster-documents.ts';
 import type { Paint } from '../terminal/colour.ts';
 import { isMap } from './config-changes.ts';
 

@@ -1,7 +1,7 @@
 // Values of the dynamic configuration that are known to be wrong. Patroni stores them without a word. Pure.
 // Sources: the management API, "Dynamic configuration"; P: docs/dynamic_configuration.rst; P: postgresql/config.py,
 // CMDLINE_OPTIONS.
-import type { ClusterConfiguration } from '../../cluster/control.ts';
+import type { ClusterConfiguration } from '../../documents/cluster-documents.ts';
 import { isMap, isSame } from './config-changes.ts';
 
 /** Undefined: the value is right. Else what it must be. */

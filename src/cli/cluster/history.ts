@@ -1,5 +1,5 @@
 // `pointsman cluster history`: every change of timeline that the cluster remembers.
-import type { HistoryEntry } from '../../cluster/control.ts';
+import type { HistoryEntry } from '../../documents/cluster-documents.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { tableText, widthFor } from '../terminal/terminal-table.ts';

@@ -1,5 +1,5 @@
 // Which members could become the leader, and what speaks against each. Pure.
-import type { ClusterReport, MemberReport } from '../../cluster/control.ts';
+import type { ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
 import type { MemberName } from '../../model/member.ts';
 import { sizeText } from '../../model/check.ts';
 import { tableText } from '../terminal/terminal-table.ts';

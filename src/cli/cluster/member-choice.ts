@@ -1,6 +1,6 @@
 // Members as the commands of `pointsman cluster` speak of them: their choice by name, their state and lag in words.
 import { unknownName } from '../../config/closest.ts';
-import type { ClusterReport, MemberReport } from '../../cluster/control.ts';
+import type { ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
 import { sizeText } from '../../model/check.ts';
 import type { MemberName } from '../../model/member.ts';
 

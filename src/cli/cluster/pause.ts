@@ -1,5 +1,5 @@
 // `pointsman cluster pause` and `resume`: whether Patroni acts by itself.
-import type { ClusterReport } from '../../cluster/control.ts';
+import type { ClusterReport } from '../../documents/cluster-documents.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { openContext, readReport } from './cluster-context.ts';

@@ -1,5 +1,5 @@
 // The outcome of a restart: the member is back, the others have caught up with it, and no parameter is left.
-import type { ClusterReport, MemberReport } from '../../cluster/control.ts';
+import type { ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
 import type { MemberName } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import { fail, readReport } from './cluster-context.ts';

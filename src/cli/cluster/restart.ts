@@ -1,12 +1,7 @@
 // `pointsman cluster restart`: restarts PostgreSQL of one member, or of several one after the other in the order that
 // their parameters need.
-import type {
-  ClusterOperation,
-  ClusterReport,
-  GivenOrder,
-  MemberReport,
-  OperationResult,
-} from '../../cluster/control.ts';
+import type { ClusterOperation, GivenOrder } from '../../cluster/control.ts';
+import type { ClusterReport, MemberReport, OperationResult } from '../../documents/cluster-documents.ts';
 import type { MemberName } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';

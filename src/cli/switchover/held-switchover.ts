@@ -2,13 +2,14 @@
 // end. Ctrl-C cancels the operation, and the command waits for its end.
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
-import { busyDocument, operationDocument, planDocument } from '../../cluster/switchover/schemas.ts';
+import type { z } from 'zod';
 import { parseDuration } from '../../config/schema/duration.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
+import { reportFailure } from '../send-operation.ts';
 import { request, tryRequest } from '../admin-request.ts';
+import type { AdminAnswer } from '../admin-request.ts';
 import { findRunning, tokenFor } from '../running.ts';
 import type { Running, RunningOptions } from '../running.ts';
 import { paintFor } from '../terminal/colour.ts';
@@ -16,7 +17,9 @@ import { confirm } from '../terminal/confirm.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { untilStopped } from '../terminal/until-stopped.ts';
 import { clusterText, endText, phaseText, planText } from './switchover-text.ts';
-import type { TextLook, Operation, SwitchoverPlanDocument } from './switchover-text.ts';
+import type { TextLook } from './switchover-text.ts';
+import { busyReader, operationReader, planReader } from './switchover-readers.ts';
+import type { Operation, SwitchoverPlanDocument } from './switchover-readers.ts';
 
 export interface SwitchoverOptions extends RunningOptions {
   readonly to?: string | undefined;
@@ -107,7 +110,7 @@ async function readPlan(
     { method: 'GET', path: `/switchover?${query.toString()}`, deadlineMs: PLAN_MS },
     io,
   );
-  return answer === undefined ? undefined : understood(planDocument, answer, 200, io);
+  return answer === undefined ? undefined : understood(planReader, answer, 200, io);
 }
 
 async function start(
@@ -117,7 +120,7 @@ async function start(
   io: CliIo,
 ): Promise<Operation | undefined> {
   const answer = await request(running, { method: 'POST', path: '/switchover', token, body }, io);
-  return answer === undefined ? undefined : understood(operationDocument, answer, 202, io);
+  return answer === undefined ? undefined : understood(operationReader, answer, 202, io);
 }
 
 interface SwitchoverFollowOptions {
@@ -211,7 +214,7 @@ async function follow(
     if (cancellation.isImpatient()) return gone(first, 'stopped by another signal, before the operation had ended', io);
     await delay(POLL_MS);
     const answer = await tryRequest(running, { method: 'GET', path });
-    const read = answer.kind === 'answer' ? operationDocument.safeParse(answer.body) : undefined;
+    const read = answer.kind === 'answer' ? operationReader.safeParse(answer.body) : undefined;
     if (read?.success === true) {
       known = read.data;
       answeredAt = Date.now();
@@ -230,21 +233,17 @@ function gone({ id }: Operation, why: string, io: CliIo): undefined {
   );
 }
 
-const failure = z.object({ error: z.string(), problems: z.array(z.string()).default([]) });
-
 /** Undefined: the reason is on stderr. */
 function understood<Schema extends z.ZodType>(
   schema: Schema,
-  { status, body }: { readonly status: number; readonly body: unknown },
+  answer: AdminAnswer,
   wanted: number,
   io: CliIo,
 ): z.output<Schema> | undefined {
-  const read = status === wanted ? schema.safeParse(body) : undefined;
+  const read = answer.status === wanted ? schema.safeParse(answer.body) : undefined;
   if (read?.success === true) return read.data;
-  const refused = failure.safeParse(body).data;
-  failed(io, refused?.error ?? `unexpected answer with HTTP status ${status}`, EXIT.failure);
-  for (const problem of refused?.problems ?? []) io.stderr(`${problem}\n`);
-  const { operation } = busyDocument.safeParse(body).data ?? {};
+  reportFailure(answer, io);
+  const { operation } = busyReader.safeParse(answer.body).data ?? {};
   if (operation !== undefined) io.stderr(`It began at ${operation.started_at}: GET /operations/${operation.id}\n`);
   return undefined;
 }

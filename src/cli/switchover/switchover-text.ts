@@ -1,14 +1,10 @@
 // The switchover in words: the plan, a line for each phase, and the end.
-import type { z } from 'zod';
-import type { operationDocument, planDocument } from '../../cluster/switchover/schemas.ts';
 import { countText, durationText } from '../../core/describe.ts';
 import { staysText } from '../../core/pin-words.ts';
 import { sizeText } from '../../model/check.ts';
 import type { Paint } from '../terminal/colour.ts';
 import { MEMBER_COLUMNS, tableText } from '../terminal/terminal-table.ts';
-
-export type SwitchoverPlanDocument = z.output<typeof planDocument>;
-export type Operation = z.output<typeof operationDocument>;
+import type { Operation, SwitchoverPlanDocument } from './switchover-readers.ts';
 
 export interface TextLook {
   readonly paint: Paint;

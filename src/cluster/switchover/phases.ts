@@ -1,6 +1,6 @@
 // The phases of an operation with their times, as its document shows them.
 import type { Clock, Instant } from '../../model/instant.ts';
-import type { OperationDocument, Phase, PhaseDocument } from './switchover-document.ts';
+import type { OperationDocument, Phase, PhaseDocument } from '../../documents/switchover-document.ts';
 
 export interface PhasesInputs {
   readonly clock: Clock;

@@ -11,8 +11,9 @@ import type { MemberName } from '../../model/member.ts';
 import type { MovesPolicy } from '../../model/moves.ts';
 import type { HoldPolicy, RoutingPolicy } from '../../model/policy.ts';
 import { unknownText } from '../../model/printable.ts';
-import type { Preflight } from '../../reports/preflight.ts';
-import type { ClusterConfiguration, ClusterReport, MemberReport, Reading } from '../control.ts';
+import type { CandidateDocument, PlanDocument } from '../../documents/switchover-document.ts';
+import type { Reading } from '../control.ts';
+import type { ClusterConfiguration, ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
 
 export interface HeldSwitchoverRequest {
   /** Undefined: the cluster chooses. */
@@ -35,41 +36,6 @@ export interface OwnKnowledge {
 export interface ClusterKnowledge {
   readonly report: Reading<ClusterReport>;
   readonly config: Reading<ClusterConfiguration>;
-}
-
-export interface CandidateDocument {
-  readonly name: MemberName;
-  readonly role: string;
-  readonly state: string | null;
-  readonly timeline: number | null;
-  readonly lag_bytes: number | null;
-  readonly eligible: boolean;
-  /** Why it cannot follow the primary. */
-  readonly why: string | null;
-}
-
-export interface PlanDocument {
-  readonly from: MemberName | null;
-  /** Null: the cluster chooses. */
-  readonly to: MemberName | null;
-  readonly candidates: readonly CandidateDocument[];
-  readonly transaction_timeout_ms: number;
-  /** New clients wait no longer than this because of the switchover. */
-  readonly longest_hold_ms: number;
-  /** One sentence each. Empty: the switchover can begin. */
-  readonly problems: readonly string[];
-  readonly warnings: readonly string[];
-}
-
-export interface PlanOfPrimary extends PlanDocument {
-  /** Connecting or connected, in all pools. Null: there is no primary. */
-  readonly sessions_on_primary: number | null;
-  /** Of these, sessions whose encryption is with the server: they are cut at the end of the time for transactions. */
-  readonly unreadable_sessions_on_primary: number | null;
-  /** The sessions that go on with the next primary, and those that end. Null: `moves` is not configured. */
-  readonly moves: Preflight | null;
-  /** Why sessions stay, in words: `12 listen, 1 holds an advisory lock`. Null: none stays. */
-  readonly stays_text: string | null;
 }
 
 /** From the request to the proof of the next primary: Patroni needs about 6 s, this leaves room. Milliseconds. */

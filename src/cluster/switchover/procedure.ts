@@ -11,15 +11,17 @@ import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { OperationOutcome, ProxyEvent, WorkerEvent } from '../../reports/events.ts';
-import type { ClusterControl, ClusterReport, OperationResult } from '../control.ts';
-import type { OperationDocument } from './switchover-document.ts';
+import type { ClusterControl } from '../control.ts';
+import type { ClusterReport, OperationResult } from '../../documents/cluster-documents.ts';
+import type { OperationDocument } from '../../documents/switchover-document.ts';
 import { cameBack, nextPrimary, whyNotPrimary, whyPointless } from './switchover-evidence.ts';
 import { News } from './news.ts';
 import { Phases } from './phases.ts';
 import type { PhasesInputs } from './phases.ts';
 import { isRefusal } from './refusal.ts';
 import { planSwitchover } from './plan.ts';
-import type { OwnKnowledge, PlanDocument, HeldSwitchoverRequest } from './plan.ts';
+import type { OwnKnowledge, HeldSwitchoverRequest } from './plan.ts';
+import type { PlanDocument } from '../../documents/switchover-document.ts';
 import { SessionTally } from './session-tally.ts';
 
 /** The parts of the program that a switchover needs. */

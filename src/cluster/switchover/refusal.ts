@@ -1,5 +1,5 @@
 // Whether an answer to the request to switch ends the switchover.
-import type { OperationResult } from '../control.ts';
+import type { OperationResult } from '../../documents/cluster-documents.ts';
 
 /** The cluster did not take the request, so the primary stays. */
 export function isRefusal(answer: OperationResult): boolean {

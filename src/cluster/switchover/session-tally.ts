@@ -3,7 +3,7 @@ import { CLOSE_REASONS, isMoveFailure } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { ProxyEvent, WorkerEvent } from '../../reports/events.ts';
-import type { SwitchoverSessions } from './switchover-document.ts';
+import type { SwitchoverSessions } from '../../documents/switchover-document.ts';
 
 export class SessionTally {
   readonly #member: MemberName;

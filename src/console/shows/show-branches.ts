@@ -1,5 +1,5 @@
 // SHOW BRANCHES: the branches, as GET /branches has them.
-import type { BranchDocument, BranchesDocument } from '../../admin/schema/branches.ts';
+import type { BranchDocument, BranchesDocument } from '../../documents/branches-document.ts';
 import { int4, int8, tableOf, text } from '../console-table.ts';
 import type { ColumnOf, Table } from '../console-table.ts';
 

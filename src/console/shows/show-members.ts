@@ -1,5 +1,5 @@
 // SHOW MEMBERS: the members of the cluster, as /status has them.
-import type { MemberStatusDocument, StatusDocument } from '../../admin/schema/status.ts';
+import type { MemberStatusDocument, StatusDocument } from '../../documents/status-document.ts';
 import { int4, numeric, tableOf, text } from '../console-table.ts';
 import type { ColumnOf, Table } from '../console-table.ts';
 

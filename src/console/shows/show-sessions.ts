@@ -1,7 +1,7 @@
 // SHOW SESSIONS, and the same sessions with PgBouncer's columns: CLIENTS (each client) and SERVERS (the connection of
 // each to its member).
-import type { SessionDocument, SessionsDocument } from '../../admin/schema/sessions.ts';
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { SessionDocument, SessionsDocument } from '../../documents/sessions-document.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 import { int4, int8, numeric, tableOf, text } from '../console-table.ts';
 import type { ColumnOf, Table } from '../console-table.ts';
 import { hostAndPort } from './show-pools.ts';

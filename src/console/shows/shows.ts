@@ -1,7 +1,7 @@
 // Every SHOW by its name: its columns, which are known in advance, and how its rows are read.
-import type { BranchesDocument } from '../../admin/schema/branches.ts';
-import type { SessionsDocument } from '../../admin/schema/sessions.ts';
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { BranchesDocument } from '../../documents/branches-document.ts';
+import type { SessionsDocument } from '../../documents/sessions-document.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 import type { Column } from '../../wire/messages/server-messages.ts';
 import { tableOf, text } from '../console-table.ts';
 import type { Table } from '../console-table.ts';

@@ -1,7 +1,7 @@
 // Sessions, waiting clients and lag over the last hour.
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 import { Panel } from '../components/panel.tsx';
 import { withPoint } from '../state/samples.ts';
 import { usePageState } from '../state/use-store.ts';

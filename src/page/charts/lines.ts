@@ -1,5 +1,5 @@
 // The lines of the charts of the last hour, from the samples. Pure.
-import type { SamplesDocument } from '../../admin/schema/samples.ts';
+import type { SamplesDocument } from '../../documents/samples-document.ts';
 
 /** In one chart. More could not be told apart. */
 const MOST_LINES = 8;

@@ -1,8 +1,8 @@
 // The branches, where they are configured: the state of their list, and those in use.
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { BranchDocument, BranchesDocument } from '../../admin/schema/branches.ts';
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { BranchDocument, BranchesDocument } from '../../documents/branches-document.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 import { get } from '../operate/requests.ts';
 import { branchesInOrder, branchesText, MOST_BRANCHES } from '../view/branch-words.ts';
 import { countText, numberText, shortened, sizeText } from '../view/words.ts';

@@ -1,6 +1,6 @@
 // The recent events, the newest first: the lines of the log.
 import type { JSX } from 'preact';
-import type { RecentEvent } from '../../admin/schema/events.ts';
+import type { RecentEvent } from '../../documents/events-document.ts';
 import { clockText } from '../view/words.ts';
 import { Panel } from './panel.tsx';
 import { Sign } from './sign.tsx';

@@ -1,6 +1,6 @@
 // The first answers of an incident: which member is primary, on which timeline, and whether this page is current.
 import type { JSX } from 'preact';
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 import { incidentHref } from '../incident/place.ts';
 import { usePageState } from '../state/use-store.ts';
 import { isHeldAsPlanned, secondsAfter } from '../view/headline.ts';

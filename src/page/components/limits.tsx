@@ -1,6 +1,6 @@
 // Limits as bars, each with its value.
 import type { JSX } from 'preact';
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 import { fillOf, limitsOf } from '../view/limits.ts';
 import { numberText } from '../view/words.ts';
 import { Panel } from './panel.tsx';

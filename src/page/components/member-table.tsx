@@ -2,7 +2,7 @@
 // phone each row is a card.
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { MemberStatusDocument, PoolStatusDocument, StatusDocument } from '../../admin/schema/status.ts';
+import type { MemberStatusDocument, PoolStatusDocument, StatusDocument } from '../../documents/status-document.ts';
 import { MOST_MEMBERS } from '../view/routes.ts';
 import { evidenceOf, placeIn, signOf } from '../view/standing.ts';
 import { useWidth } from '../state/use-width.ts';

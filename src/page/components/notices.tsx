@@ -1,6 +1,6 @@
 // All that needs attention, and for screen readers each change of the primary.
 import type { JSX } from 'preact';
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 import { usePageState } from '../state/use-store.ts';
 import { announcement } from '../view/headline.ts';
 import { clockText } from '../view/words.ts';

@@ -2,7 +2,7 @@
 // keyboard reaches each reason.
 import { Fragment } from 'preact';
 import type { ComponentChildren, JSX } from 'preact';
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 import type { Box, PlacedPool } from '../view/layout.ts';
 import type { MemberNode, PoolNode } from '../view/routes.ts';
 import { countText, numberText, sizeText } from '../view/words.ts';

@@ -1,7 +1,7 @@
 // The picture: listeners, the points of each pool, and members, joined by tracks. A click on a box says why.
 import type { JSX } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 import { useWidth } from '../state/use-width.ts';
 import { layOut } from '../view/layout.ts';
 import { shortNames } from '../view/short-names.ts';

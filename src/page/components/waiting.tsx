@@ -1,6 +1,6 @@
 // The clients that wait for a route, and the time until the first of them is refused.
 import type { JSX } from 'preact';
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 import { movingIn } from '../state/samples.ts';
 import { ageText, countText, numberText } from '../view/words.ts';
 import { Panel } from './panel.tsx';

@@ -1,7 +1,7 @@
 // The events of an incident. The event that the address names is marked and brought into view.
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { IncidentDocument } from '../../admin/schema/incidents.ts';
+import type { IncidentDocument } from '../../documents/incident-list.ts';
 import { Panel } from '../components/panel.tsx';
 import { clockText } from './words.ts';
 

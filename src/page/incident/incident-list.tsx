@@ -1,7 +1,7 @@
 // The incidents, the newest first. Each is a link to its own view.
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { IncidentListDocument } from '../../admin/schema/incidents.ts';
+import type { IncidentListDocument } from '../../documents/incident-list.ts';
 import { Panel } from '../components/panel.tsx';
 import { get } from '../operate/requests.ts';
 import { usePageState } from '../state/use-store.ts';

@@ -1,7 +1,7 @@
 // One incident: its facts, findings, pictures of the cluster, events, and what is missing.
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { IncidentDocument } from '../../admin/schema/incidents.ts';
+import type { IncidentDocument } from '../../documents/incident-list.ts';
 import { Panel } from '../components/panel.tsx';
 import { get } from '../operate/requests.ts';
 import { Events } from './incident-events.tsx';

@@ -1,6 +1,6 @@
 // The cluster before, during and after an incident.
 import type { JSX } from 'preact';
-import type { IncidentDocument } from '../../admin/schema/incidents.ts';
+import type { IncidentDocument } from '../../documents/incident-list.ts';
 import { Panel } from '../components/panel.tsx';
 import { clockText } from './words.ts';
 

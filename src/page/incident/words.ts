@@ -1,5 +1,5 @@
 // Times, durations and titles of incidents. Pure.
-import type { IncidentDocument } from '../../admin/schema/incidents.ts';
+import type { IncidentDocument } from '../../documents/incident-list.ts';
 import { durationText } from '../view/words.ts';
 
 export type IncidentFinding = IncidentDocument['findings'][number];

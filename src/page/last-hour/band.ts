@@ -1,5 +1,5 @@
 // Where the spans of the last hour are on the band, and their lines of text. Pure.
-import type { SpanDocument } from '../../admin/schema/timeline.ts';
+import type { SpanDocument } from '../../documents/timeline-document.ts';
 
 const HOUR_MS = 3_600_000;
 const QUARTER_MS = 900_000;

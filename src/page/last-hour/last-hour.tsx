@@ -2,7 +2,7 @@
 // the same as lines of text.
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { SpanDocument } from '../../admin/schema/timeline.ts';
+import type { SpanDocument } from '../../documents/timeline-document.ts';
 import { Panel } from '../components/panel.tsx';
 import { incidentHref } from '../incident/place.ts';
 import { serverNow } from '../state/server-time.ts';

@@ -1,6 +1,6 @@
 // The consequences of an operation, in sentences, from the status that is on screen. Pure.
-import type { PlanOfPrimary } from '../../admin/schema/switchover.ts';
-import type { PoolStatusDocument, StatusDocument } from '../../admin/schema/status.ts';
+import type { PlanOfPrimary } from '../../documents/switchover-document.ts';
+import type { PoolStatusDocument, StatusDocument } from '../../documents/status-document.ts';
 import { countText, durationText } from '../view/words.ts';
 
 type ConsequenceFacts = Pick<StatusDocument, 'pools' | 'limits'>;

@@ -1,8 +1,8 @@
 // The dialogs of operations on this Pointsman: drain, resume, and a round of probes.
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { DrainedDocument, RefreshedDocument } from '../../admin/schema/operations.ts';
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { DrainedDocument, RefreshedDocument } from '../../documents/action-answers.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 import { Confirmation, Sentences } from './confirmation.tsx';
 import { drainConsequences, primaryOf, refreshConsequences, resumeConsequences } from './consequences.ts';
 import { CloseButton, Dialog } from './dialog.tsx';

@@ -1,7 +1,7 @@
 // The buttons of the operations. Each opens a dialog, and nothing is sent before its confirmation.
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { OperationDocument, OperationListDocument } from '../../admin/schema/switchover.ts';
+import type { OperationDocument, OperationListDocument } from '../../documents/switchover-document.ts';
 import { Panel } from '../components/panel.tsx';
 import { usePageState } from '../state/use-store.ts';
 import { Refusal } from './confirmation.tsx';

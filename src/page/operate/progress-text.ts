@@ -1,5 +1,5 @@
 // The clients and sessions of a switchover so far, in one line. Pure.
-import type { OperationDocument } from '../../admin/schema/switchover.ts';
+import type { OperationDocument } from '../../documents/switchover-document.ts';
 import { countText, durationText } from '../view/words.ts';
 
 export function sessionsText({ sessions }: Pick<OperationDocument, 'sessions'>): string {

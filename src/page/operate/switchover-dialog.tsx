@@ -1,8 +1,8 @@
 // The dialog of a switchover: the plan that Pointsman makes, the confirmation, and then the progress.
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { OperationDocument, PlanOfPrimary } from '../../admin/schema/switchover.ts';
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { OperationDocument, PlanOfPrimary } from '../../documents/switchover-document.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 import { Confirmation, Refusal, Sentences } from './confirmation.tsx';
 import { switchoverConsequences } from './consequences.ts';
 import { Dialog } from './dialog.tsx';

@@ -2,7 +2,7 @@
 // cancels it.
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { OperationDocument } from '../../admin/schema/switchover.ts';
+import type { OperationDocument } from '../../documents/switchover-document.ts';
 import { Confirmation, Refusal } from './confirmation.tsx';
 import { CloseButton } from './dialog.tsx';
 import { get } from './requests.ts';

@@ -1,9 +1,9 @@
 // Keeps the store current with one event stream: the status, events, and with each connection the last hour. The
 // browser connects again by itself after a break; a stream that is silent or refused is made anew.
-import type { Gap, RecentEvent } from '../../admin/schema/events.ts';
-import type { SamplesDocument } from '../../admin/schema/samples.ts';
-import type { StatusDocument } from '../../admin/schema/status.ts';
-import type { TimelineDocument } from '../../admin/schema/timeline.ts';
+import type { Gap, RecentEvent } from '../../documents/events-document.ts';
+import type { SamplesDocument } from '../../documents/samples-document.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
+import type { TimelineDocument } from '../../documents/timeline-document.ts';
 import type { PageStore } from './store.ts';
 
 /** A status comes every second. */

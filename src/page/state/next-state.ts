@@ -1,8 +1,8 @@
 // All that the page knows, and how each message changes it. Pure, and bounded: a page may stay open for weeks.
-import type { Gap, RecentEvent } from '../../admin/schema/events.ts';
-import type { SamplesDocument } from '../../admin/schema/samples.ts';
-import type { StatusDocument } from '../../admin/schema/status.ts';
-import type { TimelineDocument } from '../../admin/schema/timeline.ts';
+import type { Gap, RecentEvent } from '../../documents/events-document.ts';
+import type { SamplesDocument } from '../../documents/samples-document.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
+import type { TimelineDocument } from '../../documents/timeline-document.ts';
 import { withSampleOf } from './samples.ts';
 
 export interface PageState {

@@ -1,7 +1,7 @@
 // Samples of the last hour, continued in the page: a status that comes a whole interval after the newest sample becomes
 // the next one.
-import type { SamplesDocument } from '../../admin/schema/samples.ts';
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { SamplesDocument } from '../../documents/samples-document.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 
 type PoolSeries = SamplesDocument['pools'][string];
 type MemberSeries = SamplesDocument['members'][string];

@@ -1,6 +1,6 @@
 // The branches that the page shows, and their words. Pure.
-import type { BranchDocument } from '../../admin/schema/branches.ts';
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { BranchDocument } from '../../documents/branches-document.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 import { countText } from './words.ts';
 
 /** In the table: a list may have thousands. */

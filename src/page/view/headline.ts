@@ -1,5 +1,5 @@
 // The state of the whole cluster in a few words.
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { StatusDocument } from '../../documents/status-document.ts';
 
 /** From one time to a later one, both ISO 8601. */
 export function secondsAfter(time: string, later: string): number {

@@ -1,5 +1,5 @@
 // Limits, each with the value that it limits.
-import type { PoolStatusDocument, StatusDocument } from '../../admin/schema/status.ts';
+import type { PoolStatusDocument, StatusDocument } from '../../documents/status-document.ts';
 
 export interface Limit {
   readonly name: string;

@@ -1,5 +1,5 @@
 // The content of the picture: which pool has which track to which member. Places are view/layout.ts.
-import type { MemberStatusDocument, PoolStatusDocument, StatusDocument } from '../../admin/schema/status.ts';
+import type { MemberStatusDocument, PoolStatusDocument, StatusDocument } from '../../documents/status-document.ts';
 import { isTarget, placeIn, signOf } from './standing.ts';
 import type { Sign } from './standing.ts';
 

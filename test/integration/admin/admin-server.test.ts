@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import type { Admin, AdminOptions } from '../../../src/admin/admin-server.ts';
-import type { StatusDocument } from '../../../src/admin/schema/status.ts';
+import type { StatusDocument } from '../../../src/documents/status-document.ts';
 import { STATUS_FIELDS } from '../../support/values/status-basics.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 

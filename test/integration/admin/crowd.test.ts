@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import type { Admin } from '../../../src/admin/admin-server.ts';
-import type { StatusDocument } from '../../../src/admin/schema/status.ts';
+import type { StatusDocument } from '../../../src/documents/status-document.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { until } from '../../support/waiting/until.ts';
 

@@ -1,6 +1,6 @@
 // GET /incidents and /incidents/ID over real sockets: the forms of the answer, the redaction, and the token for it.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { incidentList } from '../../../src/admin/schema/incidents.ts';
+import { incidentList } from '../../../src/documents/incident-list.ts';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { incidentDocument } from '../../../src/incidents/schema.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';

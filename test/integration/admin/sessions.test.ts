@@ -1,7 +1,7 @@
 // The sessions on the admin port: the list with its filters, and the end of one. Both need the token.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { killedSession, movedSession, sessionList } from '../../../src/admin/schema/sessions.ts';
+import { killedSession, movedSession, sessionList } from '../../../src/documents/sessions-document.ts';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import type { Admin } from '../../../src/admin/admin-server.ts';
 import type { KillResult, SessionList, SessionQuery } from '../../../src/reports/session-list.ts';

@@ -1,9 +1,9 @@
 // The whole program shows a lost primary to a reader that stays, and keeps samples of it.
 import { createParser } from 'eventsource-parser';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { samplesDocument } from '../../../src/admin/schema/samples.ts';
-import { statusDocument } from '../../../src/admin/schema/status.ts';
-import type { StatusDocument } from '../../../src/admin/schema/status.ts';
+import { samplesDocument } from '../../../src/documents/samples-document.ts';
+import { statusDocument } from '../../../src/documents/status-document.ts';
+import type { StatusDocument } from '../../../src/documents/status-document.ts';
 import { AppLab, FakeCluster, fileFor } from '../../support/labs/app-lab.ts';
 import { until } from '../../support/waiting/until.ts';
 

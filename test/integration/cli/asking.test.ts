@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { OwnOperationOutcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
 import type { Token } from '../../../src/admin/permission.ts';
 import { noticesOf } from '../../../src/admin/notices.ts';
-import type { StatusDocument } from '../../../src/admin/schema/status.ts';
+import type { StatusDocument } from '../../../src/documents/status-document.ts';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
 import { runCli } from '../../../src/cli/program.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import type { Admin } from '../../../src/admin/admin-server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
-import type { StatusDocument } from '../../../src/admin/schema/status.ts';
+import type { StatusDocument } from '../../../src/documents/status-document.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { EXIT } from '../../../src/cli/io.ts';
 import type { CliIo } from '../../../src/cli/io.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { noticesOf } from '../../../src/admin/notices.ts';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
-import type { StatusDocument } from '../../../src/admin/schema/status.ts';
+import type { StatusDocument } from '../../../src/documents/status-document.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';

@@ -3,8 +3,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import type { Cancelling, Starting } from '../../../src/cluster/long-operations.ts';
-import type { OperationDocument, Phase } from '../../../src/cluster/switchover/switchover-document.ts';
-import type { PlanOfPrimary, HeldSwitchoverRequest } from '../../../src/cluster/switchover/plan.ts';
+import type { OperationDocument, Phase } from '../../../src/documents/switchover-document.ts';
+import type { HeldSwitchoverRequest } from '../../../src/cluster/switchover/plan.ts';
+import type { PlanOfPrimary } from '../../../src/documents/switchover-document.ts';
 import type { CliIo } from '../../../src/cli/io.ts';
 import { EXIT } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';

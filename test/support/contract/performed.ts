@@ -1,7 +1,8 @@
 // Operations through the program's own client: by its control, with discovery and trust rules, or at one API. Each
 // answer has the sentence of its status, with the member's own reason.
 import { expect } from 'vitest';
-import type { ClusterControl, ClusterOperation, OperationResult } from '../../../src/cluster/control.ts';
+import type { ClusterControl, ClusterOperation } from '../../../src/cluster/control.ts';
+import type { OperationResult } from '../../../src/documents/cluster-documents.ts';
 import { DirectControl } from '../../../src/cluster/direct-control.ts';
 import type { Member } from '../../../src/model/member.ts';
 import { createReader } from '../../../src/patroni/read-documents.ts';

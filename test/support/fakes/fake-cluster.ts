@@ -1,14 +1,12 @@
 // A cluster for the commands of `pointsman cluster`: a ClusterControl in memory that records every operation.
+import type { ClusterControl, ClusterOperation, Reading } from '../../../src/cluster/control.ts';
 import type {
   ClusterConfiguration,
-  ClusterControl,
-  ClusterOperation,
   ClusterReport,
   HistoryEntry,
   MemberReport,
   OperationResult,
-  Reading,
-} from '../../../src/cluster/control.ts';
+} from '../../../src/documents/cluster-documents.ts';
 
 export interface FakeCluster extends ClusterControl {
   /** Knobs: what the next answers are. */

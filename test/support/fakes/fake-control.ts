@@ -1,5 +1,6 @@
 // A ClusterControl whose answers a test chooses. It records the operations.
-import type { ClusterControl, ClusterOperation, ClusterReport, OperationResult } from '../../../src/cluster/control.ts';
+import type { ClusterControl, ClusterOperation } from '../../../src/cluster/control.ts';
+import type { ClusterReport, OperationResult } from '../../../src/documents/cluster-documents.ts';
 
 export const REPORT: ClusterReport = {
   scope: 'demo',

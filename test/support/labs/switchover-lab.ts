@@ -1,8 +1,9 @@
 // A switchover on a cluster that the test plays: three members whose answers the core judges, sessions that are only
 // numbers, and a control whose replies the test gives. Time is driven by hand.
 import { LongOperations } from '../../../src/cluster/long-operations.ts';
-import type { ClusterOperation, ClusterReport, OperationResult, Reading } from '../../../src/cluster/control.ts';
-import type { OperationDocument } from '../../../src/cluster/switchover/switchover-document.ts';
+import type { ClusterOperation, Reading } from '../../../src/cluster/control.ts';
+import type { ClusterReport, OperationResult } from '../../../src/documents/cluster-documents.ts';
+import type { OperationDocument } from '../../../src/documents/switchover-document.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { observe } from '../../../src/core/observe.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';

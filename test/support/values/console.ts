@@ -1,8 +1,8 @@
 // The sources of a console, for tests: a pool with clients in every state, and a pool without a route.
-import type { BranchesDocument } from '../../../src/admin/schema/branches.ts';
-import type { SessionsDocument } from '../../../src/admin/schema/sessions.ts';
+import type { BranchesDocument } from '../../../src/documents/branches-document.ts';
+import type { SessionsDocument } from '../../../src/documents/sessions-document.ts';
 import { STATUS_FIELDS } from './status-basics.ts';
-import type { StatusDocument } from '../../../src/admin/schema/status.ts';
+import type { StatusDocument } from '../../../src/documents/status-document.ts';
 import type { ConsoleSources } from '../../../src/console/shows/shows.ts';
 
 export const STATUS: StatusDocument = {

@@ -1,5 +1,5 @@
 // The inputs and the fields of a status document that most tests are not about.
-import type { StatusDocument } from '../../../src/admin/schema/status.ts';
+import type { StatusDocument } from '../../../src/documents/status-document.ts';
 import type { StatusInputs } from '../../../src/admin/status.ts';
 import { aPolicy } from './builders.ts';
 import { DecidedHistory } from './decided-history.ts';

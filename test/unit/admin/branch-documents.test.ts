@@ -1,6 +1,6 @@
 // The documents about branches.
 import { expect, test } from 'vitest';
-import { branchesDocument as branchesSchema } from '../../../src/admin/schema/branches.ts';
+import { branchesDocument as branchesSchema } from '../../../src/documents/branches-document.ts';
 import { branchesListing, branchListDocument } from '../../../src/admin/branch-documents.ts';
 import { branchReport } from '../../../src/app/branch-report.ts';
 import type { ListLookup } from '../../../src/branches/resolve.ts';

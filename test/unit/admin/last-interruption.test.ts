@@ -1,7 +1,7 @@
 // The primary and the last time without a route for writes, as the status document has them.
 import { expect, test } from 'vitest';
 import { buildStatus } from '../../../src/admin/status.ts';
-import type { StatusDocument } from '../../../src/admin/schema/status.ts';
+import type { StatusDocument } from '../../../src/documents/status-document.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { openRoute } from '../../../src/core/routing-table.ts';
 import type { OpenRoute, Route, RoutingTable } from '../../../src/core/routing-table.ts';

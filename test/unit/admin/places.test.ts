@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { noticesOf } from '../../../src/admin/notices.ts';
 import { placed } from '../../../src/admin/places.ts';
 import type { MemberFacts } from '../../../src/admin/places.ts';
-import type { MemberStatusDocument, StandingDocument } from '../../../src/admin/schema/status.ts';
+import type { MemberStatusDocument, StandingDocument } from '../../../src/documents/status-document.ts';
 import { memberOf, openOn, poolOf, statusOf } from '../../support/page/status.ts';
 
 const FAILING = { for_seconds: 3, outcome: 'timeout' };

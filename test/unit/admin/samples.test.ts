@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Samples } from '../../../src/admin/samples.ts';
 import type { Sample } from '../../../src/admin/samples.ts';
-import { samplesDocument } from '../../../src/admin/schema/samples.ts';
+import { samplesDocument } from '../../../src/documents/samples-document.ts';
 
 const WALL = 1_700_000_000_000;
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Spans } from '../../../src/admin/spans.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
 import type { Route } from '../../../src/core/routing-table.ts';
-import { timelineDocument } from '../../../src/admin/schema/timeline.ts';
+import { timelineDocument } from '../../../src/documents/timeline-document.ts';
 
 const START = Date.parse('2026-11-22T14:00:00Z');
 const HOUR = 3_600_000;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildStatus } from '../../../src/admin/status.ts';
 import type { StatusInputs } from '../../../src/admin/status.ts';
-import type { StatusDocument } from '../../../src/admin/schema/status.ts';
+import type { StatusDocument } from '../../../src/documents/status-document.ts';
 import type { PoolCounts } from '../../../src/reports/counts.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { describeStanding } from '../../../src/core/describe.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { API_VERSION } from '../../../src/admin/answer.ts';
 import { reportOf } from '../../../src/cluster/cluster-report.ts';
-import type { ClusterReport } from '../../../src/cluster/control.ts';
+import type { ClusterReport } from '../../../src/documents/cluster-documents.ts';
 import { orderFault, restartOrder } from '../../../src/cluster/restart-order.ts';
 import { readClusterDocument } from '../../../src/patroni/cluster-document.ts';
 import type { OwnReport } from '../../../src/patroni/read-documents.ts';

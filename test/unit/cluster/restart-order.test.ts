@@ -1,6 +1,7 @@
 // The order of restarts after a change of the five limits that a standby must not have lower than the primary.
 import { describe, expect, test } from 'vitest';
-import type { ClusterReport, GivenOrder, MemberReport } from '../../../src/cluster/control.ts';
+import type { GivenOrder } from '../../../src/cluster/control.ts';
+import type { ClusterReport, MemberReport } from '../../../src/documents/cluster-documents.ts';
 import { orderFault, restartOrder } from '../../../src/cluster/restart-order.ts';
 import type { ParameterChange } from '../../../src/patroni/restart-state.ts';
 

@@ -1,6 +1,6 @@
 // The rows of each SHOW.
 import { describe, expect, test } from 'vitest';
-import type { SessionDocument } from '../../../src/admin/schema/sessions.ts';
+import type { SessionDocument } from '../../../src/documents/sessions-document.ts';
 import type { Value } from '../../../src/wire/messages/server-messages.ts';
 import { SHOWS } from '../../../src/console/shows/shows.ts';
 import { BRANCHES, SESSION, SESSIONS, aConsoleSources } from '../../support/values/console.ts';

@@ -1,6 +1,6 @@
 // `pointsman cluster switchover` and `failover`: the plan, the question, the request, and the refusals.
 import { describe, expect, test } from 'vitest';
-import type { ClusterReport } from '../../../../src/cluster/control.ts';
+import type { ClusterReport } from '../../../../src/documents/cluster-documents.ts';
 import { clusterCli } from '../../../support/fakes/cluster-cli.ts';
 import { aLeader, aMember, aReport, fakeCluster } from '../../../support/fakes/fake-cluster.ts';
 

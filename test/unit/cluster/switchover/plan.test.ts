@@ -1,8 +1,8 @@
 // The plan of a switchover: every reason not to begin, before any client waits.
 import { describe, expect, test } from 'vitest';
-import type { ClusterReport, MemberReport } from '../../../../src/cluster/control.ts';
+import type { ClusterReport, MemberReport } from '../../../../src/documents/cluster-documents.ts';
 import { planSwitchover } from '../../../../src/cluster/switchover/plan.ts';
-import type { PlanDocument } from '../../../../src/cluster/switchover/plan.ts';
+import type { PlanDocument } from '../../../../src/documents/switchover-document.ts';
 import { decideRoutes } from '../../../../src/core/decide-routes.ts';
 import type { Snapshot } from '../../../../src/core/snapshot.ts';
 import { withDrained } from '../../../../src/core/snapshot.ts';

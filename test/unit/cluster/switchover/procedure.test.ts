@@ -1,7 +1,7 @@
 // The switchover that holds clients, phase by phase: it succeeds, fails, is cancelled, runs out of time or loses its
 // answer. After each of these no client is held.
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { OperationResult } from '../../../../src/cluster/control.ts';
+import type { OperationResult } from '../../../../src/documents/cluster-documents.ts';
 import { openIn } from '../../../support/values/builders.ts';
 import { refused } from '../../../support/values/builders.ts';
 import { SwitchoverLab } from '../../../support/labs/switchover-lab.ts';

@@ -1,6 +1,6 @@
 // The lines of the charts, from the samples.
 import { expect, test } from 'vitest';
-import type { SamplesDocument } from '../../../../src/admin/schema/samples.ts';
+import type { SamplesDocument } from '../../../../src/documents/samples-document.ts';
 import { linesOf } from '../../../../src/page/charts/lines.ts';
 
 function samples(parked: Readonly<Record<string, readonly number[]>>): SamplesDocument {

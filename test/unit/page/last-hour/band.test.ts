@@ -1,6 +1,6 @@
 // Where spans are on the band, and the text for a ticket.
 import { expect, test } from 'vitest';
-import type { SpanDocument } from '../../../../src/admin/schema/timeline.ts';
+import type { SpanDocument } from '../../../../src/documents/timeline-document.ts';
 import { barsOf, copyOf, ticksOf, unknownPercent } from '../../../../src/page/last-hour/band.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 14, 20);

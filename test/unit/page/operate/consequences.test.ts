@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { PoolStatusDocument } from '../../../../src/admin/schema/status.ts';
-import type { PlanOfPrimary } from '../../../../src/admin/schema/switchover.ts';
+import type { PoolStatusDocument } from '../../../../src/documents/status-document.ts';
+import type { PlanOfPrimary } from '../../../../src/documents/switchover-document.ts';
 import {
   drainConsequences,
   primaryOf,

@@ -1,8 +1,8 @@
 // The state of the page: what each message changes, and that it stays bounded.
 import { describe, expect, test } from 'vitest';
-import type { RecentEvent } from '../../../../src/admin/schema/events.ts';
-import type { SamplesDocument } from '../../../../src/admin/schema/samples.ts';
-import type { StatusDocument } from '../../../../src/admin/schema/status.ts';
+import type { RecentEvent } from '../../../../src/documents/events-document.ts';
+import type { SamplesDocument } from '../../../../src/documents/samples-document.ts';
+import type { StatusDocument } from '../../../../src/documents/status-document.ts';
 import { firstState, nextState } from '../../../../src/page/state/next-state.ts';
 import type { PageMessage, PageState } from '../../../../src/page/state/next-state.ts';
 import { serverNow } from '../../../../src/page/state/server-time.ts';

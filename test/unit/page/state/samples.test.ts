@@ -1,7 +1,7 @@
 // Samples of the last hour, continued with each status.
 import { expect, test } from 'vitest';
-import type { SamplesDocument } from '../../../../src/admin/schema/samples.ts';
-import type { StatusDocument } from '../../../../src/admin/schema/status.ts';
+import type { SamplesDocument } from '../../../../src/documents/samples-document.ts';
+import type { StatusDocument } from '../../../../src/documents/status-document.ts';
 import { withPoint, withSampleOf } from '../../../../src/page/state/samples.ts';
 import { STATUS } from '../../../support/values/console.ts';
 

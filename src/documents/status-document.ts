@@ -1,13 +1,13 @@
 // The answer of GET /status: its fields with their meaning and units. Ages are seconds; null means unknown.
 import { z } from 'zod';
-import { OPERATION_CAUSES } from '../../model/close-reason.ts';
-import { REFUSAL_REASONS } from '../../model/member.ts';
-import { LEAVE_MODES } from '../../model/policy.ts';
-import { REFUSAL_KINDS } from '../../core/snapshot.ts';
-import { branchList } from './branches.ts';
-import { byName, count, list, seconds, time } from './common.ts';
-import { recentEvent } from './events.ts';
-import { refusedLogins } from './refused-logins.ts';
+import { OPERATION_CAUSES } from '../model/close-reason.ts';
+import { REFUSAL_REASONS } from '../model/member.ts';
+import { LEAVE_MODES } from '../model/policy.ts';
+import { REFUSAL_KINDS } from '../core/snapshot.ts';
+import { branchList } from './branches-document.ts';
+import { byName, count, list, seconds, time } from './document-parts.ts';
+import { recentEvent } from './events-document.ts';
+import { refusedLogins } from './refused-logins-document.ts';
 
 const member = z.string();
 const poolName = z.string();

@@ -1,7 +1,7 @@
 // The branches: in GET /status the state of their list, in GET /branches each of them. Null: unknown, or there is none.
 import { z } from 'zod';
-import { BRANCH_LIST_FAILURES, BRANCH_SOURCES } from '../../model/branch.ts';
-import { count, list, seconds, time } from './common.ts';
+import { BRANCH_LIST_FAILURES, BRANCH_SOURCES } from '../model/branch.ts';
+import { count, list, seconds, time } from './document-parts.ts';
 
 const bytes = z.number().min(0);
 

@@ -1,6 +1,6 @@
 // The answer of GET /samples.
 import { z } from 'zod';
-import { byName, count, list } from './common.ts';
+import { byName, count, list } from './document-parts.ts';
 
 const values = list(z.number().min(0).nullable());
 

@@ -1,7 +1,7 @@
 // The answer of GET /config.
 import { z } from 'zod';
-import { anything, list } from './common.ts';
-import { configurationStatus } from './status.ts';
+import { anything, list } from './document-parts.ts';
+import { configurationStatus } from './status-document.ts';
 
 const origin = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('file'), file: z.string(), line: z.number(), column: z.number() }),

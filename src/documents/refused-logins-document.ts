@@ -1,6 +1,6 @@
 // In GET /status: the logins of one pool that a member has refused lately.
 import { z } from 'zod';
-import { count, seconds } from './common.ts';
+import { count, seconds } from './document-parts.ts';
 
 export const refusedLogins = z.strictObject({
   sqlstate: z.string().nullable().describe('Of the newest. Null: the member closed without an error.'),

@@ -1,8 +1,8 @@
 // The answer of GET /incidents. That of GET /incidents/ID is the document of incidents/schema.ts.
 import { z } from 'zod';
-import { INCIDENT_KINDS, PLANS } from '../../incidents/schema.ts';
-import type { IncidentDocument } from '../../incidents/schema.ts';
-import { list, seconds, time } from './common.ts';
+import { INCIDENT_KINDS, PLANS } from '../incidents/schema.ts';
+import type { IncidentDocument } from '../incidents/schema.ts';
+import { list, seconds, time } from './document-parts.ts';
 
 const entry = z.strictObject({
   id: z.string().describe('The day of its beginning (UTC), and a number: 2026-11-22-1.'),

@@ -1,30 +1,29 @@
 // The answers about the switchover that holds clients.
 import { z } from 'zod';
-import { clusterReport } from '../../cluster/document-schemas.ts';
-import { PHASES } from '../../cluster/switchover/switchover-document.ts';
-import type { OperationDocument } from '../../cluster/switchover/switchover-document.ts';
-import type { PlanOfPrimary } from '../../cluster/switchover/plan.ts';
-import { PIN_REASONS } from '../../model/moves.ts';
-import { OPERATION_OUTCOMES } from '../../reports/events.ts';
-import { count, list, time } from './common.ts';
+import { PIN_REASONS } from '../model/moves.ts';
+import { OPERATION_OUTCOMES } from '../reports/events.ts';
+import { clusterReport } from './cluster-documents.ts';
+import { count, list, time } from './document-parts.ts';
+
+export const PHASES = ['check', 'hold', 'drain', 'switch', 'confirm', 'release'] as const;
 
 const member = z.string();
 const milliseconds = z.number().min(0);
 
+const candidate = z.strictObject({
+  name: member,
+  role: z.string(),
+  state: z.string().nullable(),
+  timeline: z.number().nullable(),
+  lag_bytes: z.number().nullable(),
+  eligible: z.boolean(),
+  why: z.string().nullable().describe('The reason against it.'),
+});
+
 export const planDocument = z.strictObject({
   from: member.nullable(),
   to: member.nullable().describe('Null: the cluster chooses.'),
-  candidates: list(
-    z.strictObject({
-      name: member,
-      role: z.string(),
-      state: z.string().nullable(),
-      timeline: z.number().nullable(),
-      lag_bytes: z.number().nullable(),
-      eligible: z.boolean(),
-      why: z.string().nullable().describe('The reason against it.'),
-    }),
-  ),
+  candidates: list(candidate),
   transaction_timeout_ms: milliseconds,
   longest_hold_ms: milliseconds.describe('New clients wait no longer than this because of the switchover.'),
   problems: list(z.string()).describe('One sentence each. Empty: the switchover can begin.'),
@@ -45,7 +44,27 @@ export const planDocument = z.strictObject({
     .string()
     .nullable()
     .describe('Why sessions stay, in words: 12 listen, 1 holds an advisory lock. Null: none stays.'),
-}) satisfies z.ZodType<PlanOfPrimary>;
+});
+
+const phase = z.strictObject({
+  phase: z.enum(PHASES),
+  started_at: time,
+  duration_ms: milliseconds.nullable().describe('Null while it runs.'),
+});
+
+const sessionCounts = z.strictObject({
+  at_start: count.describe('On the primary when the drain began, in all pools.'),
+  held: count.describe('Clients that waited.'),
+  waiting: count.describe('Clients that wait now.'),
+  longest_wait_ms: milliseconds,
+  not_served: count.describe('Held clients that were refused before there was a primary.'),
+  ended: count.describe('Between two transactions.'),
+  parked: count.describe('Left the primary instead of ending. Their clients wait for the next server.'),
+  moved: count.describe('Parked sessions that go on: with the next primary, or with the old one if it stays.'),
+  move_failed: count.describe('Parked sessions that ended because they could not go on.'),
+  cut: count.describe('In a transaction at the end of the time for it, or with TLS that cannot be read.'),
+  lost: count.describe('Ended by the server, or by other rules, after the drain began.'),
+});
 
 export const operationDocument = z.strictObject({
   id: z.string(),
@@ -56,29 +75,11 @@ export const operationDocument = z.strictObject({
   started_at: time,
   duration_ms: milliseconds,
   phase: z.enum(PHASES).describe('The last one that began.'),
-  phases: list(
-    z.strictObject({
-      phase: z.enum(PHASES),
-      started_at: time,
-      duration_ms: milliseconds.nullable().describe('Null while it runs.'),
-    }),
-  ),
+  phases: list(phase),
   from: member.nullable(),
   to: member.nullable().describe('The requested member. Null: the cluster chooses.'),
   transaction_timeout_ms: milliseconds,
-  sessions: z.strictObject({
-    at_start: count.describe('On the primary when the drain began, in all pools.'),
-    held: count.describe('Clients that waited.'),
-    waiting: count.describe('Clients that wait now.'),
-    longest_wait_ms: milliseconds,
-    not_served: count.describe('Held clients that were refused before there was a primary.'),
-    ended: count.describe('Between two transactions.'),
-    parked: count.describe('Left the primary instead of ending. Their clients wait for the next server.'),
-    moved: count.describe('Parked sessions that go on: with the next primary, or with the old one if it stays.'),
-    move_failed: count.describe('Parked sessions that ended because they could not go on.'),
-    cut: count.describe('In a transaction at the end of the time for it, or with TLS that cannot be read.'),
-    lost: count.describe('Ended by the server, or by other rules, after the drain began.'),
-  }),
+  sessions: sessionCounts,
   held_ms: milliseconds.nullable().describe('How long new clients waited because of the operation.'),
   switch_ms: milliseconds.nullable().describe('From the request to the proof of the next primary.'),
   without_primary_ms: milliseconds
@@ -86,9 +87,19 @@ export const operationDocument = z.strictObject({
     .describe('From the first answer with which the old primary stepped down to the proof of the next one.'),
   primary: member.nullable().describe('The member that takes new clients of the primary now.'),
   cluster: clusterReport.nullable().describe('As the members report it after the end. Null: not known.'),
-}) satisfies z.ZodType<OperationDocument>;
+});
 
 export const operationList = z.strictObject({ operations: list(operationDocument).describe('The newest first.') });
 
-export type { OperationDocument, PlanOfPrimary };
+export type Phase = (typeof PHASES)[number];
+export type PhaseDocument = z.infer<typeof phase>;
+export type SwitchoverSessions = z.infer<typeof sessionCounts>;
+export type OperationDocument = z.infer<typeof operationDocument>;
+export type CandidateDocument = z.infer<typeof candidate>;
+export type PlanOfPrimary = z.infer<typeof planDocument>;
+/** Without the sessions on the primary. */
+export type PlanDocument = Omit<
+  PlanOfPrimary,
+  'sessions_on_primary' | 'unreadable_sessions_on_primary' | 'moves' | 'stays_text'
+>;
 export type OperationListDocument = z.infer<typeof operationList>;

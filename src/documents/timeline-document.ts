@@ -1,6 +1,6 @@
 // The answer of GET /timeline: the last hour as spans. Null: the span goes on, or the value does not apply.
 import { z } from 'zod';
-import { list, time } from './common.ts';
+import { list, time } from './document-parts.ts';
 
 export const span = z.strictObject({
   id: z.string().describe('Unique within one run of Pointsman, and the same in every answer.'),

@@ -1,8 +1,8 @@
 // The answers of GET /sessions and of POST /sessions/ID/kill and /move. Ages are seconds. Null: unknown, or there is
 // none.
 import { z } from 'zod';
-import { SESSION_STATES } from '../../reports/session-state.ts';
-import { count, list, seconds } from './common.ts';
+import { SESSION_STATES } from '../reports/session-state.ts';
+import { count, list, seconds } from './document-parts.ts';
 
 const moves = z.strictObject({
   moved: count.describe('How often it has moved.'),

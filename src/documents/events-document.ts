@@ -1,6 +1,6 @@
 // The answers of GET /events.
 import { z } from 'zod';
-import { anything, list, time } from './common.ts';
+import { anything, list, time } from './document-parts.ts';
 
 /** One line of the log, level info and above. */
 export const recentEvent = z.strictObject({

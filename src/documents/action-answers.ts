@@ -1,6 +1,6 @@
 // The answers of the operations on this Pointsman, and of the health checks.
 import { z } from 'zod';
-import { byName, list } from './common.ts';
+import { byName, list } from './document-parts.ts';
 
 const member = z.string();
 const pools = byName(z.string()).describe('The route of each pool after it, as a sentence.');

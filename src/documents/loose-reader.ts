@@ -1,0 +1,114 @@
+// Reads the document of another version of Pointsman by the contract of this one, as far as it goes: unknown fields and
+// new values of an enumeration pass, and a field that the other version does not have is absent.
+import { z } from 'zod';
+
+type IsUnion<T, All = T> = T extends unknown ? ([All] extends [T] ? false : true) : never;
+/** An enumeration may have grown. */
+type Word<T extends string> = true extends IsUnion<T> ? T | (string & {}) : T;
+type Part<T, Needed> = T extends readonly (infer Item)[]
+  ? readonly Loose<Item, Needed>[]
+  : T extends object
+    ? Fields<T, Needed>
+    : T;
+type IsCertain<T, Name, Needed> = Name extends Needed
+  ? true
+  : null extends T
+    ? true
+    : T extends readonly unknown[]
+      ? true
+      : string extends keyof T
+        ? true
+        : false;
+/** `kind` tells alternatives apart, so it does not grow. */
+type Value<T, Name, Needed> = Name extends 'kind' ? T : Loose<T, Needed>;
+type Fields<T, Needed> = string extends keyof T
+  ? Readonly<Record<string, Loose<T[keyof T], Needed>>>
+  : {
+      readonly [Name in keyof T as IsCertain<T[Name], Name, Needed> extends true ? Name : never]: Value<
+        T[Name],
+        Name,
+        Needed
+      >;
+    } & {
+      readonly [Name in keyof T as IsCertain<T[Name], Name, Needed> extends true ? never : Name]?: Value<
+        T[Name],
+        Name,
+        Needed
+      >;
+    };
+
+/** The document as a reader gets it. `Needed`: the names of the fields that it cannot do without. */
+export type Loose<T, Needed = string> = Word<Extract<T, string>> | Part<Exclude<T, string>, Needed>;
+
+/** The names of all fields, at any depth. */
+type NameIn<T> = T extends readonly (infer Item)[]
+  ? NameIn<Item>
+  : T extends object
+    ? string extends keyof T
+      ? NameIn<T[keyof T]>
+      : (keyof T & string) | NameIn<T[keyof T]>
+    : never;
+
+export interface ReaderOptions<Needed> {
+  /** At any depth; without these fields the document is not understood. Default: all that the contract requires. */
+  readonly needed?: readonly Needed[];
+  /** Unknown fields are left out. */
+  readonly dropsUnknown?: boolean;
+}
+
+/** A field that is not needed and absent reads as null where the contract has null, and a list as an empty one. */
+export function looseReader<Schema extends z.ZodType, const Needed extends NameIn<z.infer<Schema>>>(
+  schema: Schema,
+  { needed, dropsUnknown = false }: ReaderOptions<Needed> = {},
+): z.ZodType<Loose<z.infer<Schema>, Needed>> {
+  const isNeeded = (name: string): boolean => needed?.some((one) => one === name) ?? true;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Loose says what loosened does
+  return loosened(schema, { isNeeded, dropsUnknown }) as z.ZodType<Loose<z.infer<Schema>, Needed>>;
+}
+
+interface Rules {
+  readonly isNeeded: (name: string) => boolean;
+  readonly dropsUnknown: boolean;
+}
+
+function loosened(schema: z.core.$ZodType, rules: Rules): z.ZodType {
+  const inside = (part: z.core.$ZodType): z.ZodType => loosened(part, rules);
+  if (schema instanceof z.ZodObject) return looseObject(schema, rules);
+  if (schema instanceof z.ZodDiscriminatedUnion) {
+    const { discriminator } = schema.def;
+    return z.union(schema.options.map((one) => looseObject(one, rules, discriminator)));
+  }
+  if (schema instanceof z.ZodReadonly) return inside(schema.unwrap());
+  if (schema instanceof z.ZodArray) return z.array(inside(schema.element));
+  if (schema instanceof z.ZodRecord) return z.record(z.string(), inside(schema.valueType));
+  if (schema instanceof z.ZodNullable) return inside(schema.unwrap()).nullable().default(null);
+  if (schema instanceof z.ZodDefault) return inside(schema.unwrap()).default(schema.def.defaultValue);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional)
+    return inside(schema.unwrap()).optional();
+  return OPEN[schema._zod.def.type] ?? z.unknown();
+}
+
+/** The limits of a number, and the values of an enumeration, may be others by now. */
+const OPEN: Readonly<Partial<Record<string, z.ZodType>>> = {
+  string: z.string(),
+  enum: z.string(),
+  number: z.number(),
+  boolean: z.boolean(),
+};
+
+function looseObject(schema: z.core.$ZodType, rules: Rules, discriminator?: string): z.ZodType {
+  if (!(schema instanceof z.ZodObject)) return z.unknown();
+  const fields = Object.entries(schema.shape).map(([name, field]) => {
+    if (name === discriminator) return [name, field];
+    const read = loosened(field, rules);
+    return [name, rules.isNeeded(name) ? read : orAbsent(read)];
+  });
+  const shape = Object.fromEntries(fields);
+  return rules.dropsUnknown ? z.object(shape) : z.looseObject(shape);
+}
+
+function orAbsent(read: z.ZodType): z.ZodType {
+  if (read instanceof z.ZodArray) return read.default([]);
+  if (read instanceof z.ZodRecord) return read.default({});
+  return read instanceof z.ZodDefault ? read : read.optional();
+}
