@@ -12,7 +12,7 @@ import type { Slot } from './accept/admission.ts';
 import { Arriving } from './arriving.ts';
 import { Leaving } from './ending/leaving.ts';
 import { asStepOf } from './fault.ts';
-import type { MovableSession } from './moves/movable-session.ts';
+import type { SessionMover } from './moves/session-mover.ts';
 import type { ProxyParts } from './proxy-parts.ts';
 import { RelayedSession } from './relay/relayed-session.ts';
 import { SessionRecord } from './session-record.ts';
@@ -30,7 +30,7 @@ export class Session implements SessionControl {
   readonly client: string;
   readonly listener: Address;
   pool: PoolName;
-  movable: MovableSession | undefined;
+  movable: SessionMover | undefined;
   readonly #parts: ProxyParts;
   readonly #record: SessionRecord;
   readonly #slot: Slot;

@@ -2,19 +2,18 @@
 import type { MovesPolicy } from '../../model/moves.ts';
 import type { Server } from '../server.ts';
 import type { StartupHandOver } from '../startup/client-startup.ts';
-import type { MovableSession } from './movable-session.ts';
-import type { MovableInputs } from './moving-host.ts';
 import type { Mover, MoverInputs } from './mover.ts';
+import type { MoverSessionInputs, SessionMover } from './session-mover.ts';
 
 /** A session that begins. */
-interface Adoption extends Omit<MovableInputs, 'mover' | 'packet'> {
+interface Adoption extends Omit<MoverSessionInputs, 'mover' | 'packet'> {
   readonly server: Server;
   readonly handedOver: StartupHandOver;
 }
 
 export class LoadedMover {
   readonly #inputs: MoverInputs;
-  #loaded: { readonly mover: Mover; readonly session: typeof MovableSession } | undefined;
+  #loaded: { readonly mover: Mover; readonly session: typeof SessionMover } | undefined;
 
   constructor(inputs: MoverInputs) {
     this.#inputs = inputs;
@@ -23,15 +22,15 @@ export class LoadedMover {
   /** To be awaited before `policy` is in force. */
   async load(policy: MovesPolicy | undefined): Promise<void> {
     if (policy === undefined || this.#loaded !== undefined) return;
-    const [{ Mover: OneMover }, { MovableSession: OneSession }] = await Promise.all([
+    const [{ Mover: OneMover }, { SessionMover: OneSession }] = await Promise.all([
       import('./mover.ts'),
-      import('./movable-session.ts'),
+      import('./session-mover.ts'),
     ]);
     this.#loaded ??= { mover: new OneMover(this.#inputs), session: OneSession };
   }
 
   /** Undefined: the session never moves. */
-  adopt({ host, client, record, server, handedOver }: Adoption): MovableSession | undefined {
+  adopt({ host, client, record, server, handedOver }: Adoption): SessionMover | undefined {
     const { packet, isReadable } = handedOver;
     const isConfigured = this.#inputs.policy() !== undefined;
     if (!isConfigured || !isReadable || packet === undefined || 'branch' in server) return undefined;

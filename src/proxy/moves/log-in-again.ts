@@ -14,7 +14,7 @@ import type { CarriedUnnamed } from '../../wire/talk/session-restore.ts';
 import { mayPass } from '../../wire/messages/sql-state.ts';
 import { ignoreErrors } from '../socket.ts';
 import { CatchingUp } from './catching-up.ts';
-import type { BoundOrder } from './move-order.ts';
+import type { FreshnessCheck } from './freshness-rule.ts';
 import type { CompareWal } from './catching-up.ts';
 
 export interface LoggedIn {
@@ -26,6 +26,9 @@ export interface LoggedIn {
   /** Bytes of the server behind its answers: for the client. */
   readonly rest: Uint8Array;
 }
+
+/** `catching_up`: its server does not show yet all that the last one has shown. */
+export type LoginStep = 'logging_in' | 'catching_up' | 'restoring';
 
 export interface LoginFailure {
   readonly reason: MoveFailure;
@@ -46,8 +49,10 @@ export interface LogInAgainInputs extends FirstLogin {
   readonly state: CarriedState;
   readonly unnamed: CarriedUnnamed | undefined;
   /** The next server must have all that the old one has shown. Undefined: that is proven already. */
-  readonly order: BoundOrder | undefined;
+  readonly check: FreshnessCheck | undefined;
   readonly clock: Clock;
+  /** The login is over. */
+  readonly onStep: (step: LoginStep) => void;
   /** The backend is the caller's again, paused. */
   readonly onDone: (login: LoggedIn) => void;
   /** The backend is closed. */
@@ -137,12 +142,13 @@ class LogInAgain {
     }
     this.#key = result.cancelKey;
     this.#parameters = parameters;
-    const { order } = this.#inputs;
-    return order?.kind === 'catch_up' ? this.#catchUp(order.compare, rest) : this.#beginRestore(rest);
+    const { check } = this.#inputs;
+    return check?.kind === 'catch_up' ? this.#catchUp(check.compare, rest) : this.#beginRestore(rest);
   }
 
   #catchUp(compare: CompareWal, rest: Uint8Array): void {
-    const { backend, clock } = this.#inputs;
+    const { backend, clock, onStep } = this.#inputs;
+    onStep('catching_up');
     this.#catchingUp = new CatchingUp({
       serverMajor: this.#serverMajor(),
       clock,
@@ -162,9 +168,10 @@ class LogInAgain {
   }
 
   #beginRestore(rest: Uint8Array): void {
-    const { state, unnamed, backend, order } = this.#inputs;
+    const { state, unnamed, backend, check, onStep } = this.#inputs;
+    onStep('restoring');
     const serverMajor = this.#serverMajor();
-    const asksWal = order?.kind === 'succeed';
+    const asksWal = check?.kind === 'succeed';
     this.#restore = new SessionRestore({ state, serverMajor, unnamed, asksWal });
     backend.write(this.#restore.start());
     if (rest.length > 0) this.#restored(this.#restore, rest);
@@ -176,8 +183,8 @@ class LogInAgain {
     if (step.kind === 'send') return void this.#inputs.backend.write(step.bytes);
     const { result, parameters, rest } = step;
     if (result.kind === 'failed') return this.#fail(result.reason, result.why, mayPass(result.sqlState));
-    const { order } = this.#inputs;
-    const found = order?.kind === 'succeed' ? order.compare(result.wal) : undefined;
+    const { check } = this.#inputs;
+    const found = check?.kind === 'succeed' ? check.compare(result.wal) : undefined;
     if (found !== undefined && found.kind !== 'caught_up') {
       return this.#fail('move_uncovered', 'what the old server has shown may be lost', found.kind === 'not_yet');
     }

@@ -2,58 +2,32 @@
 // wait first; then those that were parked last, because their clients are the busy ones. A session that has failed once
 // may fail again and again: it never comes before a client that waits for its first attempt, and leaves every other
 // turn to the sessions that have not tried yet.
-import type { Instant } from '../../model/instant.ts';
 
-export interface Queued {
-  /** Its client has sent something since it was parked. */
-  isWaiting(): boolean;
-}
-
-interface Entry {
-  /** It may not move before. */
-  notBefore: Instant;
-  readonly isRepeated: boolean;
-}
-
-export class MoveQueue<Session extends Queued> {
-  readonly #all = new Map<Session, Entry>();
-  readonly #paused = new Set<Session>();
+export class MoveQueue<Session extends { isWaiting(): boolean }> {
+  readonly #lanes = new Map<Session, Lane<Session>>();
   readonly #first = new Lane<Session>();
   readonly #repeated = new Lane<Session>();
   #isTurnOfRepeated = false;
 
   /** `isRepeated`: an attempt of it has failed. */
-  add(session: Session, notBefore: Instant, isRepeated: boolean): void {
-    this.#all.set(session, { notBefore, isRepeated });
-    this.#paused.add(session);
+  add(session: Session, isRepeated: boolean): void {
+    const lane = isRepeated ? this.#repeated : this.#first;
+    this.#lanes.set(session, lane);
+    lane.add(session, session.isWaiting());
   }
 
   /** Its client has sent something. */
   waits(session: Session): void {
-    const entry = this.#all.get(session);
-    if (entry !== undefined && !this.#paused.has(session)) this.#laneOf(entry).waits(session);
+    this.#lanes.get(session)?.waits(session);
   }
 
   remove(session: Session): void {
-    const entry = this.#all.get(session);
-    if (entry === undefined) return;
-    this.#all.delete(session);
-    this.#paused.delete(session);
-    this.#laneOf(entry).remove(session);
-  }
-
-  placeOf(session: Session): 'queued' | 'paused' | undefined {
-    if (!this.#all.has(session)) return undefined;
-    return this.#paused.has(session) ? 'paused' : 'queued';
+    this.#lanes.get(session)?.remove(session);
+    this.#lanes.delete(session);
   }
 
   isEmpty(): boolean {
-    return this.#all.size === 0;
-  }
-
-  /** All may move at once. */
-  hurry(): void {
-    for (const entry of this.#all.values()) entry.notBefore = -Infinity;
+    return this.#lanes.size === 0;
   }
 
   /** The next one is a client that waits for its first attempt. */
@@ -61,24 +35,11 @@ export class MoveQueue<Session extends Queued> {
     return this.#first.waiting() !== undefined;
   }
 
-  /** One of them may move now. */
-  isReady(now: Instant): boolean {
-    this.#promote(now);
-    return this.#all.size > this.#paused.size;
-  }
-
-  /** Takes the next one out that may move. */
+  /** Takes the next one out. */
   take(): Session | undefined {
     const next = this.#first.waiting() ?? this.#inTurn();
     if (next !== undefined) this.remove(next);
     return next;
-  }
-
-  /** When the first pause is over; Infinity without one. */
-  pausedUntil(): Instant {
-    let until = Infinity;
-    for (const session of this.#paused) until = Math.min(until, this.#all.get(session)?.notBefore ?? Infinity);
-    return until;
   }
 
   #inTurn(): Session | undefined {
@@ -86,19 +47,6 @@ export class MoveQueue<Session extends Queued> {
     if (first === undefined || repeated === undefined) return first ?? repeated;
     this.#isTurnOfRepeated = !this.#isTurnOfRepeated;
     return this.#isTurnOfRepeated ? first : repeated;
-  }
-
-  #promote(now: Instant): void {
-    for (const session of this.#paused) {
-      const entry = this.#all.get(session);
-      if (entry === undefined || entry.notBefore > now) continue;
-      this.#paused.delete(session);
-      this.#laneOf(entry).add(session, session.isWaiting());
-    }
-  }
-
-  #laneOf({ isRepeated }: Entry): Lane<Session> {
-    return isRepeated ? this.#repeated : this.#first;
   }
 }
 

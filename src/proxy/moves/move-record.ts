@@ -3,14 +3,7 @@ import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { Movability } from '../../model/moves.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
-import type { Journey } from './movable.ts';
-
-interface Underway extends Journey {
-  /** Undefined: it is moving. */
-  waitsFor(): string | undefined;
-  /** Why the last attempt did not succeed. */
-  lastFailure(): string | undefined;
-}
+import type { Travelling } from './travelling.ts';
 
 export class MoveRecord {
   #found: SessionMoves['found'];
@@ -21,32 +14,34 @@ export class MoveRecord {
     this.#found = { movability, at };
   }
 
-  moved({ from, cause, parkedAt }: Journey, to: MemberName, at: Instant): void {
+  moved({ departure, parkedAt }: Travelling, to: MemberName, at: Instant): void {
+    const { from, cause } = departure;
     this.#moved += 1;
     this.#last = { from, to, cause, gapMs: at - parkedAt, at };
   }
 
-  /** `before`: what is known without a question. `journey`: while it is parked or moving. */
-  shown(before: Movability, journey: Underway | undefined): SessionMoves {
+  /** `before`: what is known without a question. `travelling`: while it is parked or moving. */
+  shown(before: Movability, travelling: Travelling | undefined): SessionMoves {
     const found = before.kind === 'pinned' ? { movability: before } : this.#found;
     return {
       moved: this.#moved,
       ...(this.#last !== undefined && { last: this.#last }),
       ...(found !== undefined && { found }),
-      ...(journey !== undefined && { underway: underwayOf(journey) }),
+      ...(travelling !== undefined && { underway: underwayOf(travelling) }),
     };
   }
 }
 
-function underwayOf(journey: Underway): NonNullable<SessionMoves['underway']> {
-  const { from, cause, parkedAt: leftAt } = journey;
-  const waitsFor = journey.waitsFor();
-  const why = journey.lastFailure();
+function underwayOf(travelling: Travelling): NonNullable<SessionMoves['underway']> {
+  const { departure, parkedAt: leftAt } = travelling;
+  const { from, cause } = departure;
+  const waitsFor = travelling.waitsFor();
+  const why = travelling.lastFailure();
   return {
     from,
     cause,
     leftAt,
-    isWaiting: journey.isWaiting(),
+    isWaiting: travelling.isWaiting(),
     ...(waitsFor !== undefined && { waitsFor }),
     ...(why !== undefined && { why }),
   };

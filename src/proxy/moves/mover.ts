@@ -1,16 +1,17 @@
 // Everything that the sessions that move share: their turns, the connects to their next servers, the rule for these
 // servers, the verifiers, the names to ask for, and the events.
-import type { Shown } from '../../core/caught-up.ts';
+import { coverageOf } from '../../core/coverage.ts';
+import type { Coverage, Loss } from '../../core/coverage.ts';
 import { isOfPrimary } from '../../core/primary-pools.ts';
-import { openRoute, includesTarget } from '../../core/routing-table.ts';
-import type { Target } from '../../core/routing-table.ts';
-import type { EvictionCause } from '../../model/close-reason.ts';
-import type { Clock, Instant } from '../../model/instant.ts';
+import { hasSameTargets, includesTarget, openRoute } from '../../core/routing-table.ts';
+import type { RoutingTable, Target } from '../../core/routing-table.ts';
+import type { WalKnown } from '../../core/wal-samples.ts';
+import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
-import type { CarriedState, MovesPolicy, PinReason, WalReport } from '../../model/moves.ts';
+import type { CarriedState, MovesPolicy } from '../../model/moves.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import { matchesWildcard } from '../../model/wildcard.ts';
-import type { QuestionResult as QuestionEnd } from '../../reports/move-events.ts';
+import type { ProxyEvent } from '../../reports/events.ts';
 import type { Preflight } from '../../reports/preflight.ts';
 import type { MoveResult } from '../../reports/session-move.ts';
 import type { SessionMemory } from '../../wire/follow/session-memory.ts';
@@ -20,29 +21,18 @@ import type { BackendConnector, ConnectRequest } from '../connect/connect-backen
 import type { Dial } from '../connect/dial.ts';
 import type { ProxyDependencies } from '../options.ts';
 import type { SessionRegistry } from '../session-registry.ts';
-import type { SessionHandle } from '../stage.ts';
+import type { Movable, SessionHandle } from '../stage.ts';
 import { SharedValues } from '../shared-values.ts';
-import type { MoveOrder } from './move-order.ts';
-import { ReadOrder } from './read-order.ts';
-import type { Asked, Journey } from './movable.ts';
-import type { Movable } from '../stage.ts';
+import type { FreshnessRule } from './freshness-rule.ts';
+import type { InquiryServices } from './loss-inquiry.ts';
 import { NamedByDatabase } from './named-settings.ts';
 import { preflight } from './preflight.ts';
+import { ReadFreshness } from './read-freshness.ts';
+import type { Travelling } from './travelling.ts';
 import { Turns } from './turns.ts';
 import { Verifiers } from './verifiers.ts';
 import { waitsFor } from './waits-for.ts';
-import { WithoutWarning } from './without-warning.ts';
-import { WriteOrder } from './write-order.ts';
-import type { Losable, LosableInputs, LossServices } from './without-warning.ts';
-
-/** The end of a move. */
-interface End {
-  readonly to: MemberName;
-  /** Of the connect. */
-  readonly startedAt: Instant;
-  /** Its client had sent something meanwhile. */
-  readonly wasWaiting: boolean;
-}
+import { WriteFreshness } from './write-freshness.ts';
 
 export interface MoverInputs extends Pick<
   ProxyDependencies,
@@ -65,21 +55,25 @@ export class Mover {
   readonly clock: Clock;
   readonly turns: Turns;
   readonly verifiers: Verifiers;
-  readonly #reads: ReadOrder;
-  readonly #writes: WriteOrder;
+  readonly inquiry: InquiryServices;
+  readonly #reads: ReadFreshness;
+  readonly #writes: WriteFreshness;
   readonly #inputs: MoverInputs;
-  /** Undefined: no WAL positions are known. */
-  readonly #lossServices: LossServices | undefined;
   readonly #named = new NamedByDatabase();
   readonly #packets = new SharedValues<Uint8Array>();
   readonly #told = new SharedValues<string>();
+  /** All that have set out, and have not arrived. */
+  readonly #travellers = new Set<Travelling>();
+  /** The latest one. */
+  #table: RoutingTable;
 
   constructor(inputs: MoverInputs) {
     this.#inputs = inputs;
-    this.#lossServices = inputs.wal && { ...inputs, wal: inputs.wal };
     this.clock = inputs.clock;
-    this.#reads = new ReadOrder(inputs);
-    this.#writes = new WriteOrder(inputs);
+    this.inquiry = inputs;
+    this.#table = inputs.table();
+    this.#reads = new ReadFreshness(inputs);
+    this.#writes = new WriteFreshness(inputs);
     this.turns = new Turns(inputs);
     this.verifiers = new Verifiers(inputs);
   }
@@ -100,10 +94,21 @@ export class Mover {
     return preflight(sessions, this.clock);
   }
 
-  /** Logins begin, as far as routes are open. */
+  /**
+   * Logins begin, as far as routes are open. Ends the pauses of the sessions whose route is another one: tables come
+   * with each answer to a probe.
+   */
   tableChanged(): void {
     this.#reads.learn();
-    this.turns.tableChanged();
+    const before = this.#table;
+    this.#table = this.#inputs.table();
+    const isOther = (pool: PoolName): boolean => {
+      const route = openRoute(this.#table, pool);
+      return route !== undefined && !hasSameTargets(before.pools.get(pool)?.route, route);
+    };
+    const others = new Set(this.#inputs.pools().flatMap(({ name }) => (isOther(name) ? [name] : [])));
+    for (const traveller of this.#travellers) if (others.has(traveller.pool)) traveller.retry();
+    this.turns.pump();
   }
 
   stop(): void {
@@ -143,19 +148,12 @@ export class Mover {
     return (this.#inputs.policy()?.settings ?? []).length > 0;
   }
 
-  answered(database: string, { namedSettings }: CarriedState): void {
+  learn(database: string, { namedSettings }: CarriedState): void {
     this.#named.learn(database, namedSettings);
   }
 
-  /** To be called synchronously with the answer of its server. A text: no other server can be compared with it. */
-  shown(session: Asked, wal: WalReport | undefined): Shown | string {
-    const member = session.member();
-    if (member === undefined) return 'its server is not known';
-    return this.order(session.pool).shown(member, wal, session.address());
-  }
-
   /** The rule for the next server of a session of the pool. */
-  order(name: PoolName): MoveOrder {
+  freshness(name: PoolName): FreshnessRule {
     const pool = this.#inputs.pool(name);
     return pool !== undefined && isOfPrimary(pool) ? this.#writes : this.#reads;
   }
@@ -164,10 +162,15 @@ export class Mover {
     return this.#inputs.pool(name);
   }
 
-  /** Undefined: the session ends when its server is lost without warning. */
-  beside(inputs: LosableInputs, session: Losable): WithoutWarning | undefined {
-    if (this.#lossServices === undefined || this.#inputs.policy()?.mode !== 'always') return undefined;
-    return new WithoutWarning(this.#lossServices, inputs, session);
+  /** Undefined: a session ends when its server is lost without warning. */
+  lossEvidence(): (() => WalKnown) | undefined {
+    return this.#inputs.policy()?.mode === 'always' ? this.#inputs.wal : undefined;
+  }
+
+  /** Whether the member has all that a session was told before it lost its server. */
+  coverageAt(member: MemberName, loss: Loss): Coverage | undefined {
+    const known = this.#inputs.wal?.();
+    return known && coverageOf(loss, { member, sample: known.samples.get(member)?.[0] }, known.ends);
   }
 
   parkTimeoutMs(): number {
@@ -179,8 +182,8 @@ export class Mover {
   ): () => void {
     const { connector, connectAttempts } = this.#inputs;
     let isDialled = false;
-    const giveBack = (): void => {
-      if (!isDialled) this.turns.giveBack();
+    const returnToken = (): void => {
+      if (!isDialled) this.turns.returnToken();
     };
     return connector.connect({
       ...request,
@@ -189,11 +192,11 @@ export class Mover {
         request.onAssigned(assignment);
       },
       onRouteAgain: () => {
-        giveBack();
+        returnToken();
         request.onRouteAgain();
       },
       onUnreachable: (pauseMs) => {
-        giveBack();
+        returnToken();
         request.onUnreachable(pauseMs);
       },
       attempts: new ConnectAttempts(connectAttempts()),
@@ -211,60 +214,36 @@ export class Mover {
     return includesTarget(openRoute(this.#inputs.table(), pool)?.targets ?? [], target);
   }
 
-  asked({ id, pool }: Asked, member: MemberName | undefined, result: QuestionEnd, startedAt: Instant): void {
-    if (member === undefined) return;
-    const durationMs = this.clock.now() - startedAt;
-    this.#inputs.onEvent({ kind: 'session_asked', pool, session: id, member, result, durationMs });
+  report(event: ProxyEvent): void {
+    this.#inputs.onEvent(event);
   }
 
-  stayed(session: Asked, cause: EvictionCause, reason: PinReason, detail: string | undefined): void {
-    const { id, pool } = session;
-    const member = session.member();
-    if (member === undefined) return;
-    this.#inputs.onEvent({ kind: 'session_stayed', pool, session: id, member, cause, reason, detail });
-  }
-
-  parked(journey: Journey): void {
-    const { id, pool, from, cause } = journey;
-    this.#inputs.onEvent({ kind: 'session_parked', pool, session: id, member: from, cause });
-    this.verifiers.keep();
-    this.turns.add(journey, 0);
-  }
-
-  /** Undefined: its turn has come. */
-  waitsFor(journey: Journey): string | undefined {
-    if (this.turns.isMoving(journey)) return undefined;
+  /** Undefined: it is moving. */
+  waitsFor({ step, pool, departure }: Travelling): string | undefined {
+    if (step !== 'unsure' && step !== 'queued' && step !== 'paused') return undefined;
     const { table, registry } = this.#inputs;
-    const { pool, from, shown } = journey;
+    const { from, shown } = departure;
     const route = table().pools.get(pool)?.route;
     const limit = route?.kind === 'open' ? registry.limitReached(pool, route) : undefined;
-    const place = this.turns.placeOf(journey) ?? 'unsure';
-    const order = this.order(pool);
-    const seemsCaughtUp = order.seemsCaughtUp.bind(order);
-    return waitsFor({ from, place, route, limit, shown, seemsCaughtUp });
+    const rule = this.freshness(pool);
+    return waitsFor({ from, step, route, limit, shown, seemsCaughtUp: rule.seemsCaughtUp.bind(rule) });
   }
 
-  moved(journey: Journey, { to, startedAt, wasWaiting }: End): void {
-    const { id, pool, from, cause, parkedAt } = journey;
-    const now = this.clock.now();
-    const gapMs = now - parkedAt;
-    const loginMs = now - startedAt;
-    this.#inputs.onEvent({ kind: 'session_moved', pool, session: id, from, to, cause, gapMs, loginMs, wasWaiting });
-    this.#over(journey);
+  /** It waits for its turn from now on. */
+  departs(traveller: Travelling): void {
+    this.#travellers.add(traveller);
+    this.verifiers.keep();
   }
 
-  /** The session ended while it was parked or moving. */
-  ended(journey: Journey): void {
-    this.#over(journey);
+  /** It has moved, or has ended. */
+  arrived(traveller: Travelling): void {
+    this.#travellers.delete(traveller);
+    this.turns.over(traveller);
+    if (this.#travellers.size === 0) this.verifiers.endBatches();
+    this.turns.pump();
   }
 
   turnedAway(member: MemberName): void {
     this.#inputs.onTrigger({ kind: 'backend_closed', member });
-  }
-
-  #over(journey: Journey): void {
-    this.turns.over(journey);
-    if (this.turns.isIdle()) this.verifiers.endBatches();
-    this.turns.pump();
   }
 }

@@ -1,8 +1,7 @@
 // The turns of parked sessions to log in at their next servers. The turn goes to the role that has the fewest logins
 // under way, so that no role keeps the others from moving; then to a session whose client waits; then the queues take
 // turns. Limits how many logins are under way and how many begin in a second.
-import { hasSameTargets, openRoute } from '../../core/routing-table.ts';
-import type { RoutingTable } from '../../core/routing-table.ts';
+import { openRoute } from '../../core/routing-table.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MovesPolicy } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
@@ -10,8 +9,18 @@ import { sharedClock } from '../fault.ts';
 import type { ProxyDependencies } from '../options.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 import { TokenBucket } from '../token-bucket.ts';
-import type { Traveller } from './movable.ts';
 import { MoveQueue } from './move-queue.ts';
+
+/** A parked session, for the order in which they move. */
+export interface Traveller {
+  readonly pool: PoolName;
+  /** Its login role. */
+  readonly role: string;
+  /** Its client has sent something since it was parked. */
+  isWaiting(): boolean;
+  /** Its turn has come. */
+  travel(): void;
+}
 
 export interface TurnsInputs extends Pick<ProxyDependencies, 'clock' | 'table' | 'decideIfDue'> {
   /** As it is now. Undefined: no session is parked any more. */
@@ -24,7 +33,7 @@ const NO_LONGER = { concurrent: 8, perSecond: 200 };
 
 const nothing = (): void => {};
 
-/** The parked sessions of one role in one pool. */
+/** The queued sessions of one role in one pool. */
 interface RoleQueue {
   readonly name: string;
   readonly pool: PoolName;
@@ -37,8 +46,7 @@ export class Turns {
   readonly #inputs: TurnsInputs;
   /** By pool and role. None is empty. */
   readonly #queues = new Map<string, RoleQueue>();
-  /** The latest one. */
-  #table: RoutingTable;
+  /** Their logins are under way. */
   readonly #moving = new Set<Traveller>();
   #bucket: TokenBucket;
   #perSecond: number;
@@ -47,66 +55,39 @@ export class Turns {
   constructor(inputs: TurnsInputs) {
     this.#inputs = inputs;
     this.#clock = sharedClock(inputs.clock);
-    this.#table = inputs.table();
     this.#perSecond = inputs.policy()?.perSecond ?? 1;
     this.#bucket = new TokenBucket(this.#perSecond, this.#clock.now());
   }
 
-  /** Not before the pause is over. With a pause: its attempt has failed. */
-  add(session: Traveller, pauseMs: number): void {
+  /** It waits for its turn, which comes with `pump` at the earliest. `isRepeated`: an attempt of it has failed. */
+  add(session: Traveller, isRepeated: boolean): void {
     const { pool, role } = session;
-    this.#moving.delete(session);
     const name = nameOf(session);
-    const { queue } = this.#queues.get(name) ?? this.#newQueue({ name, pool, role, queue: new MoveQueue() });
-    queue.add(session, this.#clock.now() + pauseMs, pauseMs > 0);
-    this.pump();
+    const entry = this.#queues.get(name) ?? { name, pool, role, queue: new MoveQueue() };
+    this.#queues.set(name, entry);
+    entry.queue.add(session, isRepeated);
   }
 
-  /** The client of a parked session has sent something. */
+  /** The client of a queued session has sent something. */
   waits(session: Traveller): void {
-    this.#queueOf(session)?.queue.waits(session);
+    this.#queues.get(nameOf(session))?.queue.waits(session);
   }
 
-  /** It is no longer parked. */
+  /** It waits for no turn any more. */
   left(session: Traveller): void {
-    const entry = this.#queueOf(session);
+    const entry = this.#queues.get(nameOf(session));
     entry?.queue.remove(session);
     if (entry?.queue.isEmpty() === true) this.#queues.delete(entry.name);
   }
 
-  /** It has moved, or has ended. */
+  /** Its login is over, whatever came of it. */
   over(session: Traveller): void {
     this.#moving.delete(session);
   }
 
-  /** No session is parked or moving. */
-  isIdle(): boolean {
-    return this.#moving.size === 0 && this.#queues.size === 0;
-  }
-
-  isMoving(session: Traveller): boolean {
-    return this.#moving.has(session);
-  }
-
-  /** Undefined: it waits for no turn. */
-  placeOf(session: Traveller): 'queued' | 'paused' | undefined {
-    return this.#queueOf(session)?.queue.placeOf(session);
-  }
-
-  /** An attempt without a connection was no login: the next session may have its place. */
-  giveBack(): void {
+  /** An attempt without a connection was no login: the next session may have its turn. */
+  returnToken(): void {
     this.#bucket.giveBack();
-  }
-
-  /** Ends the pauses of the sessions whose route is another one. Tables come with each answer to a probe. */
-  tableChanged(): void {
-    const before = this.#table;
-    this.#table = this.#inputs.table();
-    for (const { pool, queue } of this.#queues.values()) {
-      const route = openRoute(this.#table, pool);
-      if (route !== undefined && !hasSameTargets(before.pools.get(pool)?.route, route)) queue.hurry();
-    }
-    this.pump();
   }
 
   stop(): void {
@@ -121,30 +102,27 @@ export class Turns {
     const { concurrent, perSecond } = this.#inputs.policy() ?? NO_LONGER;
     if (perSecond !== this.#perSecond) this.#bucket = new TokenBucket((this.#perSecond = perSecond), now);
     for (;;) {
-      const next = this.#next(now);
-      if (next === undefined || this.#moving.size >= concurrent) break;
+      const next = this.#next();
+      if (next === undefined || this.#moving.size >= concurrent) return;
       const waitMs = this.#bucket.take(now);
       if (waitMs > 0) return this.#pumpAt(now + waitMs);
       const session = next.queue.take();
-      if (session === undefined) break;
+      if (session === undefined) return;
       // The queues take turns.
       this.#queues.delete(next.name);
       if (!next.queue.isEmpty()) this.#queues.set(next.name, next);
       this.#moving.add(session);
       session.travel();
     }
-    return this.#pumpAt(this.#pausedUntil());
   };
 
-  /** Of all of them the pauses are looked at: one that is over must not be waited for again. */
-  #next(now: Instant): RoleQueue | undefined {
-    const ready = [...this.#queues.values()].filter(({ queue }) => queue.isReady(now));
+  #next(): RoleQueue | undefined {
     const moving = new Map<string, number>();
     for (const { role } of this.#moving) moving.set(role, (moving.get(role) ?? 0) + 1);
     const routed = new Map<PoolName, boolean>();
     let next: RoleQueue | undefined;
     let least = Infinity;
-    for (const entry of ready) {
+    for (const entry of this.#queues.values()) {
       const { pool, role, queue } = entry;
       if (!routed.has(pool)) routed.set(pool, this.#isRouted(pool));
       const rank = 2 * (moving.get(role) ?? 0) + (queue.hasWaiting() ? 0 : 1);
@@ -155,24 +133,9 @@ export class Turns {
     return next;
   }
 
-  #pausedUntil(): Instant {
-    let until = Infinity;
-    for (const { queue } of this.#queues.values()) until = Math.min(until, queue.pausedUntil());
-    return until;
-  }
-
-  #queueOf(session: Traveller): RoleQueue | undefined {
-    return this.#queues.get(nameOf(session));
-  }
-
-  #newQueue(entry: RoleQueue): RoleQueue {
-    this.#queues.set(entry.name, entry);
-    return entry;
-  }
-
   #pumpAt(at: Instant): void {
     this.#cancelPump();
-    if (at !== Infinity) this.#cancelPump = this.#clock.schedule(Math.max(0, at - this.#clock.now()), this.pump);
+    this.#cancelPump = this.#clock.schedule(Math.max(0, at - this.#clock.now()), this.pump);
   }
 
   #isRouted(pool: PoolName): boolean {

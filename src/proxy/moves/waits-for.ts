@@ -7,7 +7,7 @@ import type { MemberName } from '../../model/member.ts';
 export interface WaitFacts {
   readonly from: MemberName;
   /** `unsure`: its old server is being asked whether it goes on. `paused`: the last attempt did not succeed. */
-  readonly place: 'unsure' | 'queued' | 'paused';
+  readonly step: 'unsure' | 'queued' | 'paused';
   /** Of its pool. Undefined: the pool is no longer configured. */
   readonly route: Route | undefined;
   /** Why the pool takes no more sessions, although its route is open. */
@@ -17,8 +17,8 @@ export interface WaitFacts {
   readonly seemsCaughtUp: (shown: Shown, member: MemberName) => boolean;
 }
 
-export function waitsFor({ from, place, route, limit, shown, seemsCaughtUp }: WaitFacts): string {
-  if (place === 'unsure') return `certainty that ${from} is lost`;
+export function waitsFor({ from, step, route, limit, shown, seemsCaughtUp }: WaitFacts): string {
+  if (step === 'unsure') return `certainty that ${from} is lost`;
   if (route === undefined) return 'a route: the configuration no longer has its pool';
   if (route.kind === 'hold') return `a route: ${describeHold(route.cause)}`;
   if (route.kind === 'closed') return 'a route: no eligible member';
@@ -26,7 +26,7 @@ export function waitsFor({ from, place, route, limit, shown, seemsCaughtUp }: Wa
   if (shown !== undefined && !route.targets.some(({ member }) => seemsCaughtUp(shown, member))) {
     return `a member that shows all that ${from} has shown`;
   }
-  return place === 'paused' ? 'its next attempt' : 'its turn (moves.concurrent, moves.per_second)';
+  return step === 'paused' ? 'its next attempt' : 'its turn (moves.concurrent, moves.per_second)';
 }
 
 /** DETAIL of a session whose time is over. `waited`: absent while it is logged in at its next server. */

@@ -50,6 +50,7 @@ export type Recognition =
   | { readonly kind: 'invalid'; readonly why: string };
 
 const DECODER = new TextDecoder();
+const ENCODER = new TextEncoder();
 const NEED_MORE: Recognition = { kind: 'need_more' };
 
 /**
@@ -108,4 +109,13 @@ export function startupParameters(packet: Uint8Array): ReadonlyMap<string, strin
     parameters.set(name, value ?? '');
   }
   return parameters;
+}
+
+/** PostgreSQL cuts longer names (NAMEDATALEN). Bytes. */
+const LONGEST_NAME = 63;
+
+/** The role in a startup packet, as the server reads it. */
+export function roleOf(packet: Uint8Array): string {
+  const role = startupParameters(packet).get('user') ?? '';
+  return role.length <= LONGEST_NAME / 3 ? role : DECODER.decode(ENCODER.encode(role).subarray(0, LONGEST_NAME));
 }

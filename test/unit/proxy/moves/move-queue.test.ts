@@ -8,22 +8,20 @@ interface Parked {
 }
 
 let queue: MoveQueue<Parked>;
-let now: number;
 
 beforeEach(() => {
   queue = new MoveQueue();
-  now = 0;
 });
 
-function add(name: string, { isWaiting = false, isRepeated = false, pauseMs = 0 } = {}): Parked {
+function add(name: string, { isWaiting = false, isRepeated = false } = {}): Parked {
   const session = { name, isWaiting: () => isWaiting };
-  queue.add(session, now + pauseMs, isRepeated);
+  queue.add(session, isRepeated);
   return session;
 }
 
 function takeAll(): string {
   const names: string[] = [];
-  while (queue.isReady(now)) names.push(queue.take()?.name ?? '?');
+  while (!queue.isEmpty()) names.push(queue.take()?.name ?? '?');
   return names.join(' ');
 }
 
@@ -38,7 +36,6 @@ test('waiting clients first, the longest wait first; then those that were parked
 test('a client that begins to wait overtakes', () => {
   const a = add('a');
   for (const name of ['b', 'c']) add(name);
-  expect(queue.isReady(now)).toBe(true);
   queue.waits(a);
   expect(takeAll()).toBe('a c b');
 });
@@ -55,28 +52,16 @@ test('sessions that fail again and again do not keep the others waiting', () => 
   const failing = ['x', 'y'].map((name) => add(name, { isRepeated: true, isWaiting: true }));
   const taken: (string | undefined)[] = [];
   for (let round = 0; round < 3; round += 1) {
-    expect(queue.isReady(now)).toBe(true);
     const session = queue.take();
     taken.push(session?.name);
-    if (session !== undefined && failing.includes(session)) queue.add(session, now, true);
+    if (session !== undefined && failing.includes(session)) queue.add(session, true);
   }
   expect(taken).toContain('quiet');
-});
-
-test('a pause keeps a session back until it is over, or until all are to hurry', () => {
-  add('late', { pauseMs: 100 });
-  add('later', { pauseMs: 200, isWaiting: true });
-  expect([queue.isReady(now), queue.pausedUntil()]).toEqual([false, 100]);
-  now = 100;
-  expect([takeAll(), queue.pausedUntil()]).toEqual(['late', 200]);
-  queue.hurry();
-  expect([takeAll(), queue.pausedUntil()]).toEqual(['later', Infinity]);
 });
 
 test('a session that has left is taken no more', () => {
   const [a, b] = [add('a'), add('b')];
   add('c');
-  expect(queue.isReady(now)).toBe(true);
   queue.remove(b);
   expect(takeAll()).toBe('c a');
   queue.remove(a);

@@ -1,7 +1,7 @@
 // The preflight of the sessions of a member: a limited number of questions at a time, and an end whatever they do.
 import { expect, test } from 'vitest';
 import type { Movability, PinReason } from '../../../../src/model/moves.ts';
-import type { MovableSession } from '../../../../src/proxy/moves/movable-session.ts';
+import type { SessionMover } from '../../../../src/proxy/moves/session-mover.ts';
 import { preflight } from '../../../../src/proxy/moves/preflight.ts';
 import { PREFLIGHT_MS } from '../../../../src/reports/preflight.ts';
 import type { SessionState } from '../../../../src/reports/session-state.ts';
@@ -9,16 +9,16 @@ import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 class FakeSession {
   state: SessionState = 'relaying';
-  readonly movable: MovableSession | undefined;
+  readonly movable: SessionMover | undefined;
   asked = 0;
   readonly #answers: Movability[] = [];
   #onAnswer: ((found: Movability) => void) | undefined;
   readonly #listeners = new Set<() => void>();
 
   constructor(isMovable = true) {
-    const fake: Pick<MovableSession, 'ask'> = { ask: (onAnswer) => this.#ask(onAnswer) };
+    const fake: Pick<SessionMover, 'ask'> = { ask: (onAnswer) => this.#ask(onAnswer) };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the preflight only asks
-    this.movable = isMovable ? (fake as MovableSession) : undefined;
+    this.movable = isMovable ? (fake as SessionMover) : undefined;
   }
 
   onIdle(run: () => void): () => void {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recognise, startupParameters } from '../../../../src/wire/startup/startup.ts';
+import { recognise, roleOf, startupParameters } from '../../../../src/wire/startup/startup.ts';
 import { GSSENC_REQUEST, SSL_REQUEST, aCancelRequest, aPacket, aStartup } from '../../../support/sockets/packets.ts';
 
 function ofLength(length: number): Buffer {
@@ -81,4 +81,13 @@ test.each([
 ])('a broken layout is read up to the break: %s', (_, body) => {
   const parameters = startupParameters(aPacket(0x00030000, body));
   expect(parameters.get('database') ?? '').toBe('');
+});
+
+test.each([
+  ['app', 'app'],
+  ['a'.repeat(63), 'a'.repeat(63)],
+  ['a'.repeat(9_000), 'a'.repeat(63)],
+  ['ü'.repeat(31), 'ü'.repeat(31)],
+])('a role of a startup packet is cut as PostgreSQL cuts it: %s', (user, role) => {
+  expect(roleOf(aStartup({ user }))).toBe(role);
 });

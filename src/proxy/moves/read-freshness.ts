@@ -8,9 +8,9 @@ import { addressText, isSameAddress } from '../../model/member.ts';
 import type { Address, MemberName } from '../../model/member.ts';
 import type { WalReport } from '../../model/moves.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
-import type { BoundOrder, MoveOrder } from './move-order.ts';
+import type { FreshnessCheck, FreshnessRule } from './freshness-rule.ts';
 
-export interface ReadOrderInputs {
+export interface ReadFreshnessInputs {
   /** Absent: nothing is known, so no read session moves. */
   readonly snapshot?: (() => Snapshot) | undefined;
   readonly freshen: (pool: PoolName, since: Instant) => Promise<void> | undefined;
@@ -25,15 +25,15 @@ const MOST_SERVERS = 1_000;
 
 const resolved = Promise.resolve();
 
-export class ReadOrder implements MoveOrder {
-  readonly #inputs: ReadOrderInputs;
+export class ReadFreshness implements FreshnessRule {
+  readonly #inputs: ReadFreshnessInputs;
   /** By address. A server that is no member any more has sessions that are still to be asked. */
   readonly #timelines = new Map<string, number>();
   #running: Promise<void> = resolved;
   /** Begins after `#running`. */
   #next: Promise<void> | undefined;
 
-  constructor(inputs: ReadOrderInputs) {
+  constructor(inputs: ReadFreshnessInputs) {
     this.#inputs = inputs;
     this.learn();
   }
@@ -73,7 +73,7 @@ export class ReadOrder implements MoveOrder {
     return snapshot !== undefined && seemsCaughtUp(pools(), snapshot(), shown, member);
   }
 
-  bind(shown: Shown, member: MemberName): BoundOrder {
+  bind(shown: Shown, member: MemberName): FreshnessCheck {
     return { kind: 'catch_up', compare: (wal) => this.compare(shown, member, wal) };
   }
 

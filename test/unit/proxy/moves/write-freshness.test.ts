@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { WalSample } from '../../../../src/core/coverage.ts';
 import type { WalReport } from '../../../../src/model/moves.ts';
-import { WriteOrder } from '../../../../src/proxy/moves/write-order.ts';
+import { WriteFreshness } from '../../../../src/proxy/moves/write-freshness.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 const TRANSACTIONS = { allEndedBelow: 740, allVisibleBelow: 751 };
@@ -20,7 +20,7 @@ const REPORTED = [aSample(300, 4, 9_000), aSample(200, 4, 6_500), aSample(100, 3
 
 function found(recovered: number, member = 'pg-2'): string {
   const samples = new Map([['pg-2', REPORTED]]);
-  const order = new WriteOrder({ clock: new ManualClock(), wal: () => ({ samples, ends: undefined }) });
+  const order = new WriteFreshness({ clock: new ManualClock(), wal: () => ({ samples, ends: undefined }) });
   const shown = order.shown('pg-1', aPrimary(3, 5_000));
   const bound = typeof shown === 'string' ? undefined : order.bind(shown, member);
   return bound?.kind === 'succeed' ? bound.compare(aPrimary(4, 9_500, recovered)).kind : 'no comparison';

@@ -5,18 +5,18 @@ import type { WalKnown } from '../../core/wal-samples.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { WalReport } from '../../model/moves.ts';
-import type { BoundOrder, MoveOrder } from './move-order.ts';
+import type { FreshnessCheck, FreshnessRule } from './freshness-rule.ts';
 
-export interface WriteOrderInputs {
+export interface WriteFreshnessInputs {
   readonly clock: Clock;
   /** Undefined: no positions are known. */
   readonly wal?: () => WalKnown;
 }
 
-export class WriteOrder implements MoveOrder {
-  readonly #inputs: WriteOrderInputs;
+export class WriteFreshness implements FreshnessRule {
+  readonly #inputs: WriteFreshnessInputs;
 
-  constructor(inputs: WriteOrderInputs) {
+  constructor(inputs: WriteFreshnessInputs) {
     this.#inputs = inputs;
   }
 
@@ -34,7 +34,7 @@ export class WriteOrder implements MoveOrder {
     return true;
   }
 
-  bind({ wal: left }: Shown, member: MemberName): BoundOrder {
+  bind({ wal: left }: Shown, member: MemberName): FreshnessCheck {
     return { kind: 'succeed', compare: (next) => succeeds(left, next, this.#firstSeen(member, next)) };
   }
 

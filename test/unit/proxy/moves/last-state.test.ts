@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { KnownState } from '../../../../src/proxy/moves/known-state.ts';
+import { LastState } from '../../../../src/proxy/moves/last-state.ts';
 import type { CarriedState, Movability } from '../../../../src/model/moves.ts';
 import type { ServerRun } from '../../../../src/core/coverage.ts';
 import { SessionFollower } from '../../../../src/wire/follow/session-follower.ts';
@@ -30,7 +30,7 @@ class Lab {
   state: CarriedState | undefined = stateWith('none');
   readonly #watch = new StatementWatch();
   readonly #follower: SessionFollower;
-  readonly known = new KnownState({
+  readonly known = new LastState({
     clock: this.clock,
     watch: this.#watch,
     isIdle: () => this.isIdle,

@@ -10,7 +10,7 @@ import type { StatementWatch } from '../../wire/follow/statement-watch.ts';
 import { packState, unpackState } from './packed-state.ts';
 
 /** The session. */
-export interface KnownSession {
+export interface LastStateInputs {
   readonly clock: Clock;
   /** Reads along with its statements. */
   readonly watch: StatementWatch;
@@ -23,7 +23,7 @@ export interface KnownSession {
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void;
 }
 
-export interface Known {
+export interface LastAnswer {
   readonly state: CarriedState;
   readonly told: Told;
 }
@@ -38,8 +38,8 @@ const LONGEST_PAUSE_MS = 8_000;
 
 const nothing = (): void => {};
 
-export class KnownState {
-  readonly #session: KnownSession;
+export class LastState {
+  readonly #session: LastStateInputs;
   readonly #watch: StatementWatch;
   /** When its server last said something. */
   #saidAt: Instant;
@@ -50,7 +50,7 @@ export class KnownState {
   #isScheduled = false;
   #cancel = nothing;
 
-  constructor(session: KnownSession) {
+  constructor(session: LastStateInputs) {
     this.#session = session;
     this.#watch = session.watch;
     this.#saidAt = session.clock.now();
@@ -63,7 +63,7 @@ export class KnownState {
   }
 
   /** Undefined: the session cannot go on elsewhere. */
-  known(): Known | undefined {
+  known(): LastAnswer | undefined {
     if (this.#known === undefined || this.#watch.effect() !== 'clean') return undefined;
     const state = unpackState(this.#known.packed);
     // A newer one is not described.

@@ -4,7 +4,7 @@ import type { Shown } from '../../../../src/core/caught-up.ts';
 import type { Snapshot } from '../../../../src/core/snapshot.ts';
 import type { WalReport } from '../../../../src/model/moves.ts';
 import type { Address } from '../../../../src/model/member.ts';
-import { ReadOrder } from '../../../../src/proxy/moves/read-order.ts';
+import { ReadFreshness } from '../../../../src/proxy/moves/read-freshness.ts';
 import { aList, aPolicy, aPool, aSnapshot, isPrimary, isReplica } from '../../../support/values/builders.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
@@ -21,8 +21,8 @@ function led(timeline: number): Snapshot {
   return aSnapshot(POLICY, aList(0, 'pg-1', 'pg-2'), primary, isReplica('pg-2', 1));
 }
 
-function orderWith(snapshot: (() => Snapshot) | undefined, pools = POLICY.pools): ReadOrder {
-  return new ReadOrder({ snapshot, pools: () => pools, freshen: () => undefined, clock: new ManualClock() });
+function orderWith(snapshot: (() => Snapshot) | undefined, pools = POLICY.pools): ReadFreshness {
+  return new ReadFreshness({ snapshot, pools: () => pools, freshen: () => undefined, clock: new ManualClock() });
 }
 
 test('the position and the timeline of its replica count as seen', () => {

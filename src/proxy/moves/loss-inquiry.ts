@@ -1,0 +1,114 @@
+// Whether a server that has ended a session between two transactions meant this session alone: then its client reads
+// the server's last words. A server that has ended one session alone still takes new ones, and one that stops, recovers
+// or is gone does not. So the client's own startup packet is sent, and the connection closed after the first reply.
+// Silence tells nothing: the server may be overloaded, or this machine have no socket left.
+import { openRoute } from '../../core/routing-table.ts';
+import type { RoutingTable } from '../../core/routing-table.ts';
+import type { Clock, Instant } from '../../model/instant.ts';
+import type { Address, MemberName } from '../../model/member.ts';
+import type { PoolName } from '../../model/policy.ts';
+import { awaitFirstReply } from '../connect/first-reply.ts';
+import type { Dial } from '../connect/dial.ts';
+import { isForAll, maybeForOne } from './last-words.ts';
+import type { ServerLoss } from './travelling.ts';
+
+export interface InquiryServices {
+  readonly clock: Clock;
+  readonly dial: Dial;
+  readonly table: () => RoutingTable;
+  readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
+}
+
+export interface InquiryInputs {
+  readonly loss: ServerLoss;
+  readonly pool: PoolName;
+  /** The startup packet as it was forwarded. */
+  readonly packet: Uint8Array;
+  readonly services: InquiryServices;
+}
+
+/** For the connection, and for the reply. Milliseconds. */
+const LIMIT_MS = 2_000;
+
+type Entrance = 'open' | 'closed' | 'silent';
+
+const nothing = (): void => {};
+
+/** The server has ended all of its sessions, by its last words or by the routing table. */
+export function endsAll({ words, server }: ServerLoss, pool: PoolName, { table }: InquiryServices): boolean {
+  return (words !== undefined && isForAll(words)) || isGone(table(), pool, server.member);
+}
+
+/**
+ * Calls `onAnswer` once; true: the server meant this session alone. Words that an administrator's decision may be
+ * behind are taken back only for what proves that the server stopped. Returns the abort; nothing is reported after it.
+ */
+export function inquire(
+  { loss, pool, packet, services }: InquiryInputs,
+  onAnswer: (isMeant: boolean) => void,
+): () => void {
+  const { clock, dial } = services;
+  const { member, address } = loss.server;
+  const since = clock.now();
+  let isAborted = false;
+  // Its API is asked as well: a primary that was demoted lets sessions in, too.
+  const askApi = async (entrance: Entrance): Promise<void> => {
+    await services.freshen(pool, since);
+    if (isAborted) return;
+    const table = services.table();
+    if (loss.words !== undefined && maybeForOne(loss.words)) onAnswer(!isGone(table, pool, member));
+    else onAnswer(entrance === 'open' && isOpen(table, pool, member));
+  };
+  const abort = knock(address, packet, { dial, clock }, (entrance) => {
+    if (entrance === 'closed') onAnswer(false);
+    else void askApi(entrance);
+  });
+  return () => {
+    isAborted = true;
+    abort();
+  };
+}
+
+/** A refusal for another reason, such as a limit, comes from a server that runs: open. Returns the abort. */
+function knock(
+  address: Address,
+  packet: Uint8Array,
+  { dial, clock }: Pick<InquiryServices, 'dial' | 'clock'>,
+  onAnswer: (entrance: Entrance) => void,
+): () => void {
+  let abortReply = nothing;
+  const abortDial = dial(address, { clock, timeoutMs: LIMIT_MS }, (result) => {
+    if (result.kind === 'failed') return onAnswer(result.outcome === 'refused' ? 'closed' : 'silent');
+    const backend = result.socket;
+    const closed = (): void => onAnswer('closed');
+    abortReply = awaitFirstReply({
+      backend,
+      request: { kind: 'startup', packet },
+      clock,
+      limitMs: LIMIT_MS,
+      onReply: () => {
+        backend.destroy();
+        onAnswer('open');
+      },
+      onDeclined: closed,
+      onTurnedAway: closed,
+      onSilent: () => onAnswer('silent'),
+    });
+    return undefined;
+  });
+  return () => {
+    abortDial();
+    abortReply();
+  };
+}
+
+function isOpen(table: RoutingTable, pool: PoolName, member: MemberName): boolean {
+  return openRoute(table, pool)?.targets.some((target) => target.member === member) === true;
+}
+
+/** By an answer: silence may end as well. A server that its API calls stopping ends all of its sessions. */
+function isGone(table: RoutingTable, pool: PoolName, member: MemberName): boolean {
+  const standing = table.pools.get(pool)?.standings.get(member);
+  if (standing?.kind === 'keep') return standing.why.code === 'not_running';
+  return standing?.kind === 'leave' && (standing.cause === 'demoted' || standing.cause === 'dead');
+}
