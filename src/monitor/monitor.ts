@@ -4,24 +4,23 @@ import type { Trigger } from '../reports/trigger.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import { observe } from '../core/observe.ts';
-import { checksOf, nextCheck } from '../core/next-check.ts';
-import type { LandingObservation, Observation, ProbeObservation } from '../model/observation.ts';
+import { checksOf } from '../core/next-check.ts';
+import type { Observation, ProbeObservation } from '../model/observation.ts';
 import type { PoolName, ProbePolicy, RoutingPolicy } from '../model/policy.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import { emptySnapshot, withChecks, withDrained, withMembers, withResumed } from '../core/snapshot.ts';
 import type { Handover, RefusalKind, Snapshot } from '../core/snapshot.ts';
 import type { WalKnown } from '../core/wal-samples.ts';
-import { isVanishing } from '../core/vanished.ts';
-import { UrgentProbing } from './urgent-probing.ts';
 import { changesBetween, evidenceChanges, probeEvent } from './changes.ts';
 import { Decider } from './decider.ts';
 import type { DecisionFacts } from './decider.ts';
 import { DiscoveryLoop } from './discovery-loop.ts';
 import { Freshness } from './freshness.ts';
-import { ImminentPrimary } from './imminent-primary.ts';
 import type { MonitorOptions } from './options.ts';
+import { Pace } from './pace.ts';
 import { Prober } from './prober.ts';
+import { Probers } from './probers.ts';
 import { RefusalWatch } from './refusal-watch.ts';
 import type { Accepting } from './refusal-watch.ts';
 import { TimelineHistory } from './timeline-history.ts';
@@ -31,10 +30,9 @@ const MIN_REFRESH_MS = 1000;
 
 export class Monitor {
   readonly #options: MonitorOptions;
-  readonly #probers = new Map<MemberName, Prober>();
+  readonly #probers: Probers;
   readonly #discovery: DiscoveryLoop;
-  readonly #urgent: UrgentProbing;
-  readonly #imminent = new ImminentPrimary();
+  readonly #pace: Pace;
   readonly #freshness: Freshness;
   readonly #refusals: RefusalWatch;
   readonly #history: TimelineHistory;
@@ -61,10 +59,27 @@ export class Monitor {
       clock,
       known,
       table: () => this.#decider.table(),
-      probeNow: (member, minMs) => this.#probers.get(member)?.probeNow(minMs),
+      probeNow: (member, minMs) => this.#probers.of(member)?.probeNow(minMs),
     });
     const probe = (): ProbePolicy => this.#policy.probe;
-    this.#urgent = new UrgentProbing({ policy: probe, clock, onEvent, onFaster: () => this.#reschedule() });
+    this.#pace = new Pace({
+      known,
+      table: () => this.#decider.table(),
+      clock,
+      onEvent,
+      onFaster: () => this.#probers.reschedule(),
+    });
+    this.#probers = new Probers(
+      (name) =>
+        new Prober({
+          ...options,
+          member: () => this.#snapshot.members.get(name)?.member,
+          timeoutMs: () => this.#policy.probe.timeoutMs,
+          nextCheck: (roundAt) => this.#pace.nextCheck(name, roundAt),
+          intervalMs: () => this.#pace.intervalMs(name),
+          onObservation: (observation, durationMs) => this.#takeProbe(observation, durationMs),
+        }),
+    );
     this.#discovery = new DiscoveryLoop({
       ...options,
       probe,
@@ -73,16 +88,13 @@ export class Monitor {
         this.#snapshot = withMembers(this.#snapshot, list);
       },
       onObservation: (observation) => this.#take(observation),
-      onTrigger: (name) => this.#trigger(name),
+      onTrigger: (name) => this.#pace.trigger(name),
     });
     this.#history = new TimelineHistory({
       read: () => options.readHistory?.(),
       clock,
       snapshot: () => this.#snapshot,
-      onEnds: (timelineEnds) => {
-        this.#snapshot = { ...this.#snapshot, timelineEnds };
-        this.#decider.decide();
-      },
+      onEnds: (timelineEnds) => this.#change({ ...this.#snapshot, timelineEnds }),
     });
     this.#refusals = new RefusalWatch({ probe, clock, onEvent, seekLeader: (not) => this.#discovery.seekLeader(not) });
   }
@@ -96,7 +108,8 @@ export class Monitor {
     this.#isStopped = true;
     this.#decider.stop();
     this.#discovery.stop();
-    for (const prober of this.#probers.values()) prober.stop();
+    this.#pace.stop();
+    this.#probers.stop();
   }
 
   /**
@@ -107,11 +120,9 @@ export class Monitor {
     const before = new Set(checksOf(this.#policy).map(({ text }) => text));
     const checks = new Set(checksOf(policy).map(({ text }) => text));
     this.#policy = policy;
-    this.#snapshot = withChecks(this.#snapshot, checks);
-    this.#decider.decide();
-    this.#reschedule();
-    if (checks.isSubsetOf(before)) return;
-    for (const prober of this.#probers.values()) prober.soon(0);
+    this.#change(withChecks(this.#snapshot, checks));
+    this.#probers.reschedule();
+    if (!checks.isSubsetOf(before)) this.#probers.soon(0);
   }
 
   /**
@@ -124,9 +135,9 @@ export class Monitor {
     onEvent({ kind: 'refresh_requested', isMerged });
     if (isMerged) return false;
     this.#refreshedAt = clock.now();
-    this.#trigger('refresh', true);
+    this.#pace.trigger('refresh', true);
     this.#discovery.refresh();
-    for (const prober of this.#probers.values()) prober.soon(0);
+    this.#probers.soon(0);
     return true;
   }
 
@@ -150,8 +161,7 @@ export class Monitor {
 
   /** Takes sessions away from a primary that hands over, synchronously. Undefined: the handover is over. */
   handOver(handover: Handover | undefined): void {
-    this.#snapshot = { ...this.#snapshot, handover };
-    this.#decider.decide();
+    this.#change({ ...this.#snapshot, handover });
   }
 
   /** Primaries that are refused, while no other primary is known. */
@@ -165,9 +175,9 @@ export class Monitor {
     if (accepting.kind === 'impossible') return accepting;
     const before = this.#snapshot;
     this.#snapshot = accepting.snapshot;
-    this.#refusals.read(before, this.#snapshot);
+    this.#refusals.read(before, accepting.snapshot);
     this.#decider.decide();
-    for (const prober of this.#probers.values()) prober.soon(0);
+    this.#probers.soon(0);
     return accepting;
   }
 
@@ -177,7 +187,7 @@ export class Monitor {
    */
   hint(): void {
     this.#discovery.refresh();
-    for (const prober of this.#probers.values()) prober.soon(this.#policy.probe.urgent.intervalMs);
+    this.#probers.soon(this.#policy.probe.urgent.intervalMs);
   }
 
   /** `discover` has new contact points: members that it no longer finds are removed. */
@@ -210,17 +220,27 @@ export class Monitor {
       case 'backend_closed':
         return this.#distrust(trigger.member);
       case 'landed_on_standby':
-        this.#takeLanding(trigger.member, trigger.isPooler ? 'pooler' : 'standby');
+        this.#take({
+          kind: 'landing',
+          member: trigger.member,
+          startedAt: this.#options.clock.now(),
+          by: trigger.isPooler ? 'pooler' : 'standby',
+        });
         this.#distrust(trigger.member);
-        return this.#trigger(trigger.kind);
+        return this.#pace.trigger(trigger.kind);
       case 'left_recovery':
-        return this.#takeLanding(trigger.member, 'primary');
+        return this.#take({
+          kind: 'landing',
+          member: trigger.member,
+          startedAt: this.#options.clock.now(),
+          by: 'primary',
+        });
       case 'connect_slow':
-        return this.#probers.get(trigger.member)?.soon(this.#policy.probe.urgent.intervalMs);
+        return this.#probers.of(trigger.member)?.soon(this.#policy.probe.urgent.intervalMs);
       case 'backend_reset':
       case 'dial_failed':
       case 'clients_held':
-        return this.#trigger(trigger.kind);
+        return this.#pace.trigger(trigger.kind);
     }
   }
 
@@ -229,20 +249,17 @@ export class Monitor {
     return this.#freshness.freshen(pool, since);
   }
 
-  #takeLanding(member: MemberName, by: LandingObservation['by']): void {
-    this.#take({ kind: 'landing', member, by, startedAt: this.#options.clock.now() });
-  }
-
   /** Patroni reports `stopping` before PostgreSQL ends its first session, so evidence from before that end is void. */
   #distrust(member: MemberName): void {
     this.#freshness.doubt(member);
-    this.#probers.get(member)?.soon(this.#policy.probe.urgent.intervalMs);
+    this.#probers.of(member)?.soon(this.#policy.probe.urgent.intervalMs);
   }
 
   #takeProbe(observation: ProbeObservation, durationMs: number): void {
     this.#options.onEvent(probeEvent(observation, durationMs));
     this.#take(observation);
-    this.#checkForTriggers(observation);
+    const doubtful = this.#pace.answered(observation.member);
+    if (doubtful !== undefined) this.#discovery.seekVouch(doubtful);
   }
 
   #take(observation: Observation): void {
@@ -250,10 +267,19 @@ export class Monitor {
     const before = this.#snapshot;
     this.#snapshot = observe(this.#policy, before, observation);
     for (const event of evidenceChanges(before, this.#snapshot, observation)) this.#options.onEvent(event);
-    if (observation.kind === 'members') this.#followMembers();
+    if (observation.kind === 'members') {
+      const { added, removed } = this.#probers.follow(this.#snapshot.members);
+      for (const name of removed) this.#freshness.forget(name);
+      if (added.length + removed.length > 0) this.#options.onEvent({ kind: 'members_changed', added, removed });
+    }
     this.#refusals.read(before, this.#snapshot);
     this.#decider.decide();
     this.#history.look();
+  }
+
+  #change(snapshot: Snapshot): void {
+    this.#snapshot = snapshot;
+    this.#decider.decide();
   }
 
   #reportDecided(previous: RoutingTable, next: RoutingTable): void {
@@ -261,89 +287,6 @@ export class Monitor {
       this.#options.onEvent(change, next.decidedAt);
       if (change.kind === 'route_changed') this.#discovery.refresh();
     }
-    this.#checkRoutesForTriggers(next);
-  }
-
-  /**
-   * A pool without a primary is a trigger. A member that is about to take writes is news, which restarts the urgent
-   * time.
-   */
-  #checkRoutesForTriggers(table: RoutingTable): void {
-    const imminent = this.#imminent.read(this.#policy, table, this.#snapshot);
-    if (!this.#snapshot.complete) return;
-    if (this.#sought().size > 0) this.#trigger(imminent ?? 'no_primary', imminent !== undefined);
-  }
-
-  /** A member of an exclusive pool whose answer is not yes is a trigger. */
-  #checkForTriggers(observation: ProbeObservation): void {
-    for (const pool of this.#policy.pools) {
-      const record = this.#snapshot.members.get(observation.member);
-      const standing = this.#decider.table().pools.get(pool.name)?.standings.get(observation.member);
-      if (!pool.exclusive || record === undefined || standing === undefined || standing.kind === 'leave') continue;
-      const isYes = record.failure === undefined && standing.kind === 'open';
-      if (isYes) continue;
-      this.#trigger('primary_not_positive');
-      this.#discovery.seekVouch(record);
-    }
-  }
-
-  #followMembers(): void {
-    const removed = [...this.#probers.keys()].filter((name) => !this.#snapshot.members.has(name));
-    const added: MemberName[] = [];
-    for (const name of removed) this.#stopProber(name);
-    for (const name of this.#snapshot.members.keys()) {
-      if (this.#probers.has(name)) continue;
-      added.push(name);
-      const prober = this.#newProber(name);
-      this.#probers.set(name, prober);
-      prober.start();
-    }
-    if (added.length + removed.length > 0) this.#options.onEvent({ kind: 'members_changed', added, removed });
-  }
-
-  /** The checks of exclusive pools that have no open member. */
-  #sought(): ReadonlySet<string> {
-    const idle = this.#policy.pools.filter(
-      (pool) => pool.exclusive && this.#decider.table().pools.get(pool.name)?.route.kind !== 'open',
-    );
-    return new Set(idle.map((pool) => pool.check.text));
-  }
-
-  #newProber(name: MemberName): Prober {
-    const { probe, clock, random } = this.#options;
-    return new Prober({
-      member: () => this.#snapshot.members.get(name)?.member,
-      probe,
-      timeoutMs: () => this.#policy.probe.timeoutMs,
-      clock,
-      random,
-      nextCheck: (roundAt) => {
-        const record = this.#snapshot.members.get(name);
-        return record === undefined ? undefined : nextCheck(this.#policy, record, roundAt, this.#sought());
-      },
-      intervalMs: () => this.#imminent.intervalMs(name, this.#policy, this.#usualMs(name), clock.now()),
-      onObservation: (observation, durationMs) => this.#takeProbe(observation, durationMs),
-    });
-  }
-
-  #usualMs(name: MemberName): number {
-    const { probe } = this.#policy;
-    const record = this.#snapshot.members.get(name);
-    const usualMs = this.#urgent.intervalMs();
-    return record !== undefined && isVanishing(record, probe) ? Math.min(usualMs, probe.urgent.intervalMs) : usualMs;
-  }
-
-  #trigger(name: string, isNews = false): void {
-    if (!this.#isStopped) this.#urgent.trigger(name, isNews);
-  }
-
-  #reschedule(): void {
-    for (const prober of this.#probers.values()) prober.reschedule();
-  }
-
-  #stopProber(name: MemberName): void {
-    this.#probers.get(name)?.stop();
-    this.#probers.delete(name);
-    this.#freshness.forget(name);
+    this.#pace.decided(next);
   }
 }
