@@ -77,7 +77,7 @@ const TAKES_OUTSIDE_BYTES =
     .split(' ')
     .map((room) => `src/${room}/**/*.ts`);
 /** These files may import every room. */
-const COMPOSITION = ['src/app/**/*.ts', 'src/sandbox/run-sandbox.ts'];
+const COMPOSITION = ['src/app/**/*.ts', 'src/sandbox/run-sandbox.ts', 'src/sandbox/narration.ts'];
 const PROGRAMS = ['main', 'worker-main', 'healthcheck-main', 'index'];
 /** The second program, and the file that needs a binding of Node which `process` alone gives. */
 const USES_PROCESS = ['src/sandbox/postgres/*.ts', 'src/proxy/relay/direct/node-handle.ts'];

@@ -3,8 +3,9 @@
 import { describeHold, durationText } from '../core/describe.ts';
 import { isPlanned } from '../core/routing-table.ts';
 import type { Route } from '../core/routing-table.ts';
+import type { WaitGroup, WaitingClients } from '../history/waiting-clients.ts';
 import type { Instant } from '../model/instant.ts';
-import type { ReportedEvent } from '../reports/events.ts';
+import type { HoldOutcome, ReportedEvent } from '../reports/events.ts';
 import type { SpanDocument, TimelineDocument } from '../documents/timeline-document.ts';
 import { isoTime } from './status-units.ts';
 
@@ -23,13 +24,14 @@ const KINDS = [
   'operation_ended',
   'members_changed',
   'config_reloaded',
-  'worker_ended',
 ] as const satisfies readonly ReportedEvent['kind'][];
 
 export interface SpansOptions {
   readonly now: () => Instant;
   /** Milliseconds since 1970. */
   readonly wallClock: () => number;
+  /** They have each event before it comes here. */
+  readonly waiting: Pick<WaitingClients, 'of'>;
   /** The incident of a time. Milliseconds since 1970; `to` undefined: it goes on. */
   readonly incidentAt: (from: number, to: number | undefined) => string | undefined;
 }
@@ -48,26 +50,18 @@ interface Span {
   text: (ms: number | undefined) => string;
 }
 
-/** The clients of one pool that wait together. */
-interface Waiting {
-  now: number;
-  released: number;
-  others: number;
-  longestMs: number;
-}
-
 const WINDOW_MS = 3_600_000;
 /** A flapping member makes many; the oldest then leave before their hour is over. */
 const MOST_SPANS = 500;
 /** Lag and drained members last long, and an incident meanwhile need not be about them. */
 const OF_INCIDENTS: readonly Kind[] = ['no_route', 'hold', 'handover'];
+const UNSERVED = ['timeout', 'gave_up', 'refused'] as const satisfies readonly HoldOutcome[];
 const SEVERITIES: readonly Severity[] = ['info', 'warn', 'error'];
 
 export class Spans {
   readonly #options: SpansOptions;
   readonly #open = new Map<string, Span>();
   readonly #closed: Span[] = [];
-  readonly #waiting = new Map<string, Waiting>();
   #completeFrom: number;
   #count = 0;
   /** When the event that is being taken happened. */
@@ -90,9 +84,8 @@ export class Spans {
       case 'route_changed':
         return this.#route(event);
       case 'hold_started':
-        return this.#holdStarted(event.pool);
       case 'hold_ended':
-        return this.#holdEnded(event);
+        return this.#waits(event.pool);
       case 'standing_changed':
         return this.#standing(event);
       case 'member_drained':
@@ -107,10 +100,6 @@ export class Spans {
         return this.#endAll('lag', ({ member }) => event.removed.some((name) => name === member));
       case 'config_reloaded':
         return this.#poolsGone(event.changed);
-      case 'worker_ended':
-        // The ends of its clients' holds never arrive.
-        this.#waiting.clear();
-        return this.#endAll('hold', () => true);
     }
   }
 
@@ -132,23 +121,12 @@ export class Spans {
     this.#begin('no_route', { pool }, isPlanned(to) ? 'info' : 'error', noRouteText(pool, to));
   }
 
-  #holdStarted(pool: string): void {
-    const waiting = this.#waiting.get(pool) ?? { now: 0, released: 0, others: 0, longestMs: 0 };
-    waiting.now += 1;
-    this.#waiting.set(pool, waiting);
-    this.#begin('hold', { pool }, 'info', waitingText(pool, waiting));
-  }
-
-  #holdEnded({ pool, outcome, waitedMs }: EventOf<'hold_ended'>): void {
-    const waiting = this.#waiting.get(pool);
-    if (waiting === undefined) return;
-    waiting.now -= 1;
-    waiting[outcome === 'released' ? 'released' : 'others'] += 1;
-    waiting.longestMs = Math.max(waiting.longestMs, waitedMs);
-    this.#begin('hold', { pool }, outcome === 'released' ? 'info' : 'warn', waitingText(pool, waiting));
-    if (waiting.now > 0) return;
-    this.#waiting.delete(pool);
-    this.#end('hold', { pool });
+  #waits(pool: string): void {
+    const group = this.#options.waiting.of(pool);
+    if (group === undefined) return;
+    const unserved = group.ended(...UNSERVED);
+    this.#begin('hold', { pool }, unserved === 0 ? 'info' : 'warn', waitingText(pool, group));
+    if (group.now() === 0) this.#end('hold', { pool });
   }
 
   #standing({ pool, member, to, text }: EventOf<'standing_changed'>): void {
@@ -172,7 +150,6 @@ export class Spans {
 
   #poolsGone(changed: readonly string[]): void {
     const gone = changed.flatMap((change) => /^pools\.(\S+) removed$/.exec(change)?.[1] ?? []);
-    for (const pool of gone) this.#waiting.delete(pool);
     for (const kind of ['no_route', 'hold', 'lag'] as const)
       this.#endAll(kind, ({ pool }) => pool !== undefined && gone.includes(pool));
   }
@@ -253,12 +230,13 @@ function drainedText(member: string): Span['text'] {
   return (ms) => `${member}: drained by the operator${lasted(ms)}`;
 }
 
-function waitingText(pool: string, waiting: Waiting): Span['text'] {
+function waitingText(pool: string, group: WaitGroup): Span['text'] {
   return (ms) => {
-    const { now, released, others, longestMs } = waiting;
-    if (ms === undefined) return `pool ${pool}: ${clients(now)} waiting`;
+    if (ms === undefined) return `pool ${pool}: ${clients(group.now())} waiting`;
+    const others = group.ended(...UNSERVED);
     const unserved = others === 0 ? '' : `, ${others} not served`;
-    return `pool ${pool}: ${clients(released + others)} waited, longest ${durationText(longestMs)}${unserved}`;
+    const waited = clients(group.ended('released') + others);
+    return `pool ${pool}: ${waited} waited, longest ${durationText(group.longestMs())}${unserved}`;
   };
 }
 

@@ -163,7 +163,7 @@ export function createApp(options: AppOptions): App {
 
   const exclusion = createExclusion();
   const operations = createLongOperations({ ...shells, exclusion, onEvent: recorder.onOperation });
-  const past = createPast({ clock, running, monitor, proxy, incidents, onOutage: recorder.onOutage });
+  const past = createPast({ history, clock, running, monitor, proxy, incidents, onOutage: recorder.onOutage });
   const { admin, console, liveStatus } = createAdminOf({
     version: options.version,
     source: options.source ?? 'environment',

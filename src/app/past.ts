@@ -23,6 +23,7 @@ export interface HistoryParts extends Pick<PastParts, 'clock' | 'running'> {
 }
 
 export interface PastParts {
+  readonly history: ClusterHistory;
   readonly clock: Clock;
   readonly running: Pick<RunningParts, 'config'>;
   readonly monitor: Pick<Monitor, 'snapshot'>;
@@ -58,10 +59,11 @@ export function createHistory({ clock, running, monitor }: HistoryParts): Cluste
   });
 }
 
-export function createPast({ clock, running, monitor, proxy, incidents, onOutage }: PastParts): Past {
+export function createPast({ history, clock, running, monitor, proxy, incidents, onOutage }: PastParts): Past {
   const incidentOf: Past['incidentAt'] = (...time) => incidentAt(incidents.list(), ...time);
-  const spans = new Spans({ now: () => clock.now(), wallClock: () => Date.now(), incidentAt: incidentOf });
-  const outages = new Outages({ incidents, tell: onOutage });
+  const { waiting } = history;
+  const spans = new Spans({ now: () => clock.now(), wallClock: () => Date.now(), waiting, incidentAt: incidentOf });
+  const outages = new Outages({ waiting, incidents, tell: onOutage });
   const samples = new Samples();
   let peaks: Peaks = new Map();
   let dueAt = -Infinity;

@@ -1,5 +1,5 @@
-// The one account of routes and primaries in this run. Metrics and /status read it. Pure but for the clocks that it is
-// given.
+// The one account of routes, primaries and waiting clients in this run, for metrics, documents and summaries. Pure but
+// for the clocks that it is given.
 import { primaryPools } from '../core/primary-pools.ts';
 import type { PoliciesAndTable } from '../core/primary-pools.ts';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -8,6 +8,7 @@ import type { ReportedEvent } from '../reports/events.ts';
 import { PrimaryHistory } from './primary-history.ts';
 import { RouteHistory } from './route-history.ts';
 import type { Interruption, Moment } from './route-history.ts';
+import { WaitingClients, isHold } from './waiting-clients.ts';
 
 export interface ClusterHistoryOptions {
   /** Of the newest decision. */
@@ -21,6 +22,7 @@ export class ClusterHistory {
   readonly #options: ClusterHistoryOptions;
   readonly routes: RouteHistory;
   readonly primaries = new PrimaryHistory();
+  readonly waiting = new WaitingClients();
 
   constructor(options: ClusterHistoryOptions) {
     this.#options = options;
@@ -35,7 +37,8 @@ export class ClusterHistory {
 
   /** `at`: when it happened, which may be before this call. */
   take(event: ReportedEvent, at: Instant): void {
-    if (event.kind === 'route_changed') this.routes.take(event, this.#moment(at));
+    if (isHold(event)) this.waiting.take(event);
+    else if (event.kind === 'route_changed') this.routes.take(event, this.#moment(at));
     else if (event.kind === 'config_reloaded') {
       const pools = new Set(this.#options.known().policy.pools.map(({ name }) => name));
       this.routes.retain(pools, this.#moment(at));

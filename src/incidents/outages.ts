@@ -1,5 +1,6 @@
 // When an outage is summed up: as soon as its pool has a route again and no client of it waits; and once more when the
 // incident settles, if its numbers have changed since.
+import type { WaitingClients } from '../history/waiting-clients.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { OutageEvent, ReportedEvent } from '../reports/events.ts';
 import type { Incidents } from './incident-views.ts';
@@ -7,6 +8,8 @@ import { outageSummary, restoredPools } from './outage-summary.ts';
 import type { IncidentDocument } from './schema.ts';
 
 export interface OutagesOptions {
+  /** They have each event before it comes here. */
+  readonly waiting: Pick<WaitingClients, 'of'>;
   readonly incidents: Pick<Incidents, 'currentId' | 'get' | 'subscribe'>;
   readonly tell: (event: OutageEvent) => void;
 }
@@ -16,7 +19,6 @@ export class Outages {
   /** Pools without a route; and pools that have one again, whose last clients still wait. */
   readonly #lost = new Set<PoolName>();
   readonly #restored = new Set<PoolName>();
-  readonly #waiting = new Map<PoolName, number>();
   /** The text that was told last, by pool. All are of one incident. */
   readonly #told = new Map<PoolName, string>();
   #incident: string | undefined;
@@ -31,15 +33,7 @@ export class Outages {
 
   take(event: ReportedEvent): void {
     if (event.kind === 'route_changed') this.#route(event.pool, event.to.kind === 'open');
-    else if (event.kind === 'hold_started') this.#waiting.set(event.pool, this.#waitingOf(event.pool) + 1);
-    else if (event.kind === 'hold_ended') {
-      this.#waiting.set(event.pool, Math.max(0, this.#waitingOf(event.pool) - 1));
-      this.#look(event.pool);
-    } else if (event.kind === 'worker_ended') {
-      // The ends of its clients' holds never arrive.
-      this.#waiting.clear();
-      for (const pool of this.#restored) this.#look(pool);
-    }
+    else if (event.kind === 'hold_ended') this.#look(event.pool);
   }
 
   #route(pool: PoolName, isOpen: boolean): void {
@@ -53,7 +47,7 @@ export class Outages {
   }
 
   #look(pool: PoolName): void {
-    if (this.#waitingOf(pool) > 0 || !this.#restored.delete(pool)) return;
+    if ((this.#options.waiting.of(pool)?.now() ?? 0) > 0 || !this.#restored.delete(pool)) return;
     const id = this.#options.incidents.currentId();
     if (id !== undefined) void this.#sumUp(id, pool);
   }
@@ -72,9 +66,5 @@ export class Outages {
     const isCorrection = isFinal && this.#told.has(pool);
     this.#told.set(pool, event.text);
     this.#options.tell(isCorrection ? { ...event, text: `${event.text} (corrected)` } : event);
-  }
-
-  #waitingOf(pool: PoolName): number {
-    return this.#waiting.get(pool) ?? 0;
   }
 }

@@ -20,7 +20,8 @@ export const EVENTS_VERSION = 1;
 /** `outraced`: another member answered first. */
 export type DialOutcome = 'connected' | 'refused' | 'timeout' | 'failed' | 'outraced';
 export type CancelKeyKnowledge = 'known' | 'unknown';
-export type HoldOutcome = 'released' | 'timeout' | 'gave_up' | 'refused';
+export const HOLD_OUTCOMES = ['released', 'timeout', 'gave_up', 'refused'] as const;
+export type HoldOutcome = (typeof HOLD_OUTCOMES)[number];
 
 /** From a readable startup message, cut to 63 bytes and made printable. Absent where TLS hides it. */
 export interface Login {

@@ -30,7 +30,7 @@ import type { Sandbox, SandboxOptions } from './sandbox.ts';
 import { eventText } from './console/event-text.ts';
 import { startSandbox } from './start-sandbox.ts';
 import { createLog } from '../telemetry/log.ts';
-import { createNarration } from '../telemetry/narration.ts';
+import { createNarration } from './narration.ts';
 
 export interface Terminal {
   readonly write: (text: string) => void;

@@ -4,6 +4,7 @@
 import type { Registry } from 'prom-client';
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { BranchEvent } from '../reports/branch-events.ts';
+import { HOLD_OUTCOMES } from '../reports/events.ts';
 import type { CancelKeyKnowledge, ReportedEvent } from '../reports/events.ts';
 import type { MoveEvent } from '../reports/move-events.ts';
 import { countOperations } from './operation-metrics.ts';
@@ -20,7 +21,6 @@ import type { RefusalMetrics } from './refusal-metrics.ts';
 import { NETWORK_BUCKETS, createTimedOutcomes } from './timed-outcomes.ts';
 
 const CANCEL_KEYS: readonly CancelKeyKnowledge[] = ['known', 'unknown'];
-const HOLD_OUTCOMES = ['released', 'timeout', 'gave_up', 'refused'];
 const DISCOVERY_OUTCOMES = ['found', 'failed'];
 const ACCEPTED_BY: readonly Acceptance['by'][] = ['agreement', 'operator'];
 const REFRESH_OUTCOMES = ['probed', 'merged'];

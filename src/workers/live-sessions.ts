@@ -11,6 +11,8 @@ interface Live {
   pool: PoolName;
   member: MemberName | undefined;
   facts: ClientFacts;
+  /** Undefined: it does not wait for a route. */
+  heldSince: Instant | undefined;
 }
 
 export class LiveSessions {
@@ -24,30 +26,36 @@ export class LiveSessions {
     live.pool = event.pool;
     if (event.kind === 'session_closed') this.#byWorker.get(worker)?.delete(event.session);
     // A client that waits for a route has no server, whatever it tried before.
-    else if (event.kind === 'hold_started') live.member = undefined;
+    else if (event.kind === 'hold_started') Object.assign(live, { member: undefined, heldSince: now });
+    else if (event.kind === 'hold_ended') live.heldSince = undefined;
     else if (event.kind === 'dial_finished' && event.outcome === 'connected') live.member = event.member;
     else if (event.kind === 'session_moved') live.member = event.to;
     else if (event.kind === 'session_opened') opened(live, event);
   }
 
-  /** The worker has ended. Returns how each of its sessions ended. */
+  /** The worker has ended. Returns how each of its sessions ended, and the waits of its clients. */
   remove(worker: number, detail: string, now: Instant): readonly ProxyEvent[] {
     const lives = [...(this.#byWorker.get(worker) ?? [])];
     this.#byWorker.delete(worker);
-    return lives.map(([session, { client, acceptedAt, pool, member, facts }]) => ({
-      kind: 'session_closed',
-      ...facts,
-      pool,
-      session,
-      client,
-      member,
-      reason: 'worker_died',
-      detail,
-      durationMs: now - acceptedAt,
-      // Unknown for one session. The pool's totals have them up to the worker's last report.
-      toBackendBytes: 0,
-      toClientBytes: 0,
-    }));
+    return lives.flatMap(([session, { client, acceptedAt, pool, member, facts, heldSince }]): readonly ProxyEvent[] => [
+      ...(heldSince === undefined
+        ? []
+        : [{ kind: 'hold_ended', pool, session, outcome: 'refused', waitedMs: now - heldSince } as const]),
+      {
+        kind: 'session_closed',
+        ...facts,
+        pool,
+        session,
+        client,
+        member,
+        reason: 'worker_died',
+        detail,
+        durationMs: now - acceptedAt,
+        // Unknown for one session. The pool's totals have them up to the worker's last report.
+        toBackendBytes: 0,
+        toClientBytes: 0,
+      },
+    ]);
   }
 
   #add(
@@ -56,7 +64,8 @@ export class LiveSessions {
     now: Instant,
   ): void {
     const sessions = this.#byWorker.get(worker) ?? new Map<number, Live>();
-    this.#byWorker.set(worker, sessions.set(session, { client, pool, member: undefined, facts: {}, acceptedAt: now }));
+    const live: Live = { client, pool, member: undefined, facts: {}, acceptedAt: now, heldSince: undefined };
+    this.#byWorker.set(worker, sessions.set(session, live));
   }
 }
 

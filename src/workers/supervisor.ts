@@ -223,7 +223,7 @@ class Supervisor implements Proxy {
     const ended = this.#stats.remove(worker.id, detail, this.#options.clock.now());
     this.#limitsChanged();
     for (const event of ended) this.#options.onEvent(event);
-    return ended.length;
+    return ended.filter(({ kind }) => kind === 'session_closed').length;
   }
 
   #take(worker: WorkerProcess, message: WorkerNotice): void {

@@ -1,4 +1,5 @@
 // Counts the sessions that a switchover touches, from the events of the proxy.
+import { WaitGroup, isHold } from '../../history/waiting-clients.ts';
 import { CLOSE_REASONS, isMoveFailure } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
@@ -12,10 +13,7 @@ export class SessionTally {
   #atStart = 0;
   /** Left on the member, connecting or relaying. */
   #left = 0;
-  #held = 0;
-  readonly #waiting = new Set<number>();
-  #longestWaitMs = 0;
-  #notServed = 0;
+  readonly #waits = new WaitGroup();
   #cut = 0;
   #lost = 0;
   /** Ended by their clients during the drain. */
@@ -33,22 +31,14 @@ export class SessionTally {
   }
 
   take(event: ProxyEvent | WorkerEvent): void {
-    if (event.kind === 'hold_started') {
-      if (!this.#pools.has(event.pool)) return;
-      this.#held += 1;
-      this.#waiting.add(event.session);
-    } else if (event.kind === 'hold_ended') {
-      if (!this.#waiting.delete(event.session)) return;
-      this.#longestWaitMs = Math.max(this.#longestWaitMs, event.waitedMs);
-      if (event.outcome === 'timeout' || event.outcome === 'refused') this.#notServed += 1;
+    if (isHold(event)) {
+      if (this.#pools.has(event.pool)) this.#waits.take(event);
     } else if (event.kind === 'session_parked' && event.member === this.#member && event.cause === 'switchover') {
       this.#parked.add(event.session);
       this.#parkedNow.add(event.session);
     } else if (event.kind === 'session_moved') {
       if (this.#parkedNow.delete(event.session)) this.#moved += 1;
     } else if (event.kind === 'session_closed') {
-      // It died with its worker: nothing else ends its wait.
-      if (this.#waiting.delete(event.session)) this.#notServed += 1;
       if (this.#parkedNow.delete(event.session)) this.#moveFailed += isMoveFailure(event.reason) ? 1 : 0;
       else if (event.member === this.#member && this.#isDraining) this.#takeEnd(event.reason);
     }
@@ -78,10 +68,10 @@ export class SessionTally {
     const gone = this.#atStart - this.#left;
     return {
       at_start: this.#atStart,
-      held: this.#held,
-      waiting: this.#waiting.size,
-      longest_wait_ms: Math.round(this.#longestWaitMs),
-      not_served: this.#notServed,
+      held: this.#waits.count(),
+      waiting: this.#waits.now(),
+      longest_wait_ms: Math.round(this.#waits.longestMs()),
+      not_served: this.#waits.ended('timeout', 'refused'),
       ended: Math.max(0, gone - this.#cut - this.#lost - this.#closed - this.#parked.size),
       parked: this.#parked.size,
       moved: this.#moved,

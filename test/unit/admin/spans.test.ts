@@ -1,6 +1,7 @@
 // The spans of the last hour, from events: beginning, end, severity, text and limits.
 import { expect, test } from 'vitest';
 import { Spans } from '../../../src/admin/spans.ts';
+import { WaitingClients, isHold } from '../../../src/history/waiting-clients.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
 import type { Route } from '../../../src/core/routing-table.ts';
 import { timelineDocument } from '../../../src/documents/timeline-document.ts';
@@ -11,14 +12,19 @@ const HOUR = 3_600_000;
 /** Spans with a clock that the test moves. */
 function started() {
   let ms = 0;
+  const waiting = new WaitingClients();
   const spans = new Spans({
+    waiting,
     now: () => 5000 + ms,
     wallClock: () => START + ms,
     incidentAt: (from) => (from === START + 10_000 ? '2026-11-22-1' : undefined),
   });
   const at = (second: number, ...events: readonly ReportedEvent[]): void => {
     ms = second * 1000;
-    events.forEach((event) => spans.take(event, 5000 + ms));
+    for (const event of events) {
+      if (isHold(event)) waiting.take(event);
+      spans.take(event, 5000 + ms);
+    }
   };
   const shown = () => timelineDocument.parse(spans.document()).spans;
   return { spans, at, shown };
@@ -109,13 +115,6 @@ test('waiting clients: one span for all that wait together', () => {
     severity: 'warn',
     text: 'pool read: 1 client waited, longest 30 s, 1 not served',
   });
-});
-
-test('after the end of a worker no client seems to wait for ever', () => {
-  const { at, shown } = started();
-  at(1, { kind: 'hold_started', pool: 'write', session: 1, cause: 'no_member' });
-  at(2, { kind: 'worker_ended', worker: 1, pid: 1, why: 'killed', sessions: 1, replacedInMs: 100 });
-  expect(shown()).toMatchObject([{ kind: 'hold', to: '2026-11-22T14:00:02.000Z' }]);
 });
 
 test('lag lasts until the member lags no more, stops answering, or leaves the cluster', () => {

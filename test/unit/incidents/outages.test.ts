@@ -1,6 +1,7 @@
 // When an outage is summed up: not while its clients still wait, once, and again at the end if something has changed.
 import { expect, test } from 'vitest';
 import type { Incidents } from '../../../src/incidents/incident-views.ts';
+import { WaitingClients, isHold } from '../../../src/history/waiting-clients.ts';
 import { Outages } from '../../../src/incidents/outages.ts';
 import type { IncidentDocument } from '../../../src/incidents/schema.ts';
 import type { OutageEvent, ReportedEvent } from '../../../src/reports/events.ts';
@@ -10,7 +11,9 @@ function started() {
   const told: OutageEvent[] = [];
   const listeners: Parameters<Incidents['subscribe']>[0][] = [];
   let document: IncidentDocument | undefined = AN_OUTAGE;
+  const waiting = new WaitingClients();
   const outages = new Outages({
+    waiting,
     incidents: {
       currentId: () => document?.id,
       get: () => Promise.resolve(document),
@@ -26,7 +29,10 @@ function started() {
     be: (next: IncidentDocument | undefined) => void (document = next),
     settle: (settled: IncidentDocument) => listeners.forEach((listener) => listener('settled', settled)),
     take: async (...events: readonly ReportedEvent[]) => {
-      events.forEach((event) => outages.take(event));
+      for (const event of events) {
+        if (isHold(event)) waiting.take(event);
+        outages.take(event);
+      }
       await new Promise(setImmediate);
     },
   };
@@ -50,18 +56,10 @@ const BACK: ReportedEvent = {
 };
 const WAITS: ReportedEvent = { kind: 'hold_started', pool: 'write', session: 1, cause: 'no_member' };
 const SERVED: ReportedEvent = { kind: 'hold_ended', pool: 'write', session: 1, outcome: 'released', waitedMs: 3900 };
-const DIED: ReportedEvent = {
-  kind: 'worker_ended',
-  worker: 1,
-  pid: 1,
-  why: 'killed',
-  sessions: 1,
-  replacedInMs: undefined,
-};
 
 test('at the return of the route, when the last client has left the queue', async () => {
   const { take, told } = started();
-  await take(LOST, WAITS, WAITS, BACK, SERVED);
+  await take(LOST, WAITS, { ...WAITS, session: 2 }, BACK, { ...SERVED, session: 2 });
   expect(told).toEqual([]);
   await take(SERVED);
   expect(told.map(({ isFinal, held }) => [isFinal, held])).toEqual([[false, 17]]);
@@ -74,12 +72,6 @@ test('without a waiting client at once; not while the route is lost again', asyn
   await take(LOST, BACK);
   expect(told).toHaveLength(1);
   await take(LOST, WAITS, BACK, LOST, SERVED);
-  expect(told).toHaveLength(1);
-});
-
-test('a worker that died leaves no client that waits for ever', async () => {
-  const { take, told } = started();
-  await take(LOST, WAITS, BACK, DIED);
   expect(told).toHaveLength(1);
 });
 

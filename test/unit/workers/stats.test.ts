@@ -118,7 +118,6 @@ test.each<[string, ProxyEvent[], object]>([
     [accepted, { ...dialed, outcome: 'refused' }],
     { pool: 'read', member: undefined },
   ],
-  ['one that waits after its server turned it away', [accepted, dialed, held], { pool: 'read', member: undefined }],
   ['one that has moved', [accepted, dialed, opened, moved], { pool: 'read', member: 'pg-3', user: 'app' }],
   ['one that is served', [accepted, dialed, opened], { pool: 'read', member: 'pg-2', user: 'app' }],
   [
@@ -197,4 +196,18 @@ test('counts of clients are the sum of the last reports; those of a lost worker 
   stats.remove(1, 'died', 0);
   stats.update(3, aReport({}, { clients: { ...clients, handshakes: 0 } }), 0);
   expect(stats.clients()).toEqual({ ...NO_CLIENTS, handshakes: 2, firstPackets: [9, 3, 0, 0, 0, 0, 0] });
+});
+
+function endsAfter(...events: readonly ProxyEvent[]): readonly ProxyEvent[] {
+  const stats = new WorkerStats();
+  for (const event of events) stats.update(1, aReport({}, { events: [{ event, at: 0 }] }), 1000);
+  return stats.remove(1, 'killed', 3500);
+}
+
+test('the wait of a client ends with its worker; a wait that has ended does not end again', () => {
+  const wait = { kind: 'hold_ended', pool: 'read', session: 7, outcome: 'refused', waitedMs: 2500 } as const;
+  // It waits after its server turned it away.
+  const waiting = [accepted, dialed, held];
+  expect(endsAfter(...waiting)).toMatchObject([wait, { kind: 'session_closed', member: undefined }]);
+  expect(endsAfter(...waiting, { ...wait, outcome: 'released' })).toMatchObject([{ kind: 'session_closed' }]);
 });

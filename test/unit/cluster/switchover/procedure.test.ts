@@ -109,7 +109,7 @@ describe('a switchover that succeeds', () => {
     lab.tell({ kind: 'hold_ended', pool: 'write', session: 9, outcome: 'released', waitedMs: 70 });
     // With its worker.
     lab.tell({ kind: 'hold_started', pool: 'write', session: 12, cause: 'switchover' });
-    lab.tell({ ...closed, session: 12, member: undefined, reason: 'worker_died' });
+    lab.tell({ kind: 'hold_ended', pool: 'write', session: 12, outcome: 'refused', waitedMs: 7 });
     lab.sessions = 0;
     await lab.reach('switch');
     expect(lab.document().sessions).toEqual({

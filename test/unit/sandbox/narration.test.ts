@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CloseReason } from '../../../src/model/close-reason.ts';
-import { createNarration } from '../../../src/telemetry/narration.ts';
+import { createNarration } from '../../../src/sandbox/narration.ts';
 
 interface Narrated {
   readonly lines: string[];
@@ -52,19 +52,11 @@ describe('held clients', () => {
     [['timeout', 'released'], '2 clients waited, the longest 1 s, 1 connected, 1 not'],
   ] as const)('%s', (outcomes, text) => {
     const { lines, tell } = narrate();
-    for (const _ of outcomes) tell({ kind: 'hold_started', ...held, cause: 'no_member' });
-    for (const outcome of outcomes) tell({ kind: 'hold_ended', ...held, outcome, waitedMs: 1000 });
+    for (const session of outcomes.keys()) tell({ kind: 'hold_started', ...held, session, cause: 'no_member' });
+    for (const [session, outcome] of outcomes.entries())
+      tell({ kind: 'hold_ended', ...held, session, outcome, waitedMs: 1000 });
     expect(lines[1]).toBe(`pool write: ${text}`);
   });
-});
-
-test('a client that waited in a worker that died waits no longer', () => {
-  const { lines, tell } = narrate();
-  tell({ kind: 'hold_started', pool: 'write', session: 1, cause: 'no_member' });
-  tell(closed(undefined, 'worker_died'));
-  expect(lines).toEqual(['pool write: clients are waiting', 'pool write: 1 client waited 5 ms, not connected']);
-  tell(closed(undefined, 'worker_died'));
-  expect(lines).toHaveLength(2);
 });
 
 describe('ended sessions', () => {

@@ -1,0 +1,78 @@
+// The narration for a person at a terminal: few lines, with many clients summed up in one. The log has the details.
+import { CLOSE_REASONS } from '../model/close-reason.ts';
+import { durationText } from '../core/describe.ts';
+import { WaitingClients, isHold } from '../history/waiting-clients.ts';
+import type { HoldEvent, WaitGroup } from '../history/waiting-clients.ts';
+import type { LineLevel } from '../telemetry/line.ts';
+import { logLine } from '../telemetry/log-lines.ts';
+import type { Event } from '../telemetry/log-lines.ts';
+
+export interface NarrationOptions {
+  readonly write: (line: string, level: LineLevel) => void;
+  /** Runs `run` after the current events, so that sessions that close together share a line. */
+  readonly later: (run: () => void) => void;
+}
+
+/** Their lines would tell of normal operation, of one client, or of something that another line tells. */
+const SILENT = [
+  'relay_chosen',
+  'dial_finished',
+  'login_refused',
+  'discovery_finished',
+  'refresh_requested',
+  'urgent_probing',
+  'config_reloaded',
+  'config_reload_failed',
+] as const satisfies readonly Event['kind'][];
+
+export function createNarration(options: NarrationOptions): (event: Event) => void {
+  const tellWaits = createWaits(options);
+  const tellEnd = createEndings(options);
+  return (event) => {
+    if (isHold(event)) tellWaits(event);
+    else if (event.kind === 'session_closed') tellEnd(event);
+    else if (!SILENT.some((kind) => kind === event.kind)) writeLogged(event, options);
+  };
+}
+
+/** One line for the first client that waits, and one for all of them when nobody waits any more. */
+function createWaits({ write }: NarrationOptions): (event: HoldEvent) => void {
+  const waiting = new WaitingClients();
+  return (event) => {
+    const group = waiting.take(event);
+    if (group.now() === 0) write(waitedText(event.pool, group), 'info');
+    else if (group.count() === 1) write(`pool ${event.pool}: clients are waiting`, 'info');
+  };
+}
+
+function writeLogged(event: Event, { write }: NarrationOptions): void {
+  const { level, text } = logLine(event, true);
+  if (level !== 'debug' && level !== 'trace') write(text(), level);
+}
+
+type Closed = Extract<Event, { readonly kind: 'session_closed' }>;
+
+/** Sessions that close together for one reason share a line. */
+function createEndings({ write, later }: NarrationOptions): (event: Closed) => void {
+  const counts = new Map<string, number>();
+  const writeAll = (): void => {
+    for (const [what, count] of counts)
+      write(`${count === 1 ? '1 session' : `${count} sessions`} closed on ${what}`, 'info');
+    counts.clear();
+  };
+  return ({ member, reason }) => {
+    if (member === undefined || CLOSE_REASONS[reason].side === 'client') return;
+    if (counts.size === 0) later(writeAll);
+    const key = `${member}: ${reason}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  };
+}
+
+function waitedText(pool: string, group: WaitGroup): string {
+  const served = group.ended('released');
+  const total = group.count();
+  const clients = total === 1 ? '1 client waited' : `${total} clients waited, the longest`;
+  const outcome =
+    served === total ? 'then connected' : served === 0 ? 'not connected' : `${served} connected, ${total - served} not`;
+  return `pool ${pool}: ${clients} ${durationText(group.longestMs())}, ${outcome}`;
+}
