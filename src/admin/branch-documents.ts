@@ -51,15 +51,15 @@ export function branchesListing(
   return { ...branchListDocument(status, moment), silent_workers: silentWorkers, branches: list };
 }
 
-interface Arranged {
+interface BranchOrder {
   readonly byName: readonly Branch[];
   readonly byId: ReadonlyMap<string, Branch>;
 }
 
 /** Once for each list. */
-const ARRANGED = new WeakMap<readonly Branch[], Arranged>();
+const ARRANGED = new WeakMap<readonly Branch[], BranchOrder>();
 
-function arranged(branches: readonly Branch[]): Arranged {
+function arranged(branches: readonly Branch[]): BranchOrder {
   const known = ARRANGED.get(branches);
   if (known !== undefined) return known;
   const byName = branches.toSorted((a, b) => (a.name < b.name ? -1 : 1));

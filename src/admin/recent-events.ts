@@ -18,7 +18,7 @@ export interface NewEvent extends Pick<RecentEvent, 'level' | 'fields'> {
   readonly number: number;
 }
 
-interface Numbered {
+interface NumberedEvent {
   readonly number: number;
   readonly event: RecentEvent;
 }
@@ -30,8 +30,8 @@ export function isOfSession(fields: RecentEvent['fields']): boolean {
 export class RecentEvents {
   readonly #ids: EventIds;
   readonly #wallClock: () => number;
-  readonly #ofSessions: Numbered[] = [];
-  readonly #others: Numbered[] = [];
+  readonly #ofSessions: NumberedEvent[] = [];
+  readonly #others: NumberedEvent[] = [];
   readonly #listeners = new Set<(event: RecentEvent) => void>();
   /** The highest number that no longer is in a buffer. */
   #lastDropped = 0;

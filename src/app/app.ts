@@ -16,7 +16,7 @@ import type { Config } from '../config/config.ts';
 import type { ConsoleControl } from './console.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { IncidentRecorder } from '../incidents/recorder.ts';
-import type { Loaded } from '../config/load.ts';
+import type { LoadResult } from '../config/load.ts';
 import { EventIds } from '../reports/event-ids.ts';
 import type { MonitorEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
@@ -36,7 +36,7 @@ import { takingTurns } from './taking-turns.ts';
 import { createHistory, createPast } from './past.ts';
 import type { Past } from './past.ts';
 import { reload } from './reload.ts';
-import type { ReloadParts, Reloaded, RunningParts } from './reload.ts';
+import type { ReloadParts, ReloadResult, RunningParts } from './reload.ts';
 import { sessionPools } from './session-pools.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
 import type { Log, Write } from '../telemetry/log.ts';
@@ -85,7 +85,7 @@ export interface App {
    * Applies a configuration completely or not at all, except settings that need a restart. Logs and counts the result.
    * Live sessions stay where they still may.
    */
-  reload(loaded: Loaded): Promise<Reloaded>;
+  reload(loaded: LoadResult): Promise<ReloadResult>;
   /**
    * Not ready from now on. Accepts clients for `shutdown.grace`, waits for `shutdown.wait`, drains for
    * `shutdown.drain_timeout`, then ends. Resolves when everything is closed.

@@ -1,22 +1,22 @@
 // Carries out the operations that an operator requests over HTTP. admin/ has checked the request.
 import type { Operations, OwnOperationOutcome } from '../admin/endpoints/operation-endpoints.ts';
 import { formatProblems } from '../config/fault.ts';
-import type { Loaded } from '../config/load.ts';
+import type { LoadResult } from '../config/load.ts';
 import { describeRoute } from '../core/describe.ts';
 import type { MemberName } from '../model/member.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { RefusalKind } from '../core/snapshot.ts';
 import type { Monitor } from '../monitor/monitor.ts';
-import type { Reloaded } from './reload.ts';
+import type { ReloadResult } from './reload.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /** Reads the configuration file again. Without a file, nothing can have changed. */
-export type Load = () => Loaded | { readonly kind: 'no_file' };
+export type Load = () => LoadResult | { readonly kind: 'no_file' };
 
 export interface OwnOperationsOptions {
   readonly monitor: Monitor;
   readonly load: Load;
-  readonly reload: (loaded: Loaded) => Promise<Reloaded>;
+  readonly reload: (loaded: LoadResult) => Promise<ReloadResult>;
   readonly log: Log;
 }
 

@@ -14,7 +14,7 @@ import type { Clock, Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
-import type { PoolCounts } from '../reports/counts.ts';
+import type { CountsByPool } from '../reports/counts.ts';
 import type { OutageEvent, ReportedEvent } from '../reports/events.ts';
 import type { RunningParts } from './reload.ts';
 
@@ -45,7 +45,6 @@ export interface Past {
 
 const LOOK_MS = 1000;
 
-type Counts = ReadonlyMap<PoolName, PoolCounts>;
 /** The most at a time since the last sample. */
 type Peaks = ReadonlyMap<PoolName, Pick<PoolSample, 'waiting' | 'parked'>>;
 
@@ -92,7 +91,7 @@ export function createPast({ history, clock, running, monitor, proxy, incidents,
   return { spans, samples, incidentAt: incidentOf, take, start: next, stop: () => cancel?.() };
 }
 
-function higher(peaks: Peaks, counts: Counts): Peaks {
+function higher(peaks: Peaks, counts: CountsByPool): Peaks {
   return new Map(
     [...counts].map(([pool, { states }]) => {
       const { holding, parked = 0, moving = 0 } = states;
@@ -102,7 +101,11 @@ function higher(peaks: Peaks, counts: Counts): Peaks {
   );
 }
 
-function poolSamples(pools: readonly PoolName[], counts: Counts, peaks: Peaks): ReadonlyMap<PoolName, PoolSample> {
+function poolSamples(
+  pools: readonly PoolName[],
+  counts: CountsByPool,
+  peaks: Peaks,
+): ReadonlyMap<PoolName, PoolSample> {
   return new Map(
     pools.map((pool) => {
       const { members, states } = counts.get(pool) ?? {};
@@ -112,7 +115,7 @@ function poolSamples(pools: readonly PoolName[], counts: Counts, peaks: Peaks): 
   );
 }
 
-function memberSamples(monitor: PastParts['monitor'], counts: Counts): ReadonlyMap<string, MemberSample> {
+function memberSamples(monitor: PastParts['monitor'], counts: CountsByPool): ReadonlyMap<string, MemberSample> {
   const snapshot = monitor.snapshot();
   const primary = primaryPositions(snapshot);
   const sessions = (member: string): number =>

@@ -8,7 +8,7 @@ import type { ClusterAccess } from './cluster-access.ts';
 import { reconfigured } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
-import type { Loaded } from '../config/load.ts';
+import type { LoadResult } from '../config/load.ts';
 import { formatProblems } from '../config/fault.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { ListenerChanges } from '../proxy/accept/listeners.ts';
@@ -40,16 +40,16 @@ export interface ReloadParts {
   readonly onListeners: (changes: ListenerChanges) => void;
 }
 
-export type Reloaded =
+export type ReloadResult =
   /** `needsRestart`: changes that were not applied. */
   | { readonly kind: 'reloaded'; readonly changed: readonly string[]; readonly needsRestart: readonly string[] }
   /** Nothing changed. */
   | { readonly kind: 'failed'; readonly problems: readonly string[] };
 
 /** One reload at a time. */
-export async function reload(parts: ReloadParts, loaded: Loaded): Promise<Reloaded> {
+export async function reload(parts: ReloadParts, loaded: LoadResult): Promise<ReloadResult> {
   const { running, isStopping, proxy, recorder } = parts;
-  const failed = (...problems: readonly string[]): Reloaded => {
+  const failed = (...problems: readonly string[]): ReloadResult => {
     recorder.onReload({ kind: 'config_reload_failed', problems });
     return { kind: 'failed', problems };
   };

@@ -79,11 +79,11 @@ interface TargetQuestion {
 }
 
 /** Branches whose target is that of a pool: by id, name and pool. */
-type Shadowed = ReadonlyMap<string, BranchListEvent>;
+type ShadowedNames = ReadonlyMap<string, BranchListEvent>;
 
 interface PreparedIndex {
   readonly index: BranchIndex;
-  readonly shadowed: Shadowed;
+  readonly shadowed: ShadowedNames;
 }
 
 class Directory {
@@ -105,7 +105,7 @@ class Directory {
   #cancelTimer: () => void = () => {};
   /** The next read that is due by the policy's pace. */
   #pollAt: Instant = -Infinity;
-  #shadowed: Shadowed = new Map();
+  #shadowed: ShadowedNames = new Map();
 
   constructor(policy: BranchesPolicy, options: BranchDirectoryOptions) {
     this.#options = options;
@@ -270,7 +270,7 @@ class Directory {
     this.#shadowed = shadowed;
   }
 
-  *#shadowedOf(index: BranchIndex | undefined): Generator<void, Shadowed> {
+  *#shadowedOf(index: BranchIndex | undefined): Generator<void, ShadowedNames> {
     const { poolOf } = this.#options;
     const shadowed = new Map<string, BranchListEvent>();
     for (const [at, { id, name }] of (index?.branches ?? []).entries()) {

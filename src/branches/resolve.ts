@@ -186,12 +186,14 @@ function nowhere(why: string): BackendPlace {
   return { kind: 'nowhere', why };
 }
 
-type Filled = { readonly kind: 'host'; readonly text: string } | { readonly kind: 'not_host'; readonly why: string };
+type TemplateResult =
+  | { readonly kind: 'host'; readonly text: string }
+  | { readonly kind: 'not_host'; readonly why: string };
 
 const PLACEHOLDER = new RegExp(`\\{(${BRANCH_PLACEHOLDERS.join('|')})\\}`, 'g');
 
 /** The names are foreign text: none may turn the host into another kind of address, or leave the template's domain. */
-function filled(template: string, branch: Branch): Filled {
+function filled(template: string, branch: Branch): TemplateResult {
   const values: Readonly<Record<string, string>> = { id: branch.id, name: branch.name, slug: slugOf(branch.name) };
   for (const [, key = ''] of template.matchAll(PLACEHOLDER)) {
     const value = values[key] ?? '';

@@ -43,11 +43,11 @@ export async function request(running: Running, sent: AdminRequest, io: CliIo): 
 }
 
 /** `why`: one or two sentences. `isSent`: a Pointsman may have the request. */
-export type Tried =
+export type RequestResult =
   | ({ readonly kind: 'answer' } & AdminAnswer)
   | { readonly kind: 'failed'; readonly why: string; readonly isSent: boolean };
 
-export async function tryRequest(running: Running, sent: AdminRequest): Promise<Tried> {
+export async function tryRequest(running: Running, sent: AdminRequest): Promise<RequestResult> {
   const where = addressText(running.address);
   let isSent = false;
   const onSent = (): void => void (isSent = true);

@@ -1,7 +1,7 @@
 // Loads the configuration of a command: -c FILE, else POINTSMAN_CONFIG, else the environment alone.
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import type { Loaded } from '../config/load.ts';
+import type { LoadResult } from '../config/load.ts';
 import { formatProblems } from '../config/fault.ts';
 import type { Problem } from '../config/fault.ts';
 import type { LogFormat, LogLevel } from '../config/schema/log-options.ts';
@@ -21,7 +21,7 @@ export interface LoadedConfig {
 }
 
 /** Options of the command line override the environment, which overrides the file. */
-export function load(options: ConfigOptions, io: CliIo): Loaded {
+export function load(options: ConfigOptions, io: CliIo): LoadResult {
   const { readFile } = io;
   const given = [
     ['POINTSMAN_LOG_LEVEL', '--log-level', options.logLevel],

@@ -1,7 +1,7 @@
 // The environment of a command (variables, output, files), so that tests run it without a process; and the exit codes.
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/source/environment.ts';
-import type { Loaded } from '../config/load.ts';
+import type { LoadResult } from '../config/load.ts';
 import type { Problem } from '../config/fault.ts';
 import type { SkillDialect } from '../config/schema/platform-section.ts';
 
@@ -31,8 +31,15 @@ export interface CliIo {
   readonly onOutputLost?: (listener: () => void) => () => void;
 }
 
+/** For each command of a group. `end` takes its exit code. */
+export interface CommandOptions<Parts> {
+  readonly io: CliIo;
+  readonly parts: Parts;
+  readonly end: (code: number) => void;
+}
+
 /** Reads the same file and environment again. `no-file`: the configuration came from the environment alone. */
-export type Reload = () => Loaded | { readonly kind: 'no_file' };
+export type Reload = () => LoadResult | { readonly kind: 'no_file' };
 
 export interface RunRequest {
   readonly config: Config;

@@ -90,9 +90,9 @@ export interface LiveReport {
  */
 export type CheckSeeds = (config: Config) => Promise<LiveReport>;
 
-type Found = Extract<SeedReport, { kind: 'found' }>;
+export type ReachableSeed = Extract<SeedReport, { kind: 'found' }>;
 
-export function foundBy({ seeds }: LiveReport): readonly Found[] {
+export function foundBy({ seeds }: LiveReport): readonly ReachableSeed[] {
   return seeds.flatMap((seed) => (seed.kind === 'found' ? [seed] : []));
 }
 

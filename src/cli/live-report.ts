@@ -3,11 +3,16 @@ import { addressText } from '../model/member.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 import { foundBy, problemsIn, refusedMembers, warningsIn } from './live-check.ts';
-import type { BranchesReport, LiveReport, ProbedMember, SeedReport, VerifiersReport } from './live-check.ts';
+import type {
+  BranchesReport,
+  LiveReport,
+  ProbedMember,
+  ReachableSeed,
+  SeedReport,
+  VerifiersReport,
+} from './live-check.ts';
 import { paintFor } from './terminal/colour.ts';
 import { tableText, widthFor } from './terminal/terminal-table.ts';
-
-type Found = Extract<SeedReport, { kind: 'found' }>;
 
 const PORT_WORDS = { accepts: 'accepts', refused: 'refuses', silent: 'no answer', unknown: 'not tried' } as const;
 
@@ -27,7 +32,7 @@ export function showLive(report: LiveReport, io: CliIo): number {
   return problems.length === 0 ? EXIT.ok : EXIT.failure;
 }
 
-function seedText({ url, scope, leader, contactPoints, refused }: Found): string {
+function seedText({ url, scope, leader, contactPoints, refused }: ReachableSeed): string {
   const lines = [
     `${url}: cluster ${scope ?? '(no name)'}, leader ${leader ?? 'none'}`,
     ...(contactPoints.length === 0 ? [] : [`  contact points: ${contactPoints.join(', ')}`]),

@@ -12,7 +12,7 @@ import type {
 import type { RestartConditions } from '../patroni/restart-conditions.ts';
 
 /** `why`: one sentence for the operator. */
-export type Reading<T> =
+export type ControlReading<T> =
   | { readonly kind: 'read'; readonly value: T }
   | { readonly kind: 'unreadable'; readonly why: string };
 
@@ -54,10 +54,10 @@ export type ClusterOperation =
 export interface ClusterControl {
   /** Where the answers come from, for the operator: `http://10.0.0.11:8008` or `the Pointsman at 127.0.0.1:8432`. */
   readonly source: string;
-  readonly report: () => Promise<Reading<ClusterReport>>;
-  readonly history: () => Promise<Reading<readonly HistoryEntry[]>>;
-  readonly config: () => Promise<Reading<ClusterConfiguration>>;
+  readonly report: () => Promise<ControlReading<ClusterReport>>;
+  readonly history: () => Promise<ControlReading<readonly HistoryEntry[]>>;
+  readonly config: () => Promise<ControlReading<ClusterConfiguration>>;
   /** The request that `perform` would send now. It may read the members; it changes nothing. */
-  readonly plan: (operation: ClusterOperation) => Promise<Reading<PlannedRequest>>;
+  readonly plan: (operation: ClusterOperation) => Promise<ControlReading<PlannedRequest>>;
   readonly perform: (operation: ClusterOperation) => Promise<OperationResult>;
 }

@@ -7,7 +7,7 @@ import { requestOf } from '../patroni/write-requests.ts';
 import type { WriteRequest } from '../patroni/write-requests.ts';
 import type { Write } from '../patroni/write.ts';
 import { reportOf } from './cluster-report.ts';
-import type { ClusterControl, ClusterOperation, Reading } from './control.ts';
+import type { ClusterControl, ClusterOperation, ControlReading } from './control.ts';
 import type {
   ClusterConfiguration,
   ClusterReport,
@@ -16,7 +16,7 @@ import type {
   PlannedRequest,
 } from '../documents/cluster-documents.ts';
 import { notSent, resultOf } from './operation-words.ts';
-import type { Unreached } from './operation-words.ts';
+import type { UnreachableApi } from './operation-words.ts';
 import { orderFault } from './restart-order.ts';
 import { clusterTargets, targetsOf } from './targets.ts';
 import type { FoundCluster, ApiTargets } from './targets.ts';
@@ -52,26 +52,26 @@ export class DirectControl implements ClusterControl {
     return this.#source;
   }
 
-  readonly report = async (): Promise<Reading<ClusterReport>> => {
+  readonly report = async (): Promise<ControlReading<ClusterReport>> => {
     const found = await this.#options.find();
     if (found.kind === 'failed') return { kind: 'unreadable', why: found.why };
     this.#source = found.from.url;
     return { kind: 'read', value: await this.#reportOf(found) };
   };
 
-  readonly history = (): Promise<Reading<readonly HistoryEntry[]>> =>
+  readonly history = (): Promise<ControlReading<readonly HistoryEntry[]>> =>
     this.#read<readonly HistoryEntry[]>(async (api) => {
       const read = await this.#options.reader.readHistory(api, READ_MS);
       return read.kind === 'history' ? { kind: 'read', value: read.entries.map(entryOf) } : unreadable(read);
     });
 
-  readonly config = (): Promise<Reading<ClusterConfiguration>> =>
+  readonly config = (): Promise<ControlReading<ClusterConfiguration>> =>
     this.#read<ClusterConfiguration>(async (api) => {
       const read = await this.#options.reader.readConfig(api, READ_MS);
       return read.kind === 'config' ? { kind: 'read', value: read.config.all } : unreadable(read);
     });
 
-  readonly plan = async (operation: ClusterOperation): Promise<Reading<PlannedRequest>> => {
+  readonly plan = async (operation: ClusterOperation): Promise<ControlReading<PlannedRequest>> => {
     const found = await this.#targetsOf(operation);
     if (found.kind === 'none') return { kind: 'unreadable', why: found.why };
     const [{ api }] = found.targets;
@@ -83,7 +83,7 @@ export class DirectControl implements ClusterControl {
     const found = await this.#targetsOf(operation);
     if (found.kind === 'none') return { kind: 'refused', text: found.why };
     const { write, hasCredentials } = this.#options;
-    const unreached: Unreached[] = [];
+    const unreached: UnreachableApi[] = [];
     for (const { api, name } of found.targets) {
       const answer = await write(api, await this.#requestOf(operation, api));
       // Another API is asked only while it is certain that none has the request.
@@ -120,7 +120,7 @@ export class DirectControl implements ClusterControl {
   }
 
   /** From the first API that has a usable answer. */
-  async #read<T>(read: (api: ApiEndpoint) => Promise<Reading<T>>): Promise<Reading<T>> {
+  async #read<T>(read: (api: ApiEndpoint) => Promise<ControlReading<T>>): Promise<ControlReading<T>> {
     const found = await this.#options.find();
     const known = clusterTargets(found);
     if (known.kind === 'none') return { kind: 'unreadable', why: known.why };
@@ -148,7 +148,7 @@ export class DirectControl implements ClusterControl {
   }
 }
 
-function unreadable(read: ReadFailure): Extract<Reading<never>, { kind: 'unreadable' }> {
+function unreadable(read: ReadFailure): Extract<ControlReading<never>, { kind: 'unreadable' }> {
   return { kind: 'unreadable', why: read.kind === 'refused' ? 'connection refused' : read.detail };
 }
 

@@ -5,7 +5,7 @@ import type { MemberName } from '../model/member.ts';
 import type { OperationEvent, ProxyEvent, WorkerEvent } from '../reports/events.ts';
 import type { PreflightEvent } from '../reports/move-events.ts';
 import type { Preflight } from '../reports/preflight.ts';
-import type { Reading } from './control.ts';
+import type { ControlReading } from './control.ts';
 import type { ClusterConfiguration, ClusterReport } from '../documents/cluster-documents.ts';
 import type { OperationDocument } from '../documents/switchover-document.ts';
 import { Switchover } from './switchover/procedure.ts';
@@ -29,12 +29,12 @@ export interface LongOperationsOptions {
   readonly enter: (what: string) => (() => void) | undefined;
 }
 
-export type Starting =
+export type OperationStart =
   | { readonly kind: 'started'; readonly operation: OperationDocument }
   /** `operation`: absent when the other one is a single request. */
   | { readonly kind: 'busy'; readonly operation?: OperationDocument };
 
-export type Cancelling =
+export type CancelResult =
   | { readonly kind: 'cancelled' | 'ended'; readonly operation: OperationDocument }
   | { readonly kind: 'unknown' };
 
@@ -99,7 +99,7 @@ export class LongOperations {
     };
   }
 
-  start(request: HeldSwitchoverRequest): Starting {
+  start(request: HeldSwitchoverRequest): OperationStart {
     const { site, random, onEvent, enter } = this.#options;
     const leave = enter('switchover');
     if (leave === undefined) {
@@ -134,7 +134,7 @@ export class LongOperations {
   }
 
   /** See Switchover.cancel. `by`: `the operator`. */
-  cancel(id: string, by: string): Cancelling {
+  cancel(id: string, by: string): CancelResult {
     const known = this.#kept.get(id);
     if (known === undefined) return { kind: 'unknown' };
     if (this.#running?.id !== id) return { kind: 'ended', operation: known.document() };
@@ -229,6 +229,6 @@ function newId(random: () => number): string {
 
 function readCluster(
   control: SwitchoverSite['control'],
-): Promise<[Reading<ClusterReport>, Reading<ClusterConfiguration>]> {
+): Promise<[ControlReading<ClusterReport>, ControlReading<ClusterConfiguration>]> {
   return Promise.all([control.report(), control.config()]);
 }

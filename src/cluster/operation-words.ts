@@ -143,13 +143,13 @@ function own(by: string, reason: string): string {
 }
 
 /** An API that could not be asked. */
-export interface Unreached {
+export interface UnreachableApi {
   readonly name: string;
   /** One clause. */
   readonly why: string;
 }
 
-export function notSent(operation: ClusterOperation, unreached: readonly Unreached[]): OperationResult {
+export function notSent(operation: ClusterOperation, unreached: readonly UnreachableApi[]): OperationResult {
   const names = unreached.map(({ name, why }) => `${name} (${why})`).join(', ');
   const text = `The request for ${nounOf(operation)} was not sent: no connection to ${names}.`;
   return { kind: 'no_answer', text, may_have_happened: false };

@@ -30,13 +30,13 @@ export interface LoadOptions {
   readonly readFile?: (file: string) => string;
 }
 
-export type Loaded =
+export type LoadResult =
   | { readonly kind: 'ok'; readonly config: Config; readonly warnings: readonly Problem[] }
   /** Every problem that was found: those of the environment, then down the file. */
   | { readonly kind: 'invalid'; readonly problems: readonly Problem[] };
 
 /** Never throws for what the operator wrote. */
-export function loadConfig(options: LoadOptions): Loaded {
+export function loadConfig(options: LoadOptions): LoadResult {
   const { file, env } = options;
   const text = readText(options);
   if (text.kind === 'invalid') return text;
@@ -72,7 +72,7 @@ function byPlace({ origin: a }: Problem, { origin: b }: Problem): number {
   return lineA - lineB || columnA - columnB;
 }
 
-type ReadText = { readonly kind: 'text'; readonly text: string } | (Loaded & { readonly kind: 'invalid' });
+type ReadText = { readonly kind: 'text'; readonly text: string } | (LoadResult & { readonly kind: 'invalid' });
 
 function readText({ file, readFile = readWhole }: LoadOptions): ReadText {
   if (file === undefined) return { kind: 'text', text: '' };

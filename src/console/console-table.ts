@@ -1,12 +1,12 @@
 // A table of the console: columns that are known before there are rows, and how each is filled from one row's object.
-import type { Column, Value } from '../wire/messages/server-messages.ts';
+import type { RowColumn, Value } from '../wire/messages/server-messages.ts';
 
-export interface ColumnOf<Row> extends Column {
+export interface ColumnOf<Row> extends RowColumn {
   readonly of: (row: Row) => Value;
 }
 
 export interface Table {
-  readonly columns: readonly Column[];
+  readonly columns: readonly RowColumn[];
   readonly rows: readonly (readonly Value[])[];
   /** For the client, beside the rows: how they are incomplete. */
   readonly notice?: string;
@@ -15,7 +15,10 @@ export interface Table {
 type Fill<Row> = (row: Row) => Value | boolean;
 
 /** Of one type. A boolean is `yes` or `no`, as PgBouncer has it. */
-function columnsOf<Row>(type: Column['type'], columns: Readonly<Record<string, Fill<Row>>>): readonly ColumnOf<Row>[] {
+function columnsOf<Row>(
+  type: RowColumn['type'],
+  columns: Readonly<Record<string, Fill<Row>>>,
+): readonly ColumnOf<Row>[] {
   return Object.entries(columns).map(([name, fill]) => ({
     name,
     type,

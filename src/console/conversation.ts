@@ -12,12 +12,12 @@ import {
   encodeRowDescription,
   joined,
 } from '../wire/messages/server-messages.ts';
-import type { TransactionStatus, Value } from '../wire/messages/server-messages.ts';
+import type { BlockStatus, Value } from '../wire/messages/server-messages.ts';
 import { answerTo } from './statement-answer.ts';
 import type { StatementAnswer, AnswerContext } from './statement-answer.ts';
-import { Extended } from './extended.ts';
+import { ExtendedQueries } from './extended.ts';
 import type { ConsoleStatement } from './extended.ts';
-import { Incoming, ProtocolViolation, required } from './incoming.ts';
+import { ConsoleInput, ProtocolViolation, required } from './incoming.ts';
 import type { ConsoleMessage } from './incoming.ts';
 import { logIn } from './login.ts';
 import type { ReaderCheck, Right, SendBytes } from './login.ts';
@@ -41,7 +41,7 @@ export interface ConversationOptions {
 /** Resolves when nothing more is to be said. */
 export async function converse(chunks: AsyncIterable<Uint8Array>, options: ConversationOptions): Promise<void> {
   const { send, access, sources, onLogin } = options;
-  const incoming = new Incoming(chunks);
+  const incoming = new ConsoleInput(chunks);
   try {
     const right = await logIn(incoming, send, access);
     if (right === undefined) return;
@@ -57,8 +57,8 @@ class Conversation {
   readonly #sources: ConsoleSources;
   readonly #send: SendBytes;
   readonly #context: AnswerContext;
-  readonly #extended: Extended;
-  #status: TransactionStatus = 'idle';
+  readonly #extended: ExtendedQueries;
+  #status: BlockStatus = 'idle';
   /** After an error in the extended protocol everything up to Sync is discarded. */
   #isSkipping = false;
 
@@ -66,7 +66,7 @@ class Conversation {
     this.#sources = sources;
     this.#send = send;
     this.#context = { parameters: parametersOf(sources.version), hasToken: right === 'token' };
-    this.#extended = new Extended({
+    this.#extended = new ExtendedQueries({
       send,
       prepare: (query) => this.#prepare(query),
       rowsOf: (prepared) => this.#rowsOf(prepared),
@@ -75,7 +75,7 @@ class Conversation {
     });
   }
 
-  async run(incoming: Incoming): Promise<void> {
+  async run(incoming: ConsoleInput): Promise<void> {
     const told = [...this.#context.parameters].map(([name, value]) => encodeParameterStatus(name, value));
     await this.#send(joined([...told, encodeReadyForQuery(this.#status)]));
     for (let message = await incoming.message(); message !== undefined; message = await incoming.message()) {

@@ -38,7 +38,7 @@ export interface ExtendedOptions {
 }
 
 /** Each message gets its replies, or the error that is returned. */
-export class Extended {
+export class ExtendedQueries {
   readonly #options: ExtendedOptions;
   readonly #statements = new Map<string, ConsoleStatement>();
   readonly #portals = new Map<string, Portal>();

@@ -27,7 +27,7 @@ export function required<T>(field: T | undefined): T {
 
 const NOTHING = new Uint8Array();
 
-export class Incoming {
+export class ConsoleInput {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #bytes: Uint8Array = NOTHING;
 

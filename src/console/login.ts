@@ -12,7 +12,7 @@ import {
 import { BodyReader } from '../wire/messages/client-messages.ts';
 import { startupParameters } from '../wire/startup/startup.ts';
 import { shown } from '../model/printable.ts';
-import type { Incoming, ConsoleMessage } from './incoming.ts';
+import type { ConsoleInput, ConsoleMessage } from './incoming.ts';
 import { challenge, MECHANISM, proven } from './scram.ts';
 import type { Challenge, Verifier } from './scram.ts';
 
@@ -45,7 +45,7 @@ export type Right = 'open' | 'token';
 
 /** Undefined: the client has its answer, and nothing more is said. */
 export async function logIn(
-  incoming: Incoming,
+  incoming: ConsoleInput,
   send: SendBytes,
   accessNow: () => Promise<ReaderCheck>,
 ): Promise<Right | undefined> {
@@ -78,7 +78,7 @@ interface ConsoleStartup {
   readonly minor: number;
 }
 
-async function startupOf(incoming: Incoming, send: SendBytes): Promise<ConsoleStartup | undefined> {
+async function startupOf(incoming: ConsoleInput, send: SendBytes): Promise<ConsoleStartup | undefined> {
   for (let packets = 0; packets < MOST_PACKETS; packets += 1) {
     const opening = await incoming.opening();
     if (opening === undefined || opening.kind === 'cancel_request') return undefined;
@@ -115,7 +115,7 @@ const WRONG: ErrorFields = {
   hint: 'The password is the admin token (admin.token_file or POINTSMAN_ADMIN_TOKEN). Any user name will do.',
 };
 
-async function knowsToken(verifier: Verifier, incoming: Incoming, send: SendBytes): Promise<true | undefined> {
+async function knowsToken(verifier: Verifier, incoming: ConsoleInput, send: SendBytes): Promise<true | undefined> {
   await send(encodeSaslMechanisms([MECHANISM]));
   const first = await incoming.message();
   if (first === undefined) return undefined;

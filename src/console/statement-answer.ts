@@ -1,7 +1,7 @@
 // Decides what a statement gets: a table, a word without effect, or an error that names what would be right. The
 // console reads only; each command of PgBouncer that changes something names the one of `pointsman` that does it here.
 import type { ErrorFields } from '../wire/messages/error-response.ts';
-import type { TransactionStatus } from '../wire/messages/server-messages.ts';
+import type { BlockStatus } from '../wire/messages/server-messages.ts';
 import type { ClientParameters } from './parameters.ts';
 import { SHOWS } from './shows/shows.ts';
 import type { Show } from './shows/shows.ts';
@@ -11,7 +11,7 @@ import { tableOf, text } from './console-table.ts';
 export type StatementAnswer =
   | { readonly kind: 'show'; readonly show: Show }
   /** Accepted, because drivers send it unasked. `status`: from now on. */
-  | { readonly kind: 'done'; readonly tag: string; readonly status?: TransactionStatus }
+  | { readonly kind: 'done'; readonly tag: string; readonly status?: BlockStatus }
   | { readonly kind: 'error'; readonly fields: ErrorFields };
 
 /** Of PgBouncer, for things that Pointsman does not have or shows elsewhere. */

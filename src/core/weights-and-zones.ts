@@ -7,11 +7,11 @@ import type { MemberStatus } from '../model/member-status.ts';
 
 export type WeightAndZone = Pick<Target, 'weight' | 'isFar'>;
 
-type Tagged = Pick<PoolPolicy, 'weightTag' | 'zoneTag'>;
+type PoolTags = Pick<PoolPolicy, 'weightTag' | 'zoneTag'>;
 
 /** `zone`: our own. */
 export function weightAndZoneOf(
-  pool: Tagged,
+  pool: PoolTags,
   zone: string | undefined,
   status: MemberStatus | undefined,
 ): WeightAndZone {
@@ -22,13 +22,13 @@ export function weightAndZoneOf(
 }
 
 /** `tag weight is heavy`. Undefined when the weight is valid or absent. */
-export function invalidWeight(pool: Tagged, status: MemberStatus | undefined): string | undefined {
+export function invalidWeight(pool: PoolTags, status: MemberStatus | undefined): string | undefined {
   const written = weightText(pool, status);
   if (written === undefined || parseWeight(written) !== undefined) return undefined;
   return `tag ${pool.weightTag} is ${shown(written)}`;
 }
 
-function weightText({ weightTag }: Tagged, status: MemberStatus | undefined): string | undefined {
+function weightText({ weightTag }: PoolTags, status: MemberStatus | undefined): string | undefined {
   return weightTag === undefined ? undefined : status?.tags?.get(weightTag);
 }
 

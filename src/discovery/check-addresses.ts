@@ -24,11 +24,11 @@ export interface CheckedMember {
  */
 const HOST = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})|[0-9A-Fa-f:.]{2,45})$/;
 
-type Checked<T> =
+type AddressCheck<T> =
   | { readonly found: T; readonly why?: undefined }
   | { readonly found?: undefined; readonly why: Objection };
 
-async function check(destination: Destination, rules: TrustRules, resolve: Resolve): Promise<Checked<Address>> {
+async function check(destination: Destination, rules: TrustRules, resolve: Resolve): Promise<AddressCheck<Address>> {
   const resolution = await resolve(destination.host);
   if (resolution.kind === 'unresolved') return { why: { reason: 'unresolved', why: resolution.why } };
   const [usable, ...others] = resolution.addresses.filter((one) => rules.refusal(destination, one) === undefined);
@@ -40,7 +40,11 @@ function unreadable(why: string): { readonly why: Objection } {
   return { why: { reason: 'unreadable', why } };
 }
 
-async function checkApi(entry: DocumentMember, rules: TrustRules, resolve: Resolve): Promise<Checked<ApiEndpoint>> {
+async function checkApi(
+  entry: DocumentMember,
+  rules: TrustRules,
+  resolve: Resolve,
+): Promise<AddressCheck<ApiEndpoint>> {
   if (entry.apiUrl === undefined) return unreadable('/cluster has no API URL for it');
   const parsed = parseApiUrl(entry.apiUrl);
   if (parsed.kind === 'invalid') return unreadable(parsed.why);
@@ -49,7 +53,11 @@ async function checkApi(entry: DocumentMember, rules: TrustRules, resolve: Resol
   return found === undefined ? { why } : { found: { url, address: found } };
 }
 
-async function checkPostgres(entry: DocumentMember, rules: TrustRules, resolve: Resolve): Promise<Checked<Address>> {
+async function checkPostgres(
+  entry: DocumentMember,
+  rules: TrustRules,
+  resolve: Resolve,
+): Promise<AddressCheck<Address>> {
   const { host, port } = entry;
   if (host === undefined || port === undefined) return unreadable('/cluster has no host and port for it');
   if (!HOST.test(host)) return unreadable('its host in /cluster is not one host name or address');

@@ -66,7 +66,7 @@ interface MemberListing {
   readonly startedAt: Instant;
 }
 
-export interface Discovered extends MemberListing {
+export interface DiscoveredCluster extends MemberListing {
   readonly kind: 'found';
   readonly scope: string | undefined;
   /** As it came: unchecked, and not for display. */
@@ -80,7 +80,7 @@ export interface Discovered extends MemberListing {
   readonly scheduledSwitchoverAt: number | undefined;
 }
 
-export type DiscoveryResult = Discovered | (MemberListing & { readonly kind: 'failed'; readonly why: string });
+export type DiscoveryResult = DiscoveredCluster | (MemberListing & { readonly kind: 'failed'; readonly why: string });
 
 export interface Discovery {
   /** `not`: a member to leave out, so that the document comes from another member. Never rejects. */
@@ -106,7 +106,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     return { ...points, points: [...points.points, ...more.points], seeds: [...points.seeds, ...more.seeds] };
   }
 
-  async function take({ cluster, from, startedAt }: ClusterAnswer, points: ContactPoints): Promise<Discovered> {
+  async function take({ cluster, from, startedAt }: ClusterAnswer, points: ContactPoints): Promise<DiscoveredCluster> {
     const { entries, refused } = firstOfEachName(cluster);
     const trusted = options.alsoTrusted === undefined ? points : await withSeeds(points, options.alsoTrusted);
     const ports = await ownPorts.learn(entries, from.api.address, trusted);

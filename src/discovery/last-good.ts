@@ -14,7 +14,7 @@ export interface Stale {
   readonly why: string;
 }
 
-export type Recalled<T> =
+export type LastGoodResult<T> =
   /** `stale`: the lookup failed, this is the last good value. */
   | { readonly kind: 'known'; readonly value: T; readonly stale: Stale | undefined }
   | { readonly kind: 'unknown'; readonly why: string };
@@ -43,7 +43,7 @@ export function createLastGood<T>({
   lookUp,
   clock,
   timeoutMs,
-}: LastGoodOptions<T>): (name: string) => Promise<Recalled<T>> {
+}: LastGoodOptions<T>): (name: string) => Promise<LastGoodResult<T>> {
   const known = new Map<string, KeptValue<T>>();
   const lookups = new Map<string, Promise<string | undefined>>();
 

@@ -2,10 +2,10 @@
 // never says which member a host is.
 import type { Clock } from '../model/instant.ts';
 import { createLastGood } from './last-good.ts';
-import type { Recalled } from './last-good.ts';
+import type { LastGoodResult } from './last-good.ts';
 import type { LookupSrv, SrvRecord } from './name-server.ts';
 
-export type ResolveSrv = (name: string) => Promise<Recalled<readonly SrvRecord[]>>;
+export type ResolveSrv = (name: string) => Promise<LastGoodResult<readonly SrvRecord[]>>;
 
 /** Limit on records kept for one name. */
 const MAX_RECORDS = 32;

@@ -7,7 +7,7 @@ import { readEvent, readList, readStatus } from './kubernetes-documents.ts';
 import type { KubernetesObject, ReadEntry } from './kubernetes-documents.ts';
 import { linesOf, textOf } from './lines.ts';
 
-export interface Followed {
+export interface FollowState {
   /** By name. */
   readonly entries: ReadonlyMap<string, KubernetesObject>;
   readonly isListed: boolean;
@@ -29,7 +29,7 @@ export interface FollowOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly pace?: Partial<Pace>;
-  readonly onChange: (followed: Followed) => void;
+  readonly onChange: (followed: FollowState) => void;
 }
 
 /** Milliseconds. */
@@ -71,7 +71,7 @@ class Follower {
   readonly #options: FollowOptions;
   readonly #pace: Pace;
   readonly #stopping = new AbortController();
-  #followed: Followed = { entries: new Map(), isListed: false, failing: undefined };
+  #followed: FollowState = { entries: new Map(), isListed: false, failing: undefined };
   /** The version for the next watch. Undefined: list first. */
   #version: string | undefined;
   /** A list from the API server's cache may be older than the version that is gone. */
@@ -193,7 +193,7 @@ class Follower {
     return undefined;
   }
 
-  #tell(followed: Followed): void {
+  #tell(followed: FollowState): void {
     if (this.#isStopped()) return;
     this.#followed = followed;
     this.#options.onChange(followed);

@@ -8,7 +8,7 @@ import { readNamespace } from './api-server.ts';
 import { readingPods, readingSlices } from './kubernetes-documents.ts';
 import type { KubernetesObject, ApiPlace, ReadEntry } from './kubernetes-documents.ts';
 import { follow } from './follow.ts';
-import type { Collection, Followed, Pace } from './follow.ts';
+import type { Collection, FollowState, Pace } from './follow.ts';
 
 export interface MembersSourceOptions {
   readonly config: KubernetesConfig;
@@ -42,12 +42,12 @@ const SPREAD_MS = 500;
 export function createMembersSource({ config, clock, random, onNews, pace }: MembersSourceOptions): MembersSource {
   const name = nameOf(config);
   const first = Promise.withResolvers<void>();
-  let followed: Followed | undefined;
+  let followed: FollowState | undefined;
   let end: (() => void) | undefined;
   let isClosed = false;
   let cancelNews: (() => void) | undefined;
 
-  function onChange(next: Followed): void {
+  function onChange(next: FollowState): void {
     const isNews = followed !== undefined && newsOf(followed) !== newsOf(next);
     followed = next;
     first.resolve();
@@ -126,7 +126,7 @@ function endpointsOf(entries: ReadonlyMap<string, KubernetesObject>, scheme: 'ht
 }
 
 /** The fields whose change is a reason to probe. Readiness is not among them. */
-function newsOf({ entries }: Followed): string {
+function newsOf({ entries }: FollowState): string {
   const told = [...entries.values()].map(({ name, role, places }) =>
     JSON.stringify([name, role, places.map(placeText)]),
   );

@@ -6,7 +6,7 @@ import type { MonitorEvent } from '../reports/events.ts';
 import type { Observation, ProbeObservation } from '../model/observation.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
 import { isSameAddress } from '../model/member.ts';
-import type { Route, RoutingTable, Target } from '../core/routing-table.ts';
+import type { OpenRoute, Route, RoutingTable, Target } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
 
 export function changesBetween(previous: RoutingTable, next: RoutingTable): readonly MonitorEvent[] {
@@ -82,13 +82,11 @@ function isSameRoute(a: Route | undefined, b: Route): boolean {
   return a?.kind === 'hold' && b.kind === 'hold' ? a.cause === b.cause : a?.kind === b.kind;
 }
 
-type Open = Extract<Route, { kind: 'open' }>;
-
-function isLagging({ lagging }: Open): boolean {
+function isLagging({ lagging }: OpenRoute): boolean {
   return lagging !== undefined;
 }
 
-function isSameTargets({ targets: a }: Open, { targets: b }: Open): boolean {
+function isSameTargets({ targets: a }: OpenRoute, { targets: b }: OpenRoute): boolean {
   return a.length === b.length && a.every((target, index) => isSameTarget(target, b[index]));
 }
 

@@ -22,7 +22,7 @@ import { Pace } from './pace.ts';
 import { Prober } from './prober.ts';
 import { Probers } from './probers.ts';
 import { RefusalWatch } from './refusal-watch.ts';
-import type { Accepting } from './refusal-watch.ts';
+import type { AcceptOutcome } from './refusal-watch.ts';
 import { TimelineHistory } from './timeline-history.ts';
 
 /** Requests for a refresh within this time of the last refresh are merged with it. Milliseconds. */
@@ -170,7 +170,7 @@ export class Monitor {
   }
 
   /** Accepts, synchronously, the only primary that is refused for `kind`. */
-  accept(kind: RefusalKind): Accepting {
+  accept(kind: RefusalKind): AcceptOutcome {
     const accepting = this.#refusals.accept(kind, this.#snapshot);
     if (accepting.kind === 'impossible') return accepting;
     const before = this.#snapshot;

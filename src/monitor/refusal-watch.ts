@@ -16,7 +16,7 @@ export interface RefusalWatchOptions {
   readonly onEvent: (event: MonitorEvent) => void;
 }
 
-export type Accepting =
+export type AcceptOutcome =
   | { readonly kind: 'accepted'; readonly snapshot: Snapshot; readonly acceptance: Acceptance }
   /** `refused` has no primary, or more than one: an operator cannot choose. */
   | { readonly kind: 'impossible'; readonly refused: readonly RefusedPrimary[] };
@@ -51,7 +51,7 @@ export class RefusalWatch {
   }
 
   /** The snapshot after an operator accepts the refused primary. */
-  accept(kind: RefusalKind, snapshot: Snapshot): Accepting {
+  accept(kind: RefusalKind, snapshot: Snapshot): AcceptOutcome {
     const refused = this.refused(snapshot).filter((one) => one.kind === kind);
     const [only, ...others] = refused;
     if (only === undefined || others.length > 0) return { kind: 'impossible', refused };

@@ -26,7 +26,7 @@ const LONGEST_PAUSE_MS = 60_000;
 const PAUSE_PART = 1 / 3;
 
 /** The primary of the highest timeline, as long as it answers so. */
-interface Sought {
+interface HistoryQuestion {
   readonly timeline: number;
   readonly primary: Member;
 }
@@ -56,7 +56,7 @@ export class TimelineHistory {
     void this.#read(readHistory, sought);
   }
 
-  async #read(readHistory: ReadHistory, { timeline, primary }: Sought): Promise<void> {
+  async #read(readHistory: ReadHistory, { timeline, primary }: HistoryQuestion): Promise<void> {
     this.#isReading = true;
     const lines = await readHistory(primary);
     this.#isReading = false;
@@ -72,7 +72,7 @@ function soughtIn({
   highestTimeline: timeline,
   highestTimelineBy,
   timelineEnds: known,
-}: Snapshot): Sought | undefined {
+}: Snapshot): HistoryQuestion | undefined {
   if (timeline === undefined || timeline === 1) return undefined;
   const isPrimary = (record: MemberRecord | undefined): record is MemberRecord =>
     isAnswering(record) && record?.status?.role === 'primary' && record.status.timeline === timeline;

@@ -38,7 +38,7 @@ export interface PlannedSwitchover {
   readonly to?: string;
 }
 
-export interface Skipped {
+export interface SkippedMember {
   /** The member's name, or its position in the list: `member 3`. */
   readonly name: string;
   readonly why: string;
@@ -46,7 +46,7 @@ export interface Skipped {
 
 export interface ClusterDocument {
   readonly members: readonly DocumentMember[];
-  readonly skipped: readonly Skipped[];
+  readonly skipped: readonly SkippedMember[];
   /** Patroni 3.2.0 and later. */
   readonly scope?: string;
   readonly pause: boolean;
@@ -146,7 +146,7 @@ export function readClusterDocument(json: unknown): ParsedClusterDocument {
   const document = cluster.safeParse(json);
   if (!document.success) return { kind: 'invalid', why: 'no members array' };
   const members: DocumentMember[] = [];
-  const skipped: Skipped[] = [];
+  const skipped: SkippedMember[] = [];
   for (const [index, entry] of document.data.members.entries()) {
     const parsed = member.safeParse(entry);
     if (parsed.success) members.push(toMember(parsed.data, entry));

@@ -71,13 +71,13 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+type PresentFields<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The same object without the keys that hold undefined. */
-export function present<T extends object>(fields: T): Present<T> {
+export function present<T extends object>(fields: T): PresentFields<T> {
   const kept = Object.entries(fields).filter(([, value]) => value !== undefined);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries loses the types
-  return Object.fromEntries(kept) as Present<T>;
+  return Object.fromEntries(kept) as PresentFields<T>;
 }
 
 /** The parsed JSON, or undefined for text that is not JSON (no JSON text means undefined). */

@@ -3,7 +3,7 @@
 import type { MemberName } from '../model/member.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import { firstOf, isWanted } from '../reports/session-list.ts';
-import type { Filtered, KillResult, SessionEntry, SessionList, SessionQuery } from '../reports/session-list.ts';
+import type { SessionFacts, KillResult, SessionEntry, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { MoveResult } from '../reports/session-move.ts';
 import type { Mover } from './moves/mover.ts';
 import type { SessionHandle } from './stage.ts';
@@ -21,7 +21,7 @@ export function listSessions(sessions: Iterable<SessionHandle>, query: SessionQu
   return { sessions: firstOf(wanted, query), total, silentWorkers: [] };
 }
 
-function filteredOf(session: SessionHandle): Filtered {
+function filteredOf(session: SessionHandle): SessionFacts {
   const { id, pool, state, client, movable } = session;
   const moves = state === 'parked' || state === 'moving' ? movable?.shown() : undefined;
   return { id, pool, state, client, member: session.assignment()?.member, ...(moves !== undefined && { moves }) };

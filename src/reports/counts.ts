@@ -1,6 +1,7 @@
 // The proxy's counts per pool and per worker, for /status and metrics, read in one call at the moment of the request.
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
+import type { PoolName } from '../model/policy.ts';
 import type { SessionState } from './session-state.ts';
 
 /** One of several processes that serve clients. */
@@ -121,3 +122,5 @@ export interface PoolCounts {
   readonly toBackendBytes: number;
   readonly toClientBytes: number;
 }
+
+export type CountsByPool = ReadonlyMap<PoolName, PoolCounts>;

@@ -127,10 +127,10 @@ export type KillResult =
   | { readonly kind: 'silent_worker'; readonly worker: number };
 
 /** The part that a filter reads. */
-export type Filtered = Pick<SessionEntry, 'id' | 'pool' | 'member' | 'client' | 'state' | 'moves'>;
+export type SessionFacts = Pick<SessionEntry, 'id' | 'pool' | 'member' | 'client' | 'state' | 'moves'>;
 
 /** A session on its way is found by the member that it has left, and by the one to which it goes. */
-export function isWanted(session: Filtered, { id, pool, member, client, state }: SessionFilter): boolean {
+export function isWanted(session: SessionFacts, { id, pool, member, client, state }: SessionFilter): boolean {
   return (
     (id === undefined || session.id === id) &&
     (pool === undefined || session.pool === pool) &&

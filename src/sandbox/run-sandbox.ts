@@ -8,18 +8,18 @@ import type { App } from '../app/app.ts';
 import { EXIT } from '../cli/io.ts';
 import type { AskSandbox, SandboxConfig, SandboxRequest, SandboxSql } from '../cli/io.ts';
 import { loadConfig } from '../config/load.ts';
-import type { Loaded } from '../config/load.ts';
+import type { LoadResult } from '../config/load.ts';
 import type { Event } from '../telemetry/log-lines.ts';
 import { WRITE_STATEMENT, banner } from './console/banner.ts';
 import { askToPerform, askEndpoints } from './console/control-client.ts';
 import { listenForControl } from './console/control-server.ts';
-import type { Controlled } from './console/control-server.ts';
+import type { ControlTarget } from './console/control-server.ts';
 import { createActions } from './console/actions.ts';
 import { firstTaken } from './console/free-addresses.ts';
 import { keysText } from './console/keys.ts';
 import { writeWithoutPointsman } from './console/plain-client.ts';
 import { pointsmanConfig, secondConfig } from './console/pointsman-config.ts';
-import type { Routed } from './console/pointsman-config.ts';
+import type { RoutedSandbox } from './console/pointsman-config.ts';
 import { hasPsql } from './console/psql.ts';
 import { SandboxScreen } from './console/sandbox-screen.ts';
 import { runStatement } from './console/statement.ts';
@@ -78,7 +78,7 @@ export async function runSandbox(options: RunSandboxOptions): Promise<number> {
     colour: terminal.colour,
     columns: terminal.columns,
   });
-  let controlled: Controlled | undefined;
+  let controlled: ControlTarget | undefined;
   const closing: (() => Promise<void>)[] = [];
   try {
     const control = await listenForControl(request.control, () => controlled);
@@ -180,7 +180,7 @@ async function startAll(
   return { sandbox, ...urls, banner: banner(facts), traffic, config };
 }
 
-function routedOf(sandbox: Sandbox, { branches: source, platform: dialect }: SandboxRequest): Routed {
+function routedOf(sandbox: Sandbox, { branches: source, platform: dialect }: SandboxRequest): RoutedSandbox {
   const { scope, members, branches: from, platform: at, moves } = sandbox;
   const branches = from === undefined || source === undefined ? undefined : { source, from };
   const platform = at === undefined || dialect === undefined ? undefined : { dialect, at };
@@ -213,12 +213,12 @@ function inTurn(run: () => Promise<void>): () => Promise<void> {
   return () => (last = last.then(run, run));
 }
 
-function load(text: string): Loaded {
+function load(text: string): LoadResult {
   return loadConfig({ file: 'pointsman.yaml', env: {}, readFile: () => text });
 }
 
 /** Pointsman as anywhere else, but with its events on this terminal. Rejects when it cannot start. */
-async function putBefore(routed: Routed, options: RunSandboxOptions, screen: SandboxScreen): Promise<App> {
+async function putBefore(routed: RoutedSandbox, options: RunSandboxOptions, screen: SandboxScreen): Promise<App> {
   const { request, terminal } = options;
   const loaded = load(pointsmanConfig(routed, request));
   if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(({ message }) => message).join('; '));

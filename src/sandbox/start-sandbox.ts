@@ -99,14 +99,14 @@ async function makeDirectory(given: string | undefined): Promise<string> {
   return directory;
 }
 
-interface Shared {
+interface SharedParts {
   readonly store: Store;
   readonly dialect: 'manager' | 'patroni';
   readonly directory: string;
   readonly onEvent: (event: ManagerEvent) => void;
 }
 
-async function makeMembers(prepared: PreparedServers, shared: Shared): Promise<readonly ClusterMember[]> {
+async function makeMembers(prepared: PreparedServers, shared: SharedParts): Promise<readonly ClusterMember[]> {
   const { servers, systemIdentifier } = prepared;
   const askPeers = createAskPeers(shared.dialect);
   const network = new Network();

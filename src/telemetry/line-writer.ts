@@ -3,7 +3,7 @@
 // retries a closed pipe for ever when the process flushes it at its end.)
 import { write as fsWrite } from 'node:fs';
 
-type Done = (error: NodeJS.ErrnoException | null, bytes: number) => void;
+type WriteDone = (error: NodeJS.ErrnoException | null, bytes: number) => void;
 
 export interface LineWriterOptions {
   readonly fd: number;
@@ -12,7 +12,7 @@ export interface LineWriterOptions {
   readonly onDropped: (lines: number) => void;
   /** Called at most once, at the first write that fails for another reason than a slow reader. */
   readonly onFailing: (error: NodeJS.ErrnoException) => void;
-  readonly write?: (fd: number, data: Buffer, done: Done) => void;
+  readonly write?: (fd: number, data: Buffer, done: WriteDone) => void;
 }
 
 /** Retry delays: slow reader, and full disk. */

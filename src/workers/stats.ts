@@ -1,18 +1,15 @@
 // The reports of all workers, kept by worker: counts, shared limits and live sessions. One report is
 // recorded synchronously, so that these three always agree, also when a worker dies.
 import { NO_CLIENTS, sumOfClients } from '../reports/counts.ts';
-import type { ClientCounts, PoolCounts, RefusedLogins } from '../reports/counts.ts';
+import type { ClientCounts, CountsByPool, PoolCounts, RefusedLogins } from '../reports/counts.ts';
 import type { ProxyEvent } from '../reports/events.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import type { PoolName } from '../model/policy.ts';
 import { sumOfMaps } from '../reports/tally.ts';
 import type { Tally } from '../reports/tally.ts';
 import { LiveSessions } from './live-sessions.ts';
 import type { Report } from './messages.ts';
 import { SharedLimits } from './shared-limits.ts';
-
-type Counts = ReadonlyMap<PoolName, PoolCounts>;
 
 export class WorkerStats {
   readonly #limits = new SharedLimits();
@@ -39,7 +36,7 @@ export class WorkerStats {
     return this.#live.remove(worker, detail, now);
   }
 
-  counts(): Counts {
+  counts(): CountsByPool {
     return this.#totals.sum();
   }
 
@@ -67,10 +64,10 @@ export class WorkerStats {
  * dies. Over all pools accepted = closed + live.
  */
 class PoolTotals {
-  readonly #last = new Map<number, Counts>();
-  #ended: Counts = new Map();
+  readonly #last = new Map<number, CountsByPool>();
+  #ended: CountsByPool = new Map();
 
-  update(worker: number, counts: Counts): void {
+  update(worker: number, counts: CountsByPool): void {
     this.#last.set(worker, counts);
   }
 
@@ -81,7 +78,7 @@ class PoolTotals {
     this.#ended = sumOfCounts([this.#ended, new Map([...last].map(([pool, counts]) => [pool, afterTheEnd(counts)]))]);
   }
 
-  sum(): Counts {
+  sum(): CountsByPool {
     return sumOfCounts([this.#ended, ...this.#last.values()]);
   }
 
@@ -91,7 +88,7 @@ class PoolTotals {
   }
 }
 
-function liveOf(counts: Counts): number {
+function liveOf(counts: CountsByPool): number {
   return [...counts.values()].reduce((sum, { states }) => sum + liveIn(states), 0);
 }
 
@@ -116,7 +113,7 @@ function afterTheEnd({ states, accepted, closed, toBackendBytes, toClientBytes }
 
 const NO_STATES: PoolCounts['states'] = { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 };
 
-function sumOfCounts(all: readonly Counts[]): Counts {
+function sumOfCounts(all: readonly CountsByPool[]): CountsByPool {
   const names = new Set(all.flatMap((counts) => [...counts.keys()]));
   return new Map(
     [...names].map((name) => [

@@ -1,6 +1,6 @@
 // The cluster as its management API reports it, and the operations on it. One operation runs at a time.
 import { z } from 'zod';
-import type { ClusterControl, ClusterOperation, Reading } from '../../cluster/control.ts';
+import type { ClusterControl, ClusterOperation, ControlReading } from '../../cluster/control.ts';
 import type { OperationResult } from '../../documents/cluster-documents.ts';
 import { failure, json } from '../answer.ts';
 import type { Answer } from '../answer.ts';
@@ -111,7 +111,7 @@ function operations(control: ClusterEndpointOptions['cluster']): readonly Endpoi
   ];
 }
 
-function documentOf<T>(reading: Reading<T>, document: (value: T) => object): Answer {
+function documentOf<T>(reading: ControlReading<T>, document: (value: T) => object): Answer {
   return reading.kind === 'read' ? json(200, document(reading.value)) : failure(503, reading.why);
 }
 

@@ -1,6 +1,6 @@
 // The switchover that holds clients: its plan, its start, and the operations that run or ran.
 import { z } from 'zod';
-import type { Cancelling, LongOperations, Starting } from '../../cluster/long-operations.ts';
+import type { CancelResult, LongOperations, OperationStart } from '../../cluster/long-operations.ts';
 import type { HeldSwitchoverRequest } from '../../cluster/switchover/plan.ts';
 import { failure, json } from '../answer.ts';
 import type { Answer } from '../answer.ts';
@@ -9,8 +9,8 @@ import type { Endpoint } from '../endpoint.ts';
 
 export interface SwitchoversOptions {
   readonly switchovers: Pick<LongOperations, 'plan' | 'list' | 'find'> & {
-    readonly start: (request: HeldSwitchoverRequest) => Promise<Starting>;
-    readonly cancel: (id: string) => Cancelling;
+    readonly start: (request: HeldSwitchoverRequest) => Promise<OperationStart>;
+    readonly cancel: (id: string) => CancelResult;
   };
 }
 
@@ -70,7 +70,7 @@ function requested({ to, transaction_timeout_ms }: z.output<typeof BODY>): HeldS
   return { to, transactionMs: transaction_timeout_ms };
 }
 
-function started(starting: Starting): Answer {
+function started(starting: OperationStart): Answer {
   if (starting.kind === 'started') return json(202, starting.operation);
   const { operation } = starting;
   if (operation === undefined) return failure(409, 'another operation runs: try again when it has ended');
@@ -78,7 +78,7 @@ function started(starting: Starting): Answer {
   return json(409, { error, operation });
 }
 
-function cancelled(id: string, cancelling: Cancelling): Answer {
+function cancelled(id: string, cancelling: CancelResult): Answer {
   switch (cancelling.kind) {
     case 'cancelled':
       return json(202, cancelling.operation);

@@ -4,7 +4,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { parseDuration } from '../../config/schema/duration.ts';
 import { examples } from '../../cli/examples.ts';
-import type { CliIo } from '../../cli/io.ts';
+import type { CommandOptions } from '../../cli/io.ts';
 import type { DescribeCommands } from '../../cli/program.ts';
 import { LOCATION } from '../../cli/location.ts';
 import type { BranchOptions, BranchParts } from './branch-context.ts';
@@ -39,12 +39,6 @@ own list, else the source is read now. Exit code 0: the target can be used.`;
 /** The client of the console is loaded when it is used. */
 const ENDPOINTS: readonly EndpointType[] = ['read_write', 'read_only'];
 
-interface Tree {
-  readonly io: CliIo;
-  readonly parts: BranchParts;
-  readonly end: (code: number) => void;
-}
-
 export function branchCommands(parts: BranchParts): DescribeCommands {
   return (program, io, end) => {
     const branches = program
@@ -52,7 +46,7 @@ export function branchCommands(parts: BranchParts): DescribeCommands {
       .description('List, create and delete branches of the database, and explain where a target goes')
       .addHelpText('after', HELP)
       .addHelpText('after', examples('pointsman branches list', 'pointsman branches create pr-1'));
-    const tree: Tree = { io, parts, end };
+    const tree: CommandOptions<BranchParts> = { io, parts, end };
     describeReading(branches, tree);
     describeChanging(branches, tree);
   };
@@ -68,7 +62,7 @@ function sourced(parent: Command, name: string, description: string): Command {
     .option('--json', 'print JSON');
 }
 
-function describeReading(branches: Command, { io, parts, end }: Tree): void {
+function describeReading(branches: Command, { io, parts, end }: CommandOptions<BranchParts>): void {
   sourced(branches, 'list', 'Show the branches: parent, distance from it, backend, sessions')
     .addHelpText('after', LIST_HELP)
     .addHelpText('after', examples('pointsman branches list', 'pointsman branches list --json'))
@@ -82,7 +76,7 @@ function describeReading(branches: Command, { io, parts, end }: Tree): void {
     );
 }
 
-function describeChanging(branches: Command, { io, parts, end }: Tree): void {
+function describeChanging(branches: Command, { io, parts, end }: CommandOptions<BranchParts>): void {
   sourced(branches, 'create', 'Create a branch, or find it if it exists')
     .argument('<name>', 'its name: a client connects to DATABASE@NAME')
     .option('--parent <branch>', 'name or id of its parent')

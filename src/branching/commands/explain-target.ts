@@ -42,7 +42,7 @@ export async function explain(given: string, options: BranchOptions, io: CliIo, 
   const index = indexBranches(list.branches, context.policy);
   const write = routeTo(target, 'write', index);
   const read = routeTo(target, 'read', index);
-  const explained: Explained = { given, target, by: index.match(target)?.by, write, read, list };
+  const explained: TargetExplanation = { given, target, by: index.match(target)?.by, write, read, list };
   io.stdout(options.json === true ? documentOf(explained) : textOf(explained, context));
   if (write.kind === 'routed') return BRANCH_EXIT.ok;
   return write.isRule ? BRANCH_EXIT.refused : BRANCH_EXIT.failure;
@@ -90,7 +90,7 @@ function databaseOf(given: string): string {
   return at > 0 ? shown(given.slice(0, at)) : 'DATABASE';
 }
 
-interface Explained {
+interface TargetExplanation {
   readonly given: string;
   readonly target: string;
   readonly by: BranchMatch['by'] | undefined;
@@ -99,7 +99,7 @@ interface Explained {
   readonly list: UsedList;
 }
 
-function textOf({ given, by, write, read, list }: Explained, { io, policy }: BranchContext): string {
+function textOf({ given, by, write, read, list }: TargetExplanation, { io, policy }: BranchContext): string {
   const paint = paintFor(io);
   const age = list.ageMs === 0 ? 'read now' : `${durationText(list.ageMs)} old`;
   const count = list.branches.length === 1 ? '1 branch' : `${list.branches.length} branches`;
@@ -134,7 +134,7 @@ function rowsText(rows: readonly (readonly string[])[], io: CliIo): string {
   return tableText([{ title: '' }, { title: '', wraps: true }], cells, widthFor(io));
 }
 
-function documentOf({ target, by, write, read, list }: Explained): string {
+function documentOf({ target, by, write, read, list }: TargetExplanation): string {
   return json({
     target,
     kind: write.kind === 'routed' ? 'branch' : 'refused',

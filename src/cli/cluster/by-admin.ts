@@ -1,7 +1,7 @@
 // Operates the cluster through a running Pointsman, which contacts the members: its address, its trust rules and its
 // credentials apply, and its operations run one at a time.
 import type { z } from 'zod';
-import type { ClusterControl, ClusterOperation, Reading } from '../../cluster/control.ts';
+import type { ClusterControl, ClusterOperation, ControlReading } from '../../cluster/control.ts';
 import type { OperationResult } from '../../documents/cluster-documents.ts';
 import * as contract from '../../documents/cluster-documents.ts';
 import { looseReader } from '../../documents/loose-reader.ts';
@@ -9,7 +9,7 @@ import { readAdminToken } from '../../config/files/admin-token.ts';
 import { addressText } from '../../model/member.ts';
 import { failureReader } from '../send-operation.ts';
 import { tryRequest } from '../admin-request.ts';
-import type { AdminRequest, Tried } from '../admin-request.ts';
+import type { AdminRequest, RequestResult } from '../admin-request.ts';
 import type { Running } from '../running.ts';
 
 /** For what Pointsman reads from the members. Milliseconds. */
@@ -25,7 +25,7 @@ const operationResult = looseReader(contract.operationResult, { dropsUnknown: tr
 
 export function controlByAdmin(running: Running): ClusterControl {
   const source = `the Pointsman at ${addressText(running.address)}`;
-  const read = async <T>(path: string, schema: z.ZodType<T>): Promise<Reading<T>> =>
+  const read = async <T>(path: string, schema: z.ZodType<T>): Promise<ControlReading<T>> =>
     readingOf(await tryRequest(running, { method: 'GET', path, deadlineMs: READ_MS }), schema, source);
   return {
     source,
@@ -57,14 +57,14 @@ function whyNoToken(token: { readonly kind: 'none' } | { readonly kind: 'unusabl
   return `an operation needs the admin token: ${how}`;
 }
 
-function readingOf<T>(tried: Tried, schema: z.ZodType<T>, source: string): Reading<T> {
+function readingOf<T>(tried: RequestResult, schema: z.ZodType<T>, source: string): ControlReading<T> {
   if (tried.kind === 'failed') return { kind: 'unreadable', why: tried.why };
   const { data } = schema.safeParse(tried.body);
   if (tried.status === 200 && data !== undefined) return { kind: 'read', value: data };
   return { kind: 'unreadable', why: errorOf(tried, source) };
 }
 
-function resultOf(tried: Tried, source: string): OperationResult {
+function resultOf(tried: RequestResult, source: string): OperationResult {
   if (tried.kind === 'failed') return { kind: 'no_answer', text: tried.why, may_have_happened: tried.isSent };
   const { data } = operationResult.safeParse(tried.body);
   return data ?? refused(tried.status, errorOf(tried, source));
@@ -84,12 +84,12 @@ const KINDS: ReadonlyMap<number, 'invalid' | 'precondition' | 'unauthorized' | '
   [503, 'failed'],
 ]);
 
-function errorOf({ status, body }: Extract<Tried, { kind: 'answer' }>, source: string): string {
+function errorOf({ status, body }: Extract<RequestResult, { kind: 'answer' }>, source: string): string {
   const { data } = failureReader.safeParse(body);
   if (data === undefined) return `${source} answers with HTTP status ${status}: it may be of another version`;
   return data.problems === undefined ? data.error : data.problems.join('; ');
 }
 
-function mapped<T, R>(reading: Reading<T>, change: (value: T) => R): Reading<R> {
+function mapped<T, R>(reading: ControlReading<T>, change: (value: T) => R): ControlReading<R> {
   return reading.kind === 'read' ? { kind: 'read', value: change(reading.value) } : reading;
 }

@@ -37,7 +37,7 @@ export interface Proposal {
   readonly verify?: () => Promise<string | undefined>;
 }
 
-export type Performed =
+export type ChangeOutcome =
   | { readonly kind: 'performed'; readonly results: readonly Result[] }
   /** Nothing was sent, or not everything. The output has the reason. */
   | { readonly kind: 'ended'; readonly code: number };
@@ -54,7 +54,7 @@ export async function operate(proposal: Proposal, context: Context<ChangeOptions
 }
 
 /** As `operate`, for a command that has more to say after success. */
-export async function perform(proposal: Proposal, context: Context<ChangeOptions>): Promise<Performed> {
+export async function perform(proposal: Proposal, context: Context<ChangeOptions>): Promise<ChangeOutcome> {
   const { io, options } = context;
   const isPlain = options.json !== true;
   if (options.dryRun === true) return ended(await showRequests(proposal, context));
@@ -160,6 +160,6 @@ function succeeded({ step, result }: Attempt): readonly Result[] {
   return result.kind === 'done' || result.kind === 'scheduled' ? [{ step, result }] : [];
 }
 
-function ended(code: number): Performed {
+function ended(code: number): ChangeOutcome {
   return { kind: 'ended', code };
 }

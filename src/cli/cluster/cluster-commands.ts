@@ -3,7 +3,7 @@
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
 import { examples } from '../examples.ts';
-import type { CliIo } from '../io.ts';
+import type { CliIo, CommandOptions } from '../io.ts';
 import type { ChangeConfigOptions } from './config-change.ts';
 import type { ChangeOptions, ClusterOptions, ClusterParts } from './cluster-context.ts';
 import type { FailoverOptions } from './failover.ts';
@@ -21,19 +21,13 @@ Exit codes: 0 success, 1 refused, declined or failed, 2 wrong usage or configura
 
 const TIME = 'ISO 8601 with an offset, or now+10m';
 
-interface Tree {
-  readonly io: CliIo;
-  readonly parts: ClusterParts;
-  readonly end: (code: number) => void;
-}
-
 export function describeCluster(program: Command, io: CliIo, parts: ClusterParts, end: (code: number) => void): void {
   const cluster = program
     .command('cluster')
     .description('Show the cluster and operate it through its management API')
     .addHelpText('after', HELP)
     .addHelpText('after', examples('pointsman cluster list --seed http://10.0.0.11:8008'));
-  const tree: Tree = { io, parts, end };
+  const tree: CommandOptions<ClusterParts> = { io, parts, end };
   describeReading(cluster, tree);
   describeConfig(cluster, tree);
   describeLeadership(cluster, tree);
@@ -66,7 +60,7 @@ function collect(url: string, earlier: readonly string[] = []): readonly string[
   return [...earlier, url];
 }
 
-function describeReading(cluster: Command, { io, parts, end }: Tree): void {
+function describeReading(cluster: Command, { io, parts, end }: CommandOptions<ClusterParts>): void {
   reading(cluster, 'list', 'Show the members: role, state, timeline, lag, pending restarts, tags')
     .option('--watch [seconds]', 'again and again, every 2 seconds by default, until Ctrl-C')
     .addHelpText('after', examples('pointsman cluster list', 'pointsman cluster list --watch 5'))
@@ -76,7 +70,7 @@ function describeReading(cluster: Command, { io, parts, end }: Tree): void {
     .action(async (options: ClusterOptions) => end(await (await import('./history.ts')).history(options, io, parts)));
 }
 
-function describeConfig(cluster: Command, { io, parts, end }: Tree): void {
+function describeConfig(cluster: Command, { io, parts, end }: CommandOptions<ClusterParts>): void {
   const config = cluster.command('config').description('Show and change the dynamic configuration of the cluster');
   config.addHelpText('after', examples('pointsman cluster config show'));
   reading(config, 'show', 'Print the dynamic configuration')
@@ -110,7 +104,7 @@ function describeConfig(cluster: Command, { io, parts, end }: Tree): void {
     );
 }
 
-function describeLeadership(cluster: Command, { io, parts, end }: Tree): void {
+function describeLeadership(cluster: Command, { io, parts, end }: CommandOptions<ClusterParts>): void {
   changing(cluster, 'switchover', 'Ask Patroni for a planned change of the leader. It holds no clients')
     .option('--to <member>', 'the next leader; default: Patroni chooses')
     .option('--at <time>', TIME)
@@ -138,7 +132,7 @@ function describeLeadership(cluster: Command, { io, parts, end }: Tree): void {
   }
 }
 
-function describeMembers(cluster: Command, { io, parts, end }: Tree): void {
+function describeMembers(cluster: Command, { io, parts, end }: CommandOptions<ClusterParts>): void {
   changing(cluster, 'restart', 'Restart PostgreSQL of a member, or of several one after the other')
     .argument('[member]', 'name of the member')
     .addOption(new Option('--role <role>', 'the members of this role').choices(['primary', 'replica', 'any']))
@@ -180,7 +174,7 @@ function describeMembers(cluster: Command, { io, parts, end }: Tree): void {
     );
 }
 
-function describeCancel(cluster: Command, { io, parts, end }: Tree): void {
+function describeCancel(cluster: Command, { io, parts, end }: CommandOptions<ClusterParts>): void {
   const cancel = cluster.command('cancel').description('Cancel what is scheduled');
   cancel.addHelpText('after', examples('pointsman cluster cancel switchover'));
   changing(cancel, 'switchover', 'Cancel the scheduled switchover')

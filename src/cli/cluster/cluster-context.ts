@@ -1,5 +1,5 @@
 // The start of every command of `pointsman cluster`: the options, the cluster that they name, and its report.
-import type { ClusterControl, Reading } from '../../cluster/control.ts';
+import type { ClusterControl, ControlReading } from '../../cluster/control.ts';
 import type { ClusterReport } from '../../documents/cluster-documents.ts';
 import type { ClusterConfig } from '../../model/cluster-config.ts';
 import { configFor, fileFor } from '../configuration.ts';
@@ -99,7 +99,7 @@ function withHint(control: ClusterControl): ClusterControl {
   };
 }
 
-function hinted<T>(reading: Reading<T>): Reading<T> {
+function hinted<T>(reading: ControlReading<T>): ControlReading<T> {
   return reading.kind === 'read' ? reading : { ...reading, why: `${reading.why} ${HINT}` };
 }
 

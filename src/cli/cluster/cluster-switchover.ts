@@ -41,14 +41,14 @@ export async function switchover(options: ClusterSwitchoverOptions, io: CliIo, p
   return refusal === undefined ? propose(planned, report, context) : fail(io, refusal);
 }
 
-interface Planned {
+interface SwitchoverWish {
   readonly leader: MemberReport;
   readonly candidate: MemberReport | undefined;
   readonly at: Date | undefined;
 }
 
 /** The reason why the management API would refuse it. */
-function refusalOf({ leader, candidate, at }: Planned, report: ClusterReport): string | undefined {
+function refusalOf({ leader, candidate, at }: SwitchoverWish, report: ClusterReport): string | undefined {
   if (candidate?.name === leader.name) return `${leader.name} is the leader already`;
   if (report.paused && at !== undefined) return 'the cluster is paused: Patroni schedules no switchover in it';
   if (report.paused && candidate === undefined) return 'the cluster is paused: name the candidate with --to MEMBER';
@@ -61,7 +61,7 @@ function refusalOf({ leader, candidate, at }: Planned, report: ClusterReport): s
 }
 
 async function propose(
-  { leader, candidate, at }: Planned,
+  { leader, candidate, at }: SwitchoverWish,
   report: ClusterReport,
   context: Context<ClusterSwitchoverOptions>,
 ): Promise<number> {

@@ -36,13 +36,13 @@ function headed({ report, context, config }: Base): string {
   return `# Dynamic configuration of ${where}.\n# ${how}\n${yamlText(config)}`;
 }
 
-interface Edited {
+interface EditResult {
   readonly code: number;
   /** The file has something that was not applied. */
   readonly isKept: boolean;
 }
 
-async function editAndApply(editor: string, file: string, base: Base): Promise<Edited> {
+async function editAndApply(editor: string, file: string, base: Base): Promise<EditResult> {
   const { context, config: before } = base;
   const edited = await edit(editor, file, context.io);
   if (edited.kind === 'ended') return edited;
@@ -58,7 +58,7 @@ async function editAndApply(editor: string, file: string, base: Base): Promise<E
 
 type EditorOutcome =
   | { readonly kind: 'edited'; readonly config: ClusterConfiguration }
-  | ({ readonly kind: 'ended' } & Edited);
+  | ({ readonly kind: 'ended' } & EditResult);
 
 /** On a terminal a file that cannot be read is edited again, if the operator likes. */
 async function edit(editor: string, file: string, io: CliIo): Promise<EditorOutcome> {

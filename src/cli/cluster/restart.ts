@@ -30,7 +30,7 @@ export interface RestartOptions extends ChangeOptions {
 }
 
 /** The options, checked without the cluster. */
-interface Wanted {
+interface RestartWish {
   readonly target: MemberName | undefined;
   readonly role: 'primary' | 'replica' | 'any';
   readonly timeoutSeconds: number | undefined;
@@ -61,7 +61,7 @@ export async function restart(
 const PG_VERSION = /^(?:[1-9]\d\.\d{1,2}|\d\.\d{1,2}\.\d{1,2})$/;
 
 /** A text: what is wrong. */
-function readOptions(target: MemberName | undefined, options: RestartOptions, now: Date): Wanted | string {
+function readOptions(target: MemberName | undefined, options: RestartOptions, now: Date): RestartWish | string {
   const { role, pending, pgVersion, timeout, at } = options;
   if (target !== undefined && role !== undefined) return `name either the member ${target} or --role ${role}`;
   if (target === undefined && role === undefined && pending !== true) {
@@ -90,7 +90,7 @@ function seconds(text: string): number {
 
 /** A text: what is wrong. */
 function chooseMembers(
-  { target, role }: Wanted,
+  { target, role }: RestartWish,
   { pending }: RestartOptions,
   report: ClusterReport,
 ): readonly MemberReport[] | string {
@@ -112,7 +112,7 @@ function nothing({ json: isJson, role, pending }: RestartOptions, { io }: Contex
 
 async function propose(
   chosen: readonly MemberReport[],
-  wanted: Wanted,
+  wanted: RestartWish,
   report: ClusterReport,
   context: Context<RestartOptions>,
 ): Promise<number> {
@@ -176,7 +176,7 @@ const WAYS = {
   unknown: 'Say which: --primary-first or --standbys-first.',
 } as const;
 
-function whenText({ length }: readonly MemberReport[], { at }: Wanted, now: Date): string {
+function whenText({ length }: readonly MemberReport[], { at }: RestartWish, now: Date): string {
   if (at !== undefined) return timeText(at, now);
   return length === 1 ? 'now' : 'now, one after the other';
 }
@@ -196,7 +196,7 @@ function conditionText({ pending, pgVersion }: RestartOptions): string | undefin
 /** Without the fields of pending restarts no order can be known. */
 function unreported(
   members: readonly MemberReport[],
-  { order }: Wanted,
+  { order }: RestartWish,
   report: ClusterReport,
   { pending, anyOrder }: RestartOptions,
 ): readonly string[] {
@@ -208,7 +208,7 @@ function unreported(
 
 function warningsOf(
   members: readonly MemberReport[],
-  { at }: Wanted,
+  { at }: RestartWish,
   { now }: Context<RestartOptions>,
 ): readonly string[] {
   const leader = members.find(isLeader);
@@ -223,7 +223,7 @@ function warningsOf(
 }
 
 interface Turn {
-  readonly wanted: Wanted;
+  readonly wanted: RestartWish;
   /** The members that restart after this one. */
   readonly next: readonly MemberReport[];
 }

@@ -14,7 +14,7 @@ const MOST_SEEDS = 3;
 /** A member has at most two addresses with a host and a port each, so this is enough for all of them. */
 const ROUNDS = 4;
 
-export interface Completed {
+export interface CompleteDraft {
   readonly settings: readonly DraftSetting[];
   readonly written: DraftText;
   /** Of the last check; undefined: there is no valid configuration to check. */
@@ -28,7 +28,7 @@ export async function completeDraft(
   given: readonly DraftSetting[],
   heading: string,
   checkSeeds: CheckSeeds,
-): Promise<Completed> {
+): Promise<CompleteDraft> {
   const first = await allowed(given, heading, checkSeeds);
   const { report } = first;
   if (report === undefined || foundBy(report).length === 0 || first.scopes.length > 1) return first;
@@ -40,7 +40,11 @@ export async function completeDraft(
 }
 
 /** Adds to `cluster.allow` what the members need, and nothing else. */
-async function allowed(given: readonly DraftSetting[], heading: string, checkSeeds: CheckSeeds): Promise<Completed> {
+async function allowed(
+  given: readonly DraftSetting[],
+  heading: string,
+  checkSeeds: CheckSeeds,
+): Promise<CompleteDraft> {
   let settings = given;
   for (let round = 1; ; round++) {
     const written = writeDraft(settings, heading);

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { formatPath, formatProblems } from '../../config/fault.ts';
 import type { Path } from '../../config/fault.ts';
 import { loadConfig } from '../../config/load.ts';
-import type { Loaded } from '../../config/load.ts';
+import type { LoadResult } from '../../config/load.ts';
 import { commentedYaml } from '../../config/reference/commented-yaml.ts';
 import { configDocument } from '../../config/reference/settings.ts';
 import { leavesOf } from '../../config/source/origins.ts';
@@ -69,7 +69,7 @@ function treeOf(settings: readonly DraftSetting[]): Tree {
 }
 
 /** JSON is YAML. The environment of this process is not that of the proxy. */
-function load(tree: Tree): Loaded {
+function load(tree: Tree): LoadResult {
   return loadConfig({ file: 'draft', env: {}, readFile: () => JSON.stringify(tree) });
 }
 

@@ -31,7 +31,7 @@ const changed = z.object({
   was_drained: z.boolean().optional(),
   pools: z.record(z.string(), z.string()),
 });
-type Changed = z.infer<typeof changed>;
+type DrainAnswer = z.infer<typeof changed>;
 
 const POLL_MS = 250;
 /** Between two lines of progress where they are kept: a file or a pipe. */
@@ -105,7 +105,7 @@ async function change(
   what: 'drain' | 'resume',
   running: Running,
   io: CliIo,
-): Promise<Changed | number> {
+): Promise<DrainAnswer | number> {
   const path = `/members/${encodeURIComponent(member)}/${what}`;
   const answer = await requestWithToken(running, { method: 'POST', path }, io);
   if (typeof answer === 'number') return answer;
@@ -123,13 +123,13 @@ interface DrainWait {
   readonly isJson: boolean;
 }
 
-interface Emptied {
+interface DrainResult {
   readonly code: number;
   /** Sessions. */
   readonly left: number;
 }
 
-async function waitUntilEmpty(member: string, wait: DrainWait, io: CliIo): Promise<Emptied> {
+async function waitUntilEmpty(member: string, wait: DrainWait, io: CliIo): Promise<DrainResult> {
   const interruption = new AbortController();
   const stop = io.onInterrupt?.((code) => interruption.abort(code));
   const progress = new DrainProgress(member, io);
@@ -146,9 +146,9 @@ async function follow(
   progress: DrainProgress,
   interrupted: AbortSignal,
   io: CliIo,
-): Promise<Emptied> {
+): Promise<DrainResult> {
   let left = 0;
-  const failed = (why: string, code: number = EXIT.failure): Emptied => {
+  const failed = (why: string, code: number = EXIT.failure): DrainResult => {
     progress.end();
     io.stderr(`pointsman: ${why}\n`);
     return { code, left };
@@ -213,7 +213,7 @@ class DrainProgress {
   }
 }
 
-function changedText({ member, drained, was_drained: wasDrained, pools }: Changed): string {
+function changedText({ member, drained, was_drained: wasDrained, pools }: DrainAnswer): string {
   const resumed = wasDrained === false ? 'was not drained' : 'resumed';
   const what = drained ? 'drained: no new sessions until it is resumed' : resumed;
   return `${member} ${what}\n${poolsText(pools)}`;

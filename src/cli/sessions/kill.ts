@@ -18,7 +18,7 @@ export interface KillOptions extends OperateOptions {
 }
 
 const killed = z.object({ killed: session, client_told: z.boolean(), statement: z.string(), note: z.string() });
-type Killed = z.infer<typeof killed>;
+type KillAnswer = z.infer<typeof killed>;
 
 /** Exit code 1 if a session could not be ended, for example because it has ended already. */
 export async function kill(ids: readonly string[], options: KillOptions, io: CliIo): Promise<number> {
@@ -76,7 +76,7 @@ async function end(
   io: CliIo,
 ): Promise<number> {
   let code = before;
-  const results: Killed[] = [];
+  const results: KillAnswer[] = [];
   for (const { id } of live) {
     const answer = await requestWithToken(running, { method: 'POST', path: `/sessions/${id}/kill` }, io);
     const { data } = killed.safeParse(typeof answer === 'number' ? undefined : answer.body);
@@ -91,7 +91,7 @@ async function end(
   return code;
 }
 
-function killedText({ killed: gone, client_told: isTold, note }: Killed): string {
+function killedText({ killed: gone, client_told: isTold, note }: KillAnswer): string {
   const client = isTold ? 'its client was told why' : 'its client could not be told why';
   return `session ${gone.id} ended: ${client}; ${note}\n`;
 }

@@ -22,7 +22,7 @@ const moved = z.object({
   detail: z.string().nullable(),
   duration_ms: z.number(),
 });
-type Moved = z.infer<typeof moved>;
+type MoveAnswer = z.infer<typeof moved>;
 
 /** Exit code 1 if a session did not move. */
 export async function move(ids: readonly string[], options: OperateOptions, io: CliIo): Promise<number> {
@@ -34,7 +34,7 @@ export async function move(ids: readonly string[], options: OperateOptions, io: 
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;
   let code: number = EXIT.ok;
-  const results: Moved[] = [];
+  const results: MoveAnswer[] = [];
   for (const id of new Set(ids)) {
     const one = await moveOne(id, running, io);
     if (typeof one === 'number') code = one;
@@ -49,7 +49,7 @@ export async function move(ids: readonly string[], options: OperateOptions, io: 
 }
 
 /** A number is the exit code; the reason is then on stderr. */
-async function moveOne(id: string, running: Running, io: CliIo): Promise<Moved | number> {
+async function moveOne(id: string, running: Running, io: CliIo): Promise<MoveAnswer | number> {
   const path = `/sessions/${id}/move`;
   const answer = await requestWithToken(running, { method: 'POST', path, deadlineMs: DEADLINE_MS }, io);
   if (typeof answer === 'number') return answer;
@@ -57,7 +57,7 @@ async function moveOne(id: string, running: Running, io: CliIo): Promise<Moved |
   return answer.status === 200 && data !== undefined ? data : reportFailure(answer, io);
 }
 
-function movedText({ session, result, from, to, reason, detail, duration_ms: durationMs }: Moved): string {
+function movedText({ session, result, from, to, reason, detail, duration_ms: durationMs }: MoveAnswer): string {
   const why = pinText(reason ?? 'unknown', detail);
   switch (result) {
     case 'moved':

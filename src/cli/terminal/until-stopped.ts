@@ -2,7 +2,7 @@
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 
-export interface Stopping {
+export interface StopSignal {
   /** Aborted by Ctrl-C, by another signal, and when nobody reads the output any more. */
   readonly signal: AbortSignal;
   /** Stops it, with this exit code. */
@@ -11,7 +11,7 @@ export interface Stopping {
   readonly end: () => number;
 }
 
-export function untilStopped({ onInterrupt, onOutputLost }: Pick<CliIo, 'onInterrupt' | 'onOutputLost'>): Stopping {
+export function untilStopped({ onInterrupt, onOutputLost }: Pick<CliIo, 'onInterrupt' | 'onOutputLost'>): StopSignal {
   const ending = new AbortController();
   let code: number = EXIT.ok;
   const stop = (given: number): void => {

@@ -16,7 +16,7 @@ import { paintFor } from '../terminal/colour.ts';
 import { openLiveScreen } from '../terminal/live-screen.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { untilStopped } from '../terminal/until-stopped.ts';
-import type { Stopping } from '../terminal/until-stopped.ts';
+import type { StopSignal } from '../terminal/until-stopped.ts';
 import type { Look } from './rates.ts';
 import { topScreen } from './screen.ts';
 
@@ -58,7 +58,7 @@ export async function top(options: TopCommandOptions, io: CliIo): Promise<number
 }
 
 /** A terminal that reports keys makes no signal of Ctrl-C. */
-function onKey(key: string, { stop }: Stopping): void {
+function onKey(key: string, { stop }: StopSignal): void {
   if (key === 'q' || key === 'Q') stop(EXIT.ok);
   if (key === CTRL_C) stop(EXIT.interrupted);
 }

@@ -9,7 +9,7 @@ export interface PhasesInputs {
   readonly onPhase: (phase: Phase, before: PhaseDocument | undefined) => void;
 }
 
-interface Entered {
+interface PhaseEntry {
   readonly phase: Phase;
   readonly at: Instant;
   endedAt: Instant | undefined;
@@ -19,7 +19,7 @@ export class Phases {
   readonly #inputs: PhasesInputs;
   readonly #startedAt: Instant;
   readonly #startedWall: number;
-  readonly #entered: Entered[] = [];
+  readonly #entered: PhaseEntry[] = [];
   /** Of the operation. */
   #endedAt: Instant | undefined;
 
@@ -67,13 +67,13 @@ export class Phases {
     };
   }
 
-  #leave(): Entered | undefined {
+  #leave(): PhaseEntry | undefined {
     const last = this.#entered.at(-1);
     if (last !== undefined) last.endedAt ??= this.#inputs.clock.now();
     return last;
   }
 
-  #document({ phase, at, endedAt }: Entered): PhaseDocument {
+  #document({ phase, at, endedAt }: PhaseEntry): PhaseDocument {
     return {
       phase,
       started_at: this.#wallAt(at),

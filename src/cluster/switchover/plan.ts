@@ -12,7 +12,7 @@ import type { MovesPolicy } from '../../model/moves.ts';
 import type { HoldPolicy, RoutingPolicy } from '../../model/policy.ts';
 import { unknownText } from '../../model/printable.ts';
 import type { CandidateDocument, PlanDocument } from '../../documents/switchover-document.ts';
-import type { Reading } from '../control.ts';
+import type { ControlReading } from '../control.ts';
 import type { ClusterConfiguration, ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
 
 export interface HeldSwitchoverRequest {
@@ -34,8 +34,8 @@ export interface OwnKnowledge {
 
 /** The reports of the members. */
 export interface ClusterKnowledge {
-  readonly report: Reading<ClusterReport>;
-  readonly config: Reading<ClusterConfiguration>;
+  readonly report: ControlReading<ClusterReport>;
+  readonly config: ControlReading<ClusterConfiguration>;
 }
 
 /** From the request to the proof of the next primary: Patroni needs about 6 s, this leaves room. Milliseconds. */
@@ -138,7 +138,7 @@ interface Rules {
   readonly isSynchronous: boolean;
 }
 
-function rulesOf(config: Reading<ClusterConfiguration>): Rules {
+function rulesOf(config: ControlReading<ClusterConfiguration>): Rules {
   const { maximum_lag_on_failover: lag, synchronous_mode: mode } = config.kind === 'read' ? config.value : {};
   const maxLagBytes = typeof lag === 'number' || typeof lag === 'string' ? Number(lag) : DEFAULT_MAX_LAG;
   return {

@@ -15,7 +15,7 @@ const PREFIX = 'POINTSMAN_';
 /** The command line reads it; it is no key of the file. */
 const RESERVED = ['POINTSMAN_CONFIG'];
 
-export interface Overlaid {
+export interface OverlaidTree {
   readonly tree: Tree;
   /** The variable that gave the value at a path (as formatPath writes it). */
   readonly variables: ReadonlyMap<string, string>;
@@ -29,7 +29,7 @@ interface Leaf {
 }
 
 /** The file (with the default pools and listeners) with the values of the environment. Changes neither argument. */
-export function applyEnvironment(written: Tree, env: Environment): Overlaid {
+export function applyEnvironment(written: Tree, env: Environment): OverlaidTree {
   const names = Object.keys(env).filter((name) => name.startsWith(PREFIX) && env[name] !== '');
   const leaves = new Map<string, Leaf>();
   for (const leaf of leavesOf(fileShape, written, [], names)) leaves.set(leaf.variable, leaf);

@@ -2,7 +2,7 @@
 import type { BranchesDocument } from '../../documents/branches-document.ts';
 import type { SessionsDocument } from '../../documents/sessions-document.ts';
 import type { StatusDocument } from '../../documents/status-document.ts';
-import type { Column } from '../../wire/messages/server-messages.ts';
+import type { RowColumn } from '../../wire/messages/server-messages.ts';
 import { tableOf, text } from '../console-table.ts';
 import type { Table } from '../console-table.ts';
 import { branchColumns, showBranches } from './show-branches.ts';
@@ -27,13 +27,13 @@ export interface ConsoleSources {
 export interface Show {
   /** For SHOW HELP. */
   readonly about: string;
-  readonly columns: readonly Column[];
+  readonly columns: readonly RowColumn[];
   /** Only for clients that logged in with the token. */
   readonly needsToken?: true;
   readonly read: (sources: ConsoleSources) => Table | Promise<Table>;
 }
 
-const fromStatus = (about: string, columns: readonly Column[], show: (status: StatusDocument) => Table): Show => ({
+const fromStatus = (about: string, columns: readonly RowColumn[], show: (status: StatusDocument) => Table): Show => ({
   about,
   columns,
   read: async ({ status }) => show(await status()),

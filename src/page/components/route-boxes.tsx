@@ -15,12 +15,12 @@ export interface BoxChoice {
   readonly name: string;
 }
 
-interface Choosing {
+interface BoxSelection {
   readonly choice: BoxChoice | undefined;
   readonly choose: (choice: BoxChoice) => void;
 }
 
-interface BoxButtonProps extends Choosing {
+interface BoxButtonProps extends BoxSelection {
   readonly of: BoxChoice;
   readonly box: Box;
   readonly class: string;
@@ -48,7 +48,7 @@ function placed({ x, y, width, height }: Box): Record<string, string> {
   return { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` };
 }
 
-interface PoolBoxProps extends Choosing {
+interface PoolBoxProps extends BoxSelection {
   readonly pool: PoolNode;
   /** Its name, as it fits. */
   readonly text: string;
@@ -102,7 +102,7 @@ export function PoolLabel({ pool, place, limits }: PoolLabelProps): JSX.Element 
   );
 }
 
-interface MemberBoxProps extends Choosing {
+interface MemberBoxProps extends BoxSelection {
   readonly member: MemberNode;
   /** Its name, as it fits. */
   readonly text: string;

@@ -5,19 +5,19 @@ import { copyText } from '../components/copy-text.ts';
 
 const DEADLINE_MS = 15_000;
 
-type Copied =
+type CopyResult =
   | { readonly kind: 'copied' }
   | { readonly kind: 'shown'; readonly text: string }
   | { readonly kind: 'failed' };
 
-const WORDS: Readonly<Record<Copied['kind'], string>> = {
+const WORDS: Readonly<Record<CopyResult['kind'], string>> = {
   copied: 'Copied.',
   shown: 'The browser does not let this page copy. The text is selected below: copy it with the keyboard.',
   failed: 'Pointsman does not answer.',
 };
 
 export function Share({ id }: { readonly id: string }): JSX.Element {
-  const [copied, setCopied] = useState<Copied>();
+  const [copied, setCopied] = useState<CopyResult>();
   const area = useRef<HTMLTextAreaElement>(null);
   async function copy(): Promise<void> {
     const text = await ticketOf(id);
@@ -61,7 +61,7 @@ async function ticketOf(id: string): Promise<string | undefined> {
   }
 }
 
-async function copiedFrom(text: string | undefined): Promise<Copied> {
+async function copiedFrom(text: string | undefined): Promise<CopyResult> {
   if (text === undefined) return { kind: 'failed' };
   return (await copyText(text)) ? { kind: 'copied' } : { kind: 'shown', text };
 }

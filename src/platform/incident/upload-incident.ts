@@ -59,7 +59,7 @@ function isTheSame(known: Upload, found: IncidentHead): boolean {
   return known.run === found.recorder.run && known.state === found.state;
 }
 
-interface Sending {
+interface UploadRequest {
   readonly context: PlatformContext;
   readonly found: IncidentHead;
   readonly text: string;
@@ -67,7 +67,7 @@ interface Sending {
   readonly options: UploadOptions;
 }
 
-async function send({ context, found, text, uploads, options }: Sending): Promise<number> {
+async function send({ context, found, text, uploads, options }: UploadRequest): Promise<number> {
   const { policy, client, io } = context;
   const place = await uploads.place(found.id);
   if ('why' in place) return fail(io, `${place.why}. Nothing was sent`);

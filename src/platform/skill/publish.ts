@@ -12,14 +12,14 @@ import { whyNotWritable } from '../state-file.ts';
 import { problemsText } from './check-skill.ts';
 import { readSkill } from './read-folder.ts';
 import { openRecord } from './skill-record.ts';
-import type { Published, RecordOptions, SkillRecord } from './skill-record.ts';
+import type { PublishedSkill, RecordOptions, SkillRecord } from './skill-record.ts';
 
 export interface PublishOptions extends PlatformOptions, RecordOptions {
   readonly create?: boolean | undefined;
   readonly skillId?: string | undefined;
 }
 
-interface Publishing {
+interface PublishRequest {
   readonly context: PlatformContext;
   readonly record: SkillRecord;
   readonly skill: LocalSkill;
@@ -56,7 +56,7 @@ export async function publishSkill(
 }
 
 /** The skill that gets a version. A number is the exit code. */
-async function targetOf(publishing: Publishing): Promise<Pick<Published, 'skill_id'> | 'new' | number> {
+async function targetOf(publishing: PublishRequest): Promise<Pick<PublishedSkill, 'skill_id'> | 'new' | number> {
   const { context, record, skill, directory, options } = publishing;
   const { io } = context;
   if (options.skillId !== undefined) return given(publishing, options.skillId);
@@ -74,9 +74,9 @@ async function targetOf(publishing: Publishing): Promise<Pick<Published, 'skill_
 }
 
 async function given(
-  { context, record, skill }: Publishing,
+  { context, record, skill }: PublishRequest,
   id: string,
-): Promise<Pick<Published, 'skill_id'> | number> {
+): Promise<Pick<PublishedSkill, 'skill_id'> | number> {
   const { client, io } = context;
   const known = record.entries.find((entry) => entry.skill_id === id);
   const refuse = (name: string): number =>
@@ -90,13 +90,13 @@ async function given(
   return { skill_id: id };
 }
 
-function unchanged({ context: { io }, skill, options }: Publishing, known: Published): number {
+function unchanged({ context: { io }, skill, options }: PublishRequest, known: PublishedSkill): number {
   if (options.json === true) io.stdout(json({ changed: false, ...known }));
   else io.stdout(`${skill.slug}: unchanged, ${known.skill_id} has this content; nothing was sent\n`);
   return EXIT.ok;
 }
 
-async function create(publishing: Publishing): Promise<number> {
+async function create(publishing: PublishRequest): Promise<number> {
   const { context, skill } = publishing;
   const hint = ': `pointsman skill list` shows whether it exists';
   const made = await asked(context.io, context.client.createSkill(filesOf(skill)), hint);
@@ -105,7 +105,10 @@ async function create(publishing: Publishing): Promise<number> {
   return remember(publishing, id, latestVersionId, 'created');
 }
 
-async function addVersion(publishing: Publishing, { skill_id: id }: Pick<Published, 'skill_id'>): Promise<number> {
+async function addVersion(
+  publishing: PublishRequest,
+  { skill_id: id }: Pick<PublishedSkill, 'skill_id'>,
+): Promise<number> {
   const { context, skill } = publishing;
   const hint = `: \`pointsman skill versions ${id}\` shows whether it exists`;
   const made = await asked(context.io, context.client.createVersion(id, filesOf(skill)), hint);
@@ -122,12 +125,12 @@ function filesOf({ slug, files }: LocalSkill): { name: string; mediaType: string
 }
 
 async function remember(
-  { context: { policy, io }, record, skill, directory, options }: Publishing,
+  { context: { policy, io }, record, skill, directory, options }: PublishRequest,
   id: string,
   version: string | undefined,
   what: string,
 ): Promise<number> {
-  const entry: Published = {
+  const entry: PublishedSkill = {
     url: policy.url,
     skill_id: id,
     name: skill.slug,

@@ -1,7 +1,7 @@
 // `pointsman skill …` on the command line. Each command is loaded when it is used.
 import type { Command } from 'commander';
 import { examples } from '../../cli/examples.ts';
-import type { CliIo } from '../../cli/io.ts';
+import type { CliIo, CommandOptions } from '../../cli/io.ts';
 import type { PlatformParts } from '../platform-context.ts';
 import { withMessageOptions } from '../message-options.ts';
 import type { CheckSkillOptions } from './check-skill.ts';
@@ -30,25 +30,19 @@ belongs to your platform. VERSION is latest by default. The key is not printed.`
 
 const ID = 'its id (skill_…), or its name if it was published from here';
 
-interface Tree {
-  readonly io: CliIo;
-  readonly parts: PlatformParts;
-  readonly end: (code: number) => void;
-}
-
 export function describeSkill(program: Command, io: CliIo, parts: PlatformParts, end: (code: number) => void): void {
   const skill = program
     .command('skill')
     .description('Check and publish a skill: a folder that tells a model how to operate the cluster')
     .addHelpText('after', HELP)
     .addHelpText('after', examples('pointsman skill check deploy/skills/pointsman-runbook'));
-  const tree: Tree = { io, parts, end };
+  const tree: CommandOptions<PlatformParts> = { io, parts, end };
   describePublishing(skill, tree);
   describeReading(skill, tree);
   describeDelete(skill, tree);
 }
 
-function describePublishing(skill: Command, { io, parts, end }: Tree): void {
+function describePublishing(skill: Command, { io, parts, end }: CommandOptions<PlatformParts>): void {
   skill
     .command('check')
     .description('Check the folder of a skill')
@@ -85,7 +79,7 @@ function stored(parent: Command, name: string, description: string): Command {
     .option('--json', 'print JSON');
 }
 
-function describeReading(skill: Command, { io, parts, end }: Tree): void {
+function describeReading(skill: Command, { io, parts, end }: CommandOptions<PlatformParts>): void {
   stored(skill, 'list', 'List the skills of the platform')
     .addHelpText('after', examples('pointsman skill list'))
     .action(async (options: StoredOptions) =>
@@ -120,7 +114,7 @@ function describeReading(skill: Command, { io, parts, end }: Tree): void {
     );
 }
 
-function describeDelete(skill: Command, { io, parts, end }: Tree): void {
+function describeDelete(skill: Command, { io, parts, end }: CommandOptions<PlatformParts>): void {
   stored(skill, 'delete', 'Delete a skill, or one version of it')
     .argument('<skill>', ID)
     .option('--version <version>', 'this version alone')

@@ -15,16 +15,16 @@ const published = z.object({
   version: z.string().nullable(),
   published_at: z.string(),
 });
-export type Published = z.infer<typeof published>;
+export type PublishedSkill = z.infer<typeof published>;
 
 const recordFile = z.object({ published: z.array(published) });
 
 export interface SkillRecord {
   readonly file: string;
   /** Of this platform. */
-  readonly entries: readonly Published[];
+  readonly entries: readonly PublishedSkill[];
   /** Undefined: it is written. Else the reason. */
-  readonly replace: (id: string, entry: Published | undefined) => Promise<string | undefined>;
+  readonly replace: (id: string, entry: PublishedSkill | undefined) => Promise<string | undefined>;
 }
 
 export interface RecordOptions {
@@ -45,7 +45,7 @@ export async function openRecord({ record }: RecordOptions, url: string, io: Cli
   return {
     file,
     entries: all.filter((entry) => entry.url === url),
-    replace: (id: string, entry: Published | undefined) => {
+    replace: (id: string, entry: PublishedSkill | undefined) => {
       const others = all.filter((one) => one.url !== url || one.skill_id !== id);
       return writeState(file, { published: entry === undefined ? others : [...others, entry] });
     },

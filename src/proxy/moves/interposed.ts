@@ -4,7 +4,7 @@ import type { BackendEnding } from '../../model/close-reason.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { LONGEST_QUESTION_MS } from '../../reports/session-move.ts';
 import { LoginTranscript } from '../../wire/follow/login-transcript.ts';
-import type { Login } from '../../wire/follow/login-transcript.ts';
+import type { TranscriptLogin } from '../../wire/follow/login-transcript.ts';
 import { SessionMemory } from '../../wire/follow/session-memory.ts';
 import type { Taps } from '../relay/directions.ts';
 import type { MovingPart, RelayedSession } from '../relay/relayed-session.ts';
@@ -37,14 +37,14 @@ interface Asking {
 
 /** The parts of a login that it takes to repeat it. */
 export interface RepeatableLogin {
-  readonly login: Login;
+  readonly login: TranscriptLogin;
   /** The body of the server's NegotiateProtocolVersion. */
   readonly negotiated: Uint8Array | undefined;
   /** The first number of server_version: 18. */
   readonly serverMajor: number;
 }
 
-const UNKNOWN_LOGIN: Login = { method: 'other' };
+const UNKNOWN_LOGIN: TranscriptLogin = { method: 'other' };
 
 /** Reads along with a session. */
 export interface Reader {

@@ -10,7 +10,7 @@ import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability, PinReason, WalReport } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
-import type { QuestionResult as QuestionEnd } from '../../reports/move-events.ts';
+import type { StateAnswer as QuestionEnd } from '../../reports/move-events.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
 import type { SessionState } from '../../reports/session-state.ts';
 import { asStepOf } from '../fault.ts';
@@ -19,7 +19,7 @@ import type { Assignment, Movable, Outcome, Progress } from '../stage.ts';
 import { roleOf, startupParameters } from '../../wire/startup/startup.ts';
 import { CANCELED, STATEMENT_LIMIT_MS } from '../../wire/talk/pipeline.ts';
 import { joined } from '../../wire/messages/server-messages.ts';
-import type { QuestionResult } from '../../wire/talk/session-question.ts';
+import type { StateAnswer } from '../../wire/talk/session-question.ts';
 import { AfterSync } from './after-sync.ts';
 import { Continuity } from './continuity.ts';
 import { Interposed } from './interposed.ts';
@@ -228,7 +228,7 @@ export class SessionMover implements Movable {
     };
   }
 
-  #judged(result: QuestionResult | undefined): Movability {
+  #judged(result: StateAnswer | undefined): Movability {
     if (result === undefined) return pinned('question_failed', 'no answer in time');
     if (result.kind !== 'answered') {
       return pinned(result.kind === 'failed' ? result.reason : 'question_failed', result.why);

@@ -2,7 +2,7 @@
 import type { Target } from '../../core/routing-table.ts';
 import { addressText } from '../../model/member.ts';
 import type { MovesPolicy, VerifierBatch, VerifierLookup, VerifierPolicy } from '../../model/moves.ts';
-import type { Login } from '../../wire/follow/login-transcript.ts';
+import type { TranscriptLogin } from '../../wire/follow/login-transcript.ts';
 import type { ProxyDependencies } from '../options.ts';
 
 export interface VerifiersInputs extends Pick<ProxyDependencies, 'openVerifiers'> {
@@ -40,7 +40,7 @@ export class Verifiers {
   }
 
   /** Why the login cannot be repeated without its client. Undefined: it can be. */
-  loginFault({ method }: Login): string | undefined {
+  loginFault({ method }: TranscriptLogin): string | undefined {
     const { verifiers, md5 = false } = this.#inputs.policy() ?? {};
     if (method === 'trust') return undefined;
     if (method === 'other') return 'neither SCRAM-SHA-256 nor trust, or `moves` did not name the role then';

@@ -11,7 +11,7 @@ import { dialectOf } from './dialect.ts';
 import { createGate } from './gate.ts';
 import { pythonError } from './python-error.ts';
 import { answerTo } from './respond.ts';
-import type { Serving } from './respond.ts';
+import type { ServerOptions } from './respond.ts';
 import { writeHttp10, writeHttp11, writeRefusal } from './write-answer.ts';
 
 export interface ApiServerOptions {
@@ -50,7 +50,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 export function createApiServer(options: ApiServerOptions): ManagerServer {
   const { operations, version, scope, name, onError = () => {}, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const gate = createGate();
-  const serving: Serving = {
+  const serving: ServerOptions = {
     operations,
     dialect: dialectOf(options.dialect),
     about: { version, scope, name },
@@ -82,14 +82,14 @@ export function createApiServer(options: ApiServerOptions): ManagerServer {
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
-function respondHttp11(serving: Serving): Respond {
+function respondHttp11(serving: ServerOptions): Respond {
   return (request, response) => {
     response.on('error', () => {});
     void answerHttp11(request, response, serving);
   };
 }
 
-function respondHttp10(serving: Serving): Respond {
+function respondHttp10(serving: ServerOptions): Respond {
   // One answer for each connection, whatever a client sends after its request.
   const answered = new WeakSet<Socket>();
   return (request) => {
@@ -99,18 +99,18 @@ function respondHttp10(serving: Serving): Respond {
   };
 }
 
-async function answerHttp11(request: IncomingMessage, response: ServerResponse, serving: Serving): Promise<void> {
+async function answerHttp11(request: IncomingMessage, response: ServerResponse, serving: ServerOptions): Promise<void> {
   const answer = await answerTo(request, serving);
   if (answer !== undefined && !response.destroyed) writeHttp11(response, answer);
 }
 
-async function answerHttp10(request: IncomingMessage, serving: Serving): Promise<void> {
+async function answerHttp10(request: IncomingMessage, serving: ServerOptions): Promise<void> {
   const answer = await answerTo(request, serving);
   if (answer !== undefined) writeHttp10(request, answer);
 }
 
 /** For input that is not HTTP, too large, or too late. */
-async function refuse(error: NodeJS.ErrnoException, socket: Duplex, { gate, dialect }: Serving): Promise<void> {
+async function refuse(error: NodeJS.ErrnoException, socket: Duplex, { gate, dialect }: ServerOptions): Promise<void> {
   socket.on('error', () => {});
   await gate.passed();
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;

@@ -9,13 +9,13 @@ import { routePatroni } from './patroni-routes.ts';
 import { BodyTooLarge, readBody } from './request-body.ts';
 import type { Routing } from './routing.ts';
 
-export interface Serving extends Routing {
+export interface ServerOptions extends Routing {
   readonly gate: RequestGate;
   readonly onError: (error: unknown) => void;
 }
 
 /** Undefined: the client has disconnected. Never rejects. */
-export async function answerTo(request: IncomingMessage, serving: Serving): Promise<ManagerAnswer | undefined> {
+export async function answerTo(request: IncomingMessage, serving: ServerOptions): Promise<ManagerAnswer | undefined> {
   const { gate } = serving;
   await gate.passed();
   await gate.delayed();
@@ -24,7 +24,7 @@ export async function answerTo(request: IncomingMessage, serving: Serving): Prom
   return answer;
 }
 
-async function attempt(request: IncomingMessage, serving: Serving): Promise<ManagerAnswer | undefined> {
+async function attempt(request: IncomingMessage, serving: ServerOptions): Promise<ManagerAnswer | undefined> {
   const { method = 'GET' } = request;
   const { onError, dialect } = serving;
   try {
@@ -38,7 +38,7 @@ async function attempt(request: IncomingMessage, serving: Serving): Promise<Mana
   }
 }
 
-async function route(request: IncomingMessage, method: string, serving: Serving): Promise<ManagerAnswer> {
+async function route(request: IncomingMessage, method: string, serving: ServerOptions): Promise<ManagerAnswer> {
   const { dialect } = serving;
   // A page in a browser can send requests to loopback, always with the header Origin. No tool sends that header.
   if (!isSafe(method) && request.headers.origin !== undefined) {

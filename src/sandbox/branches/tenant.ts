@@ -58,7 +58,7 @@ interface TenantBranch {
   isDurable: boolean;
 }
 
-interface Pending {
+interface PendingBranch {
   readonly asked: NewBranch;
   readonly ends: Promise<Creation>;
 }
@@ -71,7 +71,7 @@ export class Tenant {
   readonly root: Root;
   readonly #options: TenantOptions;
   readonly #kept = new Map<string, TenantBranch>();
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new Map<string, PendingBranch>();
   readonly #uses = new Set<CopyUse>();
   #isClosing = false;
 

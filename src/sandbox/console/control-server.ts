@@ -7,7 +7,7 @@ import { orderSchema } from './control-protocol.ts';
 import type { Endpoints } from './control-protocol.ts';
 import type { VerbOutcome } from './verb-list.ts';
 
-export interface Controlled {
+export interface ControlTarget {
   readonly endpoints: () => Endpoints;
   readonly perform: (verb: string, target: string | undefined) => Promise<VerbOutcome>;
 }
@@ -26,7 +26,7 @@ const MAX_BODY_BYTES = 4096;
 const STATUS: Readonly<Record<VerbOutcome['kind'], number>> = { done: 200, unknown: 404, refused: 409, failed: 500 };
 
 /** `controlled` returns undefined while the sandbox is not up yet. */
-export function listenForControl(address: string, controlled: () => Controlled | undefined): Promise<ControlStart> {
+export function listenForControl(address: string, controlled: () => ControlTarget | undefined): Promise<ControlStart> {
   const inTurn = takingTurns();
   const server = createServer((request, response) => {
     void respond(request, controlled(), inTurn).then(({ status, body }) =>
@@ -58,7 +58,7 @@ type InTurn = (run: () => Promise<VerbOutcome>) => Promise<VerbOutcome>;
 
 async function respond(
   request: IncomingMessage,
-  controlled: Controlled | undefined,
+  controlled: ControlTarget | undefined,
   inTurn: InTurn,
 ): Promise<ControlAnswer> {
   const { method, headers } = request;

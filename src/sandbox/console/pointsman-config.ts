@@ -22,7 +22,7 @@ export interface Addresses {
 /** The API that the list of branches comes from. */
 export type BranchApi = 'storage' | 'console';
 
-export interface Routed {
+export interface RoutedSandbox {
   readonly scope: string;
   readonly members: readonly SandboxMember[];
   /** Undefined: without branches. */
@@ -34,7 +34,7 @@ export interface Routed {
 }
 
 /** For a second Pointsman before the same cluster, and for `check --live`: its ports are 10 higher. */
-export function secondConfig(routed: Routed, addresses: Addresses): string {
+export function secondConfig(routed: RoutedSandbox, addresses: Addresses): string {
   const { write, read, admin } = addresses;
   const others = { write: tenHigher(write), read: tenHigher(read), admin: tenHigher(admin) };
   return [
@@ -45,7 +45,7 @@ export function secondConfig(routed: Routed, addresses: Addresses): string {
 }
 
 /** The API of branches that this configuration does not use. */
-function otherApi(branches: Routed['branches']): readonly string[] {
+function otherApi(branches: RoutedSandbox['branches']): readonly string[] {
   if (branches === undefined) return [];
   const { storageUrl, tenant, consoleUrl, project, apiKeyFile } = branches.from;
   return branches.source === 'storage'
@@ -61,7 +61,10 @@ function tenHigher(address: string): string {
 }
 
 /** It has the branches of this moment. */
-export function pointsmanConfig({ scope, members, branches, platform, moves }: Routed, addresses: Addresses): string {
+export function pointsmanConfig(
+  { scope, members, branches, platform, moves }: RoutedSandbox,
+  addresses: Addresses,
+): string {
   const document = stringify({
     cluster: {
       scope,

@@ -19,12 +19,12 @@ export interface Stores {
 }
 
 /** The model would get these. */
-export interface Passed {
+export interface ValidMessage {
   readonly files: readonly { readonly file_id: string; readonly filename: string }[];
   readonly skills: readonly { readonly skill_id: string; readonly name: string; readonly version: string }[];
 }
 
-export function checkMessage(body: unknown, betas: ReadonlySet<string>, { files, skills }: Stores): Passed {
+export function checkMessage(body: unknown, betas: ReadonlySet<string>, { files, skills }: Stores): ValidMessage {
   const parsed = request.safeParse(body);
   if (!parsed.success) throw new PlatformRefusal(400, z.prettifyError(parsed.error));
   const asked = parsed.data;

@@ -13,12 +13,11 @@ import { checkMessage } from './message-check.ts';
 import type { Stores } from './message-check.ts';
 import { PlatformRefusal } from './refused.ts';
 import { dialectOf, skillWays } from './skills-api.ts';
+import type { PlatformPaths } from './skills-api.ts';
 
 export const AUTH_HEADER = 'x-api-key';
 /** The sandbox's own: the document does not show the path of message creation, and there is no model here. */
 export const MESSAGE_CHECK = '/message-check';
-
-type Ways = Readonly<Record<string, () => ManagerAnswer | Promise<ManagerAnswer>>>;
 
 export function platformApi(stores: Stores, apiKey: string): HttpRoute {
   return async (asked) => {
@@ -38,7 +37,7 @@ export function platformApi(stores: Stores, apiKey: string): HttpRoute {
   };
 }
 
-function waysOf(asked: LabRequest, betas: ReadonlySet<string>, stores: Stores): Ways | undefined {
+function waysOf(asked: LabRequest, betas: ReadonlySet<string>, stores: Stores): PlatformPaths | undefined {
   const { path } = asked;
   if (path === MESSAGE_CHECK) return { POST: () => json(200, checkMessage(jsonOf(asked), betas, stores)) };
   if (path === '/v1/agents') return { POST: () => storeAgent(asked, betas) };

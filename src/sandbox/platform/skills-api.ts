@@ -14,7 +14,7 @@ import type { Skill, SkillStore, SkillVersion } from './skill-store.ts';
 /** In the form of an upload. */
 export const SKILL_FIELD = 'files[]';
 
-type Ways = Readonly<Record<string, () => ManagerAnswer | Promise<ManagerAnswer>>>;
+export type PlatformPaths = Readonly<Record<string, () => ManagerAnswer | Promise<ManagerAnswer>>>;
 
 export function dialectOf(betas: ReadonlySet<string>): SkillDialect {
   return betas.has(BETA.skills) ? 'beta' : 'general';
@@ -26,7 +26,7 @@ export function skillWays(
   asked: LabRequest,
   dialect: SkillDialect,
   store: SkillStore,
-): Ways | undefined {
+): PlatformPaths | undefined {
   const sent = async (): Promise<SkillFolder> => readSkillFolder(await readFiles(asked, SKILL_FIELD));
   const skillAnswer = (skill: Skill): ManagerAnswer => json(200, skillRecord(skill, dialect));
   const versionAnswer = (skill: string, version: SkillVersion): ManagerAnswer =>

@@ -10,7 +10,7 @@ import { MOST_TOLD_BYTES, ToldParameters } from '../messages/parameter-status.ts
 import { fromBase64 } from '../talk/scram.ts';
 
 /** The data with which a login can be repeated. */
-export type Login =
+export type TranscriptLogin =
   | { readonly method: 'trust' }
   /** The ClientProof, and behind it the `AuthMessage` of RFC 5802: one buffer is cheaper to keep than two. */
   | { readonly method: 'scram_sha_256'; readonly transcript: Uint8Array }
@@ -23,8 +23,8 @@ export type Login =
 const LONGEST = 65_535;
 const MECHANISM = 'SCRAM-SHA-256';
 const PROOF_BYTES = 32;
-const TRUST: Login = { method: 'trust' };
-const OTHER: Login = { method: 'other' };
+const TRUST: TranscriptLogin = { method: 'trust' };
+const OTHER: TranscriptLogin = { method: 'other' };
 /** A character for each byte, so that nothing is lost. */
 const DECODER = new TextDecoder('latin1');
 
@@ -37,7 +37,7 @@ export class LoginTranscript {
   readonly #backend = new MessageReader(MOST_TOLD_BYTES);
   readonly #client = new MessageReader(LONGEST);
   readonly #parameters = new ToldParameters();
-  #login: Login | undefined;
+  #login: TranscriptLogin | undefined;
   #request: number | undefined;
   #isDone = false;
   #salt: Uint8Array | undefined;
@@ -72,7 +72,7 @@ export class LoginTranscript {
   }
 
   /** Before the end of the login: `other`. */
-  login(): Login {
+  login(): TranscriptLogin {
     return this.#isDone && this.#login !== undefined ? this.#login : OTHER;
   }
 
@@ -175,7 +175,7 @@ export class LoginTranscript {
   }
 
   /** The client's last message: `c=…,r=…,p=PROOF`. */
-  #scram(body: Uint8Array): Login {
+  #scram(body: Uint8Array): TranscriptLogin {
     const text = DECODER.decode(body);
     const at = text.lastIndexOf(',p=');
     const proof = at === -1 ? undefined : fromBase64(body.subarray(at + 3));

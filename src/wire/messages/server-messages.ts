@@ -8,7 +8,7 @@ export const TYPE_IDS = { text: 25, int4: 23, int8: 20, numeric: 1700 } as const
 const TYPE_SIZES = { text: -1, int4: 4, int8: 8, numeric: -1 } as const;
 const ANY_MODIFIER = -1;
 
-export interface Column {
+export interface RowColumn {
   readonly name: string;
   readonly type: keyof typeof TYPE_IDS;
 }
@@ -17,7 +17,7 @@ export interface Column {
 export type Value = string | number | null;
 
 /** Within a transaction block, or outside. */
-export type TransactionStatus = 'idle' | 'in_transaction';
+export type BlockStatus = 'idle' | 'in_transaction';
 
 const ENCODER = new TextEncoder();
 
@@ -52,7 +52,7 @@ export function encodeNegotiateProtocolVersion(unknown: readonly string[]): Uint
   return message('v', [int32(0x30000), int32(unknown.length), ...unknown.map(cString)]);
 }
 
-export function encodeReadyForQuery(status: TransactionStatus): Uint8Array {
+export function encodeReadyForQuery(status: BlockStatus): Uint8Array {
   return message('Z', [ENCODER.encode(status === 'idle' ? 'I' : 'T')]);
 }
 
@@ -61,7 +61,7 @@ export function encodeCommandComplete(tag: string): Uint8Array {
 }
 
 /** Every column in text format. */
-export function encodeRowDescription(columns: readonly Column[]): Uint8Array {
+export function encodeRowDescription(columns: readonly RowColumn[]): Uint8Array {
   const fields = columns.flatMap(({ name, type }) => [
     cString(name),
     // Of no table.

@@ -39,7 +39,7 @@ const AT_SIGN = 0x40;
 const [PERCENT, FOUR, ZERO] = [0x25, 0x34, 0x30];
 
 /** Bytes of the packet. */
-interface Span {
+interface ByteSpan {
   readonly from: number;
   readonly to: number;
 }
@@ -65,9 +65,9 @@ export function readPoolRequest(packet: Uint8Array): ParsedStartup {
   };
 }
 
-function withoutRequest(packet: Uint8Array, { suffix, parameters, options }: Layout): Uint8Array {
+function withoutRequest(packet: Uint8Array, { suffix, parameters, options }: RequestLayout): Uint8Array {
   if (suffix === undefined && parameters.length === 0 && options.length === 0) return packet;
-  const cuts: Span[] = [...options, ...parameters, ...(suffix === undefined ? [] : [suffix])];
+  const cuts: ByteSpan[] = [...options, ...parameters, ...(suffix === undefined ? [] : [suffix])];
   cuts.sort((one, other) => one.from - other.from);
   const forwarded = new Uint8Array(packet.length);
   let read = 0;
@@ -82,22 +82,22 @@ function withoutRequest(packet: Uint8Array, { suffix, parameters, options }: Lay
   return forwarded.subarray(0, length);
 }
 
-interface Layout {
-  readonly user: Span | undefined;
-  readonly database: Span | undefined;
-  readonly application: Span | undefined;
+interface RequestLayout {
+  readonly user: ByteSpan | undefined;
+  readonly database: ByteSpan | undefined;
+  readonly application: ByteSpan | undefined;
   /** With the separator, which `name` leaves out. */
-  readonly suffix: (Span & { readonly name: Span }) | undefined;
+  readonly suffix: (ByteSpan & { readonly name: ByteSpan }) | undefined;
   /** Each with its name and its terminators. */
   readonly parameters: readonly Parameter[];
-  readonly options: readonly (Span & { readonly value: string })[];
+  readonly options: readonly (ByteSpan & { readonly value: string })[];
 }
 
-type Parameter = Span & { readonly value: Span };
+type Parameter = ByteSpan & { readonly value: ByteSpan };
 
-const NO_SETTINGS: Layout['options'] = [];
+const NO_SETTINGS: RequestLayout['options'] = [];
 
-function layoutOf(packet: Uint8Array): Layout {
+function layoutOf(packet: Uint8Array): RequestLayout {
   const { user, database, application, parameters, options: start } = valuesOf(packet);
   const suffix = database === undefined ? undefined : suffixOf(packet, database);
   return {
@@ -110,21 +110,21 @@ function layoutOf(packet: Uint8Array): Layout {
   };
 }
 
-function settingsIn(packet: Uint8Array, options: Span): Layout['options'] {
+function settingsIn(packet: Uint8Array, options: ByteSpan): RequestLayout['options'] {
   const settings = settingsOf(packet.subarray(options.from, options.to), SETTING);
   return settings.map(({ value, from, to }) => ({ value, from: options.from + from, to: options.from + to }));
 }
 
-interface Values {
-  readonly user: Span | undefined;
-  readonly database: Span | undefined;
-  readonly application: Span | undefined;
-  readonly options: Span | undefined;
+interface PacketValues {
+  readonly user: ByteSpan | undefined;
+  readonly database: ByteSpan | undefined;
+  readonly application: ByteSpan | undefined;
+  readonly options: ByteSpan | undefined;
   readonly parameters: readonly Parameter[];
 }
 
 const NO_PARAMETERS: readonly Parameter[] = [];
-const NO_VALUES: Values = {
+const NO_VALUES: PacketValues = {
   user: undefined,
   database: undefined,
   application: undefined,
@@ -136,12 +136,12 @@ const NO_VALUES: Values = {
  * The positions of the values: the last one of each name, and every pool parameter. None for a packet that PostgreSQL
  * refuses for its layout.
  */
-function valuesOf(packet: Uint8Array): Values {
+function valuesOf(packet: Uint8Array): PacketValues {
   if (packet[4] !== 0 || packet[5] !== 3) return NO_VALUES;
-  let user: Span | undefined;
-  let database: Span | undefined;
-  let application: Span | undefined;
-  let options: Span | undefined;
+  let user: ByteSpan | undefined;
+  let database: ByteSpan | undefined;
+  let application: ByteSpan | undefined;
+  let options: ByteSpan | undefined;
   let parameters = NO_PARAMETERS;
   let at = PARAMETERS_AT;
   while (at < packet.length && packet[at] !== 0) {
@@ -168,7 +168,7 @@ function stands(name: Uint8Array, packet: Uint8Array, from: number, to: number):
   return to - from === name.length && name.every((byte, index) => packet[from + index] === byte);
 }
 
-function suffixOf(packet: Uint8Array, database: Span): Layout['suffix'] {
+function suffixOf(packet: Uint8Array, database: ByteSpan): RequestLayout['suffix'] {
   for (let at = database.to - 1; at >= database.from; at -= 1) {
     const length = separatorLength(packet, at);
     if (length > 0) return { from: at, to: database.to, name: { from: at + length, to: database.to } };

@@ -7,7 +7,7 @@ import { readKey } from '../messages/cancel-key.ts';
 import type { CancelKey } from '../messages/cancel-key.ts';
 import { BodyReader } from '../messages/client-messages.ts';
 import { scramParts } from '../follow/login-transcript.ts';
-import type { Login } from '../follow/login-transcript.ts';
+import type { TranscriptLogin } from '../follow/login-transcript.ts';
 import { MessageReader } from '../messages/message-reader.ts';
 import { MOST_TOLD_BYTES, ToldParameters } from '../messages/parameter-status.ts';
 import { clientKeyOf, fromBase64, isEqual, isServersSignature, proofOf } from './scram.ts';
@@ -20,7 +20,7 @@ export interface BackendLoginOptions {
   /** The StartupMessage that the first server got. */
   readonly startup: Uint8Array;
   /** Of the first login. */
-  readonly login: Login;
+  readonly login: TranscriptLogin;
   /** The body of the first server's NegotiateProtocolVersion. */
   readonly negotiated: Uint8Array | undefined;
   /** As the server keeps it for the role. Not needed for `trust`. The caller overwrites it. */

@@ -55,7 +55,7 @@ const OF_USERS = 'OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid';
 const NOT_TEMPORARY = `NOT pg_catalog.starts_with(ns.nspname::pg_catalog.text, 'pg_temp_')`;
 
 /** Rows of a catalog, as x, with their owner and schema, and the columns that may have names. */
-interface Place {
+interface CatalogPlace {
   readonly from: string;
   readonly catalog: string;
   readonly owner: string;
@@ -64,7 +64,7 @@ interface Place {
   readonly trees: readonly string[];
 }
 
-function ofTable(catalog: string, table: string, ...trees: readonly string[]): Place {
+function ofTable(catalog: string, table: string, ...trees: readonly string[]): CatalogPlace {
   const isSome = trees.map((tree) => `x.${tree} IS NOT NULL`).join(' OR ');
   const from = `pg_catalog.${catalog} AS x JOIN pg_catalog.pg_class AS r ON r.oid OPERATOR(pg_catalog.=) x.${table}
       AND r.relpersistence OPERATOR(pg_catalog.<>) 't' AND x.oid ${OF_USERS} AND (${isSome})`;
@@ -72,7 +72,7 @@ function ofTable(catalog: string, table: string, ...trees: readonly string[]): P
 }
 
 /** PostgreSQL 14 and later keep some bodies parsed, without a source. */
-function functions(serverMajor: number): Place {
+function functions(serverMajor: number): CatalogPlace {
   return {
     from: `pg_catalog.pg_proc AS x JOIN pg_catalog.pg_namespace AS ns
       ON ns.oid OPERATOR(pg_catalog.=) x.pronamespace AND x.oid ${OF_USERS} AND ${NOT_TEMPORARY}`,
@@ -84,7 +84,7 @@ function functions(serverMajor: number): Place {
   };
 }
 /** Of a domain, unless it belongs to nobody. */
-const DOMAIN_CHECKS: Place = {
+const DOMAIN_CHECKS: CatalogPlace = {
   from: `pg_catalog.pg_constraint AS x JOIN pg_catalog.pg_type AS r ON r.oid OPERATOR(pg_catalog.=) x.contypid
       AND x.oid ${OF_USERS} AND x.conbin IS NOT NULL`,
   catalog: 'pg_constraint',
@@ -92,7 +92,7 @@ const DOMAIN_CHECKS: Place = {
   schema: 'r.typnamespace',
   trees: ['conbin'],
 };
-const DOMAIN_DEFAULTS: Place = {
+const DOMAIN_DEFAULTS: CatalogPlace = {
   from: `pg_catalog.pg_type AS x JOIN pg_catalog.pg_namespace AS ns ON ns.oid OPERATOR(pg_catalog.=) x.typnamespace
       AND x.oid ${OF_USERS} AND x.typdefaultbin IS NOT NULL`,
   catalog: 'pg_type',
@@ -100,7 +100,7 @@ const DOMAIN_DEFAULTS: Place = {
   schema: 'x.typnamespace',
   trees: ['typdefaultbin'],
 };
-const OTHERS: readonly Place[] = [
+const OTHERS: readonly CatalogPlace[] = [
   ofTable('pg_policy', 'polrelid', 'polqual', 'polwithcheck'),
   ofTable('pg_rewrite', 'ev_class', 'ev_action', 'ev_qual'),
   ofTable('pg_attrdef', 'adrelid', 'adbin'),
@@ -130,7 +130,7 @@ const SUM = (size: string, order: string): string => `pg_catalog.sum(${size}) OV
 const OWN_FIRST = 'PARTITION BY owner ORDER BY oid, class, body_of';
 const FAIR = 'ORDER BY own, oid, class, body_of';
 
-function bodiesSql(place: Place): readonly string[] {
+function bodiesSql(place: CatalogPlace): readonly string[] {
   const { catalog, owner, schema, from, texts = [], trees } = place;
   return [...texts, ...trees].map(
     (column) => `SELECT ${oidOf(catalog)}, x.oid, ${owner}, ${schema}, '${column}',

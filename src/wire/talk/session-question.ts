@@ -37,7 +37,7 @@ export interface QuestionOptions {
 
 type FailedQuestion = 'question_failed' | 'too_much_state' | 'unclear_statement';
 
-export type QuestionResult =
+export type StateAnswer =
   | { readonly kind: 'answered'; readonly state: CarriedState }
   /** The session goes on as it was. `why` is for logs. */
   | {
@@ -50,11 +50,11 @@ export type QuestionResult =
   /** The server has ended the session, or cannot be understood: the session cannot go on. */
   | { readonly kind: 'over'; readonly why: string };
 
-export type QuestionStep =
+export type StateQuestionStep =
   | { readonly kind: 'wait' }
   | { readonly kind: 'send'; readonly bytes: Uint8Array }
   /** `toClient`: what the server said to the client meanwhile, unread; whole messages but for the last. */
-  | { readonly kind: 'done'; readonly result: QuestionResult; readonly toClient: Uint8Array };
+  | { readonly kind: 'done'; readonly result: StateAnswer; readonly toClient: Uint8Array };
 
 /**
  * The settings. Its one column is a JSON document in UTF-8, in base64, so that it passes every client_encoding.
@@ -137,7 +137,7 @@ export class SessionQuestion {
   readonly #descriptions: Description[] = [];
   #unnamed: CarriedState['unnamed'];
   /** Before the last exchange: the result that it leads to. */
-  #result: QuestionResult | undefined;
+  #result: StateAnswer | undefined;
 
   constructor(options: QuestionOptions) {
     this.#options = options;
@@ -179,7 +179,7 @@ export class SessionQuestion {
   }
 
   /** The next bytes of the server. */
-  take(chunk: Uint8Array): QuestionStep {
+  take(chunk: Uint8Array): StateQuestionStep {
     const end = this.#pipeline.take(chunk);
     if (end === undefined) return { kind: 'wait' };
     if (end.kind === 'over') {
@@ -207,7 +207,7 @@ export class SessionQuestion {
     return this.#done(result, rest);
   }
 
-  #resultOf(error: ServerError | undefined): QuestionResult {
+  #resultOf(error: ServerError | undefined): StateAnswer {
     const before = this.#result;
     if (before?.kind === 'failed') return before;
     if (before !== undefined && refusesUnnamed(error)) this.#unnamed = 'refused';
@@ -258,14 +258,14 @@ export class SessionQuestion {
   }
 
   /** A new exchange with the same server. `rest` belongs to it, or to the client. */
-  #exchange(pipeline: Pipeline, rest: Uint8Array): QuestionStep {
+  #exchange(pipeline: Pipeline, rest: Uint8Array): StateQuestionStep {
     this.#pipeline = pipeline;
     const bytes = pipeline.send();
     pipeline.take(rest);
     return { kind: 'send', bytes };
   }
 
-  #done(result: QuestionResult, rest: Uint8Array): QuestionStep {
+  #done(result: StateAnswer, rest: Uint8Array): StateQuestionStep {
     return { kind: 'done', result, toClient: joined([...this.#toClient, rest]) };
   }
 
@@ -277,6 +277,6 @@ export class SessionQuestion {
   }
 }
 
-function failed(reason: FailedQuestion, why: string, sqlState?: string): QuestionResult {
+function failed(reason: FailedQuestion, why: string, sqlState?: string): StateAnswer {
   return { kind: 'failed', reason, sqlState, why };
 }

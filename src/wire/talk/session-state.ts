@@ -18,7 +18,7 @@ export function asBase64(text: string): string {
  */
 export function readState(answers: readonly string[], limits: ReadonlyMap<string, string>): CarriedState | undefined {
   try {
-    return stateOf(new Fields(answers.map((answer): unknown => JSON.parse(decoded(answer)))), limits);
+    return stateOf(new DocumentFields(answers.map((answer): unknown => JSON.parse(decoded(answer)))), limits);
   } catch {
     return undefined;
   }
@@ -28,7 +28,7 @@ function decoded(answer: string): string {
   return STRICT.decode(Uint8Array.from(atob(answer), (character) => character.charCodeAt(0)));
 }
 
-function stateOf(fields: Fields, limits: ReadonlyMap<string, string>): CarriedState {
+function stateOf(fields: DocumentFields, limits: ReadonlyMap<string, string>): CarriedState {
   return {
     settings: new Map([...fields.texts('settings'), ...limits]),
     privilegedSettings: fields.list('privileged').map(asText),
@@ -57,7 +57,7 @@ function wholeNumber(text: string): number | undefined {
 
 function namedOf(value: unknown): NamedSettings | undefined {
   if (value === null) return undefined;
-  const fields = new Fields([value]);
+  const fields = new DocumentFields([value]);
   const version = asText(fields.value('version'));
   return { version, names: fields.list('names').map(asText), unclear: fields.list('unclear').map(asText) };
 }
@@ -81,7 +81,7 @@ function statementOf(value: unknown): PreparedStatement {
   };
 }
 
-class Fields {
+class DocumentFields {
   readonly #fields: ReadonlyMap<string, unknown>;
 
   constructor(documents: readonly unknown[]) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { controlByAdmin } from '../../../src/cli/cluster/by-admin.ts';
-import type { ClusterControl, Reading } from '../../../src/cluster/control.ts';
+import type { ClusterControl, ControlReading } from '../../../src/cluster/control.ts';
 import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
 import { SandboxCluster } from '../../support/clusters/sandbox-cluster.ts';
 import { AppLab } from '../../support/labs/app-lab.ts';
@@ -14,7 +14,7 @@ import { until } from '../../support/waiting/until.ts';
 
 const TOKEN = '0123456789abcdef-operator';
 
-function valueOf<T>(reading: Reading<T>): T {
+function valueOf<T>(reading: ControlReading<T>): T {
   if (reading.kind === 'read') return reading.value;
   throw new Error(reading.why);
 }

@@ -2,7 +2,7 @@
 // end, Ctrl-C, and a Pointsman that goes away.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
-import type { Cancelling, Starting } from '../../../src/cluster/long-operations.ts';
+import type { CancelResult, OperationStart } from '../../../src/cluster/long-operations.ts';
 import type { OperationDocument, Phase } from '../../../src/documents/switchover-document.ts';
 import type { HeldSwitchoverRequest } from '../../../src/cluster/switchover/plan.ts';
 import type { PlanOfPrimary } from '../../../src/documents/switchover-document.ts';
@@ -82,7 +82,7 @@ const DONE = anOperation(['check', 'hold', 'drain', 'switch', 'confirm', 'releas
 
 let plan: PlanOfPrimary;
 let planned: PromiseWithResolvers<PlanOfPrimary> | undefined;
-let starting: Starting;
+let starting: OperationStart;
 let operation: OperationDocument | undefined;
 let requests: HeldSwitchoverRequest[];
 let cancelled: string[];
@@ -95,7 +95,7 @@ beforeEach(async () => {
   operation = DONE;
   starting = { kind: 'started', operation: anOperation(['check']) };
   [requests, cancelled] = [[], []];
-  const cancel = (id: string): Cancelling => {
+  const cancel = (id: string): CancelResult => {
     cancelled.push(id);
     operation = anOperation(['check', 'hold', 'release'], { outcome: 'cancelled', why: 'by the operator' });
     return { kind: 'cancelled', operation };

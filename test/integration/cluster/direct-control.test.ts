@@ -1,12 +1,12 @@
 // The control by the members' APIs, on a real cluster of the sandbox in each dialect.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ClusterControl, Reading } from '../../../src/cluster/control.ts';
+import type { ClusterControl, ControlReading } from '../../../src/cluster/control.ts';
 import { directControl } from '../../support/clusters/direct-control.ts';
 import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
 import { SandboxCluster } from '../../support/clusters/sandbox-cluster.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 
-function valueOf<T>(reading: Reading<T>): T {
+function valueOf<T>(reading: ControlReading<T>): T {
   if (reading.kind === 'read') return reading.value;
   throw new Error(reading.why);
 }

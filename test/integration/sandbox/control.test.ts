@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { askToPerform, askEndpoints } from '../../../src/sandbox/console/control-client.ts';
 import { listenForControl } from '../../../src/sandbox/console/control-server.ts';
-import type { Controlled } from '../../../src/sandbox/console/control-server.ts';
+import type { ControlTarget } from '../../../src/sandbox/console/control-server.ts';
 import { findFreePorts } from '../../support/patroni/ports.ts';
 
 const WHEREABOUTS = { scope: 'sandbox', write: 'postgresql://w', read: 'postgresql://r', config: 'cluster: {}' };
@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-async function listening(controlled: Controlled | undefined): Promise<string> {
+async function listening(controlled: ControlTarget | undefined): Promise<string> {
   const [port] = await findFreePorts(1, ['127.0.0.1']);
   const address = `127.0.0.1:${port}`;
   const started = await listenForControl(address, () => controlled);
@@ -21,7 +21,7 @@ async function listening(controlled: Controlled | undefined): Promise<string> {
   return address;
 }
 
-function echo(): Controlled & { readonly log: string[] } {
+function echo(): ControlTarget & { readonly log: string[] } {
   const log: string[] = [];
   return {
     log,

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { converse } from '../../../src/console/conversation.ts';
-import { Incoming, LONGEST_MESSAGE } from '../../../src/console/incoming.ts';
+import { ConsoleInput, LONGEST_MESSAGE } from '../../../src/console/incoming.ts';
 import { statementsOf } from '../../../src/console/statements.ts';
 import type { ReaderCheck } from '../../../src/console/login.ts';
 import { verifierOf } from '../../../src/console/scram.ts';
@@ -115,7 +115,7 @@ test('a message is never longer than the limit, whatever its header says', async
         yield header;
         for (; given < 64 * LONGEST_MESSAGE; given += 1024) yield new Uint8Array(1024);
       }
-      const message = await new Incoming(endless()).message().catch((error: Error) => error.message);
+      const message = await new ConsoleInput(endless()).message().catch((error: Error) => error.message);
       if (typeof message === 'string') expect(given).toBe(0);
       else expect(given).toBeLessThanOrEqual(LONGEST_MESSAGE);
     }),

@@ -1,5 +1,5 @@
 // A cluster for the commands of `pointsman cluster`: a ClusterControl in memory that records every operation.
-import type { ClusterControl, ClusterOperation, Reading } from '../../../src/cluster/control.ts';
+import type { ClusterControl, ClusterOperation, ControlReading } from '../../../src/cluster/control.ts';
 import type {
   ClusterConfiguration,
   ClusterReport,
@@ -56,7 +56,7 @@ export function aReport(members: readonly MemberReport[], overrides: Partial<Clu
 
 /** pg-1 leads, pg-2 and pg-3 stream. */
 export function fakeCluster(): FakeCluster {
-  const read = <T>(value: T): Promise<Reading<T>> =>
+  const read = <T>(value: T): Promise<ControlReading<T>> =>
     Promise.resolve(
       cluster.unreadable === undefined ? { kind: 'read', value } : { kind: 'unreadable', why: cluster.unreadable },
     );

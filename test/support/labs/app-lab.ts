@@ -6,9 +6,9 @@ import { systemClock } from '../waiting/system-clock.ts';
 import type { App } from '../../../src/app/app.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { formatProblems } from '../../../src/config/fault.ts';
-import type { Loaded } from '../../../src/config/load.ts';
+import type { LoadResult } from '../../../src/config/load.ts';
 import type { Address } from '../../../src/model/member.ts';
-import type { Reloaded } from '../../../src/app/reload.ts';
+import type { ReloadResult } from '../../../src/app/reload.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { startFakeBackend } from '../fakes/fake-backend.ts';
 import type { FakeBackend } from '../fakes/fake-backend.ts';
@@ -128,7 +128,7 @@ export class AppLab {
     return lab;
   }
 
-  async reload(file: ConfigFile): Promise<Reloaded> {
+  async reload(file: ConfigFile): Promise<ReloadResult> {
     return await this.app.reload(load(file));
   }
 
@@ -169,7 +169,7 @@ export class AppLab {
   }
 }
 
-function load(file: ConfigFile): Loaded {
+function load(file: ConfigFile): LoadResult {
   return loadConfig({ file: 'lab.yaml', env: {}, readFile: () => stringify(file) });
 }
 

@@ -5,7 +5,7 @@ import type { MoveFacts } from '../../../src/core/movable.ts';
 import { NOTHING_NAMED } from '../../../src/proxy/moves/named-settings.ts';
 import type { CarriedState, Movability } from '../../../src/model/moves.ts';
 import { SessionQuestion } from '../../../src/wire/talk/session-question.ts';
-import type { QuestionOptions, QuestionResult } from '../../../src/wire/talk/session-question.ts';
+import type { QuestionOptions, StateAnswer } from '../../../src/wire/talk/session-question.ts';
 import { SessionRestore } from '../../../src/wire/talk/session-restore.ts';
 import type { CarriedUnnamed, RestoreResult } from '../../../src/wire/talk/session-restore.ts';
 import type { BinariesChoice } from '../../../src/sandbox/postgres/binaries.ts';
@@ -57,7 +57,7 @@ const SETUP = [
   'create table app.visits (id int, at timestamptz)',
 ];
 
-export async function ask(client: WireClient, changes: Partial<QuestionOptions> = {}): Promise<QuestionResult> {
+export async function ask(client: WireClient, changes: Partial<QuestionOptions> = {}): Promise<StateAnswer> {
   const question = new SessionQuestion({ ...USUAL, serverMajor: client.serverMajor, ...changes });
   const { result, toClient } = await client.drive(question.start(), withoutWarning(question));
   expect(Buffer.from(toClient).toString('latin1')).toBe('');

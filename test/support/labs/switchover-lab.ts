@@ -1,7 +1,7 @@
 // A switchover on a cluster that the test plays: three members whose answers the core judges, sessions that are only
 // numbers, and a control whose replies the test gives. Time is driven by hand.
 import { LongOperations } from '../../../src/cluster/long-operations.ts';
-import type { ClusterOperation, Reading } from '../../../src/cluster/control.ts';
+import type { ClusterOperation, ControlReading } from '../../../src/cluster/control.ts';
 import type { ClusterReport, OperationResult } from '../../../src/documents/cluster-documents.ts';
 import type { OperationDocument } from '../../../src/documents/switchover-document.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -43,7 +43,7 @@ export class SwitchoverLab {
   readonly asked: ClusterOperation[] = [];
   readonly operations: LongOperations;
   hold: HoldPolicy = { clientTimeoutMs: 30_000, maxSessions: 100, outageTimeoutMs: 60_000, maxConnectsPerSecond: 200 };
-  report: () => Promise<Reading<ClusterReport>> = () => Promise.resolve({ kind: 'read', value: aReport() });
+  report: () => Promise<ControlReading<ClusterReport>> = () => Promise.resolve({ kind: 'read', value: aReport() });
   config: Readonly<Record<string, unknown>> = {};
   /** On the primary. */
   sessions = 0;

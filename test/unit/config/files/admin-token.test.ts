@@ -7,10 +7,10 @@ import { readAdminToken } from '../../../../src/config/files/admin-token.ts';
 import { reconfigured } from '../../../../src/config/changes.ts';
 import type { Config } from '../../../../src/config/config.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
-import type { Loaded } from '../../../../src/config/load.ts';
+import type { LoadResult } from '../../../../src/config/load.ts';
 import { formatProblems } from '../../../../src/config/fault.ts';
 
-function load(admin: string, env: Readonly<Record<string, string>> = {}): Loaded {
+function load(admin: string, env: Readonly<Record<string, string>> = {}): LoadResult {
   const text = `cluster: { seeds: [http://pg1:8008] }\nadmin: ${admin}\n`;
   return loadConfig({ file: 'p.yaml', env, readFile: () => text });
 }

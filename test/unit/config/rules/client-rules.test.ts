@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { readKeyPair, readKeyPairNow } from '../../../../src/config/files/key-pair.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
-import type { Loaded } from '../../../../src/config/load.ts';
+import type { LoadResult } from '../../../../src/config/load.ts';
 import { formatProblems } from '../../../../src/config/fault.ts';
 import { OTHER, SERVER, tlsFile, tlsText } from '../../../support/values/tls-files.ts';
 
@@ -25,7 +25,7 @@ interface Written {
   readonly key?: string;
 }
 
-function load(tls: Written): Loaded {
+function load(tls: Written): LoadResult {
   const text = `client:\n  tls: ${JSON.stringify(tls)}\n`;
   return loadConfig({ file: 'p.yaml', env: { POINTSMAN_CLUSTER_SEEDS: 'http://pg1:8008' }, readFile: () => text });
 }

@@ -2,16 +2,16 @@
 import { describe, expect, test } from 'vitest';
 import type { PoolPolicy } from '../../../../src/model/policy.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
-import type { Loaded } from '../../../../src/config/load.ts';
+import type { LoadResult } from '../../../../src/config/load.ts';
 import { formatProblems } from '../../../../src/config/fault.ts';
 
 const SEEDS = { POINTSMAN_CLUSTER_SEEDS: 'http://pg1:8008' };
 
-function load(text: string, env: Readonly<Record<string, string>> = {}): Loaded {
+function load(text: string, env: Readonly<Record<string, string>> = {}): LoadResult {
   return loadConfig({ file: 'p.yaml', env: { ...SEEDS, ...env }, readFile: () => text });
 }
 
-function said(loaded: Loaded): string {
+function said(loaded: LoadResult): string {
   return formatProblems(loaded.kind === 'ok' ? loaded.warnings : loaded.problems);
 }
 

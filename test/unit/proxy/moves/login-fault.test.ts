@@ -1,11 +1,11 @@
 // A login that cannot be repeated says what would help.
 import { expect, test } from 'vitest';
 import { Verifiers } from '../../../../src/proxy/moves/verifiers.ts';
-import type { Login } from '../../../../src/wire/follow/login-transcript.ts';
+import type { TranscriptLogin } from '../../../../src/wire/follow/login-transcript.ts';
 import { configOf, load } from '../../../support/values/loading.ts';
 
 const NOTHING = new Uint8Array();
-const LOGINS: Readonly<Record<Login['method'], Login>> = {
+const LOGINS: Readonly<Record<TranscriptLogin['method'], TranscriptLogin>> = {
   trust: { method: 'trust' },
   scram_sha_256: { method: 'scram_sha_256', transcript: NOTHING },
   md5: { method: 'md5', salt: NOTHING, response: NOTHING },

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../../src/config/load.ts';
 import { pointsmanConfig } from '../../../../src/sandbox/console/pointsman-config.ts';
-import type { Routed } from '../../../../src/sandbox/console/pointsman-config.ts';
+import type { RoutedSandbox } from '../../../../src/sandbox/console/pointsman-config.ts';
 
-const ROUTED: Routed = {
+const ROUTED: RoutedSandbox = {
   scope: 'sandbox',
   members: [{ name: 'pg-1', host: '127.0.0.1', port: 21001, api: 'http://127.0.0.1:22001' }],
   branches: undefined,
@@ -13,7 +13,7 @@ const ROUTED: Routed = {
 };
 const ADDRESSES = { write: '127.0.0.1:6432', read: '127.0.0.1:6433', admin: '127.0.0.1:8432' };
 
-function loaded(routed: Routed) {
+function loaded(routed: RoutedSandbox) {
   const found = loadConfig({ file: 'pointsman.yaml', env: {}, readFile: () => pointsmanConfig(routed, ADDRESSES) });
   if (found.kind === 'invalid') expect.fail(JSON.stringify(found.problems));
   return found.config;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { BackendLogin } from '../../../../src/wire/talk/backend-login.ts';
 import type { BackendLoginOptions, BackendLoginStep } from '../../../../src/wire/talk/backend-login.ts';
 import { LoginTranscript } from '../../../../src/wire/follow/login-transcript.ts';
-import type { Login } from '../../../../src/wire/follow/login-transcript.ts';
+import type { TranscriptLogin } from '../../../../src/wire/follow/login-transcript.ts';
 import {
   AUTHENTICATION_OK,
   AUTHENTICATION_SASL,
@@ -176,7 +176,7 @@ test.each([
   ['another version than before', aMessage('v', Buffer.from('x')), undefined],
   ['the newest version, as the first one did not', Buffer.alloc(0), Buffer.from('x')],
 ])('a server that agrees on %s', (_, bytes, negotiated) => {
-  const login: Login = { method: 'trust' };
+  const login: TranscriptLogin = { method: 'trust' };
   const step = aLogin({ login, negotiated }).take(Buffer.concat([bytes, END]));
   expect(step).toMatchObject(failed('the server agrees on another version of the protocol'));
   const same = aLogin({ login, negotiated: Buffer.from('x') });
@@ -187,7 +187,7 @@ describe('md5', () => {
   const stored = Buffer.from(`md5${Buffer.from(HASHES.md5(Buffer.from('secretapp'))).toString('hex')}`);
   const response = (salt: string): string =>
     `md5${Buffer.from(HASHES.md5(Buffer.concat([stored.subarray(3), Buffer.from(salt)]))).toString('hex')}`;
-  const login: Login = { method: 'md5', salt: Buffer.from('abcd'), response: Buffer.from(response('abcd')) };
+  const login: TranscriptLogin = { method: 'md5', salt: Buffer.from('abcd'), response: Buffer.from(response('abcd')) };
 
   test('the stored digest answers a new salt', () => {
     const again = aLogin({ login, verifier: stored });
