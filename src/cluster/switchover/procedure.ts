@@ -59,11 +59,7 @@ export class Switchover {
   readonly #phases: Phases;
   #from: MemberName | undefined;
   #tally: SessionTally | undefined;
-  #heldAt: Instant | undefined;
-  #releasedAt: Instant | undefined;
-  #requestedAt: Instant | undefined;
-  #steppedDownAt: Instant | undefined;
-  #provenAt: Instant | undefined;
+  readonly #at: { [moment in 'held' | 'released' | 'requested' | 'steppedDown' | 'proven']?: Instant } = {};
   #cancelledBy: string | undefined;
   #isAbandoned = false;
   #end: SwitchoverEnd | undefined;
@@ -126,13 +122,13 @@ export class Switchover {
 
   /** The request to switch was sent: it cannot be taken back. */
   isRequested(): boolean {
-    return this.#requestedAt !== undefined;
+    return this.#at.requested !== undefined;
   }
 
   document(): OperationDocument {
     const phases = this.#phases;
     const end = phases.hasEnded() ? this.#end : undefined;
-    const isProven = this.#provenAt !== undefined;
+    const isProven = this.#at.proven !== undefined;
     return {
       id: this.#id,
       kind: 'switchover',
@@ -144,9 +140,9 @@ export class Switchover {
       to: this.#request.to ?? null,
       transaction_timeout_ms: this.#request.transactionMs,
       sessions: this.#tally?.document() ?? new SessionTally('', []).document(),
-      held_ms: phases.span(this.#heldAt, this.#releasedAt),
-      switch_ms: isProven ? phases.span(this.#requestedAt, this.#provenAt) : null,
-      without_primary_ms: isProven ? phases.span(this.#steppedDownAt, this.#provenAt) : null,
+      held_ms: phases.span(this.#at.held, this.#at.released),
+      switch_ms: isProven ? phases.span(this.#at.requested, this.#at.proven) : null,
+      without_primary_ms: isProven ? phases.span(this.#at.steppedDown, this.#at.proven) : null,
       primary: openPrimary(this.#site.known()) ?? null,
       cluster: this.#cluster ?? null,
     };
@@ -180,7 +176,7 @@ export class Switchover {
     const isServed = (pool: PoolName): boolean =>
       openRoute(table, pool)?.targets.some(({ member }) => member === from) === true;
     this.#tally = new SessionTally(from, [...table.pools.keys()].filter(isServed));
-    this.#heldAt = this.#site.clock.now();
+    this.#at.held = this.#site.clock.now();
     this.#handOver({ member: from, phase: 'hold', mostMs });
     return this.#whileSessions(from, HOLD_MS, ({ connecting }) => connecting === 0);
   }
@@ -203,7 +199,7 @@ export class Switchover {
     const { clock, control } = this.#site;
     const { to } = this.#request;
     const requestedAt = clock.now();
-    this.#requestedAt = requestedAt;
+    this.#at.requested = requestedAt;
     let answer: OperationResult | undefined;
     const asked = control.perform({ kind: 'switchover', leader: from, ...(to === undefined ? {} : { candidate: to }) });
     void asked.then(
@@ -211,7 +207,7 @@ export class Switchover {
       (error: unknown) =>
         this.#answered((answer = { kind: 'no_answer', text: String(error), may_have_happened: true })),
     );
-    const limitMs = (this.#heldAt ?? requestedAt) + mostMs - requestedAt;
+    const limitMs = (this.#at.held ?? requestedAt) + mostMs - requestedAt;
     const end = await this.#news.when(limitMs, () => this.#switched(from, requestedAt, answer));
     return end ?? this.#unproven(from, answer, limitMs);
   }
@@ -235,7 +231,7 @@ export class Switchover {
       const other = to === undefined || to === next ? '' : ` instead of ${to}`;
       return { outcome: 'done', why: `${next} is the primary${other}` };
     }
-    if (this.#cancelledBy !== undefined && this.#releasedAt !== undefined) return this.#cancelled();
+    if (this.#cancelledBy !== undefined && this.#at.released !== undefined) return this.#cancelled();
     if (answer !== undefined && isRefusal(answer)) return { outcome: 'failed', why: answer.text };
     if (cameBack(known(), from, requestedAt)) {
       return { outcome: 'failed', why: `${from} stepped down and is the primary again` };
@@ -285,7 +281,7 @@ export class Switchover {
   }
 
   #handOver({ member, phase, mostMs }: Pick<Handover, 'member' | 'phase' | 'mostMs'>): void {
-    const since = this.#heldAt ?? this.#site.clock.now();
+    const since = this.#at.held ?? this.#site.clock.now();
     this.#site.handOver({
       operation: 'switchover',
       member,
@@ -297,20 +293,20 @@ export class Switchover {
   }
 
   #release(): void {
-    if (this.#heldAt === undefined || this.#releasedAt !== undefined) return;
-    this.#releasedAt = this.#site.clock.now();
+    if (this.#at.held === undefined || this.#at.released !== undefined) return;
+    this.#at.released = this.#site.clock.now();
     this.#site.handOver(undefined);
   }
 
   /** Held clients are released by the table itself. */
   #notice(): void {
     const [from, { clock }] = [this.#from, this.#site];
-    if (from === undefined || this.#requestedAt === undefined || this.#provenAt !== undefined) return;
+    if (from === undefined || this.#at.requested === undefined || this.#at.proven !== undefined) return;
     const own = this.#site.known();
-    if (this.#steppedDownAt === undefined && whyNotPrimary(own, from) !== undefined) {
-      this.#steppedDownAt = clock.now();
+    if (this.#at.steppedDown === undefined && whyNotPrimary(own, from) !== undefined) {
+      this.#at.steppedDown = clock.now();
       this.#confirm();
     }
-    if (nextPrimary(own, from) !== undefined) this.#provenAt = clock.now();
+    if (nextPrimary(own, from) !== undefined) this.#at.proven = clock.now();
   }
 }
