@@ -32,7 +32,7 @@ import type { Proxy } from '../proxy/proxy-interface.ts';
 import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import { takeFault } from '../proxy/fault.ts';
 import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
-import { takingTurns } from './taking-turns.ts';
+import { takingTurns } from '../model/taking-turns.ts';
 import { createHistory, createPast } from './past.ts';
 import type { Past } from './past.ts';
 import { reload } from './reload.ts';

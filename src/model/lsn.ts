@@ -7,3 +7,9 @@ export function parseLsn(text: string): number | undefined {
   const bytes = Number.parseInt(match[1] ?? '', 16) * 2 ** 32 + Number.parseInt(match[2] ?? '', 16);
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
+
+/** The inverse. */
+export function formatLsn(bytes: number): string {
+  const low = bytes % 2 ** 32;
+  return [(bytes - low) / 2 ** 32, low].map((half) => half.toString(16).toUpperCase()).join('/');
+}

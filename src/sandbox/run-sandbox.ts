@@ -4,6 +4,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createApp } from '../app/app.ts';
 import type { Clock } from '../model/instant.ts';
+import { takingTurns } from '../model/taking-turns.ts';
 import type { App } from '../app/app.ts';
 import { EXIT } from '../cli/io.ts';
 import type { AskSandbox, SandboxConfig, SandboxRequest, SandboxSql } from '../cli/io.ts';
@@ -203,14 +204,9 @@ async function keepConfig(sandbox: Sandbox, config: () => string, app: App): Pro
   };
   const apply = async (): Promise<void> => void (await app.reload(load(await keep())));
   await keep();
-  sandbox.branches?.onChange(inTurn(apply));
+  const inTurn = takingTurns();
+  sandbox.branches?.onChange(() => inTurn(apply));
   return file;
-}
-
-/** One call after another. */
-function inTurn(run: () => Promise<void>): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve();
-  return () => (last = last.then(run, run));
 }
 
 function load(text: string): LoadResult {

@@ -1,5 +1,6 @@
 // `pointsman cluster history`: every change of timeline that the cluster remembers.
 import type { HistoryEntry } from '../../documents/cluster-documents.ts';
+import { formatLsn } from '../../model/lsn.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { tableText, widthFor } from '../terminal/terminal-table.ts';
@@ -22,7 +23,7 @@ function historyText(entries: readonly HistoryEntry[], width: number): string {
   if (entries.length === 0) return 'no change of timeline yet\n';
   const rows = entries.map(({ timeline, lsn, reason, at, new_leader: leader }) => [
     String(timeline),
-    lsnText(lsn),
+    formatLsn(lsn),
     at === null ? '-' : timeOf(at),
     leader ?? '-',
     reason,
@@ -35,12 +36,6 @@ function historyText(entries: readonly HistoryEntry[], width: number): string {
     { title: 'REASON', wraps: true },
   ] as const;
   return tableText(columns, rows, width);
-}
-
-/** As PostgreSQL writes a position in the WAL (pg_lsn). */
-function lsnText(bytes: number): string {
-  const low = bytes % 2 ** 32;
-  return [(bytes - low) / 2 ** 32, low].map((half) => half.toString(16).toUpperCase()).join('/');
 }
 
 function timeOf(at: string): string {

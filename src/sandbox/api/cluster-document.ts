@@ -1,5 +1,6 @@
 // The documents that come from the store: the cluster document (GET /cluster) and the timeline history (GET /history).
 // Pure.
+import { formatLsn } from '../../model/lsn.ts';
 import { present } from '../../patroni/fields.ts';
 import { readSettings } from '../manager/cluster-settings.ts';
 import type { ClusterView, HistoryEntry, JsonObject, JsonValue, PublishedMember } from '../manager/view.ts';
@@ -81,12 +82,6 @@ function lag(prefix: string, position: number | undefined, leaderPosition: numbe
     [`${prefix}lag`]: isKnown ? Math.max(0, leaderPosition - position) : 'unknown',
     [`${prefix}lsn`]: position === undefined ? 'unknown' : formatLsn(position),
   };
-}
-
-/** PostgreSQL's pg_lsn: the high and the low 32 bits. */
-export function formatLsn(position: number): string {
-  const low = position % 2 ** 32;
-  return [(position - low) / 2 ** 32, low].map((half) => half.toString(16).toUpperCase()).join('/');
 }
 
 export function historyDocument(history: readonly HistoryEntry[]): readonly JsonValue[] {

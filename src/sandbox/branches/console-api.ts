@@ -2,12 +2,12 @@
 // no status or body, this answers as the usual console does.
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { formatLsn } from '../../model/lsn.ts';
 import { json } from '../api/api-answer.ts';
 import type { ManagerAnswer } from '../api/api-answer.ts';
 import { isJson, parseBody } from '../http-server.ts';
 import type { LabRequest } from '../http-server.ts';
 import type { Project, ProjectBranch, ProjectCreation } from './project.ts';
-import { formatLsn } from './wal-files.ts';
 
 export interface ConsoleApiOptions {
   readonly project: Project;

@@ -1,13 +1,14 @@
 // Makes the data directory of a new branch: a base copy, and the WAL from there to the position where the branch
 // begins. Recovery ends where the WAL ends. A target setting (recovery_target_lsn) would need a later record in the
 // WAL, which a quiet parent never writes.
+import { formatLsn } from '../../model/lsn.ts';
 import { copyTree } from '../postgres/copy-tree.ts';
 import type { SandboxServer } from '../postgres/postgres-server.ts';
 import type { ServerUser } from '../postgres/run-as.ts';
 import type { Parameters } from '../postgres/server-interface.ts';
 import { chooseBaseCopy } from './base-copy.ts';
 import type { BaseCopy } from './base-copy.ts';
-import { formatLsn, lineageAt } from './wal-files.ts';
+import { lineageAt } from './wal-files.ts';
 import type { Lineage } from './wal-files.ts';
 import { giveWal, readLineage } from './wal-source.ts';
 import type { WalSource } from './wal-source.ts';

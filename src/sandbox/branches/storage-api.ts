@@ -2,13 +2,12 @@
 // "Errors". Where it shows no status or body, this answers as the usual storage node does.
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { parseLsn } from '../../model/lsn.ts';
+import { formatLsn, parseLsn } from '../../model/lsn.ts';
 import { json } from '../api/api-answer.ts';
 import type { ManagerAnswer } from '../api/api-answer.ts';
 import { isJson, parseBody, problem } from '../http-server.ts';
 import type { LabRequest } from '../http-server.ts';
 import type { Creation, BranchListing, NewBranch, TenantRemoval, Tenant } from './tenant.ts';
-import { formatLsn } from './wal-files.ts';
 
 export interface StorageApiOptions {
   readonly tenant: Tenant;

@@ -1,5 +1,6 @@
 // The tenant of the sandbox's storage node: its cluster as the root, and the branches, each with a server of its own.
 // It creates and deletes them, whichever API asked for it.
+import { formatLsn } from '../../model/lsn.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PreparedServers } from '../postgres/prepare.ts';
 import type { SandboxServer } from '../postgres/postgres-server.ts';
@@ -9,7 +10,6 @@ import type { Ancestor, Root } from './ancestor.ts';
 import type { CopyUse } from './base-copy.ts';
 import { emptyTables } from './empty-tables.ts';
 import { findSeed, grow } from './grow.ts';
-import { formatLsn } from './wal-files.ts';
 
 export interface NewBranch {
   /** 32 hexadecimal digits. */

@@ -16,11 +16,6 @@ export interface Lineage {
   readonly ended: readonly EndedTimeline[];
 }
 
-/** `<hex>/<hex>`, as PostgreSQL writes it. */
-export function formatLsn(position: number): string {
-  return `${hex(Math.floor(position / 2 ** 32))}/${hex(position % 2 ** 32)}`;
-}
-
 /** The number of the segment that has the byte before the position: recovery up to there needs no later one. */
 export function lastSegment(position: number): number {
   return Math.floor((position - 1) / SEGMENT_BYTES);

@@ -3,6 +3,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import { z } from 'zod';
+import { takingTurns } from '../../model/taking-turns.ts';
 import { orderSchema } from './control-protocol.ts';
 import type { Endpoints } from './control-protocol.ts';
 import type { VerbOutcome } from './verb-list.ts';
@@ -54,12 +55,10 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
-type InTurn = (run: () => Promise<VerbOutcome>) => Promise<VerbOutcome>;
-
 async function respond(
   request: IncomingMessage,
   controlled: ControlTarget | undefined,
-  inTurn: InTurn,
+  inTurn: ReturnType<typeof takingTurns>,
 ): Promise<ControlAnswer> {
   const { method, headers } = request;
   if (headers.origin !== undefined) return refusal(403, 'requests from a browser are refused');
@@ -89,13 +88,4 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   } catch {
     return undefined;
   }
-}
-
-function takingTurns(): InTurn {
-  let last: Promise<unknown> = Promise.resolve();
-  return (run) => {
-    const turn = last.then(run, run);
-    last = turn;
-    return turn;
-  };
 }

@@ -1,9 +1,9 @@
 // Which WAL files hold the WAL up to a position. The names and the choice of timelines are PostgreSQL's.
 import { describe, expect, it } from 'vitest';
+import { formatLsn } from '../../../../src/model/lsn.ts';
 import {
   SEGMENT_BYTES,
   firstSegment,
-  formatLsn,
   hasPosition,
   historyFile,
   lastSegment,
