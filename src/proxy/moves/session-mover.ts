@@ -10,7 +10,7 @@ import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability, PinReason, WalReport } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
-import type { StateAnswer as QuestionEnd } from '../../reports/move-events.ts';
+import type { QuestionResult } from '../../reports/move-events.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
 import type { SessionState } from '../../reports/session-state.ts';
 import { asStepOf } from '../fault.ts';
@@ -296,7 +296,7 @@ export class SessionMover implements Movable {
     this.interposed.session()?.giveBack(ending, words);
   }
 
-  #reportAsked(member: MemberName | undefined, result: QuestionEnd, startedAt: Instant): void {
+  #reportAsked(member: MemberName | undefined, result: QuestionResult, startedAt: Instant): void {
     if (member === undefined) return;
     const { host, mover } = this.#inputs;
     const durationMs = mover.clock.now() - startedAt;
