@@ -1,6 +1,7 @@
 // `pointsman refresh`: has all members probed now, and shows what each of them said.
 import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
+import { refreshed } from '../documents/action-answers.ts';
+import { looseReader } from '../documents/loose-reader.ts';
 import { onOneLine, shown } from '../model/printable.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
@@ -10,8 +11,8 @@ import type { OperateOptions } from './send-operation.ts';
 import { findRunning } from './running.ts';
 import type { Running } from './running.ts';
 import { ageText, lagText, roleOf } from './status/cells.ts';
-import { statusFrom } from './status/document.ts';
-import type { Status, StatusMember } from './status/document.ts';
+import { statusFrom } from './status/read-status.ts';
+import type { Status, StatusMember } from './status/read-status.ts';
 import { paintFor } from './terminal/colour.ts';
 import type { Paint } from './terminal/colour.ts';
 import { MEMBER_COLUMNS, tableText, widthFor } from './terminal/terminal-table.ts';
@@ -20,7 +21,7 @@ const POLL_MS = 50;
 /** More than the longest probe by the defaults. */
 const MOST_WAIT_MS = 1000;
 
-const refreshed = z.object({ merged: z.boolean() });
+const refreshedReader = looseReader(refreshed);
 
 /** Exit code 0 also if a member does not answer: it was asked. */
 export async function refresh(options: OperateOptions, io: CliIo): Promise<number> {
@@ -29,7 +30,7 @@ export async function refresh(options: OperateOptions, io: CliIo): Promise<numbe
   const startedAt = performance.now();
   const answer = await requestWithToken(running, { method: 'POST', path: '/refresh' }, io);
   if (typeof answer === 'number') return answer;
-  const { data } = refreshed.safeParse(answer.body);
+  const { data } = refreshedReader.safeParse(answer.body);
   if (answer.status !== 200 || data === undefined) return reportFailure(answer, io);
   // A merged one belongs to a refresh of the last second.
   const status = await answered(running, startedAt - (data.merged ? 1000 : 0), io);
@@ -54,7 +55,7 @@ async function answered(running: Running, since: number, io: CliIo): Promise<Sta
 }
 
 function documentOf(member: StatusMember) {
-  const { name, role, state, timeline, lag_bytes = null, last_answer_age_seconds: age, failing } = member;
+  const { name, role, state, timeline, lag_bytes, last_answer_age_seconds: age, failing } = member;
   const outcome = failing?.outcome ?? null;
   return { name, answered: failing === undefined && age !== null, role, state, timeline, lag_bytes, outcome };
 }

@@ -2,20 +2,17 @@
 // the same configuration.
 import { Argument } from 'commander';
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
+import { accepted, reloaded } from '../documents/action-answers.ts';
+import { looseReader } from '../documents/loose-reader.ts';
 import { examples } from './examples.ts';
 import type { CliIo } from './io.ts';
 import { operate } from './send-operation.ts';
 import type { OperateOptions } from './send-operation.ts';
 import { poolsText } from './pools-text.ts';
 
-const reloaded = z.object({
-  changed: z.array(z.string()),
-  needs_restart: z.array(z.string()),
-  warnings: z.array(z.string()),
-});
-const accepted = z.object({ member: z.string(), accepted: z.string(), pools: z.record(z.string(), z.string()) });
+const reloadedReader = looseReader(reloaded);
+const acceptedReader = looseReader(accepted);
 
 /** `remote` creates a command with the options that locate a running Pointsman. */
 export function describeOperations(
@@ -56,7 +53,7 @@ or an upgrade. Without an argument nothing changes.
 Exit codes: 0 accepted, or the list is shown; 1 nothing to accept, or a failure; 2 wrong usage.`;
 
 function reloadedText(body: unknown): string | undefined {
-  const { data } = reloaded.safeParse(body);
+  const { data } = reloadedReader.safeParse(body);
   if (data === undefined) return undefined;
   const { changed, needs_restart: needsRestart, warnings } = data;
   const lines = [
@@ -68,6 +65,6 @@ function reloadedText(body: unknown): string | undefined {
 }
 
 function acceptedText(body: unknown): string | undefined {
-  const { data } = accepted.safeParse(body);
+  const { data } = acceptedReader.safeParse(body);
   return data && `${data.member} accepted as primary with ${data.accepted}\n${poolsText(data.pools)}`;
 }

@@ -10,8 +10,8 @@ import { json } from './json.ts';
 import { tryRequest } from './admin-request.ts';
 import { findRunning } from './running.ts';
 import type { Running, RunningOptions } from './running.ts';
-import { statusDocument } from './status/document.ts';
-import type { StatusPool } from './status/document.ts';
+import { statusReader } from './status/read-status.ts';
+import type { StatusPool } from './status/read-status.ts';
 
 export interface WaitOptions extends RunningOptions {
   /** Default: every pool. */
@@ -67,7 +67,7 @@ export async function wait(options: WaitOptions, io: CliIo): Promise<number> {
 async function look(running: Running, wanted: readonly string[]): Promise<ReadinessAnswer> {
   const answer = await tryRequest(running, { method: 'GET', path: '/status' });
   if (answer.kind === 'failed') return { kind: 'not_yet', why: answer.why };
-  const { data } = statusDocument.safeParse(answer.body);
+  const { data } = statusReader.safeParse(answer.body);
   if (data === undefined)
     return { kind: 'not_yet', why: `${addressText(running.address)} does not answer as Pointsman` };
   const known = data.pools.map(({ name }) => name);

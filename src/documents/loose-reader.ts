@@ -40,30 +40,28 @@ type Fields<T, Needed> = string extends keyof T
 /** The document as a reader gets it. `Needed`: the names of the fields that it cannot do without. */
 export type Loose<T, Needed = string> = Word<Extract<T, string>> | Part<Exclude<T, string>, Needed>;
 
-/** The names of all fields, at any depth. */
-type NameIn<T> = T extends readonly (infer Item)[]
-  ? NameIn<Item>
-  : T extends object
-    ? string extends keyof T
-      ? NameIn<T[keyof T]>
-      : (keyof T & string) | NameIn<T[keyof T]>
-    : never;
+/** `'id name'`: both. */
+type Words<Text extends string> = Text extends `${infer First} ${infer Others}` ? First | Words<Others> : Text;
 
-export interface ReaderOptions<Needed> {
-  /** At any depth; without these fields the document is not understood. Default: all that the contract requires. */
+export interface ReaderOptions<Needed extends string> {
+  /**
+   * Names of fields at any depth, one or several in each text. Without these the document is not understood. Default:
+   * all that the contract requires.
+   */
   readonly needed?: readonly Needed[];
-  /** Unknown fields are left out. */
+  /** Without unknown fields of the answer itself, such as its version: it becomes a part of another document. */
   readonly dropsUnknown?: boolean;
 }
 
 /** A field that is not needed and absent reads as null where the contract has null, and a list as an empty one. */
-export function looseReader<Schema extends z.ZodType, const Needed extends NameIn<z.infer<Schema>>>(
+export function looseReader<Schema extends z.ZodType, const Needed extends string>(
   schema: Schema,
   { needed, dropsUnknown = false }: ReaderOptions<Needed> = {},
-): z.ZodType<Loose<z.infer<Schema>, Needed>> {
-  const isNeeded = (name: string): boolean => needed?.some((one) => one === name) ?? true;
+): z.ZodType<Loose<z.infer<Schema>, Words<Needed>>> {
+  const names = needed?.flatMap((text) => text.split(' '));
+  const isNeeded = (name: string): boolean => names?.includes(name) ?? true;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Loose says what loosened does
-  return loosened(schema, { isNeeded, dropsUnknown }) as z.ZodType<Loose<z.infer<Schema>, Needed>>;
+  return loosened(schema, { isNeeded, dropsUnknown }) as z.ZodType<Loose<z.infer<Schema>, Words<Needed>>>;
 }
 
 interface Rules {
@@ -72,7 +70,7 @@ interface Rules {
 }
 
 function loosened(schema: z.core.$ZodType, rules: Rules): z.ZodType {
-  const inside = (part: z.core.$ZodType): z.ZodType => loosened(part, rules);
+  const inside = (part: z.core.$ZodType): z.ZodType => loosened(part, { ...rules, dropsUnknown: false });
   if (schema instanceof z.ZodObject) return looseObject(schema, rules);
   if (schema instanceof z.ZodDiscriminatedUnion) {
     const { discriminator } = schema.def;
@@ -100,7 +98,7 @@ function looseObject(schema: z.core.$ZodType, rules: Rules, discriminator?: stri
   if (!(schema instanceof z.ZodObject)) return z.unknown();
   const fields = Object.entries(schema.shape).map(([name, field]) => {
     if (name === discriminator) return [name, field];
-    const read = loosened(field, rules);
+    const read = loosened(field, { ...rules, dropsUnknown: false });
     return [name, rules.isNeeded(name) ? read : orAbsent(read)];
   });
   const shape = Object.fromEntries(fields);

@@ -1,11 +1,12 @@
 // The start of every command of `pointsman branches`: the source of the branches, by a configuration or by that of a
 // running Pointsman, and the session counts of a running Pointsman.
 import { isAbsolute } from 'node:path';
-import { z } from 'zod';
 import type { Config } from '../../config/config.ts';
 import { formatProblems } from '../../config/fault.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { Branch, BranchesPolicy, BranchSourcePolicy } from '../../model/branch.ts';
+import { configurationDocument } from '../../documents/configuration-document.ts';
+import { looseReader } from '../../documents/loose-reader.ts';
 import { addressText } from '../../model/member.ts';
 import { configFor, fileFor } from '../../cli/configuration.ts';
 import type { CliIo } from '../../cli/io.ts';
@@ -87,7 +88,7 @@ function ownConfig(options: BranchOptions, io: CliIo): FoundConfig | number {
   return { config: loaded.config, from: file ?? 'the environment', configuredBy: undefined };
 }
 
-const configDocument = z.looseObject({ configuration: z.record(z.string(), z.unknown()) });
+const configReader = looseReader(configurationDocument, { needed: ['configuration'] });
 const HINT = 'Or name the configuration: -c FILE.';
 
 /** The parts of the running configuration that matter here: its files may exist on another machine alone. */
@@ -97,7 +98,7 @@ async function configOfRunning(options: BranchOptions, io: CliIo): Promise<Found
   const from = `the Pointsman at ${addressText(running.address)}`;
   const answer = await tryRequest(running, { method: 'GET', path: '/config' });
   if (answer.kind === 'failed') return endWith(BRANCH_EXIT.failure, `${answer.why} ${HINT}`, io);
-  const { data } = configDocument.safeParse(answer.body);
+  const { data } = configReader.safeParse(answer.body);
   if (answer.status !== 200 || data === undefined) {
     return endWith(BRANCH_EXIT.failure, `${from} does not report its configuration. ${HINT}`, io);
   }

@@ -1,7 +1,9 @@
 // GET /branches of a running Pointsman: its list, how old that is, and the sessions of each branch.
-import { z } from 'zod';
+import type { z } from 'zod';
 import { durationText } from '../../core/describe.ts';
 import type { Branch } from '../../model/branch.ts';
+import { branchesDocument } from '../../documents/branches-document.ts';
+import { looseReader } from '../../documents/loose-reader.ts';
 import { addressText } from '../../model/member.ts';
 import { tryRequest } from '../../cli/admin-request.ts';
 import { findRunning } from '../../cli/running.ts';
@@ -22,24 +24,7 @@ export type RunningReport =
     }
   | { readonly kind: 'none'; readonly why: string };
 
-const text = z.string().nullish();
-
-const document = z.looseObject({
-  age_seconds: z.number().nullable(),
-  failing: z.looseObject({ why: z.string(), for_seconds: z.number() }).nullish(),
-  silent_workers: z.array(z.number()).default([]),
-  branches: z.array(
-    z.looseObject({
-      id: z.string(),
-      name: z.string(),
-      parent_id: text,
-      parent_lsn: text,
-      last_record_lsn: text,
-      has_read_endpoint: z.boolean().nullish(),
-      sessions: z.number(),
-    }),
-  ),
-});
+const branchesReader = looseReader(branchesDocument, { needed: ['branches id name sessions why for_seconds'] });
 
 /** Never fails: the report only adds to what the source says. */
 export async function readRunning({ options, io, configuredBy }: BranchContext): Promise<RunningReport> {
@@ -48,7 +33,7 @@ export async function readRunning({ options, io, configuredBy }: BranchContext):
   const from = `the Pointsman at ${addressText(running.address)}`;
   const answer = await tryRequest(running, { method: 'GET', path: '/branches' });
   if (answer.kind === 'failed') return { kind: 'none', why: answer.why };
-  const { data } = document.safeParse(answer.body);
+  const { data } = branchesReader.safeParse(answer.body);
   if (answer.status !== 200 || data === undefined) return { kind: 'none', why: `${from} reports no branches.` };
   const { failing, silent_workers: silent } = data;
   // Their sessions are missing.
@@ -63,7 +48,7 @@ export async function readRunning({ options, io, configuredBy }: BranchContext):
   };
 }
 
-function branchOf(reported: z.output<typeof document>['branches'][number]): Branch {
+function branchOf(reported: z.output<typeof branchesReader>['branches'][number]): Branch {
   return {
     id: reported.id,
     name: reported.name,

@@ -1,12 +1,12 @@
 // How many sessions each member has, from a running Pointsman. Only for the plan: without an answer the plan goes
 // without.
-import { z } from 'zod';
 import { addressText } from '../../model/member.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CliIo } from '../io.ts';
 import { request } from '../admin-request.ts';
 import { findRunning } from '../running.ts';
 import type { RunningOptions } from '../running.ts';
+import { statusReader } from '../status/read-status.ts';
 
 export interface SessionCounts {
   /** The admin address. */
@@ -19,17 +19,13 @@ interface MemberSessionsOptions extends RunningOptions {
   readonly seed?: readonly string[] | undefined;
 }
 
-const statusDocument = z.object({
-  pools: z.array(z.object({ sessions: z.object({ by_member: z.record(z.string(), z.number()) }).nullable() })),
-});
-
 export async function sessionsOf(options: MemberSessionsOptions, io: CliIo): Promise<SessionCounts | undefined> {
   if (options.seed !== undefined && options.admin === undefined) return undefined;
   const quiet = { ...io, stderr: () => {} };
   const running = findRunning(options, quiet);
   if (typeof running === 'number') return undefined;
   const answer = await request(running, { method: 'GET', path: '/status' }, quiet);
-  const { data } = statusDocument.safeParse(answer?.body);
+  const { data } = statusReader.safeParse(answer?.body);
   if (data === undefined) return undefined;
   const byMember = new Map<MemberName, number>();
   for (const { sessions } of data.pools) {

@@ -1,16 +1,17 @@
 // One completion: the candidates as the scripts read them.
 import type { Command } from 'commander';
-import { z } from 'zod';
+import { branchesDocument } from '../../documents/branches-document.ts';
+import { incidentList } from '../../documents/incident-list.ts';
+import { looseReader } from '../../documents/loose-reader.ts';
 import type { CliIo } from '../io.ts';
 import { tryRequest } from '../admin-request.ts';
 import { findRunning } from '../running.ts';
-import { statusDocument } from '../status/document.ts';
-import type { Status } from '../status/document.ts';
+import { statusReader } from '../status/read-status.ts';
+import type { Status } from '../status/read-status.ts';
 import { candidatesFor, joined } from './next-words.ts';
 
-const incidentIds = z.looseObject({ incidents: z.array(z.looseObject({ id: z.string() })) });
-
-const branchNames = z.looseObject({ branches: z.array(z.looseObject({ name: z.string() })) });
+const incidentIds = looseReader(incidentList, { needed: ['incidents id'] });
+const branchNames = looseReader(branchesDocument, { needed: ['branches name'] });
 
 /** Somebody waits at the prompt. */
 const DEADLINE_MS = 700;
@@ -18,7 +19,7 @@ const DEADLINE_MS = 700;
 /** A candidate a line, with its description behind a tab; `:files` for a path. */
 export async function complete(program: Command, words: readonly string[], io: CliIo): Promise<string> {
   const read = async (): Promise<Status | undefined> =>
-    statusDocument.safeParse(await readQuietly(words, '/status', io)).data;
+    statusReader.safeParse(await readQuietly(words, '/status', io)).data;
   const incidents = async (): Promise<readonly string[]> =>
     incidentIds.safeParse(await readQuietly(words, '/incidents', io)).data?.incidents.map(({ id }) => id) ?? [];
   const branches = async (): Promise<readonly string[]> =>

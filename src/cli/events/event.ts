@@ -1,26 +1,26 @@
 // One event of GET /events, and the line that shows it.
-import { z } from 'zod';
+import type { z } from 'zod';
+import { looseReader } from '../../documents/loose-reader.ts';
+import { eventList, gap, recentEvent } from '../../documents/events-document.ts';
 import { onOneLine } from '../../model/printable.ts';
-import type { Paint } from '../terminal/colour.ts';
+import type { Paint, Style } from '../terminal/colour.ts';
 import { tableText } from '../terminal/terminal-table.ts';
 
-export const eventDocument = z.looseObject({
-  id: z.string(),
-  time: z.string(),
-  event: z.string(),
-  level: z.enum(['info', 'warn', 'error']),
-  message: z.string(),
-});
+const EVENT = 'id time event level message';
 
-export type EventDocument = z.infer<typeof eventDocument>;
+export const eventReader = looseReader(recentEvent, { needed: [EVENT] });
+export const eventListReader = looseReader(eventList, { needed: ['events last_id', EVENT] });
+export const gapReader = looseReader(gap, { needed: ['message'] });
 
-const STYLES = { info: 'faint', warn: 'warn', error: 'bad' } as const;
+export type EventDocument = z.infer<typeof eventReader>;
+
+const STYLES: Readonly<Record<string, Style>> = { info: 'faint', warn: 'warn', error: 'bad' };
 /** Of the longest level. */
 const LEVEL_WIDTH = 5;
 
 /** `11-22 14:03:59Z  warn   pool write: …`. Long messages wrap. */
 export function eventText({ time, level, message }: EventDocument, paint: Paint, width: number): string {
-  const row = [utcTime(time), paint(STYLES[level], level.padEnd(LEVEL_WIDTH)), onOneLine(message)];
+  const row = [utcTime(time), paint(STYLES[level] ?? 'faint', level.padEnd(LEVEL_WIDTH)), onOneLine(message)];
   return tableText([{ title: '' }, { title: '' }, { title: '', wraps: true }], [row], width);
 }
 

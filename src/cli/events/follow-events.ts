@@ -1,21 +1,20 @@
 // `pointsman events`: the recent events of a running Pointsman, and with --follow the new ones.
 import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
 import { readAdminToken } from '../../config/files/admin-token.ts';
 import { unknownName } from '../../config/closest.ts';
 import { addressText } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { jsonLine } from '../json.ts';
-import { asJson } from '../send-operation.ts';
+import { asJson, failureReader } from '../send-operation.ts';
 import { request, tryRequest } from '../admin-request.ts';
 import { findRunning } from '../running.ts';
 import type { Running, RunningOptions } from '../running.ts';
-import { statusDocument } from '../status/document.ts';
+import { statusReader } from '../status/read-status.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { untilStopped } from '../terminal/until-stopped.ts';
-import { eventDocument, eventText } from './event.ts';
+import { eventListReader, eventReader, eventText, gapReader } from './event.ts';
 import type { EventDocument } from './event.ts';
 import { readStream } from './stream.ts';
 import type { StreamMessage } from './stream.ts';
@@ -29,10 +28,6 @@ export interface EventsOptions extends RunningOptions {
   readonly level?: string | undefined;
   readonly json?: boolean | undefined;
 }
-
-const listDocument = z.looseObject({ events: z.array(eventDocument), last_id: z.string() });
-const gapDocument = z.looseObject({ message: z.string() });
-const errorDocument = z.looseObject({ error: z.string() });
 
 const RECONNECT_MS = 2000;
 
@@ -51,9 +46,9 @@ export async function events(options: EventsOptions, io: CliIo): Promise<number>
   const signed = token === undefined ? {} : { token };
   const answer = await request(running, { method: 'GET', path, ...signed }, io);
   if (answer === undefined) return EXIT.failure;
-  const { data: list } = listDocument.safeParse(answer.body);
+  const { data: list } = eventListReader.safeParse(answer.body);
   if (list === undefined) {
-    const { data } = errorDocument.safeParse(answer.body);
+    const { data } = failureReader.safeParse(answer.body);
     io.stderr(
       `pointsman: ${data?.error ?? `${addressText(running.address)} has no list of events: another version`}\n`,
     );
@@ -81,7 +76,7 @@ export async function events(options: EventsOptions, io: CliIo): Promise<number>
 async function whyUnknown({ pool, member }: EventsOptions, running: Running): Promise<string | undefined> {
   if (pool === undefined && member === undefined) return undefined;
   const answer = await tryRequest(running, { method: 'GET', path: '/status' });
-  const { data } = statusDocument.safeParse(answer.kind === 'answer' ? answer.body : undefined);
+  const { data } = statusReader.safeParse(answer.kind === 'answer' ? answer.body : undefined);
   const pools = data?.pools.map(({ name }) => name) ?? [];
   const members = data?.members.map(({ name }) => name) ?? [];
   if (pool !== undefined && pools.length > 0 && !pools.includes(pool)) return unknownName('pool', pool, pools);
@@ -125,8 +120,8 @@ async function followFrom(
     isBroken = false;
   };
   const onMessage = ({ name, data }: StreamMessage): void => {
-    if (name === 'gap') return io.stderr(`pointsman: ${gapDocument.parse(JSON.parse(data)).message}\n`);
-    const event = eventDocument.parse(JSON.parse(data));
+    if (name === 'gap') return io.stderr(`pointsman: ${gapReader.parse(JSON.parse(data)).message}\n`);
+    const event = eventReader.parse(JSON.parse(data));
     lastId = event.id;
     show(event);
   };

@@ -1,5 +1,6 @@
 // The incidents of a running Pointsman, over its admin API.
-import { z } from 'zod';
+import { looseReader } from '../../documents/loose-reader.ts';
+import { incidentList } from '../../documents/incident-list.ts';
 import { addressText } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
@@ -10,21 +11,7 @@ import { tokenFor } from '../running.ts';
 import type { Running } from '../running.ts';
 import type { IncidentRow, ShowHow, IncidentSource } from './source.ts';
 
-const listDocument = z.looseObject({
-  incidents: z.array(
-    z.looseObject({
-      id: z.string(),
-      state: z.string(),
-      opened_at: z.string(),
-      settled_at: z.string().nullable(),
-      kinds: z.array(z.string()),
-      planned: z.string(),
-      no_write_route_seconds: z.number().nullable(),
-      summary: z.string(),
-    }),
-  ),
-});
-const one = z.looseObject({ api_version: z.number() });
+const listReader = looseReader(incidentList, { needed: ['incidents id state opened_at kinds planned summary'] });
 
 /** `silent`: there is no Pointsman, with the reason in words. A number is the exit code; the reason is on stderr. */
 export type SourceOfRunning = IncidentSource | number | { readonly silent: string };
@@ -33,7 +20,7 @@ export async function fromRunning(running: Running, io: CliIo): Promise<SourceOf
   const answer = await tryRequest(running, { method: 'GET', path: '/incidents' });
   if (answer.kind === 'failed') return { silent: answer.why };
   if (answer.status !== 200) return reportFailure(answer, io);
-  const { data } = listDocument.safeParse(answer.body);
+  const { data } = listReader.safeParse(answer.body);
   if (data === undefined) {
     io.stderr(`pointsman: ${addressText(running.address)} has no list of incidents: another version\n`);
     return EXIT.failure;
@@ -54,5 +41,5 @@ async function show(running: Running, id: string, { isJson, isFull }: ShowHow, i
 }
 
 function textOf({ body }: AdminAnswer): string | undefined {
-  return typeof body === 'string' ? body : one.safeParse(body).data && asJson(body);
+  return typeof body === 'string' ? body : typeof body === 'object' ? asJson(body) : undefined;
 }

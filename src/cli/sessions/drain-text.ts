@@ -1,7 +1,7 @@
 // The effect of a drain on the clients of its member, in words. Pure.
 import { durationText } from '../../core/describe.ts';
 import { sessionsIn } from '../status/cells.ts';
-import type { Status, StatusPool } from '../status/document.ts';
+import type { Status, StatusPool } from '../status/read-status.ts';
 
 type PoolsAndLimits = Pick<Status, 'pools' | 'limits'>;
 
@@ -42,8 +42,6 @@ function alikeText(pools: readonly StatusPool[], member: string): string {
   const end = `${verb('ends', 'end')} between two transactions`;
   const by = `(on_leave.operator: ${mode})`;
   switch (mode) {
-    case undefined:
-      return `${who} ${verb('leaves', 'leave')} it by on_leave.operator`;
     case 'close':
       return `${who} ${verb('ends', 'end')} at once ${by}`;
     case 'keep':
@@ -55,6 +53,9 @@ function alikeText(pools: readonly StatusPool[], member: string): string {
       return first !== undefined && isAlone(first, member)
         ? `${who} ${verb('is', 'are')} parked, or ${end} if ${verb('it', 'they')} cannot move ${by}`
         : `${who} ${verb('moves', 'move')} to another member, or ${end} if ${verb('it', 'they')} cannot ${by}`;
+    case undefined:
+    default:
+      return `${who} ${verb('leaves', 'leave')} it by on_leave.operator`;
   }
 }
 

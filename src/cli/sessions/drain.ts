@@ -1,9 +1,11 @@
 // `pointsman drain` and `pointsman resume`: a member leaves all pools and comes back. `--wait` follows its sessions
 // until none is left.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 import { unknownName } from '../../config/closest.ts';
 import { durationText } from '../../core/describe.ts';
+import { drained as drainedDocument } from '../../documents/action-answers.ts';
+import type { DrainedDocument } from '../../documents/action-answers.ts';
+import { looseReader } from '../../documents/loose-reader.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
@@ -12,8 +14,8 @@ import type { OperateOptions } from '../send-operation.ts';
 import { poolsText } from '../pools-text.ts';
 import { findRunning, tokenFor } from '../running.ts';
 import type { Running } from '../running.ts';
-import { readStatus, statusFrom } from '../status/document.ts';
-import type { Status } from '../status/document.ts';
+import { readStatus, statusFrom } from '../status/read-status.ts';
+import type { Status } from '../status/read-status.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { drainWarning, remainText, sessionsOn, sessionsText } from './drain-text.ts';
 
@@ -25,13 +27,7 @@ export interface DrainOptions extends OperateOptions {
   readonly dryRun?: boolean | undefined;
 }
 
-const changed = z.object({
-  member: z.string(),
-  drained: z.boolean(),
-  was_drained: z.boolean().optional(),
-  pools: z.record(z.string(), z.string()),
-});
-type DrainAnswer = z.infer<typeof changed>;
+const drainedReader = looseReader(drainedDocument);
 
 const POLL_MS = 250;
 /** Between two lines of progress where they are kept: a file or a pipe. */
@@ -105,11 +101,11 @@ async function change(
   what: 'drain' | 'resume',
   running: Running,
   io: CliIo,
-): Promise<DrainAnswer | number> {
+): Promise<DrainedDocument | number> {
   const path = `/members/${encodeURIComponent(member)}/${what}`;
   const answer = await requestWithToken(running, { method: 'POST', path }, io);
   if (typeof answer === 'number') return answer;
-  const { data } = changed.safeParse(answer.body);
+  const { data } = drainedReader.safeParse(answer.body);
   if (answer.status === 200 && data !== undefined) return data;
   const code = reportFailure(answer, io);
   // There is no such member.
@@ -213,7 +209,7 @@ class DrainProgress {
   }
 }
 
-function changedText({ member, drained, was_drained: wasDrained, pools }: DrainAnswer): string {
+function changedText({ member, drained, was_drained: wasDrained, pools }: DrainedDocument): string {
   const resumed = wasDrained === false ? 'was not drained' : 'resumed';
   const what = drained ? 'drained: no new sessions until it is resumed' : resumed;
   return `${member} ${what}\n${poolsText(pools)}`;

@@ -1,10 +1,9 @@
 // `pointsman explain SESSION`: where one session is, and why it moved, stays, or can move; or how it ended.
-import { z } from 'zod';
 import { durationText } from '../../core/describe.ts';
 import { pinText } from '../../core/pin-words.ts';
 import { onOneLine, shown } from '../../model/printable.ts';
 import { isClient } from '../../reports/session-list.ts';
-import { eventDocument, eventText } from '../events/event.ts';
+import { eventListReader, eventText } from '../events/event.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
@@ -46,21 +45,15 @@ function filterOf(what: string): Subject | undefined {
   return clientKind(what) === 'with_port' ? { client: what } : undefined;
 }
 
-const ends = z.looseObject({
-  events: z.array(
-    eventDocument.extend({ fields: z.looseObject({ session: z.number().optional(), client: z.string().optional() }) }),
-  ),
-});
-
 /** The log and the recent events have the reason of an end, unless its client ended it. */
 async function explainEnd(subject: Subject, running: Running, io: CliIo): Promise<number> {
   const who = 'id' in subject ? `session ${subject.id}` : `session of ${subject.client}`;
   io.stderr(`pointsman: no ${who}: it has ended, or never existed\n`);
   const path = '/events?event=session_closed&format=json&limit=1024';
   const answer = await requestWithToken(running, { method: 'GET', path }, io);
-  const { data } = ends.safeParse(typeof answer === 'number' ? undefined : answer.body);
-  const end = data?.events.findLast(({ fields: { session, client = '' } }) =>
-    'id' in subject ? session === Number(subject.id) : isClient(client, subject.client),
+  const { data } = eventListReader.safeParse(typeof answer === 'number' ? undefined : answer.body);
+  const end = data?.events.findLast(({ fields: { session, client } }) =>
+    'id' in subject ? session === Number(subject.id) : typeof client === 'string' && isClient(client, subject.client),
   );
   if (end !== undefined) io.stdout(eventText(end, paintFor(io), widthFor(io)));
   return EXIT.failure;
@@ -132,7 +125,7 @@ function movesText({ moved, last, answer }: Moves, { id, activity }: SessionRow)
   ];
 }
 
-function lastText(moved: number, { from, to, cause, gap_ms: gapMs, age_seconds: age }: NonNullable<Moves['last']>) {
+function lastText(moved: number, { from, to, cause, gap_ms: gapMs, age_seconds: age = 0 }: NonNullable<Moves['last']>) {
   const often = moved === 1 ? 'moved once' : `moved ${moved} times, the last time`;
   const when = `${durationText(age * 1000)} ago (${cause})`;
   return `${often} from ${shown(from)} to ${shown(to)} ${when}, ${durationText(gapMs)} without a server`;

@@ -1,5 +1,7 @@
 // `pointsman kill`: shows the sessions, asks, and ends them one by one.
-import { z } from 'zod';
+import type { z } from 'zod';
+import { looseReader } from '../../documents/loose-reader.ts';
+import { killedSession } from '../../documents/sessions-document.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
@@ -8,7 +10,7 @@ import type { OperateOptions } from '../send-operation.ts';
 import { findRunning } from '../running.ts';
 import type { Running } from '../running.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { readSessions, session } from './read-sessions.ts';
+import { readSessions, SESSION } from './read-sessions.ts';
 import type { SessionRow } from './read-sessions.ts';
 import { sessionsTable } from './session-table.ts';
 
@@ -17,8 +19,11 @@ export interface KillOptions extends OperateOptions {
   readonly dryRun?: boolean | undefined;
 }
 
-const killed = z.object({ killed: session, client_told: z.boolean(), statement: z.string(), note: z.string() });
-type KillAnswer = z.infer<typeof killed>;
+const killedReader = looseReader(killedSession, {
+  needed: ['killed client_told statement note', ...SESSION],
+  dropsUnknown: true,
+});
+type KillAnswer = z.infer<typeof killedReader>;
 
 /** Exit code 1 if a session could not be ended, for example because it has ended already. */
 export async function kill(ids: readonly string[], options: KillOptions, io: CliIo): Promise<number> {
@@ -79,7 +84,7 @@ async function end(
   const results: KillAnswer[] = [];
   for (const { id } of live) {
     const answer = await requestWithToken(running, { method: 'POST', path: `/sessions/${id}/kill` }, io);
-    const { data } = killed.safeParse(typeof answer === 'number' ? undefined : answer.body);
+    const { data } = killedReader.safeParse(typeof answer === 'number' ? undefined : answer.body);
     if (data === undefined) {
       code = typeof answer === 'number' ? answer : reportFailure(answer, io);
       continue;

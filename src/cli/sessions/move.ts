@@ -1,7 +1,9 @@
 // `pointsman sessions move`: moves sessions one by one, and says of each how it went.
-import { z } from 'zod';
+import type { z } from 'zod';
 import { pinText } from '../../core/pin-words.ts';
 import { onOneLine } from '../../model/printable.ts';
+import { looseReader } from '../../documents/loose-reader.ts';
+import { movedSession } from '../../documents/sessions-document.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
@@ -13,16 +15,8 @@ import type { Running } from '../running.ts';
 /** A busy session, and a parked one, take their time. */
 const DEADLINE_MS = 60_000;
 
-const moved = z.object({
-  session: z.number(),
-  result: z.enum(['moved', 'stayed', 'failed']),
-  from: z.string().nullable(),
-  to: z.string().nullable(),
-  reason: z.string().nullable(),
-  detail: z.string().nullable(),
-  duration_ms: z.number(),
-});
-type MoveAnswer = z.infer<typeof moved>;
+const movedReader = looseReader(movedSession, { dropsUnknown: true });
+type MoveAnswer = z.infer<typeof movedReader>;
 
 /** Exit code 1 if a session did not move. */
 export async function move(ids: readonly string[], options: OperateOptions, io: CliIo): Promise<number> {
@@ -53,7 +47,7 @@ async function moveOne(id: string, running: Running, io: CliIo): Promise<MoveAns
   const path = `/sessions/${id}/move`;
   const answer = await requestWithToken(running, { method: 'POST', path, deadlineMs: DEADLINE_MS }, io);
   if (typeof answer === 'number') return answer;
-  const { data } = moved.safeParse(answer.body);
+  const { data } = movedReader.safeParse(answer.body);
   return answer.status === 200 && data !== undefined ? data : reportFailure(answer, io);
 }
 
@@ -67,6 +61,7 @@ function movedText({ session, result, from, to, reason, detail, duration_ms: dur
     case 'stayed':
       return `session ${session} stayed${from === null ? '' : ` on ${from}`}: it ${onOneLine(why)}\n`;
     case 'failed':
+    default:
       return `session ${session} ended: ${reason ?? 'unknown'}${detail === null ? '' : ` (${onOneLine(detail)})`}\n`;
   }
 }

@@ -28,7 +28,7 @@ const COLUMNS: readonly SessionColumn[] = [
   { title: 'STATE', cell: stateCell },
   { title: MOVES, optional: 1, cell: movesCell },
   { title: 'SINCE', align: 'right', cell: sinceCell },
-  { title: 'AGE', align: 'right', optional: 5, cell: ({ age_seconds: seconds }) => durationText(seconds * 1000) },
+  { title: 'AGE', align: 'right', optional: 5, cell: ({ age_seconds: seconds = 0 }) => durationText(seconds * 1000) },
   { title: 'HELD', align: 'right', optional: 6, cell: ({ held_seconds: seconds }) => heldText(seconds) },
   { title: 'IN', align: 'right', optional: 7, cell: ({ to_backend_bytes: bytes }) => bytesText(bytes) },
   { title: 'OUT', align: 'right', optional: 7, cell: ({ to_client_bytes: bytes }) => bytesText(bytes) },

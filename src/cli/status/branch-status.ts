@@ -2,7 +2,7 @@
 import { shown } from '../../model/printable.ts';
 import type { Paint } from '../terminal/colour.ts';
 import { ageText } from './cells.ts';
-import type { Status } from './document.ts';
+import type { Status } from './read-status.ts';
 
 type List = NonNullable<Status['branches']>;
 

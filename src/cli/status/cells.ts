@@ -3,7 +3,7 @@ import { durationText } from '../../core/describe.ts';
 import { sizeText } from '../../model/check.ts';
 import { shown } from '../../model/printable.ts';
 import type { Paint, Style } from '../terminal/colour.ts';
-import type { Status, StatusMember, StatusPool } from './document.ts';
+import type { Status, StatusMember, StatusPool } from './read-status.ts';
 
 export interface Place {
   /** One column wide. */
@@ -12,22 +12,23 @@ export interface Place {
   readonly style: Style;
 }
 
-type Sign = Status['members'][number]['pools'][string]['place']['sign'];
-
-const SIGNS: Readonly<Record<Sign, Omit<Place, 'word'>>> = {
+const IDLE = { sign: '–', style: 'faint' } as const;
+const SIGNS: Readonly<Record<string, Omit<Place, 'word'>>> = {
   routed: { sign: '●', style: 'good' },
   eligible: { sign: '○', style: 'good' },
-  idle: { sign: '–', style: 'faint' },
+  idle: IDLE,
   warning: { sign: '◐', style: 'warn' },
   bad: { sign: '✗', style: 'bad' },
 };
 
 /** Undefined: the pool does not know the member. */
 export function placeIn({ name, route }: StatusPool, member: StatusMember): Place | undefined {
-  const place = member.pools[name]?.place;
-  if (place === undefined) return undefined;
+  const standing = member.pools[name];
+  if (standing === undefined) return undefined;
+  // An older Pointsman has no place.
+  const place = standing.place ?? { sign: 'idle', word: '?' };
   const isDegraded = route.kind === 'open' && (route.fallback !== null || route.lagging !== undefined);
-  const { sign, style } = SIGNS[place.sign];
+  const { sign, style } = SIGNS[place.sign] ?? IDLE;
   return { sign, word: shown(place.word), style: place.sign === 'routed' && isDegraded ? 'warn' : style };
 }
 
@@ -37,7 +38,7 @@ export function roleOf({ role_text: text, role }: StatusMember): string | null {
 }
 
 export function lagText({ lag_bytes: lag }: StatusMember): string {
-  return typeof lag === 'number' ? sizeText(lag) : '–';
+  return lag === null ? '–' : sizeText(lag);
 }
 
 export const LEGEND = '● routed  ○ eligible  – in no use  ◐ limited  ✗ a fault';

@@ -4,7 +4,7 @@ import { shown } from '../../model/printable.ts';
 import type { Paint, Style } from '../terminal/colour.ts';
 import { tableText } from '../terminal/terminal-table.ts';
 import { placeIn, waitingIn, waitingText } from './cells.ts';
-import type { Status, StatusPool } from './document.ts';
+import type { Status, StatusPool } from './read-status.ts';
 import type { ScreenOptions } from './screen.ts';
 
 const ROW = [{ title: '' }, { title: '' }, { title: '', wraps: true }] as const;

@@ -1,30 +1,20 @@
 // The operations that a running Pointsman carries out now, from GET /operations.
-import { z } from 'zod';
+import { looseReader } from '../../documents/loose-reader.ts';
+import { operationList } from '../../documents/switchover-document.ts';
+import type { z } from 'zod';
 import { durationText } from '../../core/describe.ts';
 import { shown } from '../../model/printable.ts';
 import { tryRequest } from '../admin-request.ts';
 import type { Running } from '../running.ts';
 
-const operationsDocument = z.looseObject({
-  operations: z.array(
-    z.looseObject({
-      id: z.string(),
-      kind: z.string(),
-      state: z.string(),
-      phase: z.string(),
-      duration_ms: z.number(),
-      from: z.string().nullable(),
-      to: z.string().nullable(),
-    }),
-  ),
-});
+export const operationsReader = looseReader(operationList, { needed: ['operations id kind state phase duration_ms'] });
 
-export type OperationStatus = z.infer<typeof operationsDocument>['operations'][number];
+export type OperationStatus = z.infer<typeof operationsReader>['operations'][number];
 
 /** Empty if there is none, or if this version of Pointsman has none. */
 export async function runningOperations(running: Running): Promise<readonly OperationStatus[]> {
   const answer = await tryRequest(running, { method: 'GET', path: '/operations' });
-  const { data } = operationsDocument.safeParse(answer.kind === 'answer' ? answer.body : undefined);
+  const { data } = operationsReader.safeParse(answer.kind === 'answer' ? answer.body : undefined);
   return data?.operations.filter(({ state }) => state === 'running') ?? [];
 }
 

@@ -18,7 +18,7 @@ import {
   waitingIn,
   waitingText,
 } from './cells.ts';
-import type { Status, StatusMember, StatusPool } from './document.ts';
+import type { Status, StatusMember, StatusPool } from './read-status.ts';
 import { operationText } from './operations-under-way.ts';
 import type { OperationStatus } from './operations-under-way.ts';
 

@@ -1,16 +1,15 @@
 // `pointsman top`: the status, drawn again every second, with rates.
 import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
 import { parseDuration } from '../../config/schema/duration.ts';
 import { addressText } from '../../model/member.ts';
-import { eventDocument } from '../events/event.ts';
+import { eventListReader } from '../events/event.ts';
 import type { EventDocument } from '../events/event.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { tryRequest } from '../admin-request.ts';
 import type { Running } from '../running.ts';
-import { ofPool, readStatus, statusDocument } from '../status/document.ts';
-import type { StatusOptions } from '../status/document.ts';
+import { ofPool, readStatus, statusReader } from '../status/read-status.ts';
+import type { StatusOptions } from '../status/read-status.ts';
 import { runningOperations } from '../status/operations-under-way.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { openLiveScreen } from '../terminal/live-screen.ts';
@@ -30,8 +29,6 @@ const LEAST_INTERVAL_MS = 100;
 const EVENTS = 50;
 const CTRL_C = '\u0003';
 const KEYS = 'q: quit';
-
-const eventsDocument = z.looseObject({ events: z.array(eventDocument) });
 
 /** Exit code 0 after the last screen or `q`, that of the signal that ends it, or 1 without an answer at the start. */
 export async function top(options: TopCommandOptions, io: CliIo): Promise<number> {
@@ -113,7 +110,7 @@ async function drawUntil(first: Look, drawing: Drawing): Promise<void> {
 async function look(running: Running, pool: string | undefined): Promise<Look | string> {
   const answer = await tryRequest(running, { method: 'GET', path: '/status' });
   if (answer.kind === 'failed') return `old: ${answer.why}`;
-  const { data } = statusDocument.safeParse(answer.body);
+  const { data } = statusReader.safeParse(answer.body);
   if (data === undefined) return `old: ${addressText(running.address)} has no status now`;
   return { at: performance.now(), status: ofPool(data, pool) };
 }
@@ -122,5 +119,5 @@ async function look(running: Running, pool: string | undefined): Promise<Look | 
 async function readEvents(running: Running, pool: string | undefined): Promise<readonly EventDocument[]> {
   const of = pool === undefined ? '' : `&pool=${encodeURIComponent(pool)}`;
   const answer = await tryRequest(running, { method: 'GET', path: `/events?format=json&limit=${EVENTS}${of}` });
-  return answer.kind === 'failed' ? [] : (eventsDocument.safeParse(answer.body).data?.events ?? []);
+  return answer.kind === 'failed' ? [] : (eventListReader.safeParse(answer.body).data?.events ?? []);
 }

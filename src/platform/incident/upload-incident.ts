@@ -1,6 +1,8 @@
 // `pointsman incidents upload`: stores the redacted text of an incident on the platform, once.
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { looseReader } from '../../documents/loose-reader.ts';
+import { incidentDocument } from '../../incidents/schema.ts';
 import { EXIT } from '../../cli/io.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { json } from '../../cli/json.ts';
@@ -16,13 +18,10 @@ export interface UploadOptions extends IncidentsOptions {
   readonly again?: boolean | undefined;
 }
 
-const head = z.looseObject({
-  id: z.string(),
-  state: z.string(),
-  recorder: z.looseObject({ run: z.string() }),
-  redaction: z.looseObject({ redacted: z.boolean() }),
+const headReader = looseReader(incidentDocument.pick({ id: true, state: true, recorder: true, redaction: true }), {
+  needed: ['id state recorder run redaction redacted'],
 });
-type IncidentHead = z.infer<typeof head>;
+type IncidentHead = z.infer<typeof headReader>;
 
 export async function uploadIncident(
   wanted: string,
@@ -49,7 +48,7 @@ export async function uploadIncident(
 async function headOf(source: IncidentSource, wanted: string, io: CliIo): Promise<IncidentHead | number> {
   const text = await source.show(wanted, { isJson: true, isFull: false });
   if (typeof text === 'number') return text;
-  const { data } = head.safeParse(JSON.parse(text));
+  const { data } = headReader.safeParse(JSON.parse(text));
   if (data === undefined) return fail(io, `incident ${wanted} has another form: it comes from another version`);
   return data.redaction.redacted ? data : fail(io, `incident ${data.id} is not redacted, so it is not sent`);
 }

@@ -59,9 +59,10 @@ describe('a reader that needs everything', () => {
   });
 });
 
-test('a reader may drop what it does not know', () => {
+test('a reader may drop the unknown fields of the answer itself', () => {
   const reader = looseReader(contract, { dropsUnknown: true });
-  expect(reader.parse({ ...WHOLE, added: 1, extra: { ...WHOLE.extra, added: 1 } })).toEqual(WHOLE);
+  const extra = { ...WHOLE.extra, added: 1 };
+  expect(reader.parse({ ...WHOLE, added: 1, extra })).toEqual({ ...WHOLE, extra });
 });
 
 describe('a reader that needs some fields', () => {

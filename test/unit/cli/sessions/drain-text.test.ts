@@ -1,13 +1,12 @@
 // The words of `pointsman drain` before and after it: the clients that wait, and the sessions by `on_leave.operator`.
 import { describe, expect, test } from 'vitest';
 import { drainWarning, remainText } from '../../../../src/cli/sessions/drain-text.ts';
-import type { Status } from '../../../../src/cli/status/document.ts';
-
-type Pool = Status['pools'][number];
+import { statusReader } from '../../../../src/cli/status/read-status.ts';
+import type { Status } from '../../../../src/cli/status/read-status.ts';
 
 const NO_SESSIONS = { by_state: {}, accepted: 0, closed: 0, to_backend_bytes: 0, to_client_bytes: 0 };
 
-function pool(name: string, open: readonly string[], on_drain?: Pool['on_drain'], sessions: number[] = []): Pool {
+function pool(name: string, open: readonly string[], on_drain?: string, sessions: number[] = []): object {
   return {
     name,
     check: `/${name}`,
@@ -19,10 +18,14 @@ function pool(name: string, open: readonly string[], on_drain?: Pool['on_drain']
   };
 }
 
-const of = (...pools: readonly Pool[]) => ({
-  pools: [...pools],
-  limits: { client_wait_seconds: 30, park_seconds: 20 },
-});
+const of = (...pools: readonly object[]): Status =>
+  statusReader.parse({
+    uptime_seconds: 1,
+    cluster: {},
+    members: [],
+    pools,
+    limits: { client_wait_seconds: 30, park_seconds: 20 },
+  });
 
 describe('the warning', () => {
   test('of a replica: there is none', () => {

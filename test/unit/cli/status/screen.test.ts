@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { ofPool, statusDocument } from '../../../../src/cli/status/document.ts';
-import type { Status } from '../../../../src/cli/status/document.ts';
+import { ofPool, statusReader } from '../../../../src/cli/status/read-status.ts';
+import type { Status } from '../../../../src/cli/status/read-status.ts';
+import { operationsReader } from '../../../../src/cli/status/operations-under-way.ts';
 import { statusScreen } from '../../../../src/cli/status/screen.ts';
 import { paintFor } from '../../../../src/cli/terminal/colour.ts';
 
@@ -39,7 +40,7 @@ const counts = (byMember: object, holding = 0): object => ({
 const PRIMARY = aMember('pg-2', { role: 'primary', pools: { write: OPEN, read: out('eligible', 'fallback only') } });
 
 function aStatus(facts: object = {}, cluster: object = {}): Status {
-  return statusDocument.parse({
+  return statusReader.parse({
     uptime_seconds: 125.4,
     cluster: { scope: 'lab', timeline: 4, drained: [], scheduled_switchover: null, ...cluster },
     members: [PRIMARY, aMember('pg-1'), aMember('pg-3')],
@@ -184,7 +185,7 @@ drained   Drained by the operator: pg-1. (pointsman resume pg-1)
     const one = { ...counts({}), by_state: { holding: 0, parked: 1 } };
     expect(screen(aStatus({ pools: [aPool('write', [], { sessions: one })] }))).toContain('write: 1 session parked\n');
     const limits = { client_wait_seconds: 30, park_seconds: 20 };
-    const limited = { ...aStatus({ pools: [aPool('write', ['pg-2'], { sessions: moving })] }), limits };
+    const limited = aStatus({ pools: [aPool('write', ['pg-2'], { sessions: moving })], limits });
     expect(screen(limited)).toContain('write: 42 sessions parked for 20 s at most, 1 logs in at its next server\n');
   });
 
@@ -199,10 +200,9 @@ drained   Drained by the operator: pg-1. (pointsman resume pg-1)
 
   test('an operation that runs', () => {
     const operation = { id: 'op-1', kind: 'switchover', state: 'running', phase: 'drain', duration_ms: 3200 };
-    const operations = [
-      { ...operation, from: 'pg-2', to: 'pg-1' },
-      { ...operation, from: null, to: null },
-    ];
+    const { operations } = operationsReader.parse({
+      operations: [{ ...operation, from: 'pg-2', to: 'pg-1' }, operation],
+    });
     const text = statusScreen(aStatus(), { paint: PLAIN, width: 80, from: 'x:1', operations });
     expect(text.slice(text.indexOf('switchover'))).toBe(
       `switchover  from pg-2 to pg-1, phase drain, for 3.2 s (op-1)

@@ -1,6 +1,6 @@
 // The live screen: rates between two looks, and as many events as fit.
 import { describe, expect, test } from 'vitest';
-import { statusDocument } from '../../../../src/cli/status/document.ts';
+import { statusReader } from '../../../../src/cli/status/read-status.ts';
 import { paintFor } from '../../../../src/cli/terminal/colour.ts';
 import { bytesRateText, rateText, ratesOf } from '../../../../src/cli/top/rates.ts';
 import type { Look } from '../../../../src/cli/top/rates.ts';
@@ -10,7 +10,7 @@ function look(at: number, accepted: number, facts: { readonly uptime?: number; r
   const { uptime = at / 1000, holding = 0 } = facts;
   return {
     at,
-    status: statusDocument.parse({
+    status: statusReader.parse({
       uptime_seconds: uptime,
       cluster: { scope: 'lab', timeline: 4, drained: [], scheduled_switchover: null },
       members: [
@@ -48,6 +48,7 @@ const EVENTS = Array.from({ length: 40 }, (_, index) => ({
   time: new Date(2026, 10, 22, 12, 0, index).toISOString(),
   event: 'route_changed',
   level: 'info' as const,
+  fields: {},
   message: `event ${index}`,
 }));
 const OPTIONS = { paint: paintFor({ env: {} }), width: 80, from: '127.0.0.1:8432', footer: 'q: quit\n' };
@@ -56,7 +57,8 @@ const screen = (before: Look | undefined, now: Look, rows: number | undefined): 
 
 const withBranches = (one: Look): Look => {
   const [pool] = one.status.pools;
-  const branches = { source: 'static', branches: 2, age_seconds: 1, failing: null, sessions: pool?.sessions ?? null };
+  const list = { source: 'static', read_at: null, age_seconds: 1, failing: null };
+  const branches = { ...list, branches: 2, sessions: pool?.sessions ?? null };
   return { ...one, status: { ...one.status, branches } };
 };
 
