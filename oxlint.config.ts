@@ -71,6 +71,30 @@ export const WINGS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
 };
 const ROOMS: Readonly<Record<string, Room>> = Object.assign({}, ...Object.values(WINGS));
 
+/** Folders of test/support that each of them may import: test/README.md. */
+export const SUPPORT: Readonly<Record<string, readonly string[]>> = {
+  runner: [],
+  waiting: [],
+  values: [],
+  documents: [],
+  page: ['values'],
+  deploy: ['waiting', 'values'],
+  sockets: ['waiting', 'values'],
+  fakes: ['waiting', 'values', 'sockets'],
+  branches: ['waiting', 'sockets'],
+  platform: ['waiting', 'fakes', 'branches'],
+  sandbox: ['runner', 'waiting', 'values', 'sockets', 'branches', 'platform'],
+  patroni: ['runner', 'waiting', 'sockets'],
+  processes: ['waiting', 'values', 'sockets', 'patroni'],
+  labs: ['waiting', 'values', 'sockets', 'fakes', 'sandbox', 'processes'],
+  clusters: ['runner', 'waiting', 'values', 'sockets', 'patroni', 'processes'],
+  contract: ['waiting', 'patroni', 'clusters'],
+  applications: ['waiting', 'sockets', 'patroni', 'clusters'],
+  containers: ['waiting', 'patroni', 'applications'],
+  moves: 'runner waiting values sockets sandbox patroni processes clusters applications'.split(' '),
+  browser: ['runner', 'waiting', 'sockets', 'fakes', 'patroni', 'processes', 'clusters'],
+};
+
 /** Lists in these rooms are as long as another program likes. */
 const TAKES_OUTSIDE_BYTES =
   'wire verifiers proxy http patroni kubernetes branches branching discovery console admin incidents telemetry workers'
@@ -133,6 +157,16 @@ function rulesOf([name, { may, only, isTypesOnly, libraries = [], isPure }]: [st
   };
 }
 
+function supportRulesOf([folder, may]: [string, readonly string[]]): OxlintOverride {
+  const others = Object.keys(SUPPORT).filter((other) => other !== folder && !may.includes(other));
+  const regex = `^(?:\\.\\./)+(?:${[...others, 'unit', 'property', 'integration', 'e2e', 'bench'].join('|')})/`;
+  const message = `test/support/${folder} may import ${may.join(', ') || 'no other folder'} only (test/README.md).`;
+  return {
+    files: [`test/support/${folder}/**/*.ts`],
+    rules: { 'no-restricted-imports': ['error', { patterns: [{ regex, message }] }] },
+  };
+}
+
 const size = (max: number) => ({ max, skipBlankLines: true, skipComments: true });
 
 export default defineConfig({
@@ -173,6 +207,7 @@ export default defineConfig({
   },
   overrides: [
     ...Object.entries(ROOMS).map((row) => rulesOf(row)),
+    ...Object.entries(SUPPORT).map((row) => supportRulesOf(row)),
     { files: TAKES_OUTSIDE_BYTES, rules: { 'pointsman/no-spread-arguments': 'error' } },
     { files: COMPOSITION, rules: { 'no-restricted-imports': ['error', { patterns: [NO_PROGRAM, NO_PROCESS] }] } },
     { files: ['src/page/**/*.{ts,tsx}'], env: { node: false, browser: true } },

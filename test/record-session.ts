@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { waitUntil } from './support/patroni/wait.ts';
+import { waitUntil } from './support/waiting/wait.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = new URL('../deploy/try.md', import.meta.url);

@@ -8,7 +8,7 @@ import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { drivers, runCases } from '../support/applications/driver-programs.ts';
 import type { Driver, DriverTarget } from '../support/applications/driver-programs.ts';
-import { missingForSandbox } from '../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../support/runner/sandbox-availability.ts';
 import { startProxyLab } from '../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../support/labs/proxy-lab.ts';
 import { describeUnless, itUnless } from '../support/runner/unless-missing.ts';

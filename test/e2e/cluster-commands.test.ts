@@ -12,7 +12,7 @@ import { serverName } from '../support/clusters/server-name.ts';
 import { HeldSession } from '../support/applications/held-session.ts';
 import { ask } from '../support/patroni/http.ts';
 import { shownMembers } from '../support/processes/pointsman-status.ts';
-import { waitUntil } from '../support/patroni/wait.ts';
+import { waitUntil } from '../support/waiting/wait.ts';
 import { done, runCluster } from '../support/processes/cluster-command.ts';
 import type { Ran } from '../support/processes/cluster-command.ts';
 import { configFor } from '../support/processes/pointsman-config.ts';

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { PatroniCluster } from '../support/patroni/cluster.ts';
 import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
 import { ask } from '../support/patroni/http.ts';
-import { refusesConnections } from '../support/patroni/ports.ts';
+import { refusesConnections } from '../support/sockets/free-ports.ts';
 import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
-import { monotonicMs, waitUntil } from '../support/patroni/wait.ts';
+import { monotonicMs, waitUntil } from '../support/waiting/wait.ts';
 
 /** The command lines that contain the text, of all processes. */
 function processesWith(text: string): string[] {

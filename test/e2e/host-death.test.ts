@@ -8,7 +8,7 @@ import { serverName } from '../support/clusters/server-name.ts';
 import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/applications/connect-load.ts';
 import { assertOnlyPrimariesWrote, firstWriteOn, GENEROUS_MS } from '../support/applications/failover-figures.ts';
 import { median } from '../support/values/median.ts';
-import { monotonicMs } from '../support/patroni/wait.ts';
+import { monotonicMs } from '../support/waiting/wait.ts';
 
 const DEATHS = { sandbox: rounds(1, 3), Patroni: rounds(1, 5) };
 /** A failover's worth of held clients stays below PostgreSQL's max_connections. */

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { twoHosts } from '../support/processes/two-hosts.ts';
 import type { NetworkSpace, Side } from '../support/processes/two-hosts.ts';
 import { findExecutable } from '../support/patroni/availability.ts';
-import { monotonicMs, waitUntil } from '../support/patroni/wait.ts';
+import { monotonicMs, waitUntil } from '../support/waiting/wait.ts';
 import { whyNoOwnNetwork } from '../support/processes/own-network.ts';
 import { startPointsman } from '../support/processes/pointsman-process.ts';
 import type { PointsmanProcess } from '../support/processes/pointsman-process.ts';

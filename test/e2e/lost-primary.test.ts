@@ -5,7 +5,7 @@ import { kill } from 'node:process';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { HeldSession } from '../support/applications/held-session.ts';
 import { CREATE_KEYS, startUniqueWriters } from '../support/applications/unique-writers.ts';
-import type { ClusterUnderTest } from '../support/clusters/cluster-under-test.ts';
+import type { ClusterUnderTest } from '../support/patroni/cluster-under-test.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { waitForMembers } from '../support/clusters/pool-members.ts';
 import { SERVER_NAME, serverName } from '../support/clusters/server-name.ts';
@@ -14,7 +14,7 @@ import { movesConfig, prepareDatabase } from '../support/moves/prepared-database
 import { programs } from '../support/moves/programs.ts';
 import { temporaryDirectory } from '../support/moves/temporary-directory.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
-import { monotonicMs } from '../support/patroni/wait.ts';
+import { monotonicMs } from '../support/waiting/wait.ts';
 import { itUnless } from '../support/runner/unless-missing.ts';
 import { median } from '../support/values/median.ts';
 import { until } from '../support/waiting/until.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PatroniCluster } from '../support/patroni/cluster.ts';
 import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
-import { findFreePorts } from '../support/patroni/ports.ts';
+import { findFreePorts } from '../support/sockets/free-ports.ts';
 import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
 import { configFor } from '../support/processes/pointsman-config.ts';
 import { startPointsman } from '../support/processes/pointsman-process.ts';

@@ -7,7 +7,7 @@ import type { Server, Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { takeFreePort } from '../../src/sandbox/postgres/free-ports.ts';
-import { missingForSandbox } from '../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../support/runner/sandbox-availability.ts';
 import { SandboxCluster } from '../support/clusters/sandbox-cluster.ts';
 import { configurationOf, manifestOf, podSpecOf } from '../support/deploy/manifests.ts';
 import type { Container, Manifest, PodSpec, Probe } from '../support/deploy/manifests.ts';
@@ -15,7 +15,7 @@ import { PlayedPod } from '../support/deploy/pod-player.ts';
 import type { Played } from '../support/deploy/pod-player.ts';
 import { CHART, createChartRenderer, missingHelm } from '../support/deploy/render-chart.ts';
 import { missingKustomize, renderKustomization } from '../support/deploy/render-kustomize.ts';
-import { waitUntil } from '../support/patroni/wait.ts';
+import { waitUntil } from '../support/waiting/wait.ts';
 import { startPointsman } from '../support/processes/pointsman-process.ts';
 import { describeUnless } from '../support/runner/unless-missing.ts';
 

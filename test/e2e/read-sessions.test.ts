@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { monotonicMs } from '../support/patroni/wait.ts';
+import { monotonicMs } from '../support/waiting/wait.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 import { READ_ROW, startConnectLoad } from '../support/applications/connect-load.ts';
 import { HeldSession } from '../support/applications/held-session.ts';

@@ -6,7 +6,7 @@ import { READ_ROW, startConnectLoad } from '../support/applications/connect-load
 import { failedAfter } from '../support/applications/failover-figures.ts';
 import { countByServer, HeldSession } from '../support/applications/held-session.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
-import { monotonicMs } from '../support/patroni/wait.ts';
+import { monotonicMs } from '../support/waiting/wait.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 
 describeOnEveryCluster('reads', (on) => {

@@ -8,7 +8,7 @@ import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters
 import { serverName } from '../support/clusters/server-name.ts';
 import { CREATE_WRITES, READ_ROW, WRITE_ROW, type Attempt } from '../support/applications/connect-load.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
-import { monotonicMs } from '../support/patroni/wait.ts';
+import { monotonicMs } from '../support/waiting/wait.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 import { ReconnectingClients } from '../support/applications/reconnecting-clients.ts';
 import { type FailedConnect, WorkingSession } from '../support/applications/working-session.ts';

@@ -6,11 +6,11 @@ import { Client, DatabaseError } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runStatement } from '../../src/sandbox/console/statement.ts';
 import { hasPsql } from '../../src/sandbox/console/psql.ts';
-import { missingForSandbox } from '../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../support/runner/sandbox-availability.ts';
 import { runPointsman, runProgram } from '../support/processes/run-program.ts';
 import type { Ended } from '../support/processes/run-program.ts';
 import { SandboxProcess } from '../support/processes/sandbox-process.ts';
-import { waitUntil } from '../support/patroni/wait.ts';
+import { waitUntil } from '../support/waiting/wait.ts';
 import { describeUnless, itUnless } from '../support/runner/unless-missing.ts';
 
 const COUNT = 'select count(*)::int as count from visits';

@@ -2,7 +2,7 @@
 // and Ctrl-C leaves nothing behind.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runStatement } from '../../src/sandbox/console/statement.ts';
-import { waitUntil } from '../support/patroni/wait.ts';
+import { waitUntil } from '../support/waiting/wait.ts';
 import { checkConfig } from '../support/processes/pointsman-process.ts';
 import { SandboxProcess } from '../support/processes/sandbox-process.ts';
 

@@ -10,9 +10,9 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
-import { missingForSandbox } from '../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../support/runner/sandbox-availability.ts';
 import { listening, processesOf, segments } from '../support/processes/leftovers.ts';
-import { waitUntil } from '../support/patroni/wait.ts';
+import { waitUntil } from '../support/waiting/wait.ts';
 import { rounds } from '../support/runner/ci.ts';
 import { describeUnless, itUnless } from '../support/runner/unless-missing.ts';
 

@@ -3,7 +3,7 @@
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { rounds } from '../support/runner/ci.ts';
-import type { ClusterUnderTest } from '../support/clusters/cluster-under-test.ts';
+import type { ClusterUnderTest } from '../support/patroni/cluster-under-test.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { SERVER_NAME, type Server, serverName } from '../support/clusters/server-name.ts';
 import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/applications/connect-load.ts';

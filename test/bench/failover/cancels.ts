@@ -1,6 +1,6 @@
 // Long queries on the read side, with two replicas, and their cancels.
 import { setTimeout as delay } from 'node:timers/promises';
-import { monotonicMs } from '../../support/patroni/wait.ts';
+import { monotonicMs } from '../../support/waiting/wait.ts';
 import type { Lab } from './lab.ts';
 import { LONG_QUERY, type LongQuery, type Peer } from './peer.ts';
 

@@ -1,7 +1,7 @@
 // The primary's Patroni freezes, its PostgreSQL does not: for less than the leader's ttl, so that the roles stay, or
 // longer, so that another member is promoted while the old primary still takes writes.
 import { serverName } from '../../support/clusters/server-name.ts';
-import { monotonicMs } from '../../support/patroni/wait.ts';
+import { monotonicMs } from '../../support/waiting/wait.ts';
 import { count, type Counts } from './judgement.ts';
 import type { Lab } from './lab.ts';
 import type { KeptSession } from './peer.ts';

@@ -7,9 +7,9 @@ import { findExecutable, type Installation } from '../../support/patroni/availab
 import type { PatroniCluster } from '../../support/patroni/cluster.ts';
 import { ask } from '../../support/patroni/http.ts';
 import type { MemberAddress } from '../../support/patroni/member.ts';
-import { findFreePorts } from '../../support/patroni/ports.ts';
+import { findFreePorts } from '../../support/sockets/free-ports.ts';
 import { SupervisedProcess } from '../../support/patroni/supervised-process.ts';
-import { waitUntil } from '../../support/patroni/wait.ts';
+import { waitUntil } from '../../support/waiting/wait.ts';
 import { haproxyConfig } from './haproxy-config.ts';
 import type { Peer } from './peer.ts';
 import { ProxyClients } from './proxied.ts';

@@ -2,7 +2,7 @@
 // Some readers keep their session, others connect for each read, through every proxy at the same time.
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverName } from '../../support/clusters/server-name.ts';
-import { monotonicMs } from '../../support/patroni/wait.ts';
+import { monotonicMs } from '../../support/waiting/wait.ts';
 import { SteadyReaders } from '../../support/applications/steady-readers.ts';
 import { dropPacketsOf } from '../../support/processes/own-network.ts';
 import { writeWal } from '../../support/clusters/write-wal.ts';

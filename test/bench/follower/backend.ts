@@ -2,7 +2,7 @@
 // plain text, because the proxy does not read an opaque stream), and answers each query with its reply.
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
-import { listen } from '../../support/fakes/listen.ts';
+import { listen } from '../../support/sockets/listen.ts';
 import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/sockets/messages.ts';
 import { SSL_REQUEST } from '../../support/sockets/packets.ts';
 import { EXCHANGES } from './exchange.ts';

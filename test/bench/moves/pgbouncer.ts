@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { findFreePorts } from '../../support/patroni/ports.ts';
+import { findFreePorts } from '../../support/sockets/free-ports.ts';
 import type { Credentials } from '../../support/patroni/settings.ts';
 import { Child, whenListening } from '../data-path/child.ts';
 import { findPgbouncer } from '../data-path/peers/pgbouncer.ts';

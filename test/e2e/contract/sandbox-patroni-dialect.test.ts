@@ -1,6 +1,6 @@
 // The contract suite against the sandbox in Patroni's dialect. One manager serves both dialects, so outside CI only
 // those tests run that depend on it: the documents, and the items in which Patroni is known to differ.
-import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../../support/runner/sandbox-availability.ts';
 import { type ItemId, sectionOf } from '../../support/contract/checklist.ts';
 import { differencesOf } from '../../support/contract/known-differences.ts';
 import { registerContract } from '../../support/contract/register.ts';

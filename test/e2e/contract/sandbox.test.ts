@@ -1,5 +1,5 @@
 // The contract suite against the sandbox, in the dialect of the management API.
-import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../../support/runner/sandbox-availability.ts';
 import { registerContract } from '../../support/contract/register.ts';
 import { startSandboxTarget } from '../../support/contract/sandbox-target.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';

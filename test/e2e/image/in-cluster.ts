@@ -10,7 +10,7 @@ import { attemptOnce, READ_ROW, startConnectLoad, WRITE_ROW } from '../../suppor
 import type { Attempt } from '../../support/applications/connect-load.ts';
 import { APP } from '../../support/patroni/settings.ts';
 import { runSql } from '../../support/patroni/sql.ts';
-import { waitUntil } from '../../support/patroni/wait.ts';
+import { waitUntil } from '../../support/waiting/wait.ts';
 
 const WRITE = 6432;
 const READ = 6433;

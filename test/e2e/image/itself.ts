@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { ContainerWanted, RunningContainer } from '../../support/containers/container.ts';
 import type { ContainerLab } from '../../support/containers/lab.ts';
 import { flagsOf } from '../../bench/data-path/peers/pointsman-build.ts';
-import { waitUntil } from '../../support/patroni/wait.ts';
+import { waitUntil } from '../../support/waiting/wait.ts';
 
 const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname;
 const FILE = '/etc/pointsman/pointsman.yaml';

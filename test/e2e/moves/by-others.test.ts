@@ -15,7 +15,7 @@ import { programs } from '../../support/moves/programs.ts';
 import type { ProgramTarget } from '../../support/moves/programs.ts';
 import { temporaryDirectory } from '../../support/moves/temporary-directory.ts';
 import type { MemberAddress } from '../../support/patroni/member.ts';
-import { monotonicMs } from '../../support/patroni/wait.ts';
+import { monotonicMs } from '../../support/waiting/wait.ts';
 import { Command } from '../../support/processes/command.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../../support/processes/pointsman-process.ts';

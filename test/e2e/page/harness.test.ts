@@ -6,7 +6,7 @@ import { seriousFindings } from '../../support/browser/accessibility.ts';
 import { describeInBrowser, inBrowser, launchBrowser } from '../../support/browser/chromium.ts';
 import { watchFor } from '../../support/browser/shown-at.ts';
 import { openTab } from '../../support/browser/tab.ts';
-import { close, listen } from '../../support/fakes/listen.ts';
+import { close, listen } from '../../support/sockets/listen.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const POLICY = "default-src 'none'; script-src 'self'; img-src 'self'";

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { controlByAdmin } from '../../../src/cli/cluster/by-admin.ts';
 import type { ClusterControl, ControlReading } from '../../../src/cluster/control.ts';
-import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../../support/runner/sandbox-availability.ts';
 import { SandboxCluster } from '../../support/clusters/sandbox-cluster.ts';
 import { AppLab } from '../../support/labs/app-lab.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';

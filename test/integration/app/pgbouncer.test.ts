@@ -2,7 +2,7 @@
 // in_hot_standby included.
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../../support/runner/sandbox-availability.ts';
 import { AppLab, fileFor } from '../../support/labs/app-lab.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import { missingForPgbouncer, startPgbouncer } from '../../support/processes/pgbouncer.ts';

@@ -3,7 +3,7 @@
 import { createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { close, listen } from '../../support/fakes/listen.ts';
+import { close, listen } from '../../support/sockets/listen.ts';
 import { AppLab, FakeCluster, fileFor } from '../../support/labs/app-lab.ts';
 import type { ConfigFile } from '../../support/labs/app-lab.ts';
 import { echoSession } from '../../support/sockets/echo-session.ts';

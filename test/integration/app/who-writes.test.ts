@@ -5,7 +5,7 @@ import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/lab
 import type { FakeServer } from '../../support/labs/app-lab.ts';
 import { askingClient, echoSession, isOver, isServed, stillEchoes } from '../../support/sockets/echo-session.ts';
 import type { FakeMemberKnobs } from '../../support/fakes/fake-member.ts';
-import { waitUntil } from '../../support/patroni/wait.ts';
+import { waitUntil } from '../../support/waiting/wait.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const QUICK = { probe: { interval: '50ms', timeout: '1s', urgent: { interval: '20ms', for: '30s' } } };

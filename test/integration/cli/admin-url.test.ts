@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCli } from '../../../src/cli/program.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
-import { close, listen } from '../../support/fakes/listen.ts';
+import { close, listen } from '../../support/sockets/listen.ts';
 import { SERVER, tlsFile } from '../../support/values/tls-files.ts';
 import { MAIN } from '../../support/processes/program.ts';
 

@@ -8,7 +8,7 @@ import { startFakeConsole } from '../../support/branches/fake-console.ts';
 import type { FakeConsole } from '../../support/branches/fake-console.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import type { FakeMemberKnobs } from '../../support/fakes/fake-member.ts';
-import { closedPort, listen } from '../../support/fakes/listen.ts';
+import { closedPort, listen } from '../../support/sockets/listen.ts';
 import { prepareServers, startAs } from '../../support/sandbox/postgres.ts';
 import { checkConfig } from '../../support/processes/pointsman-process.ts';
 

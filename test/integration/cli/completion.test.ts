@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { runCli } from '../../../src/cli/program.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
-import { close, listen } from '../../support/fakes/listen.ts';
+import { close, listen } from '../../support/sockets/listen.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 import { MAIN } from '../../support/processes/program.ts';
 

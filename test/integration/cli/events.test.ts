@@ -5,7 +5,7 @@ import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { EXIT } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
-import { keepPort } from '../../support/fakes/kept-port.ts';
+import { keepPort } from '../../support/sockets/kept-port.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { EventIds } from '../../../src/reports/event-ids.ts';
 

@@ -13,7 +13,7 @@ import type { Readiness } from '../../../src/admin/status.ts';
 import { healthcheck } from '../../../src/cli/healthcheck.ts';
 import type { HealthcheckOptions } from '../../../src/cli/healthcheck.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
-import { listen } from '../../support/fakes/listen.ts';
+import { listen } from '../../support/sockets/listen.ts';
 import { HEALTHCHECK_MAIN } from '../../support/processes/program.ts';
 
 const NOT_READY: Readiness = { ready: false, why: 'no complete probe round yet' };

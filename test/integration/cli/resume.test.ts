@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { runCli } from '../../../src/cli/program.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
-import { close, listen } from '../../support/fakes/listen.ts';
+import { close, listen } from '../../support/sockets/listen.ts';
 
 test.each([
   [{ was_drained: true }, 'pg-2 resumed\n'],

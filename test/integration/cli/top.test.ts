@@ -8,7 +8,7 @@ import { EXIT } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
-import { keepPort } from '../../support/fakes/kept-port.ts';
+import { keepPort } from '../../support/sockets/kept-port.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
 import { STATUS_BASICS } from '../../support/values/status-basics.ts';

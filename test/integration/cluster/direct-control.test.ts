@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClusterControl, ControlReading } from '../../../src/cluster/control.ts';
 import { directControl } from '../../support/clusters/direct-control.ts';
-import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../../support/runner/sandbox-availability.ts';
 import { SandboxCluster } from '../../support/clusters/sandbox-cluster.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 

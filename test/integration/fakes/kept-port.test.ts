@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { close, closedPort, listen } from '../../support/fakes/listen.ts';
+import { close, closedPort, listen } from '../../support/sockets/listen.ts';
 import { connectRaw } from '../../support/sockets/raw-client.ts';
 import { until } from '../../support/waiting/until.ts';
 

@@ -11,7 +11,7 @@ import { createProbe } from '../../../src/patroni/probe.ts';
 import { startBlackHole } from '../../support/fakes/black-hole.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import type { FakeMemberKnobs } from '../../support/fakes/fake-member.ts';
-import { close, listen } from '../../support/fakes/listen.ts';
+import { close, listen } from '../../support/sockets/listen.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const probe = createProbe();

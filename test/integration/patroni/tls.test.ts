@@ -12,7 +12,7 @@ import { tlsFromFiles } from '../../../src/patroni/tls-files.ts';
 import { requestOf } from '../../../src/patroni/write-requests.ts';
 import { createWrite } from '../../../src/patroni/write.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
-import { close, listen } from '../../support/fakes/listen.ts';
+import { close, listen } from '../../support/sockets/listen.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const FILES = new URL('../../fixtures/tls/', import.meta.url);

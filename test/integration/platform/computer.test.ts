@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import { MEMBERS } from '../../../src/platform/computer/tool-members.ts';
 import { computerSession, contents, imageSize } from '../../support/browser/computer-session.ts';
 import type { ComputerSession } from '../../support/browser/computer-session.ts';
-import { close, listen } from '../../support/fakes/listen.ts';
+import { close, listen } from '../../support/sockets/listen.ts';
 import { describeInBrowser } from '../../support/browser/chromium.ts';
 import { startLoggingPage } from '../../support/browser/logging-page.ts';
 import type { LoggingPage } from '../../support/browser/logging-page.ts';

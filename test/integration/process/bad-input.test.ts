@@ -1,7 +1,7 @@
 // Bad input at the command line: a clear error with its position, a non-zero exit code, and no bound listener.
 import { createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { listen } from '../../support/fakes/listen.ts';
+import { listen } from '../../support/sockets/listen.ts';
 import { aStartup, errorFields } from '../../support/sockets/packets.ts';
 import { checkConfig, startPointsman } from '../../support/processes/pointsman-process.ts';
 import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';

@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
-import { listen } from '../../support/fakes/listen.ts';
+import { listen } from '../../support/sockets/listen.ts';
 import { aStartup, errorFields } from '../../support/sockets/packets.ts';
 import { checkConfig, startPointsman } from '../../support/processes/pointsman-process.ts';
 import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';

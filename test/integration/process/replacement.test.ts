@@ -10,7 +10,7 @@ import { FakeCluster, freeAddresses } from '../../support/labs/app-lab.ts';
 import { echoSession, stillEchoes } from '../../support/sockets/echo-session.ts';
 import { findExecutable } from '../../support/patroni/availability.ts';
 import { SocketHolder } from '../../support/processes/socket-holder.ts';
-import { waitUntil } from '../../support/patroni/wait.ts';
+import { waitUntil } from '../../support/waiting/wait.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 import { until } from '../../support/waiting/until.ts';
 

@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FakeCluster } from '../../support/labs/app-lab.ts';
 import { aCancelOf, aStartup, SSL_REQUEST } from '../../support/sockets/packets.ts';
-import { monotonicMs } from '../../support/patroni/wait.ts';
+import { monotonicMs } from '../../support/waiting/wait.ts';
 import { type PointsmanProcess, startPointsman } from '../../support/processes/pointsman-process.ts';
 import { connectRaw, type RawClient } from '../../support/sockets/raw-client.ts';
 import { SERVER } from '../../support/values/tls-files.ts';

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { BranchLookup } from '../../../src/model/branch.ts';
-import { Dice, RudeClients, RudeServers, WORDS } from '../../support/sockets/chaos.ts';
+import { Dice, RudeClients, RudeServers, WORDS } from '../../support/labs/chaos.ts';
 import { openDescriptors } from '../../support/processes/descriptors.ts';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../support/fakes/fake-backend.ts';

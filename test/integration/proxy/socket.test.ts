@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { resetSocket } from '../../../src/proxy/socket.ts';
-import { close, listen } from '../../support/fakes/listen.ts';
+import { close, listen } from '../../support/sockets/listen.ts';
 import { until } from '../../support/waiting/until.ts';
 
 let server: ReturnType<typeof createServer>;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { TLSSocket } from 'node:tls';
 import { closeSocket, ignoreErrors, resetSocket } from '../../../src/proxy/socket.ts';
 import { shakeHands, tlsContext } from '../../../src/proxy/startup/tls-handshake.ts';
-import { close, listen } from '../../support/fakes/listen.ts';
+import { close, listen } from '../../support/sockets/listen.ts';
 import { connectRaw } from '../../support/sockets/raw-client.ts';
 import { over } from '../../support/sockets/tls-client.ts';
 import type { TlsClient } from '../../support/sockets/tls-client.ts';

@@ -6,7 +6,7 @@ import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { isRecord } from '../../support/patroni/documents.ts';
 import { ask, type HttpAnswer } from '../../support/patroni/http.ts';
 import { type Row, runSql } from '../../support/patroni/sql.ts';
-import { waitUntil } from '../../support/patroni/wait.ts';
+import { waitUntil } from '../../support/waiting/wait.ts';
 
 export const STARTING_MS = 60_000;
 const WITHIN_MS = 15_000;

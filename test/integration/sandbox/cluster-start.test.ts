@@ -5,7 +5,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { ask } from '../../support/patroni/http.ts';
-import { refusesConnections } from '../../support/patroni/ports.ts';
+import { refusesConnections } from '../../support/sockets/free-ports.ts';
 import { STARTING_MS } from './cluster-lab.ts';
 
 let sandbox: Sandbox | undefined;

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { askToPerform, askEndpoints } from '../../../src/sandbox/console/control-client.ts';
 import { listenForControl } from '../../../src/sandbox/console/control-server.ts';
 import type { ControlTarget } from '../../../src/sandbox/console/control-server.ts';
-import { findFreePorts } from '../../support/patroni/ports.ts';
+import { findFreePorts } from '../../support/sockets/free-ports.ts';
 
 const WHEREABOUTS = { scope: 'sandbox', write: 'postgresql://w', read: 'postgresql://r', config: 'cluster: {}' };
 const closing: (() => Promise<void>)[] = [];

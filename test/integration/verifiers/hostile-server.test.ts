@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { verifierOpener } from '../../../src/verifiers/open-verifiers.ts';
-import { listen } from '../../support/fakes/listen.ts';
+import { listen } from '../../support/sockets/listen.ts';
 import { aMessage, aNumber, readyForQuery } from '../../support/sockets/messages.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 

@@ -6,7 +6,7 @@ import type { Server } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { VerifierBatch } from '../../../src/model/moves.ts';
 import { verifierOpener } from '../../../src/verifiers/open-verifiers.ts';
-import { listen } from '../../support/fakes/listen.ts';
+import { listen } from '../../support/sockets/listen.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 const POLICY = {

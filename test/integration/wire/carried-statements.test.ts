@@ -2,7 +2,7 @@
 // login event trigger has left there.
 import { expect, test } from 'vitest';
 import { restore, startStateLab, stateOf } from '../../support/labs/state-lab.ts';
-import { waitUntil } from '../../support/patroni/wait.ts';
+import { waitUntil } from '../../support/waiting/wait.ts';
 import { describeOnEachPostgres } from '../../support/sandbox/each-postgres.ts';
 import { aMessage } from '../../support/sockets/messages.ts';
 import { aParse, aRun, valuesOf } from '../../support/sockets/wire-client.ts';

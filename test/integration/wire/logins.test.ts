@@ -13,7 +13,7 @@ import type { BackendLoginOptions, BackendLoginStep } from '../../../src/wire/ta
 import { LoginTranscript } from '../../../src/wire/follow/login-transcript.ts';
 import { recognise } from '../../../src/wire/startup/startup.ts';
 import { runTool, whyNoTool } from '../../support/applications/client-tools.ts';
-import { listen } from '../../support/fakes/listen.ts';
+import { listen } from '../../support/sockets/listen.ts';
 import { itUnless } from '../../support/runner/unless-missing.ts';
 import { describeOnEachPostgres } from '../../support/sandbox/each-postgres.ts';
 import { startLoginServer } from '../../support/sandbox/login-server.ts';

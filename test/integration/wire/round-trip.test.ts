@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { movability } from '../../../src/core/movable.ts';
-import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../../support/runner/sandbox-availability.ts';
 import { FACTS, USUAL, ask, restore, startStateLab } from '../../support/labs/state-lab.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 import { choicesHere } from '../../support/sandbox/postgres.ts';

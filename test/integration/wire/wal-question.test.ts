@@ -7,7 +7,7 @@ import type { PostgresServer } from '../../../src/sandbox/postgres/server-interf
 import { NOTHING_NAMED } from '../../../src/proxy/moves/named-settings.ts';
 import { SessionQuestion } from '../../../src/wire/talk/session-question.ts';
 import { WalQuestion } from '../../../src/wire/talk/wal-question.ts';
-import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../../support/runner/sandbox-availability.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 import { choicesHere, prepareServers, startReplication, untilStreaming } from '../../support/sandbox/postgres.ts';
 import { WireClient } from '../../support/sockets/wire-client.ts';

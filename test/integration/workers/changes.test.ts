@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createServer } from 'node:net';
 import { freeAddresses } from '../../support/labs/app-lab.ts';
 import { echoSession, isOver, stillEchoes } from '../../support/sockets/echo-session.ts';
-import { close, listen } from '../../support/fakes/listen.ts';
+import { close, listen } from '../../support/sockets/listen.ts';
 import { WorkersLab, isFree, isRunning } from '../../support/labs/workers-lab.ts';
 
 let lab: WorkersLab;

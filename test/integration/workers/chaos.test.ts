@@ -2,7 +2,7 @@
 // nothing of them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { Dice, RudeClients, RudeServers } from '../../support/sockets/chaos.ts';
+import { Dice, RudeClients, RudeServers } from '../../support/labs/chaos.ts';
 import { openDescriptors } from '../../support/processes/descriptors.ts';
 import { SERVER } from '../../support/values/tls-files.ts';
 import { WorkersLab } from '../../support/labs/workers-lab.ts';

@@ -2,7 +2,7 @@
 // failover meets it. Every attempt is recorded, none is repeated.
 import { Client } from 'pg';
 import { SERVER_NAME } from '../clusters/server-name.ts';
-import { monotonicMs } from '../patroni/wait.ts';
+import { monotonicMs } from '../waiting/wait.ts';
 
 export interface Attempt {
   /** monotonicMs() of wait.ts. */

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { findExecutable } from '../patroni/availability.ts';
 import type { Credentials } from '../patroni/settings.ts';
-import { monotonicMs } from '../patroni/wait.ts';
+import { monotonicMs } from '../waiting/wait.ts';
 
 const FOLDER = new URL('../../e2e/drivers/', import.meta.url).pathname;
 const JDBC = '/usr/share/java/postgresql.jar';

@@ -1,7 +1,7 @@
 // One session of a client that stays open, runs a statement now and then, and records its end.
 import { Client } from 'pg';
 import { SERVER_NAME } from '../clusters/server-name.ts';
-import { monotonicMs } from '../patroni/wait.ts';
+import { monotonicMs } from '../waiting/wait.ts';
 
 interface Credentials {
   readonly user: string;

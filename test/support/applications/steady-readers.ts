@@ -4,7 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { SERVER_NAME } from '../clusters/server-name.ts';
-import { monotonicMs } from '../patroni/wait.ts';
+import { monotonicMs } from '../waiting/wait.ts';
 
 export type ReaderKind = 'pooled' | 'reconnecting';
 

@@ -1,7 +1,7 @@
 // The server below the fakes of contracts 2 and 3: it keeps every request, and notes each one that breaks the contract.
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { close, listen } from '../fakes/listen.ts';
+import { close, listen } from '../sockets/listen.ts';
 import type { FreeBody, Quirks } from './quirks.ts';
 
 export interface FakeRequest {

@@ -1,6 +1,6 @@
 // A page that reports each of its events to its server, which keeps them in their order.
 import { createServer } from 'node:http';
-import { close, listen } from '../fakes/listen.ts';
+import { close, listen } from '../sockets/listen.ts';
 
 const PAGE = `<!doctype html><title>log</title>
 <style>

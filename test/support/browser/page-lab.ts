@@ -2,7 +2,7 @@
 import { afterEach, expect } from 'vitest';
 import type { ConfigOverrides } from '../processes/pointsman-config.ts';
 import { clusterWithPointsman } from '../clusters/cluster-with-pointsman.ts';
-import type { ClusterUnderTest } from '../clusters/cluster-under-test.ts';
+import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 import type { ClusterWithPointsman } from '../clusters/cluster-with-pointsman.ts';
 import { SandboxCluster } from '../clusters/sandbox-cluster.ts';
 import type { Page } from 'playwright-core';

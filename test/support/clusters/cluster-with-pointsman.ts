@@ -1,6 +1,6 @@
 // A cluster with Pointsman before it, for all tests of a describe block: most e2e tests need that.
 import { afterAll, beforeAll } from 'vitest';
-import type { ClusterUnderTest } from './cluster-under-test.ts';
+import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 import { configFor } from '../processes/pointsman-config.ts';
 import type { ConfigOverrides } from '../processes/pointsman-config.ts';
 import { startPointsman } from '../processes/pointsman-process.ts';

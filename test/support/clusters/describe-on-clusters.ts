@@ -7,8 +7,8 @@ import { startPatroniCluster } from '../patroni/start-cluster.ts';
 import type { ClusterOptions } from '../patroni/settings.ts';
 import { describeUnless } from '../runner/unless-missing.ts';
 import { isWanted } from '../runner/wanted-clusters.ts';
-import type { ClusterUnderTest } from './cluster-under-test.ts';
-import { missingForSandbox } from './sandbox-availability.ts';
+import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
+import { missingForSandbox } from '../runner/sandbox-availability.ts';
 import { SandboxCluster, type SandboxClusterOptions } from './sandbox-cluster.ts';
 
 export interface Wanted<Options> extends PointsmanWanted {

@@ -1,6 +1,6 @@
 // Which members a pool opens new sessions on, as Pointsman's metrics tell it.
 import type { ClusterWithPointsman } from './cluster-with-pointsman.ts';
-import type { ClusterUnderTest } from './cluster-under-test.ts';
+import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 import type { MemberAddress } from '../patroni/member.ts';
 
 /** Resolves when it is exactly these, by fallback too. */

@@ -7,12 +7,12 @@ import { CREATE_DIRECT_WRITES, type Floor, watchFirstDirectWrite } from '../patr
 import { findPrimary, healthy, joined, readClusterDocument } from '../patroni/health.ts';
 import { ask, type HttpQuestion } from '../patroni/http.ts';
 import type { AskedMember, MemberAddress } from '../patroni/member.ts';
-import { refusesConnections } from '../patroni/ports.ts';
+import { refusesConnections } from '../sockets/free-ports.ts';
 import { patchConfig, restartPostgres, waitForTags } from '../patroni/requests.ts';
 import type { ClusterOptions, Credentials } from '../patroni/settings.ts';
 import { type Row, runSql, type SqlOptions } from '../patroni/sql.ts';
-import { waitUntil } from '../patroni/wait.ts';
-import type { ClusterUnderTest } from './cluster-under-test.ts';
+import { waitUntil } from '../waiting/wait.ts';
+import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 
 const FAILOVER_TIMEOUT_MS = 20_000;
 const REJOIN_TIMEOUT_MS = 30_000;

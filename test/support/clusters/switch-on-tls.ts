@@ -1,5 +1,5 @@
 // TLS at the servers of a cluster under test, with the certificate of test/fixtures/tls. A reload switches it on.
-import type { ClusterUnderTest } from './cluster-under-test.ts';
+import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 import { SERVER } from '../values/tls-files.ts';
 import { readFileSync } from 'node:fs';
 

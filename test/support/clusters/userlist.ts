@@ -1,7 +1,7 @@
 // The source of verifiers for sessions that move.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ClusterUnderTest } from './cluster-under-test.ts';
+import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 
 /** A file with the verifier of the application's role, as PgBouncer has it. */
 export async function userlist(cluster: ClusterUnderTest, directory: string): Promise<string> {

@@ -1,5 +1,5 @@
 // WAL in bulk, to bring a replica behind.
-import type { ClusterUnderTest } from './cluster-under-test.ts';
+import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 
 /** Returns when the primary has written it. */
 export async function writeWal(cluster: ClusterUnderTest, megabytes: number): Promise<void> {

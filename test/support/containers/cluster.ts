@@ -7,7 +7,7 @@ import type { MemberAddress } from '../patroni/member.ts';
 import { patroniYml } from '../patroni/patroni-config.ts';
 import { APP, dynamicConfig } from '../patroni/settings.ts';
 import { runSql } from '../patroni/sql.ts';
-import { waitUntil } from '../patroni/wait.ts';
+import { waitUntil } from '../waiting/wait.ts';
 import type { RunningContainer } from './container.ts';
 import type { ContainerLab } from './lab.ts';
 

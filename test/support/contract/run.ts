@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Tags } from '../patroni/documents.ts';
 import type { MemberAddress } from '../patroni/member.ts';
-import { waitUntil } from '../patroni/wait.ts';
+import { waitUntil } from '../waiting/wait.ts';
 import type { Expectations } from './expectations.ts';
 import { performing } from './performed.ts';
 import type { Performing } from './performed.ts';

@@ -4,7 +4,7 @@
 // are no images, no cgroups, and no network of the pod's own.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Container, PodSpec, Probe } from './manifests.ts';
-import { waitUntil } from '../patroni/wait.ts';
+import { waitUntil } from '../waiting/wait.ts';
 
 /** A container's process. */
 export interface Played {

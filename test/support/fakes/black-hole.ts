@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import type { NamedServer } from '../labs/app-lab.ts';
+import type { NamedServer } from './named-server.ts';
 
 export interface BlackHole extends NamedServer {
   /** From now on nothing answers: no connect, no byte, no end. */

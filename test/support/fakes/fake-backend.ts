@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { encodeErrorResponse } from '../../../src/wire/messages/error-response.ts';
 import type { Address } from '../../../src/model/member.ts';
-import { close, listen } from './listen.ts';
+import { close, listen } from '../sockets/listen.ts';
 import { serveMovable } from './movable-server.ts';
 import {
   AUTHENTICATION_OK,

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import type { Member } from '../../../src/model/member.ts';
 import { healthStatus, nodeStatusDocument } from './fake-member-answers.ts';
-import { close } from './listen.ts';
+import { close } from '../sockets/listen.ts';
 
 export interface FakeMemberState {
   role: 'primary' | 'master' | 'replica' | 'standby_leader' | 'demoted' | 'promoted' | 'uninitialized';

@@ -1,7 +1,7 @@
 // A management API that asks for credentials, with a scripted answer to what it lets in. In this process.
 import { createServer } from 'node:http';
 import type { ApiEndpoint } from '../../../src/model/member.ts';
-import { close, listen } from './listen.ts';
+import { close, listen } from '../sockets/listen.ts';
 
 export interface GuardedRequest {
   readonly request: string;

@@ -8,7 +8,7 @@ import { SSL_REQUEST } from '../sockets/packets.ts';
 import { watch } from '../sockets/raw-client.ts';
 import type { RawClient } from '../sockets/raw-client.ts';
 import { tlsText } from '../values/tls-files.ts';
-import { close, listen } from './listen.ts';
+import { close, listen } from '../sockets/listen.ts';
 
 export interface TlsBackend {
   readonly address: Address;

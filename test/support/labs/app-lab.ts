@@ -11,10 +11,11 @@ import type { Address } from '../../../src/model/member.ts';
 import type { ReloadResult } from '../../../src/app/reload.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { startFakeBackend } from '../fakes/fake-backend.ts';
+import type { NamedServer } from '../fakes/named-server.ts';
 import type { FakeBackend } from '../fakes/fake-backend.ts';
 import { FakeMember } from '../fakes/fake-member.ts';
 import type { FakeMemberKnobs } from '../fakes/fake-member.ts';
-import { findFreePorts } from '../patroni/ports.ts';
+import { findFreePorts } from '../sockets/free-ports.ts';
 import { until } from '../waiting/until.ts';
 import { withoutScope } from '../values/samples.ts';
 
@@ -23,12 +24,6 @@ export type ConfigFile = Readonly<Record<string, unknown>>;
 export interface FakeServer {
   readonly api: FakeMember;
   readonly postgres: FakeBackend;
-}
-
-/** As much of a server as a configuration says. */
-export interface NamedServer {
-  readonly api: { readonly name: string; readonly url: string };
-  readonly postgres: { readonly address: Address };
 }
 
 export class FakeCluster {

@@ -1,5 +1,5 @@
 // Further lines of a server's pg_hba.conf, before its own.
-import type { ClusterUnderTest } from '../clusters/cluster-under-test.ts';
+import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 
 /** Of the only member. The server writes its file itself; the lines hold when this returns. */
 export async function prependHostAccess(cluster: ClusterUnderTest, lines: readonly string[]): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { startTool, type ToolTarget } from '../applications/client-tools.ts';
-import type { ClusterUnderTest } from '../clusters/cluster-under-test.ts';
+import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 
 export type PgbenchMode = 'simple' | 'extended' | 'prepared' | 'pipeline';
 

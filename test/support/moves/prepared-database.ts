@@ -2,7 +2,7 @@
 // the function that gives out verifiers, with the configuration for it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ClusterUnderTest } from '../clusters/cluster-under-test.ts';
+import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 
 export const TOKEN = '0123456789abcdef-moves';
 const LOOKUP = { user: 'pointsman_lookup', password: 'lookup-secret' };

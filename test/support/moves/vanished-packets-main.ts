@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { HeldSession } from '../applications/held-session.ts';
 import { SandboxCluster } from '../clusters/sandbox-cluster.ts';
 import { SERVER_NAME, serverName } from '../clusters/server-name.ts';
-import { monotonicMs } from '../patroni/wait.ts';
+import { monotonicMs } from '../waiting/wait.ts';
 import { dropPacketsOfPort } from '../processes/own-network.ts';
 import { configFor } from '../processes/pointsman-config.ts';
 import { startPointsman } from '../processes/pointsman-process.ts';

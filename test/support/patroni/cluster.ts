@@ -1,19 +1,19 @@
 // A real Patroni cluster as a test sees it. Each verb waits for its effect, bounded by a deadline; a deadline
 // that passes fails with the state the cluster was in. destroy() leaves no process, port or file behind.
 import { rm } from 'node:fs/promises';
-import type { ClusterUnderTest } from '../clusters/cluster-under-test.ts';
+import type { ClusterUnderTest } from './cluster-under-test.ts';
 import type { ClusterDocument, Tags } from './documents.ts';
 import { describeState } from './diagnosis.ts';
 import { Etcd } from './etcd.ts';
 import { type Floor, watchFirstDirectWrite } from './floor.ts';
 import { findPrimary, healthy, joined, readClusterDocument } from './health.ts';
 import { Member, type MemberAddress } from './member.ts';
-import { areFree, refusesConnections } from './ports.ts';
+import { areFree, refusesConnections } from '../sockets/free-ports.ts';
 import { patchConfig, requestSwitchover, restartPostgres, waitForTags } from './requests.ts';
 import { APP, SUPERUSER } from './settings.ts';
 import { memberAddress, type Site } from './site.ts';
 import { type Row, runSql, type SqlOptions } from './sql.ts';
-import { waitUntil } from './wait.ts';
+import { waitUntil } from '../waiting/wait.ts';
 
 const FAILOVER_TIMEOUT_MS = 45_000;
 const SWITCHOVER_TIMEOUT_MS = 30_000;

@@ -4,7 +4,7 @@ import { isRecord, parseJson } from './documents.ts';
 import { ask } from './http.ts';
 import type { Site } from './site.ts';
 import { SupervisedProcess } from './supervised-process.ts';
-import { waitUntil } from './wait.ts';
+import { waitUntil } from '../waiting/wait.ts';
 
 export class Etcd {
   readonly #site: Site;

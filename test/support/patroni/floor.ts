@@ -6,7 +6,7 @@ import { isPrimaryAnswer } from './health.ts';
 import type { AskedMember, MemberAddress } from './member.ts';
 import type { Credentials } from './settings.ts';
 import { connectionConfig } from './sql.ts';
-import { monotonicMs, waitUntil } from './wait.ts';
+import { monotonicMs, waitUntil } from '../waiting/wait.ts';
 
 /** As the application's user. */
 export const CREATE_DIRECT_WRITES = `create table direct_writes (

@@ -17,7 +17,7 @@ import {
 } from './process-tree.ts';
 import { giveTo, type Site } from './site.ts';
 import { SupervisedProcess } from './supervised-process.ts';
-import { waitUntil } from './wait.ts';
+import { waitUntil } from '../waiting/wait.ts';
 
 const LOG_LINE_LENGTH = 240;
 

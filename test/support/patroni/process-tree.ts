@@ -1,7 +1,7 @@
 // Reads /proc for the descendants of a process, and freezes or thaws such a tree. Signals go to process ids that
 // descend from a process that we started, never to a name.
 import { readdir, readFile } from 'node:fs/promises';
-import { waitUntil } from './wait.ts';
+import { waitUntil } from '../waiting/wait.ts';
 
 type ProcessStat = { readonly pid: number; readonly parent: number; readonly state: string };
 

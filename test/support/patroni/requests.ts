@@ -4,7 +4,7 @@ import type { Etcd } from './etcd.ts';
 import type { HttpAnswer } from './http.ts';
 import type { AskedMember } from './member.ts';
 import { isRecord, parseJson, type Tags } from './documents.ts';
-import { waitUntil } from './wait.ts';
+import { waitUntil } from '../waiting/wait.ts';
 
 type Explain = () => Promise<string>;
 

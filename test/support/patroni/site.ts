@@ -3,7 +3,7 @@ import { chownSync, copyFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type Installation, patroniAvailability } from './availability.ts';
-import { findFreePorts } from './ports.ts';
+import { findFreePorts } from '../sockets/free-ports.ts';
 import { type ApiAuthentication, type ClusterOptions, dynamicConfig } from './settings.ts';
 import type { SupervisedCommand } from './supervised-process.ts';
 

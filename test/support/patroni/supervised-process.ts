@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Account } from './availability.ts';
-import { waitUntil } from './wait.ts';
+import { waitUntil } from '../waiting/wait.ts';
 
 export type SupervisedCommand = {
   readonly python: string;

@@ -1,7 +1,7 @@
 // Leftovers of a cluster on this machine, as the kernel reports them: processes, shared memory, listening ports.
 // Without /proc only the ports can be seen.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { refusesConnections } from '../patroni/ports.ts';
+import { refusesConnections } from '../sockets/free-ports.ts';
 
 interface ProcessFound {
   readonly pid: number;

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Address } from '../../../src/model/member.ts';
-import { findFreePorts } from '../patroni/ports.ts';
-import { waitUntil } from '../patroni/wait.ts';
+import { findFreePorts } from '../sockets/free-ports.ts';
+import { waitUntil } from '../waiting/wait.ts';
 
 const found = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin']
   .map((directory) => join(directory, 'pgbouncer'))

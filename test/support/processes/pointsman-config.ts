@@ -1,5 +1,5 @@
 // The configuration with which the e2e tests put Pointsman before a cluster: a user's, but on free ports.
-import type { ClusterUnderTest } from '../clusters/cluster-under-test.ts';
+import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 
 export interface ConfigOverrides {
   readonly pools?: Readonly<Record<string, unknown>>;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { waitUntil } from '../patroni/wait.ts';
+import { waitUntil } from '../waiting/wait.ts';
 import { withoutScope } from '../values/samples.ts';
 import { MAIN } from './program.ts';
 

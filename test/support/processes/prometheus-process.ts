@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { findFreePorts } from '../patroni/ports.ts';
-import { waitUntil } from '../patroni/wait.ts';
+import { findFreePorts } from '../sockets/free-ports.ts';
+import { waitUntil } from '../waiting/wait.ts';
 
 /** Another process can take the port that was free a moment ago. */
 const TRIES = 3;

@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { findFreePorts } from '../patroni/ports.ts';
-import { waitUntil } from '../patroni/wait.ts';
+import { findFreePorts } from '../sockets/free-ports.ts';
+import { waitUntil } from '../waiting/wait.ts';
 import { runPointsman } from './run-program.ts';
 import type { Ended } from './run-program.ts';
 

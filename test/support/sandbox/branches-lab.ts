@@ -8,7 +8,7 @@ import { readPostmasterFile } from '../../../src/sandbox/postgres/postmaster-fil
 import { runStatement } from '../../../src/sandbox/console/statement.ts';
 import type { BranchPlace, Sandbox, SandboxBranches } from '../../../src/sandbox/sandbox.ts';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
-import { waitUntil } from '../patroni/wait.ts';
+import { waitUntil } from '../waiting/wait.ts';
 
 const WITHIN_MS = 60_000;
 

@@ -1,7 +1,7 @@
 // The tests of a file on each PostgreSQL that this machine has, with one server for all of them.
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { BinariesChoice } from '../../../src/sandbox/postgres/binaries.ts';
-import { missingForSandbox } from '../clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../runner/sandbox-availability.ts';
 import { describeUnless } from '../runner/unless-missing.ts';
 import { WireClient } from '../sockets/wire-client.ts';
 import type { LoginServer } from './login-server.ts';

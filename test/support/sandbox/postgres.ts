@@ -11,7 +11,7 @@ import { readPostmasterFile } from '../../../src/sandbox/postgres/postmaster-fil
 import { preparePostgres } from '../../../src/sandbox/postgres/prepare.ts';
 import type { PreparedServers } from '../../../src/sandbox/postgres/prepare.ts';
 import type { PostgresServer, Upstream } from '../../../src/sandbox/postgres/server-interface.ts';
-import { waitUntil } from '../patroni/wait.ts';
+import { waitUntil } from '../waiting/wait.ts';
 
 export interface TestServers extends PreparedServers {
   readonly directory: string;

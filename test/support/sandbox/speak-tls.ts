@@ -3,7 +3,7 @@ import { chmod, chown, copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
-import { waitUntil } from '../patroni/wait.ts';
+import { waitUntil } from '../waiting/wait.ts';
 import { SERVER, tlsText } from '../values/tls-files.ts';
 
 /** `superuser`: how to log in. Returns when the server takes clients with TLS. */

@@ -1,7 +1,7 @@
 // A TCP proxy between a browser and Pointsman, which can cut, refuse or silence what goes through it.
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
-import { close, listen } from '../fakes/listen.ts';
+import { close, listen } from './listen.ts';
 
 /** `silent`: connections stay open, and no byte passes. `cut`: they end, and each new one as well. */
 type Mode = 'passing' | 'silent' | 'cut';

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Address } from '../../../src/model/member.ts';
-import { listen } from '../fakes/listen.ts';
+import { listen } from './listen.ts';
 
 export interface Tap {
   readonly address: Address;

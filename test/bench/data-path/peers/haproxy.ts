@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFreePorts } from '../../../support/patroni/ports.ts';
+import { findFreePorts } from '../../../support/sockets/free-ports.ts';
 import { findHaproxy } from '../../failover/haproxy.ts';
 import { Child, whenListening } from '../child.ts';
 import type { Peer, Surroundings } from './peer.ts';

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findExecutable } from '../../../support/patroni/availability.ts';
-import { findFreePorts } from '../../../support/patroni/ports.ts';
+import { findFreePorts } from '../../../support/sockets/free-ports.ts';
 import { Child, whenListening } from '../child.ts';
 import type { Peer, Surroundings } from './peer.ts';
 

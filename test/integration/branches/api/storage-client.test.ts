@@ -8,7 +8,7 @@ import { createStorageClient } from '../../../../src/branches/api/storage-client
 import type { StorageClient } from '../../../../src/branches/api/storage-client.ts';
 import { startFakeStorageNode } from '../../../support/branches/fake-storage-node.ts';
 import type { FakeStorageNode } from '../../../support/branches/fake-storage-node.ts';
-import { close, listen } from '../../../support/fakes/listen.ts';
+import { close, listen } from '../../../support/sockets/listen.ts';
 
 const ID = 'a'.repeat(32);
 const SECRET = 'token-in-a-header';

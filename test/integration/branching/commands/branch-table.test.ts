@@ -10,7 +10,7 @@ import {
   STATIC,
   STORAGE,
 } from '../../../support/fakes/branches-cli.ts';
-import { close, listen } from '../../../support/fakes/listen.ts';
+import { close, listen } from '../../../support/sockets/listen.ts';
 
 const admin = createServer((_, response) =>
   response.end(JSON.stringify({ age_seconds: 3, branches: [{ id: 'pr-2-id', name: 'pr-2', sessions: 2 }] })),

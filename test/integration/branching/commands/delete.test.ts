@@ -10,7 +10,7 @@ import {
   STATIC,
   STORAGE,
 } from '../../../support/fakes/branches-cli.ts';
-import { close, listen } from '../../../support/fakes/listen.ts';
+import { close, listen } from '../../../support/sockets/listen.ts';
 
 const PR_1 = aBranch('pr-1', { lastRecordLsn: '0/3400000' });
 const source = (): FakeSource =>

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { aBranch, branchesCli, CONSOLE, FakeSource, MAIN, STORAGE } from '../../../support/fakes/branches-cli.ts';
-import { close, listen } from '../../../support/fakes/listen.ts';
+import { close, listen } from '../../../support/sockets/listen.ts';
 
 const BRANCHES = [MAIN, aBranch('feat/login-2', { hasReadEndpoint: true }), aBranch('pr-1'), aBranch('read')];
 const explain = (target: string, env: Readonly<Record<string, string>> = CONSOLE, ...flags: readonly string[]) =>

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { branchesCli, CONSOLE, FakeSource, MAIN, STATIC } from '../../../support/fakes/branches-cli.ts';
-import { close, listen } from '../../../support/fakes/listen.ts';
+import { close, listen } from '../../../support/sockets/listen.ts';
 
 const list = (env: Readonly<Record<string, string>>, ...flags: readonly string[]) =>
   branchesCli(['list', ...flags], new FakeSource([MAIN]), { env });

@@ -10,7 +10,7 @@ import type { OperationResult } from '../../../../src/documents/cluster-document
 import { adminOptions } from '../../../support/fakes/admin-options.ts';
 import { fakeControl } from '../../../support/fakes/fake-control.ts';
 import type { FakeControl } from '../../../support/fakes/fake-control.ts';
-import { listen } from '../../../support/fakes/listen.ts';
+import { listen } from '../../../support/sockets/listen.ts';
 import { until } from '../../../support/waiting/until.ts';
 
 const TOKEN = '0123456789abcdef-operator';

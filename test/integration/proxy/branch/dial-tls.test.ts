@@ -13,7 +13,7 @@ import { tlsDial } from '../../../../src/proxy/branch/dial-tls.ts';
 import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
 import type { Dial, DialResult } from '../../../../src/proxy/connect/dial.ts';
 import { isTls, resetSocket } from '../../../../src/proxy/socket.ts';
-import { close, listen } from '../../../support/fakes/listen.ts';
+import { close, listen } from '../../../support/sockets/listen.ts';
 import { watch } from '../../../support/sockets/raw-client.ts';
 import { SSL_REQUEST } from '../../../support/sockets/packets.ts';
 import { tlsFile, tlsText } from '../../../support/values/tls-files.ts';

@@ -6,7 +6,7 @@ import { startSandbox } from '../../../../src/sandbox/start-sandbox.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
 import { runTool, whyNoTool } from '../../../support/applications/client-tools.ts';
 import { cancelRequestOf } from '../../../support/applications/cancel-key.ts';
-import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../../../support/runner/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { describeUnless } from '../../../support/runner/unless-missing.ts';

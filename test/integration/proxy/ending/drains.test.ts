@@ -6,7 +6,7 @@ import type { ProxyPolicy } from '../../../../src/proxy/options.ts';
 import { aPool } from '../../../support/values/builders.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
-import { GREETING, GreetedSession } from '../../../support/sockets/greeted-session.ts';
+import { GREETING, GreetedSession } from '../../../support/labs/greeted-session.ts';
 import {
   aMessage,
   BIND,

@@ -8,7 +8,7 @@ import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../../support/labs/proxy-lab.ts';
-import { Dice, RudeClients, RudeServers } from '../../../support/sockets/chaos.ts';
+import { Dice, RudeClients, RudeServers } from '../../../support/labs/chaos.ts';
 import { freeReadBuffers } from '../../../support/sockets/free-read-buffers.ts';
 import { FLUSH, PARSE, QUERY, SYNC, TERMINATE } from '../../../support/sockets/messages.ts';
 import { aStartup } from '../../../support/sockets/packets.ts';

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Standing } from '../../../../src/core/standing.ts';
 import { cancelRequestOf } from '../../../support/applications/cancel-key.ts';
-import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../../../support/runner/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { describeUnless } from '../../../support/runner/unless-missing.ts';

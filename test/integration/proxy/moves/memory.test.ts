@@ -1,7 +1,7 @@
 // The part of a session's state that no server tells comes along all the same, or keeps the session where it is.
 import { expect, onTestFinished, test } from 'vitest';
 import type { MovesPolicy } from '../../../../src/model/moves.ts';
-import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../../../support/runner/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { describeUnless } from '../../../support/runner/unless-missing.ts';

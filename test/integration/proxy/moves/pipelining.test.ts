@@ -2,8 +2,8 @@
 // same, between two of its transactions.
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { waitUntil } from '../../../support/patroni/wait.ts';
-import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
+import { waitUntil } from '../../../support/waiting/wait.ts';
+import { missingForSandbox } from '../../../support/runner/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { describeUnless } from '../../../support/runner/unless-missing.ts';
 import { startLoginServer } from '../../../support/sandbox/login-server.ts';

@@ -1,7 +1,7 @@
 // The moves of a session at a real PostgreSQL, as an operator sees them: its entry in the list, and its events.
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../../../support/runner/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { startLoginServer } from '../../../support/sandbox/login-server.ts';

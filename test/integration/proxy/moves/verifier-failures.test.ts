@@ -3,7 +3,7 @@
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { MovesPolicy, VerifierBatch } from '../../../../src/model/moves.ts';
-import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
+import { missingForSandbox } from '../../../support/runner/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { unownedFaults } from '../../../support/labs/thrown-faults.ts';

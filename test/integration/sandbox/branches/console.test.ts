@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BranchPlace } from '../../../../src/sandbox/sandbox.ts';
 import { startSandbox } from '../../../../src/sandbox/start-sandbox.ts';
-import { waitUntil } from '../../../support/patroni/wait.ts';
+import { waitUntil } from '../../../support/waiting/wait.ts';
 import { BranchesLab } from '../../../support/sandbox/branches-lab.ts';
 
 const LIMIT = { timeout: 120_000 };

@@ -9,7 +9,7 @@ import type { CopyUse } from '../../../../src/sandbox/branches/base-copy.ts';
 import { WalKeeper } from '../../../../src/sandbox/branches/wal-keeper.ts';
 import { SEGMENT_BYTES, segmentFile } from '../../../../src/sandbox/branches/wal-files.ts';
 import { preparePostgres } from '../../../../src/sandbox/postgres/prepare.ts';
-import { waitUntil } from '../../../support/patroni/wait.ts';
+import { waitUntil } from '../../../support/waiting/wait.ts';
 
 const STRIDE = 2 * SEGMENT_BYTES;
 const MESSAGE = `select pg_logical_emit_message(false, 'test', repeat('x', 1024 * 1024))`;

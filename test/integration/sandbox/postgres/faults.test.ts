@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { readPostmasterFile } from '../../../../src/sandbox/postgres/postmaster-file.ts';
 import { postgresProcessesIn } from '../../../../src/sandbox/postgres/processes.ts';
 import { openSql } from '../../../../src/sandbox/postgres/sql.ts';
-import { waitUntil } from '../../../support/patroni/wait.ts';
+import { waitUntil } from '../../../support/waiting/wait.ts';
 import {
   ask,
   prepareServers,

@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startGuard } from '../../../../src/sandbox/postgres/guard.ts';
 import { preparePostgres } from '../../../../src/sandbox/postgres/prepare.ts';
 import { commandLine, listProcesses, postgresProcessesIn } from '../../../../src/sandbox/postgres/processes.ts';
-import { waitUntil } from '../../../support/patroni/wait.ts';
+import { waitUntil } from '../../../support/waiting/wait.ts';
 import { sharedMemory, sharedMemoryOf } from '../../../support/sandbox/postgres.ts';
 
 const HOLDER = fileURLToPath(new URL('../../../support/sandbox/hold-servers.ts', import.meta.url));

@@ -10,7 +10,7 @@ import {
   untilAnswer,
   untilStreaming,
 } from '../../../support/sandbox/postgres.ts';
-import { waitUntil } from '../../../support/patroni/wait.ts';
+import { waitUntil } from '../../../support/waiting/wait.ts';
 
 describe.each(await choicesHere())('a given PostgreSQL %s', (choice) => {
   test(

@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { close, listen } from '../listen.ts';
+import { close, listen } from '../../sockets/listen.ts';
 import { SERVER, tlsText } from '../../values/tls-files.ts';
 import { readFileSync } from 'node:fs';
 

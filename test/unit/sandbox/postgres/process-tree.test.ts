@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { expect, onTestFinished, test } from 'vitest';
 import { freezeTree, killTree, thawTree } from '../../../../src/sandbox/postgres/process-tree.ts';
 import { descendants, listProcesses } from '../../../../src/sandbox/postgres/processes.ts';
-import { waitUntil } from '../../../support/patroni/wait.ts';
+import { waitUntil } from '../../../support/waiting/wait.ts';
 
 /** A process with two children; one child has its own session and a child, like backends. */
 async function tree(): Promise<{ root: number; all: readonly number[] }> {

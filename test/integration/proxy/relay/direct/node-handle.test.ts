@@ -3,7 +3,7 @@ import { Socket, connect, createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { NodeHandle } from '../../../../../src/proxy/relay/direct/node-handle.ts';
-import { close, listen } from '../../../../support/fakes/listen.ts';
+import { close, listen } from '../../../../support/sockets/listen.ts';
 
 test('a write on a closed socket does nothing: its end was reported already', async () => {
   const server = createServer((socket) => socket.resume());
