@@ -22,7 +22,6 @@ import type { ListenOutcome } from './listen.ts';
 import { whyNotAllowed } from './permission.ts';
 import type { Token } from './permission.ts';
 import { find } from './router.ts';
-import { createStreams } from './streams.ts';
 import type { Streams } from './streams.ts';
 import { UnderWay } from './under-way.ts';
 
@@ -32,14 +31,14 @@ export interface AdminOptions extends EndpointsOptions, PageOptions {
   readonly allowedHosts: () => readonly string[];
   /** Called at every operation, so that a changed file applies at once. */
   readonly token: () => Promise<Token>;
+  /** Those of GET /events. */
+  readonly streams: Streams;
   /** Of the operations on the cluster, those by other ways included. */
   readonly exclusion: Exclusion;
 }
 
 export interface Admin {
   readonly listen: () => Promise<ListenOutcome>;
-  /** Open streams of GET /events. */
-  readonly eventStreams: () => number;
   /** Ends streams cleanly and open connections too. Idempotent. */
   readonly close: () => Promise<void>;
 }
@@ -57,7 +56,6 @@ export function createAdmin(options: AdminOptions): Admin {
     ...options,
     endpoints: endpointsOf(options),
     page: pageEndpoints(options),
-    streams: createStreams(),
     underWay: new UnderWay(),
   };
   const server = http.createServer(
@@ -77,7 +75,6 @@ export function createAdmin(options: AdminOptions): Admin {
   server.on('clientError', refuse);
   return {
     listen: () => listen(server, options.address, 'admin.address'),
-    eventStreams: dispatch.streams.size,
     close: () => close(server, dispatch.streams),
   };
 }
@@ -85,7 +82,6 @@ export function createAdmin(options: AdminOptions): Admin {
 interface Dispatch extends AdminOptions {
   readonly endpoints: readonly Endpoint[];
   readonly page: readonly Endpoint[];
-  readonly streams: Streams;
   readonly underWay: UnderWay;
 }
 

@@ -11,6 +11,7 @@ import type { RecentEvents } from '../admin/recent-events.ts';
 import { createAdmin } from '../admin/admin-server.ts';
 import type { Admin } from '../admin/admin-server.ts';
 import { buildStatus } from '../admin/status.ts';
+import type { Streams } from '../admin/streams.ts';
 import type { Token } from '../admin/permission.ts';
 import type { ConfigurationStatus, OpenFilesStatus, Readiness } from '../admin/status.ts';
 import type { PoolReadiness } from '../admin/endpoints/probe-endpoints.ts';
@@ -51,7 +52,7 @@ export interface AdminParts {
   readonly clock: Clock;
   readonly startedAt: Instant;
   readonly log: Log;
-  readonly events: RecentEvents;
+  readonly recent: RecentEvents;
   readonly incidents: Incidents;
   readonly past: Past;
   readonly history: ClusterHistory;
@@ -59,6 +60,7 @@ export interface AdminParts {
   readonly monitor: Monitor;
   readonly proxy: Proxy;
   readonly metrics: Metrics;
+  readonly streams: Streams;
   readonly openFiles: (config: Config) => OpenFilesStatus | undefined;
   readonly isStopping: () => boolean;
   readonly exclusion: Exclusion;
@@ -78,7 +80,11 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
   const readiness = (): Readiness => readinessOf(parts.isStopping(), monitor.table().complete, proxy.trouble());
   const status = (): Promise<StatusDocument> => proxy.gather().then(() => statusOf(parts, readiness()));
   // Without a question to the workers: they report each change within milliseconds.
-  const liveStatus = new LiveStatus({ ...parts, read: () => statusOf(parts, readiness()) });
+  const liveStatus = new LiveStatus({
+    clock: parts.clock,
+    events: parts.recent,
+    read: () => statusOf(parts, readiness()),
+  });
   const token = (): Promise<Token> => readAdminToken(running.config.admin);
   const admin = createAdmin({
     version: parts.version,
@@ -98,7 +104,8 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
     token,
     exclusion: parts.exclusion,
     switchovers: parts.switchovers,
-    events: parts.events,
+    events: parts.recent,
+    streams: parts.streams,
     eventNames: EVENT_NAMES,
     branches: () => branchesOf(parts),
     cluster: () => clusterOf(parts),
@@ -172,7 +179,7 @@ function statusOf(parts: AdminParts, readiness: Readiness): StatusDocument {
     sources: running.access.sources(),
     workers: proxy.workers(),
     openFiles: openFiles(running.config),
-    recentEvents: parts.events.newest(RECENT_EVENTS),
+    recentEvents: parts.recent.newest(RECENT_EVENTS),
   });
 }
 

@@ -1,42 +1,35 @@
 // The composition root: makes the parts from a configuration and gives each the functions that it needs. No part knows
 // this file, and it decides nothing about routing.
 import type { Admin } from '../admin/admin-server.ts';
-import type { OpenFilesStatus } from '../admin/status.ts';
 import { createExclusion } from '../admin/exclusion.ts';
-import { createRunningBranches } from './running-branches.ts';
 import { createIncidents } from './connect-recorder.ts';
 import { createLongOperations } from './long-operations.ts';
 import type { AppOperations } from './long-operations.ts';
 import { createAdminOf } from './admin.ts';
 import { RecentEvents } from '../admin/recent-events.ts';
-import { createClusterAccess } from './cluster-access.ts';
-import type { ClusterAccess } from './cluster-access.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
 import type { Config } from '../config/config.ts';
 import type { ConsoleControl } from './console.ts';
-import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { IncidentRecorder } from '../incidents/recorder.ts';
 import type { LoadResult } from '../config/load.ts';
 import { EventIds } from '../reports/event-ids.ts';
-import type { MonitorEvent } from '../reports/events.ts';
-import type { Clock, Instant } from '../model/instant.ts';
+import type { Clock } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
-import { Monitor } from '../monitor/monitor.ts';
 import type { Load } from './own-operations.ts';
 import { createGrace, emptied } from './emptying.ts';
-import { createForwarding, processCount } from './forwarding.ts';
+import type { Grace } from './emptying.ts';
+import { processCount } from './forwarding.ts';
 import { tooFewDescriptors } from './open-files.ts';
 import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.ts';
 import type { InheritedSocket } from '../proxy/accept/listeners.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
-import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import { takeFault } from '../proxy/fault.ts';
 import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import { takingTurns } from '../model/taking-turns.ts';
 import { createHistory, createPast } from './past.ts';
 import type { Past } from './past.ts';
 import { reload } from './reload.ts';
-import type { ReloadParts, ReloadResult, RunningParts } from './reload.ts';
+import type { ReloadParts, ReloadResult } from './reload.ts';
 import { sessionPools } from './session-pools.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
 import type { Log, Write } from '../telemetry/log.ts';
@@ -44,7 +37,9 @@ import { tapped } from '../telemetry/tapped-log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { metricsSource } from './metrics-source.ts';
 import { createRecorder } from '../telemetry/record.ts';
-import type { RecorderOptions } from '../telemetry/record.ts';
+import type { Recorder, RecorderOptions } from '../telemetry/record.ts';
+import { createCore } from './routing-core.ts';
+import { createStreams } from '../admin/streams.ts';
 
 export interface AppOptions {
   readonly config: Config;
@@ -97,132 +92,113 @@ export interface App {
   fault(error: unknown): void;
 }
 
+/** Makes each part after the parts that it needs. Signals carry what a part reports to later ones. */
 export function createApp(options: AppOptions): App {
-  const { config, inherited, clock, narrate, load = () => ({ kind: 'no_file' }) } = options;
+  const { config, clock, narrate, load = () => ({ kind: 'no_file' }) } = options;
   const ids = new EventIds(newRun());
-  const events = new RecentEvents({ ids, wallClock: () => Date.now() });
-  const log = tapped(options.log, ids, (line) => events.add(line));
-  const tell = (event: MonitorEvent, at?: Instant): void => recorder.onMonitorEvent(event, at);
-  const connect = (cluster: ClusterConfig): ClusterAccess =>
-    createClusterAccess(cluster, { clock, tell, onHint: () => monitor.hint() });
-  const running: RunningParts = { config, access: connect(config.cluster), loadedAt: Date.now() };
-  const files = openFilesOf(options);
-  const life: Life = { isStopping: false };
-  const isStopping = (): boolean => life.isStopping;
-  const firstRound = Promise.withResolvers<void>();
-
-  const shells = { clock, running, monitor: () => monitor, proxy: () => proxy };
-  const history = createHistory(shells);
+  const recent = new RecentEvents({ ids, wallClock: () => Date.now() });
+  const log = tapped(options.log, ids, (line) => recent.add(line));
+  const { events, decisions, core, branches, connect, files } = createCore(options);
+  const { running, monitor, proxy } = core;
+  const history = createHistory(core);
+  const incidents = createIncidents({ ...options, ...core, ids, log });
+  const exclusion = createExclusion();
+  const operations = createLongOperations({ ...core, exclusion, onEvent: events.emit });
+  const past = createPast({ ...core, history, incidents, onOutage: events.emit });
+  const streams = createStreams();
   const metrics = createMetrics({
     ...options,
     pools: sessionPools(config),
-    source: metricsSource({ ...options, ...shells, history, openFiles: files.now, admin: () => admin }),
+    source: metricsSource({ ...options, ...core, history, openFiles: files.now, streams }),
   });
-  const incidents = createIncidents({ ...options, ...shells, ids, log });
+  const life: Life = { isStopping: false, grace: createGrace(clock), inTurn: takingTurns() };
+  const isStopping = (): boolean => life.isStopping;
+  const onListeners = (changes: ListenerChanges): void => tellListeners(log, changes);
+  const parts = { ...core, isStopping, connect, branches, metrics, onEvent: events.emit, log, onListeners };
+  const reloadNow = (loaded: LoadResult): Promise<ReloadResult> =>
+    life.inTurn(async () => {
+      const reloaded = await reload(parts, loaded);
+      if (reloaded.kind === 'reloaded' && reloaded.changed.length > 0) operations.reloaded();
+      return reloaded;
+    });
+  const { admin, console, liveStatus } = createAdminOf({
+    ...core,
+    version: options.version,
+    source: options.source ?? 'environment',
+    startedAt: clock.now(),
+    log,
+    recent,
+    incidents,
+    past,
+    history,
+    metrics,
+    streams,
+    openFiles: files.now,
+    isStopping,
+    exclusion,
+    switchovers: operations.admin,
+    load,
+    reload: reloadNow,
+  });
+  const access = createAccessLog({ mode: () => running.config.log.access, write: options.access ?? (() => {}) });
   const observe: RecorderOptions['observe'] = (event, number, at) => {
     history.take(event, at);
     incidents.take(event, number, at);
     past.take(event, at);
     if (event.kind === 'standing_changed') liveStatus.changed();
   };
-  const access = createAccessLog({ mode: () => running.config.log.access, write: options.access ?? (() => {}) });
   const recorder = createRecorder({ log, clock, ids, count: metrics.count, observe, access, narrate });
 
-  const monitor: Monitor = new Monitor({
-    policy: config,
-    scope: config.cluster.scope,
-    probe: (...question) => running.access.probe(...question),
-    discover: (from) => running.access.discover(from),
-    readHistory: () => (running.config.moves?.mode === 'always' ? running.access.readHistory : undefined),
-    clock,
-    wallClock: () => Date.now(),
-    random: Math.random,
-    onTable: (actions) => {
-      incidents.tableChanged();
-      proxy.tableChanged(actions);
-      history.decided();
-      operations.tableChanged();
-      if (monitor.table().complete) firstRound.resolve();
-    },
-    onStall: (...stall) => proxy.stalled(...stall),
-    onEvent: tell,
+  const firstRound = Promise.withResolvers<void>();
+  decisions.listen((actions) => {
+    incidents.tableChanged();
+    proxy.tableChanged(actions);
+    history.decided();
+    operations.tableChanged();
+    if (monitor.table().complete) firstRound.resolve();
   });
-  const branches = createRunningBranches({ running, clock, onEvent: recorder.onBranchList });
-  const proxy: Proxy = createForwarding({
-    config,
-    monitor,
-    locateBranch: branches.locate,
-    inherited,
-    onEvent: (event, at) => {
-      operations.take(event);
-      recorder.onProxyEvent(event, at);
-    },
-    clock,
-    descriptors: files.descriptors,
-  });
-
-  const exclusion = createExclusion();
-  const operations = createLongOperations({ ...shells, exclusion, onEvent: recorder.onOperation });
-  const past = createPast({ history, clock, running, monitor, proxy, incidents, onOutage: recorder.onOutage });
-  const { admin, console, liveStatus } = createAdminOf({
-    version: options.version,
-    source: options.source ?? 'environment',
-    clock,
-    startedAt: clock.now(),
-    log,
-    events,
-    incidents,
-    past,
-    history,
-    running,
-    monitor,
-    proxy,
-    metrics,
-    openFiles: files.now,
-    isStopping,
-    exclusion,
-    switchovers: operations.admin,
-    load,
-    reload: (loaded) => app.reload(loaded),
-  });
-
-  const onListeners = (changes: ListenerChanges): void => tellListeners(log, changes);
-  const parts = { running, isStopping, connect, proxy, monitor, branches, metrics, recorder, log, onListeners, clock };
-  const app: App = lifeOf({
+  events.listen(operations.take);
+  events.listen(recorder.record);
+  const { start, drain, stop } = lifeOf(life, {
     ...parts,
-    life,
     admin,
     console,
     operations,
     past,
     incidents,
-    firstRound: firstRound.promise,
+    recorder,
     descriptors: files.descriptors,
   });
-  return app;
+  return {
+    log,
+    config: () => running.config,
+    start: () => life.inTurn(start),
+    complete: () => firstRound.promise,
+    reload: reloadNow,
+    drain,
+    stop,
+    fault: (error) => takeFault(error, recorder.record),
+  };
 }
 
 interface Life {
   isStopping: boolean;
+  readonly grace: Grace;
+  readonly inTurn: ReturnType<typeof takingTurns>;
 }
 
 interface LifeParts extends ReloadParts, Control {
-  readonly life: Life;
   readonly operations: AppOperations;
   readonly past: Past;
   readonly incidents: IncidentRecorder;
-  readonly firstRound: Promise<void>;
-  readonly clock: Clock;
+  readonly recorder: Recorder;
 }
 
-/** From the start to the end, with the reloads in between. */
-function lifeOf(parts: LifeParts): App {
-  const { running, life, admin, console, operations, past, incidents, firstRound, proxy, monitor } = parts;
-  const { branches, recorder, log } = parts;
-  const grace = createGrace(parts.clock);
+function lifeOf(life: Life, parts: LifeParts): Pick<App, 'start' | 'drain' | 'stop'> {
+  const { running, admin, console, operations, past, incidents, proxy, monitor, branches, recorder, log } = parts;
   const stop = async (): Promise<void> => {
     life.isStopping = true;
-    grace.end();
+    life.grace.end();
     await operations.stop();
     past.stop();
     await proxy.close();
@@ -234,58 +210,34 @@ function lifeOf(parts: LifeParts): App {
     recorder.stop();
     await incidents.close();
   };
-  const start = async (): Promise<AppStart> => {
-    await incidents.open();
-    const why = await branches.prepare(running.config.branches);
-    if (why === undefined) branches.apply(running.config.branches);
-    const started: AppStart =
-      why === undefined ? await listenAll(running.config, parts, proxy, log) : { kind: 'failed', why };
-    if (started.kind === 'failed') await stop();
-    else {
-      monitor.start();
-      past.start();
-    }
-    return started;
-  };
-  const inTurn = takingTurns();
   return {
-    log,
-    config: () => running.config,
-    start: () => inTurn(start),
-    complete: () => firstRound,
-    reload: (loaded) =>
-      inTurn(async () => {
-        const reloaded = await reload(parts, loaded);
-        if (reloaded.kind === 'reloaded' && reloaded.changed.length > 0) operations.reloaded();
-        return reloaded;
-      }),
+    stop,
+    async start() {
+      await incidents.open();
+      const why = await branches.prepare(running.config.branches);
+      if (why === undefined) branches.apply(running.config.branches);
+      const started: AppStart =
+        why === undefined ? await listenAll(running.config, parts, proxy, log) : { kind: 'failed', why };
+      if (started.kind === 'failed') await stop();
+      else {
+        monitor.start();
+        past.start();
+      }
+      return started;
+    },
     async drain() {
       life.isStopping = true;
       await operations.stop();
-      const closed = await emptied(proxy, running.config.shutdown, grace);
+      const closed = await emptied(proxy, running.config.shutdown, life.grace);
       await stop();
       return closed;
     },
-    stop,
-    fault: (error) => takeFault(error, (event) => recorder.onProxyEvent(event)),
   };
 }
 
 /** Differs from that of the run before. */
 function newRun(): string {
   return `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
-}
-
-/** `now`: as /status tells it. */
-function openFilesOf({ openFiles = () => undefined }: AppOptions) {
-  const first = openFiles();
-  const descriptors = first && descriptorBudget(first);
-  const now = (config: Config): OpenFilesStatus | undefined => {
-    const files = openFiles();
-    if (files === undefined || descriptors === undefined) return undefined;
-    return { ...files, mostSessions: Math.min(config.client.maxSessions, descriptors.sessions * processCount(config)) };
-  };
-  return { descriptors, now };
 }
 
 interface Control {

@@ -20,8 +20,8 @@ export interface IncidentParts {
   readonly version: string;
   readonly config: Config;
   readonly running: RunningParts;
-  readonly monitor: () => Monitor;
-  readonly proxy: () => Proxy;
+  readonly monitor: Monitor;
+  readonly proxy: Proxy;
 }
 
 export function createIncidents(parts: IncidentParts): IncidentRecorder {
@@ -33,8 +33,8 @@ export function createIncidents(parts: IncidentParts): IncidentRecorder {
     version,
     workers: processCount(config),
     words: { message: (event) => onOneLine(logLine(event, true).text()), fields: logFields },
-    known: () => ({ table: monitor().table(), snapshot: monitor().snapshot(), pools: running.config.pools }),
-    counts: () => proxy().counts(),
+    known: () => ({ table: monitor.table(), snapshot: monitor.snapshot(), pools: running.config.pools }),
+    counts: () => proxy.counts(),
     onFault: (error) => log.error({ event: 'record_failed', of: 'incident', err: error }, 'cannot record an incident'),
     archive: {
       ...config.incidents,

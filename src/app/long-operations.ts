@@ -16,8 +16,8 @@ const MOST_LISTED = 10_000;
 export interface LongOperationsParts {
   readonly clock: Clock;
   readonly running: RunningParts;
-  readonly monitor: () => Monitor;
-  readonly proxy: () => Proxy;
+  readonly monitor: Monitor;
+  readonly proxy: Proxy;
   readonly exclusion: Exclusion;
   readonly onEvent: LongOperationsOptions['onEvent'];
 }
@@ -66,17 +66,17 @@ function optionsOf({ clock, running, monitor, proxy, exclusion, onEvent }: LongO
       clock,
       wallClock: () => Date.now(),
       control,
-      known: () => ({ policy: running.config, table: monitor().table(), snapshot: monitor().snapshot() }),
-      handOver: (handover) => monitor().handOver(handover),
-      sessions: (member) => sessionsOn(proxy(), member),
+      known: () => ({ policy: running.config, table: monitor.table(), snapshot: monitor.snapshot() }),
+      handOver: (handover) => monitor.handOver(handover),
+      sessions: (member) => sessionsOn(proxy, member),
     },
     unreadable: async (member) => {
-      const { sessions } = await proxy().sessions({ member, state: 'relaying', limit: MOST_LISTED });
+      const { sessions } = await proxy.sessions({ member, state: 'relaying', limit: MOST_LISTED });
       return sessions.filter(({ tls }) => tls === 'passthrough').length;
     },
-    preflight: (member) => proxy().preflight(member),
+    preflight: (member) => proxy.preflight(member),
     verifierFaults: async (member) => {
-      const server = monitor().snapshot().members.get(member)?.member.postgres;
+      const server = monitor.snapshot().members.get(member)?.member.postgres;
       if (running.config.moves === undefined || server === undefined) return [];
       const { verifierFaults } = await import('./check-verifiers.ts');
       return verifierFaults(running.config.moves, server, clock);

@@ -1,7 +1,7 @@
 // Where the values of a scrape come from.
-import type { Admin } from '../admin/admin-server.ts';
 import type { OpenFilesStatus } from '../admin/status.ts';
 import { MOST_STREAMS } from '../admin/streams.ts';
+import type { Streams } from '../admin/streams.ts';
 import type { Config } from '../config/config.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
 import type { Clock } from '../model/instant.ts';
@@ -17,22 +17,21 @@ interface MetricsParts {
   readonly running: RunningParts;
   readonly history: ClusterHistory;
   readonly openFiles: (config: Config) => OpenFilesStatus | undefined;
-  /** Called at the scrape. */
-  readonly monitor: () => Monitor;
-  readonly proxy: () => Proxy;
-  readonly admin: () => Admin;
+  readonly monitor: Monitor;
+  readonly proxy: Proxy;
+  readonly streams: Streams;
 }
 
 export function metricsSource(parts: MetricsParts): StatusSource {
-  const { clock, running, history, openFiles, monitor, proxy, admin } = parts;
+  const { clock, running, history, openFiles, monitor, proxy, streams } = parts;
   return {
     history,
     now: () => clock.now(),
     wallClock: () => Date.now(),
-    routingTable: () => monitor().table(),
-    snapshot: () => monitor().snapshot(),
-    counts: () => proxy().counts(),
-    clients: () => proxy().clients(),
+    routingTable: () => monitor.table(),
+    snapshot: () => monitor.snapshot(),
+    counts: () => proxy.counts(),
+    clients: () => proxy.clients(),
     pools: () => running.config.pools,
     limits: () => ({
       sessions: openFiles(running.config)?.mostSessions ?? running.config.client.maxSessions,
@@ -40,13 +39,10 @@ export function metricsSource(parts: MetricsParts): StatusSource {
       heldClients: running.config.hold.maxSessions,
       eventStreams: MOST_STREAMS,
     }),
-    eventStreams: () => admin().eventStreams(),
-    refusals: () =>
-      monitor()
-        .refusedPrimaries()
-        .map(({ kind }) => kind),
-    certificate: () => proxy().certificate(),
-    workers: () => proxy().workers(),
+    eventStreams: streams.size,
+    refusals: () => monitor.refusedPrimaries().map(({ kind }) => kind),
+    certificate: () => proxy.certificate(),
+    workers: () => proxy.workers(),
     configLoadedAt: () => running.loadedAt,
     hasMoves: () => running.config.moves !== undefined,
     branches: () => running.branches?.status(),

@@ -19,7 +19,7 @@ import type { OutageEvent, ReportedEvent } from '../reports/events.ts';
 import type { RunningParts } from './reload.ts';
 
 export interface HistoryParts extends Pick<PastParts, 'clock' | 'running'> {
-  readonly monitor: () => Pick<Monitor, 'snapshot' | 'table'>;
+  readonly monitor: Pick<Monitor, 'snapshot' | 'table'>;
 }
 
 export interface PastParts {
@@ -52,7 +52,7 @@ const NONE = { waiting: 0, parked: 0 };
 
 export function createHistory({ clock, running, monitor }: HistoryParts): ClusterHistory {
   return new ClusterHistory({
-    known: () => ({ policy: running.config, table: monitor().table(), snapshot: monitor().snapshot() }),
+    known: () => ({ policy: running.config, table: monitor.table(), snapshot: monitor.snapshot() }),
     now: () => clock.now(),
     wallClock: () => Date.now(),
   });

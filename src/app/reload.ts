@@ -12,10 +12,10 @@ import type { LoadResult } from '../config/load.ts';
 import { formatProblems } from '../config/fault.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { ListenerChanges } from '../proxy/accept/listeners.ts';
+import type { ReloadEvent } from '../reports/events.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Recorder } from '../telemetry/record.ts';
 
 /** The values that a reload replaces. Every part reads them here when it needs them. */
 export interface RunningParts {
@@ -35,7 +35,7 @@ export interface ReloadParts {
   readonly monitor: Monitor;
   readonly branches: RunningBranches;
   readonly metrics: Metrics;
-  readonly recorder: Recorder;
+  readonly onEvent: (event: ReloadEvent) => void;
   readonly log: Log;
   readonly onListeners: (changes: ListenerChanges) => void;
 }
@@ -48,9 +48,9 @@ export type ReloadResult =
 
 /** One reload at a time. */
 export async function reload(parts: ReloadParts, loaded: LoadResult): Promise<ReloadResult> {
-  const { running, isStopping, proxy, recorder } = parts;
+  const { running, isStopping, proxy, onEvent } = parts;
   const failed = (...problems: readonly string[]): ReloadResult => {
-    recorder.onReload({ kind: 'config_reload_failed', problems });
+    onEvent({ kind: 'config_reload_failed', problems });
     return { kind: 'failed', problems };
   };
   if (isStopping()) return failed('shutting down');
@@ -65,7 +65,7 @@ export async function reload(parts: ReloadParts, loaded: LoadResult): Promise<Re
     return failed('shutting down');
   }
   apply(parts, config, prepared.apply);
-  recorder.onReload({ kind: 'config_reloaded', changed, needsRestart });
+  onEvent({ kind: 'config_reloaded', changed, needsRestart });
   return { kind: 'reloaded', changed, needsRestart };
 }
 

@@ -2,7 +2,7 @@
 import { staysText } from '../core/pin-words.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import type { OperationEvent, ProxyEvent, WorkerEvent } from '../reports/events.ts';
+import type { OperationEvent, ReportedEvent } from '../reports/events.ts';
 import type { PreflightEvent } from '../reports/move-events.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import type { ControlReading } from './control.ts';
@@ -159,7 +159,7 @@ export class LongOperations {
     this.#running?.switchover.tableChanged();
   }
 
-  take(event: ProxyEvent | WorkerEvent): void {
+  take(event: ReportedEvent): void {
     this.#running?.switchover.take(event);
   }
 

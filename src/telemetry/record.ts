@@ -1,15 +1,5 @@
 // The listener of all events: each takes its number and becomes a log line and a metric. Never throws into its caller.
-import type { BranchListEvent } from '../model/branch.ts';
 import type { Clock, Instant } from '../model/instant.ts';
-import type {
-  MonitorEvent,
-  OperationEvent,
-  OutageEvent,
-  ProxyEvent,
-  ReloadEvent,
-  WorkerEvent,
-} from '../reports/events.ts';
-import type { PreflightEvent } from '../reports/move-events.ts';
 import type { EventIds } from '../reports/event-ids.ts';
 import { onOneLine } from '../model/printable.ts';
 import type { LogLine } from './line.ts';
@@ -36,12 +26,7 @@ export interface RecorderOptions {
 
 export interface Recorder {
   /** `at`: when it happened, if that was before this call. */
-  readonly onProxyEvent: (event: ProxyEvent | WorkerEvent, at?: Instant) => void;
-  readonly onMonitorEvent: (event: MonitorEvent, at?: Instant) => void;
-  readonly onBranchList: (event: BranchListEvent) => void;
-  readonly onReload: (event: ReloadEvent) => void;
-  readonly onOperation: (event: OperationEvent | PreflightEvent) => void;
-  readonly onOutage: (event: OutageEvent) => void;
+  readonly record: (event: Event, at?: Instant) => void;
   /** Writes the counts of repeated lines, and of moves that are not over. */
   readonly stop: () => void;
 }
@@ -77,12 +62,7 @@ export function createRecorder({ log, clock, ids, count, observe, access, narrat
   };
   const batches = new MoveBatches({ clock, tell: record });
   return {
-    onProxyEvent: record,
-    onMonitorEvent: record,
-    onBranchList: record,
-    onReload: record,
-    onOperation: record,
-    onOutage: record,
+    record,
     stop: () => {
       batches.stop();
       repeats.stop();

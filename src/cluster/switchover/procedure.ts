@@ -10,7 +10,7 @@ import type { Handover } from '../../core/snapshot.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
-import type { OperationOutcome, ProxyEvent, WorkerEvent } from '../../reports/events.ts';
+import type { OperationOutcome, ReportedEvent } from '../../reports/events.ts';
 import type { ClusterControl } from '../control.ts';
 import type { ClusterReport, OperationResult } from '../../documents/cluster-documents.ts';
 import type { OperationDocument } from '../../documents/switchover-document.ts';
@@ -113,7 +113,7 @@ export class Switchover {
     this.#news.tell();
   }
 
-  take(event: ProxyEvent | WorkerEvent): void {
+  take(event: ReportedEvent): void {
     if (this.#tally === undefined) return;
     const before = this.#tally.parkedNow();
     this.#tally.take(event);

@@ -3,7 +3,7 @@ import { WaitGroup, isHold } from '../../history/waiting-clients.ts';
 import { CLOSE_REASONS, isMoveFailure } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
-import type { ProxyEvent, WorkerEvent } from '../../reports/events.ts';
+import type { ProxyEvent, ReportedEvent } from '../../reports/events.ts';
 import type { SwitchoverSessions } from '../../documents/switchover-document.ts';
 
 export class SessionTally {
@@ -30,7 +30,7 @@ export class SessionTally {
     this.#pools = new Set(pools);
   }
 
-  take(event: ProxyEvent | WorkerEvent): void {
+  take(event: ReportedEvent): void {
     if (isHold(event)) {
       if (this.#pools.has(event.pool)) this.#waits.take(event);
     } else if (event.kind === 'session_parked' && event.member === this.#member && event.cause === 'switchover') {

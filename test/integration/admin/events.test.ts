@@ -4,6 +4,8 @@ import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LiveStatus } from '../../../src/admin/live-status.ts';
 import { RecentEvents } from '../../../src/admin/recent-events.ts';
+import { createStreams } from '../../../src/admin/streams.ts';
+import type { Streams } from '../../../src/admin/streams.ts';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -20,6 +22,7 @@ let events: RecentEvents;
 let ids: EventIds;
 let liveStatus: LiveStatus;
 let admin: Admin;
+let streams: Streams;
 let port: number;
 const sockets: Socket[] = [];
 
@@ -31,9 +34,10 @@ beforeEach(async () => {
   const inputs = { ...STATUS_BASICS, snapshot, pools: policy.pools, counts: new Map() };
   const table = decideRoutes(policy, snapshot, 0);
   liveStatus = new LiveStatus({ clock: systemClock, events, read: () => buildStatus({ ...inputs, now: 0, table }) });
+  streams = createStreams();
   const known = { kind: 'token', value: TOKEN } as const;
   const eventNames = ['route_changed', 'x', 'y', 'z'];
-  admin = createAdmin(adminOptions({ events, eventNames, liveStatus, token: () => Promise.resolve(known) }));
+  admin = createAdmin(adminOptions({ streams, events, eventNames, liveStatus, token: () => Promise.resolve(known) }));
   const listening = await admin.listen();
   if (listening.kind === 'failed') throw new Error(listening.detail);
   ({ port } = listening.address);
@@ -132,7 +136,7 @@ describe('the stream', () => {
     const late = read();
     await until('the refusal', () => late.text().includes('503'));
     expect(late.text()).toContain('12 event streams are open');
-    expect(admin.eventStreams()).toBe(12);
+    expect(streams.size()).toBe(12);
     expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
     readers[0]?.socket.destroy();
     await until('room for another one', async () => {

@@ -3,6 +3,7 @@ import { RecentEvents } from '../../../src/admin/recent-events.ts';
 import { createExclusion } from '../../../src/admin/exclusion.ts';
 import type { OwnOperationOutcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
 import type { AdminOptions } from '../../../src/admin/admin-server.ts';
+import { createStreams } from '../../../src/admin/streams.ts';
 import { EventIds } from '../../../src/reports/event-ids.ts';
 import { EVENT_NAMES } from '../../../src/telemetry/event-names.ts';
 
@@ -31,6 +32,7 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
     configuration: () => Promise.resolve({}),
     token: () => Promise.resolve({ kind: 'none' }),
     exclusion: createExclusion(),
+    streams: createStreams(),
     events: new RecentEvents({ ids: new EventIds('r1'), wallClock: () => 0 }),
     eventNames: EVENT_NAMES,
     liveStatus: {

@@ -45,7 +45,7 @@ describe('format', () => {
 
   test('one event is one line, whatever its text contains', () => {
     const lines = linesOf({ format: 'pretty', level: 'trace' }, (log) =>
-      recorderOf(log).onMonitorEvent({
+      recorderOf(log).record({
         kind: 'probe_finished',
         member: 'pg-1',
         check: '/primary',
@@ -287,10 +287,10 @@ const failToCount = (): never => {
 describe('recorder', () => {
   test('discovery is logged only when it begins to fail, and when it works again', () => {
     const lines = linesOf({}, (log) => {
-      const { onMonitorEvent } = recorderOf(log);
+      const { record } = recorderOf(log);
       for (const detail of [undefined, undefined, 'nobody answers', 'nobody answers', undefined]) {
-        onMonitorEvent(discovered(detail));
-        onMonitorEvent({ kind: 'urgent_probing', on: false, triggers: [] });
+        record(discovered(detail));
+        record({ kind: 'urgent_probing', on: false, triggers: [] });
       }
     });
     const told = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'discovery_finished');
@@ -303,7 +303,7 @@ describe('recorder', () => {
 
   test('the fields of the event are there for a search', () => {
     const [line = ''] = linesOf({}, (log) => {
-      recorderOf(log).onProxyEvent({
+      recorderOf(log).record({
         ...closed,
         reason: 'evicted_dead',
       });
@@ -326,7 +326,7 @@ describe('recorder', () => {
 
   test('a metric that throws does not reach the proxy', () => {
     const lines = linesOf({}, (log) => {
-      recorderOf(log, failToCount).onProxyEvent(closed);
+      recorderOf(log, failToCount).record(closed);
     });
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'error', event: 'record_failed', of: 'session_closed' });
   });

@@ -113,7 +113,7 @@ test('the recorder writes and counts the line of a batch', async () => {
   const clock = new ManualClock();
   const counted: string[] = [];
   const recorder = createRecorder({ log, clock, ids: new EventIds('r1'), count: ({ kind }) => counted.push(kind) });
-  for (const event of [parked(1), moved(1, 30)]) recorder.onProxyEvent(event);
+  for (const event of [parked(1), moved(1, 30)]) recorder.record(event);
   await clock.advance(1_000);
   expect(counted).toEqual(['session_parked', 'session_moved', 'moves_finished']);
   expect(lines).toMatchObject([{ level: 'info', event: 'moves_finished', pool: 'write', moved: 1, from: 'pg-1' }]);

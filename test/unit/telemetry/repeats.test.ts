@@ -40,10 +40,10 @@ const failed: ProxyEvent = {
 
 test('the first refusal is written whole, then one line a second with a count; all of them are counted', async () => {
   const { lines, told, clock, recorder, counted } = start();
-  for (let count = 0; count < 1_000; count += 1) recorder.onProxyEvent(refused);
+  for (let count = 0; count < 1_000; count += 1) recorder.record(refused);
   expect(told()).toEqual(['session 7: 10.1.1.1:5000 closed after 1.5 s: no_route']);
   await clock.advance(1_000);
-  for (let count = 0; count < 10; count += 1) recorder.onProxyEvent(refused);
+  for (let count = 0; count < 10; count += 1) recorder.record(refused);
   await clock.advance(1_000);
   expect(told().slice(1)).toEqual([
     'pool write: 999 more clients closed within 1 s: no_route',
@@ -60,7 +60,7 @@ test('the first refusal is written whole, then one line a second with a count; a
   expect(counted).toHaveLength(1_010);
   await clock.advance(2_000);
   expect([told().length, clock.pending()], 'nothing is left of a flood that is over').toEqual([3, 0]);
-  recorder.onProxyEvent(refused);
+  recorder.record(refused);
   expect(told()).toHaveLength(4);
   recorder.stop();
 });
@@ -75,7 +75,7 @@ test('each kind has a line of its own: pools, reasons, and connects that fail', 
     { ...failed, outcome: 'timeout' },
     { ...failed, member: 'pg-2' },
   ];
-  for (const event of [...kinds, ...kinds, ...kinds]) recorder.onProxyEvent(event);
+  for (const event of [...kinds, ...kinds, ...kinds]) recorder.record(event);
   expect(told()).toHaveLength(kinds.length);
   recorder.stop();
   expect(told()).toHaveLength(2 * kinds.length);
@@ -85,9 +85,9 @@ test('each kind has a line of its own: pools, reasons, and connects that fail', 
 test('a session with a member ends with a line of its own, and at level debug every session does', () => {
   const served = { ...refused, member: 'pg-1', reason: 'evicted_dead' } as const;
   const { told, recorder } = start();
-  for (let count = 0; count < 3; count += 1) recorder.onProxyEvent(served);
+  for (let count = 0; count < 3; count += 1) recorder.record(served);
   expect(told()).toHaveLength(3);
   const debugging = start('debug');
-  for (let count = 0; count < 3; count += 1) debugging.recorder.onProxyEvent(refused);
+  for (let count = 0; count < 3; count += 1) debugging.recorder.record(refused);
   expect(debugging.told()).toHaveLength(3);
 });

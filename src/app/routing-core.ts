@@ -1,0 +1,83 @@
+// This file makes the parts that route: access to the cluster, the monitor, the branches and the proxy. Signals carry
+// what happens in them to listeners that are made later.
+import type { OpenFilesStatus } from '../admin/status.ts';
+import type { Config } from '../config/config.ts';
+import type { Action } from '../core/actions.ts';
+import type { ClusterConfig } from '../model/cluster-config.ts';
+import type { Clock, Instant } from '../model/instant.ts';
+import { Monitor } from '../monitor/monitor.ts';
+import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
+import type { Proxy } from '../proxy/proxy-interface.ts';
+import type { ReportedEvent } from '../reports/events.ts';
+import type { AppOptions } from './app.ts';
+import { createClusterAccess } from './cluster-access.ts';
+import type { ClusterAccess } from './cluster-access.ts';
+import { createForwarding, processCount } from './forwarding.ts';
+import type { RunningParts } from './reload.ts';
+import { createRunningBranches } from './running-branches.ts';
+import type { RunningBranches } from './running-branches.ts';
+import { Signal } from './signal.ts';
+
+export interface RoutingCore {
+  readonly events: Signal<[event: ReportedEvent, at?: Instant]>;
+  readonly decisions: Signal<[actions: readonly Action[]]>;
+  readonly core: {
+    readonly clock: Clock;
+    readonly running: RunningParts;
+    readonly monitor: Monitor;
+    readonly proxy: Proxy;
+  };
+  readonly branches: RunningBranches;
+  readonly connect: (cluster: ClusterConfig) => ClusterAccess;
+  readonly files: ReturnType<typeof openFilesOf>;
+}
+
+export function createCore(options: AppOptions): RoutingCore {
+  const { config, inherited, clock } = options;
+  const events = new Signal<[event: ReportedEvent, at?: Instant]>();
+  const decisions = new Signal<[actions: readonly Action[]]>();
+  const hints = new Signal<[]>();
+  const stalls = new Signal<[noticedAt: Instant, limitMs: number]>();
+  const connect = (cluster: ClusterConfig): ClusterAccess =>
+    createClusterAccess(cluster, { clock, tell: events.emit, onHint: hints.emit });
+  const running: RunningParts = { config, access: connect(config.cluster), loadedAt: Date.now() };
+  const monitor = new Monitor({
+    policy: config,
+    scope: config.cluster.scope,
+    probe: (...question) => running.access.probe(...question),
+    discover: (from) => running.access.discover(from),
+    readHistory: () => (running.config.moves?.mode === 'always' ? running.access.readHistory : undefined),
+    clock,
+    wallClock: () => Date.now(),
+    random: Math.random,
+    onTable: decisions.emit,
+    onStall: stalls.emit,
+    onEvent: events.emit,
+  });
+  hints.listen(() => monitor.hint());
+  const branches = createRunningBranches({ running, clock, onEvent: events.emit });
+  const files = openFilesOf(options);
+  const proxy = createForwarding({
+    config,
+    monitor,
+    locateBranch: branches.locate,
+    inherited,
+    onEvent: events.emit,
+    clock,
+    descriptors: files.descriptors,
+  });
+  stalls.listen((...stall) => proxy.stalled(...stall));
+  return { events, decisions, core: { clock, running, monitor, proxy }, branches, connect, files };
+}
+
+/** `now`: as /status tells it. */
+function openFilesOf({ openFiles = () => undefined }: AppOptions) {
+  const first = openFiles();
+  const descriptors = first && descriptorBudget(first);
+  const now = (config: Config): OpenFilesStatus | undefined => {
+    const files = openFiles();
+    if (files === undefined || descriptors === undefined) return undefined;
+    return { ...files, mostSessions: Math.min(config.client.maxSessions, descriptors.sessions * processCount(config)) };
+  };
+  return { descriptors, now };
+}
