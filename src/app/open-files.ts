@@ -3,7 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ClientPolicy } from '../model/policy.ts';
 import { MIN_SESSIONS, descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
-import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
+import type { OpenFiles } from '../proxy/accept/descriptor-limit.ts';
+import type { DescriptorBudget } from '../proxy/options.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /** Undefined where the system does not tell: elsewhere than on Linux. */

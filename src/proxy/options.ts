@@ -18,10 +18,8 @@ import type {
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { WalKnown } from '../core/wal-samples.ts';
-import type { Dial } from './connect/dial.ts';
-import type { InheritedSocket } from './accept/listeners.ts';
+import type { Dial } from './server.ts';
 import type { Peers } from './peers.ts';
-import type { DescriptorBudget } from './accept/descriptor-limit.ts';
 
 /** A reload may change these. They apply to each use after it. */
 export interface ProxyPolicy {
@@ -42,6 +40,22 @@ export interface BranchRouting {
   readonly connect: BranchConnectPolicy;
   readonly pool: PoolPolicy;
   readonly backends: Pick<BranchBackendsPolicy, 'caFile'>;
+}
+
+/** A file descriptor that is bound already. `name` is for messages. */
+export interface InheritedSocket {
+  readonly fd: number;
+  readonly name: string;
+}
+
+/** How many sessions have file descriptors. */
+export interface DescriptorBudget {
+  /** The limit on open files. */
+  readonly limit: number;
+  /** At one time. May be negative: the limit is too low for anything. */
+  readonly sessions: number;
+  /** Over-limit connections at one time. */
+  readonly overLimit: number;
 }
 
 /** These stay for the life of the proxy. */

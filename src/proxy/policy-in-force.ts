@@ -4,11 +4,10 @@ import { addressText, isSameAddress } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import type { BoundListener, Listeners } from './accept/listeners.ts';
 import type { HoldQueue } from './connect/hold-queue.ts';
-import type { Drains } from './ending/drains.ts';
-import { drainOfRemoval } from './ending/removal.ts';
-import type { Removal } from './ending/removal.ts';
+import type { Drain, Drains } from './ending/drains.ts';
 import type { ProxyPolicy } from './options.ts';
 import type { SessionRegistry } from './session-registry.ts';
+import type { SessionHandle } from './stage.ts';
 
 export interface PolicyInForceInputs {
   readonly registry: SessionRegistry;
@@ -70,28 +69,38 @@ export class PolicyInForce {
   }
 
   #drainListener({ pool, address }: BoundListener): void {
-    const { registry, drains, listeners } = this.#inputs;
-    const removal: Removal = {
-      what: `listener ${addressText(address)}`,
-      has: (session) => isSameAddress(session.listener, address),
-      isBack: () => listeners.isBound(address),
-      limitMs: this.drainTimeoutMs(pool),
-    };
-    drains.start(drainOfRemoval(removal, registry));
+    const { drains, listeners } = this.#inputs;
+    const has = (session: SessionHandle): boolean => isSameAddress(session.listener, address);
+    const isBack = (): boolean => listeners.isBound(address);
+    drains.start(this.#drainOf(`listener ${addressText(address)}`, has, isBack, this.drainTimeoutMs(pool)));
   }
 
   /** No sessions of a removed exclusive pool may stay: no decision covers its members any more. */
   #drainPool({ name, exclusive, drainTimeoutMs }: PoolPolicy): void {
-    const { registry, drains } = this.#inputs;
-    const removal: Removal = {
-      what: `pool ${name}`,
-      has: (session) => session.pool === name,
-      isBack: () => this.#isConfigured(name),
-      limitMs: drainTimeoutMs,
-    };
-    const drain = drainOfRemoval(removal, registry);
+    const { drains } = this.#inputs;
+    const has = (session: SessionHandle): boolean => session.pool === name;
+    const drain = this.#drainOf(`pool ${name}`, has, () => this.#isConfigured(name), drainTimeoutMs);
     if (exclusive) drains.endNow(drain);
     else drains.start(drain);
+  }
+
+  /**
+   * Relayed sessions end as if their member had been removed; clients that wait are refused. It is over when the
+   * operator has brought `what` back. `what` names it to the client, and is the key of the drain.
+   */
+  #drainOf(what: string, has: (session: SessionHandle) => boolean, isOver: () => boolean, limitMs: number): Drain {
+    const detail = `${what} is no longer configured`;
+    return {
+      key: what,
+      sessions: () => this.#inputs.registry.all().filter(has),
+      end: (session) => {
+        // By now the session may have asked for another pool.
+        if (has(session)) session.end(session.state === 'relaying' ? 'evicted_removed' : 'no_route', detail);
+      },
+      isOver,
+      afterMs: 0,
+      limitMs: () => limitMs,
+    };
   }
 
   #isConfigured(name: PoolName): boolean {

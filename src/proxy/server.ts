@@ -1,8 +1,11 @@
-// The server of a session: a member of the cluster, or the backend of a branch.
+// The server of a session: a member of the cluster, or the backend of a branch; and how a connection to one is opened.
+import type { LookupFunction, Socket } from 'node:net';
 import type { Target } from '../core/routing-table.ts';
 import type { BranchIdentity, BranchTls } from '../model/branch.ts';
 import type { Address } from '../model/member.ts';
+import type { Clock } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
+import type { DialOutcome } from '../reports/events.ts';
 
 /** No trigger and no assignment concerns it: it is no member. */
 export interface BranchServer {
@@ -13,6 +16,35 @@ export interface BranchServer {
 }
 
 export type Server = Target | BranchServer;
+
+/** The end of one attempt to connect. */
+export type DialResult =
+  | { readonly kind: 'connected'; readonly socket: Socket }
+  | {
+      readonly kind: 'failed';
+      readonly outcome: Exclude<DialOutcome, 'connected' | 'outraced'>;
+      /** This machine ran out of a resource or has no route, which says nothing about the member. */
+      readonly isLocalFault: boolean;
+      /** Another attempt gives the same result, until somebody changes a certificate or a setting. */
+      readonly isLasting?: boolean;
+      /** No address is known for the name. */
+      readonly isUnresolvable?: true;
+      /** For a message: `connection refused`. */
+      readonly detail: string;
+    };
+
+export interface DialLimits {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** Resolves the name of the host. Default: Node's. */
+  readonly lookup?: LookupFunction | undefined;
+}
+
+/** Returns the abort, which is idempotent and does nothing after the result. */
+export type Dial = (address: Address, limits: DialLimits, onResult: (result: DialResult) => void) => () => void;
+
+/** As Dial. */
+export type DialServer = (server: Server, limits: DialLimits, onResult: (result: DialResult) => void) => () => void;
 
 /** For messages: `pg-1`, `branch pr-1`. */
 export function serverText(server: Server): string {

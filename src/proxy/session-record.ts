@@ -9,7 +9,7 @@ import { addressText } from '../model/member.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { SessionActivity, SessionEntry, SessionTls } from '../reports/session-list.ts';
-import type { Traffic } from './relay/directions.ts';
+import type { Traffic } from '../reports/counts.ts';
 import type { Server } from './server.ts';
 import { isTls, peerText } from './socket.ts';
 import type { SessionHandle } from './stage.ts';

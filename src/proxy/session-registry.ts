@@ -12,7 +12,7 @@ import type { PoolTally, Tally } from '../reports/tally.ts';
 import type { OpenRoute } from '../core/routing-table.ts';
 import { NO_PEERS } from './peers.ts';
 import type { Peers } from './peers.ts';
-import type { Traffic } from './relay/directions.ts';
+import type { Traffic } from '../reports/counts.ts';
 import type { Assignment, SessionHandle } from './stage.ts';
 
 interface PoolLedger {

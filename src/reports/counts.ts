@@ -93,7 +93,13 @@ export interface RefusedLogins {
   readonly sqlState: string | undefined;
 }
 
-export interface PoolCounts {
+/** Bytes relayed since the start, incremented on each chunk. */
+export interface Traffic {
+  toBackendBytes: number;
+  toClientBytes: number;
+}
+
+export interface PoolCounts extends Readonly<Traffic> {
   readonly states: StateCounts;
   /** Sessions that connect or relay, by member. Absent: none. */
   readonly members: ReadonlyMap<MemberName, number>;
@@ -118,9 +124,6 @@ export interface PoolCounts {
   readonly started: number;
   /** Counted at the pool that they asked for. Over all pools: accepted = closed + the sum of `states`. */
   readonly closed: number;
-  /** Bytes relayed since the start. */
-  readonly toBackendBytes: number;
-  readonly toClientBytes: number;
 }
 
 export type CountsByPool = ReadonlyMap<PoolName, PoolCounts>;

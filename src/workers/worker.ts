@@ -14,7 +14,7 @@ import { takeFault } from '../proxy/fault.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
 import type { LocalProxy, PreparedPolicy } from '../proxy/proxy-interface.ts';
-import type { DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
+import type { DescriptorBudget } from '../proxy/options.ts';
 import type { FromWorker, WorkerOrder, ToWorker, Usage, WorkerPolicy } from './messages.ts';
 import { PendingReplies } from './pending-replies.ts';
 import { Reporter } from './reporter.ts';

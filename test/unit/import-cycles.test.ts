@@ -1,4 +1,5 @@
-// No file of src imports itself through others, type-only imports included. The linter sees value imports only.
+// No file of src imports itself through others, type-only imports included. The linter sees value imports only. The
+// rooms of the proxy import one way as well.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -32,6 +33,29 @@ test('no file imports itself through others', () => {
   const rooms = new Set(inCycle.map((file) => file.split('/')[0]));
   expect(inCycle.filter((file) => !KNOWN.some((room) => file.startsWith(`${room}/`)))).toEqual([]);
   expect(KNOWN.filter((room) => !rooms.has(room))).toEqual([]);
+});
+
+/** In the order of src/README.md: each room of the proxy imports the rooms before it. */
+const ROOMS_OF_PROXY = 'messages accept startup connect branch cancel relay ending moves'.split(' ');
+
+function roomOf(path: string): string | undefined {
+  return /^proxy\/([^/]+)\//.exec(path)?.[1];
+}
+
+function rankOf(path: string): number {
+  return ROOMS_OF_PROXY.indexOf(roomOf(path) ?? '');
+}
+
+test('the rooms of the proxy import in the order in which they are read, and their common files import no room', () => {
+  const inRooms = FILES.filter((file) => roomOf(file) !== undefined);
+  expect(inRooms.filter((file) => rankOf(file) === -1)).toEqual([]);
+  const common = new Set(
+    inRooms.flatMap((file) => IMPORTS.get(file) ?? []).filter((path) => /^proxy\/[^/]+$/.test(path)),
+  );
+  const against = [...inRooms, ...common].flatMap((file) =>
+    (IMPORTS.get(file) ?? []).filter((path) => rankOf(path) > rankOf(file)).map((path) => `${file} -> ${path}`),
+  );
+  expect(against).toEqual(['proxy/stage.ts -> proxy/startup/startup-reader.ts']);
 });
 
 test('imports are found', () => {

@@ -8,7 +8,7 @@ import type { ClientPolicy } from '../../model/policy.ts';
 import { NO_TALLY } from '../../reports/tally.ts';
 import type { Tally } from '../../reports/tally.ts';
 import { MAX_OVER_LIMIT } from './descriptor-limit.ts';
-import type { DescriptorBudget } from './descriptor-limit.ts';
+import type { DescriptorBudget } from '../options.ts';
 
 export type SlotKind = 'session' | 'over_limit' | 'none';
 
@@ -18,7 +18,7 @@ type Limits = Pick<ClientPolicy, 'maxSessions' | 'maxSessionsPerAddress' | 'maxH
 const SILENT_MS = 1_000;
 
 /** The connection that asks for a slot. */
-export interface AdmittedClient {
+export interface SlotHolder {
   /** All bytes so far, a TLS handshake included. */
   bytesRead(): number;
   /** It has been silent while others need room. It must release its slot synchronously. */
@@ -88,7 +88,7 @@ export class Admission {
   }
 
   /** `address`: of the client, without its port. */
-  admit(address: string, client: AdmittedClient): Slot {
+  admit(address: string, client: SlotHolder): Slot {
     let exceeded = this.#exceededFor(address);
     while (exceeded?.needs !== undefined && this.#dropSilent(exceeded.needs)) exceeded = this.#exceededFor(address);
     let kind: SlotKind = 'session';
@@ -162,7 +162,7 @@ export class Admission {
 
 interface SlotInputs {
   readonly admission: Admission;
-  readonly client: AdmittedClient;
+  readonly client: SlotHolder;
   readonly kind: SlotKind;
   readonly address: string;
   readonly exceededLimit: string | undefined;
@@ -170,7 +170,7 @@ interface SlotInputs {
 
 class TakenSlot implements Slot {
   readonly exceededLimit: string | undefined;
-  readonly client: AdmittedClient;
+  readonly client: SlotHolder;
   readonly #admission: Admission;
   readonly #address: string;
   #kind: SlotKind;

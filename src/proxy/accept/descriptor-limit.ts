@@ -1,19 +1,12 @@
 // How many sessions one process has file descriptors for. A session needs two. A reserve is kept for probes, for the
 // admin port and for over-limit connections, so that no number of clients can use it up. Pure.
 
+import type { DescriptorBudget } from '../options.ts';
+
 /** Of one process. */
 export interface OpenFiles {
   readonly limit: number;
   readonly inUse: number;
-}
-
-export interface DescriptorBudget {
-  /** The limit on open files. */
-  readonly limit: number;
-  /** At one time. May be negative: the limit is too low for anything. */
-  readonly sessions: number;
-  /** Over-limit connections at one time. */
-  readonly overLimit: number;
 }
 
 /** Over-limit connections at one time, if descriptors are plenty. */

@@ -6,14 +6,9 @@ import type { ListenOptions, Server, Socket } from 'node:net';
 import { isSameAddress } from '../../model/member.ts';
 import type { Address } from '../../model/member.ts';
 import type { ListenerPolicy, PoolName } from '../../model/policy.ts';
+import type { InheritedSocket } from '../options.ts';
 import { SOCKET_OPTIONS, ignoreErrors } from '../socket.ts';
 import { explainAdoption, explainBind, explainUnknownSocket } from './bind-failure.ts';
-
-/** A file descriptor that is bound already. `name` is for messages. */
-export interface InheritedSocket {
-  readonly fd: number;
-  readonly name: string;
-}
 
 export interface BoundListener {
   readonly pool: PoolName;

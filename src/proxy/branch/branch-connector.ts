@@ -2,7 +2,7 @@
 import type { LocateBranch } from '../../model/branch.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { ProxyEvent } from '../../reports/events.ts';
-import type { DialServer } from '../connect/dial-server.ts';
+import type { DialServer } from '../server.ts';
 import type { BranchRouting } from '../options.ts';
 import { BranchRoute } from './branch-route.ts';
 import type { BranchRequest } from './branch-route.ts';

@@ -1,7 +1,7 @@
 // A dial that ends with an encrypted connection: TCP, then TLS, with one deadline for both.
 import type { SecureContext } from 'node:tls';
 import type { Socket } from 'node:net';
-import type { Dial, DialResult } from '../connect/dial.ts';
+import type { Dial, DialResult } from '../server.ts';
 import { encryptBackend } from './backend-tls.ts';
 import type { Trust } from './backend-trust.ts';
 

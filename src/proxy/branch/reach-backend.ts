@@ -5,11 +5,9 @@ import type { Socket } from 'node:net';
 import { withoutChannelBinding } from '../../wire/startup/channel-binding.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { BranchDialOutcome } from '../../reports/branch-events.ts';
-import type { DialResult } from '../connect/dial.ts';
-import type { DialServer } from '../connect/dial-server.ts';
+import type { BranchServer, DialResult, DialServer } from '../server.ts';
 import { awaitFirstReply } from '../connect/first-reply.ts';
 import type { FirstReply } from '../connect/first-reply.ts';
-import type { BranchServer } from '../server.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
 
 export interface ReachInputs {

@@ -15,14 +15,12 @@ import type { Target } from '../../core/routing-table.ts';
 import { cancelRequest, requestedKey } from '../../wire/messages/cancel-key.ts';
 import { CancelKeys } from './cancel-keys.ts';
 import type { Keyed } from './cancel-keys.ts';
-import type { DialResult } from '../connect/dial.ts';
-import type { DialServer } from '../connect/dial-server.ts';
+import type { DialResult, DialServer, Server } from '../server.ts';
 import { GuessLimit } from './guess-limit.ts';
 import type { ProxyDependencies } from '../options.ts';
 import { NO_PEERS } from '../peers.ts';
 import type { CancelOutcome, Peers } from '../peers.ts';
 import { serverText } from '../server.ts';
-import type { Server } from '../server.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 
 /** From the request to the end of all connections that were opened for it. Milliseconds. */

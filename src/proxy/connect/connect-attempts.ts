@@ -8,7 +8,7 @@ import type { MemberName } from '../../model/member.ts';
 import type { Target } from '../../core/routing-table.ts';
 import type { DialOutcome } from '../../reports/events.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
-import type { Dial, DialResult } from './dial.ts';
+import type { Dial, DialResult } from '../server.ts';
 
 /** The pause after a round of failed connects; it doubles up to the longest. Milliseconds. */
 const FIRST_PAUSE_MS = 100;

@@ -11,15 +11,14 @@ import type { BackendPolicy, PoolName, PoolPolicy } from '../../model/policy.ts'
 import type { ProxyEvent } from '../../reports/events.ts';
 import { isFull, refusesForNow, refusesOthers } from '../../wire/startup/backend-greeting.ts';
 import type { Trigger } from '../../reports/trigger.ts';
-import type { Assignment } from '../stage.ts';
+import type { Assignment, SessionHandle } from '../stage.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
 import type { ConnectAttempts } from './connect-attempts.ts';
 import { raceConnects } from './connect-attempts.ts';
-import type { Dial, DialResult } from './dial.ts';
+import type { Dial, DialResult } from '../server.ts';
 import { describeRefused } from '../messages/close-message.ts';
 import { awaitFirstReply } from './first-reply.ts';
 import type { FirstReply, Refusal } from './first-reply.ts';
-import type { LoginRefusal } from './login-refusals.ts';
 import type { ParkedBackend, ParkedBackends } from './parked-backends.ts';
 import type { Picker } from './picker.ts';
 
@@ -93,8 +92,9 @@ export class BackendConnector {
     return () => abort();
   }
 
-  noteRefusal(refusal: LoginRefusal): void {
-    this.#inputs.picker.refusals.note(refusal);
+  /** Undefined: the server closed without a word. */
+  noteRefusal({ id, pool }: SessionHandle, member: MemberName, sqlState: string | undefined): void {
+    this.#inputs.picker.refusals.note({ pool, session: id, member, sqlState });
   }
 
   #connectToMember(request: ConnectRequest): () => void {
@@ -197,7 +197,7 @@ export class BackendConnector {
     const { pool, session, attempts } = request;
     const { member } = target;
     onTrigger({ kind: 'backend_closed', member });
-    this.noteRefusal({ pool: pool.name, session, member, sqlState: refusal?.sqlState });
+    this.#inputs.picker.refusals.note({ pool: pool.name, session, member, sqlState: refusal?.sqlState });
     const isTriedAgain = refusal !== undefined || this.#isTriedAgain(request, target);
     const isFirst = attempts.lastRefusal() === undefined;
     const targets = openRoute(table(), pool.name)?.targets ?? [];

@@ -1,37 +1,9 @@
 // Opens one TCP connection to one member, with one deadline. Reports exactly once, synchronously with the event that
 // decides it, and nothing after an abort. Tells faults of the member from faults of this machine (G12).
 import { Socket } from 'node:net';
-import type { LookupFunction } from 'node:net';
-import type { DialOutcome } from '../../reports/events.ts';
-import type { Clock } from '../../model/instant.ts';
-import type { Address } from '../../model/member.ts';
 import { connectErrorCode, tcpTarget } from '../../model/tcp-target.ts';
+import type { Dial, DialResult } from '../server.ts';
 import { SOCKET_OPTIONS, ignoreErrors } from '../socket.ts';
-
-export type DialResult =
-  | { readonly kind: 'connected'; readonly socket: Socket }
-  | {
-      readonly kind: 'failed';
-      readonly outcome: Exclude<DialOutcome, 'connected' | 'outraced'>;
-      /** This machine ran out of a resource or has no route, which says nothing about the member. */
-      readonly isLocalFault: boolean;
-      /** Another attempt gives the same result, until somebody changes a certificate or a setting. */
-      readonly isLasting?: boolean;
-      /** No address is known for the name. */
-      readonly isUnresolvable?: true;
-      /** For a message: `connection refused`. */
-      readonly detail: string;
-    };
-
-export interface DialLimits {
-  readonly clock: Clock;
-  readonly timeoutMs: number;
-  /** Resolves the name of the host. Default: Node's. */
-  readonly lookup?: LookupFunction | undefined;
-}
-
-/** Returns the abort, which is idempotent and does nothing after the result. */
-export type Dial = (address: Address, limits: DialLimits, onResult: (result: DialResult) => void) => () => void;
 
 /** ENETUNREACH is a missing route here far more often than the answer of a router. */
 const LOCAL_FAULTS: ReadonlySet<string> = new Set([

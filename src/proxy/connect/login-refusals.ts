@@ -5,7 +5,6 @@ import { isFull, refusesOthers } from '../../wire/startup/backend-greeting.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
-import type { Drains } from '../ending/drains.ts';
 import { sharedClock } from '../fault.ts';
 import type { RefusedLogins } from '../../reports/counts.ts';
 import type { ProxyEvent } from '../../reports/events.ts';
@@ -21,7 +20,12 @@ export interface LoginRefusal {
 export interface LoginRefusalsInputs {
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
-  readonly drains: Pick<Drains, 'hurry' | 'isClearing'>;
+  readonly drains: {
+    /** The member needs the room: its sessions leave now. */
+    hurry(member: MemberName): void;
+    /** Sessions are leaving the member. */
+    isClearing(member: MemberName): boolean;
+  };
 }
 
 /** A full server stays full for longer than one takes to start or to stop. Milliseconds. */

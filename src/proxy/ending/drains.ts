@@ -6,9 +6,8 @@ import type { MemberName } from '../../model/member.ts';
 import { sharedClock } from '../fault.ts';
 import type { SessionHandle } from '../stage.ts';
 import { Parking } from './parking.ts';
-import type { ParkingInputs, ParkingSession } from './parking.ts';
+import type { ParkingInputs } from './parking.ts';
 import { WhenIdle } from './when-idle.ts';
-import type { Drainable } from './when-idle.ts';
 
 export interface Drain {
   /** A drain replaces the one that has the same key. */
@@ -116,8 +115,8 @@ export class Drains {
   }
 
   /** Ends one session when it is idle, without a deadline. Returns the cancel function, which is idempotent. */
-  whenIdle(session: Drainable, end: () => void): () => void {
-    return this.#whenIdle.run(session, end);
+  whenIdle(session: SessionHandle, end: () => void, mayEnd?: () => boolean): () => void {
+    return this.#whenIdle.run(session, end, mayEnd);
   }
 
   /** Something changed on which `isOver` depends: forgets the drains that are over. */
@@ -146,9 +145,10 @@ export class Drains {
     const limitMs = drain.limitMs();
     const sessions = drain.sessions();
     const whenIdle = drain.isPrompt === true ? this.#prompt(sessions.length, limitMs) : this.#whenIdle;
-    const { movable, others } = divided(sessions, drain);
-    const cancels = others.map((session) => whenIdle.run(session, () => drain.end(session)));
     const { parking } = drain;
+    const movable = parking === undefined ? [] : sessions.filter(mayMove);
+    const others = parking === undefined ? sessions : sessions.filter((session) => !mayMove(session));
+    const cancels = others.map((session) => whenIdle.run(session, () => drain.end(session)));
     if (parking !== undefined && movable.length > 0) {
       const { park, onStays, waitsForAll, waitMs } = parking;
       const batch = new Parking({
@@ -190,14 +190,6 @@ export class Drains {
   }
 }
 
-function divided(
-  sessions: readonly SessionHandle[],
-  { parking }: Drain,
-): { readonly movable: readonly ParkingSession[]; readonly others: readonly SessionHandle[] } {
-  if (parking === undefined) return { movable: [], others: sessions };
-  return { movable: sessions.filter(mayMove), others: sessions.filter((session) => !mayMove(session)) };
-}
-
-function mayMove(session: SessionHandle): session is ParkingSession {
+function mayMove(session: SessionHandle): boolean {
   return session.state === 'relaying' && session.movable !== undefined;
 }

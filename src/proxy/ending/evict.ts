@@ -6,17 +6,18 @@ import { isOver } from '../../core/actions.ts';
 import type { Action } from '../../core/actions.ts';
 import { describeStanding } from '../../core/describe.ts';
 import type { RoutingTable } from '../../core/routing-table.ts';
+import { pinText } from '../../core/pin-words.ts';
 import { evictionReason, isOperation } from '../../model/close-reason.ts';
+import type { EvictionCause, EvictionReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import { addressText, isSameAddress } from '../../model/member.ts';
-import type { MovesPolicy } from '../../model/moves.ts';
+import type { MovesPolicy, PinReason } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { asStepOf } from '../fault.ts';
 import type { SessionRegistry } from '../session-registry.ts';
-import type { SessionHandle } from '../stage.ts';
-import { askToPark, leaveServer, whyStayed } from './leave-server.ts';
-import type { Leaving } from './leave-server.ts';
+import type { Movable, SessionHandle } from '../stage.ts';
 import type { Drain, Drains } from './drains.ts';
+import type { ParkAnswer } from './parking.ts';
 
 export interface EvictInputs {
   readonly drains: Drains;
@@ -77,14 +78,14 @@ function parkingOf(
       waitsForAll: isOperation(cause) && keepsPinned !== true,
       waitMs: moves.waitMs,
       onStays: (session) => {
-        const { reason, detail } = leaving(session, action, clock);
+        const { reason, detail } = endOf(session, action, clock);
         if (keepsPinned !== true) session.end(reason, `${detail}${whyStayed(session.movable)}`);
       },
       park: (session, onAnswer) => {
         // It has moved since the drain began.
         if (!isSameAddress(session.assignment()?.address, address)) return onAnswer('gone');
         // A server that is stopping may end the session in the middle of a question.
-        if (cause === 'demoted' && session.movable.lose()) return onAnswer('gone');
+        if (cause === 'demoted' && session.movable?.lose() === true) return onAnswer('gone');
         return askToPark(session.movable, cause, onAnswer);
       },
     },
@@ -108,18 +109,47 @@ function leave(session: SessionHandle, action: Action, clock: Clock): void {
   if (!isSameAddress(session.assignment()?.address, address)) return undefined;
   const isLost = cause === 'dead' || cause === 'silent' || cause === 'demoted';
   if (isLost && session.movable?.lose() === true) return undefined;
-  const end = leaving(session, action, clock);
-  const mayMove = (isOperation(cause) || mode === 'move') && !isSuperseded(action);
-  if (mayMove && session.isIdle()) return leaveServer(session, end);
-  return session.end(end.reason, end.detail);
+  const { reason, detail } = endOf(session, action, clock);
+  const mayMove = (isOperation(cause) || mode === 'move') && !isSuperseded(action) && session.isIdle();
+  if (!mayMove || session.movable === undefined) return session.end(reason, detail);
+  return session.movable.request(cause, (progress) => {
+    if (progress.kind === 'stayed') session.end(reason, `${detail}${stayedText(progress)}`);
+  });
 }
 
-function leaving(session: SessionHandle, action: Action, clock: Clock): Leaving {
+/** Calls `onAnswer` once, when the session is parked, has ended, or stays. */
+function askToPark(movable: Movable | undefined, cause: EvictionCause, onAnswer: (answer: ParkAnswer) => void): void {
+  let isAnswered = false;
+  if (movable === undefined) return onAnswer('stays');
+  return movable.request(cause, (progress) => {
+    if (isAnswered) return;
+    isAnswered = true;
+    if (progress.kind !== 'stayed') onAnswer('gone');
+    else onAnswer(progress.reason === 'busy' ? 'busy' : 'stays');
+  });
+}
+
+/** For the DETAIL of a session that ends although sessions move. Empty: it is not known. */
+function whyStayed(movable: Movable | undefined): string {
+  const found = movable?.shown().found?.movability;
+  return found?.kind === 'pinned' ? stayedText(found) : '';
+}
+
+function stayedText({ reason, detail }: { readonly reason: PinReason; readonly detail?: string | undefined }): string {
+  return `; the session could not move, because it ${pinText(reason, detail)}`;
+}
+
+/** The end of a session that stays at the server. */
+function endOf(
+  session: SessionHandle,
+  action: Action,
+  clock: Clock,
+): { readonly reason: EvictionReason; readonly detail: string } {
   const { member, cause } = action;
   // A switchover reports which sessions it ended between two transactions, and which it cut.
   const isCut = cause === 'switchover' && !session.isIdle();
   const reason = isCut ? 'evicted_switchover_timeout' : evictionReason(cause);
-  return { cause, reason, detail: `${member}${because(action, clock)}` };
+  return { reason, detail: `${member}${because(action, clock)}` };
 }
 
 /** Behind the name of the member. */

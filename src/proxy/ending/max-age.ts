@@ -1,15 +1,10 @@
 // Ends sessions that have lived for as long as their pool allows, so that a member that came back gets its share of a
 // load that never reconnects by itself. It ends them between two transactions only: a session that cannot be read
 // (TLS between client and member) is left alone.
-import type { EndReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
+import type { SessionHandle } from '../stage.ts';
 import { describeAge } from '../messages/close-message.ts';
 import type { Drains } from './drains.ts';
-import type { Drainable } from './when-idle.ts';
-
-export interface AgingSession extends Drainable {
-  end(reason: EndReason, detail?: string): void;
-}
 
 export interface MaxAgeInputs {
   readonly clock: Clock;
@@ -31,7 +26,7 @@ export class MaxAge {
   }
 
   /** The session begins now. Returns the cancel function, which is idempotent. */
-  watch(session: AgingSession, maxAgeMs: number | undefined): () => void {
+  watch(session: SessionHandle, maxAgeMs: number | undefined): () => void {
     if (maxAgeMs === undefined) return nothing;
     const { clock, drains, random } = this.#inputs;
     const startedAt = clock.now();

@@ -10,21 +10,17 @@ export type ParkAnswer = 'busy' | 'stays' | 'gone';
 
 export interface ParkingInputs {
   readonly clock: Clock;
-  readonly sessions: readonly ParkingSession[];
+  /** They may move. */
+  readonly sessions: readonly SessionHandle[];
   /** Called for an idle session. It calls `onAnswer` once. */
-  readonly park: (session: ParkingSession, onAnswer: (answer: ParkAnswer) => void) => void;
-  readonly onStays: (session: ParkingSession) => void;
+  readonly park: (session: SessionHandle, onAnswer: (answer: ParkAnswer) => void) => void;
+  readonly onStays: (session: SessionHandle) => void;
   /** The server stops when all of its sessions have left it, rather than at a time of its own. */
   readonly waitsForAll: boolean;
   /** Sessions of the same server that do not move. */
   readonly others: readonly Pick<SessionHandle, 'state'>[];
   /** Transactions are waited for as long as this. Milliseconds. */
   readonly limitMs: number;
-}
-
-/** A session that may move. */
-export interface ParkingSession extends SessionHandle {
-  readonly movable: NonNullable<SessionHandle['movable']>;
 }
 
 /** Questions at a time. */
@@ -53,11 +49,11 @@ interface Busy {
 export class Parking {
   readonly #inputs: ParkingInputs;
   /** The next one is the last. */
-  readonly #idle: ParkingSession[];
-  readonly #busy = new Map<ParkingSession, Busy>();
+  readonly #idle: SessionHandle[];
+  readonly #busy = new Map<SessionHandle, Busy>();
   readonly #others: Pick<SessionHandle, 'state'>[];
   /** Busy ones that have a pause, and whose turn it is. */
-  readonly #paused = new Set<ParkingSession>();
+  readonly #paused = new Set<SessionHandle>();
   #asking = 0;
   #isTurnOfBusy = false;
   /** When the idle sessions have had their time. */
@@ -74,7 +70,7 @@ export class Parking {
     this.#others = [...others];
     const now = clock.now();
     const order = sessions
-      .map((session) => ({ session, idleMs: session.isIdle() ? now - session.movable.quietSince() : 0 }))
+      .map((session) => ({ session, idleMs: session.isIdle() ? now - quietSince(session, now) : 0 }))
       .toSorted((one, other) => one.idleMs - other.idleMs);
     this.#idle = order.filter(({ idleMs }) => idleMs >= BUSY_MS).map(({ session }) => session);
     for (const { session, idleMs } of order.toReversed()) if (idleMs < BUSY_MS) this.#await(session, session.isIdle());
@@ -114,7 +110,7 @@ export class Parking {
     this.#isPumping = false;
   }
 
-  #answered(session: ParkingSession, answer: ParkAnswer): void {
+  #answered(session: SessionHandle, answer: ParkAnswer): void {
     this.#asking -= 1;
     if (this.#isStopped) return;
     if (answer === 'busy') this.#await(session, true);
@@ -126,7 +122,7 @@ export class Parking {
   }
 
   /** Pauses of busy sessions are short, and idle sessions can wait. */
-  #next(): ParkingSession | undefined {
+  #next(): SessionHandle | undefined {
     for (;;) {
       const session = this.#nextPaused() ?? this.#idle.pop();
       if (session === undefined && !this.#leavesTurnToBusy()) return undefined;
@@ -164,7 +160,7 @@ export class Parking {
   #takeQuiet(): void {
     const now = this.#inputs.clock.now();
     for (const [session, { stopListening }] of this.#busy) {
-      if (!session.isIdle() || now - session.movable.quietSince() < BUSY_MS) continue;
+      if (!session.isIdle() || now - quietSince(session, now) < BUSY_MS) continue;
       // Its turn has come already.
       if (this.#paused.has(session)) continue;
       stopListening();
@@ -179,7 +175,7 @@ export class Parking {
     const now = clock.now();
     if (now < this.#idleUntil) return false;
     if (!waitsForAll) return true;
-    const isLong = ([session, { idleAt }]: readonly [ParkingSession, Busy]): boolean =>
+    const isLong = ([session, { idleAt }]: readonly [SessionHandle, Busy]): boolean =>
       session.state === 'relaying' && !session.isIdle() && now - idleAt >= LONG_MS;
     const isDue = !this.#others.some(isLeft) && ![...this.#busy].some(isLong);
     this.#cancelLook();
@@ -187,7 +183,7 @@ export class Parking {
     return isDue;
   }
 
-  #nextPaused(): ParkingSession | undefined {
+  #nextPaused(): SessionHandle | undefined {
     for (const session of this.#paused) {
       this.#paused.delete(session);
       if (!session.isIdle()) continue;
@@ -212,7 +208,7 @@ export class Parking {
   }
 
   /** Waits for its pauses. `wasIdle`: a moment ago. */
-  #await(session: ParkingSession, wasIdle: boolean): void {
+  #await(session: SessionHandle, wasIdle: boolean): void {
     if (session.state !== 'relaying') return;
     const { clock } = this.#inputs;
     const now = clock.now();
@@ -233,4 +229,8 @@ export class Parking {
 
 function isLeft({ state }: Pick<SessionHandle, 'state'>): boolean {
   return state !== 'closing' && state !== 'closed';
+}
+
+function quietSince({ movable }: SessionHandle, now: Instant): Instant {
+  return movable?.quietSince() ?? now;
 }

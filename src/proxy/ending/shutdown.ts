@@ -24,10 +24,11 @@ export async function drainAll({ registry, drains, clock, perSecond }: ShutdownI
   drains.pace(Math.max(perSecond, neededPerSecond));
   for (const session of registry.all()) {
     if (session.state === 'holding') session.end('shutdown');
-    const isIdle = (): boolean => hasPause(session);
-    const settlesInMs = (): number => session.settlesInMs();
-    const onIdle = (run: () => void): (() => void) => session.onIdle(run);
-    drains.whenIdle({ isIdle, settlesInMs, onIdle }, () => session.end('shutdown'));
+    drains.whenIdle(
+      session,
+      () => session.end('shutdown'),
+      () => hasPause(session),
+    );
   }
   const lastMessagesMs = Math.min(LAST_MESSAGES_MS, limitMs / 2);
   await registry.emptied(clock, limitMs - lastMessagesMs);

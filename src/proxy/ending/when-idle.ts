@@ -1,21 +1,13 @@
 // Ends sessions one by one, each between two of its transactions, and only so many in a second: all of their clients
 // connect again. A session that cannot be read is never seen to be idle: the deadline of its drain ends it.
 import type { Clock } from '../../model/instant.ts';
+import type { SessionHandle } from '../stage.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
-/** A session that may be ended when it is idle. */
-export interface Drainable {
-  /** Between two transactions at this moment. */
-  isIdle(): boolean;
-  /** How long a client that has just logged in is left to send its first statement. Milliseconds, 0 after it. */
-  settlesInMs(): number;
-  /** Calls `run` whenever the session becomes idle. Returns the function that stops the calls; it is idempotent. */
-  onIdle(run: () => void): () => void;
-}
-
 interface PendingEnd {
-  readonly session: Drainable;
+  readonly session: SessionHandle;
   readonly end: () => void;
+  readonly mayEnd: () => boolean;
   stopListening: () => void;
 }
 
@@ -43,9 +35,12 @@ export class WhenIdle {
     this.#pump();
   }
 
-  /** Calls `end` once, when the session is idle: synchronously when it is now. Returns the cancel function. */
-  run(session: Drainable, end: () => void): () => void {
-    const pending: PendingEnd = { session, end, stopListening: () => {} };
+  /**
+   * Calls `end` once, when the session is idle: synchronously when it is now. Returns the cancel function. `mayEnd`:
+   * the session may end in more states than that.
+   */
+  run(session: SessionHandle, end: () => void, mayEnd = (): boolean => session.isIdle()): () => void {
+    const pending: PendingEnd = { session, end, mayEnd, stopListening: () => {} };
     const enqueue = (): void => {
       this.#settling.get(pending)?.();
       this.#settling.delete(pending);
@@ -55,7 +50,7 @@ export class WhenIdle {
       return this.#pump();
     };
     pending.stopListening = session.onIdle(enqueue);
-    if (session.isIdle()) enqueue();
+    if (mayEnd()) enqueue();
     return () => {
       pending.stopListening();
       this.#settling.get(pending)?.();
@@ -79,14 +74,14 @@ export class WhenIdle {
   readonly #pump = (): void => {
     this.#cancelPump();
     for (const pending of this.#queue) {
-      const waitMs = pending.session.isIdle() ? this.#bucket.take(this.#clock.now()) : 0;
+      const waitMs = pending.mayEnd() ? this.#bucket.take(this.#clock.now()) : 0;
       if (waitMs > 0) {
         this.#cancelPump = this.#clock.schedule(waitMs, this.#pump);
         return;
       }
       this.#queue.delete(pending);
       // A session that is busy again is added again when it is idle.
-      if (!pending.session.isIdle()) continue;
+      if (!pending.mayEnd()) continue;
       pending.stopListening();
       pending.end();
     }

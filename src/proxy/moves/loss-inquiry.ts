@@ -8,7 +8,7 @@ import type { Clock, Instant } from '../../model/instant.ts';
 import type { Address, MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { awaitFirstReply } from '../connect/first-reply.ts';
-import type { Dial } from '../connect/dial.ts';
+import type { Dial } from '../server.ts';
 import { isForAll, maybeForOne } from './last-words.ts';
 import type { ServerLoss } from './travelling.ts';
 

@@ -18,7 +18,7 @@ import type { SessionMemory } from '../../wire/follow/session-memory.ts';
 import { SessionQuestion } from '../../wire/talk/session-question.ts';
 import { ConnectAttempts } from '../connect/connect-attempts.ts';
 import type { BackendConnector, ConnectRequest } from '../connect/connect-backend.ts';
-import type { Dial } from '../connect/dial.ts';
+import type { Dial } from '../server.ts';
 import type { ProxyDependencies } from '../options.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 import type { Movable, SessionHandle } from '../stage.ts';

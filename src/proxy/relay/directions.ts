@@ -1,15 +1,10 @@
 // Each direction of a relay, and the way of each chunk: gate, taps, counters, pipe. One small object for each direction
 // holds everything that a chunk touches: with many busy sessions, memory outside the processor's cache is most of the
 // cost of a chunk.
+import type { Traffic } from '../../reports/counts.ts';
 import { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import type { Pipe, Receiver } from './stream-pipe.ts';
 import type { Gate } from './stall-gate.ts';
-
-/** Monotonic byte counters, incremented on each chunk. */
-export interface Traffic {
-  toBackendBytes: number;
-  toClientBytes: number;
-}
 
 /** Sees every chunk behind the first packet. */
 export interface Taps {

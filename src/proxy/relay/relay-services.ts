@@ -3,9 +3,9 @@ import type { Clock } from '../../model/instant.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { Trigger } from '../../reports/trigger.ts';
 import type { Cancels } from '../cancel/cancel.ts';
-import type { LoginRefusal } from '../connect/login-refusals.ts';
+import type { BackendConnector } from '../connect/connect-backend.ts';
 import type { SessionHandle } from '../stage.ts';
-import type { Traffic } from './directions.ts';
+import type { Traffic } from '../../reports/counts.ts';
 import type { StallGate } from './stall-gate.ts';
 import type { OpenPipes } from './stream-pipe.ts';
 
@@ -17,9 +17,7 @@ export interface RelayServices {
   readonly openPipes: OpenPipes;
   /** Has the counters of a pool. */
   readonly registry: { traffic(pool: PoolName): Traffic };
-  readonly connector: {
-    noteRefusal(refusal: LoginRefusal): void;
-  };
+  readonly connector: Pick<BackendConnector, 'noteRefusal'>;
   /** Ends the session when it is too old. Returns the cancel function. */
   readonly maxAge: { watch(session: SessionHandle, maxAgeMs: number | undefined): () => void };
 }

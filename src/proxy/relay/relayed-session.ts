@@ -21,7 +21,8 @@ import { servedText, serverText } from '../server.ts';
 import type { Server } from '../server.ts';
 import { isTls, resetSocket, sayGoodbye } from '../socket.ts';
 import type { Farewell, SessionControl, Stage } from '../stage.ts';
-import type { Taps, Traffic } from './directions.ts';
+import type { Taps } from './directions.ts';
+import type { Traffic } from '../../reports/counts.ts';
 import type { NextServer } from './next-server.ts';
 import type { RelayServices } from './relay-services.ts';
 import { Relay } from './relay.ts';
@@ -356,11 +357,8 @@ export class RelayedSession implements Stage, Taps, CancelTarget {
   #noteRefusal(isWordless = false): boolean {
     const fatal = this.#follower?.fatal();
     if (this.#follower?.activity() !== 'starting' || (fatal === undefined && !isWordless)) return false;
-    const { session, services } = this.#inputs;
-    const { id, pool } = session;
-    if ('member' in this.#server) {
-      services.connector.noteRefusal({ session: id, pool, member: this.#server.member, sqlState: fatal });
-    }
+    const { services, session } = this.#inputs;
+    if ('member' in this.#server) services.connector.noteRefusal(session, this.#server.member, fatal);
     return fatal !== undefined;
   }
 

@@ -1,7 +1,7 @@
 // How long a client that has just logged in, or prepared, may take to send its statement before it is ended: a round
 // trip to a distant region, or the pause of a busy client.
 import type { Clock } from '../../model/instant.ts';
-import type { Traffic } from './directions.ts';
+import type { Traffic } from '../../reports/counts.ts';
 
 /** Milliseconds. */
 const SETTLING_MS = 500;

@@ -12,7 +12,7 @@ import type { UnansweredStartup } from '../stage.ts';
 import { readStartupParameters } from './startup-parameters.ts';
 import type { StartupParameters } from './startup-parameters.ts';
 import { StartupReader } from './startup-reader.ts';
-import type { StartupReaderListener, BufferedBytes } from './startup-reader.ts';
+import type { PacketListener, BufferedBytes } from './startup-reader.ts';
 import { shakeHands } from './tls-handshake.ts';
 import type { StartupCounts } from './startup-counts.ts';
 import type { OwnTls } from './tls-certificate.ts';
@@ -58,7 +58,7 @@ type Packet = Exclude<Recognition, { kind: 'need_more' }>;
 const NONE: ReadonlySet<Recognition['kind']> = new Set();
 const NOTHING = new Uint8Array(0);
 
-export class ClientStartup implements StartupReaderListener {
+export class ClientStartup implements PacketListener {
   #client: Socket;
   readonly #inputs: ClientStartupInputs;
   #reader: StartupReader;

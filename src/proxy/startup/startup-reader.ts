@@ -28,7 +28,7 @@ export class BufferedBytes {
   }
 }
 
-export interface StartupReaderListener {
+export interface PacketListener {
   /**
    * The first packet is recognised; called once, and again after each `skip`. More bytes may have arrived behind it.
    */
@@ -44,14 +44,14 @@ export interface StartupReaderListener {
 export class StartupReader {
   readonly #socket: Socket;
   readonly #kept: BufferedBytes;
-  #listener: StartupReaderListener;
+  #listener: PacketListener;
   readonly #buffer = new GrowingBuffer();
   /** Bytes beyond the limit that were given back to the socket. */
   #givenBack = 0;
   #isRecognised = false;
   #hasEnded = false;
 
-  constructor(socket: Socket, kept: BufferedBytes, listener: StartupReaderListener) {
+  constructor(socket: Socket, kept: BufferedBytes, listener: PacketListener) {
     this.#socket = socket;
     this.#kept = kept;
     this.#listener = listener;
@@ -62,7 +62,7 @@ export class StartupReader {
   }
 
   /** Events go to another listener from here on. */
-  passTo(listener: StartupReaderListener): void {
+  passTo(listener: PacketListener): void {
     this.#listener = listener;
   }
 

@@ -1,6 +1,6 @@
 // No client waits for an answer longer than the sum of the configured limits, for any change of members and routes.
 import { afterEach, expect, test } from 'vitest';
-import type { DialResult } from '../../../src/proxy/connect/dial.ts';
+import type { DialResult } from '../../../src/proxy/server.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 import { SSL_REQUEST, aStartup } from '../../support/sockets/packets.ts';
 import { startProxyLab } from '../../support/labs/proxy-lab.ts';

@@ -12,7 +12,7 @@ import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy, RelayMode } f
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import type { WalKnown } from '../../../src/core/wal-samples.ts';
 import type { BranchConnectPolicy, LocateBranch } from '../../../src/model/branch.ts';
-import type { Dial } from '../../../src/proxy/connect/dial.ts';
+import type { Dial } from '../../../src/proxy/server.ts';
 import type { ProxyPolicy } from '../../../src/proxy/options.ts';
 import type { Peers } from '../../../src/proxy/peers.ts';
 import { createProxy } from '../../../src/proxy/proxy.ts';

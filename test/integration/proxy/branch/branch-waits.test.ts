@@ -1,7 +1,7 @@
 // A branch that wakes up: its client waits, and only while it waits does the branch get connections.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { BranchLookup } from '../../../../src/model/branch.ts';
-import type { Dial, DialResult } from '../../../../src/proxy/connect/dial.ts';
+import type { Dial, DialResult } from '../../../../src/proxy/server.ts';
 import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';

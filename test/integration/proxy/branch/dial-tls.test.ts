@@ -11,7 +11,7 @@ import type { Address } from '../../../../src/model/member.ts';
 import { BackendTrust } from '../../../../src/proxy/branch/backend-trust.ts';
 import { tlsDial } from '../../../../src/proxy/branch/dial-tls.ts';
 import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
-import type { Dial, DialResult } from '../../../../src/proxy/connect/dial.ts';
+import type { Dial, DialResult } from '../../../../src/proxy/server.ts';
 import { isTls, resetSocket } from '../../../../src/proxy/socket.ts';
 import { close, listen } from '../../../support/sockets/listen.ts';
 import { watch } from '../../../support/sockets/raw-client.ts';

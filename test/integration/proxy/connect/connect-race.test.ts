@@ -13,7 +13,7 @@ import type { RawClient } from '../../../support/sockets/raw-client.ts';
 import type { PoolPicture } from '../../../support/values/tables.ts';
 import { until } from '../../../support/waiting/until.ts';
 import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
-import type { Dial, DialResult } from '../../../../src/proxy/connect/dial.ts';
+import type { Dial, DialResult } from '../../../../src/proxy/server.ts';
 
 let lab: ProxyLab;
 let one: FakeBackend;

@@ -7,7 +7,7 @@ import { aStartup, errorFields } from '../../../support/sockets/packets.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
-import type { Dial } from '../../../../src/proxy/connect/dial.ts';
+import type { Dial } from '../../../../src/proxy/server.ts';
 import { until } from '../../../support/waiting/until.ts';
 
 let lab: ProxyLab;

@@ -11,7 +11,7 @@ import type { RawClient } from '../../../support/sockets/raw-client.ts';
 import { DEMOTED } from '../../../support/values/tables.ts';
 import type { PoolPicture } from '../../../support/values/tables.ts';
 import { until } from '../../../support/waiting/until.ts';
-import type { Dial } from '../../../../src/proxy/connect/dial.ts';
+import type { Dial } from '../../../../src/proxy/server.ts';
 import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
 
 let lab: ProxyLab;

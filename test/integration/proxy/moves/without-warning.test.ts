@@ -9,7 +9,7 @@ import type { WalKnown } from '../../../../src/core/wal-samples.ts';
 import type { Clock } from '../../../../src/model/instant.ts';
 import type { LeaveMode } from '../../../../src/model/policy.ts';
 import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
-import type { Dial } from '../../../../src/proxy/connect/dial.ts';
+import type { Dial } from '../../../../src/proxy/server.ts';
 import { missingForSandbox } from '../../../support/runner/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';

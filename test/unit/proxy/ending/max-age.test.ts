@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Drains } from '../../../../src/proxy/ending/drains.ts';
 import { MaxAge } from '../../../../src/proxy/ending/max-age.ts';
-import type { AgingSession } from '../../../../src/proxy/ending/max-age.ts';
+import { aSessionHandle } from '../../../support/values/sessions.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 /** The longest age that the configuration accepts, and the limit of one timer of Node. */
@@ -9,12 +9,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 function watched(clock: ManualClock, chance: number): { readonly ended: string[]; readonly cancel: () => void } {
   const ended: string[] = [];
-  const session: AgingSession = {
-    isIdle: () => true,
-    settlesInMs: () => 0,
-    onIdle: () => () => {},
-    end: (reason) => void ended.push(reason),
-  };
+  const session = aSessionHandle({ end: (reason) => void ended.push(reason) });
   const drains = new Drains({ clock, decideIfDue: () => {}, perSecond: 50 });
   const maxAge = new MaxAge({ clock, drains, random: () => chance });
   return { ended, cancel: maxAge.watch(session, LONGEST_MS) };

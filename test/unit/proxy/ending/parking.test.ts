@@ -2,7 +2,8 @@
 // sessions that do not answer.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Parking } from '../../../../src/proxy/ending/parking.ts';
-import type { ParkAnswer, ParkingSession } from '../../../../src/proxy/ending/parking.ts';
+import type { ParkAnswer } from '../../../../src/proxy/ending/parking.ts';
+import type { SessionHandle } from '../../../../src/proxy/stage.ts';
 import { aSessionHandle } from '../../../support/values/sessions.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
@@ -11,7 +12,7 @@ const LIMIT_MS = 10_000;
 const BUSY_AFTER_MS = LIMIT_MS / 2;
 
 interface Fake {
-  readonly session: ParkingSession;
+  readonly session: SessionHandle;
   isIdle: boolean;
   /** The server has answered, and the session is idle. */
   becomeIdle(): void;
@@ -68,7 +69,7 @@ function aSession(id: number, idleForMs: number | 'busy'): Fake {
   return fake;
 }
 
-function park(fakes: readonly Fake[], others: readonly Pick<ParkingSession, 'state'>[] = [], waitsForAll = true): void {
+function park(fakes: readonly Fake[], others: readonly Pick<SessionHandle, 'state'>[] = [], waitsForAll = true): void {
   parking = new Parking({
     clock,
     sessions: fakes.map(({ session }) => session),
@@ -227,7 +228,7 @@ test('a session that goes quiet while it waits for a free place is asked once', 
 });
 
 test('busy sessions go on while one that does not move is there', async () => {
-  const other: { state: ParkingSession['state'] } = { state: 'relaying' };
+  const other: { state: SessionHandle['state'] } = { state: 'relaying' };
   park([aSession(1, 10)], [other]);
   await clock.advance(800);
   expect(asked).toEqual([]);

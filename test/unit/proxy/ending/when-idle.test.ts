@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { WhenIdle } from '../../../../src/proxy/ending/when-idle.ts';
-import type { Drainable } from '../../../../src/proxy/ending/when-idle.ts';
+import type { SessionHandle } from '../../../../src/proxy/stage.ts';
+import { aSessionHandle } from '../../../support/values/sessions.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
-class FakeSession implements Drainable {
+class FakeSession implements Pick<SessionHandle, 'isIdle' | 'settlesInMs' | 'onIdle'> {
   idle: boolean;
   settledAt = -Infinity;
   readonly #listeners = new Set<() => void>();
@@ -38,8 +39,16 @@ class FakeSession implements Drainable {
 const clock = new ManualClock();
 let ended: string[] = [];
 
+function handleOf(session: FakeSession): SessionHandle {
+  return aSessionHandle({
+    isIdle: () => session.isIdle(),
+    settlesInMs: () => session.settlesInMs(),
+    onIdle: (run) => session.onIdle(run),
+  });
+}
+
 function endWhenIdle(whenIdle: WhenIdle, session: FakeSession, name = 'it'): () => void {
-  return whenIdle.run(session, () => {
+  return whenIdle.run(handleOf(session), () => {
     session.idle = false;
     ended.push(name);
   });
@@ -60,7 +69,7 @@ test('a session that stays is asked once, and its idle moments are not listened 
   const whenIdle = new WhenIdle(clock, 50);
   const session = new FakeSession(false);
   let asked = 0;
-  whenIdle.run(session, () => (asked += 1));
+  whenIdle.run(handleOf(session), () => (asked += 1));
   for (let round = 0; round < 3; round += 1) session.becomeIdle();
   expect([asked, session.listeners()]).toEqual([1, 0]);
 });

@@ -1,16 +1,12 @@
 // Opens a connection to the server of a session or of a cancel request, whatever it is.
 import { lookup as resolveName } from 'node:dns';
 import { isIP } from 'node:net';
-import type { Server } from '../server.ts';
-import { allowedLookup, whyForbidden } from '../branch/allowed-lookup.ts';
-import { tlsDial } from '../branch/dial-tls.ts';
-import { BackendTrust } from '../branch/backend-trust.ts';
-import type { BackendTrustInputs } from '../branch/backend-trust.ts';
-import { limitedLookup } from '../branch/limited-lookup.ts';
-import type { Dial, DialLimits, DialResult } from './dial.ts';
-
-/** As Dial. */
-export type DialServer = (server: Server, limits: DialLimits, onResult: (result: DialResult) => void) => () => void;
+import type { Dial, DialServer } from '../server.ts';
+import { allowedLookup, whyForbidden } from './allowed-lookup.ts';
+import { tlsDial } from './dial-tls.ts';
+import { BackendTrust } from './backend-trust.ts';
+import type { BackendTrustInputs } from './backend-trust.ts';
+import { limitedLookup } from './limited-lookup.ts';
 
 export interface DialServerInputs extends BackendTrustInputs {
   readonly dial: Dial;
