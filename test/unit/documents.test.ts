@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { formatProblems } from '../../src/config/fault.ts';
 import { alternatives, fileShape } from '../../src/config/schema/shape.ts';
 import type { Shape } from '../../src/config/schema/shape.ts';
+import { SUPPORT, WINGS } from '../../oxlint.config.ts';
 import { CLOSE_REASONS } from '../../src/model/close-reason.ts';
 import { anchors, documents, inlineCode, internalLinks, TOP } from '../support/documents/markdown.ts';
 import type { Document } from '../support/documents/markdown.ts';
@@ -23,8 +24,30 @@ const named = (file: string): Document => {
   return found;
 };
 
-test('the README fits on a few screens', () => {
-  expect(named('README.md').text.split('\n').length).toBeLessThanOrEqual(160);
+/** A page that is longer is read once, by its author. */
+test.each([
+  ['README.md', 160],
+  ['src/README.md', 370],
+])('%s has at most %i lines', (file, most) => {
+  expect(named(file).text.trimEnd().split('\n').length).toBeLessThanOrEqual(most);
+});
+
+test('the map of the code has the import table of the linter, wing by wing', () => {
+  const rows = named('src/README.md').prose.flatMap((line) => {
+    const [, room = '', may] = /^\| (?:\*\*\w+\*\*)? ?\| `([a-z]+)\/` \|.*\| ([^|]*) \|$/.exec(line) ?? [];
+    return may === undefined ? [] : [[room, may.split(', ').filter(Boolean)] as const];
+  });
+  const rooms = Object.values(WINGS).flatMap((wing) => Object.entries(wing).map(([room, { may }]) => [room, may]));
+  expect(rows).toEqual([...rooms, ['app', ['every room']]]);
+});
+
+test('the map of the tests has the walls of the linter', () => {
+  const { prose } = named('test/README.md');
+  const rows = prose.slice(prose.findIndex((line) => line.startsWith('## `support/`'))).flatMap((line) => {
+    const [, folder = '', may] = /^\| `([a-z]+)\/` \|[^|]*\| ([^|]*)\|$/.exec(line) ?? [];
+    return may === undefined ? [] : [[folder, may.trim().split(', ').filter(Boolean)] as const];
+  });
+  expect(rows).toEqual(Object.entries(SUPPORT));
 });
 
 test('no line of a page is too long, code included, except tables, links and terminal output', () => {
@@ -38,9 +61,11 @@ test('no line of a page is too long, code included, except tables, links and ter
   expect(long).toEqual([]);
 });
 
-test('every file that the map of the code names exists', () => {
-  const gone = ['src/README.md', 'src/decisions.md'].flatMap((file) =>
-    inlineCode(named(file))
+test('every file that a page about the code names exists', () => {
+  const pages = DOCUMENTS.filter(({ file }) => file.startsWith('src/'));
+  expect(pages.length).toBeGreaterThan(10);
+  const gone = pages.flatMap(({ file, ...page }) =>
+    inlineCode({ file, ...page })
       .filter((code) => /^[a-z]+(?:\/[\w-]+)*\/[\w-]+\.(?:ts|md)$/.test(code) && !code.startsWith('dist/'))
       .filter((code) => !existsSync(join(TOP, 'src', code)) && !existsSync(join(TOP, code)))
       .map((code) => `${file}: ${code}`),
