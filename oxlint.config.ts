@@ -27,10 +27,11 @@ export const WINGS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
     reports: { may: ['model', 'core'], isPure: true },
   },
   watch: {
-    patroni: { may: ['model'], libraries: ['undici'] },
+    http: { may: ['model'], libraries: ['undici'] },
+    patroni: { may: ['model', 'http'] },
     discovery: { may: ['model', 'core', 'reports', 'patroni'] },
     monitor: { may: ['model', 'core', 'reports'] },
-    kubernetes: { may: ['model'], libraries: ['undici'] },
+    kubernetes: { may: ['model', 'http'] },
   },
   serve: {
     wire: { may: ['model'], isPure: true },
@@ -52,10 +53,9 @@ export const WINGS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
   },
   operate: {
     cluster: { may: ['model', 'core', 'reports', 'patroni', 'history', 'documents'] },
-    cli: { may: 'model core reports incidents documents config telemetry cluster'.split(' '), libraries: CLI_LIBRARIES },
+    cli: { may: 'model core reports http incidents documents config telemetry cluster'.split(' '), libraries: CLI_LIBRARIES },
   },
   around: {
-    http: { may: ['model'], libraries: ['undici'] },
     branches: { may: ['model', 'http'] },
     branching: { may: ['model', 'core', 'http', 'config', 'branches', 'documents', 'cli'], libraries: ['commander'] },
     platform: {
@@ -63,7 +63,7 @@ export const WINGS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
       libraries: ['yaml', 'playwright-core', 'commander'],
     },
   },
-  lab: { sandbox: { may: ['model', 'patroni'], libraries: LIBRARIES } },
+  lab: { sandbox: { may: ['model', 'http', 'patroni'], libraries: LIBRARIES } },
   run: {
     config: { may: ['model'], libraries: ['yaml'] },
     systemd: { may: ['model', 'core', 'reports'] },

@@ -104,7 +104,7 @@ export default {
   },
   platform: 'node',
   // Optional, or too much of what nobody but the sandbox needs.
-  external: ['pg', 'undici', 'cli-table3', 'diff', 'eventsource-parser', 'playwright-core'],
+  external: ['pg', 'cli-table3', 'diff', 'eventsource-parser', 'playwright-core'],
   plugins: [libraries, builtins, types, statusPage()],
   output: {
     dir: 'dist',

@@ -1,13 +1,13 @@
 // `pointsman healthcheck`: whether the local Pointsman is ready. Container runtimes run it every few seconds, so it
 // loads very little. It takes only the admin address from the configuration and ignores any errors in it.
 import { readFileSync } from 'node:fs';
-import type * as Http from 'node:http';
-import { createRequire } from 'node:module';
 import { parseAdminAddress, parseListenAddress } from '../config/schema/address.ts';
 import { childOf } from '../config/source/tree.ts';
 import { readYaml } from '../config/source/yaml-text.ts';
 import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
+import { adminExchange, whyNot } from './admin-exchange.ts';
+import type { AdminAddress } from './admin-exchange.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 
@@ -19,12 +19,9 @@ export interface HealthcheckOptions {
   readonly live?: boolean | undefined;
 }
 
-// Importing node:http would also load fetch and WebSocket: 12 MB of memory, and time.
-const require = createRequire(import.meta.url);
-
 const DEFAULT: Address = { host: '127.0.0.1', port: 8432 };
 const DEADLINE_MS = 4000;
-/** Enough for the sentence about readiness; limits an endless answer. */
+/** Enough for the sentence about readiness. */
 const MOST_CHARACTERS = 2000;
 
 /** Exit code 0 if it is ready, 1 otherwise, 2 if `admin` is not an address. */
@@ -36,7 +33,7 @@ export async function healthcheck(options: HealthcheckOptions, io: CliIo): Promi
   }
   const address = given?.value ?? configuredAddress(options, io);
   const path = options.live === true ? '/livez' : '/readyz';
-  const { ok, text } = await get(address, path, given?.value.isTls ?? false);
+  const { ok, text } = await get({ address, isTls: given?.value.isTls ?? false }, path);
   const line = `${addressText(address)}${path}: ${sentence(text)}\n`;
   if (ok) io.stdout(line);
   else io.stderr(line);
@@ -82,29 +79,11 @@ function addressIn(file: string, readFile = (name: string): string => readFileSy
   }
 }
 
-function reasonOf(error: Error): string {
-  return 'code' in error && error.code === 'ECONNREFUSED' ? 'connection refused' : error.message;
-}
-
-function get(
-  { host, port }: Address,
-  path: string,
-  isTls: boolean,
-): Promise<{ readonly ok: boolean; readonly text: string }> {
-  const http: typeof Http = require(isTls ? 'node:https' : 'node:http');
-  return new Promise((resolve) => {
-    const signal = AbortSignal.timeout(DEADLINE_MS);
-    const fail = (error: Error): void =>
-      resolve({ ok: false, text: signal.aborted ? `no answer within ${DEADLINE_MS / 1000} s` : reasonOf(error) });
-    const sent = http.request({ host, port, path, agent: false, signal }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (part: string) => {
-        text = (text + part).slice(0, MOST_CHARACTERS);
-      });
-      response.on('error', fail);
-      response.on('end', () => resolve({ ok: response.statusCode === 200 && !isMarkup(text), text }));
-    });
-    sent.on('error', fail);
-    sent.end();
-  });
+async function get(at: AdminAddress, path: string): Promise<{ readonly ok: boolean; readonly text: string }> {
+  try {
+    const { status, body } = await adminExchange(at, { path, deadlineMs: DEADLINE_MS });
+    return { ok: status === 200 && !isMarkup(body), text: body.slice(0, MOST_CHARACTERS) };
+  } catch (error) {
+    return { ok: false, text: whyNot(error) };
+  }
 }

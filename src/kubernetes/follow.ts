@@ -1,11 +1,12 @@
 // Follows a collection of the Kubernetes API: a list, then a watch from the list's version. While the API server is
 // unreachable the last known objects stay, with the time and the cause of the failure. Uses one connection at a time.
 import type { Clock, Instant } from '../model/instant.ts';
-import { ask, whyFailed } from './api-server.ts';
+import { ExchangeError } from '../http/exchange-error.ts';
+import { ask } from './api-server.ts';
 import type { KubernetesServer } from './api-server.ts';
 import { readEvent, readList, readStatus } from './kubernetes-documents.ts';
 import type { KubernetesObject, ReadEntry } from './kubernetes-documents.ts';
-import { linesOf, textOf } from './lines.ts';
+import { LineReader } from './lines.ts';
 
 export interface FollowState {
   /** By name. */
@@ -46,9 +47,7 @@ export interface Pace {
 }
 
 const PACE: Pace = { leastPauseMs: 1000, mostPauseMs: 30_000, listMs: 10_000, quietMs: 150_000, watchMs: 300_000 };
-const MAX_LIST_BYTES = 16 * 1024 * 1024;
 const MAX_OBJECT_BYTES = 2 * 1024 * 1024;
-const MAX_STATUS_BYTES = 64 * 1024;
 /** Limit on objects in one list; far above the members of a cluster. */
 const MAX_OBJECTS = 500;
 /** After this many failed watches in a row a new list follows. */
@@ -118,7 +117,7 @@ class Follower {
       const collection = await this.#options.collection();
       return version === undefined ? await this.#list(collection) : await this.#watch(collection, version);
     } catch (error) {
-      return { kind: 'failed', why: whyFailed(error) };
+      return { kind: 'failed', why: error instanceof Error ? error.message : String(error) };
     }
   }
 
@@ -129,21 +128,16 @@ class Follower {
     const { listMs } = this.#pace;
     const limit = this.#limit(listMs, `no whole list within ${listMs} ms`);
     try {
-      return await ask(server, `${path}?${query.toString()}`, limit.signal, async ({ status, body }) => {
-        if (status !== 200) return await refused(status, body);
-        const list = readList(JSON.parse(await textOf(body, MAX_LIST_BYTES)));
-        if (list === undefined) return { kind: 'failed', why: 'the answer is no list' };
-        if (list.isCut) return { kind: 'failed', why: `more than ${MAX_OBJECTS} objects have the labels ${labels}` };
-        const entries = list.items.flatMap((item) => read(item) ?? []);
-        this.#version = list.version;
-        this.#wantsNewest = false;
-        this.#tell({
-          entries: new Map(entries.map((entry) => [entry.name, entry])),
-          isListed: true,
-          failing: undefined,
-        });
-        return { kind: 'well' };
-      });
+      const { status, body } = await ask(server, { path: `${path}?${query.toString()}`, signal: limit.signal });
+      if (status !== 200) return refused(status, body);
+      const list = readList(JSON.parse(body));
+      if (list === undefined) return { kind: 'failed', why: 'the answer is no list' };
+      if (list.isCut) return { kind: 'failed', why: `more than ${MAX_OBJECTS} objects have the labels ${labels}` };
+      const entries = list.items.flatMap((item) => read(item) ?? []);
+      this.#version = list.version;
+      this.#wantsNewest = false;
+      this.#tell({ entries: new Map(entries.map((entry) => [entry.name, entry])), isListed: true, failing: undefined });
+      return { kind: 'well' };
     } finally {
       limit.end();
     }
@@ -160,25 +154,42 @@ class Follower {
       timeoutSeconds: String(seconds),
     });
     const limit = this.#limit(quietMs, `not a byte for ${quietMs} ms`);
+    const lines = new LineReader(MAX_OBJECT_BYTES);
+    const over: WatchEnd[] = [];
+    const take = (chunk: Uint8Array): void => {
+      limit.renew();
+      for (const line of lines.take(chunk)) {
+        const ended = this.#take(line, read);
+        if (ended === undefined) continue;
+        over.push(ended);
+        throw new ExchangeError('local', 'the watch is over');
+      }
+    };
     try {
-      return await ask(server, `${path}?${query.toString()}`, limit.signal, async ({ status, body }) => {
-        if (status !== 200) return await refused(status, body);
-        // The response itself is the recovery: the next event may be hours away.
-        if (this.#followed.failing !== undefined) this.#tell({ ...this.#followed, failing: undefined });
-        for await (const line of linesOf(limit.renewing(body), MAX_OBJECT_BYTES)) {
-          const ended = this.#take(JSON.parse(line), read);
-          if (ended !== undefined) return ended;
-        }
-        return { kind: 'well' };
+      const { status, body } = await ask(server, {
+        path: `${path}?${query.toString()}`,
+        signal: limit.signal,
+        onStatus: (status) => {
+          if (status !== 200) return undefined;
+          // The response itself is the recovery: the next event may be hours away.
+          if (this.#followed.failing !== undefined) this.#tell({ ...this.#followed, failing: undefined });
+          return take;
+        },
       });
+      if (status !== 200) return refused(status, body);
+      return lines.isWithinLine() ? { kind: 'failed', why: CUT_OFF } : { kind: 'well' };
+    } catch (error) {
+      const [ended] = over;
+      if (ended === undefined) throw error;
+      return ended;
     } finally {
       limit.end();
     }
   }
 
   /** Undefined: the watch goes on. */
-  #take(json: unknown, read: ReadEntry): WatchEnd | undefined {
-    const event = readEvent(json);
+  #take(line: string, read: ReadEntry): WatchEnd | undefined {
+    const event = readEvent(parsed(line));
     if (event === undefined) return { kind: 'failed', why: 'an event that is none of the API' };
     if (event.kind === 'error') {
       return event.code === 410 ? { kind: 'gone' } : { kind: 'failed', why: `the watch failed: ${event.message}` };
@@ -223,42 +234,39 @@ class Follower {
   #limit(ms: number, why: string) {
     const { clock } = this.#options;
     const late = new AbortController();
-    const begin = (): (() => void) => clock.schedule(ms, () => late.abort(new Error(why)));
+    const begin = (): (() => void) => clock.schedule(ms, () => late.abort(new ExchangeError('timeout', why)));
     let cancel = begin();
     return {
       signal: AbortSignal.any([late.signal, this.#stopping.signal]),
       end: () => cancel(),
-      renewing: async function* renewing(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-        for await (const chunk of chunks) {
-          cancel();
-          cancel = begin();
-          yield chunk;
-        }
+      renew: () => {
+        cancel();
+        cancel = begin();
       },
     };
   }
 }
+
+const CUT_OFF = 'the stream ended in the middle of an event';
 
 const ADVICE: Readonly<Record<number, string>> = {
   401: 'the token is not accepted',
   403: 'the service account may not list and watch them (its Role needs get, list and watch)',
 };
 
-async function refused(status: number, body: AsyncIterable<Uint8Array>): Promise<WatchEnd> {
+function refused(status: number, body: string): WatchEnd {
   if (status === 410) return { kind: 'gone' };
-  const text = await textOf(body, MAX_STATUS_BYTES).catch(() => '');
-  const said = text.startsWith('{') ? messageOf(text) : '';
-  const words = [ADVICE[status], said].filter((part) => part !== undefined && part !== '');
+  const words = [ADVICE[status], readStatus(parsed(body)).message].filter((part) => part !== undefined && part !== '');
   return {
     kind: 'failed',
     why: `the API server answered ${status}${words.length === 0 ? '' : `: ${words.join(': ')}`}`,
   };
 }
 
-function messageOf(text: string): string {
+function parsed(text: string): unknown {
   try {
-    return readStatus(JSON.parse(text)).message;
+    return JSON.parse(text);
   } catch {
-    return '';
+    return undefined;
   }
 }

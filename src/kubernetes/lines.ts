@@ -1,34 +1,33 @@
 // Reads a stream of lines in chunks of any size, as a watch sends JSON documents. A line has a limit.
+import { ExchangeError } from '../http/exchange-error.ts';
 
-/** Yields each line without its end. Throws for a line above `maxBytes` and for a stream that ends within a line. */
-export async function* linesOf(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string> {
-  let parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
+export class LineReader {
+  readonly #maxBytes: number;
+  #parts: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The lines that end in the chunk, each without its end. Throws for a line above the limit. */
+  *take(chunk: Uint8Array): Generator<string> {
     let from = 0;
     for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, from)) {
-      parts.push(chunk.subarray(from, end));
-      const line = Buffer.concat(parts).toString('utf8');
-      parts = [];
-      length = 0;
+      const line = Buffer.concat([...this.#parts, chunk.subarray(from, end)]).toString('utf8');
+      this.#parts = [];
+      this.#length = 0;
       from = end + 1;
       if (line.trim() !== '') yield line;
     }
-    parts.push(chunk.subarray(from));
-    length += chunk.length - from;
-    if (length > maxBytes) throw new Error(`an object of more than ${maxBytes} bytes`);
+    this.#parts.push(chunk.subarray(from));
+    this.#length += chunk.length - from;
+    if (this.#length > this.#maxBytes) {
+      throw new ExchangeError('oversized', `an object of more than ${this.#maxBytes} bytes`);
+    }
   }
-  if (length > 0) throw new Error('the stream ended in the middle of an event');
-}
 
-/** The whole text. Throws when it is longer than `maxBytes`. */
-export async function textOf(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
-    parts.push(chunk);
-    length += chunk.length;
-    if (length > maxBytes) throw new Error(`an answer of more than ${maxBytes} bytes`);
+  isWithinLine(): boolean {
+    return this.#length > 0;
   }
-  return Buffer.concat(parts).toString('utf8');
 }

@@ -2,7 +2,7 @@
 // the same server. Node tries one after the other (Happy Eyeballs, RFC 8305).
 import type { Address } from './member.ts';
 
-interface TcpTarget {
+export interface TcpTarget {
   readonly host: string;
   readonly port: number;
   readonly lookup?: (
@@ -33,11 +33,4 @@ export function tcpTarget({ host, port, others = [] }: Address, timeoutMs: numbe
       Math.max(SHORTEST_MS, Math.floor(timeoutMs / addresses.length)),
     ),
   };
-}
-
-/** `ECONNREFUSED` only if every address refused. */
-export function connectErrorCode(error: NodeJS.ErrnoException): string {
-  const errors: readonly NodeJS.ErrnoException[] = error instanceof AggregateError ? error.errors : [error];
-  const codes = errors.map(({ code = '' }) => code);
-  return codes.find((code) => code !== 'ECONNREFUSED') ?? codes[0] ?? '';
 }

@@ -2,9 +2,10 @@
 // The file is read at each use, so that a rotated password counts at once.
 import { readFile } from 'node:fs/promises';
 import type { ApiAuth } from '../model/cluster-config.ts';
-import { AnswerError, errorCode } from './failure.ts';
+import { faultError } from '../http/exchange-error.ts';
+import { errorCode } from '../model/errno.ts';
 
-/** The value of the header Authorization. Rejects with an AnswerError that names the file, without its content. */
+/** The value of the header Authorization. Rejects with an ExchangeError that names the file, without its content. */
 export type CredentialSource = () => Promise<string>;
 
 export function credentialsFrom(auth: ApiAuth): CredentialSource {
@@ -25,15 +26,15 @@ export function secretsIn(authorization: string): readonly string[] {
 
 /** The line end that an editor leaves does not count. */
 async function readPassword(file: string | undefined): Promise<string> {
-  if (file === undefined) throw new AnswerError('local', 'cluster.api.auth has no password');
+  if (file === undefined) throw faultError('local', 'cluster.api.auth has no password');
   const where = `cluster.api.auth.password_file ${file}`;
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    throw new AnswerError('local', `${where} cannot be read: ${errorCode(error)}`);
+    throw faultError('local', `${where} cannot be read: ${errorCode(error)}`);
   }
   const password = text.replace(/\r?\n$/, '');
-  if (password === '') throw new AnswerError('local', `${where} is empty`);
+  if (password === '') throw faultError('local', `${where} is empty`);
   return password;
 }

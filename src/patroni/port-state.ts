@@ -5,7 +5,7 @@ import type { Address } from '../model/member.ts';
 import type { PortState } from '../model/observation.ts';
 import { tcpTarget } from '../model/tcp-target.ts';
 import { startDeadline, STALL_MS } from './deadline.ts';
-import { errorCode, failure } from './failure.ts';
+import { failure } from './failure.ts';
 
 /** Never rejects. `unknown` without a checked address, or after a fault of this process. */
 export function askPort(address: Address | undefined, deadlineMs: number): Promise<PortState> {
@@ -26,7 +26,7 @@ export function askPort(address: Address | undefined, deadlineMs: number): Promi
 }
 
 function stateOf(error: Error): PortState {
-  if (errorCode(error) === 'ECONNREFUSED') return 'refused';
   const ended = failure(error);
-  return ended.kind === 'failed' && ended.cause === 'local' ? 'unknown' : 'silent';
+  if (ended.kind === 'refused') return 'refused';
+  return ended.cause === 'local' ? 'unknown' : 'silent';
 }

@@ -1,9 +1,10 @@
 // Reads certificate files again from time to time, so that a rotated CA or client certificate works without a restart.
 // During a read, and after a failed read, the last good content is used: a slow disk delays only the first probe.
 import { readFile } from 'node:fs/promises';
-import { AnswerError, errorCode } from './failure.ts';
+import { faultError } from '../http/exchange-error.ts';
+import { errorCode } from '../model/errno.ts';
 import { present } from './fields.ts';
-import type { TlsMaterial } from './socket.ts';
+import type { TlsMaterial } from '../http/open-socket.ts';
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -60,6 +61,6 @@ async function readText(path: string | undefined): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new AnswerError('local', `${path} cannot be read: ${errorCode(error)}`);
+    throw faultError('local', `${path} cannot be read: ${errorCode(error)}`);
   }
 }

@@ -1,5 +1,6 @@
-// No program loads these rooms at its start. `branches` is imported when branches are configured, or by their commands;
-// `platform` by commands alone; the sources of verifiers with the first move of a session.
+// No program loads these rooms at its start. `branches`, with the requests that need a key (`http`), is imported when
+// branches are configured, or by their commands; `platform` by commands alone; the sources of verifiers with the first
+// move of a session.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,8 +8,10 @@ import { expect, test } from 'vitest';
 const SRC = new URL('../../src/', import.meta.url).pathname;
 
 /** Of `platform` and `branching` their commands, as the command line shows them. */
-const LATE =
-  /^(?:branches|http)\/|^(?:platform|branching)\/(?!.*(?:-commands|message-options)\.ts$)|^verifiers\/.*-source/;
+const LATE = new RegExp(
+  String.raw`^branches/|^http/(?:request|excerpt|secret-files)\.ts$|^verifiers/.*-source|` +
+    String.raw`^(?:platform|branching)/(?!.*(?:-commands|message-options)\.ts$)`,
+);
 
 /** Imports that are executed with the file. */
 function importsOf(file: string): readonly string[] {

@@ -1,7 +1,7 @@
 // Server-sent events of a running Pointsman, from one connection.
-import type { IncomingMessage } from 'node:http';
 import { createParser } from 'eventsource-parser';
-import { httpFor, whyNot } from '../admin-request.ts';
+import { ExchangeError } from '../../http/exchange-error.ts';
+import { adminExchange, whyNot } from '../admin-exchange.ts';
 import type { Running } from '../running.ts';
 
 export interface StreamMessage {
@@ -24,30 +24,34 @@ export interface StreamOptions {
 const SILENT_MS = 40_000;
 
 /** Resolves with the reason when the connection has ended, or was never there. */
-export function readStream({ address, isTls }: Running, options: StreamOptions): Promise<string> {
+export async function readStream(running: Running, options: StreamOptions): Promise<string> {
   const { path, token, onOpen, onMessage, signal } = options;
-  return new Promise((resolve) => {
-    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const headers = { accept: 'text/event-stream', ...authorization };
-    const { host, port } = address;
-    const sent = httpFor(isTls).request({ host, port, path, headers, agent: false, signal }, (response) => {
-      if (response.statusCode === 200) {
-        onOpen();
-        follow(response, onMessage);
-      } else {
-        response.resume();
-        resolve(`HTTP status ${response.statusCode}`);
-      }
-      response.on('error', (error) => resolve(whyNot(error)));
-      response.on('end', () => resolve('the server ended the stream'));
-    });
-    sent.setTimeout(SILENT_MS, () => sent.destroy(new Error(`no heartbeat for ${SILENT_MS / 1000} s`)));
-    sent.on('error', (error) => resolve(whyNot(error)));
-    sent.end();
-  });
-}
-
-function follow(response: IncomingMessage, onMessage: StreamOptions['onMessage']): void {
+  const silence = new AbortController();
+  const timer = setTimeout(
+    () => silence.abort(new ExchangeError('timeout', `no heartbeat for ${SILENT_MS / 1000} s`)),
+    SILENT_MS,
+  );
   const parser = createParser({ onEvent: ({ event, data }) => onMessage({ name: event, data }) });
-  response.setEncoding('utf8').on('data', (text: string) => parser.feed(text));
+  const decoder = new TextDecoder();
+  const take = (chunk: Uint8Array): void => {
+    timer.refresh();
+    parser.feed(decoder.decode(chunk, { stream: true }));
+  };
+  try {
+    const { status } = await adminExchange(running, {
+      path,
+      headers: { accept: 'text/event-stream', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+      signal: AbortSignal.any([signal, silence.signal]),
+      onStatus: (status) => {
+        if (status !== 200) return undefined;
+        onOpen();
+        return take;
+      },
+    });
+    return status === 200 ? 'the server ended the stream' : `HTTP status ${status}`;
+  } catch (error) {
+    return whyNot(error);
+  } finally {
+    clearTimeout(timer);
+  }
 }

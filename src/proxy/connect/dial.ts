@@ -1,27 +1,10 @@
 // Opens one TCP connection to one member, with one deadline. Reports exactly once, synchronously with the event that
 // decides it, and nothing after an abort. Tells faults of the member from faults of this machine (G12).
 import { Socket } from 'node:net';
-import { connectErrorCode, tcpTarget } from '../../model/tcp-target.ts';
+import { errnoCause, errnoText, errorCode } from '../../model/errno.ts';
+import { tcpTarget } from '../../model/tcp-target.ts';
 import type { Dial, DialResult } from '../server.ts';
 import { SOCKET_OPTIONS, ignoreErrors } from '../socket.ts';
-
-/** ENETUNREACH is a missing route here far more often than the answer of a router. */
-const LOCAL_FAULTS: ReadonlySet<string> = new Set([
-  'EMFILE',
-  'ENFILE',
-  'EADDRNOTAVAIL',
-  'ENOBUFS',
-  'ENOMEM',
-  'ENETUNREACH',
-  'ENETDOWN',
-]);
-
-const ERROR_TEXTS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection reset',
-  EHOSTUNREACH: 'host unreachable',
-  ETIMEDOUT: 'no answer to the connection attempt',
-};
 
 export const dialTcp: Dial = (address, { clock, timeoutMs, lookup }, onResult) => {
   const socket = new Socket(SOCKET_OPTIONS).connect({ lookup, ...tcpTarget(address, timeoutMs) });
@@ -36,7 +19,7 @@ export const dialTcp: Dial = (address, { clock, timeoutMs, lookup }, onResult) =
     if (result !== undefined) onResult(result);
   };
   const connected = (): void => finish({ kind: 'connected', socket });
-  const failed = (error: NodeJS.ErrnoException): void => finish(failure(error));
+  const failed = (error: Error): void => finish(failure(error));
   const expired = (): void =>
     finish({ kind: 'failed', outcome: 'timeout', isLocalFault: false, detail: `no connection within ${timeoutMs} ms` });
   // After a stall timers run before sockets are read: a connect that succeeded in time is noticed before the deadline
@@ -48,14 +31,15 @@ export const dialTcp: Dial = (address, { clock, timeoutMs, lookup }, onResult) =
   return () => finish(undefined);
 };
 
-function failure(error: NodeJS.ErrnoException): DialResult {
-  const code = connectErrorCode(error);
-  const isUnresolvable = code.startsWith('EAI_') || code === 'ENOTFOUND';
+function failure(error: Error): DialResult {
+  const code = errorCode(error);
+  const cause = errnoCause(code);
+  const isUnresolvable = cause === 'unresolved';
   return {
     kind: 'failed',
-    outcome: code === 'ECONNREFUSED' ? 'refused' : code === 'ETIMEDOUT' ? 'timeout' : 'failed',
-    isLocalFault: LOCAL_FAULTS.has(code) || isUnresolvable,
+    outcome: cause === 'refused' || cause === 'timeout' ? cause : 'failed',
+    isLocalFault: isUnresolvable || cause === 'exhausted' || cause === 'no_network',
     ...(isUnresolvable && { isUnresolvable }),
-    detail: ERROR_TEXTS[code] ?? (code === '' ? error.message : code),
+    detail: errnoText(code) ?? (code === '' ? error.message : code),
   };
 }

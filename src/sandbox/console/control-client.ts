@@ -1,6 +1,8 @@
 // The client of a running sandbox, for commands in a second terminal. Every outcome is a value.
-import { request } from 'undici';
 import { z } from 'zod';
+import { errorOf } from '../../http/exchange-error.ts';
+import { exchange } from '../../http/exchange.ts';
+import type { ExchangeRequest } from '../../http/exchange.ts';
 import { outcomeSchema, endpointsSchema } from './control-protocol.ts';
 import type { Endpoints } from './control-protocol.ts';
 import type { VerbOutcome } from './verb-list.ts';
@@ -10,36 +12,30 @@ const DEADLINE_MS = 90_000;
 
 /** Resolves when the verb is done or has failed. Never rejects. */
 export function askToPerform(address: string, verb: string, target: string | undefined): Promise<VerbOutcome> {
-  return asking(address, async () => {
-    const { body } = await request(`http://${address}/`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ verb, target }),
-      signal: AbortSignal.timeout(DEADLINE_MS),
-    });
-    return outcomeSchema.parse(await body.json());
-  });
+  return ask(address, { method: 'POST', json: { verb, target } }, (answer) => outcomeSchema.parse(answer));
 }
 
 /** Never rejects. */
 export function askEndpoints(address: string): Promise<Endpoints | VerbOutcome> {
-  return asking(address, async () => {
-    const { body } = await request(`http://${address}/`, { signal: AbortSignal.timeout(DEADLINE_MS) });
-    return z.union([endpointsSchema, outcomeSchema]).parse(await body.json());
-  });
+  return ask(address, {}, (answer) => z.union([endpointsSchema, outcomeSchema]).parse(answer));
 }
 
-async function asking<T>(address: string, ask: () => Promise<T>): Promise<T | VerbOutcome> {
+async function ask<T>(
+  address: string,
+  request: Pick<ExchangeRequest, 'method' | 'json'>,
+  read: (answer: unknown) => T,
+): Promise<T | VerbOutcome> {
   try {
-    return await ask();
+    const { body } = await exchange({ ...request, url: `http://${address}`, path: '/', deadlineMs: DEADLINE_MS });
+    return read(JSON.parse(body));
   } catch (error) {
     return { kind: 'failed', text: why(address, error) };
   }
 }
 
 function why(address: string, error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ECONNREFUSED') return `no sandbox runs at ${address}; \`pointsman sandbox\` starts one`;
   if (error instanceof z.ZodError || error instanceof SyntaxError) return `${address} is not a sandbox`;
-  return `${address}: ${error instanceof Error ? error.message : String(error)}`;
+  const { fault, message } = errorOf(error);
+  if (fault === 'refused') return `no sandbox runs at ${address}; \`pointsman sandbox\` starts one`;
+  return fault === 'malformed' ? `${address} is not a sandbox` : `${address}: ${message}`;
 }

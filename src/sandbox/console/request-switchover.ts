@@ -1,5 +1,5 @@
 // Requests a switchover as an operator would: POST /switchover of the primary's management API.
-import { request } from 'undici';
+import { exchange } from '../../http/exchange.ts';
 import type { SandboxMember } from '../sandbox.ts';
 import type { VerbOutcome } from './verb-list.ts';
 
@@ -7,13 +7,14 @@ const DEADLINE_MS = 30_000;
 
 /** Resolves when the new primary accepts writes, or with the manager's own reason. */
 export async function requestSwitchover(leader: SandboxMember, candidate: string | undefined): Promise<VerbOutcome> {
-  const { statusCode, body } = await request(`${leader.api}/switchover`, {
+  const { status, body } = await exchange({
+    url: leader.api,
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ leader: leader.name, ...(candidate === undefined ? {} : { candidate }) }),
-    signal: AbortSignal.timeout(DEADLINE_MS),
+    path: '/switchover',
+    json: { leader: leader.name, ...(candidate === undefined ? {} : { candidate }) },
+    deadlineMs: DEADLINE_MS,
   });
-  const text = (await body.text()).trim();
-  if (statusCode === 200) return { kind: 'done', text };
-  return { kind: statusCode === 412 ? 'refused' : 'failed', text: `switchover: ${text}` };
+  const text = body.trim();
+  if (status === 200) return { kind: 'done', text };
+  return { kind: status === 412 ? 'refused' : 'failed', text: `switchover: ${text}` };
 }

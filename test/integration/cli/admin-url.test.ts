@@ -56,7 +56,7 @@ describe('--admin', () => {
   test('an https URL speaks TLS and verifies the certificate', async () => {
     const { code, err } = await reload(`https://127.0.0.1:${tlsPort}/`);
     expect(code).toBe(1);
-    expect(err).toMatch(/^pointsman: no answer from 127\.0\.0\.1:\d+ \(unable to .*certificate/);
+    expect(err).toMatch(/^pointsman: no answer from 127\.0\.0\.1:\d+ \(TLS failed: unable to .*certificate/);
   });
 
   test.each([[['reload']], [['healthcheck']]])('%j trusts the certificates of NODE_EXTRA_CA_CERTS', async (argv) => {

@@ -200,9 +200,9 @@ describe('an unreachable API server', () => {
   test.each([
     ['unavailable', 'the API server answered 503: etcd is gone'],
     ['forbidden', 'the API server answered 403: the service account may not list and watch them'],
-    ['reset', 'other side closed'],
+    ['reset', 'connection closed before the answer was whole'],
     ['not-json', 'is not valid JSON'],
-    ['huge', 'an answer of more than'],
+    ['huge', 'answer too large (more than'],
   ] as const)('%s: at first it is reported, then waited for', async (mood, expected) => {
     api.mood = mood;
     following();

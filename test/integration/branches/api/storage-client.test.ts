@@ -137,7 +137,7 @@ describe('answers that are none', () => {
       more();
     });
     client = createStorageClient({ ...node, url: `http://127.0.0.1:${await listen(endless)}` }, { timeoutMs: 60_000 });
-    expect((await failureOf(client.timelines())).message).toMatch(/the answer has more than 16777216 bytes$/);
+    expect((await failureOf(client.timelines())).message).toMatch(/answer too large \(more than 16777216 bytes\)$/);
     await close(endless);
   });
 

@@ -1,31 +1,36 @@
 // Collects the body of one answer in one buffer. Many tiny chunks kept as objects would take a hundred times their
 // bytes, and a hostile member sends them at no cost.
 
-/** Largest body read. The status document of a cluster with many replicas has a few kilobytes. */
-const MAX_BYTES = 256 * 1024;
-/** Limit on chunks of one body. A body of the largest size then has chunks of 64 bytes on average. */
-const MAX_CHUNKS = 4096;
+/** A body of the largest size has chunks of as many bytes on average, at least. */
+const CHUNK_BYTES = 64;
 const FIRST_BYTES = 4 * 1024;
 
 export class AnswerBody {
+  readonly #maxBytes: number;
   #bytes = Buffer.alloc(0);
   #length = 0;
   #chunks = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** Copies the chunk. Returns the exceeded limit as one clause; undefined while there is none. */
   add(chunk: Uint8Array): string | undefined {
     const length = this.#length + chunk.length;
     this.#chunks += 1;
-    if (length > MAX_BYTES) return `more than ${MAX_BYTES} bytes`;
-    if (this.#chunks > MAX_CHUNKS) return `more than ${MAX_CHUNKS} chunks`;
+    if (length > this.#maxBytes) return `more than ${this.#maxBytes} bytes`;
+    const maxChunks = this.#maxBytes / CHUNK_BYTES;
+    if (this.#chunks > maxChunks) return `more than ${maxChunks} chunks`;
     this.#growTo(length);
     this.#bytes.set(chunk, this.#length);
     this.#length = length;
     return undefined;
   }
 
+  /** Without a byte order mark. */
   text(): string {
-    return this.#bytes.toString('utf8', 0, this.#length);
+    return new TextDecoder().decode(this.#bytes.subarray(0, this.#length));
   }
 
   #growTo(length: number): void {

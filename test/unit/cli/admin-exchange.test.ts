@@ -1,6 +1,6 @@
 // Why a request has no answer, in words.
 import { expect, test } from 'vitest';
-import { whyNot } from '../../../src/cli/admin-request.ts';
+import { whyNot } from '../../../src/cli/admin-exchange.ts';
 
 /** As Node reports it: one code for every fault of OpenSSL. */
 function faultOfTls(what: string): Error {
