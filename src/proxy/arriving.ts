@@ -15,13 +15,15 @@ import { isTrialRoute } from './connect/hold-queue.ts';
 import type { ParkedBackend } from './connect/parked-backends.ts';
 import { encodeRefusal } from './messages/refusal-message.ts';
 import type { ProxyParts } from './proxy-parts.ts';
-import { RelayedSession } from './relay/relayed-session.ts';
-import type { MovingPart } from './relay/relayed-session.ts';
+import type { SessionAdoption } from './moves/load-mover.ts';
+import { Conversation } from './relay/conversation.ts';
+import { Relayed } from './relay/relayed.ts';
+import type { MovingPart } from './relay/relayed.ts';
 import type { Server } from './server.ts';
 import type { SessionRecord } from './session-record.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
 import type { Farewell, SessionControl, Stage } from './stage.ts';
-import type { ClientStartup, StartupHandOver } from './startup/client-startup.ts';
+import type { ClientStartup } from './startup/client-startup.ts';
 import { choosePool } from './startup/startup-parameters.ts';
 
 export interface ArrivingInputs {
@@ -34,7 +36,7 @@ export interface ArrivingInputs {
   readonly idleListeners: ReadonlySet<() => void>;
   readonly parts: ProxyParts;
   /** Undefined: the session never moves. */
-  readonly adopt: (client: Socket, server: Server, startup: StartupHandOver) => MovingPart | undefined;
+  readonly adopt: (adoption: Omit<SessionAdoption, 'session' | 'record'>) => MovingPart | undefined;
 }
 
 const nothing = (): void => {};
@@ -224,15 +226,24 @@ export class Arriving implements Stage {
     if (client.destroyed) session.end('client_gave_up');
     if (session.state === 'closed') return void backend.destroy();
     const handedOver = this.#startup.handOver();
-    const relayed = new RelayedSession({
+    const { clock, cancels } = parts;
+    const { isReadable } = handedOver;
+    const conversation = new Conversation({
+      client,
+      clock,
+      isReadable,
+      traffic: record.traffic,
+      idleListeners,
+      cancels,
+    });
+    const relayed = new Relayed({
       session,
       client,
       backend,
-      isReadable: handedOver.isReadable,
-      moving: this.#inputs.adopt(client, server, handedOver),
+      conversation,
+      moving: this.#inputs.adopt({ client, conversation, server, handedOver }),
       pool: this.#policy,
       server,
-      idleListeners,
       record,
       services: parts.relaying,
     });

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { CloseReason } from '../model/close-reason.ts';
-import type { Address, MemberName } from '../model/member.ts';
+import type { Address } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import type { SessionEntry, StatementEnd } from '../reports/session-list.ts';
 import { nextSessionState } from '../reports/session-state.ts';
@@ -14,7 +14,6 @@ import { Leaving } from './ending/leaving.ts';
 import { asStepOf } from './fault.ts';
 import type { SessionMover } from './moves/session-mover.ts';
 import type { ProxyParts } from './proxy-parts.ts';
-import { RelayedSession } from './relay/relayed-session.ts';
 import { SessionRecord } from './session-record.ts';
 import type { Assignment, SessionControl, Stage } from './stage.ts';
 
@@ -60,9 +59,9 @@ export class Session implements SessionControl {
       record,
       idleListeners: this.#idleListeners,
       parts,
-      adopt: (socket, server, handedOver) => {
-        this.movable = parts.mover.adopt({ host: this, client: socket, record, server, handedOver });
-        return this.movable?.interposed;
+      adopt: (adoption) => {
+        this.movable = parts.mover.adopt({ session: this, record, ...adoption });
+        return this.movable;
       },
     });
   }
@@ -98,7 +97,7 @@ export class Session implements SessionControl {
     const listeners = this.#idleListeners;
     listeners.add(run);
     return () => {
-      if (listeners.delete(run) && listeners.size === 0) this.movable?.interposed.goOn();
+      if (listeners.delete(run) && listeners.size === 0) this.movable?.goOn();
     };
   }
 
@@ -131,7 +130,6 @@ export class Session implements SessionControl {
   }
 
   reroute(): void {
-    this.movable?.reroute();
     this.#stage.reroute?.();
   }
 
@@ -161,21 +159,6 @@ export class Session implements SessionControl {
     this.#stage = next ?? this.#stage;
     if (to !== 'relaying') this.assign(undefined);
     this.#parts.registry.moved(this, from, to);
-    return true;
-  }
-
-  // MovingHost
-
-  enter(step: 'park' | 'move', leave: () => void): boolean {
-    if (!this.move(step)) return false;
-    if (this.#stage instanceof RelayedSession) this.#stage.onLeft = leave;
-    return true;
-  }
-
-  resumed(member: MemberName): boolean {
-    if (!this.move('resume')) return false;
-    if (this.#stage instanceof RelayedSession) this.#stage.watchAge();
-    this.#record.reached(member);
     return true;
   }
 }

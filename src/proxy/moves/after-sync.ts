@@ -4,7 +4,7 @@ import { MessageReader } from '../../wire/messages/message-reader.ts';
 import type { ReadMessage } from '../../wire/messages/message-reader.ts';
 import { joined, message } from '../../wire/messages/server-messages.ts';
 import { serverError } from '../../wire/talk/server-replies.ts';
-import type { Question, QuestionStep } from './interposed.ts';
+import type { Question, QuestionStep } from './question-channel.ts';
 
 type Message = Extract<ReadMessage, { kind: 'message' }>;
 

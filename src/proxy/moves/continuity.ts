@@ -10,36 +10,35 @@ import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability } from '../../model/moves.ts';
 import { StatementWatch } from '../../wire/follow/statement-watch.ts';
-import type { Reader } from './interposed.ts';
+import type { Tap } from '../relay/conversation.ts';
 import { LastState } from './last-state.ts';
 import type { LastAnswer, LastStateInputs } from './last-state.ts';
 import { LastWords } from './last-words.ts';
-import type { SessionMover, MoverSessionInputs } from './session-mover.ts';
+import type { QuestionChannel } from './question-channel.ts';
+import type { MoveParts, SessionMover } from './session-mover.ts';
 
 /** A server closes right after its last words. Milliseconds. */
 const CLOSES_WITHIN_MS = 5_000;
 
-const nothing = (): void => {};
-
-export class Continuity implements Reader, LastStateInputs {
+export class Continuity implements Tap, LastStateInputs {
   readonly clock: Clock;
   readonly watch = new StatementWatch();
   readonly #wal: () => WalKnown;
-  readonly #inputs: MoverSessionInputs;
-  readonly #session: SessionMover;
+  readonly #parts: MoveParts;
+  readonly #questions: QuestionChannel;
+  readonly #mover: SessionMover;
   readonly #state: LastState;
   readonly #words = new LastWords();
   /** While last words are kept back, the client's bytes wait. */
   #keeping: { readonly wait: Promise<void>; readonly end: () => void } | undefined;
 
-  constructor(wal: () => WalKnown, inputs: MoverSessionInputs, session: SessionMover) {
-    this.clock = inputs.mover.clock;
+  constructor(wal: () => WalKnown, parts: MoveParts, questions: QuestionChannel, mover: SessionMover) {
+    this.clock = parts.mover.clock;
     this.#wal = wal;
-    this.#inputs = inputs;
-    this.#session = session;
+    this.#parts = parts;
+    this.#questions = questions;
+    this.#mover = mover;
     this.#state = new LastState(this);
-    session.interposed.readAlong(this);
-    session.interposed.memory.watch = this.watch;
   }
 
   wait(): Promise<void> | undefined {
@@ -58,7 +57,8 @@ export class Continuity implements Reader, LastStateInputs {
     return passing;
   }
 
-  saidMeanwhile(): void {
+  /** The server has said something while it was asked. */
+  hears(): void {
     this.#state.hears();
   }
 
@@ -75,21 +75,19 @@ export class Continuity implements Reader, LastStateInputs {
   }
 
   serverEnded(ending: BackendEnding): boolean {
-    const { interposed } = this.#session;
     const answer = this.#state.known();
     const words = this.#words.release();
     this.#keeping?.end();
-    if (interposed.isAsking(nothing) || interposed.isLate()) return false;
+    if (this.#questions.isAsking()) return false;
     if (answer !== undefined && this.#leaves(answer, ending, words)) return true;
-    if (words !== undefined) interposed.session()?.passToClient(words);
+    if (words !== undefined) this.#parts.conversation.passToClient(words);
     return words === undefined && this.#endsInFlight();
   }
 
   /** The server is gone by all evidence, before its connection has ended. True: the session is parked. */
   lose(): boolean {
-    const { interposed } = this.#session;
     const answer = this.#state.known();
-    if (answer === undefined || interposed.isAsking(nothing) || interposed.isLate()) return false;
+    if (answer === undefined || this.#questions.isAsking()) return false;
     const words = this.#words.release();
     this.#keeping?.end();
     return this.#leaves(answer, 'backend_reset', words);
@@ -98,11 +96,11 @@ export class Continuity implements Reader, LastStateInputs {
   // LastStateInputs
 
   isIdle(): boolean {
-    return this.#inputs.host.isIdle();
+    return this.#parts.session.isIdle();
   }
 
   member(): MemberName | undefined {
-    return this.#inputs.host.assignment()?.member;
+    return this.#parts.session.assignment()?.member;
   }
 
   runOf(member: MemberName): ServerRun | undefined {
@@ -111,13 +109,13 @@ export class Continuity implements Reader, LastStateInputs {
 
   /** A session that is not on a primary ends with its server, so nobody asks for its state in advance. */
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void {
-    if (this.#isOnPrimary()) this.#session.ask(onAnswer);
+    if (this.#isOnPrimary()) this.#mover.ask(onAnswer);
     else onAnswer({ kind: 'pinned', reason: 'unknown_position' });
   }
 
   #isOnPrimary(): boolean {
-    const { mover, host } = this.#inputs;
-    const pool = mover.pool(host.pool);
+    const { mover, session } = this.#parts;
+    const pool = mover.pool(session.pool);
     return pool !== undefined && isOfPrimary(pool);
   }
 
@@ -127,7 +125,7 @@ export class Continuity implements Reader, LastStateInputs {
     const pass = (): void => {
       this.#keeping?.end();
       const words = this.#words.release();
-      if (words !== undefined) this.#session.interposed.session()?.passToClient(words);
+      if (words !== undefined) this.#parts.conversation.passToClient(words);
     };
     const cancel = this.clock.schedule(CLOSES_WITHIN_MS, pass);
     const end = (): void => {
@@ -140,10 +138,9 @@ export class Continuity implements Reader, LastStateInputs {
 
   /** The server has said nothing about a statement that was in progress. True: the session has ended. */
   #endsInFlight(): boolean {
-    const { host } = this.#inputs;
-    const session = this.#session.interposed.session();
-    if (session?.activity() !== 'busy' || session.isFatal()) return false;
-    host.end(
+    const { session, conversation } = this.#parts;
+    if (conversation.activity() !== 'busy' || conversation.isFatal()) return false;
+    session.end(
       'move_in_flight',
       `${this.member() ?? 'the server'}: connection closed by the server without an error message`,
     );
@@ -152,12 +149,12 @@ export class Continuity implements Reader, LastStateInputs {
 
   /** Only a primary reports the positions that prove it. True: the session has left its server, or has ended. */
   #leaves({ state, told }: LastAnswer, ending: BackendEnding, words: Uint8Array | undefined): boolean {
-    const server = this.#inputs.host.assignment();
+    const server = this.#parts.session.assignment();
     if (server === undefined || told.member !== server.member || !this.#isOnPrimary()) return false;
-    if (!this.isIdle() || !this.#session.mayStillMove(state)) return false;
+    if (!this.isIdle() || !this.#mover.mayStillMove(state)) return false;
     const proof = proofOf(told, this.#wal().samples.get(told.member) ?? []);
     const loss = { told, proof, at: this.clock.now(), server, ending, words };
-    this.#session.depart({ from: told.member, cause: 'dead', state, shown: undefined, loss });
+    this.#mover.depart({ from: told.member, cause: 'dead', state, shown: undefined, loss });
     return true;
   }
 }

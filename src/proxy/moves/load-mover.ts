@@ -3,10 +3,10 @@ import type { MovesPolicy } from '../../model/moves.ts';
 import type { Server } from '../server.ts';
 import type { StartupHandOver } from '../startup/client-startup.ts';
 import type { Mover, MoverInputs } from './mover.ts';
-import type { MoverSessionInputs, SessionMover } from './session-mover.ts';
+import type { MoveParts, SessionMover } from './session-mover.ts';
 
 /** A session that begins. */
-interface Adoption extends Omit<MoverSessionInputs, 'mover' | 'packet'> {
+export interface SessionAdoption extends Omit<MoveParts, 'mover' | 'packet'> {
   readonly server: Server;
   readonly handedOver: StartupHandOver;
 }
@@ -30,13 +30,13 @@ export class LoadedMover {
   }
 
   /** Undefined: the session never moves. */
-  adopt({ host, client, record, server, handedOver }: Adoption): SessionMover | undefined {
+  adopt({ server, handedOver, ...parts }: SessionAdoption): SessionMover | undefined {
     const { packet, isReadable } = handedOver;
     const isConfigured = this.#inputs.policy() !== undefined;
     if (!isConfigured || !isReadable || packet === undefined || 'branch' in server) return undefined;
     if (this.#loaded === undefined) return undefined;
     const { mover, session: OneSession } = this.#loaded;
-    return new OneSession({ host, client, record, packet: mover.sharedPacket(packet), mover });
+    return new OneSession({ ...parts, packet: mover.sharedPacket(packet), mover });
   }
 
   /** Undefined: moves were never configured. */

@@ -27,22 +27,7 @@ export class MoveRecord {
       moved: this.#moved,
       ...(this.#last !== undefined && { last: this.#last }),
       ...(found !== undefined && { found }),
-      ...(travelling !== undefined && { underway: underwayOf(travelling) }),
+      ...(travelling !== undefined && { underway: travelling.underway() }),
     };
   }
-}
-
-function underwayOf(travelling: Travelling): NonNullable<SessionMoves['underway']> {
-  const { departure, parkedAt: leftAt } = travelling;
-  const { from, cause } = departure;
-  const waitsFor = travelling.waitsFor();
-  const why = travelling.lastFailure();
-  return {
-    from,
-    cause,
-    leftAt,
-    isWaiting: travelling.isWaiting(),
-    ...(waitsFor !== undefined && { waitsFor }),
-    ...(why !== undefined && { why }),
-  };
 }

@@ -71,13 +71,17 @@ export class ParkedClient {
   }
 
   /** Gives the socket back, paused. */
-  release(): Ahead {
+  release(): void {
     const { client } = this.#inputs;
     client.off('data', this.take).off('end', this.#ended).off('error', this.#failed).off('close', this.#failed);
     client.pause();
     this.#isReleased = true;
     this.#readAgain();
     this.#stopLooking();
+  }
+
+  /** All that it has sent by then. */
+  ahead(): Ahead {
     return { bytes: this.#waiting.bytes(), hasEnded: this.#hasEnded };
   }
 

@@ -5,51 +5,37 @@ import type { Socket } from 'node:net';
 import type { Shown } from '../../core/caught-up.ts';
 import { movability, movabilityBefore } from '../../core/movable.ts';
 import type { MoveFacts } from '../../core/movable.ts';
-import type { CloseReason, EvictionCause } from '../../model/close-reason.ts';
+import type { BackendEnding, CloseReason, EvictionCause } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability, PinReason, WalReport } from '../../model/moves.ts';
-import type { PoolName } from '../../model/policy.ts';
 import type { QuestionResult } from '../../reports/move-events.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
-import type { SessionState } from '../../reports/session-state.ts';
 import { asStepOf } from '../fault.ts';
-import type { Faulty } from '../fault.ts';
-import type { Assignment, Movable, Outcome, Progress } from '../stage.ts';
+import type { Conversation } from '../relay/conversation.ts';
+import type { MovingPart, Relayed } from '../relay/relayed.ts';
+import type { SessionRecord } from '../session-record.ts';
+import type { Movable, Outcome, Progress, SessionControl } from '../stage.ts';
 import { roleOf, startupParameters } from '../../wire/startup/startup.ts';
 import { CANCELED, STATEMENT_LIMIT_MS } from '../../wire/talk/pipeline.ts';
 import { joined } from '../../wire/messages/server-messages.ts';
+import { SessionMemory } from '../../wire/follow/session-memory.ts';
 import type { StateAnswer } from '../../wire/talk/session-question.ts';
 import { AfterSync } from './after-sync.ts';
 import { Continuity } from './continuity.ts';
-import { Interposed } from './interposed.ts';
+import { LoginTap } from './login-tap.ts';
 import { MoveRecord } from './move-record.ts';
 import type { Mover } from './mover.ts';
+import { QuestionChannel } from './question-channel.ts';
 import { Travelling } from './travelling.ts';
-import type { Arrival, Departure, ServerLoss } from './travelling.ts';
+import type { Arrival, Departure } from './travelling.ts';
 
-/** The session as a whole. */
-export interface MovingHost extends Faulty {
-  readonly id: number;
-  readonly pool: PoolName;
-  readonly state: SessionState;
-  isIdle(): boolean;
-  onIdle(run: () => void): () => void;
-  assignment(): Assignment | undefined;
-  assign(assignment: Assignment | undefined): void;
-  /** Enters the state. `leave` is called once, when the session leaves it. False: the session is closed. */
-  enter(step: 'park' | 'move', leave: () => void): boolean;
-  /** It is relayed again, to this member. False: the session is closed. */
-  resumed(member: MemberName): boolean;
-  end(reason: CloseReason, detail?: string): void;
-  cut(reason: CloseReason, detail?: string): void;
-}
-
-export interface MoverSessionInputs {
-  readonly host: MovingHost;
+/** The session that moves, and what it takes. */
+export interface MoveParts {
+  readonly session: SessionControl;
   readonly client: Socket;
-  /** Has the client's address, without its port. */
-  readonly record: { address(): string };
+  readonly conversation: Conversation;
+  readonly record: Pick<SessionRecord, 'address'>;
   /** The startup packet as it was forwarded. */
   readonly packet: Uint8Array;
   readonly mover: Mover;
@@ -63,12 +49,15 @@ const NO_MOVES = new MoveRecord();
 /** More cancel requests in a row are no accident: somebody ends the question on purpose. */
 const MOST_CANCELED = 5;
 
-export class SessionMover implements Movable {
-  readonly #inputs: MoverSessionInputs;
-  /** For the relay. */
-  readonly interposed: Interposed;
+export class SessionMover implements Movable, MovingPart {
+  readonly #parts: MoveParts;
+  readonly #memory: SessionMemory;
+  readonly #questions: QuestionChannel;
+  readonly #login: LoginTap;
   /** Undefined: the session ends when its server is lost without warning. */
   readonly #continuity: Continuity | undefined;
+  /** At its server, or at its last one. */
+  #relayed: Relayed | undefined;
   #travelling: Travelling | undefined;
   // Most sessions are never asked to move, and need none of these.
   /** Called with the progress of the move that is under way. */
@@ -81,12 +70,34 @@ export class SessionMover implements Movable {
   /** Known without a question at its end, which overwrites its login. */
   #beforeEnd: Movability | undefined;
 
-  constructor(inputs: MoverSessionInputs) {
-    const { mover, packet } = inputs;
-    this.#inputs = inputs;
-    this.interposed = new Interposed(mover, mover.isRoleConfigured(roleOf(packet)));
+  constructor(parts: MoveParts) {
+    const { mover, packet, conversation } = parts;
+    this.#parts = parts;
+    this.#memory = new SessionMemory(mover.sharedTold);
+    this.#questions = new QuestionChannel(mover.clock, conversation, () => this.#continuity?.hears());
     const wal = mover.lossEvidence();
-    this.#continuity = wal && new Continuity(wal, inputs, this);
+    this.#continuity = wal && new Continuity(wal, parts, this.#questions, this);
+    this.#memory.watch = this.#continuity?.watch;
+    const keepsLogin = mover.isRoleConfigured(roleOf(packet));
+    this.#login = new LoginTap(keepsLogin, (told) => {
+      this.#memory.begins(told);
+      conversation.remove(this.#login);
+    });
+    const afterLogin = this.#continuity === undefined ? [this.#questions] : [this.#questions, this.#continuity];
+    conversation.readAlong(this.#memory, keepsLogin ? [this.#login, ...afterLogin] : afterLogin);
+  }
+
+  relayedBy(relayed: Relayed): void {
+    this.#relayed = relayed;
+  }
+
+  serverEnded(ending: BackendEnding): boolean {
+    return this.#continuity?.serverEnded(ending) === true;
+  }
+
+  /** Requests of its client that were held back for a pause go on. */
+  goOn(): void {
+    this.#parts.conversation.goOn();
   }
 
   request(cause: EvictionCause, onProgress: (progress: Progress) => void): void {
@@ -102,8 +113,8 @@ export class SessionMover implements Movable {
   }
 
   requestWhenIdle(cause: EvictionCause, limitMs: number, onProgress: (progress: Progress) => void): void {
-    const { host, mover } = this.#inputs;
-    if (host.isIdle() || host.state !== 'relaying') return this.request(cause, onProgress);
+    const { session, mover } = this.#parts;
+    if (session.isIdle() || session.state !== 'relaying') return this.request(cause, onProgress);
     const waiting = (this.#whenIdle ??= new Set());
     const go = (): void => {
       waiting.delete(go);
@@ -111,32 +122,31 @@ export class SessionMover implements Movable {
       cancelLimit();
       this.request(cause, onProgress);
     };
-    const stopListening = host.onIdle(go);
+    const stopListening = session.onIdle(go);
     const cancelLimit = mover.clock.schedule(limitMs, go);
     waiting.add(go);
     return undefined;
   }
 
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void {
-    asStepOf(this.#inputs.host, () => this.#ask(onAnswer));
+    asStepOf(this.#parts.session, () => this.#ask(onAnswer));
   }
 
   #ask(onAnswer: (found: Movability, state?: CarriedState) => void, canceled = 0): void {
-    const { host, mover } = this.#inputs;
+    const { session, mover, conversation, packet } = this.#parts;
     if (this.#end !== undefined) return undefined;
-    const session = this.interposed.session();
+    const questions = this.#questions;
     const facts = this.#facts();
     const before = movabilityBefore(facts);
     if (before.kind === 'pinned') return onAnswer(before);
-    if (session === undefined || !host.isIdle() || !session.isWhole()) return onAnswer(pinned('busy'));
-    if (this.interposed.isAsking(() => this.ask(onAnswer))) return undefined;
-    if (this.interposed.isLate()) return onAnswer(pinned('question_failed', 'an earlier question has no answer yet'));
+    if (!session.isIdle() || !conversation.isWhole()) return onAnswer(pinned('busy'));
+    if (questions.isBusy()) return questions.whenFree(() => this.ask(onAnswer));
+    if (questions.isAsking()) return onAnswer(pinned('question_failed', 'an earlier question has no answer yet'));
     const startedAt = mover.clock.now();
     const member = this.#member();
-    const database = startupParameters(this.#inputs.packet).get('database') ?? facts.loginRole;
-    const { serverMajor } = this.interposed.login();
-    const question = mover.question(serverMajor, database, this.interposed.memory);
-    return this.interposed.ask(session.endBatch() ? new AfterSync(question) : question, (result) => {
+    const database = startupParameters(packet).get('database') ?? facts.loginRole;
+    const question = mover.question(this.#login.login().serverMajor, database, this.#memory);
+    return questions.ask(conversation.endBatch() ? new AfterSync(question) : question, (result) => {
       // A late cancel request of the client or of an administrator has hit it. Its own limit would take longer.
       const isHit = result?.kind === 'failed' && result.sqlState === CANCELED && canceled < MOST_CANCELED;
       if (isHit && mover.clock.now() - startedAt < STATEMENT_LIMIT_MS) return this.#ask(onAnswer, canceled + 1);
@@ -147,37 +157,33 @@ export class SessionMover implements Movable {
       this.#reportAsked(member, result?.kind === 'answered' ? found.kind : 'failed', startedAt);
       onAnswer(found, result?.kind === 'answered' ? result.state : undefined);
       // After a FATAL error the server closes by itself. Bytes that are no protocol must not reach the client.
-      if (result?.kind === 'over' && session.isWhole() && !session.isFatal()) host.cut('backend_closed', result.why);
+      const isWhole = conversation.isWhole() && !conversation.isFatal();
+      if (result?.kind === 'over' && isWhole) session.cut('backend_closed', result.why);
     });
   }
 
   lose(): boolean {
     let isLost = false;
-    asStepOf(this.#inputs.host, () => (isLost = this.#continuity?.lose() === true));
+    asStepOf(this.#parts.session, () => (isLost = this.#continuity?.lose() === true));
     return isLost;
-  }
-
-  /** Its next server is no longer open. */
-  reroute(): void {
-    if (this.#inputs.host.state === 'moving') this.#travelling?.waitAgain(0);
   }
 
   /** The session ends: synchronous with its transition. Idempotent. */
   ended(reason: CloseReason, detail: string | undefined): void {
     const travelling = this.#travelling;
-    if (this.#inputs.host.state === 'closing') this.#beforeEnd ??= movabilityBefore(this.#facts());
+    if (this.#parts.session.state === 'closing') this.#beforeEnd ??= movabilityBefore(this.#facts());
     this.#end ??= { kind: 'failed', reason, detail };
     this.#travelling = undefined;
-    travelling?.end();
-    if (travelling !== undefined) this.#inputs.mover.arrived(travelling);
-    this.interposed.end();
+    if (travelling !== undefined) this.#parts.mover.arrived(travelling);
+    this.#questions.stop();
+    this.#login.clear();
     this.#continuity?.stop();
     for (const go of this.#whenIdle ?? []) go();
     this.#report(this.#end);
   }
 
   quietSince(): Instant {
-    return this.interposed.quietSince();
+    return this.#questions.quietSince();
   }
 
   shown(): SessionMoves {
@@ -192,15 +198,13 @@ export class SessionMover implements Movable {
 
   /** The session leaves its server. False: it has ended. */
   depart(departure: Departure): boolean {
-    const relayed = this.interposed.session();
+    const relayed = this.#relayed;
     if (relayed === undefined) return false;
-    const travelling = new Travelling({
-      ...this.#inputs,
+    const travelling = new Travelling(this.#parts, relayed, {
       departure,
-      interposed: this.interposed,
-      relayed,
+      login: this.#login.login(),
+      unnamed: () => this.#memory.carriedUnnamed(departure.state),
       onArrived: (arrival) => this.#goOn(travelling, arrival),
-      onMeant: (loss) => this.#giveBack(travelling, loss),
     });
     if (!travelling.park()) return false;
     this.#travelling = travelling;
@@ -209,20 +213,20 @@ export class SessionMover implements Movable {
   }
 
   #member(): MemberName | undefined {
-    return this.#inputs.host.assignment()?.member;
+    return this.#parts.session.assignment()?.member;
   }
 
   /** For the decision whether it can move, as far as its server need not be asked. */
   #facts(): MoveFacts {
-    const { mover, packet } = this.#inputs;
-    const { interposed } = this;
+    const { mover, packet } = this.#parts;
+    const { conversation } = this.#parts;
     const loginRole = roleOf(packet);
     return {
-      isReadable: interposed.session()?.activity() !== undefined,
+      isReadable: conversation.activity() !== undefined,
       isReplication: startupParameters(packet).has('replication'),
       isRoleConfigured: mover.isRoleConfigured(loginRole),
-      loginFault: interposed.isLoggingIn() ? undefined : mover.verifiers.loginFault(interposed.login().login),
-      ...interposed.memory.facts(),
+      loginFault: this.#login.isReading() ? undefined : mover.verifiers.loginFault(this.#login.login().login),
+      ...this.#memory.facts(),
       areSettingsListed: mover.areSettingsListed(),
       loginRole,
     };
@@ -240,26 +244,27 @@ export class SessionMover implements Movable {
 
   /** To be called synchronously with the answer of its server. A text: no other server can be compared with it. */
   #position(wal: WalReport | undefined): Shown | string {
-    const { host, mover } = this.#inputs;
-    const at = host.assignment();
-    return at === undefined ? 'its server is not known' : mover.freshness(host.pool).shown(at.member, wal, at.address);
+    const { session, mover } = this.#parts;
+    const at = session.assignment();
+    return at === undefined
+      ? 'its server is not known'
+      : mover.freshness(session.pool).shown(at.member, wal, at.address);
   }
 
   #stays(cause: EvictionCause, { reason, detail }: PinnedAs): void {
-    const { id, pool } = this.#inputs.host;
+    const { id, pool } = this.#parts.session;
     const member = this.#member();
     if (member !== undefined) {
-      this.#inputs.mover.report({ kind: 'session_stayed', pool, session: id, member, cause, reason, detail });
+      this.#parts.mover.report({ kind: 'session_stayed', pool, session: id, member, cause, reason, detail });
     }
     this.#report({ kind: 'stayed', reason, detail });
   }
 
   /** Synchronous with the last byte of the answer: no byte of the client has gone to the server since the question. */
   #park(cause: EvictionCause, state: CarriedState): void {
-    const { host } = this.#inputs;
-    const session = this.interposed.session();
+    const { session, conversation } = this.#parts;
     const from = this.#member();
-    if (session === undefined || from === undefined || !session.isWhole() || !host.isIdle()) {
+    if (from === undefined || !conversation.isWhole() || !session.isIdle()) {
       return this.#stays(cause, pinned('busy'));
     }
     const shown = this.#position(state.wal);
@@ -268,39 +273,31 @@ export class SessionMover implements Movable {
     return this.#listeners?.forEach((run) => run({ kind: 'parked' }));
   }
 
-  #goOn(travelling: Travelling, { target, backend, login, startedAt }: Arrival): void {
-    const { mover } = this.#inputs;
-    const { memory } = this.interposed;
+  #goOn(travelling: Travelling, { target, relayed, login, ahead, startedAt }: Arrival): void {
+    const { mover } = this.#parts;
     const { state, from, cause } = travelling.departure;
-    const wasWaiting = travelling.isWaiting();
-    const { bytes: opening, hasEnded: hasClientEnded } = travelling.end();
-    this.#travelling = undefined;
-    memory.carries(login.isUnnamedRefused ? { ...state, unnamed: 'refused' } : state);
-    const news = joined([memory.news(login.parameters), login.rest]);
     const { member: to } = target;
-    this.interposed.session()?.resume({ backend, server: target, key: login.key, news, opening, hasClientEnded });
+    const wasWaiting = travelling.isWaiting();
+    this.#travelling = undefined;
+    this.#memory.carries(login.isUnnamedRefused ? { ...state, unnamed: 'refused' } : state);
+    const news = joined([this.#memory.news(login.parameters), login.rest]);
+    relayed.resume(login.key, news, { packet: undefined, ...ahead });
     const now = mover.clock.now();
     (this.#record ??= new MoveRecord()).moved(travelling, to, now);
     this.#continuity?.resumed();
-    const { id: session, pool, parkedAt } = travelling;
+    const { pool, parkedAt } = travelling;
+    const { id } = this.#parts.session;
     const [gapMs, loginMs] = [now - parkedAt, now - startedAt];
-    mover.report({ kind: 'session_moved', pool, session, from, to, cause, gapMs, loginMs, wasWaiting });
+    mover.report({ kind: 'session_moved', pool, session: id, from, to, cause, gapMs, loginMs, wasWaiting });
     mover.arrived(travelling);
     this.#report({ kind: 'moved', to });
   }
 
-  /** Its server meant it alone: it does not move, and its client reads the last words. */
-  #giveBack(travelling: Travelling, { ending, words }: ServerLoss): void {
-    this.#travelling = undefined;
-    travelling.end();
-    this.interposed.session()?.giveBack(ending, words);
-  }
-
   #reportAsked(member: MemberName | undefined, result: QuestionResult, startedAt: Instant): void {
     if (member === undefined) return;
-    const { host, mover } = this.#inputs;
+    const { session, mover } = this.#parts;
     const durationMs = mover.clock.now() - startedAt;
-    mover.report({ kind: 'session_asked', pool: host.pool, session: host.id, member, result, durationMs });
+    mover.report({ kind: 'session_asked', pool: session.pool, session: session.id, member, result, durationMs });
   }
 
   #report(outcome: Outcome): void {

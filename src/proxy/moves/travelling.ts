@@ -4,33 +4,32 @@
 import type { Socket } from 'node:net';
 import type { Shown } from '../../core/caught-up.ts';
 import type { Loss } from '../../core/coverage.ts';
-import type { Target } from '../../core/routing-table.ts';
 import type { BackendEnding, CloseReason, EvictionCause } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState } from '../../model/moves.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { asStepOf } from '../fault.ts';
-import type { RelayedSession } from '../relay/relayed-session.ts';
-import { sayGoodbye } from '../socket.ts';
-import type { Assignment } from '../stage.ts';
+import type { Relayed } from '../relay/relayed.ts';
+import { resetSocket, sayGoodbye } from '../socket.ts';
+import type { Assignment, Farewell, Stage } from '../stage.ts';
 import { roleOf } from '../../wire/startup/startup.ts';
-import type { Interposed } from './interposed.ts';
-import { logInAgain } from './log-in-again.ts';
-import type { LoggedIn, LoginFailure, LoginStep } from './log-in-again.ts';
+import type { SessionMoves } from '../../reports/session-list.ts';
+import type { SessionState } from '../../reports/session-state.ts';
 import { endsAll, inquire } from './loss-inquiry.ts';
 import { ParkedClient } from './parked-client.ts';
 import type { Ahead } from './parked-client.ts';
-import type { MoverSessionInputs } from './session-mover.ts';
+import { attemptMove } from './move-attempt.ts';
+import type { AttemptFailure, AttemptInputs, AttemptStep, ReachedServer } from './move-attempt.ts';
+import type { MoveParts } from './session-mover.ts';
 import type { Traveller } from './turns.ts';
 import { tooLateText } from './waits-for.ts';
 
 /**
  * `unsure`: its server has ended it, and is being asked whether it meant this session alone. `queued`: it waits for its
- * turn. `paused`: its last attempt has failed. The session is parked in these, and moving in the others. `logging_in`:
- * it is connected. `catching_up`: its next server does not show yet all that the last one has shown.
+ * turn. `paused`: its last attempt has failed. The session is parked in these, and moving in the others.
  */
-export type TravelStep = 'unsure' | 'queued' | 'paused' | 'connecting' | LoginStep;
+export type TravelStep = 'unsure' | 'queued' | 'paused' | AttemptStep;
 
 /** The reason for the journey, and what the session takes with it. */
 export interface Departure {
@@ -50,75 +49,65 @@ export interface ServerLoss extends Loss {
   readonly words: Uint8Array | undefined;
 }
 
-/** The session is logged in at its next server, and its state is set there. */
-export interface Arrival {
-  readonly target: Target;
-  readonly backend: Socket;
-  readonly login: LoggedIn;
-  /** Of the connect. */
-  readonly startedAt: Instant;
+/** The session is relayed at its next server, which has taken over its state. */
+export interface Arrival extends ReachedServer {
+  readonly relayed: Relayed;
+  /** The client's bytes. */
+  readonly ahead: Ahead;
 }
 
-export interface TravelInputs extends MoverSessionInputs {
-  readonly departure: Departure;
-  readonly interposed: Interposed;
-  readonly relayed: RelayedSession;
-  /** The session is in state `relaying` again. */
+interface Way extends Pick<AttemptInputs, 'departure' | 'login' | 'unnamed'> {
   readonly onArrived: (arrival: Arrival) => void;
-  /** Its old server has ended this session alone: it does not move. */
-  readonly onMeant: (loss: ServerLoss) => void;
 }
-
-/** The pause before another attempt at a server that is starting, stopping, or full. Milliseconds. */
-const RETRY_MS = 250;
 
 /** Only the rest, or another route, is worth another login. */
-const NOT_WHOLE = 'the rest of a cancelled statement has not come';
+const NOT_WHOLE: AttemptFailure = { why: 'the rest of a cancelled statement has not come', isUncovered: false };
 
 const nothing = (): void => {};
 
-export class Travelling implements Traveller {
+export class Travelling implements Stage, Traveller {
   readonly departure: Departure;
-  readonly id: number;
   readonly pool: PoolName;
   readonly role: string;
   readonly parkedAt: Instant;
-  readonly #inputs: TravelInputs;
+  readonly #parts: MoveParts;
+  /** At its old server. */
+  readonly #relayed: Relayed;
+  readonly #way: Way;
   #step: TravelStep = 'unsure';
   /** Ends what the step has under way. */
   #onStepEnd = nothing;
   /** Reads ahead. */
   #client: ParkedClient | undefined;
   #cancelLimit = nothing;
-  /** Why the last attempt did not succeed. */
-  #lastFailure: string | undefined;
-  /** By the latest answer, the next server lacks what the lost one may have confirmed. */
-  #isUncovered = false;
+  /** Of the last attempt. */
+  #failure: AttemptFailure | undefined;
+  /** Its server meant this session alone: how its client is told. */
+  #lost: Farewell | undefined;
 
-  constructor(inputs: TravelInputs) {
-    this.#inputs = inputs;
-    this.departure = inputs.departure;
-    this.id = inputs.host.id;
-    this.pool = inputs.host.pool;
-    this.role = roleOf(inputs.packet);
-    this.parkedAt = inputs.mover.clock.now();
+  constructor(parts: MoveParts, relayed: Relayed, way: Way) {
+    this.#parts = parts;
+    this.#relayed = relayed;
+    this.#way = way;
+    this.departure = way.departure;
+    this.pool = parts.session.pool;
+    this.role = roleOf(parts.packet);
+    this.parkedAt = parts.mover.clock.now();
   }
 
   /** The session leaves its server. False: it has ended. */
   park(): boolean {
-    const { host, mover, client, relayed } = this.#inputs;
-    if (!host.enter('park', this.#endStep)) return false;
+    const { session, mover, client, conversation } = this.#parts;
+    if (!session.move('park', this)) return false;
     // The next server has read nothing of it.
-    relayed.endBatch();
-    const waiting = relayed.park(
-      (chunk) => this.#client?.take(chunk),
-      () => asStepOf(host, () => this.#client?.cancel()),
-    );
+    conversation.endBatch();
+    const waiting = this.#relayed.park((chunk) => this.#client?.take(chunk));
+    conversation.parks(() => asStepOf(session, () => this.#client?.cancel()));
     this.#client = new ParkedClient({
       client,
       clock: mover.clock,
       waiting,
-      onLeft: (reason: CloseReason) => host.cut(reason),
+      onLeft: (reason: CloseReason) => session.cut(reason),
       onWaiting: () => mover.turns.waits(this),
       onWhole: () => this.#isWhole(),
     });
@@ -129,15 +118,42 @@ export class Travelling implements Traveller {
 
   /** Once, when the session is parked. */
   begin(): void {
-    const { mover, packet } = this.#inputs;
+    const { mover, packet } = this.#parts;
     const { loss } = this.departure;
     if (loss === undefined || endsAll(loss, this.pool, mover.inquiry)) return this.#setOut();
-    const onAnswer = (isMeant: boolean): void => {
-      if (isMeant) this.#inputs.onMeant(loss);
+    this.#onStepEnd = inquire({ loss, pool: this.pool, packet, services: mover.inquiry }, (isMeant) => {
+      if (isMeant) this.#giveBack(loss);
       else this.#setOut();
-    };
-    this.#onStepEnd = inquire({ loss, pool: this.pool, packet, services: mover.inquiry }, onAnswer);
+    });
     return undefined;
+  }
+
+  // Stage
+
+  client(): Socket {
+    return this.#parts.client;
+  }
+
+  left(to: SessionState): void {
+    this.#endStep();
+    if (to === 'parked' || to === 'moving') return;
+    this.#cancelLimit();
+    this.#client?.release();
+    if (to !== 'relaying') this.#parts.conversation.key.remove();
+  }
+
+  farewell(reason: CloseReason, detail?: string): Farewell | undefined {
+    return this.#lost ?? this.#parts.conversation.farewell(reason, detail, { pool: this.pool });
+  }
+
+  drop(isReset: boolean): void {
+    if (isReset) resetSocket(this.#parts.client);
+    else this.#parts.client.destroy();
+  }
+
+  /** Its next server is no longer open. */
+  reroute(): void {
+    if (this.#parts.session.state === 'moving') this.#waitAgain(0);
   }
 
   get step(): TravelStep {
@@ -148,13 +164,19 @@ export class Travelling implements Traveller {
     return this.#client?.isWaiting() === true;
   }
 
-  /** Undefined: it is moving. */
-  waitsFor(): string | undefined {
-    return this.#inputs.mover.waitsFor(this);
-  }
-
-  lastFailure(): string | undefined {
-    return this.#lastFailure;
+  /** For an operator. */
+  underway(): NonNullable<SessionMoves['underway']> {
+    const { from, cause } = this.departure;
+    const waitsFor = this.#parts.mover.waitsFor(this);
+    const why = this.#failure?.why;
+    return {
+      from,
+      cause,
+      leftAt: this.parkedAt,
+      isWaiting: this.isWaiting(),
+      ...(waitsFor !== undefined && { waitsFor }),
+      ...(why !== undefined && { why }),
+    };
   }
 
   /** Its pause is over. */
@@ -162,21 +184,14 @@ export class Travelling implements Traveller {
     if (this.#step === 'paused') this.#queue(true);
   }
 
-  /** Gives the client's socket back, paused. */
-  end(): Ahead {
-    this.#cancelLimit();
-    this.#endStep();
-    return this.#client?.release() ?? NOTHING_AHEAD;
-  }
-
   travel(): void {
-    asStepOf(this.#inputs.host, () => this.#travel());
+    asStepOf(this.#parts.session, () => this.#travel());
   }
 
   /** It is parked until its next turn, which does not come before the pause is over. */
-  waitAgain(pauseMs: number): void {
-    const { host, mover } = this.#inputs;
-    if (!host.enter('park', this.#endStep)) return;
+  #waitAgain(pauseMs: number): void {
+    const { session, mover } = this.#parts;
+    if (!session.move('park')) return;
     mover.turns.over(this);
     if (pauseMs > 0) this.#pause(pauseMs);
     else this.#queue(false);
@@ -190,16 +205,16 @@ export class Travelling implements Traveller {
   };
 
   #setOut(): void {
-    const { mover } = this.#inputs;
+    const { mover, session } = this.#parts;
     const { from, cause } = this.departure;
-    mover.report({ kind: 'session_parked', pool: this.pool, session: this.id, member: from, cause });
+    mover.report({ kind: 'session_parked', pool: this.pool, session: session.id, member: from, cause });
     mover.departs(this);
     this.#queue(false);
     mover.turns.pump();
   }
 
   #queue(isRepeated: boolean): void {
-    const { turns } = this.#inputs.mover;
+    const { turns } = this.#parts.mover;
     this.#endStep();
     this.#step = 'queued';
     this.#onStepEnd = () => turns.left(this);
@@ -207,7 +222,7 @@ export class Travelling implements Traveller {
   }
 
   #pause(pauseMs: number): void {
-    const { clock, turns } = this.#inputs.mover;
+    const { clock, turns } = this.#parts.mover;
     this.#step = 'paused';
     if (pauseMs === Infinity) return;
     this.#onStepEnd = clock.schedule(pauseMs, () => {
@@ -217,106 +232,74 @@ export class Travelling implements Traveller {
   }
 
   #travel(): void {
-    const { host, mover, record } = this.#inputs;
+    const { session, mover } = this.#parts;
     const { shown } = this.departure;
-    const pool = mover.pool(this.pool);
-    const rule = mover.freshness(this.pool);
-    const lost = shown && rule.lost(shown);
-    if (lost !== undefined) return host.end('move_uncovered', lost);
-    const startedAt = mover.clock.now();
-    if (pool === undefined || !host.enter('move', this.#endStep)) return undefined;
-    let abortConnect = nothing;
-    let abortLogin = nothing;
-    this.#step = 'connecting';
-    this.#onStepEnd = () => {
-      abortConnect();
-      abortLogin();
-    };
-    abortConnect = mover.connect({
-      session: this.id,
-      clientAddress: record.address(),
-      pool,
-      suits: shown && (({ member }) => rule.seemsCaughtUp(shown, member)),
-      onAssigned: (assignment) => host.assign(assignment),
-      onConnected: (target, backend) => {
-        abortLogin = this.#logIn(target, backend, startedAt);
+    const lost = shown && mover.freshness(this.pool).lost(shown);
+    if (lost !== undefined) return session.end('move_uncovered', lost);
+    if (!session.move('move')) return undefined;
+    const { login, unnamed } = this.#way;
+    let abort = nothing;
+    this.#onStepEnd = () => abort();
+    abort = attemptMove(this.#parts, {
+      departure: this.departure,
+      role: this.role,
+      login,
+      unnamed,
+      onStep: (step) => this.#steps(step),
+      onReached: (reached) => this.#arrive(reached),
+      onPause: (pauseMs, failure) => {
+        if (failure !== undefined) this.#failure = failure;
+        this.#waitAgain(pauseMs);
       },
-      onRouteAgain: () => this.waitAgain(0),
-      onUnreachable: (pauseMs) => this.waitAgain(pauseMs),
     });
     return undefined;
   }
 
-  #logIn(target: Target, backend: Socket, startedAt: Instant): () => void {
-    const { mover, packet, interposed } = this.#inputs;
-    const { loss, shown, state } = this.departure;
-    const coverage = loss && mover.coverageAt(target.member, loss);
-    this.#isUncovered = coverage?.kind === 'uncovered';
-    if (coverage?.kind === 'uncovered') {
-      backend.destroy();
-      this.#lastFailure = coverage.why;
-      if (coverage.mayCome) this.waitAgain(RETRY_MS);
-      else this.#inputs.host.end('move_uncovered', coverage.why);
-      return nothing;
+  #steps(step: AttemptStep): void {
+    this.#step = step;
+    // Its next server has all that it was told.
+    if (step === 'logging_in' && this.#failure?.isUncovered === true) {
+      this.#failure = { ...this.#failure, isUncovered: false };
     }
-    this.#step = 'logging_in';
-    const { login, negotiated } = interposed.login();
-    return logInAgain({
-      backend,
-      startup: packet,
-      login,
-      negotiated,
-      findVerifier: () => mover.verifiers.find(target, this.role),
-      state,
-      unnamed: interposed.memory.carriedUnnamed(state),
-      check: shown && mover.freshness(this.pool).bind(shown, target.member),
-      clock: mover.clock,
-      onStep: (step) => (this.#step = step),
-      onDone: (loggedIn) => this.#loggedIn({ target, backend, login: loggedIn, startedAt }),
-      onFailed: (failure) => this.#failed(target, failure),
-    });
   }
 
-  #failed({ member }: Target, { reason, detail, isForNow }: LoginFailure): void {
-    const { host, mover } = this.#inputs;
-    const why = `${member}: ${detail}`;
-    if (!isForNow) return host.end(reason, why);
-    this.#lastFailure = why;
-    mover.turnedAway(member);
-    return this.waitAgain(RETRY_MS);
-  }
-
-  #loggedIn(arrival: Arrival): void {
-    const { host, mover, client, onArrived } = this.#inputs;
-    const { target, backend } = arrival;
-    if (!mover.isOpen(this.pool, target)) {
-      sayGoodbye(backend);
-      return this.waitAgain(0);
-    }
+  #arrive(reached: ReachedServer): void {
+    const { session, client } = this.#parts;
+    const { target, backend } = reached;
     // The rest of a cancelled statement must not come through.
     if (this.#client?.isWhole() !== true) {
       sayGoodbye(backend);
-      this.#lastFailure = NOT_WHOLE;
-      return this.waitAgain(Infinity);
+      this.#failure = NOT_WHOLE;
+      return this.#waitAgain(Infinity);
     }
     // The `close` event of a client that was reset in this turn of the event loop is still to come.
-    if (client.destroyed) host.cut('client_reset');
-    if (!host.resumed(target.member)) return void backend.destroy();
-    return onArrived(arrival);
+    if (client.destroyed) session.cut('client_reset');
+    const relayed = this.#relayed.next(target, backend);
+    if (!session.move('resume', relayed)) return void backend.destroy();
+    return this.#way.onArrived({ ...reached, relayed, ahead: this.#client.ahead() });
+  }
+
+  /** Its client reads the last words. */
+  #giveBack({ ending, words }: ServerLoss): void {
+    const { session, conversation } = this.#parts;
+    if (words !== undefined) conversation.passToClient(words);
+    const { farewell, canTell } = this.#relayed.lossBy(ending);
+    this.#lost = farewell;
+    if (canTell) session.end(ending);
+    else session.cut(ending);
   }
 
   /** The rest of a cancelled statement has come. */
   #isWhole(): void {
     const isParked = this.#step === 'paused' || this.#step === 'queued';
-    if (this.#lastFailure !== NOT_WHOLE || !isParked) return;
+    if (this.#failure !== NOT_WHOLE || !isParked) return;
     this.#queue(false);
-    this.#inputs.mover.turns.pump();
+    this.#parts.mover.turns.pump();
   }
 
   #tooLate(limitMs: number): void {
-    const reason = this.#isUncovered ? 'move_uncovered' : 'move_timeout';
-    this.#inputs.host.end(reason, tooLateText(limitMs, this.waitsFor(), this.#lastFailure));
+    const { session, mover } = this.#parts;
+    const reason = this.#failure?.isUncovered === true ? 'move_uncovered' : 'move_timeout';
+    session.end(reason, tooLateText(limitMs, mover.waitsFor(this), this.#failure?.why));
   }
 }
-
-const NOTHING_AHEAD: Ahead = { bytes: new Uint8Array(0), hasEnded: false };

@@ -1,7 +1,7 @@
 // A question behind a Sync of ours: the client hears nothing of it, but all that the server says without a request.
 import { expect, test } from 'vitest';
 import { AfterSync } from '../../../../src/proxy/moves/after-sync.ts';
-import type { Question } from '../../../../src/proxy/moves/interposed.ts';
+import type { Question } from '../../../../src/proxy/moves/question-channel.ts';
 import { aMessage, errorOf, parameterStatus, readyForQuery } from '../../../support/sockets/messages.ts';
 
 const READY = readyForQuery('I');

@@ -1,0 +1,141 @@
+// One attempt of a parked session to go on at a server: connects, logs in, and has the state taken over. Reports once,
+// and nothing after the abort; every other end is the end of the session.
+import type { Socket } from 'node:net';
+import type { Target } from '../../core/routing-table.ts';
+import type { Instant } from '../../model/instant.ts';
+import type { CarriedUnnamed } from '../../wire/talk/session-restore.ts';
+import { sayGoodbye } from '../socket.ts';
+import { logInAgain } from './log-in-again.ts';
+import type { LoggedIn, LoginFailure, LoginStep } from './log-in-again.ts';
+import type { RepeatableLogin } from './login-tap.ts';
+import type { MoveParts } from './session-mover.ts';
+import type { Departure } from './travelling.ts';
+
+/** The session is logged in there, and its state is set. */
+export interface ReachedServer {
+  readonly target: Target;
+  readonly backend: Socket;
+  readonly login: LoggedIn;
+  /** Of the connect. */
+  readonly startedAt: Instant;
+}
+
+export interface AttemptFailure {
+  /** Without an address. */
+  readonly why: string;
+  /** The server lacks what the lost one may have confirmed, as far as is known. */
+  readonly isUncovered: boolean;
+}
+
+/** `logging_in`: it is connected. */
+export type AttemptStep = 'connecting' | LoginStep;
+
+export interface AttemptInputs {
+  readonly departure: Departure;
+  readonly role: string;
+  readonly login: RepeatableLogin;
+  readonly unnamed: () => CarriedUnnamed | undefined;
+  readonly onStep: (step: AttemptStep) => void;
+  readonly onReached: (reached: ReachedServer) => void;
+  /** Another attempt may succeed, after the pause. */
+  readonly onPause: (pauseMs: number, failure?: AttemptFailure) => void;
+}
+
+/** The pause before another attempt at a server that is starting, stopping, or full. Milliseconds. */
+const RETRY_MS = 250;
+
+const nothing = (): void => {};
+
+/** The session is in state `moving`. Returns the abort, which is idempotent. */
+export function attemptMove(parts: MoveParts, inputs: AttemptInputs): () => void {
+  const attempt = new MoveAttempt(parts, inputs);
+  attempt.start();
+  return () => attempt.abort();
+}
+
+class MoveAttempt {
+  readonly #parts: MoveParts;
+  readonly #inputs: AttemptInputs;
+  readonly #startedAt: Instant;
+  #abortConnect = nothing;
+  #abortLogin = nothing;
+
+  constructor(parts: MoveParts, inputs: AttemptInputs) {
+    this.#parts = parts;
+    this.#inputs = inputs;
+    this.#startedAt = parts.mover.clock.now();
+  }
+
+  start(): void {
+    const { session, mover, record } = this.#parts;
+    const { departure, onStep, onPause } = this.#inputs;
+    const { shown } = departure;
+    const pool = mover.pool(session.pool);
+    const rule = mover.freshness(session.pool);
+    if (pool === undefined) return;
+    onStep('connecting');
+    this.#abortConnect = mover.connect({
+      session: session.id,
+      clientAddress: record.address(),
+      pool,
+      suits: shown && (({ member }) => rule.seemsCaughtUp(shown, member)),
+      onAssigned: (assignment) => session.assign(assignment),
+      onConnected: (target, backend) => this.#connected(target, backend),
+      onRouteAgain: () => onPause(0),
+      onUnreachable: (pauseMs) => onPause(pauseMs),
+    });
+  }
+
+  abort(): void {
+    this.#abortConnect();
+    this.#abortLogin();
+  }
+
+  #connected(target: Target, backend: Socket): void {
+    const { session, mover } = this.#parts;
+    const { loss } = this.#inputs.departure;
+    const coverage = loss && mover.coverageAt(target.member, loss);
+    if (coverage?.kind !== 'uncovered') return this.#logIn(target, backend);
+    backend.destroy();
+    if (!coverage.mayCome) return session.end('move_uncovered', coverage.why);
+    return this.#inputs.onPause(RETRY_MS, { why: coverage.why, isUncovered: true });
+  }
+
+  #logIn(target: Target, backend: Socket): void {
+    const { session, mover, packet } = this.#parts;
+    const { departure, role, login, unnamed, onStep } = this.#inputs;
+    const { shown, state } = departure;
+    onStep('logging_in');
+    this.#abortLogin = logInAgain({
+      backend,
+      startup: packet,
+      login: login.login,
+      negotiated: login.negotiated,
+      findVerifier: () => mover.verifiers.find(target, role),
+      state,
+      unnamed: unnamed(),
+      check: shown && mover.freshness(session.pool).bind(shown, target.member),
+      clock: mover.clock,
+      onStep,
+      onDone: (loggedIn) => this.#loggedIn(target, backend, loggedIn),
+      onFailed: (failure) => this.#failed(target, failure),
+    });
+  }
+
+  #failed({ member }: Target, { reason, detail, isForNow }: LoginFailure): void {
+    const { session, mover } = this.#parts;
+    const why = `${member}: ${detail}`;
+    if (!isForNow) return session.end(reason, why);
+    mover.turnedAway(member);
+    return this.#inputs.onPause(RETRY_MS, { why, isUncovered: false });
+  }
+
+  /** Its route is looked at once more, synchronously with the last answer (G2, G3). */
+  #loggedIn(target: Target, backend: Socket, login: LoggedIn): void {
+    const { session, mover } = this.#parts;
+    const { onReached, onPause } = this.#inputs;
+    if (mover.isOpen(session.pool, target)) return onReached({ target, backend, login, startedAt: this.#startedAt });
+    sayGoodbye(backend);
+    return onPause(0);
+  }
+}

@@ -1,0 +1,235 @@
+// All of a session that outlives its server: the follower that reads along, the taps before it, in one order for both
+// directions, and the client's cancel key. Where the stream can be read, follower and taps are shown every byte behind
+// the startup packet before the byte is sent on.
+import type { Socket } from 'node:net';
+import { CLOSE_REASONS, isEndReason } from '../../model/close-reason.ts';
+import type { CloseReason } from '../../model/close-reason.ts';
+import type { Clock } from '../../model/instant.ts';
+import type { PoolName } from '../../model/policy.ts';
+import type { SessionActivity } from '../../reports/session-list.ts';
+import { SessionFollower } from '../../wire/follow/session-follower.ts';
+import type { SessionMemory } from '../../wire/follow/session-memory.ts';
+import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
+import type { CancelTarget } from '../cancel/cancel-keys.ts';
+import type { Cancels } from '../cancel/cancel.ts';
+import { SessionKey } from '../cancel/session-key.ts';
+import { closeMessage } from '../messages/close-message.ts';
+import type { Farewell } from '../stage.ts';
+import type { Traffic } from '../../reports/counts.ts';
+import type { Taps } from './directions.ts';
+import type { Relay } from './relay.ts';
+import { SettlingTime } from './settling-time.ts';
+import type { Gate } from './stall-gate.ts';
+
+/** Reads along, and may keep bytes back. Without a method: it does not do that. */
+export interface Tap {
+  /** Undefined: the client's bytes may go on. */
+  wait?(): Promise<void> | undefined;
+  /** Before they are sent on. */
+  fromClient?(bytes: Uint8Array): void;
+  /** Returns the bytes that the client may read now, which may be more than the chunk. Undefined: none. */
+  fromServer(chunk: Uint8Array): Uint8Array | undefined;
+  /** Nothing of the client runs at the server, where a cancel request might end a question of ours. */
+  isAsking?(): boolean;
+}
+
+export interface ConversationInputs {
+  readonly client: Socket;
+  readonly clock: Clock;
+  /** Its stream is in plain text of protocol 3. */
+  readonly isReadable: boolean;
+  /** The session's own counters. */
+  readonly traffic: Traffic;
+  /** Called after bytes of the server when the session is idle behind them. */
+  readonly idleListeners: ReadonlySet<() => void>;
+  readonly cancels: Cancels;
+}
+
+export class Conversation implements Taps, CancelTarget {
+  /** Set until the login is over: reads what the server says. False: its client does not get it. */
+  onLogin: ((chunk: Uint8Array) => boolean) | undefined;
+  readonly key: SessionKey;
+  readonly #inputs: ConversationInputs;
+  readonly #settling: SettlingTime;
+  #follower: SessionFollower | undefined;
+  /** None for most sessions. */
+  #taps: readonly Tap[] = [];
+  /** To its server. Undefined: it has none. */
+  #relay: Relay | undefined;
+  /** While it has no server. */
+  #onCancel: (() => void) | undefined;
+  /** Requests of the client that wait until the one before them is answered. */
+  #held: PromiseWithResolvers<void> | undefined;
+
+  constructor(inputs: ConversationInputs) {
+    this.#inputs = inputs;
+    this.key = new SessionKey(inputs.cancels, this);
+    this.#settling = new SettlingTime(inputs.clock, inputs.traffic);
+    this.#follower = inputs.isReadable ? new SessionFollower() : undefined;
+  }
+
+  /** To be called before the first byte, for a session that can be read. The follower tells `memory`. */
+  readAlong(memory: SessionMemory, taps: readonly Tap[]): void {
+    this.#follower = new SessionFollower(memory);
+    this.#taps = taps;
+  }
+
+  /** The tap reads no more. */
+  remove(tap: Tap): void {
+    this.#taps = this.#taps.filter((one) => one !== tap);
+  }
+
+  /** Undefined: it cannot be read. */
+  follower(): SessionFollower | undefined {
+    return this.#follower;
+  }
+
+  relaysBy(relay: Relay): void {
+    this.#relay = relay;
+    this.#onCancel = undefined;
+  }
+
+  /** It has no server. `onCancel` gets the cancel requests of its client. */
+  parks(onCancel: () => void): void {
+    this.#relay = undefined;
+    this.#onCancel = onCancel;
+  }
+
+  /** For the client's bytes. */
+  gate(stallGate: Gate): Gate {
+    if (this.#taps.length === 0) return stallGate;
+    return () => stallGate() ?? this.#held?.promise ?? this.#wait();
+  }
+
+  /** The client has logged in, and its first statement is still to come. */
+  settles(): void {
+    this.#settling.begins();
+  }
+
+  /** Between two transactions with nothing under way, as far as can be read, and with a client that can be told. */
+  isIdle(): boolean {
+    return this.#follower?.isBetweenTransactions() === true && this.#inputs.client.writable;
+  }
+
+  /** Undefined: it cannot be read. */
+  activity(): SessionActivity | undefined {
+    const activity = this.#follower?.activity() ?? 'unknown';
+    return activity === 'unknown' ? undefined : activity;
+  }
+
+  /** The last message of the server so far is a FATAL error. */
+  isFatal(): boolean {
+    return this.#follower?.fatal() !== undefined;
+  }
+
+  /** Neither side has ended: the server can be asked, and the session parked. */
+  isWhole(): boolean {
+    return this.#relay?.isWhole() === true;
+  }
+
+  /**
+   * How long the client is still left to send its first statement, or to run one that it has prepared. Milliseconds. A
+   * client that is ended in this time would read the error where it expects an answer.
+   */
+  settlesInMs(): number {
+    return this.#settling.leftMs(this.#follower?.hasBatch() === true);
+  }
+
+  /** To be called where the session is idle. True: the next bytes that its server is told must be a Sync. */
+  endBatch(): boolean {
+    if (this.#follower?.endBatch() !== true) return false;
+    this.#settling.begins();
+    return true;
+  }
+
+  /** Sends bytes of ours to the server. To be called between two transactions, while the client's bytes wait. */
+  tellServer(bytes: Uint8Array): void {
+    this.#relay?.tellBackend(bytes);
+  }
+
+  /** Bytes of the server that were kept from the client. They must stay as they are. */
+  passToClient(bytes: Uint8Array): void {
+    this.#follower?.fromBackend(bytes);
+    if (this.#relay === undefined) this.#inputs.client.write(bytes);
+    else this.#relay.tellClient(bytes);
+  }
+
+  takesCancel(): boolean {
+    if (this.#onCancel !== undefined) {
+      this.#onCancel();
+      return true;
+    }
+    return this.isIdle() && (this.#relay?.cancelWaiting() === true || this.#taps.some((tap) => tap.isAsking?.()));
+  }
+
+  /**
+   * The last message, where it would stand between two messages of the server, and the client can still be told.
+   * `canTell`: decided already. `isServed`: the client expects nothing but the end.
+   */
+  farewell(
+    reason: CloseReason,
+    detail: string | undefined,
+    { pool, canTell, isServed }: { pool: PoolName; canTell?: boolean | undefined; isServed?: boolean },
+  ): Farewell | undefined {
+    const { client } = this.#inputs;
+    const activity = this.activity();
+    if (!isEndReason(reason) || activity === undefined) return undefined;
+    const isAtBoundary = this.#follower?.isAtBoundaryToClient() === true && client.writable;
+    const mayTell = canTell ?? (CLOSE_REASONS[reason].told === 'always' ? isAtBoundary : this.isIdle());
+    if (!mayTell) return undefined;
+    const fields = closeMessage(reason, { pool, detail, activity });
+    return { reason, detail, client, message: isServed === true ? undefined : encodeErrorResponse(fields) };
+  }
+
+  // Taps
+
+  /** A client that moves may be held back, so that the session becomes idle where somebody waits for that. */
+  fromClient(chunk: Uint8Array): number | undefined {
+    const follower = this.#follower;
+    if (this.#taps.length === 0 || this.#inputs.idleListeners.size === 0) {
+      follower?.fromClient(chunk);
+      for (const tap of this.#taps) tap.fromClient?.(chunk);
+      return undefined;
+    }
+    const passing = follower?.fromClientOneByOne(chunk) ?? chunk.length;
+    if (passing < chunk.length) this.#held ??= Promise.withResolvers<void>();
+    for (const tap of this.#taps) tap.fromClient?.(chunk.subarray(0, passing));
+    return passing;
+  }
+
+  fromBackend(chunk: Uint8Array): boolean {
+    let passing: Uint8Array | undefined = chunk;
+    for (const tap of this.#taps) {
+      passing = tap.fromServer(passing);
+      if (passing === undefined) return false;
+    }
+    if (passing !== chunk) {
+      this.passToClient(passing);
+      return false;
+    }
+    if (this.onLogin !== undefined) return this.onLogin(chunk);
+    this.#follower?.fromBackend(chunk);
+    return true;
+  }
+
+  passedToClient(): void {
+    const { idleListeners } = this.#inputs;
+    if (idleListeners.size > 0 && this.isIdle()) for (const run of idleListeners) run();
+    if (this.#held === undefined) return;
+    if (idleListeners.size === 0 || this.#follower?.mayGoOn() !== false) this.goOn();
+  }
+
+  /** Requests of the client that were held back for a pause go on. */
+  goOn(): void {
+    this.#held?.resolve();
+    this.#held = undefined;
+  }
+
+  #wait(): Promise<void> | undefined {
+    for (const tap of this.#taps) {
+      const wait = tap.wait?.();
+      if (wait !== undefined) return wait;
+    }
+    return undefined;
+  }
+}
