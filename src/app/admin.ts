@@ -133,7 +133,7 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
   return { admin, console: createConsoleOf({ address: running.config.admin.console, sources, token }), liveStatus };
 }
 
-/** The operations on the cluster, of which a restart moves sessions. */
+/** Operations on the cluster. A restart also moves the sessions of its member. */
 async function clusterOf({ running, monitor, proxy, clock }: AdminParts): Promise<ClusterControl> {
   const [{ withParking }, control] = await Promise.all([
     import('../cluster/restart-in-place.ts'),

@@ -55,7 +55,7 @@ export interface AppOptions {
   readonly clock: Clock;
   /** Listening sockets that this process was started with. Listeners on their addresses use them. */
   readonly inherited?: readonly InheritedSocket[];
-  /** Of this process. Default: there is no limit. */
+  /** The open files of this process. Default: there is no limit. */
   readonly openFiles?: () => OpenFiles | undefined;
   /** Lines of the log that could not be written, since the start. Default: none. */
   readonly droppedLogLines?: () => number;

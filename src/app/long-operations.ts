@@ -10,7 +10,7 @@ import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { RunningParts } from './reload.ts';
 import { sessionsOn } from './sessions-on.ts';
 
-/** Of the sessions that a plan looks at. */
+/** A plan looks at so many sessions. */
 const MOST_LISTED = 10_000;
 
 export interface LongOperationsParts {

@@ -72,7 +72,7 @@ function standingOf(
   now: Instant,
 ): Omit<ProbedMember, 'port' | 'role'> {
   const pools = policy.pools.filter((pool) => table.pools.get(pool.name)?.standings.get(name)?.kind === 'open');
-  // A pool of the primary says of each replica only that it is none.
+  // A pool of the primary only says of a replica that it is not the primary.
   const telling = policy.pools.find((pool) => !pool.exclusive) ?? policy.pools[0];
   const standing = telling && table.pools.get(telling.name)?.standings.get(name);
   return {

@@ -23,7 +23,7 @@ export interface RunningParts {
   access: ClusterAccess;
   /** Absent: no branches are configured. */
   branches?: DirectoryView | undefined;
-  /** Of `config`. Milliseconds since 1970. */
+  /** When `config` was loaded. Milliseconds since 1970. */
   loadedAt: number;
 }
 

@@ -51,7 +51,7 @@ async function run(process: NodeJS.Process, clock: Clock, start: Parameters<RunA
     onTrouble: (why) => log.warn({ event: 'systemd_notify_failed' }, why),
   });
   process.on('SIGHUP', () => void onHangUp(app, log, reload, systemd));
-  // Of loading: 4 MB. Later objects would lie between what is garbage now, and V8 would keep that memory.
+  // Loading leaves 4 MB. Later objects would lie between what is garbage now, and V8 would keep that memory.
   collectGarbage();
   try {
     const started = await Promise.race([app.start(), asked.once]);

@@ -54,7 +54,7 @@ const LEAST_INTERVAL_MS = 1000;
  */
 const GATHER_MS = 100;
 const GATHER_MOST_MS = 500;
-/** Of the interval, in both directions. */
+/** A part of the interval, in both directions. */
 const JITTER = 0.1;
 
 export function createBranchDirectory(policy: BranchesPolicy, options: BranchDirectoryOptions): BranchDirectory {
@@ -90,7 +90,7 @@ class Directory {
   index: BranchIndex | undefined;
   readonly #options: BranchDirectoryOptions;
   #policy: BranchesPolicy;
-  /** Of the list in use. */
+  /** About the list in use. */
   #readAt: Instant | undefined;
   #failing: BranchListStatus['failing'];
   readonly #questions = new Set<TargetQuestion>();

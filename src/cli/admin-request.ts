@@ -5,7 +5,7 @@ import type { CliIo } from './io.ts';
 import { ELSEWHERE } from './running.ts';
 import type { Running } from './running.ts';
 
-/** Of a request that names none. */
+/** The limit of a request that names none. */
 const DEADLINE_MS = 5000;
 const IS_IT_RUNNING = 'Is Pointsman running with this admin.address?';
 

@@ -52,7 +52,7 @@ export type BranchesReport =
   | {
       readonly kind: 'read';
       readonly branches: number;
-      /** Of these, clients reach so many. */
+      /** How many of them clients can reach. */
       readonly routed: number;
       /** They may be routed, and the configuration gives them no address. */
       readonly unreachable: readonly { readonly name: string; readonly why: string }[];

@@ -107,7 +107,7 @@ function platformOption(): Option {
     .preset('general');
 }
 
-/** Of the running sandbox: its configuration, and a statement. */
+/** The commands to a running sandbox: its configuration, and a statement. */
 function describeQuestions(sandbox: Command, parts: SandboxParts, finish: Finish): void {
   const config = sandbox
     .command('config')

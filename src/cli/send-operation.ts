@@ -8,7 +8,7 @@ import type { AdminAnswer, AdminRequest } from './admin-request.ts';
 import { findRunning, tokenFor } from './running.ts';
 import type { Running, RunningOptions } from './running.ts';
 
-/** Of a refusal. */
+/** The body of a refusal. */
 export const failureReader = looseReader(failure);
 
 export interface OperateOptions extends RunningOptions {

@@ -12,7 +12,7 @@ export interface ReportInput {
   /** Members whose addresses may be contacted. */
   readonly members: readonly Member[];
   readonly refused: readonly MemberRefusal[];
-  /** Of the members that answered. Newer than the document. */
+  /** The reports of the members that answered. Newer than the document. */
   readonly own: ReadonlyMap<MemberName, OwnReport>;
 }
 

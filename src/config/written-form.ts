@@ -60,7 +60,7 @@ function numberOf(value: number, { schema }: Shape): unknown {
   return value > 0 && schema.written?.startsWith('duration') === true ? formatDuration(value) : value;
 }
 
-/** Of a check, an API or a seed, or an address. */
+/** The text of a check, an API or a seed, or an address. */
 function textOf(value: Tree): unknown {
   const [host, port] = [childOf(value, 'host'), childOf(value, 'port')];
   if (typeof host === 'string' && typeof port === 'number') return addressText({ host, port });

@@ -14,7 +14,7 @@ export interface Table {
 
 type Fill<Row> = (row: Row) => Value | boolean;
 
-/** Of one type. A boolean is `yes` or `no`, as PgBouncer has it. */
+/** Columns of one type. A boolean is `yes` or `no`, as PgBouncer has it. */
 function columnsOf<Row>(
   type: RowColumn['type'],
   columns: Readonly<Record<string, Fill<Row>>>,

@@ -182,7 +182,7 @@ function tooMany(): ErrorFields {
   return { ...unsupported(`more than ${MOST_STATEMENTS} statements in one query`), sqlState: '54000' };
 }
 
-/** Of a statement that could not be answered. */
+/** The error of a statement that could not be answered. */
 function errorOf(error: unknown): ErrorFields {
   if (error instanceof ProtocolViolation) throw error;
   const message = error instanceof Error ? error.message : String(error);

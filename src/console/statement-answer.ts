@@ -14,7 +14,7 @@ export type StatementAnswer =
   | { readonly kind: 'done'; readonly tag: string; readonly status?: BlockStatus }
   | { readonly kind: 'error'; readonly fields: ErrorFields };
 
-/** Of PgBouncer, for things that Pointsman does not have or shows elsewhere. */
+/** Commands of PgBouncer for things that Pointsman does not have or shows elsewhere. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['USERS', 'Pointsman has no list of users: the server checks them. SHOW POOLS counts the clients'],
   ['PEERS', 'Pointsman has no peers: SHOW LISTS counts the workers'],

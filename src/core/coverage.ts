@@ -52,7 +52,7 @@ export type Coverage =
 const FLUSH_ROUNDS = 3;
 /** A round begins late on a busy machine. Milliseconds. */
 const LATE_MS = 100;
-/** Of the flush, however short the rounds are. Milliseconds. */
+/** A flush counts as at least so long, however short the rounds are. Milliseconds. */
 const LEAST_FLUSH_MS = 1_000;
 
 /**

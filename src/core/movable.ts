@@ -21,7 +21,7 @@ export interface MoveFacts {
   readonly hiddenState: string | undefined;
   /** Settings that say how literals are read, and that changed when statements may have been prepared already. */
   readonly changedReading: readonly string[];
-  /** Of statements that the client has prepared in SQL: a function has prepared the others. */
+  /** The statements that the client has prepared in SQL: a function has prepared the others. */
   readonly preparedNames: readonly string[];
   /** The text of the unnamed statement, and the settings that say how it is read and have changed since. */
   readonly unsureUnnamed: { readonly text: string; readonly changedReading: readonly string[] } | undefined;
@@ -36,7 +36,7 @@ const UNCLEAR: Readonly<Record<UnclearNames['why'], string>> = {
   unread: 'is not searched for names of settings: it is too long, or there are too many',
   names: 'has names of settings that are too many, or too long',
 };
-/** Of lists and names that are foreign text. Characters. */
+/** The limit of lists and names that are foreign text. Characters. */
 const LONGEST_DETAIL = 300;
 const MOVABLE: Movability = { kind: 'movable' };
 /** More are not prepared again. */

@@ -51,7 +51,7 @@ function handedOver(
   const { operation, phase, since, transactionMs } = handover;
   const why = { code: `${operation}_running`, since } as const;
   if (phase === 'hold') return standing.kind === 'open' ? { kind: 'keep', why } : undefined;
-  // Sessions may be there by the pool's fallback, of which the standing itself does not tell.
+  // The pool may have sent sessions there as its fallback; the standing does not show it.
   const served = usual?.pools.get(pool.name)?.standings.get(name) ?? standing;
   const isClosing = served.kind === 'leave' && leaveMode(pool, served.cause) === 'close';
   return isClosing ? undefined : { ...leave(operation, why), limitMs: transactionMs };

@@ -52,7 +52,7 @@ export type Route =
 
 export interface PoolDecision {
   readonly route: Route;
-  /** Of every known member, in the snapshot's order. */
+  /** The standing of every known member, in the snapshot's order. */
   readonly standings: Standings;
   /** Where the live sessions of each member are. Another address is another server. */
   readonly addresses: ReadonlyMap<MemberName, Address>;

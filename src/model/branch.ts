@@ -46,7 +46,7 @@ export interface BranchListStatus {
   readonly source: BranchSource;
   /** 0 before the first successful read. */
   readonly branches: number;
-  /** Of the list in use: when its read began. Undefined: no read has succeeded yet. */
+  /** When the read of the list in use began. Undefined: no read has succeeded yet. */
   readonly readAt: Instant | undefined;
   /** Undefined: the last read succeeded, or none has ended yet. */
   readonly failing: { readonly failure: BranchListFailure; readonly why: string; readonly since: Instant } | undefined;

@@ -45,7 +45,7 @@ export interface MovesPolicy {
   readonly onStays: 'drain' | 'close';
 }
 
-/** Of READING_SETTINGS, those whose changes the server tells by itself (GUC_REPORT), and the others. */
+/** The READING_SETTINGS whose changes the server tells by itself (GUC_REPORT), and the others. */
 export const TOLD_READING_SETTINGS = ['DateStyle', 'IntervalStyle', 'TimeZone', 'standard_conforming_strings'] as const;
 export const UNTOLD_READING_SETTINGS = [
   'array_nulls',
@@ -95,9 +95,9 @@ export type StatementDescription = Pick<PreparedStatement, 'parameterTypes' | 'r
 
 /** The state of a session, as its server tells it between two transactions. */
 export interface CarriedState {
-  /** Of pg_settings, those that the session has set; as `SHOW` writes them. */
+  /** The rows of pg_settings that the session has set; as `SHOW` writes them. */
   readonly settings: ReadonlyMap<string, string>;
-  /** Of `settings`, those that the session may not set itself: a function set them with rights of its owner. */
+  /** The `settings` that the session may not set itself: a function set them with rights of its owner. */
   readonly privilegedSettings: readonly string[];
   /** Custom settings with a value: pg_settings never lists them. */
   readonly custom: ReadonlyMap<string, string>;

@@ -63,7 +63,7 @@ export class Decider {
     return this.#table;
   }
 
-  /** Of the WAL positions of primaries, as far as they are kept. */
+  /** The WAL positions of primaries, as far as they are kept. */
   wal(): WalKnown {
     return { samples: this.#walSamples, ends: this.#options.known().snapshot.timelineEnds };
   }

@@ -56,7 +56,7 @@ export interface SandboxBranches {
   timelines(): readonly BranchPlace[];
   /** The same of the console's branches, by their own id: of those with an endpoint for writes. */
   projectBranches(): readonly BranchPlace[];
-  /** Of the console's branches with an endpoint for reads alone: the standby. */
+  /** The standby of each branch of the console that has an endpoint for reads alone. */
   projectReaders(): readonly BranchPlace[];
   /** Called when a branch comes or goes. A creation waits until the listener is done. */
   onChange(listener: () => Promise<void>): void;
@@ -132,7 +132,7 @@ export interface Sandbox {
    * Pointsman still reach it, as from another network.
    */
   partition(member: string): Promise<void>;
-  /** The answers of its API come so much later. A replica also applies WAL so much later. */
+  /** Delays the answers of its API by `ms`, and on a replica the apply of WAL. */
   slow(member: string, ms: number): Promise<void>;
   /** Takes effect on POST /reload only, like a change of a member's configuration file. */
   setTags(member: string, tags: Tags): Promise<void>;

@@ -28,7 +28,7 @@ export class MaskedRows {
   #headerFill = 0;
   /** Body bytes to come. */
   #left = 0;
-  /** Of a row. */
+  /** The body of a row. */
   #body: Buffer | undefined;
   #bodyFill = 0;
   /** The next value begins here, behind its length. */
@@ -109,7 +109,7 @@ export class MaskedRows {
     return isValue ? MASK : byte;
   }
 
-  /** Of the value at hand. Null counts as empty. */
+  /** The length of the value at hand. Null counts as empty. */
   #lengthBefore(body: Buffer): number {
     return Math.max(0, body.readInt32BE(this.#valueAt - LENGTH));
   }

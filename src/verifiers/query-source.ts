@@ -23,7 +23,7 @@ interface QuerySession {
   readonly masked: MaskedRows;
 }
 
-/** Of deploy/moves.sql. */
+/** The function in deploy/moves.sql. */
 const OWN_FUNCTION = /\bpointsman\.verifier\(/;
 const CONDITIONS = 'it must be a member of pointsman_movable, with a password that has not expired, and no superuser';
 /** The server ends a question that takes longer, also when Pointsman is gone. */
@@ -121,7 +121,7 @@ export class QuerySource implements VerifierSource {
   }
 }
 
-/** The library sees what is left of the bytes. It throws at a message that is none: that ends the connection. */
+/** The library sees what is left of the bytes. It throws at bytes that are no message: that ends the connection. */
 class WatchedSocket extends Socket {
   readonly #masked: MaskedRows;
 

@@ -16,7 +16,7 @@ export class WorkerStats {
   readonly #totals = new PoolTotals();
   readonly #live = new LiveSessions();
   readonly #clients = new Map<number, ClientCounts>();
-  /** Of workers that ended. */
+  /** The counts of workers that ended. */
   #pastClients = NO_CLIENTS;
 
   update(worker: number, { counts, clients, tally, events }: Report, now: Instant): void {

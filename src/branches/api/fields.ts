@@ -7,7 +7,7 @@ import { ENTRIES, inTurns } from '../in-turns.ts';
 /** An identifier or a name: compared exactly. */
 const word = z.string().min(1).max(256);
 
-/** The identifier without which an entry is none. */
+/** The id. An entry without one is ignored. */
 export const required = word;
 
 export const optional = word.optional().catch(undefined);

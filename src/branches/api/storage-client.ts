@@ -42,7 +42,7 @@ export type TimelineCreation =
   | { readonly kind: 'impossible'; readonly why: string }
   /** The server refuses the request for a reason that a repetition does not change. */
   | { readonly kind: 'refused'; readonly why: string }
-  /** No answer, or one that is none: the same request has to be sent again. */
+  /** No answer, or one that decides nothing: the same request has to be sent again. */
   | { readonly kind: 'unclear'; readonly why: string };
 
 /** Every method rejects with an ApiError. */
@@ -161,7 +161,7 @@ export async function read<T>(
   throw new ApiError('invalid_answer', `${what}: the answer is not the document that belongs there`, status);
 }
 
-/** Everything in our own headers may be a secret. A shorter value is none, and would mask words. Characters. */
+/** Everything in our own headers may be a secret. A shorter value is no secret, and would mask words. Characters. */
 const SHORTEST_SECRET = 4;
 
 /** The answer's failure, with its reason. */

@@ -15,7 +15,7 @@ export interface ChangeStep {
   readonly title: string;
   /** Waits until the step has taken effect. A text is the reason why the next step must not follow. */
   readonly settle?: () => Promise<string | undefined>;
-  /** A text: this failure is none, and the next step follows. */
+  /** A string if the failure is expected: the next step runs. */
   readonly excuse?: (result: OperationResult) => string | undefined;
 }
 

@@ -251,7 +251,7 @@ function stepOf(member: MemberReport, { wanted, next }: Turn, context: Context<R
   return { operation, title, settle, excuse: (result) => unmet(name, result, isConditional) };
 }
 
-/** Of Patroni and of the sandbox (P: ha.py, restart). */
+/** The words of Patroni and of the sandbox (P: ha.py, restart). */
 const UNMET = 'restart conditions are not satisfied';
 
 /** Several members may be asked: only some need it. The management API answers 412, with words of its own. */

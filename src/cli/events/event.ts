@@ -15,7 +15,7 @@ export const gapReader = looseReader(gap, { needed: ['message'] });
 export type EventDocument = z.infer<typeof eventReader>;
 
 const STYLES: Readonly<Record<string, Style>> = { info: 'faint', warn: 'warn', error: 'bad' };
-/** Of the longest level. */
+/** The width of the longest level. */
 const LEVEL_WIDTH = 5;
 
 /** `11-22 14:03:59Z  warn   pool write: …`. Long messages wrap. */

@@ -23,7 +23,7 @@ export async function sourceOf(options: IncidentsOptions, io: CliIo): Promise<In
   return fromDirectory(directory, io);
 }
 
-/** Of the Pointsman that was meant: another address may be another Pointsman. */
+/** The directory of the Pointsman that was meant: another address may be another Pointsman. */
 function configuredDirectory({ admin, config }: IncidentsOptions, io: CliIo): string | undefined {
   if (admin !== undefined) return undefined;
   const loaded = load({ config }, io);

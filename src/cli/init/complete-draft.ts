@@ -17,7 +17,7 @@ const ROUNDS = 4;
 export interface CompleteDraft {
   readonly settings: readonly DraftSetting[];
   readonly written: DraftText;
-  /** Of the last check; undefined: there is no valid configuration to check. */
+  /** The report of the last check; undefined: there is no valid configuration to check. */
   readonly report: LiveReport | undefined;
   /** Names of different clusters that the seeds returned. */
   readonly scopes: readonly string[];

@@ -6,7 +6,7 @@ export interface HaproxyServer {
   readonly line: number;
   /** `10.0.0.11:5432`, as written. */
   readonly address: string;
-  /** Of a `server-template`: the address is a DNS name that stands for several servers. */
+  /** It is a `server-template`: the address is a DNS name that stands for several servers. */
   readonly isTemplate: boolean;
   /** The options of `default-server` and its own, the last one wins: `port` -> `8008`, `check` -> ``. */
   readonly options: ReadonlyMap<string, string>;

@@ -54,7 +54,7 @@ export async function kill(ids: readonly string[], options: KillOptions, io: Cli
 
 interface KillTargets {
   readonly live: readonly SessionRow[];
-  /** Of the sessions that are not live. */
+  /** The code for the sessions that are not live. */
   readonly code: number;
 }
 

@@ -20,7 +20,7 @@ export interface ListSessionsOptions extends RunningOptions {
   readonly json?: boolean | undefined;
 }
 
-/** Of the server. */
+/** The limit of the server. */
 const MOST_SESSIONS = 1000;
 
 /** Exit code 1 also if a worker did not answer: its sessions are missing. */

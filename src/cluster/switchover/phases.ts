@@ -20,7 +20,7 @@ export class Phases {
   readonly #startedAt: Instant;
   readonly #startedWall: number;
   readonly #entered: PhaseEntry[] = [];
-  /** Of the operation. */
+  /** The end of the operation. */
   #endedAt: Instant | undefined;
 
   /** The operation begins with its check. */

@@ -10,7 +10,7 @@ const DATABASE = 'postgres';
 /** The function of deploy/moves.md. */
 const QUERY = 'SELECT pointsman.verifier($1)';
 
-/** Of two identifiers at least: `valid_custom_variable_name` in guc.c of PostgreSQL. */
+/** At least two identifiers: `valid_custom_variable_name` in guc.c of PostgreSQL. */
 const customSetting = matching(
   'the name of a custom setting such as app.tenant',
   /^[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*(?:\.[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)+$/,

@@ -15,10 +15,10 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema &
 
 export interface Shape {
   readonly kind: 'map' | 'list' | 'text' | 'number' | 'flag';
-  /** Of a map: its keys, or the shape of every value where the keys are the operator's. */
+  /** The keys of a map, or the shape of every value where the keys are the operator's. */
   readonly properties: ReadonlyMap<string, Shape>;
   readonly values: Shape | undefined;
-  /** Of a list. */
+  /** The items of a list. */
   readonly items: Shape | undefined;
   /** More than one where a value may be written in several shapes; each is one of this list's own kind. */
   readonly alternatives: readonly Shape[];

@@ -127,7 +127,7 @@ function clientsOf(pool: PoolStatusDocument): number {
   return inState(pool, 'startup', 'holding', 'dialing', 'relaying', 'parked', 'moving', 'closing');
 }
 
-/** Of `10.0.0.1:5432` or `[::1]:5432`. */
+/** Host and port of `10.0.0.1:5432` or `[::1]:5432`. */
 export function hostAndPort(address: string | undefined | null): {
   readonly host: string | null;
   readonly port: number | null;

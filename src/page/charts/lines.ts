@@ -38,7 +38,7 @@ export function linesOf({ times, pools, members }: SamplesDocument): ChartLines 
   };
 }
 
-/** Of the pools that had one: without moves there is no such line. */
+/** For the pools that had parked sessions: without moves there is no such line. */
 function parkedOf(pools: readonly [string, SamplesDocument['pools'][string]][]): readonly ChartLine[] {
   return pools
     .map(([name, { parked }]): ChartLine => ({ name: `${name}, parked`, values: parked }))

@@ -92,7 +92,7 @@ function Picture({ routes, status, choice, choose }: PictureProps): JSX.Element 
   );
 }
 
-/** Of a pool's members, in the summary. */
+/** So many members of a pool are named in the summary. */
 const MOST_NAMED = 5;
 
 /** In place of the picture, where it would not fit. */

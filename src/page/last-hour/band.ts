@@ -3,7 +3,7 @@ import type { SpanDocument } from '../../documents/timeline-document.ts';
 
 const HOUR_MS = 3_600_000;
 const QUARTER_MS = 900_000;
-/** Of the band. A short span must be visible, too. */
+/** The least part of the band that a span takes, so that a short one is visible, too. */
 const LEAST_PERCENT = 0.5;
 
 export interface Bar {

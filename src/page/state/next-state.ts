@@ -10,14 +10,14 @@ export interface PageState {
   readonly status: StatusDocument | undefined;
   /** The arrival of `status`, from which ages tick. Milliseconds of performance.now(). */
   readonly receivedAt: number;
-  /** Of one run of Pointsman. The newest last. */
+  /** All of one run of Pointsman, the newest last. */
   readonly events: readonly RecentEvent[];
   /** The last hour, continued with each status. Undefined: not read yet. */
   readonly samples: SamplesDocument | undefined;
   /** Undefined: not read yet. */
   readonly timeline: TimelineDocument | undefined;
   readonly connection: Connection;
-  /** Of the newest message that has an id: the stream continues after it. */
+  /** The id of the newest message that has one: the stream continues after it. */
   readonly lastId: string | undefined;
 }
 

@@ -37,9 +37,9 @@ export interface PictureLayout {
 const UPRIGHT_BELOW = 560;
 export const POINTS_RADIUS = 13;
 const GAP = 26;
-/** Of a name, which is bold. */
+/** The width of a letter of a name, which is bold. */
 const LETTER = 9.2;
-/** Of a box, left and right of the name. */
+/** The space in a box, left and right of the name. */
 const [POOL_EDGES, MEMBER_EDGES] = [26, 50];
 /** Tracks of two pools reach a member side by side. */
 const APART = 7;

@@ -27,7 +27,7 @@ export interface PoolNode {
   readonly waiting: number;
   /** Parked, or at the login of their next server. */
   readonly moving: number;
-  /** Of the client that has waited longest. Undefined: none waits. */
+  /** The longest wait of a client. Undefined: none waits. */
   readonly waitSeconds: number | undefined;
 }
 

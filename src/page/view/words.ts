@@ -50,7 +50,7 @@ export function numberText(value: number): string {
   return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, '\u202f');
 }
 
-/** Of what is over, rounded as in the log: 340 ms, 4.1 s, 10 s, 2 min. */
+/** How long something took, rounded as in the log: 340 ms, 4.1 s, 10 s, 2 min. */
 export function durationText(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 120_000) return `${Number((ms / 1000).toFixed(1))} s`;

@@ -30,7 +30,7 @@ export interface PlatformRequest {
 
 /** An upload of several megabytes over a slow line. Milliseconds. */
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** Of a GET. */
+/** A GET is sent so often. */
 const MOST_ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 500;
 /** Statuses of 4xx that mean "later". */

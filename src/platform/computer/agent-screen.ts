@@ -7,7 +7,7 @@ export type ScreenResult =
   | { readonly kind: 'image'; readonly base64: string };
 
 export interface AgentScreen {
-  /** Of a screenshot, in pixels. */
+  /** The size of a screenshot, in pixels. */
   readonly size: { readonly width: number; readonly height: number };
   /** Rejects with a ScreenFault, or with an error of the browser. */
   readonly perform: (action: ToolAction) => Promise<ScreenResult>;

@@ -140,7 +140,7 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** Of an error of the driver, without the name of its function. */
+/** The first line of an error of the driver, without the name of its function. */
 function firstLine(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
   return onOneLine(line.replace(/^\w+\.\w+: /, '')).slice(0, 500);

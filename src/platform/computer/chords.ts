@@ -34,7 +34,7 @@ function pairs(key: string, names: string): readonly (readonly [string, string])
   return names.split(' ').map((name) => [name, key]);
 }
 
-/** Of `ctrl+a` or `Return`. Throws a ScreenFault that names the unknown key. */
+/** Reads `ctrl+a` or `Return`. Throws a ScreenFault that names the unknown key. */
 export function chordOf(text: string): Chord {
   // The last plus of `ctrl++` is a key.
   const names = text.split(/\+(?!$)/);

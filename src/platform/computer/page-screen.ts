@@ -6,7 +6,7 @@ import type { ToolAction, Area, Chord, Click, ScrollDirection, Point } from './t
 import { ScreenFault } from './agent-screen.ts';
 import type { AgentScreen, ScreenResult } from './agent-screen.ts';
 
-/** Of one action, beside the time that it waits itself. */
+/** The limit of one action, beside the time that it waits itself. */
 const DEADLINE_MS = 30_000;
 /** 100 pixels of the screenshot: the browser counts physical ones here. */
 const NOTCH_PIXELS = 200;

@@ -13,7 +13,7 @@ import { uploadsOf } from './upload-incident.ts';
 export interface IncidentRequestOptions extends IncidentsOptions, MessageOptions {
   /** `ID[:VERSION]`, or the name of a skill that was published from here. */
   readonly skill?: string | undefined;
-  /** Of published skills. */
+  /** The record of published skills. */
   readonly record?: string | undefined;
 }
 

@@ -7,7 +7,7 @@ import type { CliIo } from '../../cli/io.ts';
 import { readState, stateDirectory, whyNotWritable, writeState } from '../state-file.ts';
 
 const uploadFile = z.object({
-  /** Of the platform. */
+  /** The address of the platform. */
   url: z.string(),
   file_id: z.string(),
   /** The incident was `open` or `settled` when it was sent. */
@@ -21,7 +21,7 @@ const uploadFile = z.object({
 export type Upload = z.infer<typeof uploadFile>;
 
 export interface Uploads {
-  /** Of this platform. A text says why a note cannot be read. Undefined: there is none. */
+  /** The upload to this platform. A text says why a note cannot be read. Undefined: there was no upload. */
   readonly find: (id: string) => Promise<Upload | string | undefined>;
   /** Where the note of this incident will be, tried before anything is sent. A `why` says that there is no place. */
   readonly place: (id: string) => Promise<{ readonly file: string } | { readonly why: string }>;

@@ -5,7 +5,7 @@ import { readState, stateDirectory, writeState } from '../state-file.ts';
 import type { CliIo } from '../../cli/io.ts';
 
 const published = z.object({
-  /** Of the platform. */
+  /** The address of the platform. */
   url: z.string(),
   skill_id: z.string(),
   name: z.string(),
@@ -21,7 +21,7 @@ const recordFile = z.object({ published: z.array(published) });
 
 export interface SkillRecord {
   readonly file: string;
-  /** Of this platform. */
+  /** The skills on this platform. */
   readonly entries: readonly PublishedSkill[];
   /** Undefined: it is written. Else the reason. */
   readonly replace: (id: string, entry: PublishedSkill | undefined) => Promise<string | undefined>;

@@ -19,7 +19,7 @@ const BY_CONTENT: readonly (readonly [RegExp, string])[] = [
   [/\bxox[abprs]-[A-Za-z0-9-]{10,}/, 'a token'],
   [/\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/, 'a token'],
   [/\bBearer [A-Za-z0-9._~+/-]{20,}/, 'a token'],
-  // A placeholder such as $PASSWORD, <password> or PASSWORD is none.
+  // A placeholder such as $PASSWORD, <password> or PASSWORD is no secret.
   [/\bpostgres(?:ql)?:\/\/[^\s:/@]+:(?![$<{]|[A-Z_]+@)[^\s@/]+@/, 'a password in a connection string'],
   [/\bPGPASSWORD=(?!["']?[$<{]|[A-Z_]+\b)["']?[^\s"']+/, 'a password'],
 ];

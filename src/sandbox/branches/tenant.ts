@@ -90,7 +90,7 @@ export class Tenant {
     return this.list().find(({ branch }) => branch.id === id);
   }
 
-  /** Of base copies of the root. */
+  /** The uses of base copies of the root. */
   uses(): readonly CopyUse[] {
     return [...this.#uses];
   }

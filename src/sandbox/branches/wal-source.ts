@@ -16,7 +16,7 @@ export interface WalSource {
   readonly inherited: { readonly from: WalSource; readonly upTo: number } | undefined;
 }
 
-/** Of a timeline that this branch has or had. Rejects when its history is missing. */
+/** The lineage of a timeline that this branch has or had. Rejects when its history is missing. */
 export async function readLineage(source: WalSource, timeline: number): Promise<Lineage> {
   if (timeline === 1) return { timeline, ended: [] };
   const file = historyFile(timeline);

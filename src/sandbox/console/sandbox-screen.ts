@@ -9,7 +9,7 @@ export interface SandboxScreenOptions {
   /** With colour, and with the status line. */
   readonly isTerminal: boolean;
   readonly colour: boolean;
-  /** Of the terminal: a status line that wraps could not be replaced. */
+  /** The width of the terminal: a status line that wraps could not be replaced. */
   readonly columns: () => number;
 }
 

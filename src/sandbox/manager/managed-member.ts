@@ -55,7 +55,7 @@ export class ManagedMember {
   readonly heartbeat: Pick<Heartbeat, 'ageMs' | 'poke'>;
   /** The source of a base backup. */
   readonly serverOf: ManagerOptions['serverOf'];
-  /** Of the last heartbeat. Undefined: PostgreSQL did not answer. */
+  /** The report of the last heartbeat. Undefined: PostgreSQL did not answer. */
   report: PostgresReport | undefined;
   scheduledRestart: ScheduledRestart | undefined;
   readonly #options: ManagerOptions;

@@ -44,7 +44,7 @@ export function checkMessage(body: unknown, betas: ReadonlySet<string>, { files,
 }
 
 interface Reference {
-  /** Of the block. */
+  /** The type of the block. */
   readonly type: string;
   readonly fileId: string;
 }
