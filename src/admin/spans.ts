@@ -5,11 +5,10 @@ import { isPlanned } from '../core/routing-table.ts';
 import type { Route } from '../core/routing-table.ts';
 import type { WaitGroup, WaitingClients } from '../history/waiting-clients.ts';
 import type { Instant } from '../model/instant.ts';
-import type { HoldOutcome, ReportedEvent } from '../reports/events.ts';
+import type { EventOf, HoldOutcome, ReportedEvent } from '../reports/events.ts';
 import type { SpanDocument, TimelineDocument } from '../documents/timeline-document.ts';
 import { isoTime } from './status-units.ts';
 
-type EventOf<Name extends ReportedEvent['kind']> = Extract<ReportedEvent, { kind: Name }>;
 type Kind = SpanDocument['kind'];
 type Severity = SpanDocument['severity'];
 

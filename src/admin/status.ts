@@ -51,7 +51,7 @@ export interface StatusInputs {
   readonly table: RoutingTable;
   readonly snapshot: Snapshot;
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
-  readonly history: Pick<ClusterHistory, 'routes' | 'primaries' | 'lastInterruption'>;
+  readonly history: Pick<ClusterHistory, 'routes' | 'primary' | 'lastInterruption'>;
   /** The incident of a time. Milliseconds since 1970; `to` undefined: it goes on. */
   readonly incidentAt?: (from: number, to: number | undefined) => string | undefined;
   readonly refused?: readonly RefusedPrimary[];
@@ -142,7 +142,7 @@ function branchesOf({ branches, counts, now, wallClock }: StatusInputs): Pick<St
 }
 
 function primaryOf({ history, snapshot }: StatusInputs): StatusDocument['cluster']['primary'] {
-  const primary = history.primaries.current();
+  const primary = history.primary();
   if (primary === undefined) return null;
   const { member, since } = primary;
   const timeline = snapshot.members.get(member)?.status?.timeline ?? null;

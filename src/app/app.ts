@@ -100,8 +100,8 @@ export function createApp(options: AppOptions): App {
   const log = tapped(options.log, ids, (line) => recent.add(line));
   const { events, decisions, core, branches, connect, files } = createCore(options);
   const { running, monitor, proxy } = core;
-  const history = createHistory(core);
   const incidents = createIncidents({ ...options, ...core, ids, log });
+  const history = createHistory({ ...core, incidents });
   const exclusion = createExclusion();
   const operations = createLongOperations({ ...core, exclusion, onEvent: events.emit });
   const past = createPast({ ...core, history, incidents, onOutage: events.emit });

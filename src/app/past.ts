@@ -8,6 +8,7 @@ import type { SpansOptions } from '../admin/spans.ts';
 import { ClusterHistory } from '../history/cluster-history.ts';
 import { incidentAt } from '../incidents/incident-at.ts';
 import type { Incidents } from '../incidents/incident-views.ts';
+import type { IncidentRecorder } from '../incidents/recorder.ts';
 import { Outages } from '../incidents/outages.ts';
 import { primaryPositions, recentLags } from '../core/lag.ts';
 import type { Clock, Instant } from '../model/instant.ts';
@@ -20,6 +21,7 @@ import type { RunningParts } from './reload.ts';
 
 export interface HistoryParts extends Pick<PastParts, 'clock' | 'running'> {
   readonly monitor: Pick<Monitor, 'snapshot' | 'table'>;
+  readonly incidents: Pick<IncidentRecorder, 'recorded'>;
 }
 
 export interface PastParts {
@@ -50,9 +52,10 @@ type Peaks = ReadonlyMap<PoolName, Pick<PoolSample, 'waiting' | 'parked'>>;
 
 const NONE = { waiting: 0, parked: 0 };
 
-export function createHistory({ clock, running, monitor }: HistoryParts): ClusterHistory {
+export function createHistory({ clock, running, monitor, incidents }: HistoryParts): ClusterHistory {
   return new ClusterHistory({
     known: () => ({ policy: running.config, table: monitor.table(), snapshot: monitor.snapshot() }),
+    recorded: () => incidents.recorded(),
     now: () => clock.now(),
     wallClock: () => Date.now(),
   });

@@ -1,18 +1,25 @@
 // The one account of routes, primaries and waiting clients in this run, for metrics, documents and summaries. Pure but
 // for the clocks that it is given.
-import { primaryPools } from '../core/primary-pools.ts';
+import { openPrimary, primaryPools } from '../core/primary-pools.ts';
 import type { PoliciesAndTable } from '../core/primary-pools.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Instant } from '../model/instant.ts';
-import type { ReportedEvent } from '../reports/events.ts';
+import type { MemberName } from '../model/member.ts';
+import type { ScheduledSwitchover } from '../model/observation.ts';
+import type { Plan, ReportedEvent } from '../reports/events.ts';
+import { judgement } from './planned-or-not.ts';
+import type { Witness } from './planned-or-not.ts';
 import { PrimaryHistory } from './primary-history.ts';
+import type { PrimaryTerm } from './primary-history.ts';
 import { RouteHistory } from './route-history.ts';
-import type { Interruption, Moment } from './route-history.ts';
+import type { Interruption, Moment, RouteChange } from './route-history.ts';
 import { WaitingClients, isHold } from './waiting-clients.ts';
 
 export interface ClusterHistoryOptions {
   /** Of the newest decision. */
   readonly known: () => PoliciesAndTable & { readonly snapshot: Snapshot };
+  /** The events of the last minute, or of the incident that is open. */
+  readonly recorded: () => readonly Witness[];
   readonly now: () => Instant;
   /** Milliseconds since 1970. */
   readonly wallClock: () => number;
@@ -21,8 +28,14 @@ export interface ClusterHistoryOptions {
 export class ClusterHistory {
   readonly #options: ClusterHistoryOptions;
   readonly routes: RouteHistory;
-  readonly primaries = new PrimaryHistory();
   readonly waiting = new WaitingClients();
+  readonly #primaries = new PrimaryHistory();
+  /** The switchovers that the cluster had scheduled at the decision before the newest one, and at the newest. */
+  #scheduled: readonly [before: ScheduledSwitchover | undefined, now: ScheduledSwitchover | undefined] = [
+    undefined,
+    undefined,
+  ];
+  #scheduledAtLoss: readonly ScheduledSwitchover[] = [];
 
   constructor(options: ClusterHistoryOptions) {
     this.#options = options;
@@ -31,18 +44,31 @@ export class ClusterHistory {
 
   /** To be called with each decision, before its events. */
   decided(): void {
-    const known = this.#options.known();
-    this.primaries.decided(known, known.snapshot, this.#moment(known.table.decidedAt));
+    const { snapshot, table } = this.#options.known();
+    this.#scheduled = [this.#scheduled[1], snapshot.switchover];
+    // It may have been promoted in place.
+    const { member } = this.primary() ?? {};
+    if (member !== undefined) this.#serves(member, this.#moment(table.decidedAt), undefined);
   }
 
   /** `at`: when it happened, which may be before this call. */
   take(event: ReportedEvent, at: Instant): void {
     if (isHold(event)) this.waiting.take(event);
-    else if (event.kind === 'route_changed') this.routes.take(event, this.#moment(at));
+    else if (event.kind === 'route_changed') this.#takeRoute(event, this.#moment(at));
     else if (event.kind === 'config_reloaded') {
       const pools = new Set(this.#options.known().policy.pools.map(({ name }) => name));
       this.routes.retain(pools, this.#moment(at));
     }
+  }
+
+  /** Undefined while no member may take writes. */
+  primary(): PrimaryTerm | undefined {
+    const term = this.#primaries.lastTerm();
+    return term?.member === openPrimary(this.#options.known()) ? term : undefined;
+  }
+
+  primaryChanges(): ReturnType<PrimaryHistory['changes']> {
+    return this.#primaries.changes();
   }
 
   /** The newest one of a pool for writes. Undefined: none has had a route and lost it. */
@@ -52,6 +78,26 @@ export class ClusterHistory {
       .filter(({ before }) => before !== undefined)
       .toSorted((a, b) => a.from.at - b.from.at)
       .at(-1);
+  }
+
+  #takeRoute(change: RouteChange, moment: Moment): void {
+    const ended = this.routes.take(change, moment);
+    const known = this.#options.known();
+    if (!primaryPools(known.policy).some(({ name }) => name === change.pool)) return;
+    const isLoss = change.to.kind !== 'open' || ended?.cause === 'none';
+    if (isLoss) this.#scheduledAtLoss = this.#scheduled.filter((one) => one !== undefined);
+    const member = openPrimary(known);
+    if (member !== undefined) this.#serves(member, moment, ended);
+  }
+
+  #serves(member: MemberName, moment: Moment, loss: Interruption | undefined): void {
+    const timeline = this.#options.known().snapshot.members.get(member)?.status?.timeline;
+    this.#primaries.serves(member, timeline, moment, () => this.#planOf(loss));
+  }
+
+  #planOf(loss: Interruption | undefined): Plan {
+    if (loss === undefined) return 'unknown';
+    return judgement(loss, this.#options.recorded(), this.#scheduledAtLoss).planned;
   }
 
   #moment(at: Instant): Moment {

@@ -20,11 +20,13 @@ export interface Interruption {
   readonly from: Moment;
   /** Undefined: it lasts. */
   readonly to: Moment | undefined;
-  /** The newest one. */
-  readonly cause: NoRouteCause;
+  /** Of the loss; other causes may follow. `none`: another member serves the pool, without a time in between. */
+  readonly cause: NoRouteCause | 'none';
   /** The member of the route before, and after. Undefined: there was none. */
   readonly before: MemberName | undefined;
   readonly after: MemberName | undefined;
+  /** The end of the interruption before this one. */
+  readonly precedingEnd: Instant | undefined;
 }
 
 export interface RouteChange {
@@ -55,6 +57,8 @@ interface PoolState {
   readonly interruption: Interruption | undefined;
   /** The member of its last route. */
   readonly member: MemberName | undefined;
+  /** The end of its last interruption, or its last direct change of the member. */
+  readonly lastEnd: Instant | undefined;
 }
 
 export class RouteHistory {
@@ -66,13 +70,23 @@ export class RouteHistory {
     this.#startedAt = startedAt;
   }
 
-  take({ pool, from, to }: RouteChange, moment: Moment): void {
+  /** Returns the interruption that ends with this change. */
+  take({ pool, from, to }: RouteChange, moment: Moment): Interruption | undefined {
     // A pool of a reload is new later.
     const before = this.#pools.get(pool) ?? startingAt(from === undefined ? moment : this.#startedAt);
-    const cause = causeOf(to);
     const member = to.kind === 'open' ? to.targets[0].member : before.member;
-    const interruption = nextInterruption(pool, before, cause, moment, member);
-    this.#pools.set(pool, { times: timesUntil(before, moment.at), cause, since: moment, interruption, member });
+    const ended = to.kind === 'open' ? endedBy(pool, before, moment, to.targets[0].member) : undefined;
+    const cause = causeOf(to);
+    this.#pools.set(pool, {
+      times: timesUntil(before, moment.at),
+      cause,
+      since: moment,
+      interruption:
+        begunBy(pool, before, cause, moment) ?? (ended?.cause === 'none' ? undefined : ended) ?? before.interruption,
+      member,
+      lastEnd: ended?.to?.at ?? before.lastEnd,
+    });
+    return ended;
   }
 
   /** A reload has removed all other pools: they have no route to miss. */
@@ -80,7 +94,14 @@ export class RouteHistory {
     for (const [name, before] of this.#pools) {
       if (pools.has(name)) continue;
       const times = timesUntil(before, at.at);
-      this.#pools.set(name, { times, cause: undefined, since: at, interruption: undefined, member: undefined });
+      this.#pools.set(name, {
+        times,
+        cause: undefined,
+        since: at,
+        interruption: undefined,
+        member: undefined,
+        lastEnd: undefined,
+      });
     }
   }
 
@@ -103,25 +124,36 @@ export class RouteHistory {
 }
 
 function startingAt(since: Moment): PoolState {
-  return { times: NO_TIMES, cause: 'starting', since, interruption: undefined, member: undefined };
+  return { times: NO_TIMES, cause: 'starting', since, interruption: undefined, member: undefined, lastEnd: undefined };
 }
 
 function timesUntil({ times, cause, since }: PoolState, now: Instant): Readonly<TimesByCause> {
   return cause === undefined ? times : { ...times, [cause]: times[cause] + Math.max(0, now - since.at) };
 }
 
-function nextInterruption(
+function isLasting(interruption: Interruption | undefined): interruption is Interruption {
+  return interruption !== undefined && interruption.to === undefined;
+}
+
+function begunBy(
   pool: PoolName,
-  { interruption: last, member: before }: PoolState,
+  { interruption, member: before, lastEnd }: PoolState,
   cause: NoRouteCause | undefined,
-  moment: Moment,
-  member: MemberName | undefined,
+  from: Moment,
 ): Interruption | undefined {
-  const isLasting = last !== undefined && last.to === undefined;
-  if (cause === undefined) return isLasting ? { ...last, to: moment, after: member } : last;
-  if (cause === 'starting') return last;
-  if (isLasting) return { ...last, cause };
-  return { pool, from: moment, to: undefined, cause, before, after: undefined };
+  if (cause === undefined || cause === 'starting' || isLasting(interruption)) return undefined;
+  return { pool, from, to: undefined, cause, before, after: undefined, precedingEnd: lastEnd };
+}
+
+function endedBy(
+  pool: PoolName,
+  { interruption, member: before, lastEnd }: PoolState,
+  to: Moment,
+  after: MemberName,
+): Interruption | undefined {
+  if (isLasting(interruption)) return { ...interruption, to, after };
+  if (before === undefined || before === after) return undefined;
+  return { pool, from: to, to, cause: 'none', before, after, precedingEnd: lastEnd };
 }
 
 function causeOf(route: Route): NoRouteCause | undefined {

@@ -3,6 +3,7 @@ import type { Instant } from '../model/instant.ts';
 import { findingsOf } from './findings/findings.ts';
 import { missingOf } from './findings/missing.ts';
 import { planOf } from './findings/plan-findings.ts';
+import type { RecordedEvent } from './findings/recorded-events.ts';
 import { summaryOf } from './findings/summary.ts';
 import { snapshotOf } from './picture.ts';
 import type { ShownPicture } from './picture.ts';
@@ -44,8 +45,16 @@ export function documentOf(recorded: Recorded, words: Words): IncidentDocument {
   const { pictures, settledAt } = recorded;
   const [first] = pictures;
   const snapshots = pictures.map((picture) => snapshotOf(picture, words));
-  const events = recorded.entries.map((entry) => eventOf(entry, words));
-  const evidence = { events, snapshots };
+  const events = recorded.entries.map((entry) => recordedEvent(entry, words));
+  const evidence = {
+    events,
+    snapshots,
+    since: first?.at ?? -Infinity,
+    routes: new Map([...(first?.table.pools ?? [])].map(([name, { route }]) => [name, route])),
+    scheduled: pictures.flatMap(({ snapshot }) => snapshot.switchover ?? []),
+    time,
+    id: words.id,
+  };
   const findings = findingsOf(evidence);
   const missing: readonly Missing[] = missingOf(evidence, findings, recorded);
   const planned = planOf(findings);
@@ -69,25 +78,27 @@ export function documentOf(recorded: Recorded, words: Words): IncidentDocument {
     recorder: recorded.recorder,
     redaction: { redacted: false, note: UNREDACTED },
     snapshots,
-    events,
+    events: events.map((event) => eventOf(event, words)),
     findings,
     missing,
   };
 }
 
-function eventOf({ number, at, event, count, last, waits }: Entry, words: Words): IncidentEvent {
-  const one = {
-    id: words.id(number),
-    time: words.time(at),
-    event: event.kind,
-    message: words.message(event),
-    fields: plainFields(words.fields(event)),
-  };
+function recordedEvent(entry: Entry, { id, time, message }: Words): RecordedEvent {
+  const { number, at, event, last } = entry;
+  return { ...entry, id: id(number), time: time(at), lastTime: time(last.at), message: message(event) };
+}
+
+function eventOf(
+  { id, time, message, event, count, last, lastTime, waits }: RecordedEvent,
+  words: Words,
+): IncidentEvent {
+  const one = { id, time, event: event.kind, message, fields: plainFields(words.fields(event)) };
   if (count === 1) return one;
   const repeated = {
     count,
     last_id: words.id(last.number),
-    last_time: words.time(last.at),
+    last_time: lastTime,
     last_message: words.message(last.event),
     ...(waits === undefined ? {} : { waits: waits.list(), longest_wait_ms: Math.round(waits.longestMs()) }),
   };

@@ -1,14 +1,6 @@
 // An incident as a text for a ticket: at most 64 kB, for a reader that did not see it. Loaded on request.
 import { countText } from '../core/describe.ts';
-import {
-  clockText,
-  countOf,
-  isCut,
-  lastTime,
-  secondsBetween,
-  secondsText,
-  text,
-} from './findings/document-evidence.ts';
+import { clockText, secondsBetween, secondsText } from './findings/recorded-events.ts';
 import type { Finding, IncidentDocument, IncidentEvent, IncidentSnapshot, MemberPicture } from './schema.ts';
 
 /** 64 kB of UTF-8. */
@@ -99,7 +91,8 @@ function ids(all: readonly string[]): string {
 
 /** By login and application: the owner of an application looks for its users. */
 function cutSessions({ events, findings }: IncidentDocument): readonly string[] {
-  const cut = events.filter(isCut);
+  const ids = new Set(findings.flatMap((one) => (one.finding === 'sessions_cut' ? one.event_ids : [])));
+  const cut = events.filter(({ id }) => ids.has(id));
   const groups = new Map<string, { count: number; first: string; last: string; clients: Set<string> }>();
   for (const event of cut) {
     const application = text(event, 'application');
@@ -111,8 +104,9 @@ function cutSessions({ events, findings }: IncidentDocument): readonly string[] 
     const key = `pool ${text(event, 'pool')}, member ${text(event, 'member')}, ${login}: ${text(event, 'reason')}`;
     const known = groups.get(key) ?? { count: 0, first: event.time, last: event.time, clients: new Set() };
     groups.set(key, known);
-    known.count += countOf(event);
-    known.last = lastTime(event) > known.last ? lastTime(event) : known.last;
+    const { count = 1, last_time: last = event.time } = event.repeated ?? {};
+    known.count += count;
+    known.last = last > known.last ? last : known.last;
     const client = text(event, 'client');
     if (client !== undefined && known.clients.size < 5) known.clients.add(client);
   }
@@ -123,6 +117,12 @@ function cutSessions({ events, findings }: IncidentDocument): readonly string[] 
   if (lines.length === 0) return findings.some((one) => one.finding === 'sessions_cut') ? [] : ['None.'];
   if (lines.length <= MOST_CUT_LINES) return lines;
   return [...lines.slice(0, MOST_CUT_LINES), `${lines.length - MOST_CUT_LINES} more groups: the JSON has them.`];
+}
+
+/** A field that is text: the document has those of the log. */
+function text({ fields }: IncidentEvent, name: string): string | undefined {
+  const value = fields[name];
+  return typeof value === 'string' ? value : undefined;
 }
 
 function unknowns({ missing, findings }: IncidentDocument): readonly string[] {

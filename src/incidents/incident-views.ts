@@ -1,5 +1,6 @@
 // The view that the composition and the surfaces have of this room.
-import type { IncidentDocument, IncidentKind, Plan } from './schema.ts';
+import type { Plan } from '../reports/events.ts';
+import type { IncidentDocument, IncidentKind } from './schema.ts';
 
 /** One row of a list of incidents. */
 export interface IncidentEntry {

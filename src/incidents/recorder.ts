@@ -15,7 +15,7 @@ import type { IncidentChange, IncidentEntry, Incidents, ShowOptions } from './in
 import { OpenIncident } from './open-incident.ts';
 import type { Picture } from './picture.ts';
 import { Recording } from './recording.ts';
-import type { Limits } from './recording.ts';
+import type { Entry, Limits } from './recording.ts';
 import type { IncidentDocument, IncidentKind } from './schema.ts';
 import { TroubleWatch } from './trouble.ts';
 
@@ -40,6 +40,8 @@ export interface IncidentRecorder extends Incidents {
   open(): Promise<void>;
   /** `at`: when it happened, which may be before this call. Cheap, and never throws. */
   take(event: ReportedEvent, number: number, at: Instant): void;
+  /** The events of the last minute, or of the incident that is open, in the order of their times. */
+  recorded(): readonly Entry[];
   /** After each decision. Cheap. */
   tableChanged(): void;
   /** Writes an open incident: its end is not recorded. */
@@ -103,8 +105,7 @@ class Recorder implements IncidentRecorder {
     const kinds = this.#trouble.take(event, at);
     if (wasGoingOn) this.#course.goesOn(at);
     if (kinds.length > 0) this.#begin(kinds, at, number - 1, planOf(event, kinds), wasGoingOn);
-    const recording = this.#current?.recording ?? this.#idle;
-    const isRecorded = recording.take(event, number, happenedAt(event, at));
+    const isRecorded = this.#recording().take(event, number, happenedAt(event, at));
     if (this.#current === undefined) {
       if (event.kind === 'route_changed') this.#schedule();
       return;
@@ -150,6 +151,10 @@ class Recorder implements IncidentRecorder {
     return incidentText(document);
   }
 
+  recorded(): readonly Entry[] {
+    return this.#recording().entries();
+  }
+
   currentId(): string | undefined {
     return this.#current?.id;
   }
@@ -157,6 +162,10 @@ class Recorder implements IncidentRecorder {
   subscribe(listener: (change: IncidentChange, document: IncidentDocument) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  }
+
+  #recording(): Recording {
+    return this.#current?.recording ?? this.#idle;
   }
 
   #find(id: string): Promise<IncidentDocument | undefined> {

@@ -1,6 +1,8 @@
 // The document of one incident, version 1. The running program imports its types alone: zod is loaded for a file that
 // is read again, and by the tests that write deploy/incident.schema.json and deploy/incidents.md.
 import { z } from 'zod';
+import { PLANNED_BY } from '../history/planned-or-not.ts';
+import { PLANS } from '../reports/events.ts';
 import { count, eventId, eventIds, list, member, pool, seconds, text, time } from './schema-parts.ts';
 import { holds, loginsRefused, membersRefused, refusals, sessionsCut, sessionsMoved } from './schema-of-sessions.ts';
 
@@ -167,16 +169,13 @@ const timelines = z
   })
   .describe('The timeline of the primary before and after. Both come from the snapshots.');
 
-export const PLANS = ['planned', 'unplanned', 'unknown'] as const;
-export type Plan = (typeof PLANS)[number];
-
 const plan = z
   .strictObject({
     finding: z.literal('plan'),
     interruption: interruption.nullable().describe('Null: the incident interrupted no pool of the primary.'),
     planned: z.enum(PLANS),
     by: z
-      .enum(['pointsman_switchover', 'pointsman_restart', 'scheduled_switchover', 'operator_drain', 'cluster_manager'])
+      .enum(PLANNED_BY)
       .nullable()
       .describe('cluster_manager: concluded from the reports of the members. Null: not planned, or unknown.'),
     event_ids: eventIds,

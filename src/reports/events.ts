@@ -278,6 +278,10 @@ export type OperationEvent =
       readonly moved: number;
     };
 
+/** Whether an operator, or a schedule of the cluster, wanted it: history/planned-or-not.ts decides. */
+export const PLANS = ['planned', 'unplanned', 'unknown'] as const;
+export type Plan = (typeof PLANS)[number];
+
 /** An outage of a pool is over. The numbers are those of its incident so far: all interruptions of the pool. */
 export interface OutageEvent {
   readonly kind: 'outage_summary';
@@ -286,7 +290,7 @@ export interface OutageEvent {
   readonly incident: string;
   /** False: the pool has a route again. True: the incident has settled, and a number has changed since. */
   readonly isFinal: boolean;
-  readonly planned: 'planned' | 'unplanned' | 'unknown';
+  readonly planned: Plan;
   readonly interruptions: number;
   /** Without a route. */
   readonly durationMs: number;
@@ -309,3 +313,12 @@ export type ReportedEvent =
   | ReloadEvent
   | OperationEvent
   | OutageEvent;
+
+export type EventOf<Kind extends ReportedEvent['kind']> = Extract<ReportedEvent, { readonly kind: Kind }>;
+
+export function ofKind<Entry extends { readonly event: ReportedEvent }, Kind extends ReportedEvent['kind']>(
+  entries: readonly Entry[],
+  kind: Kind,
+): readonly (Entry & { readonly event: EventOf<Kind> })[] {
+  return entries.filter((one): one is Entry & { readonly event: EventOf<Kind> } => one.event.kind === kind);
+}

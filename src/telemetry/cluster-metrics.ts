@@ -3,14 +3,13 @@ import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
 import { PRIMARY_CHANGES } from '../history/primary-history.ts';
-import type { PrimaryHistory } from '../history/primary-history.ts';
 import type { Moment } from '../history/route-history.ts';
 import type { Families } from './families.ts';
 
 export interface ClusterInputs {
   readonly snapshot: Snapshot;
   readonly isComplete: boolean;
-  readonly history: Pick<ClusterHistory, 'primaries'>;
+  readonly history: Pick<ClusterHistory, 'primary' | 'primaryChanges'>;
   readonly refusals: readonly RefusalKind[];
 }
 
@@ -36,11 +35,11 @@ export function createClusterMetrics(families: Families): (inputs: ClusterInputs
     cluster.set({ system_identifier: snapshot.systemIdentifier ?? '' }, 1);
     complete.set(isComplete ? 1 : 0);
     for (const reason of REFUSAL_KINDS) refused.set({ reason }, refusals.includes(reason) ? 1 : 0);
-    setPrimary(history.primaries);
+    setPrimary(history);
   };
 }
 
-function createPrimaryMetrics({ gauge, counter }: Families): (primary: PrimaryHistory) => void {
+function createPrimaryMetrics({ gauge, counter }: Families): (history: ClusterInputs['history']) => void {
   const info = gauge('pointsman_primary_info', 'Always 1: the member that takes writes; absent while there is none.', [
     'member',
     'timeline',
@@ -52,7 +51,7 @@ function createPrimaryMetrics({ gauge, counter }: Families): (primary: PrimaryHi
   );
   const changes = counter(
     'pointsman_primary_changes_total',
-    'Changes of the primary: switchover (the old primary handed over and still answers) or failover (every other).',
+    'Changes of the primary: switchover (planned, as incidents judge it) or failover (every other).',
     ['kind'],
   );
   const changedAt = gauge(
@@ -60,8 +59,8 @@ function createPrimaryMetrics({ gauge, counter }: Families): (primary: PrimaryHi
     'Time of the last change of the primary, by its kind (Unix time); absent before the first.',
     ['kind'],
   );
-  return (primary) => {
-    const current = primary.current();
+  return (history) => {
+    const current = history.primary();
     for (const metric of [info, since, changes, changedAt]) metric.reset();
     if (current !== undefined) {
       const { member, timeline } = current;
@@ -69,7 +68,7 @@ function createPrimaryMetrics({ gauge, counter }: Families): (primary: PrimaryHi
       since.set({ member }, unixSeconds(current.since));
     }
     for (const kind of PRIMARY_CHANGES) {
-      const { count, last } = primary.changes()[kind];
+      const { count, last } = history.primaryChanges()[kind];
       changes.inc({ kind }, count);
       if (last !== undefined) changedAt.set({ kind }, unixSeconds(last));
     }

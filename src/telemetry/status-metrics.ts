@@ -23,7 +23,7 @@ export interface StatusSource {
   readonly routingTable: () => RoutingTable;
   /** The table's. */
   readonly snapshot: () => Snapshot;
-  readonly history: Pick<ClusterHistory, 'routes' | 'primaries'>;
+  readonly history: Pick<ClusterHistory, 'routes' | 'primary' | 'primaryChanges'>;
   readonly now: () => Instant;
   /** Milliseconds since 1970. */
   readonly wallClock: () => number;

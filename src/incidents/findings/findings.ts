@@ -2,7 +2,7 @@
 // reader of the document can verify every one of them.
 import type { Finding } from '../schema.ts';
 import { clientsRefused, holds, loginsRefused, sessionsCut } from './clients.ts';
-import type { Evidence } from './document-evidence.ts';
+import type { Evidence } from './recorded-events.ts';
 import { aboutInterruption } from './interruption-findings.ts';
 import { interruptionsOf } from './interruptions.ts';
 import { refusedMembers } from './refused-members.ts';

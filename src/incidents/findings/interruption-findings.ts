@@ -1,15 +1,16 @@
 // The story of one interruption: the old primary's answers, the decision, the next primary, the first client.
-import type { Finding, IncidentEvent } from '../schema.ts';
-import { clockText, idsOf, lastTime, ms, secondsBetween, secondsText, text } from './document-evidence.ts';
-import type { Evidence } from './document-evidence.ts';
-import type { Interruption } from './interruptions.ts';
+import { ofKind } from '../../reports/events.ts';
+import type { Finding } from '../schema.ts';
+import type { RecordedInterruption } from './interruptions.ts';
+import { clockText, idsOf, ms, secondsBetween, secondsText } from './recorded-events.ts';
+import type { Evidence, RecordedEvent, RecordedOf } from './recorded-events.ts';
 
 /** The evidence about the old primary begins at most so long before the loss of the route. */
 const BEFORE_MS = 60_000;
 /** Clients notice a dead server before probes do, by at most so much. */
 const SIGNS_MS = 10_000;
 
-export function aboutInterruption(one: Interruption, evidence: Evidence): readonly Finding[] {
+export function aboutInterruption(one: RecordedInterruption, evidence: Evidence): readonly Finding[] {
   if (!one.pool.exclusive) return [noRoute(one)];
   return [
     noRoute(one),
@@ -21,7 +22,7 @@ export function aboutInterruption(one: Interruption, evidence: Evidence): readon
   ];
 }
 
-function noRoute({ number, pool, from, to, cause, lost, reopened }: Interruption): Finding {
+function noRoute({ number, pool, from, to, loss: { cause }, lost, reopened }: RecordedInterruption): Finding {
   const seconds = to === undefined ? null : secondsBetween(from, to);
   const what = `Pool ${pool.name} had no route`;
   const since = `${what} from ${clockText(from)}`;
@@ -47,28 +48,29 @@ function noRoute({ number, pool, from, to, cause, lost, reopened }: Interruption
 
 /** Of the pool, about the old primary, shortly before the loss: connections that broke or were refused. */
 function firstSign(
-  { pool, from, before, earliest = '' }: Interruption,
+  { pool, from, loss: { before }, earliest = '' }: RecordedInterruption,
   { events }: Evidence,
-): IncidentEvent | undefined {
+): RecordedEvent | undefined {
   return events.find(
-    (event) =>
-      (event.event === 'dial_finished' || event.event === 'session_closed') &&
-      text(event, 'pool') === pool.name &&
-      text(event, 'member') === before &&
-      event.time >= earliest &&
-      event.time <= from &&
-      ms(event.time) >= ms(from) - SIGNS_MS,
+    ({ event, time }) =>
+      (event.kind === 'dial_finished' || event.kind === 'session_closed') &&
+      event.pool === pool.name &&
+      event.member === before &&
+      time >= earliest &&
+      time <= from &&
+      ms(time) >= ms(from) - SIGNS_MS,
   );
 }
 
-function firstSession({ pool, to, from }: Interruption, { events }: Evidence): IncidentEvent | undefined {
+function firstSession(
+  { pool, to }: RecordedInterruption,
+  evidence: Evidence,
+): RecordedOf<'session_opened'> | undefined {
   if (to === undefined) return undefined;
-  return events.find(
-    (event) => event.event === 'session_opened' && text(event, 'pool') === pool.name && event.time >= to && to >= from,
-  );
+  return ofKind(evidence.events, 'session_opened').find(({ event, time }) => event.pool === pool.name && time >= to);
 }
 
-function noService(one: Interruption, evidence: Evidence): readonly Finding[] {
+function noService(one: RecordedInterruption, evidence: Evidence): readonly Finding[] {
   const { negative } = firstNegative(one, evidence);
   const signs = [firstSign(one, evidence), negative].filter((event) => event !== undefined && event.time <= one.from);
   const [sign] = signs.toSorted((a, b) => ms(a?.time ?? '') - ms(b?.time ?? ''));
@@ -97,40 +99,43 @@ function noService(one: Interruption, evidence: Evidence): readonly Finding[] {
  * The old primary's last yes, and its first other answer or failed probe after that. A fault of our own machine is
  * neither. The yes may come after the loss of the route: a switchover takes it away before the primary steps down.
  */
-function firstNegative({ pool, from, to, before, earliest = '' }: Interruption, { events }: Evidence): Answers {
-  const probes = events.filter(
-    (event) =>
-      event.event === 'probe_finished' && text(event, 'member') === before && text(event, 'outcome') !== 'local',
+function firstNegative(one: RecordedInterruption, evidence: Evidence): Answers {
+  const { pool, from, to, earliest = '' } = one;
+  const probes = ofKind(evidence.events, 'probe_finished').filter(
+    ({ event }) => event.member === one.loss.before && event.outcome !== 'local',
   );
   const positive = probes.findLast(
-    (event) => text(event, 'outcome') === 'yes' && text(event, 'check') === pool.check && event.time <= from,
+    ({ event, time }) => event.outcome === 'yes' && event.check === pool.check && time <= from,
   );
-  const since = positive === undefined ? earliest : lastTime(positive);
+  const since = positive?.lastTime ?? earliest;
   const negative = probes.find(
-    (event) =>
-      text(event, 'outcome') !== 'yes' &&
-      (text(event, 'outcome') !== 'no' || text(event, 'check') === pool.check) &&
-      event.time >= since &&
-      (to === undefined || event.time <= to) &&
-      ms(lastTime(event)) >= ms(from) - BEFORE_MS,
+    ({ event, time, lastTime }) =>
+      event.outcome !== 'yes' &&
+      (event.outcome !== 'no' || event.check === pool.check) &&
+      time >= since &&
+      (to === undefined || time <= to) &&
+      ms(lastTime) >= ms(from) - BEFORE_MS,
   );
   return { positive, negative };
 }
 
+type Probe = RecordedOf<'probe_finished'>;
+
 interface Answers {
-  readonly positive: IncidentEvent | undefined;
-  readonly negative: IncidentEvent | undefined;
+  readonly positive: Probe | undefined;
+  readonly negative: Probe | undefined;
 }
 
-function oldPrimary(one: Interruption, evidence: Evidence): readonly Finding[] {
-  const { number, before: member } = one;
+function oldPrimary(one: RecordedInterruption, evidence: Evidence): readonly Finding[] {
+  const { number, loss } = one;
+  const member = loss.before;
   if (member === undefined) return [];
   const { negative, positive } = firstNegative(one, evidence);
   // It went on answering: clients were held for another reason than its answers.
-  const yesUntil = positive === undefined ? null : lastTime(positive);
+  const yesUntil = positive?.lastTime ?? null;
   const keptAnswering = yesUntil !== null && one.to !== undefined && yesUntil >= one.to;
   const lastPositive = keptAnswering ? one.to : yesUntil;
-  const outcome = negative === undefined ? null : (text(negative, 'outcome') ?? null);
+  const outcome = negative?.event.outcome ?? null;
   const yes = lastPositive === null ? 'is not recorded' : `was at ${clockText(lastPositive)}`;
   const no = negative === undefined ? 'is not recorded' : `at ${clockText(negative.time)}: ${outcome}`;
   return [
@@ -150,24 +155,21 @@ function oldPrimary(one: Interruption, evidence: Evidence): readonly Finding[] {
 }
 
 function standingChange(
-  { pool }: Interruption,
-  { events }: Evidence,
-  member: string | undefined,
+  { pool }: RecordedInterruption,
+  evidence: Evidence,
+  member: string,
   field: 'from' | 'to',
   until: string,
-): IncidentEvent | undefined {
-  return events.findLast(
-    (event) =>
-      event.event === 'standing_changed' &&
-      text(event, 'pool') === pool.name &&
-      text(event, 'member') === member &&
-      text(event, field) === 'open' &&
-      event.time <= until,
+): RecordedOf<'standing_changed'> | undefined {
+  return ofKind(evidence.events, 'standing_changed').findLast(
+    ({ event, time }) =>
+      event.pool === pool.name && event.member === member && event[field]?.kind === 'open' && time <= until,
   );
 }
 
-function decision(one: Interruption, evidence: Evidence): readonly Finding[] {
-  const { number, pool, before: member, lost, from } = one;
+function decision(one: RecordedInterruption, evidence: Evidence): readonly Finding[] {
+  const { number, pool, loss, lost, from } = one;
+  const member = loss.before;
   if (member === undefined || lost === undefined) return [];
   const change = standingChange(one, evidence, member, 'from', from);
   if (change === undefined) return [];
@@ -178,15 +180,16 @@ function decision(one: Interruption, evidence: Evidence): readonly Finding[] {
       pool: pool.name,
       member,
       time: change.time,
-      reason: text(change, 'reason') ?? 'unknown',
+      reason: change.event.to.why.code,
       event_ids: idsOf([change, lost]),
       text: `No new sessions for ${member} from ${clockText(change.time)} on: ${change.message}.`,
     },
   ];
 }
 
-function nextPrimary(one: Interruption, evidence: Evidence): readonly Finding[] {
-  const { number, pool, before, after: member, reopened } = one;
+function nextPrimary(one: RecordedInterruption, evidence: Evidence): readonly Finding[] {
+  const { number, pool, loss, reopened } = one;
+  const { before, after: member } = loss;
   if (member === undefined || reopened === undefined) return [];
   const proof = standingChange(one, evidence, member, 'to', reopened.time);
   const isSame = member === before;
@@ -205,9 +208,9 @@ function nextPrimary(one: Interruption, evidence: Evidence): readonly Finding[] 
   ];
 }
 
-function firstClient(one: Interruption, evidence: Evidence): readonly Finding[] {
+function firstClient(one: RecordedInterruption, evidence: Evidence): readonly Finding[] {
   const served = firstSession(one, evidence);
-  const member = served === undefined ? undefined : text(served, 'member');
+  const member = served?.event.member;
   if (served === undefined || member === undefined) return [];
   const said = `The first client of pool ${one.pool.name} was served on ${member} at ${clockText(served.time)}.`;
   return [

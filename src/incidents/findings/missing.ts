@@ -1,8 +1,9 @@
 // The things that a document does not show, and why.
 import type { Instant } from '../../model/instant.ts';
-import type { Finding, FindingOf, IncidentEvent, Missing } from '../schema.ts';
-import { countOf, isCut, poolsOf, secondsText, text } from './document-evidence.ts';
-import type { Evidence } from './document-evidence.ts';
+import { ofKind } from '../../reports/events.ts';
+import type { Finding, FindingOf, Missing } from '../schema.ts';
+import { cutSessions, poolsOf, secondsText } from './recorded-events.ts';
+import type { Evidence } from './recorded-events.ts';
 
 export interface Recordings {
   readonly openedAt: Instant;
@@ -18,12 +19,11 @@ export function missingOf(
   findings: readonly Finding[],
   { openedAt, startedAt, dropped, continues }: Recordings,
 ): readonly Missing[] {
-  const { events } = evidence;
   return [
     ...(continues === undefined ? beginning(isFromStart(evidence), openedAt - startedAt) : []),
     ...(dropped > 0 ? [{ what: 'events_dropped', why: OVERRUN, count: dropped } as const] : []),
-    ...workersDied(events),
-    ...loginsHidden(events),
+    ...workersDied(evidence),
+    ...loginsHidden(evidence),
     ...gaps(findings, poolsOf(evidence).length),
     ...unseen(findings),
     OTHER_CLIENTS,
@@ -76,17 +76,17 @@ const OTHER_CLIENTS: Missing = {
   why: 'Only clients of this Pointsman were seen, and the cluster as it answered this Pointsman.',
 };
 
-function workersDied(events: readonly IncidentEvent[]): readonly Missing[] {
-  const died = events.filter((event) => event.event === 'worker_ended');
+function workersDied(evidence: Evidence): readonly Missing[] {
+  const died = ofKind(evidence.events, 'worker_ended');
   if (died.length === 0) return [];
   const why = 'A worker process ended. The events of its last 20 ms are lost; its sessions are counted as worker_died.';
   return [{ what: 'worker_died', why, count: died.length }];
 }
 
 /** Of sessions that were cut. */
-function loginsHidden(events: readonly IncidentEvent[]): readonly Missing[] {
-  const hidden = events.filter((event) => isCut(event) && text(event, 'user') === undefined);
-  const count = hidden.reduce((sum, event) => sum + countOf(event), 0);
+function loginsHidden(evidence: Evidence): readonly Missing[] {
+  const hidden = cutSessions(evidence).filter(({ event }) => event.user === undefined);
+  const count = hidden.reduce((sum, one) => sum + one.count, 0);
   if (count === 0) return [];
   return [{ what: 'logins_hidden', why: 'TLS between client and server hides user and database of sessions.', count }];
 }

@@ -1,35 +1,35 @@
 // The finding about sessions that moved, or were to move, from the events that end a batch of moves.
 import { countText } from '../../core/describe.ts';
 import { staysText } from '../../core/pin-words.ts';
-import type { Finding, FindingOf, IncidentEvent } from '../schema.ts';
-import { amount, idsOf, secondsText, text } from './document-evidence.ts';
-import type { Evidence } from './document-evidence.ts';
+import { sumOfMaps } from '../../reports/tally.ts';
+import { ofKind } from '../../reports/events.ts';
+import type { Finding, FindingOf } from '../schema.ts';
+import { idsOf, secondsText } from './recorded-events.ts';
+import type { Evidence } from './recorded-events.ts';
 
-export function sessionsMoved({ events }: Evidence): readonly Finding[] {
-  const finished = events.filter((event) => event.event === 'moves_finished');
-  return [...Map.groupBy(finished, (event) => text(event, 'pool') ?? '')].map(([pool, batches]) => {
-    const numbers = {
-      moved: batches.reduce((sum, batch) => sum + (amount(batch, 'moved') ?? 0), 0),
-      stayed: countsIn(batches, 'stayed'),
-      failed: countsIn(batches, 'failed'),
-      longest_gap_seconds:
-        batches.reduce((most, batch) => Math.max(most, amount(batch, 'longest_gap_ms') ?? 0), 0) / 1000,
-    };
-    return { finding: 'sessions_moved', pool, ...numbers, event_ids: idsOf(batches), text: sentence(pool, numbers) };
-  });
+export function sessionsMoved(evidence: Evidence): readonly Finding[] {
+  return [...Map.groupBy(ofKind(evidence.events, 'moves_finished'), ({ event }) => event.pool)].map(
+    ([pool, batches]) => {
+      const longestMs = batches.reduce((most, { event }) => Math.max(most, event.longestGapMs), 0);
+      const numbers = {
+        moved: batches.reduce((sum, { event }) => sum + event.moved, 0),
+        stayed: sumOf(batches.map(({ event }) => event.stayed)),
+        failed: sumOf(batches.map(({ event }) => event.failed)),
+        longest_gap_seconds: Math.round(longestMs * 1000) / 1_000_000,
+      };
+      return { finding: 'sessions_moved', pool, ...numbers, event_ids: idsOf(batches), text: sentence(pool, numbers) };
+    },
+  );
 }
 
 type Numbers = Omit<FindingOf<'sessions_moved'>, 'finding' | 'pool' | 'event_ids' | 'text'>;
-type Counts = Numbers['stayed'];
+type ReasonCounts = Numbers['stayed'];
 
-/** The sum of a field with counts by reason. The most frequent reason first. */
-function countsIn(events: readonly IncidentEvent[], field: string): Counts {
-  const sums = new Map<string, number>();
-  for (const { fields } of events) {
-    for (const [reason, count] of Object.entries(fields[field] ?? {})) {
-      if (typeof count === 'number') sums.set(reason, (sums.get(reason) ?? 0) + count);
-    }
-  }
+/** The most frequent reason first. */
+function sumOf(counts: readonly Readonly<Partial<Record<string, number>>>[]): ReasonCounts {
+  const sums = sumOfMaps(
+    counts.map((one) => new Map(Object.entries(one).map(([reason, count = 0]) => [reason, count]))),
+  );
   return [...sums].map(([reason, count]) => ({ reason, count })).toSorted((a, b) => b.count - a.count);
 }
 
@@ -45,10 +45,10 @@ function sentence(pool: string, { moved, stayed, failed, longest_gap_seconds: ga
   return `${parts.join('; ')}.`;
 }
 
-function byReason(counts: Counts): Readonly<Record<string, number>> {
+function byReason(counts: ReasonCounts): Readonly<Record<string, number>> {
   return Object.fromEntries(counts.map(({ reason, count }) => [reason, count]));
 }
 
-function total(counts: Counts): number {
+function total(counts: ReasonCounts): number {
   return counts.reduce((sum, { count }) => sum + count, 0);
 }

@@ -1,7 +1,8 @@
 // The whole incident in one sentence, from its findings.
 import { countText } from '../../core/describe.ts';
-import type { Finding, FindingOf, IncidentKind, Plan } from '../schema.ts';
-import { secondsText } from './document-evidence.ts';
+import type { Plan } from '../../reports/events.ts';
+import type { Finding, FindingOf, IncidentKind } from '../schema.ts';
+import { secondsText } from './recorded-events.ts';
 
 const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
   primary_lost: 'primary lost',

@@ -1,14 +1,16 @@
 // The timeline of the primary before and after the incident.
+import { ofKind } from '../../reports/events.ts';
 import type { Finding } from '../schema.ts';
-import { amount, idsOf } from './document-evidence.ts';
-import type { Evidence } from './document-evidence.ts';
+import { idsOf } from './recorded-events.ts';
+import type { Evidence } from './recorded-events.ts';
 
-export function timelines({ snapshots, events }: Evidence): readonly Finding[] {
+export function timelines(evidence: Evidence): readonly Finding[] {
+  const { snapshots } = evidence;
   const before = snapshots[0]?.timeline ?? null;
   const after = snapshots.at(-1)?.timeline ?? null;
   if (snapshots.length < 2 || (before === null && after === null)) return [];
   const isSame = before === after;
-  const first = events.find((event) => event.event === 'member_reported' && amount(event, 'timeline') === after);
+  const first = ofKind(evidence.events, 'member_reported').find(({ event }) => event.timeline === after);
   const text = isSame
     ? `The timeline stayed ${before}: no member was promoted.`
     : `The timeline changed from ${before ?? 'unknown'} to ${after ?? 'unknown'}.`;

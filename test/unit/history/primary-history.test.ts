@@ -1,8 +1,7 @@
 // The primary, its changes, and their kind.
 import { expect, test } from 'vitest';
-import { observe } from '../../../src/core/observe.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
-import type { Observation } from '../../../src/model/observation.ts';
+import type { ProbeObservation } from '../../../src/model/observation.ts';
 import {
   aList,
   aPolicy,
@@ -13,31 +12,22 @@ import {
   refused,
   silent,
 } from '../../support/values/builders.ts';
+import type { ReportedEvent } from '../../../src/reports/events.ts';
 import { DecidedHistory } from '../../support/values/decided-history.ts';
 
 const policy = aPolicy();
 
-/** A cluster of which the history hears after each answer. The clock shows the time of the last one. */
+/** A cluster of which the history hears after each answer. */
 function aLab() {
-  const decisions = new DecidedHistory(policy);
-  const history = decisions.history.primaries;
-  let snapshot = aSnapshot(policy, aList(0, 'pg-1', 'pg-2'));
-  let now = 0;
-  const decide = (): void => void decisions.decide(snapshot, now);
+  const decisions = new DecidedHistory(policy).decide(aSnapshot(policy, aList(0, 'pg-1', 'pg-2')), 0);
+  const { history } = decisions;
   return {
     history,
-    kinds: () => [history.changes().failover.count, history.changes().switchover.count],
-    hear: (...answers: readonly Observation[]): void => {
-      for (const answer of answers) {
-        snapshot = observe(policy, snapshot, answer);
-        now = Math.max(now, answer.startedAt);
-        decide();
-      }
-    },
-    change: (by: (snapshot: Snapshot) => Snapshot): void => {
-      snapshot = by(snapshot);
-      decide();
-    },
+    kinds: () => [history.primaryChanges().failover.count, history.primaryChanges().switchover.count],
+    happened: (event: ReportedEvent): void => decisions.happened(event),
+    hear: (...answers: readonly ProbeObservation[]): void => answers.forEach((answer) => void decisions.hear(answer)),
+    change: (by: (snapshot: Snapshot) => Snapshot): void =>
+      void decisions.decide(by(decisions.snapshot()), decisions.now()),
   };
 }
 
@@ -49,24 +39,24 @@ const asReplica = (at: number) => answered({ at, status: 503, body: { role: 'rep
 
 test('the first primary is no change; a pause of its route neither', () => {
   const { history, hear, kinds } = aLab();
-  expect(history.current()).toBeUndefined();
+  expect(history.primary()).toBeUndefined();
   hear(...start);
-  expect(history.current()).toEqual({ member: 'pg-1', timeline: 1, since: moment(1000) });
+  expect(history.primary()).toEqual({ member: 'pg-1', timeline: 1, since: moment(1000) });
   hear(answered({ at: 2000, body: { role: 'primary', state: 'starting', timeline: 1 } }));
-  expect(history.current()).toBeUndefined();
+  expect(history.primary()).toBeUndefined();
   hear(isPrimary('pg-1', 3000));
-  expect(history.current()).toEqual({ member: 'pg-1', timeline: 1, since: moment(1000) });
+  expect(history.primary()).toEqual({ member: 'pg-1', timeline: 1, since: moment(1000) });
   expect(kinds()).toEqual([0, 0]);
 });
 
 test('a new timeline is a new reign of the same member, and no change', () => {
   const { history, hear, kinds } = aLab();
   hear(...start, isPrimary('pg-1', 4000, { timeline: 2 }));
-  expect(history.current()).toEqual({ member: 'pg-1', timeline: 2, since: moment(4000) });
+  expect(history.primary()).toEqual({ member: 'pg-1', timeline: 2, since: moment(4000) });
   expect(kinds()).toEqual([0, 0]);
 });
 
-test.each<[string, readonly Observation[]]>([
+test.each<[string, readonly ProbeObservation[]]>([
   ['its ports refuse', [refused({ at: 2000 })]],
   ['it is back before the next primary is proven', [refused({ at: 2000 }), asReplica(3000)]],
   ['it is silent', [silent({ at: 2000 }), silent({ at: 3000 }), silent({ at: 8000 })]],
@@ -75,11 +65,11 @@ test.each<[string, readonly Observation[]]>([
   const { history, hear, kinds } = aLab();
   hear(...start, ...loss, next(9000));
   expect(kinds()).toEqual([1, 0]);
-  expect(history.changes().failover.last).toEqual(moment(9000));
-  expect(history.current()).toEqual({ member: 'pg-2', timeline: 2, since: moment(9000) });
+  expect(history.primaryChanges().failover.last).toEqual(moment(9000));
+  expect(history.primary()).toEqual({ member: 'pg-2', timeline: 2, since: moment(9000) });
 });
 
-test.each<[string, readonly Observation[]]>([
+test.each<[string, readonly ProbeObservation[]]>([
   ['it stops and answers', [stopping(2000)]],
   ['it is a replica already', [stopping(2000), asReplica(2500)]],
   ['one probe gets no answer meanwhile', [stopping(2000), silent({ at: 2200 }), asReplica(2500)]],
@@ -87,8 +77,8 @@ test.each<[string, readonly Observation[]]>([
   const { history, hear, kinds } = aLab();
   hear(...start, ...loss, next(3000));
   expect(kinds()).toEqual([0, 1]);
-  expect(history.changes().switchover.last).toEqual(moment(3000));
-  expect(history.changes().failover.last).toBeUndefined();
+  expect(history.primaryChanges().switchover.last).toEqual(moment(3000));
+  expect(history.primaryChanges().failover.last).toBeUndefined();
 });
 
 test('switchover: by an operator here, also if the old primary misses a probe at the end', () => {

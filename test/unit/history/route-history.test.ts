@@ -23,7 +23,7 @@ const moment = (at: number): object => ({ at, wallClock: WALL + at });
 
 test('before the first route there is nothing', () => {
   const { history } = new Decisions().decideAt(100);
-  expect([history.routes.since('write'), history.primaries.current(), history.lastInterruption()]).toEqual([
+  expect([history.routes.since('write'), history.primary(), history.lastInterruption()]).toEqual([
     undefined,
     undefined,
     undefined,
@@ -33,7 +33,7 @@ test('before the first route there is nothing', () => {
 test('the start is no interruption', () => {
   const { history } = new Decisions().decideAt(1000, isPrimary('pg-1', 900), isReplica('pg-2', 900));
   expect(history.routes.since('write')).toEqual(moment(1000));
-  expect(history.primaries.current()).toEqual({ member: 'pg-1', timeline: 1, since: moment(1000) });
+  expect(history.primary()).toEqual({ member: 'pg-1', timeline: 1, since: moment(1000) });
   expect(history.lastInterruption()).toBeUndefined();
 });
 
@@ -42,10 +42,10 @@ test('a failover is an interruption, from the decision that lost the route to th
     .decideAt(1000, isPrimary('pg-1', 900), isReplica('pg-2', 900))
     .decideAt(2000, isReplica('pg-1', 1900), isReplica('pg-2', 1900));
   const lost = { pool: 'write', from: moment(2000), cause: 'no_member', before: 'pg-1' };
-  expect(decisions.history.primaries.current()).toBeUndefined();
+  expect(decisions.history.primary()).toBeUndefined();
   expect(decisions.history.lastInterruption()).toEqual({ ...lost, to: undefined, after: undefined });
   decisions.decideAt(6100, isReplica('pg-1', 6000), isPrimary('pg-2', 6000));
-  expect(decisions.history.primaries.current()).toEqual({ member: 'pg-2', timeline: 1, since: moment(6100) });
+  expect(decisions.history.primary()).toEqual({ member: 'pg-2', timeline: 1, since: moment(6100) });
   expect(decisions.history.lastInterruption()).toEqual({ ...lost, to: moment(6100), after: 'pg-2' });
 });
 
@@ -53,9 +53,9 @@ test('the primary that gets its route back has been the primary since before', (
   const decisions = new Decisions()
     .decideAt(1000, isPrimary('pg-1', 900), isReplica('pg-2', 900))
     .decideAt(2000, isReplica('pg-1', 1900), isReplica('pg-2', 1900));
-  expect(decisions.history.primaries.current()).toBeUndefined();
+  expect(decisions.history.primary()).toBeUndefined();
   decisions.decideAt(3000, isPrimary('pg-1', 2900), isReplica('pg-2', 2900));
-  expect(decisions.history.primaries.current()).toEqual({ member: 'pg-1', timeline: 1, since: moment(1000) });
+  expect(decisions.history.primary()).toEqual({ member: 'pg-1', timeline: 1, since: moment(1000) });
   expect(decisions.history.routes.since('write')).toEqual(moment(3000));
 });
 

@@ -227,6 +227,10 @@ const worker = {
 
 /** After a change of the primary, so that every series exists. */
 async function exposition(): Promise<string> {
+  const history = new DecidedHistory(policy).take(before.snapshot(), before.routingTable());
+  const operation = { operation: 'op-1', what: 'switchover' } as const;
+  history.happened({ kind: 'operation_started', ...operation, to: undefined });
+  history.happened({ kind: 'operation_phase', ...operation, phase: 'switch' });
   const metrics = createMetrics({
     version: '1.2.3',
     nodeVersion: 'v24.12.0',
@@ -235,9 +239,7 @@ async function exposition(): Promise<string> {
       pools: () => policy.pools,
       routingTable: after.routingTable,
       snapshot: () => withDrained(after.snapshot(), 'pg-1', 0),
-      history: new DecidedHistory(policy)
-        .take(before.snapshot(), before.routingTable())
-        .take(after.snapshot(), after.routingTable()).history,
+      history: history.take(after.snapshot(), after.routingTable()).history,
       counts: () => new Map([['write', counts]]),
       limits: () => ({ sessions: 1, handshakes: 1, heldClients: 1, eventStreams: 1 }),
       certificate: () => ({ file: '/tls.crt', expiresAt: 0, isCurrent: true }),
@@ -296,7 +298,8 @@ Several Pointsmen of one cluster report the same facts, each as it sees them. Ag
 the cluster (\`max by (scope, member) (pointsman_member_replication_lag_bytes)\`), with \`sum\` what each of them has
 (sessions, clients, bytes).`;
 const NOTES = `- **Availability of a pool**: \`pointsman_pool_no_route_seconds_total\` is exact, also between two
-  scrapes, and contains the outage that is running. Its causes \`switchover\` and \`drained\` are planned.
+  scrapes, and contains the outage that is running. Its causes \`switchover\`, \`restart\` and \`drained\`
+  are planned.
 - **Open files**: \`process_open_fds\` beside \`process_max_fds\`, of the main process. \`pointsman_sessions_limit\`
   is lower than \`client.max_sessions\` where open files allow fewer, in all workers together.
 - **Sessions by pool**: subtract \`pointsman_sessions_closed_total\` from \`pointsman_sessions_started_total\`.
