@@ -1,0 +1,138 @@
+// Makes the parts of one proxy and joins them.
+import type { Socket } from 'node:net';
+import { Admission } from './accept/admission.ts';
+import { Listeners } from './accept/listeners.ts';
+import type { BoundListener } from './accept/listeners.ts';
+import { BranchConnector } from './branch/branch-connector.ts';
+import { serverDialer } from './branch/dial-server.ts';
+import { Cancels } from './cancel/cancel.ts';
+import { BackendConnector } from './connect/connect-backend.ts';
+import { DegradedPools } from './connect/degraded.ts';
+import { dialTcp } from './connect/dial.ts';
+import { HoldQueue } from './connect/hold-queue.ts';
+import { ParkedBackends } from './connect/parked-backends.ts';
+import { Picker } from './connect/picker.ts';
+import { Drains } from './ending/drains.ts';
+import { MaxAge } from './ending/max-age.ts';
+import { LoadedMover } from './moves/load-mover.ts';
+import type { ProxyOptions } from './options.ts';
+import { PolicyInForce } from './policy-in-force.ts';
+import type { ProxyParts } from './proxy-parts.ts';
+import { RelayPipes } from './relay/direct/pipes.ts';
+import { StallGate } from './relay/stall-gate.ts';
+import { SessionRegistry } from './session-registry.ts';
+import { SharedNames } from './startup/client-names.ts';
+import { ClientStartup } from './startup/client-startup.ts';
+import { StartupCounts } from './startup/startup-counts.ts';
+import { BufferedBytes } from './startup/startup-reader.ts';
+import { TlsIdentity } from './startup/tls-certificate.ts';
+
+/** All parts of one proxy. */
+export interface Assembly extends ProxyParts {
+  readonly inForce: PolicyInForce;
+  readonly identity: TlsIdentity;
+  readonly listeners: Listeners;
+  readonly startups: StartupCounts;
+  readonly picker: Picker;
+  readonly degraded: DegradedPools;
+  readonly parked: ParkedBackends;
+  readonly drains: Drains;
+  readonly pipes: RelayPipes;
+  readonly stallGate: StallGate;
+}
+
+interface Hooks {
+  readonly isStopping: () => boolean;
+  readonly onConnection: (listener: BoundListener, client: Socket) => void;
+}
+
+export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
+  const { peers, onEvent } = options;
+  const registry = new SessionRegistry(peers);
+  const holdQueue = new HoldQueue({
+    ...options,
+    policy: () => inForce.current().hold,
+    heldElsewhere: () => peers?.others().held ?? 0,
+  });
+  const drains = new Drains({ ...options, perSecond: options.client.maxDisconnectsPerSecond });
+  const listeners = new Listeners({
+    onConnection: hooks.onConnection,
+    inherited: options.inherited,
+    onFailure: (pool, detail) => onEvent({ kind: 'listener_failed', pool, detail }),
+    isShared: peers !== undefined,
+  });
+  const inForce: PolicyInForce = new PolicyInForce(options, { registry, drains, listeners, holdQueue });
+  inForce.adopt(options);
+  const parts = {
+    inForce,
+    identity: new TlsIdentity(options),
+    listeners,
+    startups: new StartupCounts(),
+    picker: new Picker({ ...options, registry, drains }),
+    degraded: new DegradedPools(options.clock),
+    parked: new ParkedBackends(),
+    drains,
+    pipes: new RelayPipes(options),
+    stallGate: new StallGate(options),
+  };
+  return { ...parts, ...sessionParts({ ...parts, registry, holdQueue }, options, hooks) };
+}
+
+type Base = Omit<Assembly, Exclude<keyof ProxyParts, 'registry' | 'holdQueue'>>;
+
+function sessionParts(base: Base, options: ProxyOptions, { isStopping }: Hooks): ProxyParts {
+  const { inForce, registry, identity, startups, drains } = base;
+  const { peers, dial = dialTcp } = options;
+  const pool: ProxyParts['pool'] = (name) => inForce.pool(name);
+  const caFile = () => inForce.current().branches?.backends.caFile;
+  const dialServer = serverDialer({ ...options, dial, caFile });
+  const cancels = new Cancels({ ...options, registry, dial: dialServer });
+  const connector = new BackendConnector({ ...options, ...base, dial, policy: () => inForce.current().backend });
+  const buffered = new BufferedBytes();
+  return {
+    ...options,
+    policy: () => inForce.current(),
+    pool,
+    isStopping,
+    admission: new Admission({ ...options, limits: () => inForce.current().client, others: peers?.others }),
+    registry,
+    names: new SharedNames(),
+    newStartup: (client, outcome) =>
+      new ClientStartup(client, {
+        clock: options.clock,
+        timeoutMs: inForce.current().client.startupTimeoutMs,
+        tls: identity.own(),
+        buffered,
+        counts: startups,
+        ...outcome,
+      }),
+    holdQueue: base.holdQueue,
+    connector,
+    branches: new BranchConnector({
+      ...options,
+      dial: dialServer,
+      isStopping,
+      routing: () => inForce.current().branches,
+    }),
+    relaying: {
+      ...options,
+      registry,
+      cancels,
+      connector,
+      maxAge: new MaxAge({ ...options, drains }),
+      stallGate: base.stallGate,
+      openPipes: base.pipes.openPipes,
+    },
+    mover: new LoadedMover({
+      ...options,
+      policy: () => inForce.current().moves,
+      pool,
+      pools: () => inForce.current().pools,
+      registry,
+      dial,
+      connector,
+      connectAttempts: () => inForce.current().backend.connectAttempts,
+    }),
+    cancels,
+  };
+}
