@@ -13,7 +13,6 @@ import type { ConsoleControl } from './console.ts';
 import type { IncidentRecorder } from '../incidents/recorder.ts';
 import type { LoadResult } from '../config/load.ts';
 import { EventIds } from '../reports/event-ids.ts';
-import type { Clock } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { Load } from './own-operations.ts';
 import { createGrace, emptied } from './emptying.ts';
@@ -21,10 +20,9 @@ import type { Grace } from './emptying.ts';
 import { processCount } from './forwarding.ts';
 import { tooFewDescriptors } from './open-files.ts';
 import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.ts';
-import type { DescriptorBudget, InheritedSocket } from '../proxy/options.ts';
+import type { DescriptorBudget } from '../proxy/options.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
 import { takeFault } from '../proxy/fault.ts';
-import type { OpenFiles } from '../proxy/accept/descriptor-limit.ts';
 import { takingTurns } from '../model/taking-turns.ts';
 import { createHistory, createPast } from './past.ts';
 import type { Past } from './past.ts';
@@ -39,10 +37,10 @@ import { metricsSource } from './metrics-source.ts';
 import { createRecorder } from '../telemetry/record.ts';
 import type { Recorder, RecorderOptions } from '../telemetry/record.ts';
 import { createCore } from './routing-core.ts';
+import type { CoreOptions } from './routing-core.ts';
 import { createStreams } from '../admin/streams.ts';
 
-export interface AppOptions {
-  readonly config: Config;
+export interface AppOptions extends CoreOptions {
   readonly log: Log;
   /** Writes a line of the access log. Default: there is none. */
   readonly access?: Write;
@@ -52,11 +50,6 @@ export interface AppOptions {
   readonly nodeVersion: string;
   /** For a reload over HTTP. Default: there is no file. */
   readonly load?: Load;
-  readonly clock: Clock;
-  /** Listening sockets that this process was started with. Listeners on their addresses use them. */
-  readonly inherited?: readonly InheritedSocket[];
-  /** The open files of this process. Default: there is no limit. */
-  readonly openFiles?: () => OpenFiles | undefined;
   /** Lines of the log that could not be written, since the start. Default: none. */
   readonly droppedLogLines?: () => number;
   /** Gets every event, in addition to the log and the metrics. */

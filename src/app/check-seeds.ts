@@ -1,9 +1,8 @@
 // `pointsman check --live`: reads the cluster document from each seed separately, reports what discovery makes of it,
 // probes the members once, reads the list of branches, and tries the source of verifiers. It binds nothing and changes
 // nothing.
-import type { LiveReport, ProbedPool, SeedReport } from '../cli/live-check.ts';
+import type { LiveReport, ProbedPool, SeedReport, BranchesReport } from '../cli/live-check.ts';
 import type { Config } from '../config/config.ts';
-import { checkBranches } from './check-branches.ts';
 import { checkVerifiers } from './check-verifiers.ts';
 import { apiAccess, openSource } from './cluster-access.ts';
 import { probeMembers } from './probe-members.ts';
@@ -16,6 +15,8 @@ import type { Address, Member } from '../model/member.ts';
 import { createProbe } from '../patroni/probe.ts';
 import { createReader } from '../patroni/read-documents.ts';
 import type { DocumentReader } from '../patroni/read-documents.ts';
+import type { BranchesPolicy, BranchListFailure } from '../model/branch.ts';
+import { shown } from '../model/printable.ts';
 
 /**
  * One report per seed and configured member, in the order of the configuration, then one for Kubernetes. Settles within
@@ -84,4 +85,31 @@ async function readSeeds(
   const checks = allSeeds.map((seed) => check(seed.url, [seed]));
   if (directory !== undefined) checks.push(directory().then(({ name }) => check(name, [], directory)));
   return await Promise.all(checks);
+}
+
+/** These may pass without a change of the configuration. */
+const PASSING: ReadonlySet<BranchListFailure> = new Set(['unreachable', 'timeout', 'server_error']);
+
+/** Settles within the limits of the source's API. */
+async function checkBranches(policy: BranchesPolicy): Promise<BranchesReport> {
+  const [{ readBranchList }, { listFailure }, { indexBranches }] = await Promise.all([
+    import('../branches/list-branches.ts'),
+    import('../branches/list-failure.ts'),
+    import('../branches/resolve.ts'),
+  ]);
+  try {
+    const index = indexBranches(await readBranchList(policy.source), policy);
+    const found = index.branches.map(({ id }) => index.lookup(id, 'write'));
+    return {
+      kind: 'read',
+      branches: found.length,
+      routed: found.filter(({ kind }) => kind === 'found').length,
+      unreachable: found.flatMap((lookup) =>
+        lookup.kind === 'no_backend' ? [{ name: shown(lookup.branch.name), why: lookup.why }] : [],
+      ),
+    };
+  } catch (error) {
+    const { failure, why } = listFailure(error);
+    return { kind: 'failed', why, mayPass: PASSING.has(failure) };
+  }
 }

@@ -7,9 +7,10 @@ import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import { Monitor } from '../monitor/monitor.ts';
 import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
+import type { OpenFiles } from '../proxy/accept/descriptor-limit.ts';
+import type { InheritedSocket } from '../proxy/options.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { ReportedEvent } from '../reports/events.ts';
-import type { AppOptions } from './app.ts';
 import { createClusterAccess } from './cluster-access.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { createForwarding, processCount } from './forwarding.ts';
@@ -17,6 +18,15 @@ import type { RunningParts } from './reload.ts';
 import { createRunningBranches } from './running-branches.ts';
 import type { RunningBranches } from './running-branches.ts';
 import { Signal } from './signal.ts';
+
+export interface CoreOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  /** Listening sockets that this process was started with. Listeners on their addresses use them. */
+  readonly inherited?: readonly InheritedSocket[];
+  /** The open files of this process. Default: there is no limit. */
+  readonly openFiles?: () => OpenFiles | undefined;
+}
 
 export interface RoutingCore {
   readonly events: Signal<[event: ReportedEvent, at?: Instant]>;
@@ -32,7 +42,7 @@ export interface RoutingCore {
   readonly files: ReturnType<typeof openFilesOf>;
 }
 
-export function createCore(options: AppOptions): RoutingCore {
+export function createCore(options: CoreOptions): RoutingCore {
   const { config, inherited, clock } = options;
   const events = new Signal<[event: ReportedEvent, at?: Instant]>();
   const decisions = new Signal<[actions: readonly Action[]]>();
@@ -71,7 +81,7 @@ export function createCore(options: AppOptions): RoutingCore {
 }
 
 /** `now`: as /status tells it. */
-function openFilesOf({ openFiles = () => undefined }: AppOptions) {
+function openFilesOf({ openFiles = () => undefined }: CoreOptions) {
   const first = openFiles();
   const descriptors = first && descriptorBudget(first);
   const now = (config: Config): OpenFilesStatus | undefined => {

@@ -10,8 +10,7 @@ import type { MemberName } from '../model/member.ts';
 import type { MonitorEvent } from '../reports/events.ts';
 import type { DecisionFacts } from './decider.ts';
 import { ImminentPrimary } from './imminent-primary.ts';
-import { isUrgent, roundIntervalMs, triggered } from './urgency.ts';
-import type { Urgency } from './urgency.ts';
+import type { ProbePolicy } from '../model/policy.ts';
 
 export interface PaceOptions {
   readonly known: () => DecisionFacts;
@@ -107,4 +106,33 @@ export class Pace {
     this.#isOn = isOn;
     this.#options.onEvent({ kind: 'urgent_probing', on: isOn, triggers: [...this.#triggers] });
   }
+}
+
+/** An episode of urgent probing. */
+interface Urgency {
+  readonly since: Instant;
+  readonly triggeredAt: Instant;
+}
+
+/** An episode ends after this long without a trigger. Milliseconds. */
+const CALM_AFTER_MS = 2000;
+/** After `urgent.for` the interval doubles once in this time. Milliseconds. */
+const DOUBLE_EVERY_MS = 5000;
+
+/** `isNews`: the first trigger of its kind in this episode (such as a promotion); it restarts the episode. */
+function triggered(urgency: Urgency | undefined, now: Instant, isNews: boolean): Urgency {
+  const isGoingOn = urgency !== undefined && now - urgency.triggeredAt < CALM_AFTER_MS;
+  return { since: isGoingOn && !isNews ? urgency.since : now, triggeredAt: now };
+}
+
+function isUrgent(urgency: Urgency | undefined, now: Instant): boolean {
+  return urgency !== undefined && now - urgency.triggeredAt < CALM_AFTER_MS;
+}
+
+/** Between the starts of two rounds, before jitter. Milliseconds. */
+function roundIntervalMs(probe: ProbePolicy, urgency: Urgency | undefined, now: Instant): number {
+  if (urgency === undefined || !isUrgent(urgency, now)) return probe.intervalMs;
+  const overtime = now - urgency.since - probe.urgent.forMs;
+  if (overtime <= 0) return probe.urgent.intervalMs;
+  return Math.min(probe.intervalMs, probe.urgent.intervalMs * 2 ** Math.ceil(overtime / DOUBLE_EVERY_MS));
 }

@@ -2,7 +2,7 @@
 import { access, constants, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { z } from 'zod';
-import { unreadable } from '../config/files/unreadable.ts';
+import { unreadable } from '../config/files/unusable-files.ts';
 import type { CliIo } from '../cli/io.ts';
 
 /** By the XDG Base Directory Specification. Undefined: the environment names none. */

@@ -1,8 +1,8 @@
 // Starts the sandbox: servers, one store, and a manager with its API for each server. After any failure the started
 // parts are ended again, and the directory is removed.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, resolve, dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { WAL_ARCHIVE, startBranches } from './branches/start-branches.ts';
@@ -14,7 +14,6 @@ import { positionOf } from './manager/postgres-report.ts';
 import { DEFAULT_CONFIG, readSettings } from './manager/cluster-settings.ts';
 import { Store } from './manager/store.ts';
 import type { JsonObject } from './manager/view.ts';
-import { setUpMoves } from './moves-role.ts';
 import { Network } from './network.ts';
 import { startPlatform } from './platform/start-platform.ts';
 import { takeFreePort } from './postgres/free-ports.ts';
@@ -22,7 +21,8 @@ import { preparePostgres } from './postgres/prepare.ts';
 import type { PreparedServers } from './postgres/prepare.ts';
 import type { PostgresServer } from './postgres/server-interface.ts';
 import { RunningSandbox } from './running-sandbox.ts';
-import type { Sandbox, SandboxEvent, SandboxOptions } from './sandbox.ts';
+import type { Sandbox, SandboxEvent, SandboxOptions, SandboxMoves } from './sandbox.ts';
+import { createRequire } from 'node:module';
 
 /** Easy to type. The role is no superuser, and the servers listen on loopback only. */
 const APP = { user: 'app', password: 'app', database: 'app' };
@@ -168,4 +168,19 @@ async function until(endsAt: number, why: () => Promise<string | undefined>): Pr
     if (performance.now() > endsAt) throw new Error(`the sandbox did not come up: ${reason}`);
     await delay(ASK_AGAIN_MS);
   }
+}
+
+/** The package resolves its own name in src/ as in dist/. */
+const SQL = join(dirname(createRequire(import.meta.url).resolve('pointsman/package.json')), 'deploy/moves.sql');
+/** As public as the passwords of the other roles. */
+const LOOKUP = { user: 'pointsman_lookup', password: 'lookup' };
+
+/** `primary` is asked as its superuser, in the database `postgres`. */
+async function setUpMoves(primary: PostgresServer, role: string, directory: string): Promise<SandboxMoves> {
+  await primary.query(await readFile(SQL, 'utf8'));
+  await primary.query(`alter role ${LOOKUP.user} password '${LOOKUP.password}'`);
+  await primary.query(`grant pointsman_movable to ${role}`);
+  const passwordFile = join(directory, 'lookup-password');
+  await writeFile(passwordFile, `${LOOKUP.password}\n`, { mode: 0o600 });
+  return { role, lookupUser: LOOKUP.user, passwordFile };
 }

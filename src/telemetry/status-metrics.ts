@@ -16,7 +16,6 @@ import { createMemberMetrics } from './member-metrics.ts';
 import { createPoolMetrics } from './pool-metrics.ts';
 import { createSessionMetrics } from './session-metrics.ts';
 import type { Limits } from './session-metrics.ts';
-import { createWorkerMetrics } from './worker-metrics.ts';
 
 /** Where the values of a scrape come from. Each is called once per scrape. */
 export interface StatusSource {
@@ -129,5 +128,33 @@ function createProcessMetrics({ gauge, counter }: Families): (source: ProcessSou
     loadedAt.set(source.configLoadedAt() / 1000);
     droppedLogLines.reset();
     droppedLogLines.inc(source.droppedLogLines());
+  };
+}
+
+/** Returns a function that updates the values. */
+function createWorkerMetrics({ counter, gauge }: Families): (workers: readonly WorkerStatus[]) => void {
+  const labels = ['worker'] as const;
+  const count = gauge(
+    'pointsman_workers',
+    'Worker processes that accept clients; 0 if the main process serves them itself.',
+  );
+  const restarts = counter('pointsman_worker_restarts_total', 'Times a worker was replaced.', labels);
+  const sessions = gauge('pointsman_worker_sessions', 'Current client connections, by worker.', labels);
+  const cpu = counter(
+    'pointsman_worker_cpu_seconds_total',
+    'CPU time of the worker, user and system; starts again at 0 when it is replaced.',
+    labels,
+  );
+  const memory = gauge('pointsman_worker_resident_memory_bytes', 'Resident memory of the worker.', labels);
+  return (workers) => {
+    count.set(workers.filter(({ isReady }) => isReady).length);
+    for (const total of [restarts, cpu]) total.reset();
+    for (const { number, ...status } of workers) {
+      const worker = String(number);
+      restarts.inc({ worker }, status.restarts);
+      sessions.set({ worker }, status.sessions);
+      cpu.inc({ worker }, status.cpuSeconds);
+      memory.set({ worker }, status.residentBytes);
+    }
   };
 }

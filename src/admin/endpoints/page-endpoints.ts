@@ -5,8 +5,8 @@ import { failure, text } from '../answer.ts';
 import type { Answer } from '../answer.ts';
 import { ANY_QUERY, get } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { createPageFiles } from '../page-files.ts';
-import type { PageFile } from '../page-files.ts';
+import { readFile, readdir } from 'node:fs/promises';
+import { extname, join } from 'node:path';
 
 export interface PageOptions {
   /** Where the built page is: dist/page of the package. */
@@ -71,4 +71,47 @@ function fileAnswer(file: PageFile, headers: IncomingHttpHeaders, cache: string,
   return isGzip
     ? { status: 200, type, body: file.gzip, headers: { ...common, 'content-encoding': 'gzip' } }
     : { status: 200, type, body: file.plain, headers: common };
+}
+
+interface PageFile {
+  readonly type: string;
+  /** Weak, because the plain file and its gzip copy share it. */
+  readonly etag: string;
+  readonly plain: Uint8Array;
+  readonly gzip: Uint8Array;
+}
+
+interface PageFiles {
+  /** The HTML document. */
+  readonly document: PageFile;
+  /** By file name. */
+  readonly others: ReadonlyMap<string, PageFile>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+};
+
+/** Undefined: the page is not built. The next call looks again. */
+function createPageFiles(directory: string): () => Promise<PageFiles | undefined> {
+  let files: PageFiles | undefined;
+  return async () => (files ??= await read(directory));
+}
+
+async function read(directory: string): Promise<PageFiles | undefined> {
+  const names = await readdir(directory).catch(() => []);
+  const known = names.filter((name) => TYPES[extname(name)] !== undefined);
+  const files = new Map(await Promise.all(known.map(async (name) => [name, await readOne(directory, name)] as const)));
+  const [name, document] = [...files].find(([name]) => name.endsWith('.html')) ?? [];
+  if (name === undefined || document === undefined) return undefined;
+  files.delete(name);
+  return { document, others: files };
+}
+
+async function readOne(directory: string, name: string): Promise<PageFile> {
+  const [plain, gzip] = await Promise.all([name, `${name}.gz`].map((file) => readFile(join(directory, file))));
+  if (plain === undefined || gzip === undefined) throw new Error(`${name} was not read`);
+  return { type: TYPES[extname(name)] ?? '', etag: `W/"${name}"`, plain, gzip };
 }

@@ -1,5 +1,5 @@
 // The incidents in a directory: those of a Pointsman that runs or ran, or a copy of them.
-import { unreadable } from '../../config/files/unreadable.ts';
+import { unreadable } from '../../config/files/unusable-files.ts';
 import { FileStore } from '../../incidents/file-store.ts';
 import type { IncidentEntry } from '../../incidents/incident-views.ts';
 import { redacted } from '../../incidents/redact.ts';

@@ -10,7 +10,7 @@ import { readSources } from './read-sources.ts';
 import type { SourceKind } from './read-sources.ts';
 import { writeDraft } from './write-draft.ts';
 import { wrapped } from '../../config/reference/text.ts';
-import { unreadable } from '../../config/files/unreadable.ts';
+import { unreadable } from '../../config/files/unusable-files.ts';
 
 /** In the form commander returns them. */
 export interface InitOptions {

@@ -1,6 +1,6 @@
 // Which kind of source each SOURCE of `init` is, by its content, and the draft that its reader makes of it.
 import { parseSeed } from '../../config/schema/address.ts';
-import { unreadable } from '../../config/files/unreadable.ts';
+import { unreadable } from '../../config/files/unusable-files.ts';
 import { readWhole, STANDARD_INPUT } from '../../config/source/read-file.ts';
 import { isConninfo } from './conninfo.ts';
 import { DraftBuilder, unusable } from './draft.ts';

@@ -18,7 +18,7 @@ import { cameBack, nextPrimary, whyNotPrimary, whyPointless } from './switchover
 import { News } from './news.ts';
 import { Phases } from './phases.ts';
 import type { PhasesInputs } from './phases.ts';
-import { isRefusal } from './refusal.ts';
+import { isRefusal } from './switchover-evidence.ts';
 import { planSwitchover } from './plan.ts';
 import type { OwnKnowledge, HeldSwitchoverRequest } from './plan.ts';
 import type { PlanDocument } from '../../documents/switchover-document.ts';

@@ -5,6 +5,7 @@ import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import { primaryPools } from '../../core/primary-pools.ts';
 import type { OwnKnowledge } from './plan.ts';
+import type { OperationResult } from '../../documents/cluster-documents.ts';
 
 /** Another member that serves a pool of the primary. */
 export function nextPrimary({ policy, table }: OwnKnowledge, from: MemberName): MemberName | undefined {
@@ -42,4 +43,24 @@ export function whyPointless(own: OwnKnowledge, from: MemberName, to: MemberName
   const candidate = to === undefined ? undefined : own.snapshot.members.get(to);
   const isDown = to !== undefined && (candidate === undefined || isDead(candidate));
   return isDown ? `${to} went down; no request was sent` : undefined;
+}
+
+/** The cluster did not take the request, so the primary stays. */
+export function isRefusal(answer: OperationResult): boolean {
+  switch (answer.kind) {
+    case 'done':
+    case 'scheduled':
+      return false;
+    case 'no_answer':
+      return !answer.may_have_happened;
+    case 'failed':
+      // Patroni: "Switchover status unknown" when it stopped waiting for the result.
+      return !/\bstatus unknown\b/i.test(answer.reason);
+    case 'refused':
+    case 'invalid':
+    case 'precondition':
+    case 'unauthorized':
+    case 'unexpected':
+      return true;
+  }
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { ReadAuthorities } from '../../model/authority.ts';
-import { unreadable } from './unreadable.ts';
+import { unreadable } from './unusable-files.ts';
 
 /** Node's TLS takes 5 MB of memory, so it is loaded when there is a file to check. */
 const load = createRequire(import.meta.url);

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type * as Tls from 'node:tls';
 import type { KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
-import { unreadable } from './unreadable.ts';
+import { unreadable } from './unusable-files.ts';
 
 /** Node's TLS takes 5 MB of memory, so it is loaded when there is a pair to check. */
 const load = createRequire(import.meta.url);

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Charts } from '../charts/charts.tsx';
 import { Incident } from '../incident/incident.tsx';
 import { IncidentList } from '../incident/incident-list.tsx';
-import { usePlace } from '../incident/use-place.ts';
+import { usePlace } from '../incident/place.ts';
 import { LastHour } from '../last-hour/last-hour.tsx';
 import { Operate } from '../operate/operation-buttons.tsx';
 import { usePageState } from '../state/use-store.ts';

@@ -1,4 +1,5 @@
 // The fragment of the page's address: #incident/ID shows an incident, #incident/ID/EVENT one event of it. Pure.
+import { useEffect, useState } from 'preact/hooks';
 
 export interface IncidentPlace {
   readonly incident: string;
@@ -23,4 +24,16 @@ export function placeOf(fragment: string): IncidentPlace | undefined {
   } catch {
     return undefined;
   }
+}
+
+export function usePlace(): IncidentPlace | undefined {
+  const [fragment, setFragment] = useState(location.hash);
+  useEffect(() => {
+    const onChange = (): void => setFragment(location.hash);
+    addEventListener('hashchange', onChange);
+    // It may have changed since the first drawing.
+    onChange();
+    return () => removeEventListener('hashchange', onChange);
+  }, []);
+  return placeOf(fragment);
 }

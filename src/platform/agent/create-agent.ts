@@ -1,7 +1,7 @@
 // `pointsman agent create`: stores the configuration of an agent as the caller wrote it.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { unreadable } from '../../config/files/unreadable.ts';
+import { unreadable } from '../../config/files/unusable-files.ts';
 import { EXIT } from '../../cli/io.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { asked, fail, openPlatform } from '../platform-context.ts';

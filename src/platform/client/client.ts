@@ -3,12 +3,10 @@
 import { ApiError } from '../../http/request.ts';
 import { BETAS } from '../betas.ts';
 import type { Beta } from '../betas.ts';
-import { formBody } from './form.ts';
-import type { UploadedFile } from './form.ts';
 import { expected, readFileId, readList, readSkill, readVersion } from './records.ts';
 import type { ListPage, StoredSkill, StoredVersion } from './records.ts';
 import { send, sendForText } from './send.ts';
-import type { PlatformAccess } from './send.ts';
+import type { PlatformAccess, PlatformRequest } from './send.ts';
 
 /** Every method rejects with an ApiError. Only reads are repeated. */
 export interface PlatformClient {
@@ -128,4 +126,27 @@ function versionPath({ policy }: PlatformAccess, id: string, version: string): s
 
 function invalid(message: string): ApiError {
   return new ApiError('local', message);
+}
+
+interface UploadedFile {
+  /** The file name of its part. Of a skill: `SLUG/path`. */
+  readonly name: string;
+  readonly mediaType: string;
+  readonly content: Uint8Array;
+}
+
+/** Each file is a part with the name `field`. */
+async function formBody(
+  field: string,
+  files: readonly UploadedFile[],
+  extraFields: Readonly<Record<string, string>>,
+): Promise<NonNullable<PlatformRequest['body']>> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(extraFields)) form.append(name, value);
+  for (const { name, mediaType, content } of files) {
+    form.append(field, new Blob([new Uint8Array(content)], { type: mediaType }), name);
+  }
+  const encoded = new Response(form);
+  const type = encoded.headers.get('content-type') ?? 'multipart/form-data';
+  return { type, content: new Uint8Array(await encoded.arrayBuffer()) };
 }

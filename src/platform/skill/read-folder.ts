@@ -1,7 +1,7 @@
 // The files of a folder, for a skill. Links are named and not followed.
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { unreadable } from '../../config/files/unreadable.ts';
+import { unreadable } from '../../config/files/unusable-files.ts';
 import { checkFolder, MOST_BYTES, MOST_FILES, SKILL_FILE } from './skill-folder.ts';
 import type { CheckedFolder, FolderEntry } from './skill-folder.ts';
 

@@ -1,6 +1,5 @@
 // The two ways in which the API answers: exactly by the management API (`manager`), or as Patroni 4.1 does (`patroni`).
-// Differences in a word or a number are here. Differences in behaviour are in manager-routes.ts and patroni-routes.ts,
-// and in write-answer.ts.
+// Differences in a word or a number are here. Differences in behaviour are in dialect-routes.ts and in write-answer.ts.
 import type { DialectName } from '../sandbox.ts';
 
 /** Outcomes of an operation that have a status code of their own in one of the dialects. */

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import { isSafe, refusal } from './api-answer.ts';
 import type { ManagerAnswer } from './api-answer.ts';
 import type { RequestGate } from './gate.ts';
-import { routeManager } from './manager-routes.ts';
-import { routePatroni } from './patroni-routes.ts';
+import { routeManager } from './dialect-routes.ts';
+import { routePatroni } from './dialect-routes.ts';
 import { BodyTooLarge, readBody } from './request-body.ts';
 import type { Routing } from './routing.ts';
 

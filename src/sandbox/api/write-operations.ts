@@ -5,11 +5,11 @@ import type { ConfigOutcome, OperationOutcome, Operations } from '../manager/ope
 import type { JsonObject } from '../manager/view.ts';
 import type { ManagerAnswer } from './api-answer.ts';
 import { json } from './api-answer.ts';
-import { whyWrongType } from './config-types.ts';
 import type { ApiDialect, OperationEnd } from './dialect.ts';
 import { parseFailover, parseObject, parseReinitialize, parseRestart, parseSwitchover } from './requests.ts';
 import type { ChangeOfLeader, ParsedBody, BodyRules } from './requests.ts';
 import type { Routing } from './routing.ts';
+import { z } from 'zod';
 
 type WriteOutcome = OperationOutcome | { readonly kind: OperationEnd; readonly text: string } | ManagerAnswer;
 type WriteHandler = (operations: Operations, body: string, dialect: ApiDialect) => Promise<WriteOutcome>;
@@ -90,4 +90,29 @@ async function reinitialize(operations: Operations, body: string): Promise<Write
 /** The outcome by its more exact name. */
 function as(name: OperationEnd, kind: OperationOutcome['kind'], outcome: OperationOutcome): WriteOutcome {
   return outcome.kind === kind ? { kind: name, text: outcome.text } : outcome;
+}
+
+const integer = z.int('must be an integer').nullish();
+
+const typed = z.looseObject({
+  ttl: integer,
+  loop_wait: integer,
+  retry_timeout: integer,
+  maximum_lag_on_failover: integer,
+  postgresql: z
+    .looseObject(
+      {
+        use_pg_rewind: z.boolean('must be true or false').nullish(),
+        parameters: z.record(z.string(), z.string('must be a string').nullable(), 'must be an object').nullish(),
+      },
+      'must be an object',
+    )
+    .nullish(),
+});
+
+/** The reason why a body of PATCH or PUT /config is refused; undefined when every type is right. */
+function whyWrongType(config: JsonObject): string | undefined {
+  const parsed = typed.safeParse(config);
+  if (parsed.success) return undefined;
+  return parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
 }

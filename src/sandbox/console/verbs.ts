@@ -1,10 +1,10 @@
 // Carries out a verb on the sandbox and reports it in one line.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Sandbox, SandboxMember } from '../sandbox.ts';
-import { requestSwitchover } from './request-switchover.ts';
 import { VERBS } from './verb-list.ts';
 import type { VerbName, VerbOutcome } from './verb-list.ts';
-import { writeWal } from './write-wal.ts';
+import { runStatement } from './statement.ts';
+import { exchange } from '../../http/exchange.ts';
 
 /** More than the default lag limit of a read pool (16 MB). */
 const LAG_MEGABYTES = 32;
@@ -104,4 +104,30 @@ function resolve(sandbox: Sandbox, target: string): SandboxMember | VerbOutcome 
   if (named !== undefined) return named;
   const names = members.map(({ name }) => name).join(', ');
   return { kind: 'unknown', text: `there is no member ${target}: primary, replica or one of ${names}` };
+}
+
+async function writeWal(primary: SandboxMember, as: Sandbox['superuser'], megabytes: number): Promise<void> {
+  const { host, port } = primary;
+  const url = `postgresql://${as.user}:${encodeURIComponent(as.password)}@${host}:${port}/postgres`;
+  const message = `pg_logical_emit_message(false, 'pointsman sandbox', repeat('x', 1024 * 1024))`;
+  await runStatement(url, `select count(${message}) from generate_series(1, ${megabytes})`);
+}
+
+const DEADLINE_MS = 30_000;
+
+/**
+ * As an operator would: POST /switchover of the primary's management API. Resolves when the new primary accepts writes,
+ * or with the manager's own reason.
+ */
+async function requestSwitchover(leader: SandboxMember, candidate: string | undefined): Promise<VerbOutcome> {
+  const { status, body } = await exchange({
+    url: leader.api,
+    method: 'POST',
+    path: '/switchover',
+    json: { leader: leader.name, ...(candidate === undefined ? {} : { candidate }) },
+    deadlineMs: DEADLINE_MS,
+  });
+  const text = body.trim();
+  if (status === 200) return { kind: 'done', text };
+  return { kind: status === 412 ? 'refused' : 'failed', text: `switchover: ${text}` };
 }

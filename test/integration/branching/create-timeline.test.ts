@@ -8,7 +8,7 @@ import { createTimeline } from '../../../src/branching/create-timeline.ts';
 import type { BranchWish } from '../../../src/branching/branch-wish.ts';
 import { readBranchList } from '../../../src/branches/list-branches.ts';
 import { readNames } from '../../../src/branches/names-file.ts';
-import { tryLock } from '../../../src/branching/names-lock.ts';
+import { tryLock } from '../../../src/branching/locked-names.ts';
 import type { Clock } from '../../../src/model/instant.ts';
 import { startFakeStorageNode } from '../../support/branches/fake-storage-node.ts';
 import type { FakeStorageNode } from '../../support/branches/fake-storage-node.ts';

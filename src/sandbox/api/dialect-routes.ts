@@ -1,5 +1,6 @@
-// The answer to each request in the manager dialect: exact paths, and the methods of each path. Where the management
-// API is silent, an unknown path is 404, an unknown method 405, and HEAD works wherever GET does (RFC 9110, 9.3.2).
+// The answer to each request in both dialects. The manager dialect has exact paths, and the methods of each path. Where
+// the management API is silent, an unknown path is 404, an unknown method 405, and HEAD works wherever GET does (RFC
+// 9110, 9.3.2).
 import type { ManagerAnswer } from './api-answer.ts';
 import { json, refusal } from './api-answer.ts';
 import { isHealthPath, judgeHealth, judgeLiveness, LIVENESS } from './manager-health.ts';
@@ -7,6 +8,8 @@ import { nodeDocument } from './node-document.ts';
 import { isRead, read } from './read-documents.ts';
 import type { ManagerRequest, Routing } from './routing.ts';
 import { isWrite, write, writeMethods } from './write-operations.ts';
+import { judgePatroniHealth, judgePatroniLiveness, judgePatroniReadiness } from './patroni-health.ts';
+import { pythonError } from './python-error.ts';
 
 export async function routeManager(request: ManagerRequest, routing: Routing): Promise<ManagerAnswer> {
   const { method, path } = request;
@@ -41,4 +44,31 @@ function methodsOf(path: string, { dialect }: Routing): readonly string[] {
 
 function refused({ method }: ManagerRequest, { dialect }: Routing, status: number, text: string): ManagerAnswer {
   return refusal(status, method, text, dialect.textType);
+}
+
+/**
+ * As Patroni 4.1 does it. The first segment of the path names a handler. Any other GET, HEAD or OPTIONS is a health
+ * check by substrings, and any other method without a handler is 501.
+ */
+export async function routePatroni(request: ManagerRequest, routing: Routing): Promise<ManagerAnswer> {
+  const { method, path, parameters } = request;
+  const { operations, about, dialect } = routing;
+  const handler = `/${path.replace(/^\/+/, '').split('/')[0] ?? ''}`;
+  if (isWrite(method, handler)) return write(method, handler, await request.readBody(), routing);
+  if (method === 'GET') {
+    if (isRead(handler, dialect)) return read(handler, routing);
+    if (handler === '/liveness') return statusOnly(judgePatroniLiveness(await operations.pulse()));
+    const member = await operations.look();
+    if (handler === '/readiness') return statusOnly(judgePatroniReadiness(parameters, member));
+    const status = judgePatroniHealth(path, parameters, member) ? 200 : 503;
+    return json(status, nodeDocument(member, about, dialect));
+  }
+  if (method === 'HEAD' || method === 'OPTIONS') {
+    return statusOnly(judgePatroniHealth(path, parameters, await operations.look()));
+  }
+  return pythonError(501, `Unsupported method ('${method}')`);
+}
+
+function statusOnly(isYes: boolean): ManagerAnswer {
+  return { status: isYes ? 200 : 503 };
 }

@@ -1,0 +1,57 @@
+// Why a file or a directory cannot be used, for the operator.
+import { readFileSync, accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'there is no such file'],
+  ['EACCES', 'permission denied'],
+  ['EISDIR', 'it is a directory'],
+  ['EFBIG', 'it is too large for a configuration (over 4 MB)'],
+]);
+
+/** `cannot be read: permission denied`; takes an error of node:fs. */
+export function unreadable(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  return `cannot be read: ${REASONS.get(code) ?? code}`;
+}
+
+/** Blocks until the file is read. Undefined when it can be. */
+export function unreadableFile(file: string): string | undefined {
+  try {
+    readFileSync(file);
+    return undefined;
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+const DIRECTORY_REASONS: ReadonlyMap<string, string> = new Map([
+  ['ENOTDIR', 'a part of its path is not a directory'],
+  ['EACCES', 'this user may not write there'],
+  ['EROFS', 'its file system is read-only'],
+]);
+
+/** Blocks until the file system answers. Undefined: files can be made there. A missing directory is made with them. */
+export function unusableDirectory(directory: string): string | undefined {
+  try {
+    if (!statSync(directory).isDirectory()) return 'it is not a directory';
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const above = dirname(directory);
+    if (code === 'ENOENT' && above !== directory) return unusableDirectory(above);
+    return DIRECTORY_REASONS.get(code) ?? code;
+  }
+}
+
+const READ_BY_OTHERS = 0o004;
+
+/** Blocks until the file system answers. False if there is no such file. */
+export function isOpenToAll(file: string): boolean {
+  try {
+    return (statSync(file).mode & READ_BY_OTHERS) !== 0;
+  } catch {
+    return false;
+  }
+}
