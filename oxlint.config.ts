@@ -5,7 +5,7 @@ import type { OxlintOverride } from 'oxlint';
 interface Room {
   /** Rooms that this room may import, type-only imports included. */
   readonly may: readonly string[];
-  /** Of one of these rooms, this file alone. */
+  /** One file alone may be imported of this room. */
   readonly only?: readonly [room: string, file: string];
   /** The rooms above give types alone. */
   readonly isTypesOnly?: true;

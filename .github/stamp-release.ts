@@ -25,7 +25,7 @@ const RUNBOOK = 'deploy/runbook.md';
 export type Manifests = Readonly<Record<keyof typeof FILES, string>>;
 
 export interface Release {
-  /** Of the tag, without its leading v. */
+  /** The version of the tag, without its leading v. */
   readonly version: string;
   /** `https://github.com/OWNER/NAME` */
   readonly repository: string;

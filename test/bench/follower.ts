@@ -11,7 +11,7 @@ import { readNumbers } from './numbers.ts';
 import { median } from '../support/values/median.ts';
 
 const CONNECTIONS = [1, 8, 64];
-/** Of replies per measurement: enough for the resolution of the processor clock. */
+/** So many replies per measurement are enough for the resolution of the processor clock. */
 const { rounds: ROUNDS, megabytes: MEGABYTES } = readNumbers({ rounds: 15, megabytes: 64 });
 const BYTES = MEGABYTES * 1024 * 1024;
 const MOST_ROUND_TRIPS = 6000;

@@ -118,7 +118,7 @@ async function play(
   }
 }
 
-/** Of the straight line with the least squares. */
+/** The slope of the straight line with the least squares. */
 function slope(points: readonly (readonly [number, number])[]): number {
   const meanOf = (at: 0 | 1): number => points.reduce((sum, point) => sum + point[at], 0) / points.length;
   const [x, y] = [meanOf(0), meanOf(1)];

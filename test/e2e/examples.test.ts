@@ -127,7 +127,7 @@ describeOnSandbox('each example', (on) => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Of the commands: the running Pointsman has none. */
+  /** The branches of the commands: the running Pointsman has none. */
   const branchesOn = ({ url, tenant }: FakeStorageNode): object => ({
     source: 'storage',
     storage: { url, tenant, names_file: join(directory, 'branches.json'), pg_version: 17 },

@@ -263,7 +263,7 @@ describeOnEveryCluster('a primary that is lost without warning', (on) => {
 
   const openMany = (count: number): Promise<HeldSession[]> => Promise.all(Array.from({ length: count }, open));
 
-  /** Of the moves since that line of the log. Milliseconds. */
+  /** The gaps of the moves since that line of the log. Milliseconds. */
   function moved(since: number): readonly number[] {
     const lines = lab.pointsman.lines.slice(since).filter(({ event }) => event === 'session_moved');
     return lines.map(({ gap_ms: gap }) => Number(gap));

@@ -33,7 +33,7 @@ type Printed = z.infer<typeof printed>;
 
 describeUnless(missingForSandbox, 'from an incident to a request, in the sandbox', () => {
   let sandbox: SandboxProcess;
-  /** Of the user: what was published and uploaded. */
+  /** The state of the user: what was published and uploaded. */
   let state: string;
   let [file, check, skill, uploaded, clientPort, shown] = ['', '', '', '', '', ''];
   beforeAll(async () => {
@@ -62,7 +62,7 @@ describeUnless(missingForSandbox, 'from an incident to a request, in the sandbox
   const key = (): string => readFileSync(join(folder(), 'api-key'), 'utf8').trim();
   const storedFiles = (): readonly string[] => readdirSync(join(folder(), 'files')).toSorted();
 
-  /** Of the platform, as it would judge the request. */
+  /** The answer of the platform, as it would judge the request. */
   async function judged({ headers, body }: Printed): Promise<{ readonly status: number; readonly text: string }> {
     const all = { ...headers, 'x-api-key': key(), 'content-type': 'application/json' };
     const response = await fetch(check, { method: 'POST', headers: all, body: JSON.stringify(body) });

@@ -74,7 +74,7 @@ describeUnless(whyNoSystemd(), 'under a real systemd', () => {
     };
   }
 
-  /** Of this start of the service: its own lines, and what systemd says of it. */
+  /** The lines of this start of the service, and what systemd says of it. */
   async function journal(): Promise<string> {
     const id = await shown(SERVICE, 'InvocationID');
     const of = [`_SYSTEMD_INVOCATION_ID=${id}`, '+', `INVOCATION_ID=${id}`];

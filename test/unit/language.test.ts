@@ -1,7 +1,8 @@
 // Plain English, held by rules: no invented words where the field has one, no sentence with a bare "who" or "what" as
-// its subject, and lines of at most 120 columns (tables, links and code blocks excepted).
+// its subject, and lines of at most 120 columns (tables, links and code blocks excepted). Names say what a thing is
+// without their place: few types and files share one.
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const TOP = new URL('../..', import.meta.url).pathname;
@@ -69,3 +70,26 @@ const FILES = globSync(['*.md', '{src,test,config,deploy,.github}/**/*.{ts,tsx,c
 test('files keep to the rules of language', () => {
   expect(FILES.flatMap(findings)).toEqual([]);
 });
+
+const SOURCES = globSync('src/**/*.{ts,tsx}', { cwd: TOP });
+
+function repeated(names: readonly string[], times: number): readonly string[] {
+  const counts = Map.groupBy(names, (name) => name);
+  return [...counts].flatMap(([name, all]) => (all.length < times ? [] : [`${name}: ${all.length}`]));
+}
+
+test('no file name stands in four folders', () => {
+  expect(SOURCES.length).toBeGreaterThan(500);
+  const names = SOURCES.map((file) => basename(file).replace(/\.tsx?$/, ''));
+  expect(repeated(names, 4)).toEqual([]);
+});
+
+test('few types share their name', () => {
+  const names = SOURCES.flatMap((file) => [...new Set(typesIn(file))]);
+  expect(repeated(names, 2).length).toBeLessThanOrEqual(60);
+});
+
+function typesIn(file: string): readonly string[] {
+  const text = readFileSync(join(TOP, file), 'utf8');
+  return [...text.matchAll(/^(?:export )?(?:declare )?(?:interface|type|class) (\w+)/gm)].map(([, name = '']) => name);
+}

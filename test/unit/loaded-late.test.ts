@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 const SRC = new URL('../../src/', import.meta.url).pathname;
 
-/** Of `platform` and `branching` their commands, as the command line shows them. */
+/** All but the commands of `platform` and `branching`, as the command line shows them. */
 const LATE = new RegExp(
   String.raw`^branches/|^http/(?:request|excerpt|secret-files)\.ts$|^verifiers/.*-source|` +
     String.raw`^(?:platform|branching)/(?!.*(?:-commands|message-options)\.ts$)`,

@@ -21,7 +21,7 @@ import { configFor } from '../../support/processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../../support/processes/pointsman-process.ts';
 import { itUnless } from '../../support/runner/unless-missing.ts';
 
-/** Of each driver. */
+/** Connections of each driver. */
 const POOLED = { Patroni: 20, sandbox: 8 };
 const CLIENTS = 4;
 /** Longer than a session has to be idle, with a report of the primary behind it. */
@@ -30,7 +30,7 @@ const PATIENCE_MS = 60_000;
 /** In the plan of the switchover that is refused. */
 const COUNTED = /"movable":\s*5\b/;
 
-/** Of PostgreSQL, of Pointsman, or of a driver that has not read them. */
+/** Words of PostgreSQL, of Pointsman, or of a driver that has not read them. */
 const WORDS = /57P01|terminating connection|closed the connection unexpectedly|perhaps the backend died/;
 /** The server ended the session (with a reset if a statement came too late for it), or Pointsman did. */
 const REASONS = new Set([
@@ -175,7 +175,7 @@ describeOnEveryCluster('a switchover that others start', (on) => {
         await busy.client.query('commit');
         expect(await command.code, command.output).toBe(EXIT.failure);
         console.log(command.output);
-        // Of both workers together.
+        // The sum of both workers.
         const told = pointsman.lines.filter(({ event, movable }) => event === 'preflight_finished' && movable !== 0);
         expect(new Set(told.map((line) => [line['movable'], line['unknown']].join(' ')))).toEqual(new Set(['5 1']));
         expect((await cluster.leader()).name).toBe(old.name);

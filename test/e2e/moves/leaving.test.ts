@@ -19,7 +19,7 @@ import { Command } from '../../support/processes/command.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 
-/** Of each driver, in each pool. */
+/** Connections of each driver, in each pool. */
 const POOLED = 8;
 const READERS = 6;
 const CLIENTS = 2;

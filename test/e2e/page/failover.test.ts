@@ -12,7 +12,7 @@ import { rounds } from '../../support/runner/ci.ts';
 import { median } from '../../support/values/median.ts';
 
 const ROUNDS = rounds(2, 4);
-/** Of the median. Printed figures are held to 200 ms by people, on a quiet machine. */
+/** The limit of the median. Printed figures are held to 200 ms by people, on a quiet machine. */
 const LIMIT_MS = 1000;
 
 describeInBrowser('a failover on the status page', () => {

@@ -55,7 +55,7 @@ function add(text: string, fields: Readonly<Record<string, unknown>> = {}, level
 interface Reader {
   readonly socket: Socket;
   readonly text: () => string;
-  /** Of the events so far. */
+  /** The messages of the events so far. */
   readonly messages: () => string[];
 }
 

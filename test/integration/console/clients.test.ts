@@ -24,7 +24,7 @@ async function connected(address: Address, changes: object = {}): Promise<Client
   return client;
 }
 
-/** Of one query on a connection of its own. */
+/** The result of one query on a connection of its own. */
 async function ask(address: Address, text: string, changes: object = {}): Promise<QueryArrayResult> {
   const client = await connected(address, changes);
   try {

@@ -116,7 +116,7 @@ function firing(name: string, { of, labels = {} }: AlertCase, one: Site): unknow
   return { labels: `ALERTS{${where},${own.map(([key, value]) => `${key}="${value}"`).join(',')}}`, value: 1 };
 }
 
-/** Of batman one Pointsman of two has no route half of the time, and its primary changed once; robin is well. */
+/** One Pointsman of the two of batman has no route half of the time, and its primary changed once; robin is well. */
 const RECORDED: readonly Series[] = [
   ...[
     [BATMAN.targets[0], '0+30x400'],

@@ -24,7 +24,7 @@ import { aStartup } from '../../support/sockets/packets.ts';
 /** Streams for each version. */
 const STREAMS = Number(process.env['POINTSMAN_STREAMS'] ?? rounds(200, 1_000));
 const LANES = 4;
-/** Of a test, for each stream; without an answer, for one of them. Milliseconds. */
+/** A test has so long for each stream; a stream without an answer, for itself. Milliseconds. */
 const USUAL_MS = 100;
 const LIMIT_MS = 20_000;
 
@@ -71,7 +71,7 @@ function isWhole(answer: Buffer): boolean {
   return answer.includes('the markC') && answer.subarray(-6).equals(READY);
 }
 
-/** Of a stream: how many bytes of the answer are its own, and what its session does behind it. */
+/** A stream: how many bytes of the answer are its own, and what its session does behind it. */
 interface Truth {
   readonly length: number;
   readonly activity: Activity;
@@ -185,7 +185,7 @@ class Passage {
   /** For a failure: the types of the messages, as they came. */
   #course = '';
   readonly #allPassed = Promise.withResolvers<void>();
-  /** Of a Sync of ours: resolves with its answer. */
+  /** Resolves with the answer to a Sync of ours. */
   #ownSync: PromiseWithResolvers<void> | undefined;
   #hasClientEnded = false;
 

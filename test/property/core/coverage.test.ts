@@ -18,7 +18,7 @@ const TOLD_AT = 10_000;
 interface Write {
   readonly at: number;
   readonly bytes: number;
-  /** Of the time that the WAL writer may take. */
+  /** The part of the time that the WAL writer may take. */
   readonly flushed: number;
 }
 interface Probe {

@@ -27,12 +27,12 @@ interface Server {
   isPrimary: boolean;
   /** Its WAL, from the beginning of the cluster. */
   wal: readonly Commit[];
-  /** Of a standby: the records that count as replayed, and those with a visible effect: the same, or one more. */
+  /** The records that count as replayed on a standby, and those with a visible effect: the same, or one more. */
   replayed: number;
   shownRecords: number;
   /** After a crash a standby opens from here on. */
   consistentFrom: number;
-  /** Of a primary. */
+  /** The records that a primary has flushed. */
   flushed: number;
   visible: readonly Commit[];
   running: readonly number[];

@@ -62,7 +62,7 @@ const steps = fc.record({
   thenMs: fc.oneof(fc.integer({ min: 0, max: 2_000 }), fc.constantFrom(11_000, 61_000, 3_600_001)),
 });
 
-/** Of a document: decisions, probes, sessions, traffic. */
+/** The most events of a document: decisions, probes, sessions, traffic. */
 const MOST_EVENTS = 900;
 
 function check(document: IncidentDocument): void {

@@ -20,7 +20,7 @@ export interface Acknowledged {
 
 export interface UniqueWriters {
   readonly acknowledged: readonly Acknowledged[];
-  /** Of writes and connects that failed. */
+  /** The errors of writes and connects that failed. */
   readonly errors: readonly string[];
   /** Resolves when each has ended what it was about. */
   stop(): Promise<void>;

@@ -30,7 +30,7 @@ export interface Quirks {
   readonly isChunked: boolean;
   readonly isPretty: boolean;
   readonly hasByteOrderMark: boolean;
-  /** Of answers whose body the contract does not show. */
+  /** The body of answers where the contract does not show it. */
   readonly freeBody: FreeBody;
   /** The parent takes writes: its position moves with each request. */
   readonly isParentAdvancing: boolean;

@@ -37,7 +37,7 @@ const PAGE = `<!doctype html><title>log</title>
 
 export interface LoggingPage {
   readonly url: string;
-  /** Of the page's events, in their order. */
+  /** A line for each event of the page, in their order. */
   readonly lines: () => readonly string[];
   /** Method and path of each request but those of the log. */
   readonly requests: () => readonly string[];

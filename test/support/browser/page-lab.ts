@@ -12,7 +12,7 @@ import type { Tab, TabOptions } from './tab.ts';
 
 export const TOKEN = '0123456789abcdef-operator';
 
-/** Of the Pointsman whose page is shown. */
+/** The settings of the Pointsman whose page is shown. */
 export const SETTINGS: ConfigOverrides = { admin: { address: '127.0.0.1:0', token: TOKEN } };
 
 interface WhereTo {

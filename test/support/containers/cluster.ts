@@ -20,7 +20,7 @@ const TIMEOUT_MS = 90_000;
 
 export interface ClusterInContainers {
   readonly scope: string;
-  /** Of the members' API, as the containers of the network reach it. */
+  /** The URLs of the members' API, as the containers of the network reach it. */
   readonly seeds: readonly string[];
   readonly members: readonly RunningContainer[];
   /** The member that answers 200 to /primary. */
@@ -29,7 +29,7 @@ export interface ClusterInContainers {
   readonly waitUntilHealthy: () => Promise<void>;
   /** To another member; resolves with its name. */
   readonly switchover: () => Promise<RunningContainer>;
-  /** Of one member, as this machine reaches it past Pointsman. */
+  /** The address of one member, as this machine reaches it past Pointsman. */
   readonly address: (member: RunningContainer) => MemberAddress;
 }
 

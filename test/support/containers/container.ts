@@ -12,7 +12,7 @@ export interface ContainerWanted {
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly number[];
-  /** Of this machine, by the path in the container: mounted there, read-only. */
+  /** Files of this machine by their path in the container: mounted there, read-only. */
   readonly files?: Readonly<Record<string, string>>;
   /** Something else than the command is process 1. */
   readonly init?: boolean;

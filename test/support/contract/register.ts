@@ -48,7 +48,7 @@ function asList(items: ItemId | readonly ItemId[]): readonly ItemId[] {
   return typeof items === 'string' ? [items] : items;
 }
 
-/** Of each of its tests. */
+/** The items of each of its tests. */
 function itemsOf(area: Area): readonly (readonly ItemId[])[] {
   const all: (readonly ItemId[])[] = [];
   area.define((items) => void all.push(asList(items)));

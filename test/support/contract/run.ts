@@ -115,7 +115,7 @@ export function questionsTo(target: ContractTarget): Omit<ContractRun, 'expected
   };
 }
 
-/** Of the first one, in their order, that does not fail. */
+/** The result of the first one, in their order, that does not fail. */
 async function firstOf<T>(members: readonly MemberAddress[], act: (member: MemberAddress) => Promise<T>): Promise<T> {
   const failures: unknown[] = [];
   for (const member of members) {

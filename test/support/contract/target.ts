@@ -8,7 +8,7 @@ export type TargetName = 'sandbox' | 'sandbox (patroni dialect)' | 'Patroni';
 
 export interface ContractTarget {
   readonly name: TargetName;
-  /** Of a Patroni: what it is known to do otherwise depends on it. */
+  /** The version of a Patroni: its known differences depend on it. */
   readonly version?: string;
   readonly scope: string;
   /** The endpoint of the node status document, its key for version and scope, and the prefix of metrics. */

@@ -28,7 +28,7 @@ export interface PodEvent {
     | 'told-to-end'
     | 'killed'
     | 'exited';
-  /** Of `exited`. */
+  /** The code of `exited`. */
   readonly code?: number | string;
 }
 
@@ -80,7 +80,7 @@ export class PlayedPod {
     await this.#endAll([...containers, ...initContainers]);
   }
 
-  /** Of a pod that is not restarted: when everything in it has ended. */
+  /** Resolves when everything in a pod that is not restarted has ended. */
   ended(): Promise<Phase> {
     return this.#ended.promise;
   }

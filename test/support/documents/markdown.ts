@@ -6,7 +6,7 @@ export const TOP = new URL('../../../', import.meta.url).pathname;
 
 export interface Block {
   readonly file: string;
-  /** Of its first line of text. */
+  /** The number of its first line of text. */
   readonly line: number;
   readonly language: string;
   readonly text: string;

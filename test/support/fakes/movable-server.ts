@@ -25,7 +25,7 @@ const WAL = {
   below: '751',
 };
 const SETTINGS = { settings: null, reading: null, privileged: null, wal_writer_delay: '200' };
-/** Of every session; `session_user` is added. */
+/** The state of every session; `session_user` is added. */
 const STATE = {
   custom: null,
   named: null,

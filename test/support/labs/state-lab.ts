@@ -13,7 +13,7 @@ import { startLoginServer } from '../sandbox/login-server.ts';
 import type { LoginServer } from '../sandbox/login-server.ts';
 import type { WireClient } from '../sockets/wire-client.ts';
 
-/** Of a session that nothing but its state keeps. */
+/** The facts of a session that nothing but its state keeps. */
 export const FACTS: MoveFacts = {
   isReadable: true,
   isReplication: false,
@@ -28,7 +28,7 @@ export const FACTS: MoveFacts = {
   areSettingsListed: false,
   loginRole: 'app',
 };
-/** Of a question. */
+/** The usual options of a question. */
 export const USUAL = {
   customNames: ['app.tenant', 'app.other', 'work_mem', 'App.Mixed'],
   maxStateBytes: 65_536,

@@ -58,7 +58,7 @@ class TlsLab {
     return this.lab.address('write');
   }
 
-  /** Of the first session that ended, with its detail. */
+  /** The reason of the first session that ended, with its detail. */
   async reasonOf(client: RawClient): Promise<unknown> {
     await until('the end', () => this.lab.closed().length > 0);
     client.socket.destroy();

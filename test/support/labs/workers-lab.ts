@@ -37,7 +37,7 @@ export class WorkersLab {
     return fileOf(this.cluster, changes);
   }
 
-  /** Of the workers that accept clients, by their places. */
+  /** The ids of the workers that accept clients, by their places. */
   async pids(): Promise<readonly number[]> {
     const { workers } = await this.status();
     return workers.flatMap(({ pid, ready }) => (pid !== null && ready ? [pid] : []));

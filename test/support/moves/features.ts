@@ -7,7 +7,7 @@ export interface Feature {
   readonly name: string;
   /** Verbs that a driver must have for it. */
   readonly needs: readonly string[];
-  /** Of the startup packet. */
+  /** The options of the startup packet. */
   readonly options?: string;
   readonly setUp: (session: DrivenSession) => Promise<void>;
   readonly expectKept: (session: DrivenSession) => Promise<void>;

@@ -1,7 +1,7 @@
 // Further lines of a server's pg_hba.conf, before its own.
 import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 
-/** Of the only member. The server writes its file itself; the lines hold when this returns. */
+/** Changes pg_hba.conf of the only member. The server writes its file itself; the lines hold when this returns. */
 export async function prependHostAccess(cluster: ClusterUnderTest, lines: readonly string[]): Promise<void> {
   const { name } = await cluster.leader();
   const [shown] = await cluster.sql(name, `select current_setting('hba_file') as file`);

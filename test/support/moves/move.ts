@@ -59,7 +59,7 @@ export async function request(pointsman: PointsmanProcess, method: string, path:
   });
 }
 
-/** Of a session that is parked or moving. */
+/** The journey of a session that is parked or moving. */
 export async function journeyOf(pointsman: PointsmanProcess, application: string) {
   const { state, moves } = await findSession(pointsman, application);
   return state === 'parked' || state === 'moving' ? (moves?.underway ?? undefined) : undefined;

@@ -27,7 +27,7 @@ export interface PgbenchOptions {
   readonly clients: number;
   /** For its script and its log. */
   readonly directory: string;
-  /** Of the rows. */
+  /** The source of the rows. */
   readonly source: string;
 }
 
@@ -42,7 +42,7 @@ export function rowsOf(mode: PgbenchMode, { acknowledged }: PgbenchResult): numb
   return mode === 'pipeline' ? 2 * acknowledged : acknowledged;
 }
 
-/** Of this source, on the primary. */
+/** The rows of this source on the primary. */
 export async function storedRows(cluster: ClusterUnderTest, source: string): Promise<number> {
   const { name } = await cluster.leader();
   const count = `select count(*)::int as n from loaded where source = '${source}'`;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const vanishedPackets = z.object({
   /** The other server. */
   next: z.string(),
-  /** Of the idle sessions, when they asked afterwards: rows. */
+  /** The rows that the idle sessions got when they asked afterwards. */
   answers: z.array(z.array(z.object({ memory: z.string(), server: z.string() }))),
   /** The last words for sessions that could not move. */
   ended: z.object({
@@ -21,7 +21,7 @@ export const vanishedPackets = z.object({
   fresh: z.string(),
   /** Sessions that were still counted under the old server. */
   left: z.number(),
-  /** Of the sessions that Pointsman ended. */
+  /** The reasons of the sessions that Pointsman ended. */
   reasons: z.array(z.string()),
   /** From the last packet to the last answer. Milliseconds. */
   afterMs: z.number(),

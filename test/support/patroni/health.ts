@@ -10,7 +10,7 @@ export function isPrimaryAnswer(answer: HttpAnswer | undefined): boolean {
   return answer?.status === 200 && state === 'running' && (role === 'primary' || role === 'master');
 }
 
-/** Of two that claim it (a thawed one), the one on the higher timeline. */
+/** The one on the higher timeline, if two claim it (a thawed one). */
 export async function findPrimary<M extends AskedMember>(members: readonly M[]): Promise<M | undefined> {
   const claims = await Promise.all(
     members.map(async (member) => {

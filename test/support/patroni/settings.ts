@@ -8,7 +8,7 @@ export type ClusterOptions = {
   readonly synchronousMode?: boolean;
   /** Further PostgreSQL parameters of every member. */
   readonly parameters?: Readonly<Record<string, string | number | boolean>>;
-  /** Of every member, on Patroni: a command by what it is called for, `on_role_change`. */
+  /** Commands of every member, on Patroni, by what they are called for: `on_role_change`. */
   readonly callbacks?: Readonly<Record<string, string>>;
   /** Patroni then wants them for every request that is not safe. */
   readonly apiAuthentication?: ApiAuthentication;

@@ -19,7 +19,7 @@ export type SupervisedCommand = {
 };
 
 export class SupervisedProcess {
-  /** Of the command itself, not of its supervisor. */
+  /** The process of the command itself, not of its supervisor. */
   readonly pid: number;
   readonly #supervisor: ChildProcess;
   #isRunning = true;

@@ -48,7 +48,7 @@ export class PlatformLab {
     this.#proxy.losesNext = true;
   }
 
-  /** Of the last request. */
+  /** The body of the last request. */
   lastBody(): string {
     return this.#proxy.seen.at(-1)?.body ?? '';
   }

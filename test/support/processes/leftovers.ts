@@ -30,7 +30,7 @@ export function segments(): readonly Segment[] {
   return rows.map((row) => ({ id: row[id] ?? '', creator: Number(row[creator]) }));
 }
 
-/** Of these ports on loopback, the ones that somebody listens on. */
+/** The ports among these on loopback that somebody listens on. */
 export async function listening(ports: readonly number[]): Promise<readonly number[]> {
   const refused = await Promise.all(ports.map((port) => refusesConnections('127.0.0.1', port)));
   return ports.filter((_, index) => refused[index] === false);

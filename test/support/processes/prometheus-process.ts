@@ -37,7 +37,7 @@ const firing = z.object({
   alerts: z.array(z.object({ labels, annotations: labels, state: z.enum(['pending', 'firing']) })),
 });
 
-/** Of the past, in seconds of Unix time. */
+/** A time of the past, in seconds of Unix time. */
 export interface TimeRange {
   readonly start: number;
   readonly end: number;

@@ -8,7 +8,7 @@ export interface FileTime {
   readonly ms: number;
 }
 
-/** Of the time that all files of the run take. The slow tests are few files. */
+/** Parts of the time that all files of the run take. The slow tests are few files. */
 const SHARES = { slow: 0.2, others: 0.05 };
 /** A file below it is never too long: that a few files run alone is no fault of theirs. */
 const ALWAYS_ALLOWED_MS = 90_000;
@@ -34,7 +34,7 @@ export function longest(times: readonly FileTime[]): readonly string[] {
     .map((time) => line(time, total));
 }
 
-/** Of all files, in milliseconds. */
+/** The time of all files, in milliseconds. */
 export function totalOf(times: readonly FileTime[]): number {
   return times.reduce((sum, { ms }) => sum + ms, 0);
 }

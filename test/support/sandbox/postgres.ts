@@ -48,7 +48,7 @@ export async function startReplication(primary: PostgresServer, ...standbys: rea
   for (const standby of standbys) await startAs(standby, primary);
 }
 
-/** Of nobody: as the primary. */
+/** Without an upstream it is the primary. */
 export async function startAs(server: PostgresServer, upstream: PostgresServer | undefined): Promise<void> {
   const role =
     upstream === undefined

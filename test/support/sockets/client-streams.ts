@@ -9,7 +9,7 @@ import { aParse, aRun } from './wire-client.ts';
 export const COPIED = 'copied';
 
 const COPY = `copy ${COPIED} from stdin`;
-/** Of a COPY. No other message names it, because an Execute of it must be followed by data. */
+/** The statement of a COPY. No other message names it, because an Execute of it must be followed by data. */
 const COPYING = 'copying';
 const EXECUTE = aMessage('E', Buffer.alloc(5));
 const FLUSH = aMessage('H');

@@ -112,7 +112,7 @@ describe('paths', () => {
   const ADMIN = Object.entries(openapi.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, 'ID')}`),
   );
-  /** Of the management API: deploy/skills may name these. Source: the management API, "Endpoints". */
+  /** Paths of the management API: deploy/skills may name these. Source: the management API, "Endpoints". */
   const MANAGEMENT = [
     'GET /manager',
     'GET /cluster',

@@ -75,7 +75,7 @@ function namesIn(text: string): readonly string[] {
   return [...text.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
 }
 
-/** Of the access log: one of two lines of sessions, with `action`. */
+/** Fields of the access log: one of two lines of sessions, with `action`. */
 const ACCESS_FIELDS = DOCUMENTED.filter(({ name }) => name.startsWith('session_')).flatMap(({ fields }) => fields);
 
 const ALL_EVENTS: readonly DocumentedEvent[] = [

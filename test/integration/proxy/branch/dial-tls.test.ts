@@ -28,7 +28,7 @@ type Answer = (client: Socket) => void;
 let server: Server;
 let port: number;
 let answer: Answer;
-/** Of the newest connection: the client's bytes in plain text, and its TLS where there is one. */
+/** The client's bytes of the newest connection in plain text, and its TLS where there is one. */
 let plain: Buffer;
 let carrier: Socket | undefined;
 let secured: TLSSocket | undefined;

@@ -19,7 +19,7 @@ let clock: ManualClock;
 let lab: ProxyLab;
 let one: FakeBackend;
 let two: FakeBackend;
-/** Of the first server. Newest first. */
+/** Samples of the first server, the newest first. */
 let samples: WalSample[];
 
 beforeEach(async () => {

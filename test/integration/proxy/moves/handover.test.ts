@@ -16,7 +16,7 @@ import { LeapingClock } from '../../../support/waiting/leaping-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
 const PATIENCE_MS = 20_000;
-/** Of transactions. Only a leap of the clock gets there. */
+/** The limit of transactions. Only a leap of the clock gets there. */
 const LIMIT_MS = 600_000;
 /** A session that pauses for longer is idle. */
 const PAUSE_MS = 1_000;

@@ -23,7 +23,7 @@ let clock: ManualClock;
 let lab: ProxyLab;
 let one: FakeBackend;
 let client: RawClient;
-/** Of `pg-1`. Undefined: none is known. */
+/** The sample of `pg-1`. Undefined: none is known. */
 let sample: (() => WalSample) | undefined;
 /** The client has read as much at the end of its login. */
 let greeted: number;

@@ -21,7 +21,7 @@ export interface AlertCase {
   readonly of: 'cluster' | 'instance' | 'target';
   readonly sick: (site: Site) => readonly Series[];
   readonly healthy: (site: Site) => readonly Series[];
-  /** Of the alert, beside those of the cluster or the instance. */
+  /** Labels of the alert, beside those of the cluster or the instance. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Minutes after which it fires; a minute before the last of `for` it must not. */
   readonly firesAt: number;

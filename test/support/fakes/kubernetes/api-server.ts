@@ -38,7 +38,7 @@ export class FakeApiServer {
   readonly requests: URL[] = [];
   token = 'token-1';
   mood: Mood = 'well';
-  /** Of new watches only; lists are answered by `mood`. */
+  /** The mood of new watches only; lists are answered by `mood`. */
   watchMood: Mood = 'well';
   /** A folder as a service account is mounted. */
   readonly credentials = mkdtempSync(join(tmpdir(), 'service-account-'));

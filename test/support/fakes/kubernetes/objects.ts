@@ -4,7 +4,7 @@ import type { KubernetesObject } from './api-server.ts';
 export const PODS = '/api/v1/namespaces/db/pods';
 export const SLICES = '/apis/discovery.k8s.io/v1/namespaces/db/endpointslices';
 
-/** Of the cluster `demo` unless told otherwise; `undefined`: it has no address yet. */
+/** A pod of the cluster `demo` unless told otherwise; `undefined`: it has no address yet. */
 export function aPod(name: string, podIP: string | undefined, more: Record<string, unknown> = {}): KubernetesObject {
   const { role = 'replica', labels = {}, phase = 'Running', metadata = {}, spec = {} } = more;
   return {

@@ -76,7 +76,7 @@ interface CapturedCluster {
   readonly scheduled_switchover?: { readonly at: string; readonly from?: string; readonly to?: string };
 }
 
-/** Of a node status document; `cluster` and the lock are known from the node's other answers. */
+/** The member of a node status document; `cluster` and the lock are known from the node's other answers. */
 export function memberOf(body: CapturedStatus, cluster: ClusterView | undefined, hasLock: boolean): MemberView {
   const { scheduled_restart: restart } = body;
   return {

@@ -77,7 +77,7 @@ export function aReplica(more: Partial<MemberView> = {}): MemberView {
   });
 }
 
-/** Of a replica so far behind the leader's recorded position. */
+/** The WAL of a replica so far behind the leader's recorded position. */
 export function aReplicasWal(behind: { received?: number; replayed?: number } = {}): MemberView['wal'] {
   const { received = 0, replayed = received } = behind;
   return {

@@ -25,7 +25,7 @@ export interface Row {
 }
 
 export interface Dashboard {
-  /** Of its file and its address in Grafana. */
+  /** The name of its file and its address in Grafana. */
   readonly name: string;
   readonly title: string;
   readonly description: string;

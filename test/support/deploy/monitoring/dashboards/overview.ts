@@ -4,7 +4,7 @@ import type { Dashboard, Row } from './dashboard.ts';
 import { lines, stat, states, table } from './panels.ts';
 
 export const YES_NO = { 0: ['no', 'red'], 1: ['yes', 'green'] } as const;
-/** Of ROUTE_STATE. */
+/** Names and colours of ROUTE_STATE. */
 export const ROUTE_NAMES = { 0: ['open', 'green'], 1: ['clients wait', 'orange'], 2: ['closed', 'red'] } as const;
 /** The route of each pool as a number; the worst one where Pointsmen differ. */
 export const ROUTE_STATE = `max by (pool) ((${hasRoute('hold')} == 1) or 2 * ${hasRoute('closed')})`;
@@ -241,7 +241,7 @@ const clients: Row = {
 
 /** The part of a limit that is used, where there is one. */
 const used = (value: string, limit: string): string => `max(${value}{${CHOSEN}} / ${limit}{${CHOSEN}})`;
-/** Of the main process, or of the workers. */
+/** The processor time of the main process, or of the workers. */
 const cpuOf = (part: string): string => `rate(${part}_cpu_seconds_total{${CHOSEN}}${RATE})`;
 const memoryOf = (part: string): string => `${part}_resident_memory_bytes{${CHOSEN}}`;
 const PER_INSTANCE = 'sum without (pool, state)';

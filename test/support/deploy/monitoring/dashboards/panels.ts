@@ -44,7 +44,7 @@ interface Basics {
   readonly unit: string;
   /** Alerts about the same thing: the panel links to their headings in the runbook. */
   readonly alerts?: readonly string[];
-  /** Of the 24 columns. */
+  /** The width, in columns of 24. */
   readonly width: number;
   readonly steps?: readonly Step[];
   /** Names for values. */
