@@ -21,7 +21,7 @@ import type { ProxyParts } from './proxy-parts.ts';
 import { RelayPipes } from './relay/direct/pipes.ts';
 import { StallGate } from './relay/stall-gate.ts';
 import { SessionRegistry } from './session-registry.ts';
-import { SharedNames } from './startup/client-names.ts';
+import { SharedNames } from './client-names.ts';
 import { ClientStartup } from './startup/client-startup.ts';
 import { StartupCounts } from './startup/startup-counts.ts';
 import { BufferedBytes } from './startup/startup-reader.ts';
@@ -75,7 +75,7 @@ export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
     pipes: new RelayPipes(options),
     stallGate: new StallGate(options),
   };
-  return { ...parts, ...sessionParts({ ...parts, registry, holdQueue }, options, hooks) };
+  return { ...sessionParts({ ...parts, registry, holdQueue }, options, hooks), ...parts };
 }
 
 type Base = Omit<Assembly, Exclude<keyof ProxyParts, 'registry' | 'holdQueue'>>;

@@ -10,7 +10,7 @@ import type { LoadedMover } from './moves/load-mover.ts';
 import type { ProxyDependencies, ProxyPolicy } from './options.ts';
 import type { RelayServices } from './relay/relay-services.ts';
 import type { SessionRegistry } from './session-registry.ts';
-import type { SharedNames } from './startup/client-names.ts';
+import type { SharedNames } from './client-names.ts';
 import type { ClientStartup, StartupOutcome } from './startup/client-startup.ts';
 
 /** Policies are read when they are needed: a reload applies to the next use. */

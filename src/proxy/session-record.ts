@@ -13,8 +13,8 @@ import type { Traffic } from '../reports/counts.ts';
 import type { Server } from './server.ts';
 import { isTls, peerText } from './socket.ts';
 import type { SessionHandle } from './stage.ts';
-import { NO_NAMES } from './startup/client-names.ts';
-import type { ClientNames } from './startup/client-names.ts';
+import { NO_NAMES } from './client-names.ts';
+import type { ClientNames } from './client-names.ts';
 
 export interface RecordInputs {
   readonly clock: Clock;

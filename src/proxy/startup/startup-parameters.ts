@@ -6,7 +6,7 @@ import { readPoolRequest } from '../../wire/startup/pool-request.ts';
 import type { PoolRequest } from '../../wire/startup/pool-request.ts';
 import { startupParameters } from '../../wire/startup/startup.ts';
 import type { ProxyPolicy } from '../options.ts';
-import type { ClientNames } from './client-names.ts';
+import type { ClientNames } from '../client-names.ts';
 
 export interface StartupParameters {
   readonly names: ClientNames;

@@ -1,7 +1,7 @@
 // The names that clients give in their startup packets. Most sessions of an application give the same ones, so equal
 // names are one object in memory.
-import type { Login } from '../../reports/events.ts';
-import { SharedValues } from '../shared-values.ts';
+import type { Login } from '../reports/events.ts';
+import { SharedValues } from './shared-values.ts';
 
 /** Cut and escaped, to be shown. */
 export interface ClientNames {

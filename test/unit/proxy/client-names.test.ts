@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SharedNames } from '../../../../src/proxy/startup/client-names.ts';
+import { SharedNames } from '../../../src/proxy/client-names.ts';
 
 const namesOf = (user: string, application?: string) => ({ login: { user, database: 'shop' }, application });
 
