@@ -10,11 +10,9 @@ import type { ListEndpoints } from '../discovery/seeds.ts';
 import { createDiscovery } from '../discovery/discover.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Clock } from '../model/instant.ts';
-import { addressText } from '../model/member.ts';
-import type { Address, Member } from '../model/member.ts';
+import { addressText, type Address, type Member } from '../model/member.ts';
 import { createProbe } from '../patroni/probe.ts';
-import { createReader } from '../patroni/read-documents.ts';
-import type { DocumentReader } from '../patroni/read-documents.ts';
+import { createReader, type DocumentReader } from '../patroni/read-documents.ts';
 import type { BranchesPolicy, BranchListFailure } from '../model/branch.ts';
 import { shown } from '../model/printable.ts';
 

@@ -3,8 +3,7 @@
 import { durationText } from '../core/describe.ts';
 import type { TriedRole, VerifiersReport } from '../cli/live-check.ts';
 import type { Clock } from '../model/instant.ts';
-import { addressText } from '../model/member.ts';
-import type { Address } from '../model/member.ts';
+import { addressText, type Address } from '../model/member.ts';
 import type { MovesPolicy, VerifierLookup, VerifierPolicy } from '../model/moves.ts';
 import { verifierOpener } from '../verifiers/open-verifiers.ts';
 

@@ -1,7 +1,6 @@
 // Standard output and standard error of a command. A pipe takes what it has room for and the rest later, so the process
 // must not end before `finish`.
-import { EXIT } from '../cli/io.ts';
-import type { CliIo } from '../cli/io.ts';
+import { EXIT, type CliIo } from '../cli/io.ts';
 
 export interface CommandOutput extends Pick<CliIo, 'stdout' | 'stderr'> {
   readonly onOutputLost: NonNullable<CliIo['onOutputLost']>;

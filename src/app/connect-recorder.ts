@@ -1,7 +1,6 @@
 // Connects the flight recorder with the parts that it watches.
 import type { Config } from '../config/config.ts';
-import { createIncidentRecorder } from '../incidents/recorder.ts';
-import type { IncidentRecorder } from '../incidents/recorder.ts';
+import { createIncidentRecorder, type IncidentRecorder } from '../incidents/recorder.ts';
 import type { Clock } from '../model/instant.ts';
 import { onOneLine } from '../model/printable.ts';
 import type { Monitor } from '../monitor/monitor.ts';

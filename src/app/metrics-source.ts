@@ -1,7 +1,6 @@
 // Where the values of a scrape come from.
 import type { OpenFilesStatus } from '../admin/status.ts';
-import { MOST_STREAMS } from '../admin/streams.ts';
-import type { Streams } from '../admin/streams.ts';
+import { MOST_STREAMS, type Streams } from '../admin/streams.ts';
 import type { Config } from '../config/config.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
 import type { Clock } from '../model/instant.ts';

@@ -2,8 +2,7 @@
 // hard one when it starts, so what is read here is all that this process can have.
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ClientPolicy } from '../model/policy.ts';
-import { MIN_SESSIONS, descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
-import type { OpenFiles } from '../proxy/accept/descriptor-limit.ts';
+import { MIN_SESSIONS, descriptorBudget, type OpenFiles } from '../proxy/accept/descriptor-limit.ts';
 import type { DescriptorBudget } from '../proxy/options.ts';
 import type { Log } from '../telemetry/log.ts';
 

@@ -1,10 +1,8 @@
 // The past of this run: its history; spans and samples of the last hour, for /timeline and /samples; and the summary of
 // each outage, for the log.
 // Waiting clients are counted more often than a sample is taken, because most waits are short.
-import { SAMPLE_MS, Samples } from '../admin/samples.ts';
-import type { MemberSample, PoolSample } from '../admin/samples.ts';
-import { Spans } from '../admin/spans.ts';
-import type { SpansOptions } from '../admin/spans.ts';
+import { SAMPLE_MS, Samples, type MemberSample, type PoolSample } from '../admin/samples.ts';
+import { Spans, type SpansOptions } from '../admin/spans.ts';
 import { ClusterHistory } from '../history/cluster-history.ts';
 import { incidentAt } from '../incidents/incident-at.ts';
 import type { Incidents } from '../incidents/incident-views.ts';

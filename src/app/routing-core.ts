@@ -6,17 +6,14 @@ import type { Action } from '../core/actions.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import { Monitor } from '../monitor/monitor.ts';
-import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
-import type { OpenFiles } from '../proxy/accept/descriptor-limit.ts';
+import { descriptorBudget, type OpenFiles } from '../proxy/accept/descriptor-limit.ts';
 import type { InheritedSocket } from '../proxy/options.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { ReportedEvent } from '../reports/events.ts';
-import { createClusterAccess } from './cluster-access.ts';
-import type { ClusterAccess } from './cluster-access.ts';
+import { createClusterAccess, type ClusterAccess } from './cluster-access.ts';
 import { createForwarding, processCount } from './forwarding.ts';
 import type { RunningParts } from './reload.ts';
-import { createRunningBranches } from './running-branches.ts';
-import type { RunningBranches } from './running-branches.ts';
+import { createRunningBranches, type RunningBranches } from './running-branches.ts';
 import { Signal } from './signal.ts';
 
 export interface CoreOptions {

@@ -1,8 +1,6 @@
 // Runs the app as a process: log, signals, systemd and exit code.
-import { createApp } from './app.ts';
-import type { App } from './app.ts';
-import { EXIT } from '../cli/io.ts';
-import type { Reload, RunApp } from '../cli/io.ts';
+import { createApp, type App } from './app.ts';
+import { EXIT, type Reload, type RunApp } from '../cli/io.ts';
 import type { Config } from '../config/config.ts';
 import { formatProblems } from '../config/fault.ts';
 import { durationText } from '../core/describe.ts';
@@ -10,11 +8,9 @@ import type { Clock } from '../model/instant.ts';
 import { readOpenFiles } from './open-files.ts';
 import { version } from './package.ts';
 import { EVENTS_VERSION } from '../reports/events.ts';
-import { createSystemd } from '../systemd/notify.ts';
-import type { Systemd } from '../systemd/notify.ts';
+import { createSystemd, type Systemd } from '../systemd/notify.ts';
 import { passedSockets } from '../systemd/sockets.ts';
-import { createLog } from '../telemetry/log.ts';
-import type { Log, OpenLog } from '../telemetry/log.ts';
+import { createLog, type Log, type OpenLog } from '../telemetry/log.ts';
 
 /** SIGTERM or SIGINT arrived. */
 const ASKED = Symbol('asked to end');

@@ -16,8 +16,7 @@ import type { Clock, Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
 import { listFailure } from './list-failure.ts';
 import { atOnce, ENTRIES, inTurns } from './in-turns.ts';
-import { indexBranches, indexing, slugOf } from './resolve.ts';
-import type { BranchIndex } from './resolve.ts';
+import { indexBranches, indexing, slugOf, type BranchIndex } from './resolve.ts';
 
 export interface BranchDirectoryOptions {
   readonly clock: Clock;

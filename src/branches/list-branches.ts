@@ -1,11 +1,9 @@
 // The list of branches, as its source has it now.
 import type { Branch, BranchSourcePolicy } from '../model/branch.ts';
 import { createConsoleClient } from './api/console-client.ts';
-import { createStorageClient } from './api/storage-client.ts';
-import type { Timeline } from './api/storage-client.ts';
+import { createStorageClient, type Timeline } from './api/storage-client.ts';
 import { staticBranch } from './directory.ts';
-import { readNames } from './names-file.ts';
-import type { NamedTimeline } from './names-file.ts';
+import { readNames, type NamedTimeline } from './names-file.ts';
 
 /** Keys, headers and names are read with it. Rejects with an ApiError, also when `signal` aborts. */
 export async function readBranchList(source: BranchSourcePolicy, signal?: AbortSignal): Promise<readonly Branch[]> {

@@ -1,8 +1,7 @@
 // Which branch a target names, whether it may be routed, and where it listens: by the list and the policy alone. Pure.
 import { BRANCH_PLACEHOLDERS } from '../model/branch.ts';
 import type { Branch, BranchAccess, BranchBackend, BranchLookup, BranchesPolicy } from '../model/branch.ts';
-import { addressText } from '../model/member.ts';
-import type { Address } from '../model/member.ts';
+import { addressText, type Address } from '../model/member.ts';
 import { shown } from '../model/printable.ts';
 import { matchesWildcard } from '../model/wildcard.ts';
 import { atOnce, ENTRIES } from './in-turns.ts';

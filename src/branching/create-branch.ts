@@ -6,8 +6,7 @@ import type { Branch } from '../model/branch.ts';
 import { shown } from '../model/printable.ts';
 import type { ConsoleClient } from '../branches/api/console-client.ts';
 import { ApiError } from '../http/request.ts';
-import { attemptsUntil } from './attempts.ts';
-import type { Attempts, WaitParts } from './attempts.ts';
+import { attemptsUntil, type Attempts, type WaitParts } from './attempts.ts';
 import { isPassing } from './create-timeline.ts';
 import type { BranchWish, CreationResult } from './branch-wish.ts';
 

@@ -6,11 +6,9 @@ import type { Branch } from '../model/branch.ts';
 import { parseLsn } from '../model/lsn.ts';
 import { ApiError } from '../http/request.ts';
 import type { StorageClient, Timeline } from '../branches/api/storage-client.ts';
-import { attemptsUntil } from './attempts.ts';
-import type { Attempts, WaitParts } from './attempts.ts';
+import { attemptsUntil, type Attempts, type WaitParts } from './attempts.ts';
 import type { BranchWish, CreationResult } from './branch-wish.ts';
-import { isSameId, withNames } from './locked-names.ts';
-import type { TimelineNames } from './locked-names.ts';
+import { isSameId, withNames, type TimelineNames } from './locked-names.ts';
 import type { NamedTimeline } from '../branches/names-file.ts';
 
 export interface StorageSource {

@@ -2,12 +2,10 @@
 import type { Branch } from '../model/branch.ts';
 import { ApiError } from '../http/request.ts';
 import type { StorageClient } from '../branches/api/storage-client.ts';
-import { attemptsUntil } from './attempts.ts';
-import type { WaitParts } from './attempts.ts';
+import { attemptsUntil, type WaitParts } from './attempts.ts';
 import type { StorageSource } from './create-timeline.ts';
 import type { RemovalResult } from './branch-wish.ts';
-import { isSameId, withNames } from './locked-names.ts';
-import type { TimelineNames } from './locked-names.ts';
+import { isSameId, withNames, type TimelineNames } from './locked-names.ts';
 
 /** For a creation that is under way. Milliseconds. */
 const WAIT_FOR_LOCK_MS = 60_000;

@@ -1,6 +1,5 @@
 // The names file in the hands of the one process that holds its lock.
-import { readNames, codeOf } from '../branches/names-file.ts';
-import type { NamedTimeline } from '../branches/names-file.ts';
+import { readNames, codeOf, type NamedTimeline } from '../branches/names-file.ts';
 import type { Attempts } from './attempts.ts';
 import { open, realpath, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -1,6 +1,5 @@
 // Makes the operator's view of the cluster out of the cluster document and the members' own reports. Pure.
-import { addressText } from '../model/member.ts';
-import type { Member, MemberName, MemberRefusal } from '../model/member.ts';
+import { addressText, type Member, type MemberName, type MemberRefusal } from '../model/member.ts';
 import { shown } from '../model/printable.ts';
 import type { ClusterDocument, DocumentMember } from '../patroni/cluster-document.ts';
 import { present } from '../patroni/fields.ts';

@@ -3,8 +3,7 @@ import type { ApiEndpoint, Member, MemberName } from '../model/member.ts';
 import type { ReadFailure } from '../patroni/failure.ts';
 import type { TimelineEnd } from '../patroni/history.ts';
 import type { DocumentReader, OwnReport } from '../patroni/read-documents.ts';
-import { requestOf } from '../patroni/write-requests.ts';
-import type { WriteRequest } from '../patroni/write-requests.ts';
+import { requestOf, type WriteRequest } from '../patroni/write-requests.ts';
 import type { Write } from '../patroni/write.ts';
 import { reportOf } from './cluster-report.ts';
 import type { ClusterControl, ClusterOperation, ControlReading } from './control.ts';
@@ -15,11 +14,9 @@ import type {
   OperationResult,
   PlannedRequest,
 } from '../documents/cluster-documents.ts';
-import { notSent, resultOf } from './operation-words.ts';
-import type { UnreachableApi } from './operation-words.ts';
+import { notSent, resultOf, type UnreachableApi } from './operation-words.ts';
 import { orderFault } from './restart-order.ts';
-import { clusterTargets, targetsOf } from './targets.ts';
-import type { FoundCluster, ApiTargets } from './targets.ts';
+import { clusterTargets, targetsOf, type FoundCluster, type ApiTargets } from './targets.ts';
 import { whyInvalid } from './valid-operation.ts';
 
 export interface DirectControlOptions {

@@ -7,12 +7,9 @@ import type { PreflightEvent } from '../reports/move-events.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import type { ControlReading } from './control.ts';
 import type { ClusterConfiguration, ClusterReport } from '../documents/cluster-documents.ts';
-import type { OperationDocument } from '../documents/switchover-document.ts';
-import { Switchover } from './switchover/procedure.ts';
-import type { SwitchoverSite } from './switchover/procedure.ts';
-import { planSwitchover } from './switchover/plan.ts';
-import type { HeldSwitchoverRequest } from './switchover/plan.ts';
-import type { PlanOfPrimary } from '../documents/switchover-document.ts';
+import type { OperationDocument, PlanOfPrimary } from '../documents/switchover-document.ts';
+import { Switchover, type SwitchoverSite } from './switchover/procedure.ts';
+import { planSwitchover, type HeldSwitchoverRequest } from './switchover/plan.ts';
 
 export interface LongOperationsOptions {
   readonly site: Omit<SwitchoverSite, 'onPhase'>;

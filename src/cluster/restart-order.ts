@@ -3,8 +3,7 @@
 // stops replaying. Pure.
 import type { MemberName } from '../model/member.ts';
 import type { ParameterChange } from '../patroni/restart-state.ts';
-import type { ParameterChanges } from './configuration-change.ts';
-import { restartNeeds } from './configuration-change.ts';
+import { restartNeeds, type ParameterChanges } from './configuration-change.ts';
 import type { GivenOrder } from './control.ts';
 import type { ClusterReport, MemberReport } from '../documents/cluster-documents.ts';
 

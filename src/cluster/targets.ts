@@ -1,7 +1,6 @@
 // Which API gets an operation: that of its member; for everything else the leader's, or else the next one that can be
 // reached. Pure.
-import { isSameAddress } from '../model/member.ts';
-import type { ApiEndpoint, Member, MemberName, MemberRefusal } from '../model/member.ts';
+import { isSameAddress, type ApiEndpoint, type Member, type MemberName, type MemberRefusal } from '../model/member.ts';
 import { unknownText } from '../model/printable.ts';
 import type { ClusterDocument } from '../patroni/cluster-document.ts';
 import { leaderOf } from './cluster-report.ts';

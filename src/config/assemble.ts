@@ -3,8 +3,7 @@ import type { ApiAuth, ApiTls, ClusterConfig } from '../model/cluster-config.ts'
 import type { ClientTls, ProbePolicy } from '../model/policy.ts';
 import type { Config } from './config.ts';
 import { branchesPolicy } from './schema/branches-section.ts';
-import { branchesPool, poolPolicy, unlessOff } from './schema/defaults.ts';
-import type { CompleteFile } from './schema/defaults.ts';
+import { branchesPool, poolPolicy, unlessOff, type CompleteFile } from './schema/defaults.ts';
 import { movesPolicy } from './schema/moves-section.ts';
 import { platformPolicy } from './schema/platform-section.ts';
 import { kubernetesConfig } from './schema/kubernetes-section.ts';

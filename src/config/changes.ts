@@ -3,8 +3,7 @@
 import { isSameAddress } from '../model/member.ts';
 import { assemble } from './assemble.ts';
 import type { Config } from './config.ts';
-import { formatPath } from './fault.ts';
-import type { Path } from './fault.ts';
+import { formatPath, type Path } from './fault.ts';
 import type { CompleteFile } from './schema/defaults.ts';
 import { isSecret } from './schema/shape.ts';
 import type { Origins, WrittenAt } from './source/origins.ts';

@@ -1,8 +1,7 @@
 // The section `admin` of a configuration that may have errors elsewhere. Commands need the address and the token of the
 // running Pointsman, which still runs with the configuration that it was started with.
 import type { AdminConfig } from './config.ts';
-import { loadConfig } from './load.ts';
-import type { LoadOptions } from './load.ts';
+import { loadConfig, type LoadOptions } from './load.ts';
 import { childOf } from './source/tree.ts';
 import { readWhole } from './source/read-file.ts';
 import { readYamlLoosely } from './source/yaml-text.ts';

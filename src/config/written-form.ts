@@ -2,13 +2,10 @@
 import { addressText } from '../model/member.ts';
 import type { Path } from './fault.ts';
 import { formatDuration } from './schema/duration.ts';
-import { alternatives, childShape, fileShape, isSecret } from './schema/shape.ts';
-import type { Shape } from './schema/shape.ts';
-import { SHARED_ONLY } from './schema/defaults.ts';
-import type { CompleteFile, CompletePool } from './schema/defaults.ts';
+import { alternatives, childShape, fileShape, isSecret, type Shape } from './schema/shape.ts';
+import { SHARED_ONLY, type CompleteFile, type CompletePool } from './schema/defaults.ts';
 import { writtenSize } from './schema/values.ts';
-import { childOf, isTree } from './source/tree.ts';
-import type { Tree } from './source/tree.ts';
+import { childOf, isTree, type Tree } from './source/tree.ts';
 
 /** Every key that has a value, by its name in the file. */
 export function writtenForm(file: CompleteFile): Tree {

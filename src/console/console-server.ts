@@ -1,9 +1,7 @@
 // The console's TCP server: its sockets, limits and deadlines. A client that has logged in keeps its place; among the
 // others the newest counts, so that silent connections keep nobody out.
-import { createServer } from 'node:net';
-import type { Socket } from 'node:net';
-import { listen } from '../admin/listen.ts';
-import type { ListenOutcome } from '../admin/listen.ts';
+import { createServer, type Socket } from 'node:net';
+import { listen, type ListenOutcome } from '../admin/listen.ts';
 import type { Token } from '../admin/permission.ts';
 import type { Address } from '../model/member.ts';
 import { encodeErrorResponse } from '../wire/messages/error-response.ts';

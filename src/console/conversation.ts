@@ -1,7 +1,6 @@
 // One client's session, from its first byte to its last: bytes in, bytes out. Sockets and deadlines are the server's
 // (console-server.ts). The next message is read when the last one is answered and the client has taken the answer.
-import { encodeErrorResponse, encodeNotice } from '../wire/messages/error-response.ts';
-import type { ErrorFields } from '../wire/messages/error-response.ts';
+import { encodeErrorResponse, encodeNotice, type ErrorFields } from '../wire/messages/error-response.ts';
 import { BodyReader } from '../wire/messages/client-messages.ts';
 import {
   EMPTY_QUERY,
@@ -13,14 +12,10 @@ import {
   joined,
 } from '../wire/messages/server-messages.ts';
 import type { BlockStatus, Value } from '../wire/messages/server-messages.ts';
-import { answerTo } from './statement-answer.ts';
-import type { StatementAnswer, AnswerContext } from './statement-answer.ts';
-import { ExtendedQueries } from './extended.ts';
-import type { ConsoleStatement } from './extended.ts';
-import { ConsoleInput, ProtocolViolation, required } from './incoming.ts';
-import type { ConsoleMessage } from './incoming.ts';
-import { logIn } from './login.ts';
-import type { ReaderCheck, Right, SendBytes } from './login.ts';
+import { answerTo, type StatementAnswer, type AnswerContext } from './statement-answer.ts';
+import { ExtendedQueries, type ConsoleStatement } from './extended.ts';
+import { ConsoleInput, ProtocolViolation, required, type ConsoleMessage } from './incoming.ts';
+import { logIn, type ReaderCheck, type Right, type SendBytes } from './login.ts';
 import { parametersOf } from './parameters.ts';
 import type { ConsoleSources } from './shows/shows.ts';
 import { statementsOf } from './statements.ts';

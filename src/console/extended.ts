@@ -14,8 +14,7 @@ import {
 } from '../wire/messages/server-messages.ts';
 import type { Value } from '../wire/messages/server-messages.ts';
 import type { StatementAnswer } from './statement-answer.ts';
-import { ProtocolViolation, required as read } from './incoming.ts';
-import type { ConsoleMessage } from './incoming.ts';
+import { ProtocolViolation, required as read, type ConsoleMessage } from './incoming.ts';
 import type { SendBytes } from './login.ts';
 
 const MOST_NAMES = 64;

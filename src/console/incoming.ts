@@ -2,8 +2,7 @@
 // chunk that completed it, whatever a client sends.
 import { joined } from '../wire/messages/server-messages.ts';
 import { readMessage } from '../wire/messages/client-messages.ts';
-import { recognise } from '../wire/startup/startup.ts';
-import type { Recognition } from '../wire/startup/startup.ts';
+import { recognise, type Recognition } from '../wire/startup/startup.ts';
 
 /** The longest statement, with room for what psql sends for its own commands. Bytes. */
 export const LONGEST_MESSAGE = 16 * 1024;

@@ -1,7 +1,6 @@
 // From the first packet of a client to the end of its login: encryption declined, the startup message checked, the
 // token proven.
-import { encodeErrorResponse, NOT_SUPPORTED, TLS_ALERT } from '../wire/messages/error-response.ts';
-import type { ErrorFields } from '../wire/messages/error-response.ts';
+import { encodeErrorResponse, NOT_SUPPORTED, TLS_ALERT, type ErrorFields } from '../wire/messages/error-response.ts';
 import {
   AUTHENTICATION_OK,
   encodeNegotiateProtocolVersion,
@@ -13,8 +12,7 @@ import { BodyReader } from '../wire/messages/client-messages.ts';
 import { startupParameters } from '../wire/startup/startup.ts';
 import { shown } from '../model/printable.ts';
 import type { ConsoleInput, ConsoleMessage } from './incoming.ts';
-import { challenge, MECHANISM, proven } from './scram.ts';
-import type { Challenge, Verifier } from './scram.ts';
+import { challenge, MECHANISM, proven, type Challenge, type Verifier } from './scram.ts';
 
 /** The second name lets the tools for PgBouncer in without a change. */
 const DATABASES = ['pointsman', 'pgbouncer'];

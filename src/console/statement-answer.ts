@@ -3,8 +3,7 @@
 import type { ErrorFields } from '../wire/messages/error-response.ts';
 import type { BlockStatus } from '../wire/messages/server-messages.ts';
 import type { ClientParameters } from './parameters.ts';
-import { SHOWS } from './shows/shows.ts';
-import type { Show } from './shows/shows.ts';
+import { SHOWS, type Show } from './shows/shows.ts';
 import type { Statement } from './statements.ts';
 import { tableOf, text } from './console-table.ts';
 

@@ -1,14 +1,10 @@
 // The consequences for live sessions when one table follows another. They are a diff: applying it twice changes
 // nothing, and a lost event cannot lose an eviction.
-import { isOperation } from '../model/close-reason.ts';
-import type { EvictionCause } from '../model/close-reason.ts';
-import { isSameAddress } from '../model/member.ts';
-import type { Address, MemberName } from '../model/member.ts';
-import { LEAVE_FORCE } from '../model/policy.ts';
-import type { LeaveMode, PoolName, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
+import { isOperation, type EvictionCause } from '../model/close-reason.ts';
+import { isSameAddress, type Address, type MemberName } from '../model/member.ts';
+import { LEAVE_FORCE, type LeaveMode, type PoolName, type PoolPolicy, type RoutingPolicy } from '../model/policy.ts';
 import type { PoolDecision, Route, RoutingTable } from './routing-table.ts';
-import { leave, leaveMode } from './standing.ts';
-import type { Leave, Standing } from './standing.ts';
+import { leave, leaveMode, type Leave, type Standing } from './standing.ts';
 import type { Why } from './why.ts';
 
 /** For the sessions of the pool on `member` at `address`. Mode `keep` changes nothing and is logged. */

@@ -1,10 +1,8 @@
 // decideRoutes(snapshot, now) makes the routing table. The result is constant until `validUntil`: every comparison of
 // ages goes through agesAt. Exclusive pools come first, because other pools may have their members by fallback only.
 import { withEvidence } from './evidence.ts';
-import { decideExclusive, isTried } from './exclusive-pool.ts';
-import type { ExclusiveDecision } from './exclusive-pool.ts';
-import { agesAt } from '../model/instant.ts';
-import type { Ages, Instant } from '../model/instant.ts';
+import { decideExclusive, isTried, type ExclusiveDecision } from './exclusive-pool.ts';
+import { agesAt, type Ages, type Instant } from '../model/instant.ts';
 import { isAllLagging, laggingCap } from './least-lagging.ts';
 import type { Address, MemberName } from '../model/member.ts';
 import type { PoolName, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
@@ -15,8 +13,7 @@ import { withOverrides } from './operator-override.ts';
 import { decideShared } from './shared-pool.ts';
 import { weightAndZoneOf } from './weights-and-zones.ts';
 import { withoutVanished } from './vanished.ts';
-import { missedProbe } from './snapshot.ts';
-import type { Snapshot } from './snapshot.ts';
+import { missedProbe, type Snapshot } from './snapshot.ts';
 
 export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Instant): RoutingTable {
   const ages = agesAt(now);

@@ -4,8 +4,7 @@
 import { failureOf, sizeText } from '../model/check.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberRefusal, MemberRefusalReason } from '../model/member.ts';
-import { AGREEMENT_MS } from './refused-primary.ts';
-import type { RefusedPrimary } from './refused-primary.ts';
+import { AGREEMENT_MS, type RefusedPrimary } from './refused-primary.ts';
 import type { HoldCause, PoolDecision, Route } from './routing-table.ts';
 import type { JudgedAnswer, Why, WhyCode, Evidence } from './why.ts';
 import type { Standing } from './standing.ts';

@@ -1,8 +1,7 @@
 // observe(snapshot, observation) makes the next snapshot: the only place where evidence is taken in. decide-routes.ts
 // decides what follows. A probe older than the newest applied one is discarded.
 import type { Instant } from '../model/instant.ts';
-import { isSameAddress, isSameServer } from '../model/member.ts';
-import type { Member, MemberName } from '../model/member.ts';
+import { isSameAddress, isSameServer, type Member, type MemberName } from '../model/member.ts';
 import type {
   LandingObservation,
   LeaderObservation,
@@ -12,8 +11,7 @@ import type {
   ProbeOutcome,
 } from '../model/observation.ts';
 import { nextUnreplayedSince } from './replay-standstill.ts';
-import { nextSelfReport } from './self-report.ts';
-import type { SelfReport } from './self-report.ts';
+import { nextSelfReport, type SelfReport } from './self-report.ts';
 import type { RoutingPolicy } from '../model/policy.ts';
 import { withAgreement } from './refused-primary.ts';
 import { shown } from '../model/printable.ts';
@@ -22,8 +20,7 @@ import { isDead, newRecord, POSITIONS_KEPT } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Position, Snapshot, StandbyReport } from './snapshot.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 import { nextUnsentTime } from './unsent-probes.ts';
-import { judge, ruleOut } from './verdict.ts';
-import type { Verdict } from './verdict.ts';
+import { judge, ruleOut, type Verdict } from './verdict.ts';
 
 export function observe(policy: RoutingPolicy, snapshot: Snapshot, observation: Observation): Snapshot {
   // Judged by the older snapshot, so that the order of observations of one instant does not matter.

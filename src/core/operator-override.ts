@@ -2,12 +2,10 @@
 // that hands over now, or a member that is about to restart. An override takes members away and never adds one.
 import type { Ages, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import { LEAVE_FORCE } from '../model/policy.ts';
-import type { PoolPolicy, RoutingPolicy } from '../model/policy.ts';
+import { LEAVE_FORCE, type PoolPolicy, type RoutingPolicy } from '../model/policy.ts';
 import type { RoutingTable } from './routing-table.ts';
 import type { Snapshot } from './snapshot.ts';
-import { leave, leaveMode } from './standing.ts';
-import type { Standing, Standings } from './standing.ts';
+import { leave, leaveMode, type Standing, type Standings } from './standing.ts';
 
 /** A leader that still serves this long after the scheduled time has not handed over. Milliseconds. */
 export const OVERDUE_MS = 15_000;

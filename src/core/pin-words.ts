@@ -1,6 +1,5 @@
 // Why sessions cannot move, as a predicate: `1 listens`, `12 listen`.
-import { PIN_REASONS } from '../model/moves.ts';
-import type { PinReason } from '../model/moves.ts';
+import { PIN_REASONS, type PinReason } from '../model/moves.ts';
 
 /** For one session, and for several. */
 const WORDS: Readonly<Record<PinReason, readonly [one: string, several: string]>> = {

@@ -1,8 +1,7 @@
 // Which pools take writes, and the member that serves them.
 import type { MemberName } from '../model/member.ts';
 import type { PoolPolicy, RoutingPolicy } from '../model/policy.ts';
-import { openRoute } from './routing-table.ts';
-import type { RoutingTable } from './routing-table.ts';
+import { openRoute, type RoutingTable } from './routing-table.ts';
 
 export interface PoliciesAndTable {
   readonly policy: Pick<RoutingPolicy, 'pools'>;

@@ -6,8 +6,7 @@ import type { MemberName } from '../model/member.ts';
 import type { SelfReport } from './self-report.ts';
 import type { ProbePolicy } from '../model/policy.ts';
 import { shown } from '../model/printable.ts';
-import { isDead, newRecord } from './snapshot.ts';
-import type { Acceptance, MemberRecord, RefusalKind, Snapshot } from './snapshot.ts';
+import { isDead, newRecord, type Acceptance, type MemberRecord, type RefusalKind, type Snapshot } from './snapshot.ts';
 
 /** How long the agreement has to last. Milliseconds. */
 export const AGREEMENT_MS = 30_000;

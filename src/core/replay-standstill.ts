@@ -7,8 +7,7 @@ import type { MemberName } from '../model/member.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { MemberRecord, Position, Snapshot } from './snapshot.ts';
-import { leave } from './standing.ts';
-import type { Standings } from './standing.ts';
+import { leave, type Standings } from './standing.ts';
 
 const STILL = leave('lagging', { code: 'lagging', detail: 'it replays nothing, and others do' });
 

@@ -1,8 +1,7 @@
 // The decision: for each pool, which members take new sessions and what happens to live ones. It is derived from a
 // snapshot at an instant, is never patched, and holds until `validUntil`.
 import type { Instant } from '../model/instant.ts';
-import { isSameAddress } from '../model/member.ts';
-import type { Address, MemberName, MemberRefusal } from '../model/member.ts';
+import { isSameAddress, type Address, type MemberName, type MemberRefusal } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { Standings } from './standing.ts';
 

@@ -7,10 +7,8 @@ import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import { primaryPositions, recentLags } from './lag.ts';
 import { withLeastLagging } from './least-lagging.ts';
 import { withoutStandstill } from './replay-standstill.ts';
-import { isDead } from './snapshot.ts';
-import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
-import { dead, isKeptSince, leave, notAsked, silence } from './standing.ts';
-import type { Standing, Standings } from './standing.ts';
+import { isDead, type CheckRecord, type MemberRecord, type Position, type Snapshot } from './snapshot.ts';
+import { dead, isKeptSince, leave, notAsked, silence, type Standing, type Standings } from './standing.ts';
 import { invalidWeight } from './weights-and-zones.ts';
 import type { Why } from './why.ts';
 

@@ -1,6 +1,5 @@
 // A member's place in one pool, and the rules about silence that exclusive and shared pools have in common.
-import { isOperation } from '../model/close-reason.ts';
-import type { EvictionCause } from '../model/close-reason.ts';
+import { isOperation, type EvictionCause } from '../model/close-reason.ts';
 import type { Ages, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { LeaveMode, PoolPolicy, ProbePolicy } from '../model/policy.ts';

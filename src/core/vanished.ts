@@ -5,8 +5,7 @@ import type { MemberName } from '../model/member.ts';
 import type { ProbePolicy } from '../model/policy.ts';
 import type { PoolDecision } from './routing-table.ts';
 import type { MemberRecord, Snapshot } from './snapshot.ts';
-import { leave, silence } from './standing.ts';
-import type { Standing, Standings } from './standing.ts';
+import { leave, silence, type Standing, type Standings } from './standing.ts';
 
 /** Members that vanished leave. `fallback`: the pool that serves when this one has no member. */
 export function withoutVanished(

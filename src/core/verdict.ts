@@ -1,7 +1,6 @@
 // Judges one answer for one check. The status code is the answer that the API promises. The body may only tighten it,
 // never loosen it (guarantees.md: evidence).
-import { failureOf, sizeText } from '../model/check.ts';
-import type { Check } from '../model/check.ts';
+import { failureOf, sizeText, type Check } from '../model/check.ts';
 import { shown } from '../model/printable.ts';
 import type { MemberStatus, Role } from '../model/member-status.ts';
 import type { Why } from './why.ts';

@@ -1,7 +1,6 @@
 // Checks a member of a cluster document: resolves its addresses, applies the trust rules, and keeps the addresses, so
 // that later contacts use exactly what was checked.
-import { addressOf } from '../model/member.ts';
-import type { Address, ApiEndpoint, Objection } from '../model/member.ts';
+import { addressOf, type Address, type ApiEndpoint, type Objection } from '../model/member.ts';
 import type { DocumentMember } from '../patroni/cluster-document.ts';
 import type { Destination, TrustRules } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';

@@ -3,8 +3,7 @@ import { isIP } from 'node:net';
 import type { Instant } from '../model/instant.ts';
 import { addressText, isSameAddress } from '../model/member.ts';
 import type { Address, ApiEndpoint, Member, MemberName } from '../model/member.ts';
-import { isSameApi } from './contact-points.ts';
-import type { ContactPoints } from './contact-points.ts';
+import { isSameApi, type ContactPoints } from './contact-points.ts';
 
 export interface Candidate {
   readonly api: ApiEndpoint;

@@ -8,8 +8,7 @@ import type { ContactPoint, Use } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';
 import type { ConfiguredMember, DiscoveryConfig } from '../model/cluster-config.ts';
 import type { Resolve } from './resolve.ts';
-import { findInDirectory, findSeed } from './seeds.ts';
-import type { Lookups, SeedPoint, SeedSource } from './seeds.ts';
+import { findInDirectory, findSeed, type Lookups, type SeedPoint, type SeedSource } from './seeds.ts';
 
 export interface ContactPoints {
   readonly points: readonly ContactPoint[];

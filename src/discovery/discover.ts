@@ -6,24 +6,19 @@ import type { ClusterDocument } from '../patroni/cluster-document.ts';
 import type { ClusterRead } from '../patroni/read-documents.ts';
 import { shown } from '../model/printable.ts';
 import { createTrustRules } from './addresses.ts';
-import { createContactPointQuery } from './query-contact-points.ts';
-import type { ClusterAnswer, QueryLimits } from './query-contact-points.ts';
+import { createContactPointQuery, type ClusterAnswer, type QueryLimits } from './query-contact-points.ts';
 import { candidates } from './contact-order.ts';
 import type { DiscoveryConfig, Seed } from '../model/cluster-config.ts';
-import { findContactPoints, isSameApi } from './contact-points.ts';
-import type { ContactPoints } from './contact-points.ts';
+import { findContactPoints, isSameApi, type ContactPoints } from './contact-points.ts';
 import type { ListEndpoints, Lookups, SeedRefusal, SeedSource } from './seeds.ts';
-import { createNameServer } from './name-server.ts';
-import type { NameServer } from './name-server.ts';
+import { createNameServer, type NameServer } from './name-server.ts';
 import { createOwnPorts } from './own-ports.ts';
 import { createResolve } from './resolve.ts';
-import { firstOfEachName, leaderOf } from './read-members.ts';
-import type { DocumentLeader } from './read-members.ts';
+import { firstOfEachName, leaderOf, type DocumentLeader } from './read-members.ts';
 import { KnownMembers } from './known-members.ts';
 import { createSourceChanges } from './source-changes.ts';
 import { createResolveSrv } from './srv.ts';
-import { checkAddresses } from './check-addresses.ts';
-import type { CheckedMember } from './check-addresses.ts';
+import { checkAddresses, type CheckedMember } from './check-addresses.ts';
 
 export interface DiscoveryOptions {
   /** The cluster section of the configuration. */

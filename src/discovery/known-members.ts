@@ -3,8 +3,7 @@
 import type { Instant } from '../model/instant.ts';
 import type { Address, Member, MemberName, MemberRefusal, Objection } from '../model/member.ts';
 import { shown } from '../model/printable.ts';
-import { isSameApi } from './contact-points.ts';
-import type { ContactPoints } from './contact-points.ts';
+import { isSameApi, type ContactPoints } from './contact-points.ts';
 import type { CheckedMember } from './check-addresses.ts';
 
 /** Limit on members: a document may be hostile. */

@@ -1,8 +1,7 @@
 // The PostgreSQL ports that seeds report for themselves. A seed is trusted, so its own port is trusted, and the same
 // port on the members that it lists. Only documents of seeds and configured members count, never those of discovered
 // members.
-import { addressText, isSameAddress } from '../model/member.ts';
-import type { Address } from '../model/member.ts';
+import { addressText, isSameAddress, type Address } from '../model/member.ts';
 import type { DocumentMember } from '../patroni/cluster-document.ts';
 import { FIRST_FREE_PORT } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';

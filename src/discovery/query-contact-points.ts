@@ -5,8 +5,7 @@ import type { Address, ApiEndpoint } from '../model/member.ts';
 import { shown } from '../model/printable.ts';
 import type { ClusterDocument } from '../patroni/cluster-document.ts';
 import type { ClusterRead } from '../patroni/read-documents.ts';
-import { inOrder, keyOf } from './contact-order.ts';
-import type { Candidate } from './contact-order.ts';
+import { inOrder, keyOf, type Candidate } from './contact-order.ts';
 import type { SeedRefusal } from './seeds.ts';
 
 export interface ClusterAnswer {

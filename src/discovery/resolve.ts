@@ -2,8 +2,7 @@
 import type { Clock } from '../model/instant.ts';
 import { shown } from '../model/printable.ts';
 import { normalizeAddress } from './never-contacted.ts';
-import { createLastGood } from './last-good.ts';
-import type { Stale } from './last-good.ts';
+import { createLastGood, type Stale } from './last-good.ts';
 
 /** All addresses of a name in the resolver's order, and how long they stay fresh (milliseconds; absent: not at all). */
 export interface NameAddresses {

@@ -1,13 +1,10 @@
 // Resolves a seed to contact points: every address of its name, or every host of its SRV records. DNS gives only
 // addresses and ports. Membership and identity come from the members' own APIs.
 import { isIP } from 'node:net';
-import { addressText } from '../model/member.ts';
-import type { Address, ApiEndpoint } from '../model/member.ts';
-import { learnedRefusal } from './addresses.ts';
+import { addressText, type Address, type ApiEndpoint } from '../model/member.ts';
+import { learnedRefusal, type ContactPoint } from './addresses.ts';
 import { neverContacted } from './never-contacted.ts';
-import type { ContactPoint } from './addresses.ts';
-import { parseApiUrl } from './api-url.ts';
-import type { ApiUrl } from './api-url.ts';
+import { parseApiUrl, type ApiUrl } from './api-url.ts';
 import type { AllowRules, Seed, SrvSeed } from '../model/cluster-config.ts';
 import type { Stale } from './last-good.ts';
 import type { SrvRecord } from './name-server.ts';

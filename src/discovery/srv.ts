@@ -1,8 +1,7 @@
 // Looks up SRV records (RFC 2782) with the memory of last-good.ts: hosts and ports of APIs, and their order. A record
 // never says which member a host is.
 import type { Clock } from '../model/instant.ts';
-import { createLastGood } from './last-good.ts';
-import type { LastGoodResult } from './last-good.ts';
+import { createLastGood, type LastGoodResult } from './last-good.ts';
 import type { LookupSrv, SrvRecord } from './name-server.ts';
 
 export type ResolveSrv = (name: string) => Promise<LastGoodResult<readonly SrvRecord[]>>;

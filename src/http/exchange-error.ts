@@ -1,7 +1,6 @@
 // Why an exchange has no answer: errors of Node, TLS and undici by their code, in our own words. An unknown error
 // counts as our own fault: it must never be evidence against a server.
-import { errnoCause, errnoText, errorCode } from '../model/errno.ts';
-import type { ErrnoCause } from '../model/errno.ts';
+import { errnoCause, errnoText, errorCode, type ErrnoCause } from '../model/errno.ts';
 import type { FailureCause } from '../model/observation.ts';
 import { shown } from '../model/printable.ts';
 

@@ -7,8 +7,7 @@ import type { Socket } from 'node:net';
 import Client from 'undici/lib/dispatcher/client.js';
 import { AnswerBody } from './answer-body.ts';
 import { errorOf, ExchangeError, faultError } from './exchange-error.ts';
-import { openSocket } from './open-socket.ts';
-import type { SocketTarget } from './open-socket.ts';
+import { openSocket, type SocketTarget } from './open-socket.ts';
 
 export interface ExchangeLimits {
   readonly headerBytes: number;

@@ -1,7 +1,6 @@
 // The socket of one exchange: never shared, kept alive or opened ahead. Its owner destroys it.
 import { createRequire } from 'node:module';
-import { connect, isIP } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import type * as Tls from 'node:tls';
 import type { TcpTarget } from '../model/tcp-target.ts';
 

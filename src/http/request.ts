@@ -2,8 +2,7 @@
 // have our own words, the path and the status. The body of a refusal may follow, without secrets. A header and the body
 // of a success never do: that of a creation may hold passwords.
 import { excerpt } from './excerpt.ts';
-import { errorOf } from './exchange-error.ts';
-import type { ExchangeFault } from './exchange-error.ts';
+import { errorOf, type ExchangeFault } from './exchange-error.ts';
 import { exchange } from './exchange.ts';
 
 export interface ApiServer {

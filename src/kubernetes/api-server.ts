@@ -2,8 +2,7 @@
 // the limits of time. Follows no redirect: the token goes to this server only.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exchange } from '../http/exchange.ts';
-import type { ExchangeAnswer, ExchangeRequest } from '../http/exchange.ts';
+import { exchange, type ExchangeAnswer, type ExchangeRequest } from '../http/exchange.ts';
 import { errorCode } from '../model/errno.ts';
 
 export interface KubernetesServer {

@@ -2,10 +2,8 @@
 // unreachable the last known objects stay, with the time and the cause of the failure. Uses one connection at a time.
 import type { Clock, Instant } from '../model/instant.ts';
 import { ExchangeError } from '../http/exchange-error.ts';
-import { ask } from './api-server.ts';
-import type { KubernetesServer } from './api-server.ts';
-import { readEvent, readList, readStatus } from './kubernetes-documents.ts';
-import type { KubernetesObject, ReadEntry } from './kubernetes-documents.ts';
+import { ask, type KubernetesServer } from './api-server.ts';
+import { readEvent, readList, readStatus, type KubernetesObject, type ReadEntry } from './kubernetes-documents.ts';
 import { LineReader } from './lines.ts';
 
 export interface FollowState {

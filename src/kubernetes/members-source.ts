@@ -7,8 +7,7 @@ import type { ApiEndpoint } from '../model/member.ts';
 import { readNamespace } from './api-server.ts';
 import { readingPods, readingSlices } from './kubernetes-documents.ts';
 import type { KubernetesObject, ApiPlace, ReadEntry } from './kubernetes-documents.ts';
-import { follow } from './follow.ts';
-import type { Collection, FollowState, Pace } from './follow.ts';
+import { follow, type Collection, type FollowState, type Pace } from './follow.ts';
 
 export interface MembersSourceOptions {
   readonly config: KubernetesConfig;

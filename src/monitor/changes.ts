@@ -1,11 +1,10 @@
 // The events for the difference between two routing tables, and for a probe. Pure.
 import { describeStanding } from '../core/describe.ts';
-import type { MemberName } from '../model/member.ts';
+import { isSameAddress, type MemberName } from '../model/member.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 import type { MonitorEvent } from '../reports/events.ts';
 import type { Observation, ProbeObservation } from '../model/observation.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
-import { isSameAddress } from '../model/member.ts';
 import type { OpenRoute, Route, RoutingTable, Target } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
 

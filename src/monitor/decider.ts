@@ -2,15 +2,13 @@
 // when `validUntil` passes, so that evidence also runs out while no probe reports anything. Hands the actions for live
 // sessions over synchronously with each decision. Never probes a member, changes no snapshot.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { planActions } from '../core/actions.ts';
-import type { Action } from '../core/actions.ts';
+import { planActions, type Action } from '../core/actions.ts';
 import { decideRoutes, emptyTable } from '../core/decide-routes.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { RoutingPolicy } from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import { withSnapshot } from '../core/wal-samples.ts';
-import type { WalKnown, WalSamples } from '../core/wal-samples.ts';
+import { withSnapshot, type WalKnown, type WalSamples } from '../core/wal-samples.ts';
 import { StallWatch } from './stall-watch.ts';
 
 export interface DecisionFacts {

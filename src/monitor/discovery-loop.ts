@@ -4,11 +4,10 @@
 import type { MonitorEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { Member, MemberName, MemberRefusal } from '../model/member.ts';
-import type { Observation } from '../model/observation.ts';
+import type { Observation, ScheduledSwitchover } from '../model/observation.ts';
 import type { ProbePolicy } from '../model/policy.ts';
 import { OVERDUE_MS } from '../core/operator-override.ts';
 import type { MemberRecord, NewList } from '../core/snapshot.ts';
-import type { ScheduledSwitchover } from '../model/observation.ts';
 import { NewLists } from './new-lists.ts';
 
 export type DiscoveredList =

@@ -13,16 +13,14 @@ import { emptySnapshot, withChecks, withDrained, withMembers, withResumed } from
 import type { Handover, RefusalKind, Snapshot } from '../core/snapshot.ts';
 import type { WalKnown } from '../core/wal-samples.ts';
 import { changesBetween, evidenceChanges, probeEvent } from './changes.ts';
-import { Decider } from './decider.ts';
-import type { DecisionFacts } from './decider.ts';
+import { Decider, type DecisionFacts } from './decider.ts';
 import { DiscoveryLoop } from './discovery-loop.ts';
 import { Freshness } from './freshness.ts';
 import type { MonitorOptions } from './options.ts';
 import { Pace } from './pace.ts';
 import { Prober } from './prober.ts';
 import { Probers } from './probers.ts';
-import { RefusalWatch } from './refusal-watch.ts';
-import type { AcceptOutcome } from './refusal-watch.ts';
+import { RefusalWatch, type AcceptOutcome } from './refusal-watch.ts';
 import { TimelineHistory } from './timeline-history.ts';
 
 /** Requests for a refresh within this time of the last refresh are merged with it. Milliseconds. */

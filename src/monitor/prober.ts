@@ -2,8 +2,7 @@
 // time. Owns its timer. Never judges an answer: it hands observations over.
 import type { Check } from '../model/check.ts';
 import type { Clock, Instant } from '../model/instant.ts';
-import { isSameServer } from '../model/member.ts';
-import type { Member } from '../model/member.ts';
+import { isSameServer, type Member } from '../model/member.ts';
 import type { Probe, ProbeObservation } from '../model/observation.ts';
 
 export interface ProberOptions {

@@ -4,8 +4,7 @@ import type { MonitorEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { ProbePolicy } from '../model/policy.ts';
-import { refusedPrimaries, withAccepted } from '../core/refused-primary.ts';
-import type { RefusedPrimary } from '../core/refused-primary.ts';
+import { refusedPrimaries, withAccepted, type RefusedPrimary } from '../core/refused-primary.ts';
 import type { Acceptance, RefusalKind, Snapshot } from '../core/snapshot.ts';
 
 export interface RefusalWatchOptions {

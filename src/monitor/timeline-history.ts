@@ -1,12 +1,10 @@
 // Reads where the older timelines ended, from the API of the primary of a new timeline. For sessions that lost their
 // primary without warning (core/coverage.ts); no route depends on it. The store has the new line some seconds after the
 // promotion, so the read is repeated until the document says it, more and more seldom.
-import { timelineEnds } from '../core/coverage.ts';
-import type { HistoryLine, TimelineEnds } from '../core/coverage.ts';
+import { timelineEnds, type HistoryLine, type TimelineEnds } from '../core/coverage.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { Member } from '../model/member.ts';
-import { isAnswering } from '../core/snapshot.ts';
-import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
+import { isAnswering, type MemberRecord, type Snapshot } from '../core/snapshot.ts';
 
 /** From the API of a member whose address discovery allows. Undefined: no answer that can be read. Never rejects. */
 export type ReadHistory = (member: Member) => Promise<readonly HistoryLine[] | undefined>;

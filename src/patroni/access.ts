@@ -1,11 +1,9 @@
 // How the members' APIs are contacted: TLS and credentials. A write request carries the credentials. A GET carries them
 // only to an API that answered 401 to a GET without them.
-import type { ApiEndpoint } from '../model/member.ts';
-import { addressText } from '../model/member.ts';
+import { addressText, type ApiEndpoint } from '../model/member.ts';
 import type { CredentialSource } from './credentials.ts';
 import { failure } from './failure.ts';
-import { send } from './http.ts';
-import type { HttpResult, Request } from './http.ts';
+import { send, type HttpResult, type Request } from './http.ts';
 import type { TlsSource } from './tls-files.ts';
 
 export interface ApiAccess {

@@ -2,11 +2,9 @@
 // an unreadable one is skipped and named, the others stay. The document is no evidence of liveness.
 import { z } from 'zod';
 import { onOneLine, shown } from '../model/printable.ts';
-import { amount, anything, flag, identifier, isRecord, line, maybe } from './fields.ts';
-import { port, present, timeline } from './fields.ts';
+import { amount, anything, flag, identifier, isRecord, line, maybe, port, present, timeline } from './fields.ts';
 import { foldRole } from './node-status.ts';
-import { readRestartState } from './restart-state.ts';
-import type { RestartState } from './restart-state.ts';
+import { readRestartState, type RestartState } from './restart-state.ts';
 import { parseTags } from './tags.ts';
 
 export type ClusterRole = 'leader' | 'standby_leader' | 'sync_standby' | 'quorum_standby' | 'replica' | 'unknown';

@@ -5,10 +5,8 @@ import { exchange } from '../http/exchange.ts';
 import { ExchangeError } from '../http/exchange-error.ts';
 import type { ApiEndpoint } from '../model/member.ts';
 import { tcpTarget } from '../model/tcp-target.ts';
-import { startDeadline, STALL_MS } from './deadline.ts';
-import type { Deadline } from './deadline.ts';
-import { failure } from './failure.ts';
-import type { ReadFailure } from './failure.ts';
+import { startDeadline, STALL_MS, type Deadline } from './deadline.ts';
+import { failure, type ReadFailure } from './failure.ts';
 import type { TlsSource } from './tls-files.ts';
 
 /** Headers: as much as nginx takes of a server behind it. The document of a large cluster has a few kilobytes. */

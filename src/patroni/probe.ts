@@ -2,8 +2,7 @@
 // an error page of another server or half a document is no evidence.
 import type { Check } from '../model/check.ts';
 import type { FailureCause, PortState, Probe, ProbeOutcome } from '../model/observation.ts';
-import { createSend, statusText } from './access.ts';
-import type { ApiAccess } from './access.ts';
+import { createSend, statusText, type ApiAccess } from './access.ts';
 import type { HttpResult } from './http.ts';
 import { parseNodeStatus } from './node-status.ts';
 import { askPort } from './port-state.ts';

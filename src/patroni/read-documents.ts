@@ -2,20 +2,14 @@
 // display, never for liveness: /cluster reads the configuration store and may hang as long as the store does.
 import type { ApiEndpoint } from '../model/member.ts';
 import type { MemberStatus } from '../model/member-status.ts';
-import { createSend, statusText } from './access.ts';
-import type { ApiAccess, Send } from './access.ts';
-import { readClusterDocument } from './cluster-document.ts';
-import type { ClusterDocument } from './cluster-document.ts';
-import { readDynamicConfig } from './dynamic-config.ts';
-import type { DynamicConfig } from './dynamic-config.ts';
+import { createSend, statusText, type ApiAccess, type Send } from './access.ts';
+import { readClusterDocument, type ClusterDocument } from './cluster-document.ts';
+import { readDynamicConfig, type DynamicConfig } from './dynamic-config.ts';
 import type { ReadFailure } from './failure.ts';
 import { isRecord, parseJson } from './fields.ts';
-import { readHistory } from './history.ts';
-import type { TimelineEnd } from './history.ts';
-import { readRestartState } from './restart-state.ts';
-import type { RestartState } from './restart-state.ts';
-import { parseNodeStatus, readNodeStatus } from './node-status.ts';
-import type { Dialect } from './node-status.ts';
+import { readHistory, type TimelineEnd } from './history.ts';
+import { readRestartState, type RestartState } from './restart-state.ts';
+import { parseNodeStatus, readNodeStatus, type Dialect } from './node-status.ts';
 
 export interface ReaderOptions extends ApiAccess {
   /** Decides the path of the node status. Default: patroni. */

@@ -1,7 +1,6 @@
 // One member of the sandbox as a machine: a PostgreSQL, its manager and the manager's API, which die and come back
 // together. It also knows the faults that were made on purpose.
-import { createApiServer } from './api/api-listener.ts';
-import type { ManagerServer } from './api/api-listener.ts';
+import { createApiServer, type ManagerServer } from './api/api-listener.ts';
 import { createOperations } from './manager/manager-operations.ts';
 import { Manager } from './manager/manager.ts';
 import type { ManagerOptions } from './manager/managed-member.ts';

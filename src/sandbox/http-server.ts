@@ -1,9 +1,7 @@
 // An HTTP server on loopback for an API of the sandbox other than the managers'. It reads the request, refuses
 // browsers, and turns errors into a status.
-import { createServer } from 'node:http';
-import type { IncomingMessage } from 'node:http';
-import { isSafe, json } from './api/api-answer.ts';
-import type { ManagerAnswer } from './api/api-answer.ts';
+import { createServer, type IncomingMessage } from 'node:http';
+import { isSafe, json, type ManagerAnswer } from './api/api-answer.ts';
 import { BodyTooLarge, readBytes } from './api/request-body.ts';
 import { writeHttp11 } from './api/write-answer.ts';
 

@@ -1,11 +1,9 @@
 // The narration for a person at a terminal: few lines, with many clients summed up in one. The log has the details.
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import { durationText } from '../core/describe.ts';
-import { WaitingClients, isHold } from '../history/waiting-clients.ts';
-import type { HoldEvent, WaitGroup } from '../history/waiting-clients.ts';
+import { WaitingClients, isHold, type HoldEvent, type WaitGroup } from '../history/waiting-clients.ts';
 import type { LineLevel } from '../telemetry/line.ts';
-import { logLine } from '../telemetry/log-lines.ts';
-import type { Event } from '../telemetry/log-lines.ts';
+import { logLine, type Event } from '../telemetry/log-lines.ts';
 
 export interface NarrationOptions {
   readonly write: (line: string, level: LineLevel) => void;

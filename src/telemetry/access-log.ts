@@ -5,8 +5,7 @@ import { sizeText } from '../model/check.ts';
 import { onOneLine } from '../model/printable.ts';
 import type { ProxyEvent } from '../reports/events.ts';
 import { logFields } from './log-fields.ts';
-import { placeText } from './log-lines.ts';
-import type { Event } from './log-lines.ts';
+import { placeText, type Event } from './log-lines.ts';
 
 /** `closed`: a line at the end of each connection. `all`: also one when it is connected to a member. */
 export type AccessMode = 'off' | 'closed' | 'all';

@@ -1,13 +1,10 @@
 // Metrics of branches: their list, lookups, and the waits of clients. No label has the name of a branch, because there
 // may be thousands of them. They exist only where branches are configured.
 import type { Registry } from 'prom-client';
-import { BRANCH_LIST_FAILURES } from '../model/branch.ts';
-import type { BranchListStatus, BranchLookup } from '../model/branch.ts';
+import { BRANCH_LIST_FAILURES, type BranchListStatus, type BranchLookup } from '../model/branch.ts';
 import type { Instant } from '../model/instant.ts';
-import { BRANCH_DIAL_OUTCOMES, BRANCH_WAIT_OUTCOMES } from '../reports/branch-events.ts';
-import type { BranchEvent } from '../reports/branch-events.ts';
-import { familiesIn } from './families.ts';
-import type { Families } from './families.ts';
+import { BRANCH_DIAL_OUTCOMES, BRANCH_WAIT_OUTCOMES, type BranchEvent } from '../reports/branch-events.ts';
+import { familiesIn, type Families } from './families.ts';
 
 export interface BranchMetrics {
   readonly count: (event: BranchEvent) => void;

@@ -1,6 +1,5 @@
 // The cluster and its primary, as this Pointsman sees them.
-import { REFUSAL_KINDS } from '../core/snapshot.ts';
-import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
+import { REFUSAL_KINDS, type RefusalKind, type Snapshot } from '../core/snapshot.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
 import { PRIMARY_CHANGES } from '../history/primary-history.ts';
 import type { Moment } from '../history/route-history.ts';

@@ -1,8 +1,7 @@
 // Event-loop lag under prom-client's metric names, sampled every 50 ms: prom-client's 10 ms cost more CPU time than
 // probing three members. Exports the lag alone; prom-client exports interval plus lag.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Gauge } from './prometheus.ts';
-import type { Registry } from './prometheus.ts';
+import { Gauge, type Registry } from './prometheus.ts';
 
 const INTERVAL_MS = 50;
 /** For prom-client's own sampling, which cannot be switched off. */

@@ -4,20 +4,16 @@
 import type { Registry } from 'prom-client';
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { BranchEvent } from '../reports/branch-events.ts';
-import { HOLD_OUTCOMES } from '../reports/events.ts';
-import type { CancelKeyKnowledge, ReportedEvent } from '../reports/events.ts';
+import { HOLD_OUTCOMES, type CancelKeyKnowledge, type ReportedEvent } from '../reports/events.ts';
 import type { MoveEvent } from '../reports/move-events.ts';
 import { countOperations } from './operation-metrics.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import { refusalLabel } from '../core/refusal-words.ts';
-import { REFUSAL_KINDS } from '../core/snapshot.ts';
-import type { Acceptance } from '../core/snapshot.ts';
-import { familiesIn } from './families.ts';
-import type { Families } from './families.ts';
-import { createRefusalMetrics } from './refusal-metrics.ts';
-import type { RefusalMetrics } from './refusal-metrics.ts';
+import { REFUSAL_KINDS, type Acceptance } from '../core/snapshot.ts';
+import { familiesIn, type Families } from './families.ts';
+import { createRefusalMetrics, type RefusalMetrics } from './refusal-metrics.ts';
 import { NETWORK_BUCKETS, createTimedOutcomes } from './timed-outcomes.ts';
 
 const CANCEL_KEYS: readonly CancelKeyKnowledge[] = ['known', 'unknown'];

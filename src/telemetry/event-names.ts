@@ -1,6 +1,5 @@
 // The names of events that a reader of GET /events can ask for: those of lines of level info and above.
-import { EVENT_KINDS } from './log-lines.ts';
-import type { EventKind } from './log-lines.ts';
+import { EVENT_KINDS, type EventKind } from './log-lines.ts';
 
 /** Lines that are no event of the shells. deploy/log-events.md has them as well. */
 const OTHER_LINES = [

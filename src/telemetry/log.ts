@@ -1,7 +1,6 @@
 // The log: one JSON object per line, or a readable line on a terminal. Writing never blocks the event loop and never
 // ends the program: with a slow reader or a full disk, lines beyond a limit are dropped.
-import { pino } from 'pino';
-import type { DestinationStream, Level } from 'pino';
+import { pino, type DestinationStream, type Level } from 'pino';
 import { LineWriter } from './line-writer.ts';
 import { terminalLine } from './terminal-line.ts';
 

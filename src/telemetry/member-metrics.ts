@@ -1,13 +1,11 @@
 // The report of each member, and its standing here. Series of a member that left are gone at the next scrape, and so is
 // a label set that is no longer true.
 import { primaryPositions, recentLags } from '../core/lag.ts';
-import { isAnswering } from '../core/snapshot.ts';
-import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
+import { isAnswering, type MemberRecord, type Snapshot } from '../core/snapshot.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
 import type { Instant } from '../model/instant.ts';
-import { REFUSAL_REASONS } from '../model/member.ts';
-import type { MemberName, MemberRefusal } from '../model/member.ts';
+import { REFUSAL_REASONS, type MemberName, type MemberRefusal } from '../model/member.ts';
 import type { Families } from './families.ts';
 
 const STANDINGS: readonly Standing['kind'][] = ['open', 'keep', 'leave'];

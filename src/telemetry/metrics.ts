@@ -6,16 +6,12 @@ import { isBranchEvent } from '../reports/branch-events.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import { isMoveFailure } from '../model/close-reason.ts';
 import { isMoveEvent } from '../reports/move-events.ts';
-import { createBranchMetrics } from './branch-metrics.ts';
-import type { BranchMetrics } from './branch-metrics.ts';
-import { createEventMetrics } from './event-metrics.ts';
-import type { EventMetrics } from './event-metrics.ts';
+import { createBranchMetrics, type BranchMetrics } from './branch-metrics.ts';
+import { createEventMetrics, type EventMetrics } from './event-metrics.ts';
 import { familiesIn } from './families.ts';
 import { HARDLY_EVER_MS, registerEventLoopLag } from './event-loop-lag.ts';
-import { createMoveMetrics } from './move-metrics.ts';
-import type { MoveMetrics } from './move-metrics.ts';
-import { createStatusMetrics, unixSeconds } from './status-metrics.ts';
-import type { StatusSource } from './status-metrics.ts';
+import { createMoveMetrics, type MoveMetrics } from './move-metrics.ts';
+import { createStatusMetrics, unixSeconds, type StatusSource } from './status-metrics.ts';
 
 const SUMS_OF_PROM_CLIENT = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 

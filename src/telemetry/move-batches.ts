@@ -1,7 +1,6 @@
 // Sums up the sessions of a pool that move, stay or fail together, from their events: one line of the log for each
 // batch, over all processes.
-import { isMoveFailure } from '../model/close-reason.ts';
-import type { MoveFailure } from '../model/close-reason.ts';
+import { isMoveFailure, type MoveFailure } from '../model/close-reason.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PinReason } from '../model/moves.ts';

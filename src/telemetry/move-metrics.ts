@@ -3,12 +3,10 @@ import type { Registry } from 'prom-client';
 import { LEAVE_CAUSES, MOVE_FAILURES, OPERATION_CAUSES, isMoveFailure } from '../model/close-reason.ts';
 import { PIN_REASONS } from '../model/moves.ts';
 import type { PoolName } from '../model/policy.ts';
-import { familiesIn } from './families.ts';
-import type { Families } from './families.ts';
+import { familiesIn, type Families } from './families.ts';
 import type { PoolCounts } from '../reports/counts.ts';
 import type { ReportedEvent } from '../reports/events.ts';
-import { QUESTION_RESULTS } from '../reports/move-events.ts';
-import type { MoveEvent } from '../reports/move-events.ts';
+import { QUESTION_RESULTS, type MoveEvent } from '../reports/move-events.ts';
 
 type SessionClosed = Extract<ReportedEvent, { kind: 'session_closed' }>;
 

@@ -1,6 +1,5 @@
 // Counts the operations that take a while.
-import { OPERATION_OUTCOMES } from '../reports/events.ts';
-import type { OperationEvent } from '../reports/events.ts';
+import { OPERATION_OUTCOMES, type OperationEvent } from '../reports/events.ts';
 import type { Families } from './families.ts';
 
 const KIND = 'switchover';

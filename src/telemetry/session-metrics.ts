@@ -1,7 +1,6 @@
 // Sessions, clients that wait, and how clients began; each limited number beside its limit.
 import { BRANCHES_POOL } from '../model/branch.ts';
-import { FIRST_PACKETS, STARTUPS } from '../reports/counts.ts';
-import type { ClientCounts, PoolCounts } from '../reports/counts.ts';
+import { FIRST_PACKETS, STARTUPS, type ClientCounts, type PoolCounts } from '../reports/counts.ts';
 import type { Instant } from '../model/instant.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import type { Families } from './families.ts';

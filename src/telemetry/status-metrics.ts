@@ -10,12 +10,10 @@ import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import { createClusterMetrics } from './cluster-metrics.ts';
-import { familiesIn } from './families.ts';
-import type { Families } from './families.ts';
+import { familiesIn, type Families } from './families.ts';
 import { createMemberMetrics } from './member-metrics.ts';
 import { createPoolMetrics } from './pool-metrics.ts';
-import { createSessionMetrics } from './session-metrics.ts';
-import type { Limits } from './session-metrics.ts';
+import { createSessionMetrics, type Limits } from './session-metrics.ts';
 
 /** Where the values of a scrape come from. Each is called once per scrape. */
 export interface StatusSource {

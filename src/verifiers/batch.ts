@@ -2,8 +2,7 @@
 import type { Clock } from '../model/instant.ts';
 import type { VerifierBatch, VerifierLookup } from '../model/moves.ts';
 import { shown } from '../model/printable.ts';
-import { SourceError } from './source.ts';
-import type { VerifierSource } from './source.ts';
+import { SourceError, type VerifierSource } from './source.ts';
 
 /** For one role, the connection included. The client of a moving session waits meanwhile. Milliseconds. */
 const LOOKUP_MS = 5_000;

@@ -3,8 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { shown } from '../model/printable.ts';
 import { fileFault } from './file-fault.ts';
-import { SourceError } from './source.ts';
-import type { VerifierAnswer, VerifierSource } from './source.ts';
+import { SourceError, type VerifierAnswer, type VerifierSource } from './source.ts';
 
 const [LINE_END, QUOTE, COMMENT] = [0x0a, 0x22, 0x3b];
 

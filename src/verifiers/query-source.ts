@@ -4,16 +4,13 @@ import { readFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import type Pg from 'pg';
 import type { Client } from 'pg';
-import { addressText } from '../model/member.ts';
-import type { Address } from '../model/member.ts';
+import { addressText, type Address } from '../model/member.ts';
 import type { VerifierPolicy } from '../model/moves.ts';
 import { onOneLine, shown } from '../model/printable.ts';
 import { fileFault } from './file-fault.ts';
-import { MaskedRows } from './masked-rows.ts';
-import type { MaskedRow } from './masked-rows.ts';
+import { MaskedRows, type MaskedRow } from './masked-rows.ts';
 import { MOST_ITERATIONS, ScramOnly } from './scram-only.ts';
-import { SourceError } from './source.ts';
-import type { VerifierAnswer, VerifierSource } from './source.ts';
+import { SourceError, type VerifierAnswer, type VerifierSource } from './source.ts';
 
 type QueryPolicy = Extract<VerifierPolicy, { kind: 'query' }>;
 

@@ -3,10 +3,8 @@
 import type { Clock } from '../model/instant.ts';
 import type { Address } from '../model/member.ts';
 import type { ListenerPolicy } from '../model/policy.ts';
-import { matchListeners } from '../proxy/accept/listeners.ts';
-import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.ts';
-import { findFreePorts } from '../proxy/accept/free-ports.ts';
-import type { FreePorts } from '../proxy/accept/free-ports.ts';
+import { matchListeners, type BoundListener, type ListenerChanges } from '../proxy/accept/listeners.ts';
+import { findFreePorts, type FreePorts } from '../proxy/accept/free-ports.ts';
 
 export type PortClaim =
   | {

@@ -1,7 +1,6 @@
 // The use by each worker of the limits that all workers share (sessions, handshakes, held clients, sessions per
 // address). Each worker is sent the sum of all other workers. Of client addresses only changes are sent.
-import { NO_TALLY, sumOfTallies } from '../reports/tally.ts';
-import type { Tally } from '../reports/tally.ts';
+import { NO_TALLY, sumOfTallies, type Tally } from '../reports/tally.ts';
 
 /** The whole tally of one sender. Its reports carry only the addresses whose number changed. */
 export class LastReport {

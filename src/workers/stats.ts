@@ -5,8 +5,7 @@ import type { ClientCounts, CountsByPool, PoolCounts, RefusedLogins } from '../r
 import type { ProxyEvent } from '../reports/events.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import { sumOfMaps } from '../reports/tally.ts';
-import type { Tally } from '../reports/tally.ts';
+import { sumOfMaps, type Tally } from '../reports/tally.ts';
 import { LiveSessions } from './live-sessions.ts';
 import type { Report } from './messages.ts';
 import { SharedLimits } from './shared-limits.ts';

@@ -17,10 +17,8 @@ import type { ListenResult, PreparedPolicy, Proxy } from '../proxy/proxy-interfa
 import type { CertificateStatus } from '../proxy/startup/tls-certificate.ts';
 import { WorkerRequests } from './worker-requests.ts';
 import { WorkerStats } from './stats.ts';
-import { BUILD } from './fork.ts';
-import type { StartProcess } from './fork.ts';
-import type { WorkerProcess } from './worker-process.ts';
-import type { WorkerNotice } from './worker-process.ts';
+import { BUILD, type StartProcess } from './fork.ts';
+import type { WorkerProcess, WorkerNotice } from './worker-process.ts';
 import type { WorkerOrder, Report, ToWorker, WorkerPolicy } from './messages.ts';
 import { Ports } from './ports.ts';
 import { REPORT_MS } from './reporter.ts';

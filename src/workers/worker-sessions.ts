@@ -2,13 +2,10 @@
 // is named or its sessions count as unknown, so that an answer without them does not look complete.
 import type { Clock } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import { PREFLIGHT_MS, sumOfPreflights } from '../reports/preflight.ts';
-import type { Preflight } from '../reports/preflight.ts';
-import { mergedLists } from '../reports/session-list.ts';
-import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
+import { PREFLIGHT_MS, sumOfPreflights, type Preflight } from '../reports/preflight.ts';
+import { mergedLists, type KillResult, type SessionList, type SessionQuery } from '../reports/session-list.ts';
 import type { MovesPolicy } from '../model/moves.ts';
-import { longestMove } from '../reports/session-move.ts';
-import type { MoveResult } from '../reports/session-move.ts';
+import { longestMove, type MoveResult } from '../reports/session-move.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** The part of a worker that this file needs. */

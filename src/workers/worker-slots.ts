@@ -6,8 +6,7 @@ import type { StartProcess } from './fork.ts';
 import type { ToWorker } from './messages.ts';
 import { BEAT_MS } from './reporter.ts';
 import { withTimeout } from './with-timeout.ts';
-import { WorkerProcess } from './worker-process.ts';
-import type { WorkerNotice } from './worker-process.ts';
+import { WorkerProcess, type WorkerNotice } from './worker-process.ts';
 import type { NumberedWorker } from './worker-sessions.ts';
 import { WorkerSlot } from './worker-slot.ts';
 

@@ -3,11 +3,9 @@
 import { z } from 'zod';
 import type { Branch } from '../../model/branch.ts';
 import { entriesOf, optional, optionalLsn, required } from './fields.ts';
-import { ApiError, sendRequest } from '../../http/request.ts';
-import type { ApiRequest, ApiServer } from '../../http/request.ts';
+import { ApiError, sendRequest, type ApiRequest, type ApiServer } from '../../http/request.ts';
 import { readApiKey } from '../../http/secret-files.ts';
-import { DEFAULT_TIMEOUT_MS, isSuccess, jsonBody, read, refusal } from './storage-client.ts';
-import type { ClientOptions } from './storage-client.ts';
+import { DEFAULT_TIMEOUT_MS, isSuccess, jsonBody, read, refusal, type ClientOptions } from './storage-client.ts';
 
 export interface ConsoleAccess {
   /** The address before `/api/v2`. */

@@ -1,7 +1,6 @@
 // `pointsman branches …` on the command line: the arguments and options of each command. The commands themselves are
 // loaded when they are used.
-import { InvalidArgumentError, Option } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseDuration } from '../../config/schema/duration.ts';
 import { examples } from '../../cli/examples.ts';
 import type { CommandOptions } from '../../cli/io.ts';

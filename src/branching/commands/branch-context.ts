@@ -11,8 +11,7 @@ import { addressText } from '../../model/member.ts';
 import { configFor, fileFor } from '../../cli/configuration.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { tryRequest } from '../../cli/admin-request.ts';
-import { findRunning } from '../../cli/running.ts';
-import type { Running } from '../../cli/running.ts';
+import { findRunning, type Running } from '../../cli/running.ts';
 import type { BranchControl, ListWait } from '../control-branches.ts';
 import { BRANCH_EXIT, endWith } from './branch-exit.ts';
 

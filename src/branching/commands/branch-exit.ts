@@ -1,6 +1,5 @@
 // Exit codes of `pointsman branches`, beside those of every command: a job of CI decides by them.
-import { EXIT } from '../../cli/io.ts';
-import type { CliIo } from '../../cli/io.ts';
+import { EXIT, type CliIo } from '../../cli/io.ts';
 
 export const BRANCH_EXIT = {
   ...EXIT,

@@ -4,22 +4,16 @@ import { sizeText } from '../../model/check.ts';
 import { shown } from '../../model/printable.ts';
 import { json } from '../../cli/json.ts';
 import type { CliIo } from '../../cli/io.ts';
-import { paintFor } from '../../cli/terminal/colour.ts';
-import type { Paint } from '../../cli/terminal/colour.ts';
-import { tableText, widthFor } from '../../cli/terminal/terminal-table.ts';
-import type { Column } from '../../cli/terminal/terminal-table.ts';
+import { paintFor, type Paint } from '../../cli/terminal/colour.ts';
+import { tableText, widthFor, type Column } from '../../cli/terminal/terminal-table.ts';
 import { wrapped } from '../../cli/terminal/wrap.ts';
-import { indexBranches } from '../../branches/resolve.ts';
-import type { BranchIndex } from '../../branches/resolve.ts';
+import { indexBranches, type BranchIndex } from '../../branches/resolve.ts';
 import { openContext, readBranches } from './branch-context.ts';
 import type { BranchContext, BranchOptions, BranchParts } from './branch-context.ts';
-import { distancesOf } from '../../model/branch-distances.ts';
-import type { Distances } from '../../model/branch-distances.ts';
+import { distancesOf, type Distances } from '../../model/branch-distances.ts';
 import { BRANCH_EXIT } from './branch-exit.ts';
-import { routeTo } from './target-route.ts';
-import type { TargetRoute } from './target-route.ts';
-import { readRunning } from './branch-sessions.ts';
-import type { RunningReport } from './branch-sessions.ts';
+import { routeTo, type TargetRoute } from './target-route.ts';
+import { readRunning, type RunningReport } from './branch-sessions.ts';
 
 interface BranchRow extends Distances {
   readonly branch: Branch;

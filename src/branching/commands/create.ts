@@ -15,8 +15,7 @@ import type { BranchContext, BranchOptions, BranchParts } from './branch-context
 import { whyBadName, whyUnreachable } from './create-rules.ts';
 import { BRANCH_EXIT, endWith } from './branch-exit.ts';
 import { branchText, findBranch, severalText } from './find-branch.ts';
-import { routeTo } from './target-route.ts';
-import type { TargetRoute } from './target-route.ts';
+import { routeTo, type TargetRoute } from './target-route.ts';
 
 export interface CreateOptions extends BranchOptions {
   readonly parent?: string | undefined;

@@ -10,8 +10,7 @@ import type { BranchContext, BranchOptions, BranchParts } from './branch-context
 import { distancesOf } from '../../model/branch-distances.ts';
 import { BRANCH_EXIT, endWith } from './branch-exit.ts';
 import { branchText, findBranch, severalText } from './find-branch.ts';
-import { readRunning } from './branch-sessions.ts';
-import type { RunningReport } from './branch-sessions.ts';
+import { readRunning, type RunningReport } from './branch-sessions.ts';
 
 export interface DeleteBranchOptions extends BranchOptions {
   readonly ifExists?: boolean | undefined;

@@ -1,6 +1,5 @@
 // `pointsman branches explain`: where a target goes, by which setting, and from how old a list.
-import { indexBranches } from '../../branches/resolve.ts';
-import type { BranchMatch } from '../../branches/resolve.ts';
+import { indexBranches, type BranchMatch } from '../../branches/resolve.ts';
 import { durationText } from '../../core/describe.ts';
 import type { Branch } from '../../model/branch.ts';
 import { findPool } from '../../model/pool-names.ts';
@@ -13,8 +12,7 @@ import { openContext, readBranches } from './branch-context.ts';
 import type { BranchContext, BranchOptions, BranchParts } from './branch-context.ts';
 import { BRANCH_EXIT } from './branch-exit.ts';
 import { branchText } from './find-branch.ts';
-import { routeTo, ruleText } from './target-route.ts';
-import type { TargetRoute } from './target-route.ts';
+import { routeTo, ruleText, type TargetRoute } from './target-route.ts';
 import { readRunning } from './branch-sessions.ts';
 
 /** The list that decides. */

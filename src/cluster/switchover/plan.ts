@@ -2,8 +2,7 @@
 // begin. Patroni checks much of this too, but only after clients wait already. Pure.
 import { durationText } from '../../core/describe.ts';
 import { primaryPositions, recentLags } from '../../core/lag.ts';
-import { isAnswering, isDead } from '../../core/snapshot.ts';
-import type { Snapshot } from '../../core/snapshot.ts';
+import { isAnswering, isDead, type Snapshot } from '../../core/snapshot.ts';
 import { openPrimary } from '../../core/primary-pools.ts';
 import type { RoutingTable } from '../../core/routing-table.ts';
 import { sizeText } from '../../model/check.ts';

@@ -13,15 +13,11 @@ import type { PoolName } from '../../model/policy.ts';
 import type { OperationOutcome, ReportedEvent } from '../../reports/events.ts';
 import type { ClusterControl } from '../control.ts';
 import type { ClusterReport, OperationResult } from '../../documents/cluster-documents.ts';
-import type { OperationDocument } from '../../documents/switchover-document.ts';
-import { cameBack, nextPrimary, whyNotPrimary, whyPointless } from './switchover-evidence.ts';
+import type { OperationDocument, PlanDocument } from '../../documents/switchover-document.ts';
+import { cameBack, nextPrimary, whyNotPrimary, whyPointless, isRefusal } from './switchover-evidence.ts';
 import { News } from './news.ts';
-import { Phases } from './phases.ts';
-import type { PhasesInputs } from './phases.ts';
-import { isRefusal } from './switchover-evidence.ts';
-import { planSwitchover } from './plan.ts';
-import type { OwnKnowledge, HeldSwitchoverRequest } from './plan.ts';
-import type { PlanDocument } from '../../documents/switchover-document.ts';
+import { Phases, type PhasesInputs } from './phases.ts';
+import { planSwitchover, type OwnKnowledge, type HeldSwitchoverRequest } from './plan.ts';
 import { SessionTally } from './session-tally.ts';
 
 /** The parts of the program that a switchover needs. */

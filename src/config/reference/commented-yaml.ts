@@ -1,8 +1,6 @@
 // A tree as YAML, with a comment beside or above a key.
-import { formatPath } from '../fault.ts';
-import type { Path } from '../fault.ts';
-import { isTree } from '../source/tree.ts';
-import type { Tree } from '../source/tree.ts';
+import { formatPath, type Path } from '../fault.ts';
+import { isTree, type Tree } from '../source/tree.ts';
 import { inline, wrapped } from './text.ts';
 
 const WIDTH = 120;

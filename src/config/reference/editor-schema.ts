@@ -1,7 +1,6 @@
 // The JSON Schema by which editors complete and check a configuration file (config/pointsman.schema.json).
 import { parse } from 'yaml';
-import { fileShape } from '../schema/shape.ts';
-import type { JsonSchema } from '../schema/shape.ts';
+import { fileShape, type JsonSchema } from '../schema/shape.ts';
 import { DEFAULT_POOLS } from '../schema/defaults.ts';
 
 export function editorSchema(): string {

@@ -2,8 +2,7 @@
 // the origin of each value as a comment.
 import type { Config } from '../config.ts';
 import { commentedYaml } from './commented-yaml.ts';
-import { configDocument } from './settings.ts';
-import type { SettingOrigin } from './settings.ts';
+import { configDocument, type SettingOrigin } from './settings.ts';
 
 const COLUMN = 40;
 

@@ -3,10 +3,8 @@
 import { effectiveFile } from '../written-form.ts';
 import { complete, withDefaults } from '../schema/defaults.ts';
 import { parse } from '../schema/parse.ts';
-import { childShape, fileShape } from '../schema/shape.ts';
-import type { Shape } from '../schema/shape.ts';
-import { childOf, isTree } from '../source/tree.ts';
-import type { Tree } from '../source/tree.ts';
+import { childShape, fileShape, type Shape } from '../schema/shape.ts';
+import { childOf, isTree, type Tree } from '../source/tree.ts';
 import { inline, wrapped } from './text.ts';
 
 /** The one key that has to be written. */

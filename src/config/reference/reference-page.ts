@@ -1,7 +1,6 @@
 // The reference of all keys as a page (config/REFERENCE.md), from the schema and its descriptions.
 import { EXCLUSIVE_ON_LEAVE, SHARED_ON_LEAVE } from '../schema/defaults.ts';
-import { alternatives, fileShape } from '../schema/shape.ts';
-import type { Shape } from '../schema/shape.ts';
+import { alternatives, fileShape, type Shape } from '../schema/shape.ts';
 import { LEAVE_CAUSES } from '../../model/close-reason.ts';
 import { inline, wrapped } from './text.ts';
 

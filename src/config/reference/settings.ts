@@ -1,15 +1,11 @@
 // The configuration in effect, key by key: the value, and where it comes from. Plain data for JSON, without secrets.
 import type { Config } from '../config.ts';
-import { formatPath } from '../fault.ts';
-import type { Path } from '../fault.ts';
-import { complete, DEFAULT_POOLS, derivedFrom, withDefaults } from '../schema/defaults.ts';
-import type { CompleteFile } from '../schema/defaults.ts';
+import { formatPath, type Path } from '../fault.ts';
+import { complete, DEFAULT_POOLS, derivedFrom, withDefaults, type CompleteFile } from '../schema/defaults.ts';
 import { parse } from '../schema/parse.ts';
 import { isSecret, needsRestart } from '../schema/shape.ts';
-import { leavesOf } from '../source/origins.ts';
-import type { WrittenAt } from '../source/origins.ts';
-import { childOf, setAt, valueAt } from '../source/tree.ts';
-import type { Tree } from '../source/tree.ts';
+import { leavesOf, type WrittenAt } from '../source/origins.ts';
+import { childOf, setAt, valueAt, type Tree } from '../source/tree.ts';
 import { effectiveFile, writtenForm } from '../written-form.ts';
 
 /** A configuration needs a seed. Nothing contacts this one. */

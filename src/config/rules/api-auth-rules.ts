@@ -1,6 +1,5 @@
 // Rules for the credentials towards the members' management API.
-import { error, warning } from '../fault.ts';
-import type { Fault, Path } from '../fault.ts';
+import { error, warning, type Fault, type Path } from '../fault.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 
 const AUTH: Path = ['cluster', 'api', 'auth'];

@@ -1,7 +1,6 @@
 // Rules for TLS towards the members' management API: the keys that belong together, and whether the files can be used.
 import type { KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
-import { error, warning } from '../fault.ts';
-import type { Fault, Path } from '../fault.ts';
+import { error, warning, type Fault, type Path } from '../fault.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 
 const TLS: Path = ['cluster', 'api', 'tls'];

@@ -1,7 +1,6 @@
 // Rules for branches: the keys that belong to the source, TLS on both sides, and the files that are named.
 import { BRANCHES_POOL, BRANCH_SOURCES } from '../../model/branch.ts';
-import { error, warning } from '../fault.ts';
-import type { Fault, Path } from '../fault.ts';
+import { error, warning, type Fault, type Path } from '../fault.ts';
 import type { ParsedBranches } from '../schema/branches-section.ts';
 import { formatDuration as time } from '../schema/duration.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';

@@ -1,7 +1,6 @@
 // Rules for TLS towards clients: the keys that each mode needs, and whether the files can be used.
 import type { KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
-import { error, warning } from '../fault.ts';
-import type { Fault, Path } from '../fault.ts';
+import { error, warning, type Fault, type Path } from '../fault.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 
 const TLS: Path = ['client', 'tls'];

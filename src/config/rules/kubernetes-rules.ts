@@ -1,8 +1,6 @@
 // Rules for cluster.kubernetes: the keys that exclude each other, and the values that a label can have.
-import { error } from '../fault.ts';
-import type { Fault, Path } from '../fault.ts';
-import { LABEL_VALUE, SCOPE_LABEL } from '../schema/kubernetes-section.ts';
-import type { ParsedKubernetes } from '../schema/kubernetes-section.ts';
+import { error, type Fault, type Path } from '../fault.ts';
+import { LABEL_VALUE, SCOPE_LABEL, type ParsedKubernetes } from '../schema/kubernetes-section.ts';
 
 const AT: Path = ['cluster', 'kubernetes'];
 

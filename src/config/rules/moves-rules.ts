@@ -1,6 +1,5 @@
 // Rules for moves: one source of verifiers, whole, and the files that are named.
-import { error, warning } from '../fault.ts';
-import type { Fault, Path } from '../fault.ts';
+import { error, warning, type Fault, type Path } from '../fault.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 
 const AT: Path = ['moves'];

@@ -1,6 +1,5 @@
 // Rules for the platform: headers that collide, and a key that crosses the network in plain text.
-import { error, warning } from '../fault.ts';
-import type { Fault, Path } from '../fault.ts';
+import { error, warning, type Fault, type Path } from '../fault.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 import type { ParsedPlatform } from '../schema/platform-section.ts';
 import { isPlainRemote } from './plain-remote.ts';

@@ -1,10 +1,8 @@
 // Rules between pools, their fallbacks and their listeners, each with its reason.
-import { addressText } from '../../model/member.ts';
-import type { Address } from '../../model/member.ts';
+import { addressText, type Address } from '../../model/member.ts';
 import { ONE_MEMBER_FAMILIES, isExclusive } from '../schema/defaults.ts';
 import { closest } from '../closest.ts';
-import { error, warning } from '../fault.ts';
-import type { Fault, Path } from '../fault.ts';
+import { error, warning, type Fault, type Path } from '../fault.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 
 export function poolRules(parsed: ParsedFile): readonly Fault[] {

@@ -1,12 +1,10 @@
 // Rules between values, each with its reason. This file has those of the sections cluster, probe, hold and admin.
 import { apiAuthRules } from './api-auth-rules.ts';
-import { apiTlsRules } from './api-tls-rules.ts';
-import type { FileReaders } from './api-tls-rules.ts';
+import { apiTlsRules, type FileReaders } from './api-tls-rules.ts';
 import { branchesRules } from './branches-rules.ts';
 import { clientRules } from './client-rules.ts';
 import { formatDuration as time } from '../schema/duration.ts';
-import { error, warning } from '../fault.ts';
-import type { Fault, Path } from '../fault.ts';
+import { error, warning, type Fault, type Path } from '../fault.ts';
 import { kubernetesRules } from './kubernetes-rules.ts';
 import { movesRules } from './moves-rules.ts';
 import { platformRules } from './platform-rules.ts';

@@ -1,6 +1,5 @@
 // A warning for each file with a secret that every user of the machine can read.
-import { warning } from '../fault.ts';
-import type { Fault, Path } from '../fault.ts';
+import { warning, type Fault, type Path } from '../fault.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 
 export function secretFileRules(parsed: ParsedFile, isOpenToAll: (file: string) => boolean): readonly Fault[] {

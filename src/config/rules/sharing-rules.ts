@@ -1,7 +1,6 @@
 // Rules for keys that distribute sessions among members, each with its reason.
 import { SHARED_ONLY, isExclusive } from '../schema/defaults.ts';
-import { error, warning } from '../fault.ts';
-import type { Fault, Path } from '../fault.ts';
+import { error, warning, type Fault, type Path } from '../fault.ts';
 import type { ParsedFile, ParsedPool } from '../schema/file-schema.ts';
 
 export function sharingRules({ pools, zone }: ParsedFile): readonly Fault[] {

@@ -1,7 +1,6 @@
 // The section `branches`: where the list of branches comes from, which of them may be routed, and where they listen.
 import { z } from 'zod';
-import { BRANCH_SOURCES } from '../../model/branch.ts';
-import type { BranchSourcePolicy, BranchesPolicy } from '../../model/branch.ts';
+import { BRANCH_SOURCES, type BranchSourcePolicy, type BranchesPolicy } from '../../model/branch.ts';
 import { key } from './key.ts';
 import { address, baseUrl, branchTemplate, choice, count, duration, matching, nonEmpty } from './values.ts';
 

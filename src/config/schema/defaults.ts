@@ -5,8 +5,7 @@ import type { CheckFamily } from '../../model/check.ts';
 import type { LeaveCause } from '../../model/close-reason.ts';
 import type { LeaveMode, PoolPolicy, WhenAllLagging } from '../../model/policy.ts';
 import type { Path } from '../fault.ts';
-import { isTree } from '../source/tree.ts';
-import type { Tree } from '../source/tree.ts';
+import { isTree, type Tree } from '../source/tree.ts';
 import type { ParsedFile, ParsedPool } from './file-schema.ts';
 import { pool } from './pool-section.ts';
 

@@ -1,12 +1,9 @@
 // The answer of the schema: the parsed file, and a fault for everything that is wrong with it.
 import type { z } from 'zod';
-import { error, wrongKey } from '../fault.ts';
-import type { Fault, Path } from '../fault.ts';
-import { isTree } from '../source/tree.ts';
-import type { Tree } from '../source/tree.ts';
+import { error, wrongKey, type Fault, type Path } from '../fault.ts';
+import { isTree, type Tree } from '../source/tree.ts';
 import { withDefaults } from './defaults.ts';
-import { fileSchema } from './file-schema.ts';
-import type { ParsedFile } from './file-schema.ts';
+import { fileSchema, type ParsedFile } from './file-schema.ts';
 import { unknownKey } from './shape.ts';
 import { notA } from './values.ts';
 

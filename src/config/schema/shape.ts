@@ -2,10 +2,8 @@
 // reference and the examples are made from it.
 import { z } from 'zod';
 import { closest } from '../closest.ts';
-import { formatPath } from '../fault.ts';
-import type { Path } from '../fault.ts';
-import { childOf, isTree } from '../source/tree.ts';
-import type { Tree } from '../source/tree.ts';
+import { formatPath, type Path } from '../fault.ts';
+import { childOf, isTree, type Tree } from '../source/tree.ts';
 import { fileSchema } from './file-schema.ts';
 import type { KeyNotes } from './key.ts';
 

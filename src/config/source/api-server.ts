@@ -1,7 +1,6 @@
 // In a pod the environment has the address of the Kubernetes API server.
 import type { Environment } from './environment.ts';
-import { isTree } from './tree.ts';
-import type { Tree } from './tree.ts';
+import { isTree, type Tree } from './tree.ts';
 
 /** Fills in `cluster.kubernetes.server` where that section is written without it. */
 export function withApiServer(tree: Tree, env: Environment): Tree {

@@ -1,13 +1,10 @@
 // POINTSMAN_<PATH_IN_CAPITALS> overrides any single value, and any list of single values as a list with commas. The
 // names come from the schema, so a misspelt variable is an error. An empty value counts as unset: compose files and
 // charts write it so.
-import { formatPath } from '../fault.ts';
-import type { Path, Problem } from '../fault.ts';
+import { formatPath, type Path, type Problem } from '../fault.ts';
 import { closest } from '../closest.ts';
-import { alternatives, fileShape } from '../schema/shape.ts';
-import type { Shape } from '../schema/shape.ts';
-import { childOf, isTree, setAt } from './tree.ts';
-import type { Tree } from './tree.ts';
+import { alternatives, fileShape, type Shape } from '../schema/shape.ts';
+import { childOf, isTree, setAt, type Tree } from './tree.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,9 +1,7 @@
 // Where each value of a configuration was written: a line of the file, an environment variable or an option of the
 // command line. A key that is not here has its default.
-import { formatPath } from '../fault.ts';
-import type { Path } from '../fault.ts';
-import { isTree } from './tree.ts';
-import type { Tree } from './tree.ts';
+import { formatPath, type Path } from '../fault.ts';
+import { isTree, type Tree } from './tree.ts';
 import { STANDARD_INPUT } from './read-file.ts';
 import type { TextPosition } from './yaml-text.ts';
 

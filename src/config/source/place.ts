@@ -1,6 +1,5 @@
 // From a fault to its place: the environment variable, or the line and column, at which the operator finds it.
-import { formatPath } from '../fault.ts';
-import type { Fault, Origin, Path, Problem } from '../fault.ts';
+import { formatPath, type Fault, type Origin, type Path, type Problem } from '../fault.ts';
 import { STANDARD_INPUT } from './read-file.ts';
 import type { TextPosition, YamlText } from './yaml-text.ts';
 

@@ -2,8 +2,7 @@
 import { LineCounter, isAlias, isMap, isNode, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Document, Pair, YAMLError, YAMLMap } from 'yaml';
 import type { Path } from '../fault.ts';
-import { isTree } from './tree.ts';
-import type { Tree } from './tree.ts';
+import { isTree, type Tree } from './tree.ts';
 
 /** Both start at 1. */
 export interface TextPosition {

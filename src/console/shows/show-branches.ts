@@ -1,7 +1,6 @@
 // SHOW BRANCHES: the branches, as GET /branches has them.
 import type { BranchDocument, BranchesDocument } from '../../documents/branches-document.ts';
-import { int4, int8, tableOf, text } from '../console-table.ts';
-import type { ColumnOf, Table } from '../console-table.ts';
+import { int4, int8, tableOf, text, type ColumnOf, type Table } from '../console-table.ts';
 
 export const branchColumns: readonly ColumnOf<BranchDocument>[] = [
   ...text<BranchDocument>({

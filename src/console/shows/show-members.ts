@@ -1,7 +1,6 @@
 // SHOW MEMBERS: the members of the cluster, as /status has them.
 import type { MemberStatusDocument, StatusDocument } from '../../documents/status-document.ts';
-import { int4, numeric, tableOf, text } from '../console-table.ts';
-import type { ColumnOf, Table } from '../console-table.ts';
+import { int4, numeric, tableOf, text, type ColumnOf, type Table } from '../console-table.ts';
 
 interface MemberRow extends MemberStatusDocument {
   readonly sessions: number;

@@ -1,8 +1,7 @@
 // SHOW POOLS, DATABASES and LISTS. PgBouncer's columns have PgBouncer's names, types and order (those of 1.18 to 1.25);
 // ours follow. A column whose thing Pointsman does not have is 0, a number that it cannot know is NULL.
 import type { PoolStatusDocument, StatusDocument } from '../../documents/status-document.ts';
-import { int4, tableOf, text } from '../console-table.ts';
-import type { ColumnOf, Table } from '../console-table.ts';
+import { int4, tableOf, text, type ColumnOf, type Table } from '../console-table.ts';
 
 /** A session keeps its server connection until it ends: what PgBouncer calls session pooling. */
 const POOL_MODE = 'session';

@@ -2,8 +2,7 @@
 // each to its member).
 import type { SessionDocument, SessionsDocument } from '../../documents/sessions-document.ts';
 import type { StatusDocument } from '../../documents/status-document.ts';
-import { int4, int8, numeric, tableOf, text } from '../console-table.ts';
-import type { ColumnOf, Table } from '../console-table.ts';
+import { int4, int8, numeric, tableOf, text, type ColumnOf, type Table } from '../console-table.ts';
 import { hostAndPort } from './show-pools.ts';
 
 export const sessionColumns: readonly ColumnOf<SessionDocument>[] = [

@@ -1,6 +1,5 @@
 // SHOW CONFIG and SHOW VERSION, with exactly PgBouncer's columns: exporters count those of SHOW CONFIG.
-import { tableOf, text } from '../console-table.ts';
-import type { ColumnOf, Table } from '../console-table.ts';
+import { tableOf, text, type ColumnOf, type Table } from '../console-table.ts';
 
 /** One value of the configuration, as an operator writes it. */
 export interface SettingRow {

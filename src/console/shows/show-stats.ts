@@ -1,8 +1,7 @@
 // SHOW STATS and STATS_TOTALS. Pointsman relays bytes and does not count statements: those columns of PgBouncer, and
 // its averages, are NULL rather than 0, so that no rate or alert is computed from them.
 import type { PoolStatusDocument, StatusDocument } from '../../documents/status-document.ts';
-import { numeric, tableOf, text } from '../console-table.ts';
-import type { ColumnOf, Table } from '../console-table.ts';
+import { numeric, tableOf, text, type ColumnOf, type Table } from '../console-table.ts';
 
 type StatFill = (pool: PoolStatusDocument) => number | null;
 

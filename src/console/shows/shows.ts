@@ -3,13 +3,11 @@ import type { BranchesDocument } from '../../documents/branches-document.ts';
 import type { SessionsDocument } from '../../documents/sessions-document.ts';
 import type { StatusDocument } from '../../documents/status-document.ts';
 import type { RowColumn } from '../../wire/messages/server-messages.ts';
-import { tableOf, text } from '../console-table.ts';
-import type { Table } from '../console-table.ts';
+import { tableOf, text, type Table } from '../console-table.ts';
 import { branchColumns, showBranches } from './show-branches.ts';
 import { memberColumns, showMembers } from './show-members.ts';
 import { databaseColumns, listColumns, poolColumns, showDatabases, showLists, showPools } from './show-pools.ts';
-import { settingColumns, showConfig, showVersion, versionColumns } from './show-settings.ts';
-import type { SettingRow } from './show-settings.ts';
+import { settingColumns, showConfig, showVersion, versionColumns, type SettingRow } from './show-settings.ts';
 import { endColumns, sessionColumns, showClients, showServers, showSessions } from './show-sessions.ts';
 import { showStats, showTotals, statsColumns, totalsColumns } from './show-stats.ts';
 

@@ -4,8 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { clockText } from '../view/words.ts';
 import type { ChartLine } from './lines.ts';
-import { ticksBetween, topOf, windowOf } from './scale.ts';
-import type { Unit } from './scale.ts';
+import { ticksBetween, topOf, windowOf, type Unit } from './scale.ts';
 import { summaryOf } from './summary.ts';
 
 interface ChartProps {

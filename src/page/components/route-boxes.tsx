@@ -1,7 +1,6 @@
 // The boxes of the picture: the listeners of a pool, the words at its points, a member. Boxes are buttons, so the
 // keyboard reaches each reason.
-import { Fragment } from 'preact';
-import type { ComponentChildren, JSX } from 'preact';
+import { Fragment, type ComponentChildren, type JSX } from 'preact';
 import type { StatusDocument } from '../../documents/status-document.ts';
 import type { Box, PlacedPool } from '../view/layout.ts';
 import type { MemberNode, PoolNode } from '../view/routes.ts';

@@ -1,7 +1,6 @@
 // The lines of the picture. Screen readers get the same from the boxes and the table of members.
 import type { JSX } from 'preact';
-import { POINTS_RADIUS } from '../view/layout.ts';
-import type { PictureLayout } from '../view/layout.ts';
+import { POINTS_RADIUS, type PictureLayout } from '../view/layout.ts';
 import type { Routes } from '../view/routes.ts';
 import type { BoxChoice } from './route-boxes.tsx';
 

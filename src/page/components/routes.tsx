@@ -5,11 +5,9 @@ import type { StatusDocument } from '../../documents/status-document.ts';
 import { useWidth } from '../state/use-width.ts';
 import { layOut } from '../view/layout.ts';
 import { shortNames } from '../view/short-names.ts';
-import { MOST_MEMBERS, reasonsOf, routesOf } from '../view/routes.ts';
-import type { Routes as Model } from '../view/routes.ts';
+import { MOST_MEMBERS, reasonsOf, routesOf, type Routes as Model } from '../view/routes.ts';
 import { Panel } from './panel.tsx';
-import { MemberBox, PoolBox, PoolLabel } from './route-boxes.tsx';
-import type { BoxChoice } from './route-boxes.tsx';
+import { MemberBox, PoolBox, PoolLabel, type BoxChoice } from './route-boxes.tsx';
 import { Tracks } from './route-tracks.tsx';
 
 export function Routes({ status }: { readonly status: StatusDocument }): JSX.Element {

@@ -5,12 +5,10 @@ import type { IncidentDocument } from '../../documents/incident-list.ts';
 import { Panel } from '../components/panel.tsx';
 import { get } from '../operate/requests.ts';
 import { Events } from './incident-events.tsx';
-import { eventHref } from './place.ts';
-import type { IncidentPlace } from './place.ts';
+import { eventHref, type IncidentPlace } from './place.ts';
 import { Share } from './share.tsx';
 import { Snapshots } from './snapshots.tsx';
-import { dateText, findingTitle, interruptionsIn, stateText } from './words.ts';
-import type { IncidentFinding } from './words.ts';
+import { dateText, findingTitle, interruptionsIn, stateText, type IncidentFinding } from './words.ts';
 
 /** While it is open. */
 const REFRESH_MS = 2000;

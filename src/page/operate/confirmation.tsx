@@ -4,8 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { usePageState } from '../state/use-store.ts';
 import { CloseButton } from './dialog.tsx';
-import { post } from './requests.ts';
-import type { RequestAnswer } from './requests.ts';
+import { post, type RequestAnswer } from './requests.ts';
 import type { TokenKeeper } from './token.ts';
 
 interface ConfirmationProps<Body> {

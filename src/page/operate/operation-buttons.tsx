@@ -6,11 +6,9 @@ import { Panel } from '../components/panel.tsx';
 import { usePageState } from '../state/use-store.ts';
 import { Refusal } from './confirmation.tsx';
 import { DrainDialog, RefreshDialog, ResumeDialog } from './member-dialogs.tsx';
-import { get } from './requests.ts';
-import type { RequestAnswer } from './requests.ts';
+import { get, type RequestAnswer } from './requests.ts';
 import { SwitchoverDialog } from './switchover-dialog.tsx';
-import { useToken } from './token.ts';
-import type { TokenKeeper } from './token.ts';
+import { useToken, type TokenKeeper } from './token.ts';
 
 type OpenDialog =
   | { readonly kind: 'switchover'; readonly running?: OperationDocument }

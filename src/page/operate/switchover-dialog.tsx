@@ -7,8 +7,7 @@ import { Confirmation, Refusal, Sentences } from './confirmation.tsx';
 import { switchoverConsequences } from './consequences.ts';
 import { Dialog } from './dialog.tsx';
 import type { OperationProps } from './member-dialogs.tsx';
-import { get } from './requests.ts';
-import type { RequestAnswer } from './requests.ts';
+import { get, type RequestAnswer } from './requests.ts';
 import { SwitchoverProgress } from './switchover-progress.tsx';
 
 const TRANSACTION_SECONDS = { default: 10, most: 3600 };

@@ -1,6 +1,5 @@
 // The store: one immutable state, replaced as a whole at each message.
-import { firstState, nextState } from './next-state.ts';
-import type { PageMessage, PageState } from './next-state.ts';
+import { firstState, nextState, type PageMessage, type PageState } from './next-state.ts';
 
 export interface PageStore {
   readonly get: () => PageState;

@@ -1,7 +1,6 @@
 // The content of the picture: which pool has which track to which member. Places are view/layout.ts.
 import type { MemberStatusDocument, PoolStatusDocument, StatusDocument } from '../../documents/status-document.ts';
-import { isTarget, placeIn, signOf } from './standing.ts';
-import type { Sign } from './standing.ts';
+import { isTarget, placeIn, signOf, type Sign } from './standing.ts';
 
 /**
  * `solid`: sessions are routed there. `dashed`: live sessions are leaving. `dotted`: possible, not used now.

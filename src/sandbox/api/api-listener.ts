@@ -1,7 +1,6 @@
 // The HTTP server of one member's manager (management API). It can be frozen: it accepts connections and answers none,
 // like a process that a signal has stopped. It holds no state of the cluster.
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Operations } from '../manager/operation-outcomes.ts';
@@ -10,8 +9,7 @@ import { refusal } from './api-answer.ts';
 import { dialectOf } from './dialect.ts';
 import { createGate } from './gate.ts';
 import { pythonError } from './python-error.ts';
-import { answerTo } from './respond.ts';
-import type { ServerOptions } from './respond.ts';
+import { answerTo, type ServerOptions } from './respond.ts';
 import { writeHttp10, writeHttp11, writeRefusal } from './write-answer.ts';
 
 export interface ApiServerOptions {

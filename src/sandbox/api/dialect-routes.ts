@@ -1,8 +1,7 @@
 // The answer to each request in both dialects. The manager dialect has exact paths, and the methods of each path. Where
 // the management API is silent, an unknown path is 404, an unknown method 405, and HEAD works wherever GET does (RFC
 // 9110, 9.3.2).
-import type { ManagerAnswer } from './api-answer.ts';
-import { json, refusal } from './api-answer.ts';
+import { json, refusal, type ManagerAnswer } from './api-answer.ts';
 import { isHealthPath, judgeHealth, judgeLiveness, LIVENESS } from './manager-health.ts';
 import { nodeDocument } from './node-document.ts';
 import { isRead, read } from './read-documents.ts';

@@ -3,8 +3,7 @@
 import type { Pulse } from '../manager/operation-outcomes.ts';
 import { readSettings } from '../manager/cluster-settings.ts';
 import type { MemberView } from '../manager/view.ts';
-import { isAttached, isReplica, isWithinLag, matchesTags } from './health-conditions.ts';
-import type { LagMode } from './health-conditions.ts';
+import { isAttached, isReplica, isWithinLag, matchesTags, type LagMode } from './health-conditions.ts';
 import { parseLagBound } from './lag-bound.ts';
 
 export type HealthVerdict = { readonly kind: 'yes' | 'no' } | { readonly kind: 'invalid'; readonly text: string };

@@ -1,8 +1,7 @@
 // The documents that GET returns besides the health checks. /cluster, /history and /config read the store. While the
 // store is down real Patroni leaves the client without an answer; here the client gets an error.
 import type { ClusterView } from '../manager/view.ts';
-import type { ManagerAnswer } from './api-answer.ts';
-import { json } from './api-answer.ts';
+import { json, type ManagerAnswer } from './api-answer.ts';
 import { clusterDocument, historyDocument } from './cluster-document.ts';
 import type { ApiDialect } from './dialect.ts';
 import { metricsText } from './metrics.ts';

@@ -4,8 +4,7 @@ import type { SwitchoverRequest } from '../manager/operation-outcomes.ts';
 import { isObject } from '../manager/cluster-settings.ts';
 import { versionNumber } from '../manager/restart-conditions.ts';
 import type { JsonObject, JsonValue, RestartConditions } from '../manager/view.ts';
-import { parseSchedule } from './schedule.ts';
-import type { ParsedSchedule, Schedule } from './schedule.ts';
+import { parseSchedule, type ParsedSchedule, type Schedule } from './schedule.ts';
 
 interface Bad {
   readonly kind: 'invalid' | 'bad_schedule';

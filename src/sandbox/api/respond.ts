@@ -1,11 +1,9 @@
 // Makes the answer to a request. It waits while the server is frozen, refuses browsers, calls the dialect's router, and
 // turns errors into a status.
 import type { IncomingMessage } from 'node:http';
-import { isSafe, refusal } from './api-answer.ts';
-import type { ManagerAnswer } from './api-answer.ts';
+import { isSafe, refusal, type ManagerAnswer } from './api-answer.ts';
 import type { RequestGate } from './gate.ts';
-import { routeManager } from './dialect-routes.ts';
-import { routePatroni } from './dialect-routes.ts';
+import { routeManager, routePatroni } from './dialect-routes.ts';
 import { BodyTooLarge, readBody } from './request-body.ts';
 import type { Routing } from './routing.ts';
 

@@ -1,8 +1,7 @@
 // Writes an answer as bytes. The manager dialect is ordinary HTTP/1.1 with keep-alive. Patroni's is HTTP/1.0: the body
 // ends with the connection, and an answer without a body is a status line alone. So that one is written to the socket
 // directly.
-import { STATUS_CODES } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { DialectName } from '../sandbox.ts';
 import type { ManagerAnswer } from './api-answer.ts';

@@ -3,8 +3,7 @@
 // access.
 import type { ConfigOutcome, OperationOutcome, Operations } from '../manager/operation-outcomes.ts';
 import type { JsonObject } from '../manager/view.ts';
-import type { ManagerAnswer } from './api-answer.ts';
-import { json } from './api-answer.ts';
+import { json, type ManagerAnswer } from './api-answer.ts';
 import type { ApiDialect, OperationEnd } from './dialect.ts';
 import { parseFailover, parseObject, parseReinitialize, parseRestart, parseSwitchover } from './requests.ts';
 import type { ChangeOfLeader, ParsedBody, BodyRules } from './requests.ts';

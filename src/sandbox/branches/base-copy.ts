@@ -4,8 +4,7 @@ import { takeBaseBackup } from '../postgres/base-backup.ts';
 import type { ServerUser } from '../postgres/run-as.ts';
 import type { PostgresServer } from '../postgres/server-interface.ts';
 import type { Credentials } from '../postgres/settings-files.ts';
-import { hasPosition } from './wal-files.ts';
-import type { Lineage } from './wal-files.ts';
+import { hasPosition, type Lineage } from './wal-files.ts';
 
 export interface BaseCopy {
   readonly directory: string;

@@ -3,10 +3,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { formatLsn } from '../../model/lsn.ts';
-import { json } from '../api/api-answer.ts';
-import type { ManagerAnswer } from '../api/api-answer.ts';
-import { isJson, parseBody } from '../http-server.ts';
-import type { LabRequest } from '../http-server.ts';
+import { json, type ManagerAnswer } from '../api/api-answer.ts';
+import { isJson, parseBody, type LabRequest } from '../http-server.ts';
 import type { Project, ProjectBranch, ProjectCreation } from './project.ts';
 
 export interface ConsoleApiOptions {

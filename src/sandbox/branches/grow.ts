@@ -6,12 +6,9 @@ import { copyTree } from '../postgres/copy-tree.ts';
 import type { SandboxServer } from '../postgres/postgres-server.ts';
 import type { ServerUser } from '../postgres/run-as.ts';
 import type { Parameters } from '../postgres/server-interface.ts';
-import { chooseBaseCopy } from './base-copy.ts';
-import type { BaseCopy } from './base-copy.ts';
-import { lineageAt } from './wal-files.ts';
-import type { Lineage } from './wal-files.ts';
-import { giveWal, readLineage } from './wal-source.ts';
-import type { WalSource } from './wal-source.ts';
+import { chooseBaseCopy, type BaseCopy } from './base-copy.ts';
+import { lineageAt, type Lineage } from './wal-files.ts';
+import { giveWal, readLineage, type WalSource } from './wal-source.ts';
 
 /** A position in the WAL of a branch: the state that another one begins with. */
 export interface BranchOrigin {

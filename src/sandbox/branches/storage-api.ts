@@ -3,10 +3,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { formatLsn, parseLsn } from '../../model/lsn.ts';
-import { json } from '../api/api-answer.ts';
-import type { ManagerAnswer } from '../api/api-answer.ts';
-import { isJson, parseBody, problem } from '../http-server.ts';
-import type { LabRequest } from '../http-server.ts';
+import { json, type ManagerAnswer } from '../api/api-answer.ts';
+import { isJson, parseBody, problem, type LabRequest } from '../http-server.ts';
 import type { Creation, BranchListing, NewBranch, TenantRemoval, Tenant } from './tenant.ts';
 
 export interface StorageApiOptions {

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import type { ServerUser } from '../postgres/run-as.ts';
 import type { Credentials } from '../postgres/settings-files.ts';
 import type { Root } from './ancestor.ts';
-import { takeBaseCopy } from './base-copy.ts';
-import type { CopyUse } from './base-copy.ts';
+import { takeBaseCopy, type CopyUse } from './base-copy.ts';
 import { firstSegment, lastSegment, segmentOfFile } from './wal-files.ts';
 
 export interface WalKeeperOptions {

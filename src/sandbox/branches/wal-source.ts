@@ -2,8 +2,7 @@
 // its parent for the timelines before its own.
 import { copyFile, link, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { give } from '../postgres/run-as.ts';
-import type { ServerUser } from '../postgres/run-as.ts';
+import { give, type ServerUser } from '../postgres/run-as.ts';
 import { writeOwned } from '../postgres/template.ts';
 import { SEGMENT_BYTES, firstSegment, historyFile, lastSegment, parseHistory, segmentFile } from './wal-files.ts';
 import { timelineOfSegment } from './wal-files.ts';

@@ -4,9 +4,8 @@ import { actionOf, keysText } from './keys.ts';
 import type { SandboxScreen } from './sandbox-screen.ts';
 import { runStatement } from './statement.ts';
 import type { SteadyTraffic } from './traffic.ts';
-import { isVerbName, VERBS } from './verb-list.ts';
+import { isVerbName, VERBS, type VerbOutcome } from './verb-list.ts';
 import { perform } from './verbs.ts';
-import type { VerbOutcome } from './verb-list.ts';
 import type { Sandbox } from '../sandbox.ts';
 
 export interface ActionOptions {

@@ -1,10 +1,8 @@
 // The client of a running sandbox, for commands in a second terminal. Every outcome is a value.
 import { z } from 'zod';
 import { errorOf } from '../../http/exchange-error.ts';
-import { exchange } from '../../http/exchange.ts';
-import type { ExchangeRequest } from '../../http/exchange.ts';
-import { outcomeSchema, endpointsSchema } from './control-protocol.ts';
-import type { Endpoints } from './control-protocol.ts';
+import { exchange, type ExchangeRequest } from '../../http/exchange.ts';
+import { outcomeSchema, endpointsSchema, type Endpoints } from './control-protocol.ts';
 import type { VerbOutcome } from './verb-list.ts';
 
 /** A switchover takes time, and so does making a member anew. */

@@ -1,11 +1,9 @@
 // Accepts verbs from a second terminal: one request for each verb, one verb at a time. A page in a browser can send
 // requests to loopback too, with the header Origin. Those get no answer.
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { z } from 'zod';
 import { takingTurns } from '../../model/taking-turns.ts';
-import { orderSchema } from './control-protocol.ts';
-import type { Endpoints } from './control-protocol.ts';
+import { orderSchema, type Endpoints } from './control-protocol.ts';
 import type { VerbOutcome } from './verb-list.ts';
 
 export interface ControlTarget {

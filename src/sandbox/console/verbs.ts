@@ -1,8 +1,7 @@
 // Carries out a verb on the sandbox and reports it in one line.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Sandbox, SandboxMember } from '../sandbox.ts';
-import { VERBS } from './verb-list.ts';
-import type { VerbName, VerbOutcome } from './verb-list.ts';
+import { VERBS, type VerbName, type VerbOutcome } from './verb-list.ts';
 import { runStatement } from './statement.ts';
 import { exchange } from '../../http/exchange.ts';
 

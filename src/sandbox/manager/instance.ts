@@ -2,8 +2,7 @@
 // decision. An abandoned instance starts nothing any more.
 import type { Parameters, PostgresServer, ServerRole, StartOutcome, Upstream } from '../postgres/server-interface.ts';
 import { isSame, raisedToPrimary } from './parameters.ts';
-import { reportOf } from './postgres-report.ts';
-import type { ReportOutcome } from './postgres-report.ts';
+import { reportOf, type ReportOutcome } from './postgres-report.ts';
 import type { MemberRole, MemberState } from './view.ts';
 
 export interface InstanceOptions {

@@ -1,14 +1,12 @@
 // One member as its manager works on it: its server, its view of the store, its settings and its one task. The steps
 // and the operations act on it; it decides nothing.
 import type { Parameters, PostgresServer } from '../postgres/server-interface.ts';
-import { systemClock } from './clock.ts';
-import type { Clock } from './clock.ts';
+import { systemClock, type Clock } from './clock.ts';
 import type { PeerAnswer } from './election.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { Instance } from './instance.ts';
 import { MemberConfiguration } from './member-configuration.ts';
-import { memberView, publishedMember } from './member-view.ts';
-import type { MemberFacts } from './member-view.ts';
+import { memberView, publishedMember, type MemberFacts } from './member-view.ts';
 import type { Pulse } from './operation-outcomes.ts';
 import type { AskPeers } from './peers.ts';
 import type { PostgresReport, ReportOutcome } from './postgres-report.ts';

@@ -1,6 +1,5 @@
 // The manager's operations for the API (operation-outcomes.ts), each delegated to its file.
-import { patched, replaced } from './config-change.ts';
-import type { ConfigChange } from './config-change.ts';
+import { patched, replaced, type ConfigChange } from './config-change.ts';
 import type { ManagedMember } from './managed-member.ts';
 import type { ConfigOutcome, OperationOutcome, Operations } from './operation-outcomes.ts';
 import { cancelRestart, restart, scheduleRestart } from './restart.ts';

@@ -3,8 +3,7 @@
 import { systemClock } from './clock.ts';
 import { decide } from './decide.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { ManagedMember } from './managed-member.ts';
-import type { ManagerOptions } from './managed-member.ts';
+import { ManagedMember, type ManagerOptions } from './managed-member.ts';
 import { runScheduledRestart } from './restart.ts';
 import { NotStreaming, situationOf } from './situation.ts';
 import { carryOut } from './steps.ts';

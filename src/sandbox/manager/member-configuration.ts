@@ -1,10 +1,8 @@
 // The configuration of one member: its own file, and what its PostgreSQL gets of that file and of the cluster's
 // configuration.
 import type { Parameters, PostgresServer } from '../postgres/server-interface.ts';
-import { readMemberFile } from './member-file.ts';
-import type { MemberFile } from './member-file.ts';
-import { readCatalog, usable } from './parameter-catalog.ts';
-import type { Catalog } from './parameter-catalog.ts';
+import { readMemberFile, type MemberFile } from './member-file.ts';
+import { readCatalog, usable, type Catalog } from './parameter-catalog.ts';
 import { composeParameters } from './parameters.ts';
 import type { ClusterSettings, Tags } from './view.ts';
 

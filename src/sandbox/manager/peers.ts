@@ -1,8 +1,7 @@
 // Asks the other members over their management APIs: "When the leader lock is free, each node calls the node status
 // endpoint of the other members".
 import { createReader } from '../../patroni/read-documents.ts';
-import { isNoFailover } from './election.ts';
-import type { PeerAnswer } from './election.ts';
+import { isNoFailover, type PeerAnswer } from './election.ts';
 import type { PublishedMember } from './view.ts';
 
 /** Resolves within the deadline with one result per member. */

@@ -1,8 +1,7 @@
 // The sandbox's replacement for etcd: one leader lock with a time to live, and the data that the members share through
 // it. Every change is atomic, and an expired lease is gone for all readers at once. While the store is down every call
 // reports that and changes nothing.
-import { systemClock } from './clock.ts';
-import type { Clock } from './clock.ts';
+import { systemClock, type Clock } from './clock.ts';
 import type { ClusterView, HistoryEntry, JsonObject, PlannedSwitchover, PublishedMember } from './view.ts';
 
 export interface StoreOptions {

@@ -1,7 +1,6 @@
 // Decides when a planned switchover is due, and whether a requested switchover or failover is possible. Pure. The texts
 // are Patroni's.
-import { isNoFailover } from './election.ts';
-import type { PeerAnswer } from './election.ts';
+import { isNoFailover, type PeerAnswer } from './election.ts';
 import type { OperationOutcome, SwitchoverRequest } from './operation-outcomes.ts';
 import type { ClusterSettings, ClusterView, PlannedSwitchover } from './view.ts';
 

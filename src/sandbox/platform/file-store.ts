@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isPlainName } from './form.ts';
-import type { SentFile } from './form.ts';
+import { isPlainName, type SentFile } from './form.ts';
 import { PlatformRefusal } from './refused.ts';
 
 /** In the form of an upload. */

@@ -7,8 +7,7 @@ import { PlatformRefusal } from './refused.ts';
 import type { SkillStore } from './skill-store.ts';
 import { versionForContainer } from './skills-api.ts';
 import type { PlatformFiles, StoredFile } from './file-store.ts';
-import { content, request } from './message-request.ts';
-import type { Block, MessageBody } from './message-request.ts';
+import { content, request, type Block, type MessageBody } from './message-request.ts';
 
 const fileSource = z.looseObject({ type: z.literal('file'), file_id: z.string() });
 const CODE_EXECUTION = 'code_execution_20260521';

@@ -2,18 +2,14 @@
 // speaks, and answers as such servers usually do where it shows no status or body.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { json } from '../api/api-answer.ts';
-import type { ManagerAnswer } from '../api/api-answer.ts';
-import { isJson, parseBody } from '../http-server.ts';
-import type { LabRequest, HttpRoute } from '../http-server.ts';
+import { json, type ManagerAnswer } from '../api/api-answer.ts';
+import { isJson, parseBody, type LabRequest, type HttpRoute } from '../http-server.ts';
 import { BETA, betasOf, requireBeta } from './betas.ts';
 import { FILE_FIELD, fileRecord } from './file-store.ts';
 import { readFiles } from './form.ts';
-import { checkMessage } from './message-check.ts';
-import type { Stores } from './message-check.ts';
+import { checkMessage, type Stores } from './message-check.ts';
 import { PlatformRefusal } from './refused.ts';
-import { dialectOf, skillWays } from './skills-api.ts';
-import type { PlatformPaths } from './skills-api.ts';
+import { dialectOf, skillWays, type PlatformPaths } from './skills-api.ts';
 
 export const AUTH_HEADER = 'x-api-key';
 /** The sandbox's own: the document does not show the path of message creation, and there is no model here. */

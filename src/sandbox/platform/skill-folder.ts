@@ -2,8 +2,7 @@
 // their fields" (Skill, name).
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { isPlainName } from './form.ts';
-import type { SentFile } from './form.ts';
+import { isPlainName, type SentFile } from './form.ts';
 import { PlatformRefusal } from './refused.ts';
 
 export interface SkillFolder {

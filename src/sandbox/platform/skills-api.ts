@@ -1,14 +1,12 @@
 // The skills API. Source: the model platform's API, "Skills API". A request with the skills beta value names versions
 // by epoch timestamp; any other one by id, or `latest`.
-import { json } from '../api/api-answer.ts';
-import type { ManagerAnswer } from '../api/api-answer.ts';
+import { json, type ManagerAnswer } from '../api/api-answer.ts';
 import type { LabRequest } from '../http-server.ts';
 import type { SkillDialect } from '../sandbox.ts';
 import { BETA } from './betas.ts';
 import { readFiles } from './form.ts';
 import { PlatformRefusal } from './refused.ts';
-import { readSkillFolder } from './skill-folder.ts';
-import type { SkillFolder } from './skill-folder.ts';
+import { readSkillFolder, type SkillFolder } from './skill-folder.ts';
 import type { Skill, SkillStore, SkillVersion } from './skill-store.ts';
 
 /** In the form of an upload. */

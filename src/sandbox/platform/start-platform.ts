@@ -7,8 +7,7 @@ import type { SandboxEvent, SandboxPlatform } from '../sandbox.ts';
 import { BETA_HEADER } from './betas.ts';
 import { FILE_FIELD, PlatformFiles } from './file-store.ts';
 import { AUTH_HEADER, MESSAGE_CHECK, platformApi } from './platform-api.ts';
-import { SkillStore } from './skill-store.ts';
-import type { SkillSource } from './skill-store.ts';
+import { SkillStore, type SkillSource } from './skill-store.ts';
 import { SKILL_FIELD } from './skills-api.ts';
 
 /** A request with a PDF in it has at most 32 MB. */

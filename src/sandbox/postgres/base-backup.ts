@@ -4,8 +4,7 @@ import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyTree } from './copy-tree.ts';
 import type { ServerUser } from './run-as.ts';
-import { openSql } from './sql.ts';
-import type { SqlAddress } from './sql.ts';
+import { openSql, type SqlAddress } from './sql.ts';
 import { writeOwned } from './template.ts';
 
 export interface BackupSource {

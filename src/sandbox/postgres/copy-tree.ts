@@ -3,8 +3,7 @@
 import { constants } from 'node:fs';
 import { copyFile, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { give } from './run-as.ts';
-import type { ServerUser } from './run-as.ts';
+import { give, type ServerUser } from './run-as.ts';
 
 export interface CopyOptions {
   readonly owner: ServerUser | undefined;

@@ -5,12 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { hasControlFile } from './base-backup.ts';
 import type { Binaries } from './binaries.ts';
 import { DataDirectory } from './data-directory.ts';
-import { logSince, logSize, spawnPostmaster, startFailure, untilReady } from './postmaster.ts';
-import type { Postmaster } from './postmaster.ts';
+import { logSince, logSize, spawnPostmaster, startFailure, untilReady, type Postmaster } from './postmaster.ts';
 import { freezeTree, killTree, send, thawTree } from './process-tree.ts';
 import { postgresProcessesIn } from './processes.ts';
-import { run } from './run-as.ts';
-import type { RunAs } from './run-as.ts';
+import { run, type RunAs } from './run-as.ts';
 import type {
   Parameters,
   PostgresServer,
@@ -21,8 +19,7 @@ import type {
 } from './server-interface.ts';
 import { clusterWideArguments, ownedArguments, roleArguments, settingArguments } from './settings-files.ts';
 import type { Credentials } from './settings-files.ts';
-import { openSql } from './sql.ts';
-import type { Sql } from './sql.ts';
+import { openSql, type Sql } from './sql.ts';
 
 export interface ServerPlan {
   readonly name: string;

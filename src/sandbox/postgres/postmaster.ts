@@ -5,8 +5,7 @@ import { closeSync, openSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readPostmasterFile } from './postmaster-file.ts';
-import { spawnOptions } from './run-as.ts';
-import type { RunAs } from './run-as.ts';
+import { spawnOptions, type RunAs } from './run-as.ts';
 import type { StartOutcome } from './server-interface.ts';
 
 const POLL_MS = 20;

@@ -3,18 +3,14 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { findBinaries } from './binaries.ts';
-import type { Binaries, BinariesChoice } from './binaries.ts';
+import { findBinaries, type Binaries, type BinariesChoice } from './binaries.ts';
 import { copyTree } from './copy-tree.ts';
 import { takeFreePort } from './free-ports.ts';
 import { startGuard } from './guard.ts';
-import { SandboxServer } from './postgres-server.ts';
-import type { ServerPlan } from './postgres-server.ts';
-import { findServerUser, give, whyUnreachable } from './run-as.ts';
-import type { RunAs, ServerUser } from './run-as.ts';
+import { SandboxServer, type ServerPlan } from './postgres-server.ts';
+import { findServerUser, give, whyUnreachable, type RunAs, type ServerUser } from './run-as.ts';
 import type { PostgresServer } from './server-interface.ts';
-import { archiveSettings } from './settings-files.ts';
-import type { Credentials } from './settings-files.ts';
+import { archiveSettings, type Credentials } from './settings-files.ts';
 import { makeTemplate, readSystemIdentifier } from './template.ts';
 import { makeUsable } from './usable-binaries.ts';
 

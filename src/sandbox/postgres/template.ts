@@ -2,8 +2,7 @@
 import { appendFile, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
-import { give, run } from './run-as.ts';
-import type { RunAs } from './run-as.ts';
+import { give, run, type RunAs } from './run-as.ts';
 import { BASE_FILE, INCLUDES, PARAMETERS_FILE, UPSTREAM_FILE, baseText, hbaText } from './settings-files.ts';
 import type { Credentials } from './settings-files.ts';
 

@@ -5,8 +5,7 @@ import { cp, readFile, readdir, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Binaries } from './binaries.ts';
-import { give, run } from './run-as.ts';
-import type { RunAs, RunOutcome } from './run-as.ts';
+import { give, run, type RunAs, type RunOutcome } from './run-as.ts';
 
 export type UsableBinaries =
   | { readonly kind: 'usable'; readonly bin: Binaries; readonly version: string }

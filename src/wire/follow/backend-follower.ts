@@ -1,11 +1,9 @@
 // Reads the state of a session from the backend's bytes during the relay: authentication, transaction status, cancel
 // key, in_hot_standby, a fatal error, and which answers came. Length limits are those of the sender (PostgreSQL 18) or
 // of libpq (fe-protocol3.c, fe-connect.c), whichever allows more: a stricter follower would give up on valid streams.
-import { LONGEST_SECRET, SHORTEST_SECRET, readKey } from '../messages/cancel-key.ts';
-import type { CancelKey } from '../messages/cancel-key.ts';
+import { LONGEST_SECRET, SHORTEST_SECRET, readKey, type CancelKey } from '../messages/cancel-key.ts';
 import { errorField, sqlStateOf } from '../messages/error-fields.ts';
-import { FrameWalker, grammarOf } from './frames.ts';
-import type { MessageRule } from './frames.ts';
+import { FrameWalker, grammarOf, type MessageRule } from './frames.ts';
 import { MOST_TOLD_BYTES, readParameter } from '../messages/parameter-status.ts';
 import type { SessionMemory } from './session-memory.ts';
 import { LONGEST_TAG } from './statement-watch.ts';

@@ -1,7 +1,6 @@
 // Reads a client's bytes after the startup packet: which messages go to the server. Types and length limits are those
 // of PostgreSQL (SocketBackend in postgres.c).
-import { FrameWalker, grammarOf } from './frames.ts';
-import type { MessageRule } from './frames.ts';
+import { FrameWalker, grammarOf, type MessageRule } from './frames.ts';
 import type { SessionMemory } from './session-memory.ts';
 import { LONGEST_NAMES } from './statement-watch.ts';
 import type { Unanswered } from './unanswered.ts';

@@ -2,8 +2,7 @@
 // same client, together with the server's verifier. It holds no password and no key. Messages: protocol, SASL
 // Authentication.
 import { MD5, OK, SASL, SASL_CONTINUE, SASL_FINAL } from '../messages/authentication-codes.ts';
-import { readKey } from '../messages/cancel-key.ts';
-import type { CancelKey } from '../messages/cancel-key.ts';
+import { readKey, type CancelKey } from '../messages/cancel-key.ts';
 import { BodyReader } from '../messages/client-messages.ts';
 import { MessageReader } from '../messages/message-reader.ts';
 import { MOST_TOLD_BYTES, ToldParameters } from '../messages/parameter-status.ts';

@@ -1,7 +1,6 @@
 // Keeps, of a session that may move, as much as no server can tell: the parameters as its client knows them, the last
 // unnamed statement, and the names of custom settings in its statements. The followers fill it.
-import { READING_SETTINGS, TOLD_READING_SETTINGS } from '../../model/moves.ts';
-import type { CarriedState } from '../../model/moves.ts';
+import { READING_SETTINGS, TOLD_READING_SETTINGS, type CarriedState } from '../../model/moves.ts';
 import { MOST_TOLD_BYTES, encodeParameter } from '../messages/parameter-status.ts';
 import { joined } from '../messages/server-messages.ts';
 import type { CarriedUnnamed } from '../talk/session-restore.ts';

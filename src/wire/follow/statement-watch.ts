@@ -1,7 +1,6 @@
 // Tells whether what ran in a session may have left state in it: by the texts of the client and the tags of the server,
 // as the followers read them. Only where a session may move after a loss without warning.
-import { effectOfTag, effectOfText, LONGEST_TEXT, worse } from './statement-effect.ts';
-import type { Effect } from './statement-effect.ts';
+import { effectOfTag, effectOfText, LONGEST_TEXT, worse, type Effect } from './statement-effect.ts';
 
 /** Tags are short words. Bytes. */
 export const LONGEST_TAG = 64;

@@ -3,11 +3,9 @@
 // out. Only the method of the first login is used again.
 import { MD5, OK, SASL, SASL_CONTINUE, SASL_FINAL } from '../messages/authentication-codes.ts';
 import { refusalIn } from '../startup/backend-greeting.ts';
-import { readKey } from '../messages/cancel-key.ts';
-import type { CancelKey } from '../messages/cancel-key.ts';
+import { readKey, type CancelKey } from '../messages/cancel-key.ts';
 import { BodyReader } from '../messages/client-messages.ts';
-import { scramParts } from '../follow/login-transcript.ts';
-import type { TranscriptLogin } from '../follow/login-transcript.ts';
+import { scramParts, type TranscriptLogin } from '../follow/login-transcript.ts';
 import { MessageReader } from '../messages/message-reader.ts';
 import { MOST_TOLD_BYTES, ToldParameters } from '../messages/parameter-status.ts';
 import { clientKeyOf, fromBase64, isEqual, isServersSignature, proofOf } from './scram.ts';

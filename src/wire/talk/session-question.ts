@@ -1,8 +1,7 @@
 // Asks a server, between two transactions of a live session, for the session's state: settings, prepared statements,
 // role, and all that cannot be carried. The question must be answered under every setting of the session: no backslash,
 // every name and operator qualified, no array input, guards first. Its own transaction changes nothing.
-import { READING_SETTINGS } from '../../model/moves.ts';
-import type { CarriedState, NamedSettings } from '../../model/moves.ts';
+import { READING_SETTINGS, type CarriedState, type NamedSettings } from '../../model/moves.ts';
 import { IDENTITY } from './identity.ts';
 import { CUSTOM_NAMES, NAMED_SETTINGS_VALUES, namedSettingsInput, namedSettingsSql } from './named-settings.ts';
 import {
