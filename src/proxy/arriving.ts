@@ -15,7 +15,7 @@ import { isTrialRoute } from './connect/hold-queue.ts';
 import type { ParkedBackend } from './connect/parked-backends.ts';
 import { encodeRefusal } from './messages/refusal-message.ts';
 import type { ProxyParts } from './proxy-parts.ts';
-import type { SessionAdoption } from './moves/load-mover.ts';
+import type { Adoption } from './moves/load-mover.ts';
 import { Conversation } from './relay/conversation.ts';
 import { Relayed } from './relay/relayed.ts';
 import type { MovingPart } from './relay/relayed.ts';
@@ -36,7 +36,7 @@ export interface ArrivingInputs {
   readonly idleListeners: ReadonlySet<() => void>;
   readonly parts: ProxyParts;
   /** Undefined: the session never moves. */
-  readonly adopt: (adoption: Omit<SessionAdoption, 'session' | 'record'>) => MovingPart | undefined;
+  readonly adopt: (adoption: Omit<Adoption, 'session' | 'record'>) => MovingPart | undefined;
 }
 
 const nothing = (): void => {};

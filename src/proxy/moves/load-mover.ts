@@ -6,7 +6,7 @@ import type { Mover, MoverInputs } from './mover.ts';
 import type { MoveParts, SessionMover } from './session-mover.ts';
 
 /** A session that begins. */
-export interface SessionAdoption extends Omit<MoveParts, 'mover' | 'packet'> {
+export interface Adoption extends Omit<MoveParts, 'mover' | 'packet'> {
   readonly server: Server;
   readonly handedOver: StartupHandOver;
 }
@@ -30,7 +30,7 @@ export class LoadedMover {
   }
 
   /** Undefined: the session never moves. */
-  adopt({ server, handedOver, ...parts }: SessionAdoption): SessionMover | undefined {
+  adopt({ server, handedOver, ...parts }: Adoption): SessionMover | undefined {
     const { packet, isReadable } = handedOver;
     const isConfigured = this.#inputs.policy() !== undefined;
     if (!isConfigured || !isReadable || packet === undefined || 'branch' in server) return undefined;

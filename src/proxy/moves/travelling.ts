@@ -74,7 +74,8 @@ export class Travelling implements Stage, Traveller {
   /** At its old server. */
   readonly #relayed: Relayed;
   readonly #way: Way;
-  #step: TravelStep = 'unsure';
+  /** Only this class changes it. */
+  step: TravelStep = 'unsure';
   /** Ends what the step has under way. */
   #onStepEnd = nothing;
   /** Reads ahead. */
@@ -156,10 +157,6 @@ export class Travelling implements Stage, Traveller {
     if (this.#parts.session.state === 'moving') this.#waitAgain(0);
   }
 
-  get step(): TravelStep {
-    return this.#step;
-  }
-
   isWaiting(): boolean {
     return this.#client?.isWaiting() === true;
   }
@@ -181,7 +178,7 @@ export class Travelling implements Stage, Traveller {
 
   /** Its pause is over. */
   retry(): void {
-    if (this.#step === 'paused') this.#queue(true);
+    if (this.step === 'paused') this.#queue(true);
   }
 
   travel(): void {
@@ -216,14 +213,14 @@ export class Travelling implements Stage, Traveller {
   #queue(isRepeated: boolean): void {
     const { turns } = this.#parts.mover;
     this.#endStep();
-    this.#step = 'queued';
+    this.step = 'queued';
     this.#onStepEnd = () => turns.left(this);
     turns.add(this, isRepeated);
   }
 
   #pause(pauseMs: number): void {
     const { clock, turns } = this.#parts.mover;
-    this.#step = 'paused';
+    this.step = 'paused';
     if (pauseMs === Infinity) return;
     this.#onStepEnd = clock.schedule(pauseMs, () => {
       this.retry();
@@ -245,7 +242,7 @@ export class Travelling implements Stage, Traveller {
       role: this.role,
       login,
       unnamed,
-      onStep: (step) => this.#steps(step),
+      onStep: (step) => this.#goes(step),
       onReached: (reached) => this.#arrive(reached),
       onPause: (pauseMs, failure) => {
         if (failure !== undefined) this.#failure = failure;
@@ -255,8 +252,8 @@ export class Travelling implements Stage, Traveller {
     return undefined;
   }
 
-  #steps(step: AttemptStep): void {
-    this.#step = step;
+  #goes(step: AttemptStep): void {
+    this.step = step;
     // Its next server has all that it was told.
     if (step === 'logging_in' && this.#failure?.isUncovered === true) {
       this.#failure = { ...this.#failure, isUncovered: false };
@@ -291,7 +288,7 @@ export class Travelling implements Stage, Traveller {
 
   /** The rest of a cancelled statement has come. */
   #isWhole(): void {
-    const isParked = this.#step === 'paused' || this.#step === 'queued';
+    const isParked = this.step === 'paused' || this.step === 'queued';
     if (this.#failure !== NOT_WHOLE || !isParked) return;
     this.#queue(false);
     this.#parts.mover.turns.pump();

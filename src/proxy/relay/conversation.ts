@@ -183,28 +183,16 @@ export class Conversation implements Taps, CancelTarget {
 
   // Taps
 
-  /** A client that moves may be held back, so that the session becomes idle where somebody waits for that. */
   fromClient(chunk: Uint8Array): number | undefined {
-    const follower = this.#follower;
-    if (this.#taps.length === 0 || this.#inputs.idleListeners.size === 0) {
-      follower?.fromClient(chunk);
-      for (const tap of this.#taps) tap.fromClient?.(chunk);
-      return undefined;
-    }
-    const passing = follower?.fromClientOneByOne(chunk) ?? chunk.length;
-    if (passing < chunk.length) this.#held ??= Promise.withResolvers<void>();
-    for (const tap of this.#taps) tap.fromClient?.(chunk.subarray(0, passing));
-    return passing;
+    if (this.#taps.length > 0) return this.#tappedFromClient(chunk);
+    this.#follower?.fromClient(chunk);
+    return undefined;
   }
 
   fromBackend(chunk: Uint8Array): boolean {
-    let passing: Uint8Array | undefined = chunk;
-    for (const tap of this.#taps) {
-      passing = tap.fromServer(passing);
-      if (passing === undefined) return false;
-    }
+    const passing = this.#taps.length === 0 ? chunk : this.#tappedFromServer(chunk);
     if (passing !== chunk) {
-      this.passToClient(passing);
+      if (passing !== undefined) this.passToClient(passing);
       return false;
     }
     if (this.onLogin !== undefined) return this.onLogin(chunk);
@@ -223,6 +211,27 @@ export class Conversation implements Taps, CancelTarget {
   goOn(): void {
     this.#held?.resolve();
     this.#held = undefined;
+  }
+
+  /** The client may be held back, so that the session becomes idle where somebody waits for that. */
+  #tappedFromClient(chunk: Uint8Array): number | undefined {
+    const follower = this.#follower;
+    let passing: number | undefined;
+    if (this.#inputs.idleListeners.size > 0) passing = follower?.fromClientOneByOne(chunk);
+    else follower?.fromClient(chunk);
+    if (passing !== undefined && passing < chunk.length) this.#held ??= Promise.withResolvers<void>();
+    for (const tap of this.#taps) tap.fromClient?.(chunk.subarray(0, passing));
+    return passing;
+  }
+
+  /** Undefined: the client reads nothing now. */
+  #tappedFromServer(chunk: Uint8Array): Uint8Array | undefined {
+    let passing: Uint8Array | undefined = chunk;
+    for (const tap of this.#taps) {
+      passing = tap.fromServer(passing);
+      if (passing === undefined) return undefined;
+    }
+    return passing;
   }
 
   #wait(): Promise<void> | undefined {
