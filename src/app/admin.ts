@@ -33,7 +33,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { createOperations, type OwnOperationsOptions } from './own-operations.ts';
 import { pageDirectory } from './package.ts';
 import type { Past } from './past.ts';
-import type { RunningParts } from './reload.ts';
+import type { InForce } from './reload.ts';
 import { sessionPools } from './session-pools.ts';
 import { sessionsOn } from './sessions-on.ts';
 
@@ -51,7 +51,7 @@ export interface AdminParts {
   readonly incidents: Incidents;
   readonly past: Past;
   readonly history: ClusterHistory;
-  readonly running: RunningParts;
+  readonly running: InForce;
   readonly monitor: Monitor;
   readonly proxy: Proxy;
   readonly metrics: Metrics;
@@ -178,12 +178,12 @@ function statusOf(parts: AdminParts, readiness: Readiness): StatusDocument {
   });
 }
 
-function configStatus({ config, loadedAt }: RunningParts, source: string): ConfigurationStatus {
+function configStatus({ config, loadedAt }: InForce, source: string): ConfigurationStatus {
   return { source, hash: configHash(config), loadedAt };
 }
 
 /** Loads the descriptions of the keys, which nothing else in this process needs. */
-async function configurationOf(running: RunningParts, source: string): Promise<object> {
+async function configurationOf(running: InForce, source: string): Promise<object> {
   const { configDocument } = await import('../config/reference/settings.ts');
   const { hash, loadedAt } = configStatus(running, source);
   return { source, hash, loaded_at: new Date(loadedAt).toISOString(), ...configDocument(running.config) };

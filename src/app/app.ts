@@ -23,7 +23,7 @@ import type { Proxy } from '../proxy/proxy-interface.ts';
 import { takeFault } from '../proxy/fault.ts';
 import { takingTurns } from '../model/taking-turns.ts';
 import { createHistory, createPast, type Past } from './past.ts';
-import { reload, type ReloadParts, type ReloadResult } from './reload.ts';
+import { reload, type ReloadOptions, type ReloadResult } from './reload.ts';
 import { sessionPools } from './session-pools.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
 import type { Log, Write } from '../telemetry/log.ts';
@@ -174,14 +174,14 @@ interface Life {
   readonly inTurn: ReturnType<typeof takingTurns>;
 }
 
-interface LifeParts extends ReloadParts, Control {
+interface LifeOptions extends ReloadOptions, Control {
   readonly operations: AppOperations;
   readonly past: Past;
   readonly incidents: IncidentRecorder;
   readonly recorder: Recorder;
 }
 
-function lifeOf(life: Life, parts: LifeParts): Pick<App, 'start' | 'drain' | 'stop'> {
+function lifeOf(life: Life, parts: LifeOptions): Pick<App, 'start' | 'drain' | 'stop'> {
   const { running, admin, console, operations, past, incidents, proxy, monitor, branches, recorder, log } = parts;
   const stop = async (): Promise<void> => {
     life.isStopping = true;

@@ -10,21 +10,21 @@ import type { Log } from '../telemetry/log.ts';
 import { logFields } from '../telemetry/log-fields.ts';
 import { logLine } from '../telemetry/log-lines.ts';
 import { processCount } from './forwarding.ts';
-import type { RunningParts } from './reload.ts';
+import type { InForce } from './reload.ts';
 
-export interface IncidentParts {
+export interface IncidentOptions {
   readonly clock: Clock;
   readonly ids: EventIds;
   readonly log: Log;
   readonly version: string;
   readonly config: Config;
-  readonly running: RunningParts;
+  readonly running: InForce;
   readonly monitor: Monitor;
   readonly proxy: Proxy;
 }
 
-export function createIncidents(parts: IncidentParts): IncidentRecorder {
-  const { clock, ids, log, version, config, running, monitor, proxy } = parts;
+export function createIncidents(options: IncidentOptions): IncidentRecorder {
+  const { clock, ids, log, version, config, running, monitor, proxy } = options;
   return createIncidentRecorder({
     clock,
     wallClock: () => Date.now(),

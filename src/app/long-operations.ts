@@ -1,21 +1,21 @@
 // Connects the operations that take a while with the parts that they need. Loaded with the first of them: a proxy that
 // only routes does not need them.
 import type { LongOperationsOptions, LongOperations } from '../cluster/long-operations.ts';
-import type { SwitchoverSite } from '../cluster/switchover/procedure.ts';
+import type { ProcedureOptions } from '../cluster/switchover/procedure.ts';
 import type { SwitchoversOptions } from '../admin/endpoints/switchover-endpoints.ts';
 import type { Exclusion } from '../admin/exclusion.ts';
 import type { Clock } from '../model/instant.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
-import type { RunningParts } from './reload.ts';
+import type { InForce } from './reload.ts';
 import { sessionsOn } from './sessions-on.ts';
 
 /** A plan looks at so many sessions. */
 const MOST_LISTED = 10_000;
 
-export interface LongOperationsParts {
+export interface AppOperationsOptions {
   readonly clock: Clock;
-  readonly running: RunningParts;
+  readonly running: InForce;
   readonly monitor: Monitor;
   readonly proxy: Proxy;
   readonly exclusion: Exclusion;
@@ -26,12 +26,12 @@ export interface AppOperations extends Pick<LongOperations, 'tableChanged' | 'ta
   readonly admin: SwitchoversOptions['switchovers'];
 }
 
-export function createLongOperations(parts: LongOperationsParts): AppOperations {
+export function createLongOperations(options: AppOperationsOptions): AppOperations {
   let opened: LongOperations | undefined;
   let isStopped = false;
   const open = async (): Promise<LongOperations> => {
     const { LongOperations: Opened } = await import('../cluster/long-operations.ts');
-    opened ??= new Opened(optionsOf(parts));
+    opened ??= new Opened(optionsOf(options));
     return opened;
   };
   return {
@@ -55,8 +55,15 @@ export function createLongOperations(parts: LongOperationsParts): AppOperations 
   };
 }
 
-function optionsOf({ clock, running, monitor, proxy, exclusion, onEvent }: LongOperationsParts): LongOperationsOptions {
-  const control: SwitchoverSite['control'] = {
+function optionsOf({
+  clock,
+  running,
+  monitor,
+  proxy,
+  exclusion,
+  onEvent,
+}: AppOperationsOptions): LongOperationsOptions {
+  const control: ProcedureOptions['control'] = {
     report: async () => await (await running.access.control()).report(),
     config: async () => await (await running.access.control()).config(),
     perform: async (operation) => await (await running.access.control()).perform(operation),

@@ -7,13 +7,13 @@ import type { Clock } from '../model/instant.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { StatusSource } from '../telemetry/status-metrics.ts';
-import type { RunningParts } from './reload.ts';
+import type { InForce } from './reload.ts';
 
-interface MetricsParts {
+interface MetricsSourceOptions {
   readonly clock: Clock;
   /** Default: none are lost. */
   readonly droppedLogLines?: () => number;
-  readonly running: RunningParts;
+  readonly running: InForce;
   readonly history: ClusterHistory;
   readonly openFiles: (config: Config) => OpenFilesStatus | undefined;
   readonly monitor: Monitor;
@@ -21,8 +21,8 @@ interface MetricsParts {
   readonly streams: Streams;
 }
 
-export function metricsSource(parts: MetricsParts): StatusSource {
-  const { clock, running, history, openFiles, monitor, proxy, streams } = parts;
+export function metricsSource(options: MetricsSourceOptions): StatusSource {
+  const { clock, running, history, openFiles, monitor, proxy, streams } = options;
   return {
     history,
     now: () => clock.now(),
@@ -45,6 +45,6 @@ export function metricsSource(parts: MetricsParts): StatusSource {
     configLoadedAt: () => running.loadedAt,
     hasMoves: () => running.config.moves !== undefined,
     branches: () => running.branches?.status(),
-    droppedLogLines: parts.droppedLogLines ?? (() => 0),
+    droppedLogLines: options.droppedLogLines ?? (() => 0),
   };
 }

@@ -15,17 +15,17 @@ import type { Monitor } from '../monitor/monitor.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { CountsByPool } from '../reports/counts.ts';
 import type { OutageEvent, ReportedEvent } from '../reports/events.ts';
-import type { RunningParts } from './reload.ts';
+import type { InForce } from './reload.ts';
 
-export interface HistoryParts extends Pick<PastParts, 'clock' | 'running'> {
+export interface HistoryOptions extends Pick<PastOptions, 'clock' | 'running'> {
   readonly monitor: Pick<Monitor, 'snapshot' | 'table'>;
   readonly incidents: Pick<IncidentRecorder, 'recorded'>;
 }
 
-export interface PastParts {
+export interface PastOptions {
   readonly history: ClusterHistory;
   readonly clock: Clock;
-  readonly running: Pick<RunningParts, 'config'>;
+  readonly running: Pick<InForce, 'config'>;
   readonly monitor: Pick<Monitor, 'snapshot'>;
   readonly proxy: Pick<Proxy, 'counts'>;
   readonly incidents: Pick<Incidents, 'list' | 'currentId' | 'get' | 'subscribe'>;
@@ -50,7 +50,7 @@ type Peaks = ReadonlyMap<PoolName, Pick<PoolSample, 'waiting' | 'parked'>>;
 
 const NONE = { waiting: 0, parked: 0 };
 
-export function createHistory({ clock, running, monitor, incidents }: HistoryParts): ClusterHistory {
+export function createHistory({ clock, running, monitor, incidents }: HistoryOptions): ClusterHistory {
   return new ClusterHistory({
     known: () => ({ policy: running.config, table: monitor.table(), snapshot: monitor.snapshot() }),
     recorded: () => incidents.recorded(),
@@ -59,7 +59,7 @@ export function createHistory({ clock, running, monitor, incidents }: HistoryPar
   });
 }
 
-export function createPast({ history, clock, running, monitor, proxy, incidents, onOutage }: PastParts): Past {
+export function createPast({ history, clock, running, monitor, proxy, incidents, onOutage }: PastOptions): Past {
   const incidentOf: Past['incidentAt'] = (...time) => incidentAt(incidents.list(), ...time);
   const { waiting } = history;
   const spans = new Spans({ now: () => clock.now(), wallClock: () => Date.now(), waiting, incidentAt: incidentOf });
@@ -116,7 +116,7 @@ function poolSamples(
   );
 }
 
-function memberSamples(monitor: PastParts['monitor'], counts: CountsByPool): ReadonlyMap<string, MemberSample> {
+function memberSamples(monitor: PastOptions['monitor'], counts: CountsByPool): ReadonlyMap<string, MemberSample> {
   const snapshot = monitor.snapshot();
   const primary = primaryPositions(snapshot);
   const sessions = (member: string): number =>

@@ -18,7 +18,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /** The values that a reload replaces. Every part reads them here when it needs them. */
-export interface RunningParts {
+export interface InForce {
   config: Config;
   access: ClusterAccess;
   /** Absent: no branches are configured. */
@@ -27,8 +27,8 @@ export interface RunningParts {
   loadedAt: number;
 }
 
-export interface ReloadParts {
-  readonly running: RunningParts;
+export interface ReloadOptions {
+  readonly running: InForce;
   readonly isStopping: () => boolean;
   readonly connect: (cluster: ClusterConfig) => ClusterAccess;
   readonly proxy: Proxy;
@@ -47,8 +47,8 @@ export type ReloadResult =
   | { readonly kind: 'failed'; readonly problems: readonly string[] };
 
 /** One reload at a time. */
-export async function reload(parts: ReloadParts, loaded: LoadResult): Promise<ReloadResult> {
-  const { running, isStopping, proxy, onEvent } = parts;
+export async function reload(options: ReloadOptions, loaded: LoadResult): Promise<ReloadResult> {
+  const { running, isStopping, proxy, onEvent } = options;
   const failed = (...problems: readonly string[]): ReloadResult => {
     onEvent({ kind: 'config_reload_failed', problems });
     return { kind: 'failed', problems };
@@ -56,7 +56,7 @@ export async function reload(parts: ReloadParts, loaded: LoadResult): Promise<Re
   if (isStopping()) return failed('shutting down');
   if (loaded.kind === 'invalid') return failed(...formatProblems(loaded.problems).split('\n'));
   const { config, changed, needsRestart } = reconfigured(running.config, loaded.config);
-  const why = await parts.branches.prepare(config.branches);
+  const why = await options.branches.prepare(config.branches);
   if (why !== undefined) return failed(why);
   const prepared = await proxy.prepare(config);
   if (prepared.kind === 'failed') return failed(prepared.message);
@@ -64,14 +64,14 @@ export async function reload(parts: ReloadParts, loaded: LoadResult): Promise<Re
     prepared.abandon();
     return failed('shutting down');
   }
-  apply(parts, config, prepared.apply);
+  apply(options, config, prepared.apply);
   onEvent({ kind: 'config_reloaded', changed, needsRestart });
   return { kind: 'reloaded', changed, needsRestart };
 }
 
 /** In this order: the proxy knows new pools before the table has them, and discovery has new rules before it runs. */
-function apply(parts: ReloadParts, config: Config, applyToProxy: () => ListenerChanges): void {
-  const { running, connect, monitor, branches, metrics, log, onListeners } = parts;
+function apply(options: ReloadOptions, config: Config, applyToProxy: () => ListenerChanges): void {
+  const { running, connect, monitor, branches, metrics, log, onListeners } = options;
   const isSameCluster = isDeepStrictEqual(running.config.cluster, config.cluster);
   running.config = config;
   running.loadedAt = Date.now();

@@ -12,7 +12,7 @@ import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import { createClusterAccess, type ClusterAccess } from './cluster-access.ts';
 import { createForwarding, processCount } from './forwarding.ts';
-import type { RunningParts } from './reload.ts';
+import type { InForce } from './reload.ts';
 import { createRunningBranches, type RunningBranches } from './running-branches.ts';
 import { Signal } from './signal.ts';
 
@@ -30,7 +30,7 @@ export interface RoutingCore {
   readonly decisions: Signal<[actions: readonly Action[]]>;
   readonly core: {
     readonly clock: Clock;
-    readonly running: RunningParts;
+    readonly running: InForce;
     readonly monitor: Monitor;
     readonly proxy: Proxy;
   };
@@ -47,7 +47,7 @@ export function createCore(options: CoreOptions): RoutingCore {
   const stalls = new Signal<[noticedAt: Instant, limitMs: number]>();
   const connect = (cluster: ClusterConfig): ClusterAccess =>
     createClusterAccess(cluster, { clock, tell: events.emit, onHint: hints.emit });
-  const running: RunningParts = { config, access: connect(config.cluster), loadedAt: Date.now() };
+  const running: InForce = { config, access: connect(config.cluster), loadedAt: Date.now() };
   const monitor = new Monitor({
     policy: config,
     scope: config.cluster.scope,

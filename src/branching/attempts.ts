@@ -2,13 +2,13 @@
 // chance, so that many jobs of CI do not come back together.
 import type { Clock, Instant } from '../model/instant.ts';
 
-export interface WaitParts {
+export interface PauseOptions {
   readonly clock: Clock;
   /** A number below 1. */
   readonly random: () => number;
 }
 
-export interface AttemptParts extends WaitParts {
+export interface AttemptOptions extends PauseOptions {
   /** Called before each pause, with the reason for the next attempt. */
   readonly onRetry: (why: string) => void;
 }
@@ -23,7 +23,7 @@ export interface Attempts {
   restart(): void;
 }
 
-export function attemptsUntil(deadline: Instant, { clock, random, onRetry }: AttemptParts): Attempts {
+export function attemptsUntil(deadline: Instant, { clock, random, onRetry }: AttemptOptions): Attempts {
   let pauseMs = FIRST_PAUSE_MS;
   return {
     async again(why) {

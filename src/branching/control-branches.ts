@@ -4,7 +4,7 @@ import { createConsoleClient } from '../branches/api/console-client.ts';
 import { ApiError } from '../http/request.ts';
 import { createStorageClient } from '../branches/api/storage-client.ts';
 import { createBranch } from './create-branch.ts';
-import { attemptsUntil, type WaitParts } from './attempts.ts';
+import { attemptsUntil, type PauseOptions } from './attempts.ts';
 import { createTimeline, isPassing } from './create-timeline.ts';
 import type { BranchWish, CreationResult, RemovalResult } from './branch-wish.ts';
 import { deleteTimeline } from './delete-timeline.ts';
@@ -25,10 +25,10 @@ export type BranchReading =
   | { readonly kind: 'read'; readonly branches: readonly Branch[] }
   | { readonly kind: 'failed'; readonly why: string };
 
-export function createBranchControl(source: BranchSourcePolicy, parts: WaitParts): BranchControl {
+export function createBranchControl(source: BranchSourcePolicy, pauses: PauseOptions): BranchControl {
   return {
     async list({ waitMs, onRetry = () => {} } = { waitMs: 0 }) {
-      const attempts = attemptsUntil(parts.clock.now() + waitMs, { ...parts, onRetry });
+      const attempts = attemptsUntil(pauses.clock.now() + waitMs, { ...pauses, onRetry });
       for (;;) {
         try {
           return { kind: 'read', branches: await readBranchList(source) };
@@ -39,16 +39,16 @@ export function createBranchControl(source: BranchSourcePolicy, parts: WaitParts
         }
       }
     },
-    create: createFor(source, parts),
+    create: createFor(source, pauses),
     async remove(branch) {
       if (source.kind === 'storage')
-        return await deleteTimeline(branch, { ...source, client: createStorageClient(source) }, parts);
+        return await deleteTimeline(branch, { ...source, client: createStorageClient(source) }, pauses);
       return { kind: 'failed', why: `the source ${source.kind} has no way to delete a branch` };
     },
   };
 }
 
-function createFor(source: BranchSourcePolicy, parts: WaitParts): BranchControl['create'] {
+function createFor(source: BranchSourcePolicy, pauses: PauseOptions): BranchControl['create'] {
   switch (source.kind) {
     case 'static':
       return () => refuse('the branches are in the configuration: add it to branches.static');
@@ -56,7 +56,7 @@ function createFor(source: BranchSourcePolicy, parts: WaitParts): BranchControl[
       const client = createConsoleClient(source);
       return (wish) =>
         wish.lsn === undefined
-          ? createBranch(wish, client, parts)
+          ? createBranch(wish, client, pauses)
           : refuse('the API of a console has no way to begin at a position');
     }
     case 'storage': {
@@ -67,7 +67,7 @@ function createFor(source: BranchSourcePolicy, parts: WaitParts): BranchControl[
       return (wish) =>
         wish.schemaOnly === true || (wish.endpoints ?? []).length > 0
           ? refuse('a storage node has no endpoints, and copies rows as well')
-          : createTimeline(wish, storage, parts);
+          : createTimeline(wish, storage, pauses);
     }
   }
 }

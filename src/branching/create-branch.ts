@@ -6,7 +6,7 @@ import type { Branch } from '../model/branch.ts';
 import { shown } from '../model/printable.ts';
 import type { ConsoleClient } from '../branches/api/console-client.ts';
 import { ApiError } from '../http/request.ts';
-import { attemptsUntil, type Attempts, type WaitParts } from './attempts.ts';
+import { attemptsUntil, type Attempts, type PauseOptions } from './attempts.ts';
 import { isPassing } from './create-timeline.ts';
 import type { BranchWish, CreationResult } from './branch-wish.ts';
 
@@ -14,9 +14,13 @@ import type { BranchWish, CreationResult } from './branch-wish.ts';
 const LISTS_BEFORE_REPEATING = 3;
 
 /** Never rejects for a fault of the API. The last request may end after the deadline. */
-export async function createBranch(wish: BranchWish, client: ConsoleClient, parts: WaitParts): Promise<CreationResult> {
+export async function createBranch(
+  wish: BranchWish,
+  client: ConsoleClient,
+  pauses: PauseOptions,
+): Promise<CreationResult> {
   const { onRetry = () => {}, waitMs } = wish;
-  const attempts = attemptsUntil(parts.clock.now() + waitMs, { ...parts, onRetry });
+  const attempts = attemptsUntil(pauses.clock.now() + waitMs, { ...pauses, onRetry });
   try {
     const existing = await find(wish, client, attempts);
     if (existing.length > 0) return found(existing, wish, false);

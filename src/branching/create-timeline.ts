@@ -6,7 +6,7 @@ import type { Branch } from '../model/branch.ts';
 import { parseLsn } from '../model/lsn.ts';
 import { ApiError } from '../http/request.ts';
 import type { StorageClient, Timeline } from '../branches/api/storage-client.ts';
-import { attemptsUntil, type Attempts, type WaitParts } from './attempts.ts';
+import { attemptsUntil, type Attempts, type PauseOptions } from './attempts.ts';
 import type { BranchWish, CreationResult } from './branch-wish.ts';
 import { isSameId, withNames, type TimelineNames } from './locked-names.ts';
 import type { NamedTimeline } from '../branches/names-file.ts';
@@ -23,16 +23,16 @@ export interface StorageSource {
 export async function createTimeline(
   wish: BranchWish,
   source: StorageSource,
-  parts: WaitParts,
+  pauses: PauseOptions,
 ): Promise<CreationResult> {
   const { onRetry = () => {}, waitMs, name } = wish;
   if (/^[0-9a-f]{32}$/i.test(name)) return refused('the name has the form of a timeline id: choose another name');
   if (wish.lsn !== undefined && parseLsn(wish.lsn) === undefined) return refused('the position is no <hex>/<hex>');
-  const deadline = parts.clock.now() + waitMs;
-  const attempts = attemptsUntil(deadline, { ...parts, onRetry });
+  const deadline = pauses.clock.now() + waitMs;
+  const attempts = attemptsUntil(deadline, { ...pauses, onRetry });
   try {
     const created = await withNames(source, attempts, (names) =>
-      new TimelineCreator({ wish, source, names, attempts, leftMs: () => deadline - parts.clock.now() }).run(),
+      new TimelineCreator({ wish, source, names, attempts, leftMs: () => deadline - pauses.clock.now() }).run(),
     );
     return created ?? { kind: 'unfinished', why: `another command changes ${source.namesFile}` };
   } catch (error) {

@@ -2,7 +2,7 @@
 import type { Branch } from '../model/branch.ts';
 import { ApiError } from '../http/request.ts';
 import type { StorageClient } from '../branches/api/storage-client.ts';
-import { attemptsUntil, type WaitParts } from './attempts.ts';
+import { attemptsUntil, type PauseOptions } from './attempts.ts';
 import type { StorageSource } from './create-timeline.ts';
 import type { RemovalResult } from './branch-wish.ts';
 import { isSameId, withNames, type TimelineNames } from './locked-names.ts';
@@ -14,14 +14,14 @@ const WAIT_FOR_LOCK_MS = 60_000;
 export async function deleteTimeline(
   branch: Branch,
   source: Omit<StorageSource, 'namesFile' | 'pgVersion'> & { readonly namesFile: string | undefined },
-  parts: WaitParts,
+  pauses: PauseOptions,
 ): Promise<RemovalResult> {
   const { client, tenant, namesFile } = source;
   try {
-    if (namesFile === undefined) return await remove(branch, { client, parts });
-    const attempts = attemptsUntil(parts.clock.now() + WAIT_FOR_LOCK_MS, { ...parts, onRetry: () => {} });
+    if (namesFile === undefined) return await remove(branch, { client, pauses });
+    const attempts = attemptsUntil(pauses.clock.now() + WAIT_FOR_LOCK_MS, { ...pauses, onRetry: () => {} });
     const removed = await withNames({ tenant, namesFile }, attempts, (names) =>
-      remove(branch, { client, parts, names }),
+      remove(branch, { client, pauses, names }),
     );
     return removed ?? failed(`another command changes ${namesFile}: try again`);
   } catch (error) {
@@ -32,14 +32,14 @@ export async function deleteTimeline(
 
 interface DeletionTask {
   readonly client: StorageClient;
-  readonly parts: WaitParts;
+  readonly pauses: PauseOptions;
   readonly names?: TimelineNames;
 }
 
 /** An accepted deletion may take a while. Milliseconds. */
 const WAIT_FOR_END_MS = 60_000;
 
-async function remove({ id }: Branch, { client, parts, names }: DeletionTask): Promise<RemovalResult> {
+async function remove({ id }: Branch, { client, pauses, names }: DeletionTask): Promise<RemovalResult> {
   const named = names?.all() ?? [];
   const nameOf = (timeline: string): string => named.find((entry) => isSameId(entry.id, timeline))?.name ?? timeline;
   const children = new Set([
@@ -52,7 +52,7 @@ async function remove({ id }: Branch, { client, parts, names }: DeletionTask): P
     (await client.timelines()).some((timeline) => isSameId(timeline.id, id));
   try {
     const isAccepted = (await client.deleteTimeline(id)) === 'accepted';
-    const problem = isAccepted ? await whyNotGone(isThere, parts) : undefined;
+    const problem = isAccepted ? await whyNotGone(isThere, pauses) : undefined;
     if (problem !== undefined) return failed(`the deletion is accepted, and ${problem}`);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -64,8 +64,8 @@ async function remove({ id }: Branch, { client, parts, names }: DeletionTask): P
 }
 
 /** Undefined when the timeline is listed no more. One list that cannot be read tells nothing. */
-async function whyNotGone(isThere: () => Promise<boolean>, parts: WaitParts): Promise<string | undefined> {
-  const attempts = attemptsUntil(parts.clock.now() + WAIT_FOR_END_MS, { ...parts, onRetry: () => {} });
+async function whyNotGone(isThere: () => Promise<boolean>, pauses: PauseOptions): Promise<string | undefined> {
+  const attempts = attemptsUntil(pauses.clock.now() + WAIT_FOR_END_MS, { ...pauses, onRetry: () => {} });
   for (;;) {
     const problem = await isThere().then(
       (is) => (is ? 'the timeline is still listed' : undefined),

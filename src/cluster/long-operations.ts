@@ -8,11 +8,11 @@ import type { Preflight } from '../reports/preflight.ts';
 import type { ControlReading } from './control.ts';
 import type { ClusterConfiguration, ClusterReport } from '../documents/cluster-documents.ts';
 import type { OperationDocument, PlanOfPrimary } from '../documents/switchover-document.ts';
-import { Switchover, type SwitchoverSite } from './switchover/procedure.ts';
+import { Switchover, type ProcedureOptions } from './switchover/procedure.ts';
 import { planSwitchover, type HeldSwitchoverRequest } from './switchover/plan.ts';
 
 export interface LongOperationsOptions {
-  readonly site: Omit<SwitchoverSite, 'onPhase'>;
+  readonly site: Omit<ProcedureOptions, 'onPhase'>;
   /** The number of sessions on the member whose encryption hides when they are idle. */
   readonly unreadable: (member: MemberName) => Promise<number>;
   /** Which sessions on the member can move. Undefined: `moves` is not configured. Takes some seconds, never rejects. */
@@ -225,7 +225,7 @@ function newId(random: () => number): string {
 }
 
 function readCluster(
-  control: SwitchoverSite['control'],
+  control: ProcedureOptions['control'],
 ): Promise<[ControlReading<ClusterReport>, ControlReading<ClusterConfiguration>]> {
   return Promise.all([control.report(), control.config()]);
 }

@@ -8,7 +8,7 @@ import type { MovesPolicy } from '../model/moves.ts';
 import type { ClusterControl, ClusterOperation } from './control.ts';
 import { News } from './switchover/news.ts';
 
-export interface RestartSite {
+export interface RestartInPlaceOptions {
   readonly clock: Clock;
   /** As it is now. Undefined: no session moves, and PostgreSQL itself ends the sessions of a restart. */
   readonly moves: () => Pick<MovesPolicy, 'waitMs' | 'parkTimeoutMs'> | undefined;
@@ -26,7 +26,7 @@ const SLACK_MS = 500;
 type Restart = Extract<ClusterOperation, { kind: 'restart' }>;
 
 /** Restarts that happen now move sessions; all else is left to `control`. */
-export function withParking(control: ClusterControl, site: RestartSite): ClusterControl {
+export function withParking(control: ClusterControl, site: RestartInPlaceOptions): ClusterControl {
   return {
     get source() {
       return control.source;
@@ -52,7 +52,10 @@ export function withParking(control: ClusterControl, site: RestartSite): Cluster
 }
 
 /** Resolves when the member has no session any more, or the time for its transactions is over. */
-async function takeSessions({ member }: Restart, { clock, moves, handOver, sessions }: RestartSite): Promise<void> {
+async function takeSessions(
+  { member }: Restart,
+  { clock, moves, handOver, sessions }: RestartInPlaceOptions,
+): Promise<void> {
   const { waitMs = 0, parkTimeoutMs = 0 } = moves() ?? {};
   const since = clock.now();
   const mostMs = waitMs + parkTimeoutMs;

@@ -12,7 +12,7 @@ import {
   joined,
 } from '../wire/messages/server-messages.ts';
 import type { BlockStatus, Value } from '../wire/messages/server-messages.ts';
-import { answerTo, type StatementAnswer, type AnswerContext } from './statement-answer.ts';
+import { answerTo, type StatementAnswer, type AnswerOptions } from './statement-answer.ts';
 import { ExtendedQueries, type ConsoleStatement } from './extended.ts';
 import { ConsoleInput, ProtocolViolation, required, type ConsoleMessage } from './incoming.ts';
 import { logIn, type ReaderCheck, type Right, type SendBytes } from './login.ts';
@@ -51,7 +51,7 @@ export async function converse(chunks: AsyncIterable<Uint8Array>, options: Conve
 class Conversation {
   readonly #sources: ConsoleSources;
   readonly #send: SendBytes;
-  readonly #context: AnswerContext;
+  readonly #context: AnswerOptions;
   readonly #extended: ExtendedQueries;
   #status: BlockStatus = 'idle';
   /** After an error in the extended protocol everything up to Sync is discarded. */

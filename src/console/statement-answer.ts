@@ -59,13 +59,13 @@ const SET_BY_DRIVERS: ReadonlySet<string> = new Set([
   'TIMEZONE',
 ]);
 
-export interface AnswerContext {
+export interface AnswerOptions {
   readonly parameters: ClientParameters;
   /** The client knows the admin token. */
   readonly hasToken: boolean;
 }
 
-export function answerTo({ words, text }: Statement, context: AnswerContext): StatementAnswer {
+export function answerTo({ words, text }: Statement, context: AnswerOptions): StatementAnswer {
   const [verb = '', object = ''] = words;
   if (verb === 'SHOW') return answerToShow(words, context);
   const transaction = answerToTransaction(words);
@@ -81,7 +81,7 @@ export function answerTo({ words, text }: Statement, context: AnswerContext): St
 
 function answerToShow(
   [, name = '', ...rest]: readonly string[],
-  { parameters, hasToken }: AnswerContext,
+  { parameters, hasToken }: AnswerOptions,
 ): StatementAnswer {
   const show = SHOWS.get(name) ?? parameter([name, ...rest], parameters);
   if (name === '' || show === undefined) {

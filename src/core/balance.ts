@@ -8,7 +8,7 @@ import type { Target } from './routing-table.ts';
 /** The memory of round-robin: what each target is owed, in units of weight. The sum is 0. */
 export type Credits = ReadonlyMap<MemberName, number>;
 
-export interface PickInputs {
+export interface PickOptions {
   /** This pool's sessions on a member, connecting ones included. */
   readonly sessionsOn: (member: MemberName) => number;
   readonly weightOf: (target: Target) => number;
@@ -27,17 +27,17 @@ export interface Pick {
 
 type Targets = readonly [Target, ...Target[]];
 
-export function pickTarget(balance: Balance, targets: Targets, inputs: PickInputs): Pick {
+export function pickTarget(balance: Balance, targets: Targets, options: PickOptions): Pick {
   const candidates = without(without(targets, 'isSuspect'), 'isFar');
   switch (balance) {
     case 'round_robin':
-      return inTurn(candidates, inputs);
+      return inTurn(candidates, options);
     case 'random':
-      return { target: byChance(candidates, inputs), credits: inputs.credits };
+      return { target: byChance(candidates, options), credits: options.credits };
     case 'least_sessions':
-      return { target: leastLoaded(candidates, inputs), credits: inputs.credits };
+      return { target: leastLoaded(candidates, options), credits: options.credits };
     case 'client_address':
-      return { target: byAddress(candidates, inputs.clientAddress), credits: inputs.credits };
+      return { target: byAddress(candidates, options.clientAddress), credits: options.credits };
   }
 }
 
@@ -56,7 +56,7 @@ function without(targets: Targets, mark: 'isSuspect' | 'isFar'): Targets {
 }
 
 /** Smooth weighted round-robin, as in nginx: weights 3, 1 and 1 give a b a c a. */
-function inTurn(targets: Targets, { weightOf, credits: before }: PickInputs): Pick {
+function inTurn(targets: Targets, { weightOf, credits: before }: PickOptions): Pick {
   const credits = new Map(
     targets.map((target) => [target.member, (before.get(target.member) ?? 0) + weightOf(target)]),
   );
@@ -68,7 +68,7 @@ function inTurn(targets: Targets, { weightOf, credits: before }: PickInputs): Pi
   return { target: picked, credits };
 }
 
-function byChance(targets: Targets, { weightOf, random }: PickInputs): Target {
+function byChance(targets: Targets, { weightOf, random }: PickOptions): Target {
   if (targets.length === 1) return targets[0];
   let left = random() * sumOf(targets, weightOf);
   for (const target of targets) {
@@ -82,12 +82,12 @@ function byChance(targets: Targets, { weightOf, random }: PickInputs): Target {
  * The lowest load for its weight. Chance decides a tie, so that several proxies do not all pick the same member. All
  * targets are compared: the power of two choices pays only with hundreds of members, or with loads that are known late.
  */
-function leastLoaded(targets: Targets, inputs: PickInputs): Target {
+function leastLoaded(targets: Targets, options: PickOptions): Target {
   if (targets.length === 1) return targets[0];
-  const loadOf = (target: Target): number => inputs.sessionsOn(target.member) / inputs.weightOf(target);
+  const loadOf = (target: Target): number => options.sessionsOn(target.member) / options.weightOf(target);
   const least = Math.min(...targets.map(loadOf));
   const [first = targets[0], ...rest] = targets.filter((target) => loadOf(target) === least);
-  return byChance([first, ...rest], inputs);
+  return byChance([first, ...rest], options);
 }
 
 /**
@@ -113,6 +113,6 @@ function fractionOf(text: string): number {
   return (((hash ^ (hash >>> 16)) >>> 0) + 0.5) / 2 ** 32;
 }
 
-function sumOf(targets: Targets, weightOf: PickInputs['weightOf']): number {
+function sumOf(targets: Targets, weightOf: PickOptions['weightOf']): number {
   return targets.reduce((sum, target) => sum + weightOf(target), 0);
 }

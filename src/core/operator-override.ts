@@ -10,7 +10,7 @@ import { leave, leaveMode, type Standing, type Standings } from './standing.ts';
 /** A leader that still serves this long after the scheduled time has not handed over. Milliseconds. */
 export const OVERDUE_MS = 15_000;
 
-export interface OverrideInputs {
+export interface OverrideOptions {
   readonly policy: RoutingPolicy;
   readonly snapshot: Snapshot;
   readonly pool: PoolPolicy;
@@ -20,13 +20,13 @@ export interface OverrideInputs {
 }
 
 /** A cause that asks more of the member's sessions than the operator's wish stays. */
-export function withOverrides(inputs: OverrideInputs, standings: Standings): Standings {
-  return new Map([...standings].map(([name, standing]) => [name, overridden(inputs, name, standing)]));
+export function withOverrides(options: OverrideOptions, standings: Standings): Standings {
+  return new Map([...standings].map(([name, standing]) => [name, overridden(options, name, standing)]));
 }
 
-function overridden(inputs: OverrideInputs, name: MemberName, standing: Standing): Standing {
-  const { policy, snapshot, pool, ages } = inputs;
-  const handed = handedOver(inputs, name, standing);
+function overridden(options: OverrideOptions, name: MemberName, standing: Standing): Standing {
+  const { policy, snapshot, pool, ages } = options;
+  const handed = handedOver(options, name, standing);
   if (handed !== undefined) return handed;
   const since = snapshot.drained.get(name);
   if (since !== undefined && !isHarder(pool, standing)) {
@@ -41,7 +41,7 @@ function overridden(inputs: OverrideInputs, name: MemberName, standing: Standing
 
 /** In every pool, because the member's restart ends every session on it. Undefined: the standing asks for more. */
 function handedOver(
-  { snapshot: { handover }, pool, ages, usual }: OverrideInputs,
+  { snapshot: { handover }, pool, ages, usual }: OverrideOptions,
   name: MemberName,
   standing: Standing,
 ): Standing | undefined {

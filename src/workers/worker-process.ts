@@ -10,7 +10,7 @@ import type { Channel, StartProcess } from './fork.ts';
 import type { FromWorker, WorkerOrder, Report, ToWorker, WorkerPolicy } from './messages.ts';
 import { PendingReplies } from './pending-replies.ts';
 
-export interface WorkerProcessInputs {
+export interface WorkerProcessOptions {
   /** Unique over all workers that ever ran. */
   readonly id: number;
   readonly now: Instant;
@@ -71,16 +71,16 @@ export class WorkerProcess {
   #missed = 0;
   #killCause: string | undefined;
 
-  constructor(inputs: WorkerProcessInputs) {
-    this.id = inputs.id;
-    this.startedAt = inputs.now;
+  constructor(options: WorkerProcessOptions) {
+    this.id = options.id;
+    this.startedAt = options.now;
     this.begun = this.#begun.promise;
     this.ended = this.#ended.promise;
-    this.#channel = inputs.start({
-      onMessage: (message) => this.#take(message, inputs),
-      onEnd: (why) => this.#end(this.#killCause ?? why, inputs),
+    this.#channel = options.start({
+      onMessage: (message) => this.#take(message, options),
+      onEnd: (why) => this.#end(this.#killCause ?? why, options),
     });
-    this.send(inputs.begin);
+    this.send(options.begin);
   }
 
   get pid(): number | undefined {
@@ -156,7 +156,7 @@ export class WorkerProcess {
       this.kill(`stuck: no report for ${this.#missed} s`);
   }
 
-  #take(message: FromWorker, { onMessage }: WorkerProcessInputs): void {
+  #take(message: FromWorker, { onMessage }: WorkerProcessOptions): void {
     this.#missed = 0;
     switch (message.kind) {
       case 'begun':
@@ -193,7 +193,7 @@ export class WorkerProcess {
     }
   }
 
-  #end(why: string, { onEnd }: WorkerProcessInputs): void {
+  #end(why: string, { onEnd }: WorkerProcessOptions): void {
     this.#begun.resolve(why);
     this.#ended.resolve(undefined);
     this.#done.resolveAll(undefined);

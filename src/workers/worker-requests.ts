@@ -11,7 +11,7 @@ import { KeyPairs } from './key-pairs.ts';
 import type { WorkerRequest } from './messages.ts';
 import { withTimeout } from './with-timeout.ts';
 
-export interface WorkerRequestsInputs {
+export interface WorkerRequestsOptions {
   readonly clock: Clock;
   /** Undefined: the evidence is fresh. */
   readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
@@ -33,27 +33,27 @@ type PassCancel = Extract<WorkerRequest, { kind: 'pass_cancel' }>;
 const FIND_MS = 200;
 
 export class WorkerRequests {
-  readonly #inputs: WorkerRequestsInputs;
+  readonly #options: WorkerRequestsOptions;
   readonly #keyPairs: KeyPairs;
 
-  constructor(inputs: WorkerRequestsInputs) {
-    this.#inputs = inputs;
-    this.#keyPairs = new KeyPairs(inputs.readKeyPair);
+  constructor(options: WorkerRequestsOptions) {
+    this.#options = options;
+    this.#keyPairs = new KeyPairs(options.readKeyPair);
   }
 
   async answer(worker: WorkerProcess, request: WorkerRequest): Promise<void> {
     const { id } = request;
     switch (request.kind) {
       case 'freshen':
-        await this.#inputs.freshen(request.pool, request.since);
-        this.#inputs.sendSnapshot();
+        await this.#options.freshen(request.pool, request.since);
+        this.#options.sendSnapshot();
         return worker.send({ kind: 'fresh', id });
       case 'read_key_pair': {
         const reading = await this.#keyPairs.read(request.files, { mayBeOlder: !worker.hasBegun });
         return worker.send({ kind: 'key_pair', id, reading });
       }
       case 'read_authorities': {
-        const reading = await this.#inputs.readAuthorities(request.file);
+        const reading = await this.#options.readAuthorities(request.file);
         return worker.send({ kind: 'authorities', id, reading });
       }
       case 'pass_cancel': {
@@ -61,7 +61,7 @@ export class WorkerRequests {
         return worker.send({ kind: 'cancel_passed', id, outcome });
       }
       case 'locate_branch': {
-        const { locateBranch = () => ({ kind: 'unknown' }) as const } = this.#inputs;
+        const { locateBranch = () => ({ kind: 'unknown' }) as const } = this.#options;
         const lookup = await locateBranch(request.target, request.access);
         return worker.send({ kind: 'branch_located', id, lookup });
       }
@@ -77,7 +77,7 @@ export class WorkerRequests {
   }
 
   #holder(sender: WorkerProcess, packet: Uint8Array): Promise<WorkerProcess | undefined> {
-    const { clock, workers } = this.#inputs;
+    const { clock, workers } = this.#options;
     const others = workers().filter((other) => other !== sender);
     const found = Promise.withResolvers<WorkerProcess | undefined>();
     const ask = async (other: WorkerProcess): Promise<void> => {

@@ -9,7 +9,7 @@ export interface SlotWorker {
   readonly hasBegun: boolean;
 }
 
-export interface WorkerSlotInputs<Worker extends SlotWorker> {
+export interface WorkerSlotOptions<Worker extends SlotWorker> {
   /** 1, 2, 3 … */
   readonly number: number;
   readonly clock: Clock;
@@ -28,18 +28,18 @@ export class WorkerSlot<Worker extends SlotWorker> {
   /** Undefined between two workers. */
   worker: Worker | undefined;
   restarts = 0;
-  readonly #inputs: WorkerSlotInputs<Worker>;
+  readonly #options: WorkerSlotOptions<Worker>;
   #deaths = 0;
   #lastWhy = '';
   #cancelStart: () => void = () => {};
 
-  constructor(inputs: WorkerSlotInputs<Worker>) {
-    this.number = inputs.number;
-    this.#inputs = inputs;
+  constructor(options: WorkerSlotOptions<Worker>) {
+    this.number = options.number;
+    this.#options = options;
   }
 
   start(): Worker {
-    const worker = this.#inputs.launch(this);
+    const worker = this.#options.launch(this);
     this.worker = worker;
     return worker;
   }
@@ -47,7 +47,7 @@ export class WorkerSlot<Worker extends SlotWorker> {
   /** The worker has died. Returns the pause before the next one starts, in milliseconds. */
   workerLost(worker: SlotWorker, why: string): number {
     this.worker = undefined;
-    const wasHealthy = this.#inputs.clock.now() - worker.startedAt >= HEALTHY_AFTER_MS;
+    const wasHealthy = this.#options.clock.now() - worker.startedAt >= HEALTHY_AFTER_MS;
     this.#deaths = wasHealthy ? 1 : this.#deaths + 1;
     this.#lastWhy = why;
     return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#deaths - 1));
@@ -56,7 +56,7 @@ export class WorkerSlot<Worker extends SlotWorker> {
   /** Calls `mayStart` after the delay. When it returns false, the caller must call this again. */
   restartIn(delayMs: number, mayStart: () => boolean): void {
     this.#cancelStart();
-    this.#cancelStart = this.#inputs.clock.schedule(delayMs, () => {
+    this.#cancelStart = this.#options.clock.schedule(delayMs, () => {
       if (this.worker !== undefined || !mayStart()) return;
       this.restarts += 1;
       this.start();
@@ -70,7 +70,7 @@ export class WorkerSlot<Worker extends SlotWorker> {
   /** Why the slot is unhealthy; undefined when it is healthy. */
   trouble(): string | undefined {
     const isHealthy =
-      this.worker?.hasBegun === true && this.#inputs.clock.now() - this.worker.startedAt >= HEALTHY_AFTER_MS;
+      this.worker?.hasBegun === true && this.#options.clock.now() - this.worker.startedAt >= HEALTHY_AFTER_MS;
     if (this.#deaths < TOO_MANY || isHealthy) return undefined;
     return `worker ${this.number} keeps dying: ${this.#lastWhy}`;
   }

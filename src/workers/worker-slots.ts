@@ -12,7 +12,7 @@ import { WorkerSlot } from './worker-slot.ts';
 
 type ProcessSlot = WorkerSlot<WorkerProcess>;
 
-export interface WorkerSlotsInputs {
+export interface WorkerSlotsOptions {
   readonly size: number;
   readonly clock: Clock;
   readonly startProcess: StartProcess;
@@ -29,16 +29,16 @@ export const CLOSE_MS = 2_000;
 
 export class WorkerSlots {
   readonly all: readonly ProcessSlot[];
-  readonly #inputs: WorkerSlotsInputs;
+  readonly #options: WorkerSlotsOptions;
   #isPaused = false;
   #isStopped = false;
   #lastId = 0;
   #closing: Promise<void> | undefined;
   #cancelBeat: () => void = () => {};
 
-  constructor(inputs: WorkerSlotsInputs) {
-    const { clock, size } = inputs;
-    this.#inputs = inputs;
+  constructor(options: WorkerSlotsOptions) {
+    const { clock, size } = options;
+    this.#options = options;
     const launch = (slot: ProcessSlot): WorkerProcess => this.#launch(slot);
     this.all = Array.from({ length: size }, (_, index) => new WorkerSlot({ number: index + 1, clock, launch }));
   }
@@ -100,7 +100,7 @@ export class WorkerSlots {
   }
 
   #launch(slot: ProcessSlot): WorkerProcess {
-    const { begin, clock, onMessage, startProcess } = this.#inputs;
+    const { begin, clock, onMessage, startProcess } = this.#options;
     this.#lastId += 1;
     const id = this.#lastId;
     const worker = new WorkerProcess({
@@ -119,11 +119,11 @@ export class WorkerSlots {
     const problem = await worker.begun;
     if (problem !== undefined) worker.kill(problem);
     else if (worker.pid !== undefined)
-      this.#inputs.onEvent({ kind: 'worker_started', worker: number, pid: worker.pid });
+      this.#options.onEvent({ kind: 'worker_started', worker: number, pid: worker.pid });
   }
 
   #lost(slot: ProcessSlot, worker: WorkerProcess, why: string): void {
-    const { onEvent, onLost } = this.#inputs;
+    const { onEvent, onLost } = this.#options;
     const { number } = slot;
     const { pid } = worker;
     const pauseMs = slot.workerLost(worker, why);
@@ -135,7 +135,7 @@ export class WorkerSlots {
   }
 
   #beat(): void {
-    this.#cancelBeat = this.#inputs.clock.schedule(BEAT_MS, () => {
+    this.#cancelBeat = this.#options.clock.schedule(BEAT_MS, () => {
       for (const worker of this.workers()) worker.expectBeat();
       this.#beat();
     });
@@ -145,7 +145,7 @@ export class WorkerSlots {
     const workers = this.workers();
     for (const worker of workers) worker.send({ kind: 'close' });
     const ended = Promise.all(workers.map((worker) => worker.ended));
-    await withTimeout(this.#inputs.clock, CLOSE_MS, ended);
+    await withTimeout(this.#options.clock, CLOSE_MS, ended);
     for (const worker of this.workers()) worker.kill('did not end in time');
     await ended;
     this.#cancelBeat();

@@ -6,7 +6,7 @@ import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { fail, wrong } from './cluster-context.ts';
-import type { ChangeOptions, ClusterOptions, Context } from './cluster-context.ts';
+import type { ChangeOptions, ClusterOptions, ClusterContext } from './cluster-context.ts';
 import { json } from '../json.ts';
 
 export interface ChangeStep {
@@ -48,13 +48,13 @@ export interface Result {
 }
 
 /** Resolves with the exit code. */
-export async function operate(proposal: Proposal, context: Context<ChangeOptions>): Promise<number> {
+export async function operate(proposal: Proposal, context: ClusterContext<ChangeOptions>): Promise<number> {
   const performed = await perform(proposal, context);
   return performed.kind === 'ended' ? performed.code : EXIT.ok;
 }
 
 /** As `operate`, for a command that has more to say after success. */
-export async function perform(proposal: Proposal, context: Context<ChangeOptions>): Promise<ChangeOutcome> {
+export async function perform(proposal: Proposal, context: ClusterContext<ChangeOptions>): Promise<ChangeOutcome> {
   const { io, options } = context;
   const isPlain = options.json !== true;
   if (options.dryRun === true) return ended(await showRequests(proposal, context));
@@ -80,7 +80,7 @@ interface Attempt {
 /** Stops at the first step that fails, if the next ones depend on it. */
 async function sendAll(
   { steps, isIndependent }: Proposal,
-  context: Context<ChangeOptions>,
+  context: ClusterContext<ChangeOptions>,
 ): Promise<{ readonly results: readonly Attempt[]; readonly code: number }> {
   const { io, control, options } = context;
   const results: Attempt[] = [];
@@ -119,7 +119,10 @@ function lookCommand({ config, seed = [], admin }: ClusterOptions): string {
 }
 
 /** `--dry-run`: the plan, and the requests that would be sent. */
-async function showRequests(proposal: Proposal, { io, control, options }: Context<ChangeOptions>): Promise<number> {
+async function showRequests(
+  proposal: Proposal,
+  { io, control, options }: ClusterContext<ChangeOptions>,
+): Promise<number> {
   const requests: PlannedRequest[] = [];
   for (const { operation } of proposal.steps) {
     // At its turn the order is right.

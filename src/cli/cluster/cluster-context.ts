@@ -29,7 +29,7 @@ export interface ClusterParts {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-export interface Context<Options extends ClusterOptions = ClusterOptions> {
+export interface ClusterContext<Options extends ClusterOptions = ClusterOptions> {
   readonly options: Options;
   readonly io: CliIo;
   readonly control: ClusterControl;
@@ -44,7 +44,7 @@ export async function openContext<Options extends ClusterOptions>(
   options: Options,
   io: CliIo,
   parts: ClusterParts,
-): Promise<Context<Options> | number> {
+): Promise<ClusterContext<Options> | number> {
   const { now, sleep } = parts;
   if (options.admin !== undefined && options.seed !== undefined) {
     return wrong(io, '--admin and --seed exclude each other: the one goes through a Pointsman, the other does not');
@@ -104,7 +104,7 @@ function hinted<T>(reading: ControlReading<T>): ControlReading<T> {
 }
 
 /** Undefined if the cluster cannot be read; the reason is then on stderr. */
-export async function readReport({ control, io }: Context): Promise<ClusterReport | undefined> {
+export async function readReport({ control, io }: ClusterContext): Promise<ClusterReport | undefined> {
   const report = await control.report();
   if (report.kind === 'read') return report.value;
   fail(io, report.why);

@@ -8,7 +8,7 @@ import type { Paint } from '../terminal/colour.ts';
 import { MEMBER_COLUMNS, tableText, widthFor } from '../terminal/terminal-table.ts';
 import type { Column } from '../terminal/terminal-table.ts';
 import { fail, openContext, readReport, wrong } from './cluster-context.ts';
-import type { ClusterOptions, ClusterParts, Context } from './cluster-context.ts';
+import type { ClusterOptions, ClusterParts, ClusterContext } from './cluster-context.ts';
 import { json, jsonLine } from '../json.ts';
 import { isLeader, isRunning, lagText, restartReasons, stateText } from './member-choice.ts';
 import { timeText } from './times.ts';
@@ -49,7 +49,7 @@ function watchSeconds(given: ListOptions['watch']): number | undefined {
 const CLEAR_SCREEN = '\u001B[H\u001B[2J\u001B[3J';
 
 /** Ends with Ctrl-C. A cluster that does not answer is shown as such, and read again. */
-async function watch(context: Context<ListOptions>, seconds: number): Promise<number> {
+async function watch(context: ClusterContext<ListOptions>, seconds: number): Promise<number> {
   const { io, options, sleep, now } = context;
   const stopping = untilStopped(io);
   const stopped = once(stopping.signal, 'abort');
@@ -71,7 +71,7 @@ async function watch(context: Context<ListOptions>, seconds: number): Promise<nu
 
 const COLUMNS: readonly Column[] = [...MEMBER_COLUMNS, { title: 'RESTART' }, { title: 'TAGS', wraps: true }];
 
-export function reportText(report: ClusterReport, { io, control, now, options }: Context): string {
+export function reportText(report: ClusterReport, { io, control, now, options }: ClusterContext): string {
   const paint = paintFor(io);
   const { scope, leader, members } = report;
   const timeline = members.find(isLeader)?.timeline ?? null;

@@ -7,7 +7,7 @@ import type { CliIo } from '../io.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { candidatesTable, factsText, judgeCandidate, replicas, sessionsText } from './leader-candidates.ts';
 import { fail, openContext, readReport, wrong } from './cluster-context.ts';
-import type { ChangeOptions, ClusterParts, Context } from './cluster-context.ts';
+import type { ChangeOptions, ClusterParts, ClusterContext } from './cluster-context.ts';
 import { switchoverText } from './cluster-list.ts';
 import { chooseMember, isLeader } from './member-choice.ts';
 import { afterChange } from './new-leader.ts';
@@ -63,7 +63,7 @@ function refusalOf({ leader, candidate, at }: SwitchoverWish, report: ClusterRep
 async function propose(
   { leader, candidate, at }: SwitchoverWish,
   report: ClusterReport,
-  context: Context<ClusterSwitchoverOptions>,
+  context: ClusterContext<ClusterSwitchoverOptions>,
 ): Promise<number> {
   const { io, now, control } = context;
   const operation: ClusterOperation = {

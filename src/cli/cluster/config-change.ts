@@ -12,7 +12,7 @@ import { wrongValues } from './config-values.ts';
 import { differenceText, parseConfig } from './config-text.ts';
 import { restartsText } from './config-restarts.ts';
 import { fail, openContext, readReport, wrong } from './cluster-context.ts';
-import type { ChangeOptions, ClusterParts, Context } from './cluster-context.ts';
+import type { ChangeOptions, ClusterParts, ClusterContext } from './cluster-context.ts';
 import { json } from '../json.ts';
 import { perform } from './cluster-change.ts';
 
@@ -74,7 +74,7 @@ function readText(file: string, io: CliIo): string | undefined {
 }
 
 export interface Base {
-  readonly context: Context<ChangeConfigOptions>;
+  readonly context: ClusterContext<ChangeConfigOptions>;
   readonly report: ClusterReport;
   /** Before the change. */
   readonly config: ClusterConfiguration;

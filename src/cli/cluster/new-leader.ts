@@ -2,7 +2,7 @@
 import type { MemberName } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import { fail } from './cluster-context.ts';
-import type { Context } from './cluster-context.ts';
+import type { ClusterContext } from './cluster-context.ts';
 import { tellsWaits } from './waiting.ts';
 
 const POLL_MS = 1000;
@@ -15,7 +15,10 @@ export interface LeaderChange {
 }
 
 /** Waits until another member leads. Resolves with the exit code. */
-export async function afterChange({ from, to }: LeaderChange, { control, io, now, sleep }: Context): Promise<number> {
+export async function afterChange(
+  { from, to }: LeaderChange,
+  { control, io, now, sleep }: ClusterContext,
+): Promise<number> {
   const since = now().getTime();
   const tell = tellsWaits(io);
   for (;;) {

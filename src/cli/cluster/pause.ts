@@ -3,7 +3,7 @@ import type { ClusterReport } from '../../documents/cluster-documents.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { openContext, readReport } from './cluster-context.ts';
-import type { ChangeOptions, ClusterParts, Context } from './cluster-context.ts';
+import type { ChangeOptions, ClusterParts, ClusterContext } from './cluster-context.ts';
 import { json } from '../json.ts';
 import { operate } from './cluster-change.ts';
 
@@ -40,7 +40,11 @@ export async function pauseOrResume(
 }
 
 /** The configuration decides. A member learns of it with its next heartbeat, so its own report may be older. */
-async function isSoAlready(kind: 'pause' | 'resume', report: ClusterReport, { control }: Context): Promise<boolean> {
+async function isSoAlready(
+  kind: 'pause' | 'resume',
+  report: ClusterReport,
+  { control }: ClusterContext,
+): Promise<boolean> {
   const config = await control.config();
   const isSet = config.kind === 'read' ? Boolean(config.value['pause']) : report.paused;
   return kind === 'pause' ? isSet : !isSet && !report.paused;

@@ -3,7 +3,7 @@ import type { ClusterReport, MemberReport } from '../../documents/cluster-docume
 import type { MemberName } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import { fail, readReport } from './cluster-context.ts';
-import type { Context } from './cluster-context.ts';
+import type { ClusterContext } from './cluster-context.ts';
 import { isRunning, restartReasons, stateText } from './member-choice.ts';
 import { tellsWaits } from './waiting.ts';
 
@@ -17,7 +17,7 @@ const MOST_WAIT_FOR_FLAG_MS = 15_000;
  * The order is given, so a parameter has just been changed. Each member marks itself with a heartbeat of its own: those
  * that have not yet would be left out. Undefined if the cluster cannot be read; the reason is then on stderr.
  */
-export async function whenMarked(context: Context): Promise<ClusterReport | undefined> {
+export async function whenMarked(context: ClusterContext): Promise<ClusterReport | undefined> {
   const since = context.now().getTime();
   const tell = tellsWaits(context.io);
   for (;;) {
@@ -33,7 +33,7 @@ export async function whenMarked(context: Context): Promise<ClusterReport | unde
 /** The answer comes when PostgreSQL runs again. The cluster learns of it up to a heartbeat later. */
 export async function untilRunning(
   { name, state }: MemberReport,
-  { control, io, now, sleep }: Context,
+  { control, io, now, sleep }: ClusterContext,
 ): Promise<string | undefined> {
   const since = now().getTime();
   const tell = tellsWaits(io);
@@ -57,7 +57,7 @@ export async function untilRunning(
 export async function untilCaughtUp(
   leader: MemberName,
   followers: readonly MemberName[],
-  { control, io, now, sleep }: Context,
+  { control, io, now, sleep }: ClusterContext,
 ): Promise<string | undefined> {
   const since = now().getTime();
   const tell = tellsWaits(io);
@@ -82,7 +82,7 @@ export async function untilCaughtUp(
 }
 
 /** A restart can leave the parameter as it was: of a standby that is below its primary, for one. */
-export async function lookAgain(restarted: readonly MemberName[], { control, io }: Context): Promise<number> {
+export async function lookAgain(restarted: readonly MemberName[], { control, io }: ClusterContext): Promise<number> {
   const report = await control.report();
   if (report.kind === 'unreadable') return fail(io, `the members restarted, and cannot be read: ${report.why}`);
   const left = report.value.members.filter(({ name, pending_restart: isPending }) => {

@@ -8,7 +8,7 @@ import type { CliIo } from '../io.ts';
 import { tableText, widthFor } from '../terminal/terminal-table.ts';
 import { factsText } from './leader-candidates.ts';
 import { fail, openContext, readReport, wrong } from './cluster-context.ts';
-import type { ChangeOptions, ClusterParts, Context } from './cluster-context.ts';
+import type { ChangeOptions, ClusterParts, ClusterContext } from './cluster-context.ts';
 import { json } from '../json.ts';
 import { orderOf, orderRefusal } from './order.ts';
 import { chooseMember, isLeader, lagText, restartReasons, stateText } from './member-choice.ts';
@@ -103,7 +103,7 @@ function chooseMembers(
   return chosen.filter((member) => isOpen || member.pending_restart);
 }
 
-function nothing({ json: isJson, role, pending }: RestartOptions, { io }: Context): number {
+function nothing({ json: isJson, role, pending }: RestartOptions, { io }: ClusterContext): number {
   if (isJson === true) io.stdout(json({ results: [], not_done: [] }));
   else if (pending === true) io.stdout('no member has a pending restart\n');
   else return fail(io, `the cluster has no ${role ?? 'member'}`);
@@ -114,7 +114,7 @@ async function propose(
   chosen: readonly MemberReport[],
   wanted: RestartWish,
   report: ClusterReport,
-  context: Context<RestartOptions>,
+  context: ClusterContext<RestartOptions>,
 ): Promise<number> {
   const { options, io, now, control } = context;
   const { order } = wanted;
@@ -209,7 +209,7 @@ function unreported(
 function warningsOf(
   members: readonly MemberReport[],
   { at }: RestartWish,
-  { now }: Context<RestartOptions>,
+  { now }: ClusterContext<RestartOptions>,
 ): readonly string[] {
   const leader = members.find(isLeader);
   return [
@@ -228,7 +228,7 @@ interface Turn {
   readonly next: readonly MemberReport[];
 }
 
-function stepOf(member: MemberReport, { wanted, next }: Turn, context: Context<RestartOptions>): ChangeStep {
+function stepOf(member: MemberReport, { wanted, next }: Turn, context: ClusterContext<RestartOptions>): ChangeStep {
   const { name } = member;
   const { pending, pgVersion, anyOrder } = context.options;
   const { role, timeoutSeconds, at, order } = wanted;

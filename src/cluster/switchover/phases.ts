@@ -2,7 +2,7 @@
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { OperationDocument, Phase, PhaseDocument } from '../../documents/switchover-document.ts';
 
-export interface PhasesInputs {
+export interface PhasesOptions {
   readonly clock: Clock;
   /** Epoch milliseconds, for the document only. */
   readonly wallClock: () => number;
@@ -16,7 +16,7 @@ interface PhaseEntry {
 }
 
 export class Phases {
-  readonly #inputs: PhasesInputs;
+  readonly #options: PhasesOptions;
   readonly #startedAt: Instant;
   readonly #startedWall: number;
   readonly #entered: PhaseEntry[] = [];
@@ -24,22 +24,22 @@ export class Phases {
   #endedAt: Instant | undefined;
 
   /** The operation begins with its check. */
-  constructor(inputs: PhasesInputs) {
-    this.#inputs = inputs;
-    this.#startedAt = inputs.clock.now();
-    this.#startedWall = inputs.wallClock();
+  constructor(options: PhasesOptions) {
+    this.#options = options;
+    this.#startedAt = options.clock.now();
+    this.#startedWall = options.wallClock();
     this.enter('check');
   }
 
   enter(phase: Phase): void {
     const last = this.#leave();
-    this.#entered.push({ phase, at: this.#inputs.clock.now(), endedAt: undefined });
-    this.#inputs.onPhase(phase, last && this.#document(last));
+    this.#entered.push({ phase, at: this.#options.clock.now(), endedAt: undefined });
+    this.#options.onPhase(phase, last && this.#document(last));
   }
 
   /** The operation is over. */
   end(): void {
-    this.#endedAt = this.#inputs.clock.now();
+    this.#endedAt = this.#options.clock.now();
     this.#leave();
   }
 
@@ -55,7 +55,7 @@ export class Phases {
   /** Until `to`, until the end of the operation, or until now. Null: `from` is still to come. Milliseconds. */
   span(from: Instant | undefined, to?: Instant): number | null {
     if (from === undefined) return null;
-    return Math.round((to ?? this.#endedAt ?? this.#inputs.clock.now()) - from);
+    return Math.round((to ?? this.#endedAt ?? this.#options.clock.now()) - from);
   }
 
   document(): Pick<OperationDocument, 'started_at' | 'duration_ms' | 'phase' | 'phases'> {
@@ -69,7 +69,7 @@ export class Phases {
 
   #leave(): PhaseEntry | undefined {
     const last = this.#entered.at(-1);
-    if (last !== undefined) last.endedAt ??= this.#inputs.clock.now();
+    if (last !== undefined) last.endedAt ??= this.#options.clock.now();
     return last;
   }
 

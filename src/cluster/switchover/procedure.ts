@@ -16,12 +16,12 @@ import type { ClusterReport, OperationResult } from '../../documents/cluster-doc
 import type { OperationDocument, PlanDocument } from '../../documents/switchover-document.ts';
 import { cameBack, nextPrimary, whyNotPrimary, whyPointless, isRefusal } from './switchover-evidence.ts';
 import { News } from './news.ts';
-import { Phases, type PhasesInputs } from './phases.ts';
+import { Phases, type PhasesOptions } from './phases.ts';
 import { planSwitchover, type OwnKnowledge, type HeldSwitchoverRequest } from './plan.ts';
 import { SessionTally } from './session-tally.ts';
 
 /** The parts of the program that a switchover needs. */
-export interface SwitchoverSite extends PhasesInputs {
+export interface ProcedureOptions extends PhasesOptions {
   readonly control: Pick<ClusterControl, 'report' | 'config' | 'perform'>;
   readonly known: () => OwnKnowledge;
   /** Synchronous. Undefined: the handover is over. */
@@ -50,7 +50,7 @@ interface SwitchoverEnd {
 export class Switchover {
   readonly #id: string;
   readonly #request: HeldSwitchoverRequest;
-  readonly #site: SwitchoverSite;
+  readonly #site: ProcedureOptions;
   readonly #news: News;
   readonly #phases: Phases;
   #from: MemberName | undefined;
@@ -61,7 +61,7 @@ export class Switchover {
   #end: SwitchoverEnd | undefined;
   #cluster: ClusterReport | undefined;
 
-  constructor(id: string, request: HeldSwitchoverRequest, site: SwitchoverSite) {
+  constructor(id: string, request: HeldSwitchoverRequest, site: ProcedureOptions) {
     this.#id = id;
     this.#request = request;
     this.#site = site;
@@ -251,7 +251,7 @@ export class Switchover {
   async #whileSessions(
     from: MemberName,
     limitMs: number,
-    isOver: (sessions: Awaited<ReturnType<SwitchoverSite['sessions']>>) => boolean,
+    isOver: (sessions: Awaited<ReturnType<ProcedureOptions['sessions']>>) => boolean,
   ): Promise<SwitchoverEnd | undefined> {
     const { clock, sessions } = this.#site;
     const endsAt = clock.now() + limitMs;

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { ClusterControl, ClusterOperation } from '../../../src/cluster/control.ts';
 import { withParking } from '../../../src/cluster/restart-in-place.ts';
-import type { RestartSite } from '../../../src/cluster/restart-in-place.ts';
+import type { RestartInPlaceOptions } from '../../../src/cluster/restart-in-place.ts';
 import type { Handover } from '../../../src/core/snapshot.ts';
 import { fakeControl } from '../../support/fakes/fake-control.ts';
 import type { FakeControl } from '../../support/fakes/fake-control.ts';
@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 
 function parking(): ClusterControl {
-  const site: RestartSite = {
+  const site: RestartInPlaceOptions = {
     clock,
     moves: () => moves,
     handOver: (handover) => void handovers.push(handover),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { pickTarget, rampedShare } from '../../../src/core/balance.ts';
-import type { Credits, PickInputs } from '../../../src/core/balance.ts';
+import type { Credits, PickOptions } from '../../../src/core/balance.ts';
 import type { Balance } from '../../../src/model/policy.ts';
 import type { Target } from '../../../src/core/routing-table.ts';
 
@@ -14,7 +14,7 @@ type Load = Readonly<Record<string, number>>;
 const THREE: Targets = [target('a'), target('b'), target('c')];
 const HEAVY: Targets = [target('a', { weight: 3 }), target('b'), target('c')];
 
-function inputs(load: Load = {}, chance = 0, credits: Credits = new Map()): PickInputs {
+function inputs(load: Load = {}, chance = 0, credits: Credits = new Map()): PickOptions {
   const sessionsOn = (member: string): number => load[member] ?? 0;
   return {
     sessionsOn,

@@ -37,7 +37,7 @@ function report(at: number, state: string, storeSeenAt?: number): Observation {
   return answered({ check: WRITE_CHECK, at, member: 'pg-1', status: 503, body });
 }
 
-/** The members that the event for the last report does not name. */
+/** The time without contact with the store that the event for the last report tells. */
 function unseen(...reports: readonly Observation[]): readonly unknown[] {
   const last = reports.at(-1) ?? aList(0);
   const before = aSnapshot(aPolicy(), aList(0, 'pg-1'), ...reports.slice(0, -1));
