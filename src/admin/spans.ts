@@ -1,36 +1,23 @@
 // The spans of the last hour, for GET /timeline: what lasted, made from the events. Bounded, and pure but for the
 // clocks that it is given.
 import { describeHold, durationText } from '../core/describe.ts';
-import { isPlanned } from '../core/routing-table.ts';
-import type { Route } from '../core/routing-table.ts';
-import type { WaitGroup, WaitingClients } from '../history/waiting-clients.ts';
+import { isPlanned, type Route } from '../core/routing-table.ts';
+import type { ClusterHistory } from '../history/cluster-history.ts';
+import type { WaitGroup } from '../history/waiting-clients.ts';
 import type { Instant } from '../model/instant.ts';
-import type { EventOf, HoldOutcome, ReportedEvent } from '../reports/events.ts';
+import { handle, type EventHandlers, type EventOf, type HoldOutcome, type ReportedEvent } from '../reports/events.ts';
 import type { SpanDocument, TimelineDocument } from '../documents/timeline-document.ts';
 import { isoTime } from './status-units.ts';
 
 type Kind = SpanDocument['kind'];
 type Severity = SpanDocument['severity'];
 
-const KINDS = [
-  'route_changed',
-  'hold_started',
-  'hold_ended',
-  'standing_changed',
-  'member_drained',
-  'member_resumed',
-  'operation_started',
-  'operation_ended',
-  'members_changed',
-  'config_reloaded',
-] as const satisfies readonly ReportedEvent['kind'][];
-
 export interface SpansOptions {
   readonly now: () => Instant;
   /** Milliseconds since 1970. */
   readonly wallClock: () => number;
-  /** They have each event before it comes here. */
-  readonly waiting: Pick<WaitingClients, 'of'>;
+  /** It has each event before it comes here. */
+  readonly history: Pick<ClusterHistory, 'routes' | 'waiting'>;
   /** The incident of a time. Milliseconds since 1970; `to` undefined: it goes on. */
   readonly incidentAt: (from: number, to: number | undefined) => string | undefined;
 }
@@ -66,6 +53,19 @@ export class Spans {
   /** When the event that is being taken happened. */
   #at: Instant = 0;
 
+  readonly #handlers: EventHandlers = {
+    route_changed: (event) => this.#route(event),
+    hold_started: ({ pool }) => this.#waits(pool),
+    hold_ended: ({ pool }) => this.#waits(pool),
+    standing_changed: (event) => this.#standing(event),
+    member_drained: ({ member }) => this.#begin('drained', { member }, 'info', drainedText(member)),
+    member_resumed: ({ member }) => this.#end('drained', { member }),
+    operation_started: (event) => this.#begin('handover', {}, 'info', () => `${event.what}${to(event.to)}: running`),
+    operation_ended: (event) => this.#operationEnded(event),
+    members_changed: ({ removed }) => this.#endAll('lag', ({ member }) => removed.some((name) => name === member)),
+    config_reloaded: () => this.#poolsGone(),
+  };
+
   constructor(options: SpansOptions) {
     this.#options = options;
     this.#completeFrom = options.wallClock();
@@ -73,33 +73,8 @@ export class Spans {
 
   /** `at`: when it happened, which may be before this call. */
   take(event: ReportedEvent, at: Instant): void {
-    if (!isOfSpans(event)) return;
     this.#at = at;
-    this.#take(event);
-  }
-
-  #take(event: EventOf<(typeof KINDS)[number]>): void {
-    switch (event.kind) {
-      case 'route_changed':
-        return this.#route(event);
-      case 'hold_started':
-      case 'hold_ended':
-        return this.#waits(event.pool);
-      case 'standing_changed':
-        return this.#standing(event);
-      case 'member_drained':
-        return this.#begin('drained', { member: event.member }, 'info', drainedText(event.member));
-      case 'member_resumed':
-        return this.#end('drained', { member: event.member });
-      case 'operation_started':
-        return this.#begin('handover', {}, 'info', () => `${event.what}${to(event.to)}: running`);
-      case 'operation_ended':
-        return this.#operationEnded(event);
-      case 'members_changed':
-        return this.#endAll('lag', ({ member }) => event.removed.some((name) => name === member));
-      case 'config_reloaded':
-        return this.#poolsGone(event.changed);
-    }
+    handle(this.#handlers, event);
   }
 
   document(): TimelineDocument {
@@ -121,7 +96,7 @@ export class Spans {
   }
 
   #waits(pool: string): void {
-    const group = this.#options.waiting.of(pool);
+    const group = this.#options.history.waiting.of(pool);
     if (group === undefined) return;
     const unserved = group.ended(...UNSERVED);
     this.#begin('hold', { pool }, unserved === 0 ? 'info' : 'warn', waitingText(pool, group));
@@ -147,10 +122,9 @@ export class Spans {
     this.#end('handover', {});
   }
 
-  #poolsGone(changed: readonly string[]): void {
-    const gone = changed.flatMap((change) => /^pools\.(\S+) removed$/.exec(change)?.[1] ?? []);
+  #poolsGone(): void {
     for (const kind of ['no_route', 'hold', 'lag'] as const)
-      this.#endAll(kind, ({ pool }) => pool !== undefined && gone.includes(pool));
+      this.#endAll(kind, ({ pool }) => pool !== undefined && !this.#options.history.routes.has(pool));
   }
 
   /** A span that is open already keeps its beginning, and gets the text and the graver severity. */
@@ -205,10 +179,6 @@ export class Spans {
       incident_id: OF_INCIDENTS.includes(kind) ? (this.#options.incidentAt(from, to) ?? null) : null,
     };
   }
-}
-
-function isOfSpans(event: ReportedEvent): event is EventOf<(typeof KINDS)[number]> {
-  return KINDS.some((kind) => kind === event.kind);
 }
 
 interface About {

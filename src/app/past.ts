@@ -61,9 +61,8 @@ export function createHistory({ clock, running, monitor, incidents }: HistoryOpt
 
 export function createPast({ history, clock, running, monitor, proxy, incidents, onOutage }: PastOptions): Past {
   const incidentOf: Past['incidentAt'] = (...time) => incidentAt(incidents.list(), ...time);
-  const { waiting } = history;
-  const spans = new Spans({ now: () => clock.now(), wallClock: () => Date.now(), waiting, incidentAt: incidentOf });
-  const outages = new Outages({ waiting, incidents, tell: onOutage });
+  const spans = new Spans({ now: () => clock.now(), wallClock: () => Date.now(), history, incidentAt: incidentOf });
+  const outages = new Outages({ waiting: history.waiting, incidents, tell: onOutage });
   const samples = new Samples();
   let peaks: Peaks = new Map();
   let dueAt = -Infinity;

@@ -1,7 +1,6 @@
 // The answer of GET /incidents. That of GET /incidents/ID is the document of incidents/schema.ts.
 import { z } from 'zod';
-import { INCIDENT_KINDS } from '../incidents/schema.ts';
-import type { IncidentDocument } from '../incidents/schema.ts';
+import { INCIDENT_KINDS, type IncidentDocument } from '../incidents/schema.ts';
 import { PLANS } from '../reports/events.ts';
 import { list, seconds, time } from './document-parts.ts';
 

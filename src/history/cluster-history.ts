@@ -1,18 +1,14 @@
 // The one account of routes, primaries and waiting clients in this run, for metrics, documents and summaries. Pure but
 // for the clocks that it is given.
-import { openPrimary, primaryPools } from '../core/primary-pools.ts';
-import type { PoliciesAndTable } from '../core/primary-pools.ts';
+import { openPrimary, primaryPools, type PoliciesAndTable } from '../core/primary-pools.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { ScheduledSwitchover } from '../model/observation.ts';
 import type { Plan, ReportedEvent } from '../reports/events.ts';
-import { judgement } from './planned-or-not.ts';
-import type { Witness } from './planned-or-not.ts';
-import { PrimaryHistory } from './primary-history.ts';
-import type { PrimaryTerm } from './primary-history.ts';
-import { RouteHistory } from './route-history.ts';
-import type { Interruption, Moment, RouteChange } from './route-history.ts';
+import { judgement, type Witness } from './planned-or-not.ts';
+import { PrimaryHistory, type PrimaryTerm } from './primary-history.ts';
+import { RouteHistory, type Interruption, type Moment, type RouteChange } from './route-history.ts';
 import { WaitingClients, isHold } from './waiting-clients.ts';
 
 export interface ClusterHistoryOptions {

@@ -5,8 +5,7 @@
 import { isPlanned } from '../core/routing-table.ts';
 import type { Instant } from '../model/instant.ts';
 import type { ScheduledSwitchover } from '../model/observation.ts';
-import { ofKind } from '../reports/events.ts';
-import type { EventOf, Plan, ReportedEvent } from '../reports/events.ts';
+import { ofKind, type EventOf, type Plan, type ReportedEvent } from '../reports/events.ts';
 import type { Interruption } from './route-history.ts';
 
 export const PLANNED_BY = [

@@ -1,8 +1,7 @@
 // The clients that wait for a route, from the events of their holds. Each hold has its end, also that of a client whose
 // worker dies (workers/live-sessions.ts). Pure.
 import type { PoolName } from '../model/policy.ts';
-import { HOLD_OUTCOMES } from '../reports/events.ts';
-import type { HoldOutcome, ReportedEvent } from '../reports/events.ts';
+import { HOLD_OUTCOMES, type HoldOutcome, type ReportedEvent } from '../reports/events.ts';
 
 export type HoldEvent = Extract<ReportedEvent, { kind: 'hold_started' | 'hold_ended' }>;
 

@@ -6,8 +6,7 @@ import { z } from 'zod';
 import { entryOf } from './entry.ts';
 import { byId, ID } from './ids.ts';
 import type { IncidentEntry } from './incident-views.ts';
-import { incidentDocument } from './schema.ts';
-import type { IncidentDocument } from './schema.ts';
+import { incidentDocument, type IncidentDocument } from './schema.ts';
 
 export interface StoreLimits {
   readonly maxBytes: number;

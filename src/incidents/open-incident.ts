@@ -2,8 +2,7 @@
 import type { Instant } from '../model/instant.ts';
 import type { Recorded } from './incident-document.ts';
 import type { Picture, ShownPicture } from './picture.ts';
-import { Recording } from './recording.ts';
-import type { Limits } from './recording.ts';
+import { Recording, type Limits } from './recording.ts';
 import type { IncidentDocument, IncidentKind } from './schema.ts';
 
 const LIMITS: Limits = {

@@ -2,8 +2,8 @@
 // event comes with it. Nothing is made into text here, because most entries are never shown.
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
-import { isBranchEvent } from '../reports/branch-events.ts';
-import type { ReportedEvent } from '../reports/events.ts';
+import { isKeptInIncidents } from '../reports/event-class.ts';
+import { EVENT_CLASSES, handle, type EventHandlers, type EventOf, type ReportedEvent } from '../reports/events.ts';
 import { Waits } from './waits.ts';
 
 export interface Entry {
@@ -135,65 +135,49 @@ function waitsOf(event: ReportedEvent): Waits | undefined {
   return event.kind === 'hold_ended' ? new Waits([event.waitedMs]) : undefined;
 }
 
-type Closed = Extract<ReportedEvent, { kind: 'session_closed' }>;
+/** Of the kinds whose events share entries. */
+const PLACES: EventHandlers<
+  [period: (pool: string) => number, slots: ReadonlyMap<string, unknown>],
+  Place | undefined
+> = {
+  probe_finished: ({ member, check, outcome }) => ({
+    group: 'probes',
+    slot: `probe ${member} ${check}`,
+    value: outcome,
+  }),
+  discovery_finished: ({ detail }, _, slots) => {
+    const slot = 'discovery';
+    if (detail === undefined && !slots.has(slot)) return undefined;
+    return { group: 'probes', slot, value: detail === undefined ? 'yes' : 'no' };
+  },
+  hold_started: ({ pool, cause }, period) => ({ group: 'traffic', slot: `held ${pool} ${period(pool)} ${cause}` }),
+  hold_ended: ({ pool, outcome }) => ({ group: 'traffic', slot: `hold ${pool} ${outcome}`, gapMs: BURST_MS }),
+  session_opened: ({ pool }, period) => ({ group: 'traffic', slot: `opened ${pool} ${period(pool)}` }),
+  session_closed: placeOfClosed,
+  login_refused: ({ pool, member, sqlState }) => ({
+    group: 'traffic',
+    slot: `login ${pool} ${member} ${sqlState}`,
+    gapMs: BURST_MS,
+  }),
+  dial_finished: ({ pool, member, outcome }) =>
+    outcome === 'connected' || outcome === 'outraced'
+      ? undefined
+      : { group: 'traffic', slot: `dial ${pool} ${member} ${outcome}`, gapMs: BURST_MS },
+  refresh_requested: () => ({ group: 'decisions', slot: 'refresh', gapMs: BURST_MS }),
+};
 
 function placeOf(
   event: ReportedEvent,
   period: (pool: string) => number,
   slots: ReadonlyMap<string, unknown>,
 ): Place | undefined {
-  if (isOfBranches(event)) return undefined;
-  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- every other event is recorded as it is
-  switch (event.kind) {
-    case 'probe_finished':
-      return { group: 'probes', slot: `probe ${event.member} ${event.check}`, value: event.outcome };
-    case 'discovery_finished': {
-      const slot = 'discovery';
-      if (event.detail === undefined && !slots.has(slot)) return undefined;
-      return { group: 'probes', slot, value: event.detail === undefined ? 'yes' : 'no' };
-    }
-    case 'hold_started':
-      return { group: 'traffic', slot: `held ${event.pool} ${period(event.pool)} ${event.cause}` };
-    case 'hold_ended':
-      return { group: 'traffic', slot: `hold ${event.pool} ${event.outcome}`, gapMs: BURST_MS };
-    case 'session_opened':
-      return { group: 'traffic', slot: `opened ${event.pool} ${period(event.pool)}` };
-    case 'login_refused':
-      return { group: 'traffic', slot: `login ${event.pool} ${event.member} ${event.sqlState}`, gapMs: BURST_MS };
-    case 'dial_finished':
-      if (event.outcome === 'connected' || event.outcome === 'outraced') return undefined;
-      return { group: 'traffic', slot: `dial ${event.pool} ${event.member} ${event.outcome}`, gapMs: BURST_MS };
-    case 'session_closed':
-      return placeOfClosed(event);
-    case 'refresh_requested':
-      return { group: 'decisions', slot: 'refresh', gapMs: BURST_MS };
-    case 'client_accepted':
-    case 'cancel_forwarded':
-    case 'relay_chosen':
-    case 'certificate_loaded':
-    case 'certificate_refused':
-    case 'urgent_probing':
-    // moves_finished sums them up.
-    case 'session_asked':
-    case 'session_parked':
-    case 'session_moved':
-    case 'session_stayed':
-    case 'preflight_finished':
-    // It is made of the findings.
-    case 'outage_summary':
-      return undefined;
-    default:
-      return { group: 'decisions' };
-  }
+  // Branches are no part of the cluster, so an incident has none of their sessions.
+  if (!isKeptInIncidents(EVENT_CLASSES[event.kind]) || ('branch' in event && event.branch !== undefined))
+    return undefined;
+  return event.kind in PLACES ? handle(PLACES, event, period, slots) : { group: 'decisions' };
 }
 
-/** Branches are no part of the cluster, so an incident has none of them. */
-function isOfBranches(event: ReportedEvent): boolean {
-  if (event.kind !== 'session_opened' && event.kind !== 'session_closed') return isBranchEvent(event);
-  return event.branch !== undefined;
-}
-
-function placeOfClosed(event: Closed): Place | undefined {
+function placeOfClosed(event: EventOf<'session_closed'>): Place | undefined {
   const { pool, member, reason, user, database, application, waitedMs } = event;
   if (reason === 'backend_refused') {
     return { group: 'traffic', slot: `refused ${pool} ${member} ${waitedMs === undefined}`, gapMs: BURST_MS };

@@ -1,8 +1,7 @@
 // Notices trouble in the events: what opens an incident, and whether it goes on. A state machine without a clock: the
 // time of each event comes with it.
 import type { Route } from '../core/routing-table.ts';
-import { CLOSE_REASONS } from '../model/close-reason.ts';
-import type { CloseReason } from '../model/close-reason.ts';
+import { CLOSE_REASONS, type CloseReason } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';

@@ -1,6 +1,7 @@
 // Events about sessions with a branch as their target. The events about the list of branches are in model/branch.ts.
 import type { BranchIdentity, BranchListEvent, BranchLookup } from '../model/branch.ts';
 import type { PoolName } from '../model/policy.ts';
+import type { EventClass } from './event-class.ts';
 
 /**
  * One connect to the backend of a branch. `starting`: it answered that it cannot serve yet (57P03). `failed`: any
@@ -47,7 +48,18 @@ export type BranchSessionEvent =
 
 export type BranchEvent = BranchListEvent | BranchSessionEvent;
 
+/** Branches are no part of the cluster, so no incident keeps any of them. */
+export const BRANCH_EVENT_CLASSES = {
+  branch_list_read: 'detail',
+  branch_list_failed: 'notice',
+  branch_list_recovered: 'notice',
+  branch_shadowed: 'notice',
+  branch_located: 'detail',
+  branch_dial_finished: 'detail',
+  branch_wait_ended: 'detail',
+} as const satisfies Readonly<Record<BranchEvent['kind'], EventClass>>;
+
 /** Any other event is about the cluster, or about sessions on either. */
 export function isBranchEvent(event: { readonly kind: string }): event is BranchEvent {
-  return event.kind.startsWith('branch_');
+  return event.kind in BRANCH_EVENT_CLASSES;
 }

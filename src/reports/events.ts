@@ -6,8 +6,9 @@ import type { MemberName, MemberRefusal } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { HoldCause, Route } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
-import type { BranchSessionEvent } from './branch-events.ts';
-import type { MoveEvent } from './move-events.ts';
+import { BRANCH_EVENT_CLASSES, type BranchSessionEvent } from './branch-events.ts';
+import type { EventClass } from './event-class.ts';
+import { MOVE_EVENT_CLASSES, type MoveEvent } from './move-events.ts';
 import type { SessionTls } from './session-list.ts';
 import type { Acceptance, RefusalKind } from '../core/snapshot.ts';
 
@@ -314,11 +315,80 @@ export type ReportedEvent =
   | OperationEvent
   | OutageEvent;
 
-export type EventOf<Kind extends ReportedEvent['kind']> = Extract<ReportedEvent, { readonly kind: Kind }>;
+export type EventKind = ReportedEvent['kind'];
+export type EventOf<Kind extends EventKind> = Extract<ReportedEvent, { readonly kind: Kind }>;
 
-export function ofKind<Entry extends { readonly event: ReportedEvent }, Kind extends ReportedEvent['kind']>(
+/** A new kind has its row here, or in the table of branch-events.ts or move-events.ts. */
+export const EVENT_CLASSES: Readonly<Record<EventKind, EventClass>> = {
+  ...BRANCH_EVENT_CLASSES,
+  ...MOVE_EVENT_CLASSES,
+  client_accepted: 'detail',
+  hold_started: 'evidence',
+  hold_ended: 'evidence',
+  dial_finished: 'story',
+  login_refused: 'story',
+  session_opened: 'evidence',
+  session_closed: 'story',
+  cancel_forwarded: 'detail',
+  relay_chosen: 'notice',
+  listener_failed: 'story',
+  unexpected_fault: 'story',
+  certificate_loaded: 'notice',
+  certificate_refused: 'notice',
+  probe_finished: 'evidence',
+  member_reported: 'evidence',
+  discovery_finished: 'story',
+  members_refused: 'story',
+  members_changed: 'story',
+  route_changed: 'story',
+  standing_changed: 'story',
+  primary_refused: 'story',
+  primary_accepted: 'story',
+  member_drained: 'story',
+  member_resumed: 'story',
+  standby_report_stale: 'story',
+  refresh_requested: 'story',
+  contact_source_changed: 'story',
+  urgent_probing: 'notice',
+  config_reloaded: 'story',
+  config_reload_failed: 'story',
+  worker_started: 'story',
+  worker_ended: 'story',
+  operation_started: 'story',
+  operation_phase: 'story',
+  operation_ended: 'story',
+  // It is made of the findings of an incident.
+  outage_summary: 'notice',
+};
+
+export function ofKind<Entry extends { readonly event: ReportedEvent }, Kind extends EventKind>(
   entries: readonly Entry[],
   kind: Kind,
 ): readonly (Entry & { readonly event: EventOf<Kind> })[] {
   return entries.filter((one): one is Entry & { readonly event: EventOf<Kind> } => one.event.kind === kind);
+}
+
+/** By kind. Events of the other kinds are of no interest. */
+export type EventHandlers<Args extends readonly unknown[] = [], Result = void> = {
+  readonly [Kind in EventKind]?: (event: Events[Kind], ...args: Args) => Result;
+};
+type Events = { readonly [Kind in EventKind]: EventOf<Kind> };
+
+/** Undefined: there is no handler. */
+export function handle<Args extends readonly unknown[], Result>(
+  handlers: EventHandlers<Args, Result>,
+  event: ReportedEvent,
+  ...args: Args
+): Result | undefined {
+  return handleKind(handlers, event.kind, event, args);
+}
+
+function handleKind<Kind extends EventKind, Args extends readonly unknown[], Result>(
+  handlers: EventHandlers<Args, Result>,
+  kind: Kind,
+  event: Events[Kind],
+  args: Args,
+): Result | undefined {
+  const handler: ((event: Events[Kind], ...args: Args) => Result) | undefined = handlers[kind];
+  return handler?.(event, ...args);
 }

@@ -4,6 +4,7 @@ import type { EvictionCause, MoveFailure } from '../model/close-reason.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PinReason } from '../model/moves.ts';
 import type { PoolName } from '../model/policy.ts';
+import type { EventClass } from './event-class.ts';
 
 /** `failed`: the server did not answer, or not as it must. Then the session is pinned for `question_failed`. */
 export const QUESTION_RESULTS = ['movable', 'pinned', 'failed'] as const;
@@ -82,15 +83,16 @@ export type PreflightEvent = Extract<MoveEvent, { kind: 'preflight_finished' }>;
 /** Absent: none. */
 export type Counts<Reason extends string> = Readonly<Partial<Record<Reason, number>>>;
 
-const KINDS: ReadonlySet<string> = new Set<MoveEvent['kind']>([
-  'session_asked',
-  'session_parked',
-  'session_moved',
-  'session_stayed',
-  'moves_finished',
-  'preflight_finished',
-]);
+/** One session is a detail; the end of a batch sums them up. */
+export const MOVE_EVENT_CLASSES = {
+  session_asked: 'detail',
+  session_parked: 'detail',
+  session_moved: 'detail',
+  session_stayed: 'detail',
+  moves_finished: 'story',
+  preflight_finished: 'detail',
+} as const satisfies Readonly<Record<MoveEvent['kind'], EventClass>>;
 
 export function isMoveEvent(event: { readonly kind: string }): event is MoveEvent {
-  return KINDS.has(event.kind);
+  return event.kind in MOVE_EVENT_CLASSES;
 }

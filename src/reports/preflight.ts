@@ -1,6 +1,5 @@
 // The sessions of a member before a planned change: how many of them can move, and why the others cannot.
-import { PIN_REASONS } from '../model/moves.ts';
-import type { PinReason } from '../model/moves.ts';
+import { PIN_REASONS, type PinReason } from '../model/moves.ts';
 
 /** A process counts a session as unknown that has not answered by then. Milliseconds. */
 export const PREFLIGHT_MS = 3_000;

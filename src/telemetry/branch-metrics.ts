@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import { BRANCH_LIST_FAILURES, type BranchListStatus, type BranchLookup } from '../model/branch.ts';
 import type { Instant } from '../model/instant.ts';
 import { BRANCH_DIAL_OUTCOMES, BRANCH_WAIT_OUTCOMES, type BranchEvent } from '../reports/branch-events.ts';
+import { handle, type EventHandlers } from '../reports/events.ts';
 import { familiesIn, type Families } from './families.ts';
 
 export interface BranchMetrics {
@@ -28,10 +29,10 @@ const READ_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export function createBranchMetrics(registry: Registry): BranchMetrics {
   const families = familiesIn(registry);
-  const totals = branchTotals(families);
+  const totals = counters(branchTotals(families));
   const gauges = listGauges(families);
   return {
-    count: (event) => countEvent(totals, event),
+    count: (event) => handle(totals, event),
     clear: () => Object.values(gauges).forEach((gauge) => gauge.reset()),
     set: ({ source, branches, readAt, failing }, unixSeconds) => {
       for (const gauge of Object.values(gauges)) gauge.reset();
@@ -42,26 +43,26 @@ export function createBranchMetrics(registry: Registry): BranchMetrics {
   };
 }
 
-type Totals = ReturnType<typeof branchTotals>;
-
-function countEvent({ reads, readSeconds, lookups, dials, waits, waitSeconds }: Totals, event: BranchEvent): void {
-  switch (event.kind) {
-    case 'branch_list_read':
-      reads.inc({ outcome: event.outcome });
-      return readSeconds.observe(event.durationMs / 1000);
-    case 'branch_located':
-      return lookups.inc({ result: event.result });
-    case 'branch_dial_finished':
-      return dials.inc({ outcome: event.outcome });
-    case 'branch_wait_ended':
-      waits.inc({ outcome: event.outcome });
-      return waitSeconds.observe(event.waitedMs / 1000);
-    // Read at the scrape, or only logged.
-    case 'branch_list_failed':
-    case 'branch_list_recovered':
-    case 'branch_shadowed':
-      return undefined;
-  }
+function counters({
+  reads,
+  readSeconds,
+  lookups,
+  dials,
+  waits,
+  waitSeconds,
+}: ReturnType<typeof branchTotals>): EventHandlers {
+  return {
+    branch_list_read: ({ outcome, durationMs }) => {
+      reads.inc({ outcome });
+      readSeconds.observe(durationMs / 1000);
+    },
+    branch_located: ({ result }) => lookups.inc({ result }),
+    branch_dial_finished: ({ outcome }) => dials.inc({ outcome }),
+    branch_wait_ended: ({ outcome, waitedMs }) => {
+      waits.inc({ outcome });
+      waitSeconds.observe(waitedMs / 1000);
+    },
+  };
 }
 
 function listGauges({ gauge }: Families) {

@@ -1,11 +1,10 @@
 // Counters and histograms that grow with each event. Label values are bounded: pools of the configuration, closed
 // lists, and members, whose series are removed when they leave the cluster. A new metric of an event is defined in the
-// group it belongs to and counted in `counting`; deploy/metrics.md lists all.
+// group it belongs to and counted in a row of `counters`; deploy/metrics.md lists all.
 import type { Registry } from 'prom-client';
 import { CLOSE_REASONS } from '../model/close-reason.ts';
-import type { BranchEvent } from '../reports/branch-events.ts';
-import { HOLD_OUTCOMES, type CancelKeyKnowledge, type ReportedEvent } from '../reports/events.ts';
-import type { MoveEvent } from '../reports/move-events.ts';
+import { HOLD_OUTCOMES, handle } from '../reports/events.ts';
+import type { CancelKeyKnowledge, EventHandlers, EventOf, ReportedEvent } from '../reports/events.ts';
 import { countOperations } from './operation-metrics.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
@@ -23,13 +22,8 @@ const REFRESH_OUTCOMES = ['probed', 'merged'];
 const HOLD_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 const SESSION_BUCKETS = [0.01, 0.1, 1, 10, 60, 600, 3600, 6 * 3600, 24 * 3600];
 
-/** branch-metrics.ts and move-metrics.ts count the others. */
-type Event = Exclude<ReportedEvent, BranchEvent | MoveEvent>;
-
-type LoginRefused = Extract<Event, { kind: 'login_refused' }>;
-
 export interface EventMetrics {
-  readonly count: (event: Event) => void;
+  readonly count: (event: ReportedEvent) => void;
   /** Creates the series of new pools. */
   readonly learn: (pools: readonly PoolName[]) => void;
   /** Drops the series of members that are not in `known`. */
@@ -50,80 +44,42 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
   const discoveries = discoveryRecord(cluster, now);
   const [reloads, countOperation] = [reloadMetrics(families), countOperations(families)];
   for (const [outcome, counter] of cluster.initial) counter.inc({ outcome }, 0);
-  const others = counting({ pool, probes, dials, cluster, members, discoveries, reloads, countOperation });
-  const count = (event: Event): void =>
-    event.kind === 'login_refused' ? refusals.record(event.member, refusalLabel(event.sqlState)) : others(event);
-  return { count, learn: learning(pool), retain: members.retain, discoveredAt: discoveries.lastFoundAt };
+  const counters: EventHandlers = {
+    ...ofPools(pool),
+    login_refused: ({ member, sqlState }) => refusals.record(member, refusalLabel(sqlState)),
+    relay_chosen: ({ isOn }) => cluster.relayDirect.set(isOn ? 1 : 0),
+    probe_finished: ({ member, outcome, durationMs }) => probes.record(member, outcome, durationMs),
+    dial_finished: ({ member, outcome, durationMs }) => dials.record(member, outcome, durationMs),
+    discovery_finished: ({ detail, durationMs }) => discoveries.record(detail === undefined, durationMs),
+    members_changed: members.changed,
+    primary_accepted: ({ refusal, by }) => cluster.accepted.inc({ reason: refusal, by }),
+    refresh_requested: ({ isMerged }) => cluster.refreshes.inc({ outcome: isMerged ? 'merged' : 'probed' }),
+    urgent_probing: ({ on }) => cluster.urgent.set(on ? 1 : 0),
+    config_reloaded: () => reloads.record(true),
+    config_reload_failed: () => reloads.record(false),
+    operation_ended: countOperation,
+  };
+  return {
+    count: (event) => handle(counters, event),
+    learn: learning(pool),
+    retain: members.retain,
+    discoveredAt: discoveries.lastFoundAt,
+  };
 }
 
-interface Counted extends Omit<ReturnType<typeof contactMetrics>, 'refusals'> {
-  readonly pool: PoolMetrics;
-  readonly cluster: ReturnType<typeof clusterMetrics>;
-  readonly members: Retaining;
-  readonly discoveries: ReturnType<typeof discoveryRecord>;
-  readonly reloads: ReturnType<typeof reloadMetrics>;
-  readonly countOperation: ReturnType<typeof countOperations>;
-}
-
-function counting(counted: Counted): (event: Exclude<Event, LoginRefused>) => void {
-  const { pool, probes, dials, cluster, members, discoveries, reloads, countOperation } = counted;
-  return (event) => {
-    switch (event.kind) {
-      case 'session_closed':
-        pool.closed.inc({ pool: event.pool, reason: event.reason });
-        return pool.sessionSeconds.observe({ pool: event.pool }, event.durationMs / 1000);
-      case 'hold_ended':
-        pool.holds.inc({ pool: event.pool, outcome: event.outcome });
-        return pool.holdSeconds.observe({ pool: event.pool }, event.waitedMs / 1000);
-      case 'cancel_forwarded':
-        return pool.cancels.inc({ pool: event.pool, key: event.key });
-      case 'listener_failed':
-        return pool.listenerFailures.inc({ pool: event.pool });
-      case 'relay_chosen':
-        return cluster.relayDirect.set(event.isOn ? 1 : 0);
-      case 'route_changed':
-        return pool.routeChanges.inc({ pool: event.pool });
-      case 'probe_finished':
-        return probes.record(event.member, event.outcome, event.durationMs);
-      case 'dial_finished':
-        return dials.record(event.member, event.outcome, event.durationMs);
-      case 'discovery_finished':
-        return discoveries.record(event.detail === undefined, event.durationMs);
-      case 'members_changed':
-        return members.changed(event);
-      case 'primary_accepted':
-        return cluster.accepted.inc({ reason: event.refusal, by: event.by });
-      case 'refresh_requested':
-        return cluster.refreshes.inc({ outcome: event.isMerged ? 'merged' : 'probed' });
-      case 'urgent_probing':
-        return cluster.urgent.set(event.on ? 1 : 0);
-      case 'config_reloaded':
-      case 'config_reload_failed':
-        return reloads.record(event.kind === 'config_reloaded');
-      case 'operation_ended':
-        return countOperation(event);
-      // Counted elsewhere: in the proxy's counts, with another event, or read at the scrape.
-      case 'client_accepted':
-      case 'unexpected_fault':
-      case 'worker_started':
-      case 'worker_ended':
-      case 'certificate_loaded':
-      case 'certificate_refused':
-      case 'hold_started':
-      case 'session_opened':
-      case 'member_reported':
-      case 'contact_source_changed':
-      case 'members_refused':
-      case 'primary_refused':
-      case 'member_drained':
-      case 'member_resumed':
-      case 'standby_report_stale':
-      case 'standing_changed':
-      case 'operation_started':
-      case 'operation_phase':
-      case 'outage_summary':
-        return undefined;
-    }
+function ofPools(metrics: PoolMetrics): EventHandlers {
+  return {
+    session_closed: ({ pool, reason, durationMs }) => {
+      metrics.closed.inc({ pool, reason });
+      metrics.sessionSeconds.observe({ pool }, durationMs / 1000);
+    },
+    hold_ended: ({ pool, outcome, waitedMs }) => {
+      metrics.holds.inc({ pool, outcome });
+      metrics.holdSeconds.observe({ pool }, waitedMs / 1000);
+    },
+    cancel_forwarded: ({ pool, key }) => metrics.cancels.inc({ pool, key }),
+    listener_failed: ({ pool }) => metrics.listenerFailures.inc({ pool }),
+    route_changed: ({ pool }) => metrics.routeChanges.inc({ pool }),
   };
 }
 
@@ -139,17 +95,15 @@ function discoveryRecord({ discoveries, discoverySeconds }: ReturnType<typeof cl
   };
 }
 
-type MembersChanged = Extract<Event, { kind: 'members_changed' }>;
-
 interface Retaining extends Pick<EventMetrics, 'retain'> {
-  readonly changed: (event: MembersChanged) => void;
+  readonly changed: (event: EventOf<'members_changed'>) => void;
 }
 
 /** Removes the series of a member when it leaves, because a scrape may never come. */
 function retaining(refusals: RefusalMetrics, ...timed: readonly Pick<EventMetrics, 'retain'>[]): Retaining {
   const members = new Set<MemberName>();
   const retain: EventMetrics['retain'] = (known) => [refusals, ...timed].forEach((one) => one.retain(known));
-  const changed = ({ added, removed }: MembersChanged): void => {
+  const changed = ({ added, removed }: EventOf<'members_changed'>): void => {
     refusals.learn(added);
     for (const name of added) members.add(name);
     for (const name of removed) members.delete(name);

@@ -5,7 +5,7 @@ import type { BranchIdentity } from '../model/branch.ts';
 import { countText, describeRoute, durationText } from '../core/describe.ts';
 import { refusalText } from '../core/refusal-words.ts';
 import { isPlanned } from '../core/routing-table.ts';
-import type { ReportedEvent } from '../reports/events.ts';
+import type { EventKind, EventOf, ReportedEvent } from '../reports/events.ts';
 import type { MemberRefusal } from '../model/member.ts';
 import { AGREEMENT_MS } from '../core/refused-primary.ts';
 import { BRANCH_LINES } from './branch-lines.ts';
@@ -14,8 +14,7 @@ import { MOVE_LINES } from './move-lines.ts';
 import { standingLine } from './standing-lines.ts';
 
 export type Event = ReportedEvent;
-export type EventKind = Event['kind'];
-type Events = { readonly [Kind in EventKind]: Extract<Event, { kind: Kind }> };
+type Events = { readonly [Kind in EventKind]: EventOf<Kind> };
 type Lines = { readonly [Kind in EventKind]: (event: Events[Kind], isNews: boolean) => LogLine };
 
 const LINES: Lines = {
@@ -77,8 +76,6 @@ const LINES: Lines = {
   ...BRANCH_LINES,
   ...MOVE_LINES,
 };
-
-export const EVENT_KINDS: readonly string[] = Object.keys(LINES);
 
 /** `isNews`: the previous event of this kind had another outcome. Only discovery uses it. */
 export function logLine(event: Event, isNews: boolean): LogLine {

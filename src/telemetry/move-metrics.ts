@@ -5,13 +5,11 @@ import { PIN_REASONS } from '../model/moves.ts';
 import type { PoolName } from '../model/policy.ts';
 import { familiesIn, type Families } from './families.ts';
 import type { PoolCounts } from '../reports/counts.ts';
-import type { ReportedEvent } from '../reports/events.ts';
+import { handle, type EventHandlers, type EventOf } from '../reports/events.ts';
 import { QUESTION_RESULTS, type MoveEvent } from '../reports/move-events.ts';
 
-type SessionClosed = Extract<ReportedEvent, { kind: 'session_closed' }>;
-
 export interface MoveMetrics {
-  readonly count: (event: MoveEvent | SessionClosed) => void;
+  readonly count: (event: MoveEvent | EventOf<'session_closed'>) => void;
   /** At the scrape. `pools`: those of the configuration. */
   readonly set: (pools: readonly PoolName[], counts: ReadonlyMap<PoolName, PoolCounts>) => void;
 }
@@ -29,6 +27,7 @@ const GAP_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 /** The first call of `set` creates the series. */
 export function createMoveMetrics(registry: Registry): MoveMetrics {
   const families = moveFamilies(familiesIn(registry));
+  const counted = counters(families);
   const known = new Set<PoolName>();
   const learn = (pool: PoolName): void => {
     if (known.has(pool)) return;
@@ -40,7 +39,7 @@ export function createMoveMetrics(registry: Registry): MoveMetrics {
   for (const result of QUESTION_RESULTS) families.questions.inc({ result }, 0);
   for (const waiting of ['true', 'false']) families.gapSeconds.zero({ waiting });
   return {
-    count: (event) => countEvent(families, event),
+    count: (event) => handle(counted, event),
     set: (pools, counts) => {
       for (const pool of pools) {
         learn(pool);
@@ -50,30 +49,22 @@ export function createMoveMetrics(registry: Registry): MoveMetrics {
   };
 }
 
-type MoveFamilies = ReturnType<typeof moveFamilies>;
-
-function countEvent(families: MoveFamilies, event: MoveEvent | SessionClosed): void {
-  const { moves, questions, pinned } = families;
-  switch (event.kind) {
-    case 'session_moved':
-      moves.inc({ pool: event.pool, result: 'moved', reason: event.cause });
-      families.loginSeconds.observe(event.loginMs / 1000);
-      return families.gapSeconds.observe({ waiting: `${event.wasWaiting}` }, event.gapMs / 1000);
-    case 'session_stayed':
-      return moves.inc({ pool: event.pool, result: 'stayed', reason: event.reason });
-    case 'session_closed':
-      if (isMoveFailure(event.reason)) moves.inc({ pool: event.pool, result: 'failed', reason: event.reason });
-      return undefined;
-    case 'session_asked':
-      return questions.inc({ result: event.result });
-    case 'preflight_finished':
-      for (const reason of PIN_REASONS) pinned.set({ reason }, event.stays[reason] ?? 0);
-      return undefined;
-    // Read at the scrape, or the sum of the others.
-    case 'session_parked':
-    case 'moves_finished':
-      return undefined;
-  }
+function counters({ moves, questions, pinned, ...families }: ReturnType<typeof moveFamilies>): EventHandlers {
+  return {
+    session_moved: ({ pool, cause, loginMs, gapMs, wasWaiting }) => {
+      moves.inc({ pool, result: 'moved', reason: cause });
+      families.loginSeconds.observe(loginMs / 1000);
+      families.gapSeconds.observe({ waiting: `${wasWaiting}` }, gapMs / 1000);
+    },
+    session_stayed: ({ pool, reason }) => moves.inc({ pool, result: 'stayed', reason }),
+    session_closed: ({ pool, reason }) => {
+      if (isMoveFailure(reason)) moves.inc({ pool, result: 'failed', reason });
+    },
+    session_asked: ({ result }) => questions.inc({ result }),
+    preflight_finished: ({ stays }) => {
+      for (const reason of PIN_REASONS) pinned.set({ reason }, stays[reason] ?? 0);
+    },
+  };
 }
 
 function moveFamilies({ counter, gauge, histogram }: Families) {

@@ -2,11 +2,9 @@
 import { countText } from '../../core/describe.ts';
 import { refusalText } from '../../core/refusal-words.ts';
 import type { HoldOutcome } from '../../reports/events.ts';
-import { ofKind } from '../../reports/events.ts';
-import type { EventOf } from '../../reports/events.ts';
+import { ofKind, type EventOf } from '../../reports/events.ts';
 import type { Finding, FindingOf } from '../schema.ts';
-import { percentile } from '../waits.ts';
-import type { Wait } from '../waits.ts';
+import { percentile, type Wait } from '../waits.ts';
 import { clockText, cutSessions, idsOf, isRefusedLogin, secondsText } from './recorded-events.ts';
 import type { Evidence, RecordedEvent, RecordedOf } from './recorded-events.ts';
 

@@ -1,10 +1,8 @@
 import { ofKind } from '../../reports/events.ts';
 // The times in which a pool had no route: the recorded changes of its route, replayed in the account of routes.
-import { RouteHistory } from '../../history/route-history.ts';
-import type { Interruption, Moment } from '../../history/route-history.ts';
+import { RouteHistory, type Interruption, type Moment } from '../../history/route-history.ts';
 import type { Instant } from '../../model/instant.ts';
-import { poolsOf } from './recorded-events.ts';
-import type { Evidence, PoolPicture, RecordedEvent } from './recorded-events.ts';
+import { poolsOf, type Evidence, type PoolPicture, type RecordedEvent } from './recorded-events.ts';
 
 export interface RecordedInterruption {
   /** From 1; pools of the primary come first. */

@@ -2,8 +2,7 @@
 import type { Instant } from '../../model/instant.ts';
 import { ofKind } from '../../reports/events.ts';
 import type { Finding, FindingOf, Missing } from '../schema.ts';
-import { cutSessions, poolsOf, secondsText } from './recorded-events.ts';
-import type { Evidence } from './recorded-events.ts';
+import { cutSessions, poolsOf, secondsText, type Evidence } from './recorded-events.ts';
 
 export interface Recordings {
   readonly openedAt: Instant;

@@ -4,8 +4,7 @@ import { staysText } from '../../core/pin-words.ts';
 import { sumOfMaps } from '../../reports/tally.ts';
 import { ofKind } from '../../reports/events.ts';
 import type { Finding, FindingOf } from '../schema.ts';
-import { idsOf, secondsText } from './recorded-events.ts';
-import type { Evidence } from './recorded-events.ts';
+import { idsOf, secondsText, type Evidence } from './recorded-events.ts';
 
 export function sessionsMoved(evidence: Evidence): readonly Finding[] {
   return [...Map.groupBy(ofKind(evidence.events, 'moves_finished'), ({ event }) => event.pool)].map(

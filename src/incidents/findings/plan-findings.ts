@@ -3,8 +3,7 @@ import { dueSwitchover, judgement } from '../../history/planned-or-not.ts';
 import { ofKind } from '../../reports/events.ts';
 import type { Finding, IncidentDocument } from '../schema.ts';
 import type { RecordedInterruption } from './interruptions.ts';
-import { clockText, idsOf } from './recorded-events.ts';
-import type { Evidence } from './recorded-events.ts';
+import { clockText, idsOf, type Evidence } from './recorded-events.ts';
 
 export function planFindings(interruptions: readonly RecordedInterruption[], evidence: Evidence): readonly Finding[] {
   const ofPrimary = interruptions.filter(({ pool }) => pool.exclusive);

@@ -4,8 +4,7 @@ import type { Route } from '../../core/routing-table.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { ScheduledSwitchover } from '../../model/observation.ts';
 import type { PoolName } from '../../model/policy.ts';
-import { ofKind } from '../../reports/events.ts';
-import type { EventOf, ReportedEvent } from '../../reports/events.ts';
+import { ofKind, type EventOf, type ReportedEvent } from '../../reports/events.ts';
 import type { Entry } from '../recording.ts';
 import type { IncidentSnapshot } from '../schema.ts';
 

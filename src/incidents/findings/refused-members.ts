@@ -1,8 +1,7 @@
 // Members that Pointsman may not contact: the newest list of them. It can be the reason why a pool has no member.
 import { ofKind } from '../../reports/events.ts';
 import type { Finding } from '../schema.ts';
-import { idsOf } from './recorded-events.ts';
-import type { Evidence } from './recorded-events.ts';
+import { idsOf, type Evidence } from './recorded-events.ts';
 
 export function refusedMembers(evidence: Evidence): readonly Finding[] {
   const newest = ofKind(evidence.events, 'members_refused').at(-1);

@@ -1,8 +1,7 @@
 // The timeline of the primary before and after the incident.
 import { ofKind } from '../../reports/events.ts';
 import type { Finding } from '../schema.ts';
-import { idsOf } from './recorded-events.ts';
-import type { Evidence } from './recorded-events.ts';
+import { idsOf, type Evidence } from './recorded-events.ts';
 
 export function timelines(evidence: Evidence): readonly Finding[] {
   const { snapshots } = evidence;

@@ -2,9 +2,7 @@
 // deploy/metrics.md.
 import { BRANCH_SAMPLES, branch } from './branch-samples.ts';
 import { MOVE_SAMPLES } from './move-samples.ts';
-import type { Event, EventKind } from '../../../src/telemetry/log-lines.ts';
-
-type EventOf<Kind extends EventKind> = Extract<Event, { readonly kind: Kind }>;
+import type { EventKind, EventOf } from '../../../src/reports/events.ts';
 
 export type EventSamples = {
   readonly [Kind in EventKind]: { readonly meaning: string; readonly samples: readonly EventOf<Kind>[] };

@@ -1,6 +1,7 @@
 // The spans of the last hour, from events: beginning, end, severity, text and limits.
 import { expect, test } from 'vitest';
 import { Spans } from '../../../src/admin/spans.ts';
+import { RouteHistory } from '../../../src/history/route-history.ts';
 import { WaitingClients, isHold } from '../../../src/history/waiting-clients.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
 import type { Route } from '../../../src/core/routing-table.ts';
@@ -12,9 +13,9 @@ const HOUR = 3_600_000;
 /** Spans with a clock that the test moves. */
 function started() {
   let ms = 0;
-  const waiting = new WaitingClients();
+  const history = { waiting: new WaitingClients(), routes: new RouteHistory({ at: 0, wallClock: START }) };
   const spans = new Spans({
-    waiting,
+    history,
     now: () => 5000 + ms,
     wallClock: () => START + ms,
     incidentAt: (from) => (from === START + 10_000 ? '2026-11-22-1' : undefined),
@@ -22,7 +23,9 @@ function started() {
   const at = (second: number, ...events: readonly ReportedEvent[]): void => {
     ms = second * 1000;
     for (const event of events) {
-      if (isHold(event)) waiting.take(event);
+      if (isHold(event)) history.waiting.take(event);
+      if (event.kind === 'route_changed') history.routes.take(event, { at: 5000 + ms, wallClock: START + ms });
+      if (event.kind === 'config_reloaded') history.routes.retain(new Set(['write']), { at: 0, wallClock: 0 });
       spans.take(event, 5000 + ms);
     }
   };
