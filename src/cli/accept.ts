@@ -1,22 +1,18 @@
 // `pointsman accept` without an argument: shows each refused primary, the reason, and how the refusal ends. Read-only.
 import { durationText } from '../core/describe.ts';
 import { shown } from '../model/printable.ts';
-import { EXIT } from './io.ts';
-import type { CliIo } from './io.ts';
+import { EXIT, type CliIo } from './io.ts';
 import { json } from './json.ts';
 import type { OperateOptions } from './send-operation.ts';
 import { request } from './admin-request.ts';
 import { findRunning } from './running.ts';
-import { statusReader } from './status/read-status.ts';
-import type { Status } from './status/read-status.ts';
+import { statusReader, type Status } from './status/read-status.ts';
 import { paintFor } from './terminal/colour.ts';
 import { tableText, widthFor } from './terminal/terminal-table.ts';
 
 export async function showRefused(options: OperateOptions, io: CliIo): Promise<number> {
   const running = findRunning(options, io);
-  if (typeof running === 'number') return running;
   const answer = await request(running, { method: 'GET', path: '/status' }, io);
-  if (answer === undefined) return EXIT.failure;
   const { data } = statusReader.safeParse(answer.body);
   if (data === undefined) {
     io.stderr('pointsman: unexpected answer to /status\n');

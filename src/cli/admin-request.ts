@@ -1,9 +1,9 @@
 // HTTP requests to a running Pointsman.
 import { addressText } from '../model/member.ts';
 import { adminExchange, whyNot } from './admin-exchange.ts';
+import { fail } from './command-end.ts';
 import type { CliIo } from './io.ts';
-import { ELSEWHERE } from './running.ts';
-import type { Running } from './running.ts';
+import { ELSEWHERE, type Running } from './running.ts';
 
 /** The limit of a request that names none. */
 const DEADLINE_MS = 5000;
@@ -27,12 +27,11 @@ export interface AdminAnswer {
   readonly body: unknown;
 }
 
-/** Undefined if there is no answer, or not from a Pointsman; the remedy is then on stderr. */
-export async function request(running: Running, sent: AdminRequest, io: CliIo): Promise<AdminAnswer | undefined> {
+/** Ends the command if there is no answer, or not from a Pointsman. */
+export async function request(running: Running, sent: AdminRequest, io: CliIo): Promise<AdminAnswer> {
   const answer = await tryRequest(running, sent);
   if (answer.kind === 'answer') return answer;
-  io.stderr(`pointsman: ${answer.why} ${ELSEWHERE}\n`);
-  return undefined;
+  return fail(io, `${answer.why} ${ELSEWHERE}`);
 }
 
 /** `why`: one or two sentences. `isSent`: a Pointsman may have the request. */

@@ -4,10 +4,8 @@ import { editorSchema } from '../config/reference/editor-schema.ts';
 import { exampleFile } from '../config/reference/example-file.ts';
 import { referencePage } from '../config/reference/reference-page.ts';
 import { configDocument } from '../config/reference/settings.ts';
-import { configFor } from './configuration.ts';
-import type { ConfigOptions } from './configuration.ts';
-import { EXIT } from './io.ts';
-import type { CliIo } from './io.ts';
+import { configFor, type ConfigOptions } from './configuration.ts';
+import { EXIT, type CliIo } from './io.ts';
 import { json } from './json.ts';
 
 export interface PrintOptions extends ConfigOptions {
@@ -18,7 +16,6 @@ export interface PrintOptions extends ConfigOptions {
 /** Exit code 2 when the configuration is not valid. */
 export function printConfig(options: PrintOptions, io: CliIo): number {
   const loaded = configFor(options, io);
-  if (loaded === undefined) return EXIT.usage;
   const { onlyChanged = false } = options;
   if (options.json === true) io.stdout(json({ ...configDocument(loaded.config, onlyChanged) }));
   else io.stdout(effectiveYaml(loaded.config, onlyChanged));

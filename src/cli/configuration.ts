@@ -1,11 +1,10 @@
 // Loads the configuration of a command: -c FILE, else POINTSMAN_CONFIG, else the environment alone.
 import type { Config } from '../config/config.ts';
-import { loadConfig } from '../config/load.ts';
-import type { LoadResult } from '../config/load.ts';
-import { formatProblems } from '../config/fault.ts';
-import type { Problem } from '../config/fault.ts';
+import { loadConfig, type LoadResult } from '../config/load.ts';
+import { formatProblems, type Problem } from '../config/fault.ts';
 import type { LogFormat, LogLevel } from '../config/schema/log-options.ts';
-import type { CliIo } from './io.ts';
+import { CommandEnd } from './command-end.ts';
+import { EXIT, type CliIo } from './io.ts';
 
 export interface ConfigOptions {
   readonly config?: string | undefined;
@@ -35,15 +34,15 @@ export function load(options: ConfigOptions, io: CliIo): LoadResult {
   });
 }
 
-/** Undefined if it is invalid; the problems are then on stderr. */
-export function configFor(options: ConfigOptions, io: CliIo): LoadedConfig | undefined {
+/** Ends the command if it is invalid. */
+export function configFor(options: ConfigOptions, io: CliIo): LoadedConfig {
   const file = fileFor(options, io);
   const loaded = load(options, io);
   if (loaded.kind === 'ok') return { file, config: loaded.config, warnings: loaded.warnings };
   const { problems } = loaded;
   const hint = file === undefined ? 'No configuration file: use -c FILE, or set POINTSMAN_ variables.\n' : '';
   io.stderr(`${formatProblems(problems)}\n${count(problems)}.\n${hint}`);
-  return undefined;
+  throw new CommandEnd(EXIT.usage);
 }
 
 export function count({ length }: readonly Problem[]): string {

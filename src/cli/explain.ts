@@ -2,13 +2,11 @@
 // excluded.
 import { addressText } from '../model/member.ts';
 import { shown } from '../model/printable.ts';
-import { EXIT } from './io.ts';
-import type { CliIo } from './io.ts';
+import { EXIT, type CliIo } from './io.ts';
 import { json } from './json.ts';
 import type { Running } from './running.ts';
 import { branchesText } from './status/branch-status.ts';
-import { readStatus } from './status/read-status.ts';
-import type { Status, StatusOptions } from './status/read-status.ts';
+import { readStatus, type Status, type StatusOptions } from './status/read-status.ts';
 import { evidenceText } from './status/evidence-text.ts';
 import { heading, noticesText } from './status/screen.ts';
 import { paintFor } from './terminal/colour.ts';
@@ -20,9 +18,7 @@ export interface ExplainOptions extends StatusOptions {
 }
 
 export async function explain(options: ExplainOptions, io: CliIo): Promise<number> {
-  const found = await readStatus(options, io);
-  if (typeof found === 'number') return found;
-  const { status, running } = found;
+  const { status, running } = await readStatus(options, io);
   const { pools, members, refused_members, notices, branches } = status;
   const part = { pools, members, refused_members, notices, branches };
   io.stdout(options.json === true ? json(part) : explanation(status, running, io));

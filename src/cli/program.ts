@@ -6,13 +6,13 @@ import { describeCluster } from './cluster/cluster-commands.ts';
 import type { ClusterParts } from './cluster/cluster-context.ts';
 import { describeCompletion } from './completion/completion-commands.ts';
 import { describeConfiguration } from './configuration-commands.ts';
+import { CommandEnd } from './command-end.ts';
 import type { ConfigOptions } from './configuration.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { HealthcheckOptions } from './healthcheck.ts';
 import { examples } from './examples.ts';
 import { helpWithin } from './help-text.ts';
-import { EXIT } from './io.ts';
-import type { CliIo, RunApp, SandboxParts } from './io.ts';
+import { EXIT, type CliIo, type RunApp, type SandboxParts } from './io.ts';
 import { json } from './json.ts';
 import { LOCATION } from './location.ts';
 import type { CheckSeeds } from './live-check.ts';
@@ -66,6 +66,7 @@ export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts
     await program.parseAsync(withOwnNames(argv, program), { from: 'user' });
     return code;
   } catch (error) {
+    if (error instanceof CommandEnd) return error.code;
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     io.stderr(`pointsman: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return EXIT.failure;

@@ -3,18 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { refreshed } from '../documents/action-answers.ts';
 import { looseReader } from '../documents/loose-reader.ts';
 import { onOneLine, shown } from '../model/printable.ts';
-import { EXIT } from './io.ts';
-import type { CliIo } from './io.ts';
+import { EXIT, type CliIo } from './io.ts';
 import { json } from './json.ts';
-import { reportFailure, requestWithToken } from './send-operation.ts';
-import type { OperateOptions } from './send-operation.ts';
-import { findRunning } from './running.ts';
-import type { Running } from './running.ts';
+import { reportFailure, requestWithToken, type OperateOptions } from './send-operation.ts';
+import { findRunning, type Running } from './running.ts';
 import { ageText, lagText, roleOf } from './status/cells.ts';
-import { statusFrom } from './status/read-status.ts';
-import type { Status, StatusMember } from './status/read-status.ts';
-import { paintFor } from './terminal/colour.ts';
-import type { Paint } from './terminal/colour.ts';
+import { statusFrom, type Status, type StatusMember } from './status/read-status.ts';
+import { paintFor, type Paint } from './terminal/colour.ts';
 import { MEMBER_COLUMNS, tableText, widthFor } from './terminal/terminal-table.ts';
 
 const POLL_MS = 50;
@@ -26,15 +21,12 @@ const refreshedReader = looseReader(refreshed);
 /** Exit code 0 also if a member does not answer: it was asked. */
 export async function refresh(options: OperateOptions, io: CliIo): Promise<number> {
   const running = findRunning(options, io);
-  if (typeof running === 'number') return running;
   const startedAt = performance.now();
   const answer = await requestWithToken(running, { method: 'POST', path: '/refresh' }, io);
-  if (typeof answer === 'number') return answer;
   const { data } = refreshedReader.safeParse(answer.body);
   if (answer.status !== 200 || data === undefined) return reportFailure(answer, io);
   // A merged one belongs to a refresh of the last second.
   const status = await answered(running, startedAt - (data.merged ? 1000 : 0), io);
-  if (typeof status === 'number') return status;
   const members = status.members.map(documentOf);
   if (options.json === true) io.stdout(json({ merged: data.merged, members }));
   else io.stdout(textOf(status.members, io));
@@ -42,10 +34,9 @@ export async function refresh(options: OperateOptions, io: CliIo): Promise<numbe
 }
 
 /** The status when every member has answered since then, or has had the time to. */
-async function answered(running: Running, since: number, io: CliIo): Promise<Status | number> {
+async function answered(running: Running, since: number, io: CliIo): Promise<Status> {
   for (;;) {
     const status = await statusFrom(running, io);
-    if (typeof status === 'number') return status;
     const waitedMs = performance.now() - since;
     const isFresh = ({ last_answer_age_seconds: age, failing }: StatusMember): boolean =>
       failing === undefined && age !== null && age * 1000 <= waitedMs;

@@ -1,13 +1,10 @@
 // `pointsman run`: loads the configuration and starts the proxy.
 import { STANDARD_INPUT } from '../config/source/read-file.ts';
-import { configFor, load } from './configuration.ts';
-import type { ConfigOptions } from './configuration.ts';
-import { EXIT } from './io.ts';
-import type { CliIo, Reload, RunApp } from './io.ts';
+import { configFor, load, type ConfigOptions } from './configuration.ts';
+import { EXIT, type CliIo, type Reload, type RunApp } from './io.ts';
 
 export async function run(options: ConfigOptions, io: CliIo, runApp: RunApp): Promise<number> {
   const loaded = configFor(options, io);
-  if (loaded === undefined) return EXIT.usage;
   try {
     const reload: Reload = () =>
       loaded.file === undefined || loaded.file === STANDARD_INPUT ? { kind: 'no_file' } : load(options, io);

@@ -4,11 +4,10 @@ import { readAdminToken } from '../config/files/admin-token.ts';
 import type { AdminConfig } from '../config/config.ts';
 import { loadAdmin } from '../config/load-admin.ts';
 import { formatProblems } from '../config/fault.ts';
-import { addressText } from '../model/member.ts';
-import type { Address } from '../model/member.ts';
+import { addressText, type Address } from '../model/member.ts';
+import { CommandEnd, wrong } from './command-end.ts';
 import { count, fileFor, load } from './configuration.ts';
-import { EXIT } from './io.ts';
-import type { CliIo } from './io.ts';
+import { EXIT, type CliIo } from './io.ts';
 
 export interface RunningOptions {
   readonly config?: string | undefined;
@@ -28,14 +27,11 @@ const NO_SEED = 'http://127.0.0.1:1';
 const NO_ADDRESS = 'So the address of Pointsman is not known: use --admin HOST:PORT, or -c with another file.';
 export const ELSEWHERE = 'Use --admin HOST:PORT for another address.';
 
-/**
- * A number is the exit code; the reason is then on stderr. A file with errors is tolerated if it has an admin address.
- */
-export function findRunning(options: RunningOptions, io: CliIo): Running | number {
+/** Ends the command if there is no address. A file with errors is tolerated if it has one. */
+export function findRunning(options: RunningOptions, io: CliIo): Running {
   const given = options.admin === undefined ? undefined : parseAdminAddress(options.admin);
   if (given?.kind === 'invalid') return wrong(io, `--admin: ${given.message}`);
   const found = findAdmin(options, io, given?.value);
-  if (found === undefined) return EXIT.usage;
   const { admin, fault } = found;
   const { host, port } = given?.value ?? admin.address;
   if (port === 0) return wrong(io, 'admin.address has port 0, so the port in use is unknown: use --admin HOST:PORT');
@@ -51,8 +47,7 @@ interface FoundAdmin {
   readonly fault?: string;
 }
 
-/** Undefined if no admin address is known; the problems are then on stderr. */
-function findAdmin({ config }: RunningOptions, io: CliIo, given: Address | undefined): FoundAdmin | undefined {
+function findAdmin({ config }: RunningOptions, io: CliIo, given: Address | undefined): FoundAdmin {
   const isFileless = config === undefined && !io.env['POINTSMAN_CONFIG'];
   const env = isFileless ? { POINTSMAN_CLUSTER_SEEDS: NO_SEED, ...io.env } : io.env;
   const options = { config };
@@ -67,24 +62,18 @@ function findAdmin({ config }: RunningOptions, io: CliIo, given: Address | undef
     loadAdmin({ ...source, file }) ?? (isAddressGiven ? loadAdmin({ ...source, file: undefined }) : undefined);
   if (admin === undefined) {
     io.stderr(`${formatProblems(loaded.problems)}\n${NO_ADDRESS}\n`);
-    return undefined;
+    throw new CommandEnd(EXIT.usage);
   }
   const [first] = loaded.problems;
   const what = first === undefined ? '' : ` (${formatProblems([first])})`;
   return { admin, fault: `the configuration has ${count(loaded.problems)}${what}` };
 }
 
-function wrong(io: CliIo, why: string): number {
-  io.stderr(`pointsman: ${why}\n`);
-  return EXIT.usage;
-}
-
-/** Undefined if there is none; the reason is then on stderr. */
-export async function tokenFor({ admin }: Running, io: CliIo): Promise<string | undefined> {
+/** Ends the command if there is none. */
+export async function tokenFor({ admin }: Running, io: CliIo): Promise<string> {
   const token = await readAdminToken(admin);
   if (token.kind === 'token') return token.value;
   const none =
     'this command needs the admin token: set admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE) or POINTSMAN_ADMIN_TOKEN';
-  io.stderr(`pointsman: ${token.kind === 'none' ? none : token.why}\n`);
-  return undefined;
+  return wrong(io, token.kind === 'none' ? none : token.why);
 }

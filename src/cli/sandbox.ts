@@ -1,11 +1,10 @@
 // `pointsman sandbox`: runs a whole cluster behind Pointsman, and the verbs that break and repair it.
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { closest } from '../config/closest.ts';
 import { SKILL_DIALECTS } from '../config/schema/platform-section.ts';
 import { examples } from './examples.ts';
-import { EXIT } from './io.ts';
-import type { AskSandbox, CliIo, SandboxParts, SandboxRequest } from './io.ts';
+import { wrong } from './command-end.ts';
+import { EXIT, type AskSandbox, type CliIo, type SandboxParts, type SandboxRequest } from './io.ts';
 
 const CONTROL = '127.0.0.1:8433';
 
@@ -133,10 +132,8 @@ function unknownVerb(verb: string, known: readonly string[]): string {
 
 async function runSandbox(flags: RunFlags, io: CliIo, parts: SandboxParts): Promise<number> {
   const members = Number(flags.members);
-  if (!Number.isInteger(members) || members < 1 || members > 9) {
-    io.stderr(`pointsman: --members must be an integer from 1 to 9, not ${flags.members}\n`);
-    return EXIT.usage;
-  }
+  if (!Number.isInteger(members) || members < 1 || members > 9)
+    return wrong(io, `--members must be an integer from 1 to 9, not ${flags.members}`);
   for (const name of ['write', 'read', 'admin', 'control'] as const) {
     if (/^127(?:\.\d{1,3}){3}:\d{1,5}$|^\[::1\]:\d{1,5}$|^localhost:\d{1,5}$/.test(flags[name])) continue;
     const why = 'the sandbox uses public passwords, so it listens only on loopback';

@@ -4,14 +4,12 @@ import { unknownName } from '../config/closest.ts';
 import { parseDuration } from '../config/schema/duration.ts';
 import { durationText } from '../core/describe.ts';
 import { addressText } from '../model/member.ts';
-import { EXIT } from './io.ts';
-import type { CliIo } from './io.ts';
+import { wrong } from './command-end.ts';
+import { EXIT, type CliIo } from './io.ts';
 import { json } from './json.ts';
 import { tryRequest } from './admin-request.ts';
-import { findRunning } from './running.ts';
-import type { Running, RunningOptions } from './running.ts';
-import { statusReader } from './status/read-status.ts';
-import type { StatusPool } from './status/read-status.ts';
+import { findRunning, type Running, type RunningOptions } from './running.ts';
+import { statusReader, type StatusPool } from './status/read-status.ts';
 
 export interface WaitOptions extends RunningOptions {
   /** Default: every pool. */
@@ -33,12 +31,8 @@ type ReadinessAnswer =
 /** Exit code 0 as soon as the pools are open; 1 after the timeout, with the reason of the last look. */
 export async function wait(options: WaitOptions, io: CliIo): Promise<number> {
   const timeout = parseDuration(options.timeout);
-  if (timeout.kind === 'invalid') {
-    io.stderr(`pointsman: --timeout: ${timeout.message}\n`);
-    return EXIT.usage;
-  }
+  if (timeout.kind === 'invalid') return wrong(io, `--timeout: ${timeout.message}`);
   const running = findRunning(options, io);
-  if (typeof running === 'number') return running;
   const tell = options.quiet === true ? () => {} : io.stderr;
   const endsAt = performance.now() + timeout.ms;
   let told: string | undefined;
@@ -49,10 +43,7 @@ export async function wait(options: WaitOptions, io: CliIo): Promise<number> {
       else if (options.quiet !== true) io.stdout(seen.pools.map(({ name, why }) => `pool ${name}: ${why}\n`).join(''));
       return EXIT.ok;
     }
-    if (seen.kind === 'unknown_pool') {
-      io.stderr(`pointsman: ${seen.why}\n`);
-      return EXIT.usage;
-    }
+    if (seen.kind === 'unknown_pool') return wrong(io, seen.why);
     if (performance.now() + POLL_MS > endsAt) {
       if (options.json === true) io.stdout(json({ serving: false, pools: [], why: seen.why }));
       tell(`pointsman: gave up after ${durationText(timeout.ms)}: ${seen.why}\n`);

@@ -5,7 +5,7 @@ import type { PlatformPolicy } from '../config/schema/platform-section.ts';
 import { onOneLine } from '../model/printable.ts';
 import type { PlatformClient } from './client/client.ts';
 import { configFor, fileFor } from '../cli/configuration.ts';
-import { EXIT } from '../cli/io.ts';
+import { fail as end, wrong } from '../cli/command-end.ts';
 import type { CliIo } from '../cli/io.ts';
 
 export interface PlatformParts {
@@ -34,45 +34,40 @@ const NEEDED =
   'set platform.url, platform.api_key_file and platform.beta_header in the configuration (-c FILE), or ' +
   'POINTSMAN_PLATFORM_URL, POINTSMAN_PLATFORM_API_KEY_FILE and POINTSMAN_PLATFORM_BETA_HEADER';
 
-/** A number is the exit code; the reason is then on stderr. */
-export function platformConfig({ config }: Pick<PlatformOptions, 'config'>, io: CliIo): PlatformConfig | number {
+export function platformConfig({ config }: Pick<PlatformOptions, 'config'>, io: CliIo): PlatformConfig {
   const file = fileFor({ config }, io);
   // The environment alone needs no cluster here.
   const env = file === undefined ? { POINTSMAN_CLUSTER_SEEDS: NO_SEED, ...io.env } : io.env;
   const loaded = configFor({ config }, { ...io, env });
-  if (loaded === undefined) return EXIT.usage;
   const { platform, incidents } = loaded.config;
   if (platform !== undefined) return { policy: platform, incidents: incidents.directory };
-  io.stderr(`pointsman: ${file ?? 'the environment'} has no section \`platform\`: ${NEEDED}\n`);
-  return EXIT.usage;
+  return wrong(io, `${file ?? 'the environment'} has no section \`platform\`: ${NEEDED}`);
 }
 
-/** A number is the exit code; the reason is then on stderr. */
 export async function openPlatform(
   options: Pick<PlatformOptions, 'config'>,
   io: CliIo,
   parts: PlatformParts,
-): Promise<PlatformContext | number> {
+): Promise<PlatformContext> {
   const found = platformConfig(options, io);
-  if (typeof found === 'number') return found;
   return { ...found, client: await parts.openPlatform(found.policy), io };
 }
 
-export function fail(io: CliIo, why: string, code: number = EXIT.failure): number {
-  io.stderr(`pointsman: ${onOneLine(why)}\n`);
-  return code;
+/** `why` may have words of the platform. */
+export function fail(io: CliIo, why: string, code?: number): never {
+  return end(io, onOneLine(why), code);
 }
 
 /** After these the platform may have done its part. */
 const UNCERTAIN: ReadonlySet<string> = new Set(['unreachable', 'timeout', 'server_error']);
 
 /**
- * Waits for a request. A number is the exit code; the reason is then on stderr. `hint`: where to look when the platform
+ * Waits for a request. `hint`: where to look when the platform
  * may have done its part.
  */
-export async function asked<T>(io: CliIo, request: Promise<T>, hint = ''): Promise<{ readonly value: T } | number> {
+export async function asked<T>(io: CliIo, request: Promise<T>, hint = ''): Promise<T> {
   try {
-    return { value: await request };
+    return await request;
   } catch (error) {
     if (!isApiError(error)) throw error;
     return fail(io, `${error.message}${error.wasSent && UNCERTAIN.has(error.failure) ? hint : ''}`);

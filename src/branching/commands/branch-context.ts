@@ -45,14 +45,12 @@ export interface BranchContext<Options extends BranchOptions = BranchOptions> {
 const NO_SEED = 'http://127.0.0.1:1';
 const NO_BRANCHES = 'has no section `branches`: add one, as config/branches.yaml shows';
 
-/** A number is the exit code; the reason is then on stderr. */
 export async function openContext<Options extends BranchOptions>(
   options: Options,
   io: CliIo,
   parts: BranchParts,
-): Promise<BranchContext<Options> | number> {
+): Promise<BranchContext<Options>> {
   const found = isConfigured(options, io) ? ownConfig(options, io) : await configOfRunning(options, io);
-  if (typeof found === 'number') return found;
   const { config, from, configuredBy } = found;
   if (config.branches === undefined) return endWith(BRANCH_EXIT.usage, `${from} ${NO_BRANCHES}`, io);
   const policy = withKey(config.branches, options.apiKeyFile);
@@ -78,12 +76,11 @@ function isConfigured(options: BranchOptions, io: CliIo): boolean {
   return fileFor(options, io) !== undefined || isInEnvironment;
 }
 
-function ownConfig(options: BranchOptions, io: CliIo): FoundConfig | number {
+function ownConfig(options: BranchOptions, io: CliIo): FoundConfig {
   const file = fileFor(options, io);
   // The environment alone needs no cluster here.
   const env = file === undefined ? { POINTSMAN_CLUSTER_SEEDS: NO_SEED, ...io.env } : io.env;
   const loaded = configFor({ config: options.config }, { ...io, env });
-  if (loaded === undefined) return BRANCH_EXIT.usage;
   return { config: loaded.config, from: file ?? 'the environment', configuredBy: undefined };
 }
 
@@ -91,9 +88,8 @@ const configReader = looseReader(configurationDocument, { needed: ['configuratio
 const HINT = 'Or name the configuration: -c FILE.';
 
 /** The parts of the running configuration that matter here: its files may exist on another machine alone. */
-async function configOfRunning(options: BranchOptions, io: CliIo): Promise<FoundConfig | number> {
+async function configOfRunning(options: BranchOptions, io: CliIo): Promise<FoundConfig> {
   const running = findRunning(options, io);
-  if (typeof running === 'number') return running;
   const from = `the Pointsman at ${addressText(running.address)}`;
   const answer = await tryRequest(running, { method: 'GET', path: '/config' });
   if (answer.kind === 'failed') return endWith(BRANCH_EXIT.failure, `${answer.why} ${HINT}`, io);
@@ -145,13 +141,12 @@ export function whyNoNamesFile({ policy, configuredBy }: BranchContext): string 
   return `branches.storage.names_file (${source.namesFile}) ${where}: run this command with -c FILE, beside that file`;
 }
 
-/** The branches of the source. Undefined: they cannot be read; the reason is then on stderr. */
+/** The branches of the source. Ends the command if they cannot be read. */
 export async function readBranches(
   { control, source, io }: BranchContext,
   wait?: ListWait,
-): Promise<readonly Branch[] | undefined> {
+): Promise<readonly Branch[]> {
   const listed = await control.list(wait);
   if (listed.kind === 'read') return listed.branches;
-  io.stderr(`pointsman: the branches cannot be read from ${source}: ${listed.why}\n`);
-  return undefined;
+  return endWith(BRANCH_EXIT.failure, `the branches cannot be read from ${source}: ${listed.why}`, io);
 }

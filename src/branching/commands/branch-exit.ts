@@ -1,4 +1,5 @@
 // Exit codes of `pointsman branches`, beside those of every command: a job of CI decides by them.
+import { fail } from '../../cli/command-end.ts';
 import { EXIT, type CliIo } from '../../cli/io.ts';
 
 export const BRANCH_EXIT = {
@@ -9,8 +10,6 @@ export const BRANCH_EXIT = {
   refused: 4,
 } as const;
 
-/** Prints the reason, and returns the code. */
-export function endWith(code: (typeof BRANCH_EXIT)[keyof typeof BRANCH_EXIT], why: string, io: CliIo): number {
-  io.stderr(`pointsman: ${why}\n`);
-  return code;
+export function endWith(code: (typeof BRANCH_EXIT)[keyof typeof BRANCH_EXIT], why: string, io: CliIo): never {
+  return fail(io, why, code);
 }

@@ -8,8 +8,13 @@ import { paintFor, type Paint } from '../../cli/terminal/colour.ts';
 import { tableText, widthFor, type Column } from '../../cli/terminal/terminal-table.ts';
 import { wrapped } from '../../cli/terminal/wrap.ts';
 import { indexBranches, type BranchIndex } from '../../branches/resolve.ts';
-import { openContext, readBranches } from './branch-context.ts';
-import type { BranchContext, BranchOptions, BranchParts } from './branch-context.ts';
+import {
+  openContext,
+  readBranches,
+  type BranchContext,
+  type BranchOptions,
+  type BranchParts,
+} from './branch-context.ts';
 import { distancesOf, type Distances } from '../../model/branch-distances.ts';
 import { BRANCH_EXIT } from './branch-exit.ts';
 import { routeTo, type TargetRoute } from './target-route.ts';
@@ -28,9 +33,7 @@ const MOST_NAMES = 5;
 
 export async function list(options: BranchOptions, io: CliIo, parts: BranchParts): Promise<number> {
   const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
   const [branches, running] = await Promise.all([readBranches(context), readRunning(context)]);
-  if (branches === undefined) return BRANCH_EXIT.failure;
   const index = indexBranches(branches, context.policy);
   const rows = index.branches.map((branch) => rowOf(branch, index, running)).toSorted(byName);
   io.stdout(options.json === true ? documentOf(rows, running, context) : listText(rows, running, context));

@@ -8,10 +8,17 @@ import { parseLsn } from '../../model/lsn.ts';
 import { addressText } from '../../model/member.ts';
 import { STANDARD_INPUT } from '../../config/source/read-file.ts';
 import { fileFor } from '../../cli/configuration.ts';
+import { CommandEnd, unlessEnded } from '../../cli/command-end.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { json } from '../../cli/json.ts';
-import { openContext, readBranches, whyNoNamesFile } from './branch-context.ts';
-import type { BranchContext, BranchOptions, BranchParts } from './branch-context.ts';
+import {
+  openContext,
+  readBranches,
+  whyNoNamesFile,
+  type BranchContext,
+  type BranchOptions,
+  type BranchParts,
+} from './branch-context.ts';
 import { whyBadName, whyUnreachable } from './create-rules.ts';
 import { BRANCH_EXIT, endWith } from './branch-exit.ts';
 import { branchText, findBranch, severalText } from './find-branch.ts';
@@ -28,13 +35,11 @@ export interface CreateOptions extends BranchOptions {
 
 export async function create(name: string, options: CreateOptions, io: CliIo, parts: BranchParts): Promise<number> {
   const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
   const wrong = whyBadName(name) ?? whyWrongUsage(context);
   if (wrong !== undefined) return endWith(BRANCH_EXIT.usage, wrong, io);
   const began = performance.now();
   const onRetry = (why: string): void => io.stderr(`trying again: ${why}\n`);
   const all = await readBranches(context, { waitMs: options.wait, onRetry });
-  if (all === undefined) return BRANCH_EXIT.failure;
   const refused = whyUnreachable(name, all, context);
   if (refused !== undefined) return endWith(BRANCH_EXIT.refused, refused, io);
   const parent = options.parent === undefined ? undefined : findBranch(options.parent, all);
@@ -85,8 +90,8 @@ async function routeAfter(
   const route = routeTo(branch.id, 'write', indexBranches(all, policy));
   // Standard input can be read once.
   if (route.kind === 'routed' || fileFor(options, io) === STANDARD_INPUT) return route;
-  const again = await openContext(options, io, parts);
-  return typeof again === 'number' ? route : routeTo(branch.id, 'write', indexBranches(all, again.policy));
+  const again = await unlessEnded(() => openContext(options, io, parts));
+  return again instanceof CommandEnd ? route : routeTo(branch.id, 'write', indexBranches(all, again.policy));
 }
 
 function whyWrongUsage(context: BranchContext<CreateOptions>): string | undefined {

@@ -5,8 +5,14 @@ import { shown } from '../../model/printable.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { json } from '../../cli/json.ts';
 import { confirm } from '../../cli/terminal/confirm.ts';
-import { openContext, readBranches, whyNoNamesFile } from './branch-context.ts';
-import type { BranchContext, BranchOptions, BranchParts } from './branch-context.ts';
+import {
+  openContext,
+  readBranches,
+  whyNoNamesFile,
+  type BranchContext,
+  type BranchOptions,
+  type BranchParts,
+} from './branch-context.ts';
 import { distancesOf } from '../../model/branch-distances.ts';
 import { BRANCH_EXIT, endWith } from './branch-exit.ts';
 import { branchText, findBranch, severalText } from './find-branch.ts';
@@ -28,11 +34,9 @@ export async function remove(
     return endWith(BRANCH_EXIT.usage, '--json asks no question: add --yes', io);
   }
   const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
   const cannot = whyNoDeletion(context);
   if (cannot !== undefined) return endWith(BRANCH_EXIT.usage, cannot, io);
   const [all, running] = await Promise.all([readBranches(context), readRunning(context)]);
-  if (all === undefined) return BRANCH_EXIT.failure;
   const found = findBranch(target, all);
   if (found.kind === 'several') return endWith(BRANCH_EXIT.refused, severalText(target, found.ids), io);
   if (found.kind === 'none') return missing(target, context);

@@ -4,12 +4,18 @@ import { durationText } from '../../core/describe.ts';
 import type { Branch } from '../../model/branch.ts';
 import { findPool } from '../../model/pool-names.ts';
 import { shown } from '../../model/printable.ts';
+import { CommandEnd, unlessEnded } from '../../cli/command-end.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { json } from '../../cli/json.ts';
 import { paintFor } from '../../cli/terminal/colour.ts';
 import { tableText, widthFor } from '../../cli/terminal/terminal-table.ts';
-import { openContext, readBranches } from './branch-context.ts';
-import type { BranchContext, BranchOptions, BranchParts } from './branch-context.ts';
+import {
+  openContext,
+  readBranches,
+  type BranchContext,
+  type BranchOptions,
+  type BranchParts,
+} from './branch-context.ts';
 import { BRANCH_EXIT } from './branch-exit.ts';
 import { branchText } from './find-branch.ts';
 import { routeTo, ruleText, type TargetRoute } from './target-route.ts';
@@ -28,13 +34,13 @@ interface UsedList {
 
 export async function explain(given: string, options: BranchOptions, io: CliIo, parts: BranchParts): Promise<number> {
   const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
   const target = targetOf(given);
   const pool = findPool(
     target,
     context.config.pools.map(({ name }) => name),
   );
-  const list = await usedList(context);
+  const found = await unlessEnded(() => usedList(context));
+  const list = found instanceof CommandEnd ? undefined : found;
   if (pool !== undefined) return explainPool({ given, target, pool, list }, context);
   if (list === undefined) return BRANCH_EXIT.failure;
   const index = indexBranches(list.branches, context.policy);
@@ -51,14 +57,14 @@ function targetOf(given: string): string {
   return /(?:^|@|%40)((?:(?!@|%40).)*)$/s.exec(given)?.[1] ?? given;
 }
 
-/** That of the running Pointsman, which decides for clients. Undefined: the reason is on stderr. */
-async function usedList(context: BranchContext): Promise<UsedList | undefined> {
+/** That of the running Pointsman, which decides for clients. */
+async function usedList(context: BranchContext): Promise<UsedList> {
   const running = await readRunning(context);
   if (running.kind === 'answer' && running.ageMs !== undefined) {
     return { branches: running.branches, from: running.from, ageMs: running.ageMs, failing: running.failing };
   }
   const branches = await readBranches(context);
-  return branches && { branches, from: context.source, ageMs: 0, failing: undefined };
+  return { branches, from: context.source, ageMs: 0, failing: undefined };
 }
 
 interface PoolTarget {

@@ -1,21 +1,16 @@
 // `pointsman cluster cancel`: removes a scheduled switchover, or scheduled restarts.
 import type { MemberReport, OperationResult } from '../../documents/cluster-documents.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import type { MemberName } from '../../model/member.ts';
-import { fail, openContext, readReport, wrong } from './cluster-context.ts';
-import type { ChangeOptions, ClusterParts } from './cluster-context.ts';
+import { openReport, type ChangeOptions, type ClusterParts } from './cluster-context.ts';
+import { fail, wrong } from '../command-end.ts';
 import { switchoverText } from './cluster-list.ts';
 import { chooseMember } from './member-choice.ts';
-import { operate, perform } from './cluster-change.ts';
-import type { ChangeStep } from './cluster-change.ts';
+import { operate, perform, type ChangeStep } from './cluster-change.ts';
 import { timeText } from './times.ts';
 
 export async function cancelSwitchover(options: ChangeOptions, io: CliIo, parts: ClusterParts): Promise<number> {
-  const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
-  const report = await readReport(context);
-  if (report === undefined) return EXIT.failure;
+  const { context, report } = await openReport(options, io, parts);
   const { scheduled_switchover: scheduled } = report;
   if (scheduled === null) return fail(io, 'nothing to cancel: no switchover is scheduled');
   return operate(
@@ -36,10 +31,7 @@ export async function cancelRestart(
   io: CliIo,
   parts: ClusterParts,
 ): Promise<number> {
-  const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
-  const report = await readReport(context);
-  if (report === undefined) return EXIT.failure;
+  const { context, report } = await openReport(options, io, parts);
   const choice = target === undefined ? undefined : chooseMember(target, report);
   if (choice?.kind === 'unknown') return wrong(io, choice.why);
   const chosen = choice === undefined ? report.members : [choice.member];
@@ -48,7 +40,7 @@ export async function cancelRestart(
   const nothing = `nothing to cancel: no restart${target === undefined ? '' : ` of ${target}`} is scheduled`;
   if (scheduled.length === 0) return fail(io, nothing);
   const now = context.now();
-  const performed = await perform(
+  const results = await perform(
     {
       plan: scheduled.map((member) => planLine(member, now)).join(''),
       warnings: [],
@@ -64,8 +56,7 @@ export async function cancelRestart(
     },
     context,
   );
-  if (performed.kind === 'ended') return performed.code;
-  return performed.results.length === 0 ? fail(io, nothing) : EXIT.ok;
+  return results.length === 0 ? fail(io, nothing) : EXIT.ok;
 }
 
 function planLine({ name, scheduled_restart: at }: MemberReport, now: Date): string {

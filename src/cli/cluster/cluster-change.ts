@@ -2,10 +2,9 @@
 import type { ClusterOperation } from '../../cluster/control.ts';
 import type { OperationResult, PlannedRequest } from '../../documents/cluster-documents.ts';
 import type { MemberName } from '../../model/member.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { fail, wrong } from './cluster-context.ts';
+import { CommandEnd, fail, wrong } from '../command-end.ts';
 import type { ChangeOptions, ClusterOptions, ClusterContext } from './cluster-context.ts';
 import { json } from '../json.ts';
 
@@ -37,11 +36,6 @@ export interface Proposal {
   readonly verify?: () => Promise<string | undefined>;
 }
 
-export type ChangeOutcome =
-  | { readonly kind: 'performed'; readonly results: readonly Result[] }
-  /** Nothing was sent, or not everything. The output has the reason. */
-  | { readonly kind: 'ended'; readonly code: number };
-
 export interface Result {
   readonly step: ChangeStep;
   readonly result: Extract<OperationResult, { kind: 'done' | 'scheduled' }>;
@@ -49,27 +43,27 @@ export interface Result {
 
 /** Resolves with the exit code. */
 export async function operate(proposal: Proposal, context: ClusterContext<ChangeOptions>): Promise<number> {
-  const performed = await perform(proposal, context);
-  return performed.kind === 'ended' ? performed.code : EXIT.ok;
+  await perform(proposal, context);
+  return EXIT.ok;
 }
 
-/** As `operate`, for a command that has more to say after success. */
-export async function perform(proposal: Proposal, context: ClusterContext<ChangeOptions>): Promise<ChangeOutcome> {
+/** As `operate`, for a command that has more to say after success. Otherwise it ends the command. */
+export async function perform(proposal: Proposal, context: ClusterContext<ChangeOptions>): Promise<readonly Result[]> {
   const { io, options } = context;
   const isPlain = options.json !== true;
-  if (options.dryRun === true) return ended(await showRequests(proposal, context));
-  if (!isPlain && options.yes !== true) return ended(wrong(io, '--json asks no question: add --yes or --dry-run'));
+  if (options.dryRun === true) return showRequests(proposal, context);
+  if (!isPlain && options.yes !== true) return wrong(io, '--json asks no question: add --yes or --dry-run');
   if (isPlain && options.yes !== true) io.stdout(proposal.plan);
   warn(proposal, io);
   const answer = await confirm({ question: proposal.question, ...named(proposal), yes: options.yes }, io);
-  if (answer !== 'confirmed') return ended(answer);
+  if (answer !== 'confirmed') throw new CommandEnd(answer);
   const objection = await proposal.verify?.();
-  if (objection !== undefined) return ended(fail(io, objection));
+  if (objection !== undefined) return fail(io, objection);
   const { results, code } = await sendAll(proposal, context);
   if (!isPlain) io.stdout(json(resultsDocument(proposal.steps, results)));
-  if (code !== EXIT.ok) return ended(code);
+  if (code !== EXIT.ok) throw new CommandEnd(code);
   if (isPlain && proposal.note !== undefined) io.stdout(`${proposal.note}\n`);
-  return { kind: 'performed', results: results.flatMap(succeeded) };
+  return results.flatMap(succeeded);
 }
 
 interface Attempt {
@@ -94,7 +88,8 @@ async function sendAll(
     if (excuse !== undefined) continue;
     const why = isDone ? await step.settle?.() : failureText(result, options);
     if (why === undefined) continue;
-    code = fail(io, why);
+    io.stderr(`pointsman: ${why}\n`);
+    code = EXIT.failure;
     if (isIndependent === true) continue;
     const left = steps.slice(index + 1).map(({ title }) => title);
     if (left.length > 0) io.stderr(`not done: ${left.join(', ')}\n`);
@@ -118,11 +113,11 @@ function lookCommand({ config, seed = [], admin }: ClusterOptions): string {
   return ['pointsman cluster list', ...options].join(' ');
 }
 
-/** `--dry-run`: the plan, and the requests that would be sent. */
+/** `--dry-run`: the plan, and the requests that would be sent. Then the command ends. */
 async function showRequests(
   proposal: Proposal,
   { io, control, options }: ClusterContext<ChangeOptions>,
-): Promise<number> {
+): Promise<never> {
   const requests: PlannedRequest[] = [];
   for (const { operation } of proposal.steps) {
     // At its turn the order is right.
@@ -132,12 +127,12 @@ async function showRequests(
   }
   if (options.json === true) {
     io.stdout(json({ dry_run: true, warnings: proposal.warnings, requests }));
-    return EXIT.ok;
+    throw new CommandEnd(EXIT.ok);
   }
   io.stdout(proposal.plan);
   warn(proposal, io);
   io.stdout(`Dry run: nothing is sent. Without --dry-run:\n${requests.map(requestText).join('')}`);
-  return EXIT.ok;
+  throw new CommandEnd(EXIT.ok);
 }
 
 function requestText({ method, url, body }: PlannedRequest): string {
@@ -161,8 +156,4 @@ function resultsDocument(steps: readonly ChangeStep[], results: readonly Attempt
 
 function succeeded({ step, result }: Attempt): readonly Result[] {
   return result.kind === 'done' || result.kind === 'scheduled' ? [{ step, result }] : [];
-}
-
-function ended(code: number): ChangeOutcome {
-  return { kind: 'ended', code };
 }

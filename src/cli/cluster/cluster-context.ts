@@ -3,7 +3,7 @@ import type { ClusterControl, ControlReading } from '../../cluster/control.ts';
 import type { ClusterReport } from '../../documents/cluster-documents.ts';
 import type { ClusterConfig } from '../../model/cluster-config.ts';
 import { configFor, fileFor } from '../configuration.ts';
-import { EXIT } from '../io.ts';
+import { fail, wrong } from '../command-end.ts';
 import type { CliIo } from '../io.ts';
 import type { SessionCounts } from './member-sessions.ts';
 
@@ -39,19 +39,16 @@ export interface ClusterContext<Options extends ClusterOptions = ClusterOptions>
   readonly sessions: () => Promise<SessionCounts | undefined>;
 }
 
-/** A number is the exit code; the reason is then on stderr. */
 export async function openContext<Options extends ClusterOptions>(
   options: Options,
   io: CliIo,
   parts: ClusterParts,
-): Promise<ClusterContext<Options> | number> {
+): Promise<ClusterContext<Options>> {
   const { now, sleep } = parts;
-  if (options.admin !== undefined && options.seed !== undefined) {
+  if (options.admin !== undefined && options.seed !== undefined)
     return wrong(io, '--admin and --seed exclude each other: the one goes through a Pointsman, the other does not');
-  }
   const isAdmin = options.admin !== undefined || !hasCluster(options, io);
   const control = isAdmin ? await overAdmin(options, io) : await overMembers(options, io, parts);
-  if (typeof control === 'number') return control;
   const { sessionsOf } = await import('./member-sessions.ts');
   return { options, io, control, now, sleep, sessions: () => sessionsOf(options, io) };
 }
@@ -68,9 +65,9 @@ async function overMembers(
   { config, seed }: ClusterOptions,
   io: CliIo,
   { openCluster }: ClusterParts,
-): Promise<ClusterControl | number> {
+): Promise<ClusterControl> {
   const loaded = configFor({ config }, seed === undefined ? io : withSeeds(seed, io));
-  return loaded === undefined ? EXIT.usage : await openCluster(loaded.config.cluster);
+  return await openCluster(loaded.config.cluster);
 }
 
 /** Seeds of the command line name another cluster than the file in POINTSMAN_CONFIG: that is not read. */
@@ -79,10 +76,9 @@ function withSeeds(seeds: readonly string[], io: CliIo): CliIo {
   return { ...io, env: { ...env, POINTSMAN_CLUSTER_SEEDS: seeds.join(',') } };
 }
 
-async function overAdmin(options: ClusterOptions, io: CliIo): Promise<ClusterControl | number> {
+async function overAdmin(options: ClusterOptions, io: CliIo): Promise<ClusterControl> {
   const [{ findRunning }, { controlByAdmin }] = await Promise.all([import('../running.ts'), import('./by-admin.ts')]);
   const running = findRunning(options, io);
-  if (typeof running === 'number') return running;
   const control = controlByAdmin(running);
   return options.admin === undefined ? withHint(control) : control;
 }
@@ -103,22 +99,18 @@ function hinted<T>(reading: ControlReading<T>): ControlReading<T> {
   return reading.kind === 'read' ? reading : { ...reading, why: `${reading.why} ${HINT}` };
 }
 
-/** Undefined if the cluster cannot be read; the reason is then on stderr. */
-export async function readReport({ control, io }: ClusterContext): Promise<ClusterReport | undefined> {
+/** Ends the command if the cluster cannot be read. */
+export async function readReport({ control, io }: ClusterContext): Promise<ClusterReport> {
   const report = await control.report();
-  if (report.kind === 'read') return report.value;
-  fail(io, report.why);
-  return undefined;
+  return report.kind === 'read' ? report.value : fail(io, report.why);
 }
 
-/** The exit code of a failure or a refusal. */
-export function fail(io: CliIo, why: string): number {
-  io.stderr(`pointsman: ${why}\n`);
-  return EXIT.failure;
-}
-
-/** The exit code of a wrong command line. */
-export function wrong(io: CliIo, why: string): number {
-  io.stderr(`pointsman: ${why}\n`);
-  return EXIT.usage;
+/** The start of a command that needs the report. */
+export async function openReport<Options extends ClusterOptions>(
+  options: Options,
+  io: CliIo,
+  parts: ClusterParts,
+): Promise<{ readonly context: ClusterContext<Options>; readonly report: ClusterReport }> {
+  const context = await openContext(options, io, parts);
+  return { context, report: await readReport(context) };
 }

@@ -1,14 +1,17 @@
 // `pointsman cluster list`: the members as the cluster reports them, once or again and again.
 import { once } from 'node:events';
 import type { ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
-import { paintFor } from '../terminal/colour.ts';
-import type { Paint } from '../terminal/colour.ts';
-import { MEMBER_COLUMNS, tableText, widthFor } from '../terminal/terminal-table.ts';
-import type { Column } from '../terminal/terminal-table.ts';
-import { fail, openContext, readReport, wrong } from './cluster-context.ts';
-import type { ClusterOptions, ClusterParts, ClusterContext } from './cluster-context.ts';
+import { EXIT, type CliIo } from '../io.ts';
+import { paintFor, type Paint } from '../terminal/colour.ts';
+import { MEMBER_COLUMNS, tableText, widthFor, type Column } from '../terminal/terminal-table.ts';
+import {
+  openContext,
+  readReport,
+  type ClusterOptions,
+  type ClusterParts,
+  type ClusterContext,
+} from './cluster-context.ts';
+import { wrong } from '../command-end.ts';
 import { json, jsonLine } from '../json.ts';
 import { isLeader, isRunning, lagText, restartReasons, stateText } from './member-choice.ts';
 import { timeText } from './times.ts';
@@ -26,14 +29,11 @@ const MOST_WATCH_SECONDS = 3600;
 
 export async function list(options: ListOptions, io: CliIo, parts: ClusterParts): Promise<number> {
   const seconds = watchSeconds(options.watch);
-  if (Number.isNaN(seconds)) {
+  if (Number.isNaN(seconds))
     return wrong(io, `--watch ${String(options.watch)} is not a number of seconds from 0.5 to 3600`);
-  }
   const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
   if (seconds !== undefined) return watch(context, seconds);
   const report = await readReport(context);
-  if (report === undefined) return EXIT.failure;
   io.stdout(options.json === true ? json({ ...report }) : reportText(report, context));
   return EXIT.ok;
 }
@@ -57,7 +57,7 @@ async function watch(context: ClusterContext<ListOptions>, seconds: number): Pro
     const report = await context.control.report();
     if (options.json === true) {
       if (report.kind === 'read') io.stdout(jsonLine({ ...report.value }));
-      else fail(io, report.why);
+      else io.stderr(`pointsman: ${report.why}\n`);
     } else {
       const text = report.kind === 'read' ? reportText(report.value, context) : `${report.why}\n`;
       const clock = `${now().toISOString().slice(11, 19)}Z`;

@@ -2,12 +2,11 @@
 import type { ClusterOperation } from '../../cluster/control.ts';
 import type { ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
 import type { MemberName } from '../../model/member.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { candidatesTable, factsText, judgeCandidate, replicas, sessionsText } from './leader-candidates.ts';
-import { fail, openContext, readReport, wrong } from './cluster-context.ts';
-import type { ChangeOptions, ClusterParts, ClusterContext } from './cluster-context.ts';
+import { openReport, type ChangeOptions, type ClusterParts, type ClusterContext } from './cluster-context.ts';
+import { fail, wrong } from '../command-end.ts';
 import { switchoverText } from './cluster-list.ts';
 import { chooseMember, isLeader } from './member-choice.ts';
 import { afterChange } from './new-leader.ts';
@@ -26,14 +25,10 @@ const NO_HOLD =
 export async function switchover(options: ClusterSwitchoverOptions, io: CliIo, parts: ClusterParts): Promise<number> {
   const time = options.at === undefined ? undefined : parseTime(options.at, parts.now());
   if (time?.kind === 'invalid') return wrong(io, `--at ${time.why}`);
-  const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
-  const report = await readReport(context);
-  if (report === undefined) return EXIT.failure;
+  const { context, report } = await openReport(options, io, parts);
   const leader = report.members.find(isLeader);
-  if (leader === undefined) {
+  if (leader === undefined)
     return fail(io, 'there is no leader to switch over from: use `pointsman cluster failover --to MEMBER`');
-  }
   const choice = options.to === undefined ? undefined : chooseMember(options.to, report);
   if (choice?.kind === 'unknown') return wrong(io, choice.why);
   const planned = { leader, candidate: choice?.member, at: time?.at };
@@ -87,7 +82,7 @@ async function propose(
     ...(at === undefined ? [] : [farWarning(at, now())].filter((text) => text !== undefined)),
   ];
   const table = candidatesTable(report, candidate?.name, widthFor(io));
-  const performed = await perform(
+  await perform(
     {
       plan: `Switchover by Patroni\n${facts}\n${table}\n${NO_HOLD}`,
       warnings,
@@ -97,6 +92,5 @@ async function propose(
     },
     context,
   );
-  if (performed.kind === 'ended') return performed.code;
   return at === undefined ? await afterChange({ from: leader.name, to: candidate?.name }, context) : EXIT.ok;
 }

@@ -4,15 +4,14 @@ import { readFileSync } from 'node:fs';
 import { patched } from '../../cluster/configuration-change.ts';
 import type { ClusterOperation } from '../../cluster/control.ts';
 import type { ClusterConfiguration, ClusterReport } from '../../documents/cluster-documents.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { isSame, parseAssignments, patchBetween, unknownKeys, withTextParameters } from './config-changes.ts';
 import { wrongValues } from './config-values.ts';
 import { differenceText, parseConfig } from './config-text.ts';
 import { restartsText } from './config-restarts.ts';
-import { fail, openContext, readReport, wrong } from './cluster-context.ts';
-import type { ChangeOptions, ClusterParts, ClusterContext } from './cluster-context.ts';
+import { openReport, type ChangeOptions, type ClusterParts, type ClusterContext } from './cluster-context.ts';
+import { CommandEnd, fail, wrong } from '../command-end.ts';
 import { json } from '../json.ts';
 import { perform } from './cluster-change.ts';
 
@@ -33,11 +32,10 @@ export async function configSet(
     return EXIT.usage;
   }
   const base = await openConfig(options, io, parts);
-  if (typeof base === 'number') return base;
   const changes = withTextParameters(parsed.changes);
   const after = patched(base.config, changes);
   const operation = { kind: 'patch_config', changes } as const;
-  return (await change({ ...base, after, operation })).code;
+  return change({ ...base, after, operation });
 }
 
 export async function configReplace(
@@ -47,29 +45,26 @@ export async function configReplace(
   parts: ClusterParts,
 ): Promise<number> {
   const text = readText(file, io);
-  if (text === undefined) return EXIT.usage;
   const parsed = parseConfig(text);
   if (parsed.kind === 'invalid') {
     io.stderr(parsed.problems.map((problem) => `pointsman: ${file}:${problem}\n`).join(''));
     return EXIT.usage;
   }
   const base = await openConfig(options, io, parts);
-  if (typeof base === 'number') return base;
   const after = withTextParameters(patched({}, parsed.config));
   const operation = { kind: 'replace_config', config: after } as const;
-  return (await change({ ...base, after, operation })).code;
+  return change({ ...base, after, operation });
 }
 
-/** Undefined if it cannot be read; the reason is then on stderr. */
-function readText(file: string, io: CliIo): string | undefined {
+/** Ends the command if it cannot be read. */
+function readText(file: string, io: CliIo): string {
   try {
     const read = io.readFile ?? ((name: string) => readFileSync(name === '-' ? 0 : name, 'utf8'));
     return read(file);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     const why = { ENOENT: 'there is no such file', EACCES: 'permission denied', EISDIR: 'it is a directory' }[code];
-    wrong(io, `${file} cannot be read: ${why ?? (error instanceof Error ? error.message : String(error))}`);
-    return undefined;
+    return wrong(io, `${file} cannot be read: ${why ?? (error instanceof Error ? error.message : String(error))}`);
   }
 }
 
@@ -80,12 +75,8 @@ export interface Base {
   readonly config: ClusterConfiguration;
 }
 
-/** A number is the exit code; the reason is then on stderr. */
-export async function openConfig(options: ChangeConfigOptions, io: CliIo, parts: ClusterParts): Promise<Base | number> {
-  const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
-  const report = await readReport(context);
-  if (report === undefined) return EXIT.failure;
+export async function openConfig(options: ChangeConfigOptions, io: CliIo, parts: ClusterParts): Promise<Base> {
+  const { context, report } = await openReport(options, io, parts);
   const config = await context.control.config();
   return config.kind === 'read' ? { context, report, config: config.value } : fail(io, config.why);
 }
@@ -95,10 +86,8 @@ export interface ConfigurationChange extends Base {
   readonly operation: Extract<ClusterOperation, { kind: 'patch_config' | 'replace_config' }>;
 }
 
-/** `isApplied`: the change was sent and accepted. */
-export async function change(
-  wanted: ConfigurationChange,
-): Promise<{ readonly code: number; readonly isApplied: boolean }> {
+/** Ends the command if there is a change that was not applied. */
+export async function change(wanted: ConfigurationChange): Promise<number> {
   const { context, report, config: before, after, operation } = wanted;
   const { io, options, control } = context;
   const paint = paintFor(io);
@@ -108,19 +97,19 @@ export async function change(
         ? json({ results: [], not_done: [] })
         : 'no change: the configuration already has these values\n',
     );
-    return { code: EXIT.ok, isApplied: false };
+    return EXIT.ok;
   }
   const faults = wrongValues(before, after);
   if (faults.length > 0 && options.anyValue !== true) {
     const text = faults.map((fault) => `pointsman: ${fault}\n`).join('');
     io.stderr(`${text}Nothing was sent. --any-value sends it all the same.\n`);
-    return { code: EXIT.failure, isApplied: false };
+    throw new CommandEnd(EXIT.failure);
   }
   const restarts = restartsText(before, after, report);
   const difference = differenceText(before, after, paint);
   const removed = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
   const isWhole = operation.kind === 'replace_config';
-  const performed = await perform(
+  await perform(
     {
       plan: `Change the configuration of ${report.scope ?? 'the cluster'}\n\n${difference}\n${restarts}`,
       warnings: [
@@ -138,9 +127,8 @@ export async function change(
     },
     context,
   );
-  if (performed.kind === 'ended') return { code: performed.code, isApplied: false };
   if (options.json !== true && options.yes === true) io.stdout(restarts);
-  return { code: EXIT.ok, isApplied: true };
+  return EXIT.ok;
 }
 
 export function conflictText(

@@ -5,11 +5,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CliIo } from '../io.ts';
-import { change, openConfig } from './config-change.ts';
-import type { Base, ChangeConfigOptions } from './config-change.ts';
+import { change, openConfig, type Base, type ChangeConfigOptions } from './config-change.ts';
 import { patchBetween, withTextParameters } from './config-changes.ts';
 import { parseConfig, yamlText } from './config-text.ts';
-import { fail, wrong } from './cluster-context.ts';
+import { CommandEnd, fail, unlessEnded, wrong } from '../command-end.ts';
 import type { ClusterParts } from './cluster-context.ts';
 import { patched } from '../../cluster/configuration-change.ts';
 import type { ClusterConfiguration } from '../../documents/cluster-documents.ts';
@@ -20,13 +19,15 @@ export async function configEdit(options: ChangeConfigOptions, io: CliIo, parts:
   const editor = io.env['VISUAL'] || io.env['EDITOR'] || (io.readLine === undefined ? undefined : DEFAULT_EDITOR);
   if (editor === undefined) return wrong(io, 'this is no terminal: set EDITOR or VISUAL, or use `config set`');
   const base = await openConfig(options, io, parts);
-  if (typeof base === 'number') return base;
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-config-'));
   const file = join(directory, 'configuration.yaml');
   await writeFile(file, headed(base), { mode: 0o600 });
-  const { code, isKept } = await editAndApply(editor, file, base);
-  if (isKept) io.stderr(`the edited configuration is kept in ${file}\n`);
-  else await rm(directory, { recursive: true });
+  const code = await unlessEnded(() => editAndApply(editor, file, base));
+  if (code instanceof CommandEnd) {
+    io.stderr(`the edited configuration is kept in ${file}\n`);
+    throw code;
+  }
+  await rm(directory, { recursive: true });
   return code;
 }
 
@@ -36,44 +37,22 @@ function headed({ report, context, config }: Base): string {
   return `# Dynamic configuration of ${where}.\n# ${how}\n${yamlText(config)}`;
 }
 
-interface EditResult {
-  readonly code: number;
-  /** The file has something that was not applied. */
-  readonly isKept: boolean;
-}
-
-async function editAndApply(editor: string, file: string, base: Base): Promise<EditResult> {
+async function editAndApply(editor: string, file: string, base: Base): Promise<number> {
   const { context, config: before } = base;
-  const edited = await edit(editor, file, context.io);
-  if (edited.kind === 'ended') return edited;
-  const changes = withTextParameters(patchBetween(before, patched({}, edited.config)));
-  const isChanged = Object.keys(changes).length > 0;
-  const { code, isApplied } = await change({
-    ...base,
-    after: patched(before, changes),
-    operation: { kind: 'patch_config', changes },
-  });
-  return { code, isKept: isChanged && !isApplied };
+  const changes = withTextParameters(patchBetween(before, patched({}, await edit(editor, file, context.io))));
+  return change({ ...base, after: patched(before, changes), operation: { kind: 'patch_config', changes } });
 }
-
-type EditorOutcome =
-  | { readonly kind: 'edited'; readonly config: ClusterConfiguration }
-  | ({ readonly kind: 'ended' } & EditResult);
 
 /** On a terminal a file that cannot be read is edited again, if the operator likes. */
-async function edit(editor: string, file: string, io: CliIo): Promise<EditorOutcome> {
+async function edit(editor: string, file: string, io: CliIo): Promise<ClusterConfiguration> {
   for (;;) {
     const failure = await runEditor(editor, file, io);
-    if (failure !== undefined) {
-      return { kind: 'ended', code: fail(io, `${failure}: nothing was changed`), isKept: true };
-    }
+    if (failure !== undefined) return fail(io, `${failure}: nothing was changed`);
     const parsed = parseConfig(await readFile(file, 'utf8'));
-    if (parsed.kind === 'config') return { kind: 'edited', config: parsed.config };
+    if (parsed.kind === 'config') return parsed.config;
     io.stderr(parsed.problems.map((problem) => `pointsman: the edited configuration: ${problem}\n`).join(''));
     const answer = (await io.readLine?.('Edit it again? [Y/n] '))?.trim();
-    if (answer === undefined || /^no?$/i.test(answer)) {
-      return { kind: 'ended', code: fail(io, 'nothing was changed'), isKept: true };
-    }
+    if (answer === undefined || /^no?$/i.test(answer)) return fail(io, 'nothing was changed');
   }
 }
 

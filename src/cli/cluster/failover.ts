@@ -1,11 +1,10 @@
 // `pointsman cluster failover`: makes a member the leader without the old leader's help. Writes can be lost.
-import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import type { MemberName } from '../../model/member.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { candidatesTable, factsText, judgeCandidate, sessionsText } from './leader-candidates.ts';
-import { fail, openContext, readReport, wrong } from './cluster-context.ts';
-import type { ChangeOptions, ClusterParts } from './cluster-context.ts';
+import { openReport, type ChangeOptions, type ClusterParts } from './cluster-context.ts';
+import { fail, wrong } from '../command-end.ts';
 import { chooseMember, isLeader, isRunning, lagText } from './member-choice.ts';
 import { afterChange } from './new-leader.ts';
 import { perform } from './cluster-change.ts';
@@ -15,10 +14,7 @@ export interface FailoverOptions extends ChangeOptions {
 }
 
 export async function failover(options: FailoverOptions, io: CliIo, parts: ClusterParts): Promise<number> {
-  const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
-  const report = await readReport(context);
-  if (report === undefined) return EXIT.failure;
+  const { context, report } = await openReport(options, io, parts);
   const choice = chooseMember(options.to, report);
   if (choice.kind === 'unknown') return wrong(io, choice.why);
   const { member } = choice;
@@ -34,7 +30,7 @@ export async function failover(options: FailoverOptions, io: CliIo, parts: Clust
     ['sessions', leader && sessionsText(leader.name, await context.sessions())],
   ]);
   const isHealthy = leader !== undefined && isRunning(leader);
-  const performed = await perform(
+  await perform(
     {
       plan:
         `Failover by Patroni\n${facts}\n${candidatesTable(report, name, widthFor(context.io))}\n` +
@@ -49,6 +45,5 @@ export async function failover(options: FailoverOptions, io: CliIo, parts: Clust
     },
     context,
   );
-  if (performed.kind === 'ended') return performed.code;
   return await afterChange({ from: leader?.name, to: name }, context);
 }

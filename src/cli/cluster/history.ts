@@ -1,17 +1,15 @@
 // `pointsman cluster history`: every change of timeline that the cluster remembers.
 import type { HistoryEntry } from '../../documents/cluster-documents.ts';
 import { formatLsn } from '../../model/lsn.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { tableText, widthFor } from '../terminal/terminal-table.ts';
-import { fail, openContext } from './cluster-context.ts';
-import type { ClusterOptions, ClusterParts } from './cluster-context.ts';
+import { openContext, type ClusterOptions, type ClusterParts } from './cluster-context.ts';
+import { fail } from '../command-end.ts';
 import { json } from '../json.ts';
 import { localTime } from './times.ts';
 
 export async function history(options: ClusterOptions, io: CliIo, parts: ClusterParts): Promise<number> {
   const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
   const read = await context.control.history();
   if (read.kind === 'unreadable') return fail(io, read.why);
   if (options.json === true) io.stdout(json({ history: read.value }));

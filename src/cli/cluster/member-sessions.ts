@@ -1,11 +1,10 @@
 // How many sessions each member has, from a running Pointsman. Only for the plan: without an answer the plan goes
 // without.
-import { addressText } from '../../model/member.ts';
-import type { MemberName } from '../../model/member.ts';
+import { addressText, type MemberName } from '../../model/member.ts';
 import type { CliIo } from '../io.ts';
-import { request } from '../admin-request.ts';
-import { findRunning } from '../running.ts';
-import type { RunningOptions } from '../running.ts';
+import { tryRequest } from '../admin-request.ts';
+import { CommandEnd, unlessEnded } from '../command-end.ts';
+import { findRunning, type RunningOptions } from '../running.ts';
 import { statusReader } from '../status/read-status.ts';
 
 export interface SessionCounts {
@@ -22,10 +21,11 @@ interface MemberSessionsOptions extends RunningOptions {
 export async function sessionsOf(options: MemberSessionsOptions, io: CliIo): Promise<SessionCounts | undefined> {
   if (options.seed !== undefined && options.admin === undefined) return undefined;
   const quiet = { ...io, stderr: () => {} };
-  const running = findRunning(options, quiet);
+  const running = await unlessEnded(() => findRunning(options, quiet));
+  if (running instanceof CommandEnd) return undefined;
   if (typeof running === 'number') return undefined;
-  const answer = await request(running, { method: 'GET', path: '/status' }, quiet);
-  const { data } = statusReader.safeParse(answer?.body);
+  const answer = await tryRequest(running, { method: 'GET', path: '/status' });
+  const { data } = statusReader.safeParse(answer.kind === 'answer' ? answer.body : undefined);
   if (data === undefined) return undefined;
   const byMember = new Map<MemberName, number>();
   for (const { sessions } of data.pools) {

@@ -1,7 +1,7 @@
 // The leader after a change of it: the answer of the API alone does not tell.
 import type { MemberName } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
-import { fail } from './cluster-context.ts';
+import { fail } from '../command-end.ts';
 import type { ClusterContext } from './cluster-context.ts';
 import { tellsWaits } from './waiting.ts';
 
@@ -29,9 +29,8 @@ export async function afterChange(
       return EXIT.ok;
     }
     const seen = report.kind === 'unreadable' ? report.why : `the leader is ${leader ?? 'not known'}`;
-    if (now().getTime() - since >= MOST_WAIT_MS) {
+    if (now().getTime() - since >= MOST_WAIT_MS)
       return fail(io, `no other leader is seen within ${MOST_WAIT_MS / 1000} s: ${seen}`);
-    }
     tell(`another member must become the leader: ${seen}`);
     await sleep(POLL_MS);
   }

@@ -1,9 +1,7 @@
 // `pointsman cluster pause` and `resume`: whether Patroni acts by itself.
 import type { ClusterReport } from '../../documents/cluster-documents.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
-import { openContext, readReport } from './cluster-context.ts';
-import type { ChangeOptions, ClusterParts, ClusterContext } from './cluster-context.ts';
+import { EXIT, type CliIo } from '../io.ts';
+import { openReport, type ChangeOptions, type ClusterParts, type ClusterContext } from './cluster-context.ts';
 import { json } from '../json.ts';
 import { operate } from './cluster-change.ts';
 
@@ -18,10 +16,7 @@ export async function pauseOrResume(
   io: CliIo,
   parts: ClusterParts,
 ): Promise<number> {
-  const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
-  const report = await readReport(context);
-  if (report === undefined) return EXIT.failure;
+  const { context, report } = await openReport(options, io, parts);
   if ((await isSoAlready(kind, report, context)) && options.dryRun !== true) {
     if (options.json !== true) io.stdout(`the cluster is ${kind === 'pause' ? 'paused already' : 'not paused'}\n`);
     else io.stdout(json({ results: [], not_done: [] }));

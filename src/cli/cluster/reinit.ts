@@ -1,10 +1,9 @@
 // `pointsman cluster reinit`: deletes the data of a replica and copies it anew.
-import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import type { MemberName } from '../../model/member.ts';
 import { factsText, sessionsText } from './leader-candidates.ts';
-import { fail, openContext, readReport, wrong } from './cluster-context.ts';
-import type { ChangeOptions, ClusterParts } from './cluster-context.ts';
+import { openReport, type ChangeOptions, type ClusterParts } from './cluster-context.ts';
+import { fail, wrong } from '../command-end.ts';
 import { chooseMember, isLeader, lagText, stateText } from './member-choice.ts';
 import { operate } from './cluster-change.ts';
 
@@ -19,10 +18,7 @@ export async function reinit(
   io: CliIo,
   parts: ClusterParts,
 ): Promise<number> {
-  const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
-  const report = await readReport(context);
-  if (report === undefined) return EXIT.failure;
+  const { context, report } = await openReport(options, io, parts);
   const choice = chooseMember(target, report);
   if (choice.kind === 'unknown') return wrong(io, choice.why);
   const { member } = choice;

@@ -1,9 +1,8 @@
 // `pointsman cluster reload`: members read their local configuration files again.
-import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import type { MemberName } from '../../model/member.ts';
-import { fail, openContext, readReport, wrong } from './cluster-context.ts';
-import type { ChangeOptions, ClusterParts } from './cluster-context.ts';
+import { openReport, type ChangeOptions, type ClusterParts } from './cluster-context.ts';
+import { fail, wrong } from '../command-end.ts';
 import { chooseMember } from './member-choice.ts';
 import { operate } from './cluster-change.ts';
 
@@ -14,10 +13,7 @@ export async function reload(
   io: CliIo,
   parts: ClusterParts,
 ): Promise<number> {
-  const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
-  const report = await readReport(context);
-  if (report === undefined) return EXIT.failure;
+  const { context, report } = await openReport(options, io, parts);
   const choice = target === undefined ? undefined : chooseMember(target, report);
   if (choice?.kind === 'unknown') return wrong(io, choice.why);
   const names = (choice === undefined ? report.members : [choice.member]).map(({ name }) => name);

@@ -2,8 +2,8 @@
 import type { ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
 import type { MemberName } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
-import { fail, readReport } from './cluster-context.ts';
-import type { ClusterContext } from './cluster-context.ts';
+import { readReport, type ClusterContext } from './cluster-context.ts';
+import { fail } from '../command-end.ts';
 import { isRunning, restartReasons, stateText } from './member-choice.ts';
 import { tellsWaits } from './waiting.ts';
 
@@ -15,15 +15,15 @@ const MOST_WAIT_FOR_FLAG_MS = 15_000;
 
 /**
  * The order is given, so a parameter has just been changed. Each member marks itself with a heartbeat of its own: those
- * that have not yet would be left out. Undefined if the cluster cannot be read; the reason is then on stderr.
+ * that have not yet would be left out.
  */
-export async function whenMarked(context: ClusterContext): Promise<ClusterReport | undefined> {
+export async function whenMarked(context: ClusterContext): Promise<ClusterReport> {
   const since = context.now().getTime();
   const tell = tellsWaits(context.io);
   for (;;) {
     const report = await readReport(context);
-    const others = report?.members.filter((member) => !member.pending_restart).map(({ name }) => name) ?? [];
-    const isOver = report?.reports_restarts !== true || others.length === 0;
+    const others = report.members.filter((member) => !member.pending_restart).map(({ name }) => name);
+    const isOver = !report.reports_restarts || others.length === 0;
     if (isOver || context.now().getTime() - since >= MOST_WAIT_FOR_FLAG_MS) return report;
     tell(`${others.join(', ')} must report first that a restart is pending, which takes a heartbeat`);
     await context.sleep(POLL_MS);

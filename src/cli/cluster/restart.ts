@@ -3,17 +3,21 @@
 import type { ClusterOperation, GivenOrder } from '../../cluster/control.ts';
 import type { ClusterReport, MemberReport, OperationResult } from '../../documents/cluster-documents.ts';
 import type { MemberName } from '../../model/member.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { tableText, widthFor } from '../terminal/terminal-table.ts';
 import { factsText } from './leader-candidates.ts';
-import { fail, openContext, readReport, wrong } from './cluster-context.ts';
-import type { ChangeOptions, ClusterParts, ClusterContext } from './cluster-context.ts';
+import {
+  openContext,
+  readReport,
+  type ChangeOptions,
+  type ClusterParts,
+  type ClusterContext,
+} from './cluster-context.ts';
+import { fail, wrong } from '../command-end.ts';
 import { json } from '../json.ts';
 import { orderOf, orderRefusal } from './order.ts';
 import { chooseMember, isLeader, lagText, restartReasons, stateText } from './member-choice.ts';
-import { perform } from './cluster-change.ts';
-import type { ChangeStep } from './cluster-change.ts';
+import { perform, type ChangeStep } from './cluster-change.ts';
 import { lookAgain, untilCaughtUp, untilRunning, whenMarked } from './restart-outcome.ts';
 import { farWarning, parseTime, sentTime, timeText } from './times.ts';
 import { wrapped } from '../terminal/wrap.ts';
@@ -47,10 +51,8 @@ export async function restart(
   const wanted = readOptions(target, options, parts.now());
   if (typeof wanted === 'string') return wrong(io, wanted);
   const context = await openContext(options, io, parts);
-  if (typeof context === 'number') return context;
   const isAfterChange = options.pending === true && wanted.order !== undefined;
   const report = isAfterChange ? await whenMarked(context) : await readReport(context);
-  if (report === undefined) return EXIT.failure;
   const chosen = chooseMembers(wanted, options, report);
   if (typeof chosen === 'string') return wrong(io, chosen);
   if (chosen.length === 0) return nothing(options, context);
@@ -150,7 +152,7 @@ async function propose(
     { title: 'PENDING', wraps: true },
   ] as const;
   const names = members.map(({ name }) => name).join(', ');
-  const performed = await perform(
+  const results = await perform(
     {
       plan: `Restart PostgreSQL\n${facts}\n${tableText(columns, rows, widthFor(io))}${reasonsText(reasons)}\n`,
       warnings: [
@@ -164,8 +166,7 @@ async function propose(
     },
     context,
   );
-  if (performed.kind === 'ended') return performed.code;
-  const restarted = performed.results.flatMap(({ step, result }) =>
+  const restarted = results.flatMap(({ step, result }) =>
     result.kind === 'done' && 'member' in step.operation ? [step.operation.member] : [],
   );
   return restarted.length === 0 ? EXIT.ok : await lookAgain(restarted, context);

@@ -5,9 +5,9 @@ import { incidentList } from '../../documents/incident-list.ts';
 import { looseReader } from '../../documents/loose-reader.ts';
 import type { CliIo } from '../io.ts';
 import { tryRequest } from '../admin-request.ts';
+import { CommandEnd, unlessEnded } from '../command-end.ts';
 import { findRunning } from '../running.ts';
-import { statusReader } from '../status/read-status.ts';
-import type { Status } from '../status/read-status.ts';
+import { statusReader, type Status } from '../status/read-status.ts';
 import { candidatesFor, joined } from './next-words.ts';
 
 const incidentIds = looseReader(incidentList, { needed: ['incidents id'] });
@@ -38,7 +38,8 @@ export async function complete(program: Command, words: readonly string[], io: C
 async function readQuietly(words: readonly string[], path: string, io: CliIo): Promise<unknown> {
   const whole = joined(words);
   const options = { config: valueOf(whole, ['-c', '--config']), admin: valueOf(whole, ['--admin']) };
-  const running = findRunning(options, { ...io, stderr: () => {} });
+  const running = await unlessEnded(() => findRunning(options, { ...io, stderr: () => {} }));
+  if (running instanceof CommandEnd) return undefined;
   if (typeof running === 'number') return undefined;
   const answer = await tryRequest(running, { method: 'GET', path, deadlineMs: DEADLINE_MS });
   return answer.kind === 'failed' ? undefined : answer.body;

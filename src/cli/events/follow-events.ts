@@ -3,21 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readAdminToken } from '../../config/files/admin-token.ts';
 import { unknownName } from '../../config/closest.ts';
 import { addressText } from '../../model/member.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { wrong } from '../command-end.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { jsonLine } from '../json.ts';
 import { asJson, failureReader } from '../send-operation.ts';
 import { request, tryRequest } from '../admin-request.ts';
-import { findRunning } from '../running.ts';
-import type { Running, RunningOptions } from '../running.ts';
+import { findRunning, type Running, type RunningOptions } from '../running.ts';
 import { statusReader } from '../status/read-status.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { untilStopped } from '../terminal/until-stopped.ts';
-import { eventListReader, eventReader, eventText, gapReader } from './event.ts';
-import type { EventDocument } from './event.ts';
-import { readStream } from './stream.ts';
-import type { StreamMessage } from './stream.ts';
+import { eventListReader, eventReader, eventText, gapReader, type EventDocument } from './event.ts';
+import { readStream, type StreamMessage } from './stream.ts';
 
 export interface EventsOptions extends RunningOptions {
   readonly follow?: boolean | undefined;
@@ -34,18 +31,14 @@ const RECONNECT_MS = 2000;
 /** With `follow` the exit code is that of the signal that ends it. */
 export async function events(options: EventsOptions, io: CliIo): Promise<number> {
   const { limit } = options;
-  if (limit !== undefined && !/^\d{1,4}$/.test(limit)) {
-    io.stderr(`pointsman: --limit: ${limit} is not a number from 0 to 1024\n`);
-    return EXIT.usage;
-  }
+  if (limit !== undefined && !/^\d{1,4}$/.test(limit))
+    return wrong(io, `--limit: ${limit} is not a number from 0 to 1024`);
   const running = findRunning(options, io);
-  if (typeof running === 'number') return running;
   const found = await readAdminToken(running.admin);
   const token = found.kind === 'token' ? found.value : undefined;
   const path = pathOf(options, { format: 'json', limit });
   const signed = token === undefined ? {} : { token };
   const answer = await request(running, { method: 'GET', path, ...signed }, io);
-  if (answer === undefined) return EXIT.failure;
   const { data: list } = eventListReader.safeParse(answer.body);
   if (list === undefined) {
     const { data } = failureReader.safeParse(answer.body);
@@ -55,10 +48,7 @@ export async function events(options: EventsOptions, io: CliIo): Promise<number>
     return answer.status === 400 ? EXIT.usage : EXIT.failure;
   }
   const unknown = list.events.length === 0 ? await whyUnknown(options, running) : undefined;
-  if (unknown !== undefined) {
-    io.stderr(`pointsman: ${unknown}\n`);
-    return EXIT.usage;
-  }
+  if (unknown !== undefined) return wrong(io, unknown);
   // Before the first line: Ctrl-C that answers it must end the command as any other.
   const stopping = options.follow === true ? untilStopped(io) : undefined;
   const show = printer(options, io);

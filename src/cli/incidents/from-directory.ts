@@ -4,7 +4,7 @@ import { FileStore } from '../../incidents/file-store.ts';
 import type { IncidentEntry } from '../../incidents/incident-views.ts';
 import { redacted } from '../../incidents/redact.ts';
 import { incidentText } from '../../incidents/incident-text.ts';
-import { EXIT } from '../io.ts';
+import { fail } from '../command-end.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
 import type { IncidentRow, ShowHow, IncidentSource } from './source.ts';
@@ -13,28 +13,27 @@ import type { IncidentRow, ShowHow, IncidentSource } from './source.ts';
 const ALL = { keep: Infinity, maxBytes: Infinity };
 const MOST_NAMED = 5;
 
-export async function fromDirectory(directory: string, io: CliIo): Promise<IncidentSource | number> {
-  const fail = (why: string): number => {
-    io.stderr(`pointsman: ${why}\n`);
-    return EXIT.failure;
-  };
+export async function fromDirectory(directory: string, io: CliIo): Promise<IncidentSource> {
   const store = new FileStore(directory, ALL);
   let entries: readonly IncidentEntry[];
   try {
     entries = await store.entries();
   } catch (error) {
-    return fail(`${directory} ${unreadable(error)}`);
+    return fail(io, `${directory} ${unreadable(error)}`);
   }
   return {
     list: () => Promise.resolve(entries.map((entry) => entryOf(entry))),
     show: async (wanted, how) => {
       const id = wanted === 'latest' ? entries[0]?.id : wanted;
-      if (id === undefined) return fail(`there are no incidents in ${directory}`);
+      if (id === undefined) return fail(io, `there are no incidents in ${directory}`);
       const document = await store.read(id);
       if (document !== undefined) return textOf(how.isFull ? document : redacted(document), how);
       const named = entries.slice(0, MOST_NAMED).map((entry) => entry.id);
       const more = entries.length > named.length ? ', …' : '';
-      return fail(`unknown incident ${id}: the incidents in ${directory} are ${named.join(', ') || '(none)'}${more}`);
+      return fail(
+        io,
+        `unknown incident ${id}: the incidents in ${directory} are ${named.join(', ') || '(none)'}${more}`,
+      );
     },
   };
 }

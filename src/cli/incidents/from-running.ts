@@ -2,41 +2,34 @@
 import { looseReader } from '../../documents/loose-reader.ts';
 import { incidentList } from '../../documents/incident-list.ts';
 import { addressText } from '../../model/member.ts';
-import { EXIT } from '../io.ts';
+import { fail } from '../command-end.ts';
 import type { CliIo } from '../io.ts';
 import { asJson, reportFailure } from '../send-operation.ts';
-import { request, tryRequest } from '../admin-request.ts';
-import type { AdminAnswer } from '../admin-request.ts';
-import { tokenFor } from '../running.ts';
-import type { Running } from '../running.ts';
+import { request, tryRequest, type AdminAnswer } from '../admin-request.ts';
+import { tokenFor, type Running } from '../running.ts';
 import type { IncidentRow, ShowHow, IncidentSource } from './source.ts';
 
 const listReader = looseReader(incidentList, { needed: ['incidents id state opened_at kinds planned summary'] });
 
-/** `silent`: there is no Pointsman, with the reason in words. A number is the exit code; the reason is on stderr. */
-export type SourceOfRunning = IncidentSource | number | { readonly silent: string };
+/** `silent`: there is no Pointsman, with the reason in words. */
+export type SourceOfRunning = IncidentSource | { readonly silent: string };
 
 export async function fromRunning(running: Running, io: CliIo): Promise<SourceOfRunning> {
   const answer = await tryRequest(running, { method: 'GET', path: '/incidents' });
   if (answer.kind === 'failed') return { silent: answer.why };
   if (answer.status !== 200) return reportFailure(answer, io);
   const { data } = listReader.safeParse(answer.body);
-  if (data === undefined) {
-    io.stderr(`pointsman: ${addressText(running.address)} has no list of incidents: another version\n`);
-    return EXIT.failure;
-  }
+  if (data === undefined) return fail(io, `${addressText(running.address)} has no list of incidents: another version`);
   const entries: readonly IncidentRow[] = data.incidents;
   return { list: () => Promise.resolve(entries), show: (id, how) => show(running, id, how, io) };
 }
 
-async function show(running: Running, id: string, { isJson, isFull }: ShowHow, io: CliIo): Promise<string | number> {
+async function show(running: Running, id: string, { isJson, isFull }: ShowHow, io: CliIo): Promise<string> {
   const token = isFull ? await tokenFor(running, io) : undefined;
-  if (isFull && token === undefined) return EXIT.usage;
   const query = new URLSearchParams({ format: isJson ? 'json' : 'text', ...(isFull ? { redact: 'off' } : {}) });
   const path = `/incidents/${encodeURIComponent(id)}?${query.toString()}`;
   const sent = { method: 'GET', path, isText: !isJson, ...(token === undefined ? {} : { token }) } as const;
   const answer = await request(running, sent, io);
-  if (answer === undefined) return EXIT.failure;
   return answer.status === 200 ? (textOf(answer) ?? reportFailure(answer, io)) : reportFailure(answer, io);
 }
 

@@ -1,11 +1,9 @@
 // `pointsman incidents list` and `show`: from a running Pointsman, or from the files in its directory.
 import { durationText } from '../../core/describe.ts';
 import { utcTime } from '../events/event.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import { paintFor } from '../terminal/colour.ts';
-import type { Paint } from '../terminal/colour.ts';
+import { paintFor, type Paint } from '../terminal/colour.ts';
 import { tableText, widthFor } from '../terminal/terminal-table.ts';
 import { sourceOf } from './find-source.ts';
 import type { IncidentRow, IncidentsOptions } from './source.ts';
@@ -17,9 +15,7 @@ export interface ShowIncidentOptions extends IncidentsOptions {
 
 export async function listIncidents(options: IncidentsOptions, io: CliIo): Promise<number> {
   const source = await sourceOf(options, io);
-  if (typeof source === 'number') return source;
   const found = await source.list();
-  if (typeof found === 'number') return found;
   if (options.json === true) io.stdout(json({ incidents: found }));
   else io.stdout(found.length === 0 ? 'no incidents\n' : listText(found, io));
   return EXIT.ok;
@@ -27,9 +23,7 @@ export async function listIncidents(options: IncidentsOptions, io: CliIo): Promi
 
 export async function showIncident(id: string, options: ShowIncidentOptions, io: CliIo): Promise<number> {
   const source = await sourceOf(options, io);
-  if (typeof source === 'number') return source;
   const text = await source.show(id, { isJson: options.json === true, isFull: options.full === true });
-  if (typeof text === 'number') return text;
   io.stdout(text.endsWith('\n') ? text : `${text}\n`);
   return EXIT.ok;
 }

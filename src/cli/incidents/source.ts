@@ -25,9 +25,8 @@ export interface ShowHow {
   readonly isFull: boolean;
 }
 
-/** A number is the exit code; the reason is then on stderr. */
 export interface IncidentSource {
-  readonly list: () => Promise<readonly IncidentRow[] | number>;
+  readonly list: () => Promise<readonly IncidentRow[]>;
   /** `id` may be `latest`. */
-  readonly show: (id: string, how: ShowHow) => Promise<string | number>;
+  readonly show: (id: string, how: ShowHow) => Promise<string>;
 }

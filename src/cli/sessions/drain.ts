@@ -3,19 +3,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unknownName } from '../../config/closest.ts';
 import { durationText } from '../../core/describe.ts';
-import { drained as drainedDocument } from '../../documents/action-answers.ts';
-import type { DrainedDocument } from '../../documents/action-answers.ts';
+import { drained as drainedDocument, type DrainedDocument } from '../../documents/action-answers.ts';
 import { looseReader } from '../../documents/loose-reader.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { CommandEnd, unlessEnded, wrong } from '../command-end.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import { reportFailure, requestWithToken } from '../send-operation.ts';
-import type { OperateOptions } from '../send-operation.ts';
+import { reportFailure, requestWithToken, type OperateOptions } from '../send-operation.ts';
 import { poolsText } from '../pools-text.ts';
-import { findRunning, tokenFor } from '../running.ts';
-import type { Running } from '../running.ts';
-import { readStatus, statusFrom } from '../status/read-status.ts';
-import type { Status } from '../status/read-status.ts';
+import { findRunning, tokenFor, type Running } from '../running.ts';
+import { readStatus, statusFrom, type Status } from '../status/read-status.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { drainWarning, remainText, sessionsOn, sessionsText } from './drain-text.ts';
 
@@ -34,26 +30,23 @@ const POLL_MS = 250;
 const LINE_EVERY_MS = 10_000;
 
 export async function drain(member: string, options: DrainOptions, io: CliIo): Promise<number> {
-  const found = await readStatus(options, io);
-  if (typeof found === 'number') return found;
-  const { status, running } = found;
+  const { status, running } = await readStatus(options, io);
   const isJson = options.json === true;
   const warning = drainWarning(member, status);
   if (options.dryRun === true) {
     const unknown = whyUnknown(member, status);
-    if (unknown !== undefined) return wrong(unknown, io);
+    if (unknown !== undefined) return wrong(io, unknown);
     const effect = `no new session would go to ${member}; ${remainText(member, status)}`;
     if (isJson) io.stdout(json({ dry_run: true, member, effect, warning: warning ?? null }));
     else io.stdout(`${warning === undefined ? '' : `${warning}\n`}${effect}\n`);
     return EXIT.ok;
   }
-  if ((await tokenFor(running, io)) === undefined) return EXIT.usage;
+  await tokenFor(running, io);
   if (warning !== undefined) {
     const confirmed = await confirm({ question: `${warning}. Drain it?`, yes: options.yes, json: isJson }, io);
     if (confirmed !== 'confirmed') return confirmed;
   }
   const drained = await change(member, 'drain', running, io);
-  if (typeof drained === 'number') return drained;
   if (!isJson) io.stdout(`${changedText(drained)}${remainText(member, status)}\n`);
   const emptied =
     options.wait === true
@@ -66,27 +59,19 @@ export async function drain(member: string, options: DrainOptions, io: CliIo): P
 export async function resume(member: string, options: DrainOptions, io: CliIo): Promise<number> {
   if (options.dryRun === true) return resumePlan(member, options, io);
   const running = findRunning(options, io);
-  if (typeof running === 'number') return running;
   const resumed = await change(member, 'resume', running, io);
-  if (typeof resumed === 'number') return resumed;
   io.stdout(options.json === true ? json({ ...resumed }) : changedText(resumed));
   return EXIT.ok;
 }
 
 async function resumePlan(member: string, options: DrainOptions, io: CliIo): Promise<number> {
   const found = await readStatus(options, io);
-  if (typeof found === 'number') return found;
   const unknown = whyUnknown(member, found.status);
-  if (unknown !== undefined) return wrong(unknown, io);
+  if (unknown !== undefined) return wrong(io, unknown);
   const isDrained = found.status.cluster.drained.includes(member);
   const effect = isDrained ? `${member} would be resumed` : `${member} is not drained`;
   io.stdout(options.json === true ? json({ dry_run: true, member, effect }) : `${effect}\n`);
   return EXIT.ok;
-}
-
-function wrong(why: string, io: CliIo): number {
-  io.stderr(`pointsman: ${why}\n`);
-  return EXIT.usage;
 }
 
 /** Undefined: the member is known. */
@@ -95,21 +80,13 @@ function whyUnknown(member: string, { members, cluster }: Status): string | unde
   return names.includes(member) || cluster.drained.includes(member) ? undefined : unknownName('member', member, names);
 }
 
-/** A number is the exit code; the reason is then on stderr. */
-async function change(
-  member: string,
-  what: 'drain' | 'resume',
-  running: Running,
-  io: CliIo,
-): Promise<DrainedDocument | number> {
+async function change(member: string, what: 'drain' | 'resume', running: Running, io: CliIo): Promise<DrainedDocument> {
   const path = `/members/${encodeURIComponent(member)}/${what}`;
   const answer = await requestWithToken(running, { method: 'POST', path }, io);
-  if (typeof answer === 'number') return answer;
   const { data } = drainedReader.safeParse(answer.body);
   if (answer.status === 200 && data !== undefined) return data;
-  const code = reportFailure(answer, io);
   // There is no such member.
-  return answer.status === 404 ? EXIT.usage : code;
+  return reportFailure(answer, io, answer.status === 404 ? EXIT.usage : EXIT.failure);
 }
 
 interface DrainWait {
@@ -154,8 +131,8 @@ async function follow(
       const undo = `undo it with: pointsman resume ${member}`;
       return failed(`interrupted: ${member} stays drained, ${remain(left)}; ${undo}`, Number(interrupted.reason));
     }
-    const status = await statusFrom(running, io);
-    if (typeof status === 'number') return failed(`${member} stays drained unless Pointsman has ended`);
+    const status = await unlessEnded(() => statusFrom(running, io));
+    if (status instanceof CommandEnd) return failed(`${member} stays drained unless Pointsman has ended`);
     if (!status.cluster.drained.includes(member)) return failed(`${member} is not drained any more`);
     left = sessionsOn(member, status.pools);
     if (left === 0) {

@@ -4,17 +4,15 @@ import { pinText } from '../../core/pin-words.ts';
 import { onOneLine, shown } from '../../model/printable.ts';
 import { isClient } from '../../reports/session-list.ts';
 import { eventListReader, eventText } from '../events/event.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { wrong } from '../command-end.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
 import { requestWithToken } from '../send-operation.ts';
-import { findRunning } from '../running.ts';
-import type { Running, RunningOptions } from '../running.ts';
+import { findRunning, type Running, type RunningOptions } from '../running.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { clientKind } from './client-kind.ts';
-import { readSessions } from './read-sessions.ts';
-import type { SessionRow } from './read-sessions.ts';
+import { readSessions, type SessionRow } from './read-sessions.ts';
 
 export interface ExplainSessionOptions extends RunningOptions {
   readonly json?: boolean | undefined;
@@ -25,13 +23,10 @@ export async function explainSession(what: string, options: ExplainSessionOption
   const filter = filterOf(what);
   if (filter === undefined) {
     const forms = 'give an id, or ADDRESS:PORT of a client, as `pointsman sessions` and the log show them';
-    io.stderr(`pointsman: ${shown(what)} is not a session: ${forms}\n`);
-    return EXIT.usage;
+    return wrong(io, `${shown(what)} is not a session: ${forms}`);
   }
   const running = findRunning(options, io);
-  if (typeof running === 'number') return running;
   const found = await readSessions(running, { ...filter }, io);
-  if (typeof found === 'number') return found;
   const [session] = found.sessions;
   if (session === undefined) return await explainEnd(filter, running, io);
   io.stdout(options.json === true ? json({ ...session }) : explanation(session));
@@ -51,7 +46,7 @@ async function explainEnd(subject: Subject, running: Running, io: CliIo): Promis
   io.stderr(`pointsman: no ${who}: it has ended, or never existed\n`);
   const path = '/events?event=session_closed&format=json&limit=1024';
   const answer = await requestWithToken(running, { method: 'GET', path }, io);
-  const { data } = eventListReader.safeParse(typeof answer === 'number' ? undefined : answer.body);
+  const { data } = eventListReader.safeParse(answer.body);
   const end = data?.events.findLast(({ fields: { session, client } }) =>
     'id' in subject ? session === Number(subject.id) : typeof client === 'string' && isClient(client, subject.client),
   );

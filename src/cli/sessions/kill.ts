@@ -2,16 +2,13 @@
 import type { z } from 'zod';
 import { looseReader } from '../../documents/loose-reader.ts';
 import { killedSession } from '../../documents/sessions-document.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { CommandEnd, unlessEnded } from '../command-end.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import { reportFailure, requestWithToken } from '../send-operation.ts';
-import type { OperateOptions } from '../send-operation.ts';
-import { findRunning } from '../running.ts';
-import type { Running } from '../running.ts';
+import { reportFailure, requestWithToken, type OperateOptions } from '../send-operation.ts';
+import { findRunning, type Running } from '../running.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { readSessions, SESSION } from './read-sessions.ts';
-import type { SessionRow } from './read-sessions.ts';
+import { readSessions, SESSION, type SessionRow } from './read-sessions.ts';
 import { sessionsTable } from './session-table.ts';
 
 export interface KillOptions extends OperateOptions {
@@ -33,10 +30,8 @@ export async function kill(ids: readonly string[], options: KillOptions, io: Cli
     return EXIT.usage;
   }
   const running = findRunning(options, io);
-  if (typeof running === 'number') return running;
   const { dryRun, yes, json: isJson } = options;
   const found = await find([...new Set(ids)], running, io);
-  if (typeof found === 'number') return found;
   const { live, code } = found;
   if (dryRun === true && isJson === true) io.stdout(json({ dry_run: true, sessions: live }));
   else if (live.length === 0 && isJson === true) io.stdout(json({ results: [] }));
@@ -58,12 +53,11 @@ interface KillTargets {
   readonly code: number;
 }
 
-async function find(ids: readonly string[], running: Running, io: CliIo): Promise<KillTargets | number> {
+async function find(ids: readonly string[], running: Running, io: CliIo): Promise<KillTargets> {
   const live: SessionRow[] = [];
   let code: number = EXIT.ok;
   for (const id of ids) {
     const answer = await readSessions(running, { id }, io);
-    if (typeof answer === 'number') return answer;
     live.push(...answer.sessions);
     if (answer.sessions.length > 0) continue;
     const silent = answer.silent_workers.map((worker) => `; worker ${worker} did not answer`).join('');
@@ -83,17 +77,21 @@ async function end(
   let code = before;
   const results: KillAnswer[] = [];
   for (const { id } of live) {
-    const answer = await requestWithToken(running, { method: 'POST', path: `/sessions/${id}/kill` }, io);
-    const { data } = killedReader.safeParse(typeof answer === 'number' ? undefined : answer.body);
-    if (data === undefined) {
-      code = typeof answer === 'number' ? answer : reportFailure(answer, io);
+    const killed = await unlessEnded(() => killOne(id, running, io));
+    if (killed instanceof CommandEnd) {
+      code = killed.code;
       continue;
     }
-    results.push(data);
-    if (isJson !== true) io.stdout(killedText(data));
+    results.push(killed);
+    if (isJson !== true) io.stdout(killedText(killed));
   }
   if (isJson === true) io.stdout(json({ results }));
   return code;
+}
+
+async function killOne(id: number, running: Running, io: CliIo): Promise<KillAnswer> {
+  const answer = await requestWithToken(running, { method: 'POST', path: `/sessions/${id}/kill` }, io);
+  return killedReader.safeParse(answer.body).data ?? reportFailure(answer, io);
 }
 
 function killedText({ killed: gone, client_told: isTold, note }: KillAnswer): string {

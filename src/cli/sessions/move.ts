@@ -4,13 +4,11 @@ import { pinText } from '../../core/pin-words.ts';
 import { onOneLine } from '../../model/printable.ts';
 import { looseReader } from '../../documents/loose-reader.ts';
 import { movedSession } from '../../documents/sessions-document.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { CommandEnd, unlessEnded } from '../command-end.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import { reportFailure, requestWithToken } from '../send-operation.ts';
-import type { OperateOptions } from '../send-operation.ts';
-import { findRunning } from '../running.ts';
-import type { Running } from '../running.ts';
+import { reportFailure, requestWithToken, type OperateOptions } from '../send-operation.ts';
+import { findRunning, type Running } from '../running.ts';
 
 /** A busy session, and a parked one, take their time. */
 const DEADLINE_MS = 60_000;
@@ -26,12 +24,11 @@ export async function move(ids: readonly string[], options: OperateOptions, io: 
     return EXIT.usage;
   }
   const running = findRunning(options, io);
-  if (typeof running === 'number') return running;
   let code: number = EXIT.ok;
   const results: MoveAnswer[] = [];
   for (const id of new Set(ids)) {
-    const one = await moveOne(id, running, io);
-    if (typeof one === 'number') code = one;
+    const one = await unlessEnded(() => moveOne(id, running, io));
+    if (one instanceof CommandEnd) code = one.code;
     else {
       results.push(one);
       if (one.result !== 'moved') code = EXIT.failure;
@@ -42,11 +39,9 @@ export async function move(ids: readonly string[], options: OperateOptions, io: 
   return code;
 }
 
-/** A number is the exit code; the reason is then on stderr. */
-async function moveOne(id: string, running: Running, io: CliIo): Promise<MoveAnswer | number> {
+async function moveOne(id: string, running: Running, io: CliIo): Promise<MoveAnswer> {
   const path = `/sessions/${id}/move`;
   const answer = await requestWithToken(running, { method: 'POST', path, deadlineMs: DEADLINE_MS }, io);
-  if (typeof answer === 'number') return answer;
   const { data } = movedReader.safeParse(answer.body);
   return answer.status === 200 && data !== undefined ? data : reportFailure(answer, io);
 }

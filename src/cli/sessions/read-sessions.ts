@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { looseReader } from '../../documents/loose-reader.ts';
 import { sessionList } from '../../documents/sessions-document.ts';
 import { addressText } from '../../model/member.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { fail } from '../command-end.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { reportFailure, requestWithToken } from '../send-operation.ts';
 import type { Running } from '../running.ts';
 
@@ -18,24 +18,20 @@ const sessionsReader = looseReader(sessionList, { needed: ['total left_out sessi
 export type SessionRows = z.infer<typeof sessionsReader>;
 export type SessionRow = SessionRows['sessions'][number];
 
-/** A number is the exit code; the reason is then on stderr. */
 export async function readSessions(
   running: Running,
   query: Readonly<Record<string, string | undefined>>,
   io: CliIo,
-): Promise<SessionRows | number> {
+): Promise<SessionRows> {
   const given = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) given.set(key, value);
   const path = `/sessions?${given.toString()}`;
   const answer = await requestWithToken(running, { method: 'GET', path }, io);
-  if (typeof answer === 'number') return answer;
   // Unknown is the pool or the member of the query; a session that is gone is an empty list.
   if (answer.status !== 200) {
-    const code = reportFailure(answer, io);
-    return answer.status === 404 || answer.status === 400 ? EXIT.usage : code;
+    return reportFailure(answer, io, answer.status === 404 || answer.status === 400 ? EXIT.usage : EXIT.failure);
   }
   const { data } = sessionsReader.safeParse(answer.body);
   if (data !== undefined) return data;
-  io.stderr(`pointsman: ${addressText(running.address)} is not a Pointsman admin endpoint, or of another version\n`);
-  return EXIT.failure;
+  return fail(io, `${addressText(running.address)} is not a Pointsman admin endpoint, or of another version`);
 }

@@ -1,13 +1,11 @@
 // `pointsman sessions`: the live sessions of a running Pointsman, one line each.
 import type { SessionSort } from '../../reports/session-list.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
-import { findRunning } from '../running.ts';
-import type { RunningOptions } from '../running.ts';
+import { wrong } from '../command-end.ts';
+import { EXIT, type CliIo } from '../io.ts';
+import { findRunning, type RunningOptions } from '../running.ts';
 import { asJson } from '../send-operation.ts';
 import { clientKind } from './client-kind.ts';
-import { readSessions } from './read-sessions.ts';
-import type { SessionRows } from './read-sessions.ts';
+import { readSessions, type SessionRows } from './read-sessions.ts';
 import { sessionsTable } from './session-table.ts';
 
 export interface ListSessionsOptions extends RunningOptions {
@@ -26,15 +24,10 @@ const MOST_SESSIONS = 1000;
 /** Exit code 1 also if a worker did not answer: its sessions are missing. */
 export async function sessions(options: ListSessionsOptions, io: CliIo): Promise<number> {
   const problem = problemWith(options);
-  if (problem !== undefined) {
-    io.stderr(`pointsman: ${problem}\n`);
-    return EXIT.usage;
-  }
+  if (problem !== undefined) return wrong(io, problem);
   const running = findRunning(options, io);
-  if (typeof running === 'number') return running;
   const { pool, member, client, state, limit, sort, json } = options;
   const found = await readSessions(running, { pool, member, client, state, limit, sort }, io);
-  if (typeof found === 'number') return found;
   io.stdout(json === true ? asJson(found) : listText(found, sort, io));
   for (const worker of found.silent_workers) {
     io.stderr(`pointsman: worker ${worker} did not answer: its sessions are missing\n`);

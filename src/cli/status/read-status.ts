@@ -4,11 +4,10 @@ import { looseReader } from '../../documents/loose-reader.ts';
 import { statusDocument } from '../../documents/status-document.ts';
 import { unknownName } from '../../config/closest.ts';
 import { addressText } from '../../model/member.ts';
-import { EXIT } from '../io.ts';
+import { fail, wrong } from '../command-end.ts';
 import type { CliIo } from '../io.ts';
 import { request } from '../admin-request.ts';
-import { findRunning } from '../running.ts';
-import type { Running, RunningOptions } from '../running.ts';
+import { findRunning, type Running, type RunningOptions } from '../running.ts';
 
 export const statusReader = looseReader(statusDocument, {
   needed: [
@@ -31,27 +30,21 @@ export interface FoundStatus {
   readonly running: Running;
 }
 
-/** Limited to one pool if `pool` is given. A number is the exit code; the reason is then on stderr. */
-export async function readStatus(options: StatusOptions, io: CliIo): Promise<FoundStatus | number> {
+/** Limited to one pool if `pool` is given. */
+export async function readStatus(options: StatusOptions, io: CliIo): Promise<FoundStatus> {
   const running = findRunning(options, io);
-  if (typeof running === 'number') return running;
   const data = await statusFrom(running, io);
-  if (typeof data === 'number') return data;
   const status = ofPool(data, options.pool);
   if (status.pools.length > 0 || options.pool === undefined) return { status, running };
   const known = data.pools.map(({ name }) => name);
-  io.stderr(`pointsman: ${unknownName('pool', options.pool, known)}\n`);
-  return EXIT.usage;
+  return wrong(io, unknownName('pool', options.pool, known));
 }
 
-/** A number is the exit code; the reason is then on stderr. */
-export async function statusFrom(running: Running, io: CliIo): Promise<Status | number> {
+export async function statusFrom(running: Running, io: CliIo): Promise<Status> {
   const answer = await request(running, { method: 'GET', path: '/status' }, io);
-  if (answer === undefined) return EXIT.failure;
   const { success, data } = statusReader.safeParse(answer.body);
   if (answer.status === 200 && success) return data;
-  io.stderr(`pointsman: ${addressText(running.address)} is not a Pointsman admin endpoint, or of another version\n`);
-  return EXIT.failure;
+  return fail(io, `${addressText(running.address)} is not a Pointsman admin endpoint, or of another version`);
 }
 
 /** The document limited to one pool; all of it if `name` is undefined. */

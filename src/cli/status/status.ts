@@ -1,12 +1,10 @@
 // `pointsman status`: one screen about a running Pointsman and its cluster.
 import { addressText } from '../../model/member.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { asJson } from '../send-operation.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
-import { readStatus } from './read-status.ts';
-import type { StatusOptions } from './read-status.ts';
+import { readStatus, type StatusOptions } from './read-status.ts';
 import { evidenceText } from './evidence-text.ts';
 import { runningOperations } from './operations-under-way.ts';
 import { statusScreen } from './screen.ts';
@@ -20,7 +18,6 @@ export interface StatusCommandOptions extends StatusOptions {
 /** Exit code 0 if every pool serves, or the given one; 1 if one does not. */
 export async function status(options: StatusCommandOptions, io: CliIo): Promise<number> {
   const found = await readStatus(options, io);
-  if (typeof found === 'number') return found;
   if (options.json === true) io.stdout(asJson(found.status));
   else {
     const operations = await runningOperations(found.running);

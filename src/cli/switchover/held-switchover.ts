@@ -4,22 +4,24 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
 import { parseDuration } from '../../config/schema/duration.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import { reportFailure } from '../send-operation.ts';
-import { request, tryRequest } from '../admin-request.ts';
-import type { AdminAnswer } from '../admin-request.ts';
-import { findRunning, tokenFor } from '../running.ts';
-import type { Running, RunningOptions } from '../running.ts';
+import { CommandEnd, fail, unlessEnded, wrong } from '../command-end.ts';
+import { printFailure } from '../send-operation.ts';
+import { request, tryRequest, type AdminAnswer } from '../admin-request.ts';
+import { findRunning, tokenFor, type Running, type RunningOptions } from '../running.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { untilStopped } from '../terminal/until-stopped.ts';
-import { clusterText, endText, phaseText, planText } from './switchover-text.ts';
-import type { TextLook } from './switchover-text.ts';
-import { busyReader, operationReader, planReader } from './switchover-readers.ts';
-import type { Operation, SwitchoverPlanDocument } from './switchover-readers.ts';
+import { clusterText, endText, phaseText, planText, type TextLook } from './switchover-text.ts';
+import {
+  busyReader,
+  operationReader,
+  planReader,
+  type Operation,
+  type SwitchoverPlanDocument,
+} from './switchover-readers.ts';
 
 export interface SwitchoverOptions extends RunningOptions {
   readonly to?: string | undefined;
@@ -44,15 +46,13 @@ const GONE_MS = 3_000;
 
 export async function switchover(options: SwitchoverOptions, io: CliIo): Promise<number> {
   const duration = parseDuration(options.transactionTimeout);
-  if (duration.kind === 'invalid') return failed(io, `--transaction-timeout: ${duration.message}`, EXIT.usage);
+  if (duration.kind === 'invalid') return wrong(io, `--transaction-timeout: ${duration.message}`);
   const running = findRunning(options, io);
-  if (typeof running === 'number') return running;
   const asked: SwitchoverOrder = {
     ...(options.to === undefined ? {} : { to: options.to }),
     transaction_timeout_ms: duration.ms,
   };
   const plan = await planFor(running, asked, io);
-  if (typeof plan === 'number') return plan;
   const look: TextLook = { paint: paintFor(io), width: widthFor(io) };
   // A plan that cannot be carried out is not shown as one.
   if (options.json !== true) io.stdout(plan.problems.length === 0 ? planText(plan, look) : '');
@@ -62,13 +62,11 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
   if (plan.problems.length > 0) return isUnknown(options.to, plan) ? EXIT.usage : EXIT.failure;
   if (options.dryRun === true) return EXIT.ok;
   const token = await tokenFor(running, io);
-  if (token === undefined) return EXIT.usage;
   const question = `Switch over from ${plan.from ?? ''}${plan.to === null ? '' : ` to ${plan.to}`}?`;
   const confirmed = await confirm({ question, yes: options.yes, json: options.json }, io);
   if (confirmed !== 'confirmed') return confirmed;
   const isQuiet = options.json === true;
   const ended = await perform(asked, { running, token, isQuiet, io });
-  if (ended === undefined) return EXIT.failure;
   if (options.json === true) io.stdout(json({ ...ended }));
   else {
     io.stdout(endText(ended, look.paint));
@@ -81,8 +79,8 @@ function isUnknown(to: string | undefined, { from, candidates }: SwitchoverPlanD
   return to !== undefined && from !== null && ![from, ...candidates.map(({ name }) => name)].includes(to);
 }
 
-/** The plan asks each session that may move: that takes a while where one is busy. A number is the exit code. */
-async function planFor(running: Running, asked: SwitchoverOrder, io: CliIo): Promise<SwitchoverPlanDocument | number> {
+/** The plan asks each session that may move: that takes a while where one is busy. */
+async function planFor(running: Running, asked: SwitchoverOrder, io: CliIo): Promise<SwitchoverPlanDocument> {
   const stopping = untilStopped(io);
   const isRead = new AbortController();
   void delay(PATIENCE_MS, undefined, { signal: isRead.signal }).then(
@@ -90,19 +88,19 @@ async function planFor(running: Running, asked: SwitchoverOrder, io: CliIo): Pro
     () => {},
   );
   const stopped = once(stopping.signal, 'abort').then(() => 'stopped' as const);
-  const plan = await Promise.race([readPlan(running, asked, io), stopped]);
+  const plan = await Promise.race([unlessEnded(() => readPlan(running, asked, io)), stopped]);
   isRead.abort();
   const code = stopping.end();
-  if (plan !== 'stopped') return plan ?? EXIT.failure;
-  io.stderr('pointsman: interrupted: nothing was changed\n');
-  return code;
+  if (plan === 'stopped') return fail(io, 'interrupted: nothing was changed', code);
+  if (plan instanceof CommandEnd) throw plan;
+  return plan;
 }
 
 async function readPlan(
   running: Running,
   { to, ...more }: SwitchoverOrder,
   io: CliIo,
-): Promise<SwitchoverPlanDocument | undefined> {
+): Promise<SwitchoverPlanDocument> {
   const query = new URLSearchParams({ transaction_timeout_ms: String(more.transaction_timeout_ms) });
   if (to !== undefined) query.set('to', to);
   const answer = await request(
@@ -110,17 +108,12 @@ async function readPlan(
     { method: 'GET', path: `/switchover?${query.toString()}`, deadlineMs: PLAN_MS },
     io,
   );
-  return answer === undefined ? undefined : understood(planReader, answer, 200, io);
+  return understood(planReader, answer, 200, io);
 }
 
-async function start(
-  running: Running,
-  token: string,
-  body: SwitchoverOrder,
-  io: CliIo,
-): Promise<Operation | undefined> {
+async function start(running: Running, token: string, body: SwitchoverOrder, io: CliIo): Promise<Operation> {
   const answer = await request(running, { method: 'POST', path: '/switchover', token, body }, io);
-  return answer === undefined ? undefined : understood(operationReader, answer, 202, io);
+  return understood(operationReader, answer, 202, io);
 }
 
 interface SwitchoverFollowOptions {
@@ -178,14 +171,13 @@ class Cancellation {
 
 const REQUESTED = ['switch', 'confirm'];
 
-/** Starts the operation and follows it to its end. Undefined: it did not start, or the Pointsman went away. */
-async function perform(asked: SwitchoverOrder, following: SwitchoverFollowOptions): Promise<Operation | undefined> {
+/** Starts the operation and follows it to its end. */
+async function perform(asked: SwitchoverOrder, following: SwitchoverFollowOptions): Promise<Operation> {
   const { running, token, isQuiet, io } = following;
   const cancellation = new Cancellation(following);
   const ignore = io.onInterrupt?.(() => cancellation.signal());
   try {
     const started = await start(running, token, asked, io);
-    if (started === undefined) return undefined;
     if (!isQuiet) io.stdout('\n');
     return await follow(started, cancellation, following);
   } finally {
@@ -193,12 +185,12 @@ async function perform(asked: SwitchoverOrder, following: SwitchoverFollowOption
   }
 }
 
-/** Prints each phase when it ends. Undefined: the Pointsman went away. */
+/** Prints each phase when it ends. Ends the command if the Pointsman goes away. */
 async function follow(
   first: Operation,
   cancellation: Cancellation,
   { running, isQuiet, io }: SwitchoverFollowOptions,
-): Promise<Operation | undefined> {
+): Promise<Operation> {
   const path = `/operations/${first.id}`;
   let known = first;
   let shown = 0;
@@ -225,30 +217,26 @@ async function follow(
   }
 }
 
-function gone({ id }: Operation, why: string, io: CliIo): undefined {
-  io.stderr(
-    `pointsman: ${why}\n` +
+function gone({ id }: Operation, why: string, io: CliIo): never {
+  return fail(
+    io,
+    `${why}\n` +
       `The cluster may have switched over. Look with \`pointsman cluster list\` (the members), and with\n` +
-      `\`pointsman status\` (this Pointsman); a Pointsman that still runs has it as GET /operations/${id}.\n`,
+      `\`pointsman status\` (this Pointsman); a Pointsman that still runs has it as GET /operations/${id}.`,
   );
 }
 
-/** Undefined: the reason is on stderr. */
+/** Ends the command with the refusal, if it is one. */
 function understood<Schema extends z.ZodType>(
   schema: Schema,
   answer: AdminAnswer,
   wanted: number,
   io: CliIo,
-): z.output<Schema> | undefined {
+): z.output<Schema> {
   const read = answer.status === wanted ? schema.safeParse(answer.body) : undefined;
   if (read?.success === true) return read.data;
-  reportFailure(answer, io);
+  printFailure(answer, io);
   const { operation } = busyReader.safeParse(answer.body).data ?? {};
   if (operation !== undefined) io.stderr(`It began at ${operation.started_at}: GET /operations/${operation.id}\n`);
-  return undefined;
-}
-
-function failed(io: CliIo, why: string, code: number): number {
-  io.stderr(`pointsman: ${why}\n`);
-  return code;
+  throw new CommandEnd(EXIT.failure);
 }

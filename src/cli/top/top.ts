@@ -2,20 +2,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseDuration } from '../../config/schema/duration.ts';
 import { addressText } from '../../model/member.ts';
-import { eventListReader } from '../events/event.ts';
-import type { EventDocument } from '../events/event.ts';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { eventListReader, type EventDocument } from '../events/event.ts';
+import { wrong } from '../command-end.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import { tryRequest } from '../admin-request.ts';
 import type { Running } from '../running.ts';
-import { ofPool, readStatus, statusReader } from '../status/read-status.ts';
-import type { StatusOptions } from '../status/read-status.ts';
+import { ofPool, readStatus, statusReader, type StatusOptions } from '../status/read-status.ts';
 import { runningOperations } from '../status/operations-under-way.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { openLiveScreen } from '../terminal/live-screen.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
-import { untilStopped } from '../terminal/until-stopped.ts';
-import type { StopSignal } from '../terminal/until-stopped.ts';
+import { untilStopped, type StopSignal } from '../terminal/until-stopped.ts';
 import type { Look } from './rates.ts';
 import { topScreen } from './screen.ts';
 
@@ -33,14 +30,11 @@ const KEYS = 'q: quit';
 /** Exit code 0 after the last screen or `q`, that of the signal that ends it, or 1 without an answer at the start. */
 export async function top(options: TopCommandOptions, io: CliIo): Promise<number> {
   const interval = parseDuration(options.interval);
-  const problem = problemWith(interval, options.count);
-  if (problem !== undefined || interval.kind === 'invalid') {
-    io.stderr(`pointsman: ${problem}\n`);
-    return EXIT.usage;
-  }
-  const found = await readStatus(options, io);
-  if (typeof found === 'number') return found;
-  const { running, status } = found;
+  if (interval.kind === 'invalid') return wrong(io, `--interval: ${interval.message}`);
+  if (interval.ms < LEAST_INTERVAL_MS) return wrong(io, `--interval: the shortest is ${LEAST_INTERVAL_MS}ms`);
+  if (options.count !== undefined && !/^[1-9]\d{0,8}$/.test(options.count))
+    return wrong(io, `--count: ${options.count} is not a number from 1`);
+  const { running, status } = await readStatus(options, io);
   const stopping = untilStopped(io);
   const first: Look = { at: performance.now(), status };
   const live = openLiveScreen(io);
@@ -58,12 +52,6 @@ export async function top(options: TopCommandOptions, io: CliIo): Promise<number
 function onKey(key: string, { stop }: StopSignal): void {
   if (key === 'q' || key === 'Q') stop(EXIT.ok);
   if (key === CTRL_C) stop(EXIT.interrupted);
-}
-
-function problemWith(interval: ReturnType<typeof parseDuration>, count: string | undefined): string | undefined {
-  if (interval.kind === 'invalid') return `--interval: ${interval.message}`;
-  if (interval.ms < LEAST_INTERVAL_MS) return `--interval: the shortest is ${LEAST_INTERVAL_MS}ms`;
-  return count === undefined || /^[1-9]\d{0,8}$/.test(count) ? undefined : `--count: ${count} is not a number from 1`;
 }
 
 interface Drawing {

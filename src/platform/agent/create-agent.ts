@@ -2,10 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { unreadable } from '../../config/files/unusable-files.ts';
-import { EXIT } from '../../cli/io.ts';
-import type { CliIo } from '../../cli/io.ts';
-import { asked, fail, openPlatform } from '../platform-context.ts';
-import type { PlatformOptions, PlatformParts } from '../platform-context.ts';
+import { EXIT, type CliIo } from '../../cli/io.ts';
+import { asked, fail, openPlatform, type PlatformOptions, type PlatformParts } from '../platform-context.ts';
 
 export interface CreateAgentOptions extends Pick<PlatformOptions, 'config'> {
   readonly file: string;
@@ -23,11 +21,8 @@ export async function createAgent(options: CreateAgentOptions, io: CliIo, parts:
   }
   if (!isObject(text)) return fail(io, `${file} is no JSON object. Nothing was sent`);
   const context = await openPlatform(options, io, parts);
-  if (typeof context === 'number') return context;
   const hint = ': look at the agents of the platform';
-  const stored = await asked(io, context.client.createAgent(text), hint);
-  if (typeof stored === 'number') return stored;
-  const { value } = stored;
+  const value = await asked(io, context.client.createAgent(text), hint);
   if (value === undefined) io.stderr('pointsman: the platform answered with success, and without a JSON document\n');
   else io.stdout(`${value}\n`);
   return EXIT.ok;

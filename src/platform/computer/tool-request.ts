@@ -1,7 +1,6 @@
 // `pointsman computer request`: a message request with the computer tool. Nothing is sent.
 import { COMPUTER_MODELS, computerFragment, messageRequest, oneActionFragment } from '../fragments.ts';
-import { EXIT } from '../../cli/io.ts';
-import type { CliIo } from '../../cli/io.ts';
+import { EXIT, type CliIo } from '../../cli/io.ts';
 import { fail, platformConfig } from '../platform-context.ts';
 import type { MessageOptions } from '../message-options.ts';
 
@@ -25,7 +24,6 @@ export function printToolRequest(options: ToolRequestOptions, io: CliIo): number
   if (!needsHeader && toolField.length > 0)
     return wrong(io, `the tool of ${model} takes no further fields: positions are pixels of the screenshots`);
   const header = needsHeader ? betaHeader(options, io) : '';
-  if (typeof header === 'number') return header;
   const fragments = [tool, ...(oneAction ? [oneActionFragment()] : [])];
   const request = messageRequest(header, { model, maxTokens, text: question, fragments });
   io.stdout(`${JSON.stringify(request, null, 2)}\n`);
@@ -52,9 +50,8 @@ function valueOf(text: string): unknown {
   }
 }
 
-/** A number is the exit code; the reason is then on stderr. */
-function betaHeader({ config, betaHeader }: ToolRequestOptions, io: CliIo): string | number {
+function betaHeader({ config, betaHeader }: ToolRequestOptions, io: CliIo): string {
   if (betaHeader !== undefined) return betaHeader;
   const found = platformConfig({ config }, io);
-  return typeof found === 'number' ? found : found.policy.betaHeader;
+  return found.policy.betaHeader;
 }

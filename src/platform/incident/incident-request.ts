@@ -1,8 +1,6 @@
 // `pointsman incidents request`: the message request that asks a model about a stored incident. Nothing is sent.
-import { fileFragment, messageRequest, skillsFragment } from '../fragments.ts';
-import type { Fragment } from '../fragments.ts';
-import { EXIT } from '../../cli/io.ts';
-import type { CliIo } from '../../cli/io.ts';
+import { fileFragment, messageRequest, skillsFragment, type Fragment } from '../fragments.ts';
+import { EXIT, type CliIo } from '../../cli/io.ts';
 import { fail, platformConfig } from '../platform-context.ts';
 import type { MessageOptions } from '../message-options.ts';
 import { skillReference } from '../skill/skill-id.ts';
@@ -27,17 +25,13 @@ export async function requestAboutIncident(
   io: CliIo,
 ): Promise<number> {
   const config = platformConfig(options, io);
-  if (typeof config === 'number') return config;
   const { policy } = config;
   const id = wanted === 'latest' ? await latest(options, io) : wanted;
-  if (typeof id === 'number') return id;
   const upload = await uploadsOf(options, config, io).find(id);
   if (typeof upload === 'string') return fail(io, upload);
-  if (upload === undefined) {
+  if (upload === undefined)
     return fail(io, `incident ${id} is not stored on ${policy.url}: \`pointsman incidents upload ${id}\` stores it`);
-  }
   const skill = await skillFragments(options, policy.url, io);
-  if (typeof skill === 'number') return skill;
   const document = fileFragment(upload.file_id, 'text/plain');
   const fragments = [...skill, ...(document === undefined ? [] : [document])];
   const { model, maxTokens, question = QUESTION } = options;
@@ -49,11 +43,9 @@ export async function requestAboutIncident(
   return EXIT.ok;
 }
 
-async function latest(options: IncidentRequestOptions, io: CliIo): Promise<string | number> {
+async function latest(options: IncidentRequestOptions, io: CliIo): Promise<string> {
   const source = await sourceOf(options, io);
-  if (typeof source === 'number') return source;
   const entries = await source.list();
-  if (typeof entries === 'number') return entries;
   return entries[0]?.id ?? fail(io, 'there are no incidents');
 }
 
@@ -61,8 +53,8 @@ async function skillFragments(
   { skill, record }: IncidentRequestOptions,
   url: string,
   io: CliIo,
-): Promise<readonly Fragment[] | number> {
+): Promise<readonly Fragment[]> {
   if (skill === undefined) return [];
   const reference = await skillReference(skill, { record }, url, io);
-  return typeof reference === 'number' ? reference : [skillsFragment([reference])];
+  return [skillsFragment([reference])];
 }

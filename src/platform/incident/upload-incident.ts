@@ -3,15 +3,19 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { looseReader } from '../../documents/loose-reader.ts';
 import { incidentDocument } from '../../incidents/schema.ts';
-import { EXIT } from '../../cli/io.ts';
-import type { CliIo } from '../../cli/io.ts';
+import { EXIT, type CliIo } from '../../cli/io.ts';
 import { json } from '../../cli/json.ts';
-import { asked, fail, openPlatform } from '../platform-context.ts';
-import type { PlatformConfig, PlatformContext, PlatformParts } from '../platform-context.ts';
+import {
+  asked,
+  fail,
+  openPlatform,
+  type PlatformConfig,
+  type PlatformContext,
+  type PlatformParts,
+} from '../platform-context.ts';
 import { sourceOf } from '../../cli/incidents/find-source.ts';
 import type { IncidentsOptions, IncidentSource } from '../../cli/incidents/source.ts';
-import { uploadsIn } from './uploads.ts';
-import type { Upload, Uploads } from './uploads.ts';
+import { uploadsIn, type Upload, type Uploads } from './uploads.ts';
 
 export interface UploadOptions extends IncidentsOptions {
   /** Also when it is stored already. */
@@ -30,24 +34,20 @@ export async function uploadIncident(
   parts: PlatformParts,
 ): Promise<number> {
   const context = await openPlatform(options, io, parts);
-  if (typeof context === 'number') return context;
   const source = await sourceOf(options, io);
-  if (typeof source === 'number') return source;
   const found = await headOf(source, wanted, io);
-  if (typeof found === 'number') return found;
   const uploads = uploadsOf(options, context, io);
   const known = await uploads.find(found.id);
   if (typeof known === 'string') return fail(io, known);
   if (known !== undefined && options.again !== true && isTheSame(known, found))
     return report(found, known, options, io);
   const text = await source.show(found.id, { isJson: false, isFull: false });
-  return typeof text === 'number' ? text : send({ context, found, text, uploads, options });
+  return send({ context, found, text, uploads, options });
 }
 
 /** The document itself says what it is: its text is sent only if it is redacted. */
-async function headOf(source: IncidentSource, wanted: string, io: CliIo): Promise<IncidentHead | number> {
+async function headOf(source: IncidentSource, wanted: string, io: CliIo): Promise<IncidentHead> {
   const text = await source.show(wanted, { isJson: true, isFull: false });
-  if (typeof text === 'number') return text;
   const { data } = headReader.safeParse(JSON.parse(text));
   if (data === undefined) return fail(io, `incident ${wanted} has another form: it comes from another version`);
   return data.redaction.redacted ? data : fail(io, `incident ${data.id} is not redacted, so it is not sent`);
@@ -76,10 +76,9 @@ async function send({ context, found, text, uploads, options }: UploadRequest): 
     client.uploadFile({ name: `${found.id}.txt`, mediaType: 'text/plain', content }),
     ': look at the files of the platform before you repeat it',
   );
-  if (typeof stored === 'number') return stored;
   const upload: Upload = {
     url: policy.url,
-    file_id: stored.value,
+    file_id: stored,
     state: found.state,
     run: found.recorder.run,
     bytes: content.length,

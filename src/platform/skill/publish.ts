@@ -4,15 +4,20 @@ import { realpath } from 'node:fs/promises';
 import { isReadOnly } from '../client/records.ts';
 import type { LocalSkill } from './skill-folder.ts';
 import { json } from '../../cli/json.ts';
-import { EXIT } from '../../cli/io.ts';
-import type { CliIo } from '../../cli/io.ts';
-import { asked, fail, openPlatform } from '../platform-context.ts';
-import type { PlatformContext, PlatformOptions, PlatformParts } from '../platform-context.ts';
+import { CommandEnd } from '../../cli/command-end.ts';
+import { EXIT, type CliIo } from '../../cli/io.ts';
+import {
+  asked,
+  fail,
+  openPlatform,
+  type PlatformContext,
+  type PlatformOptions,
+  type PlatformParts,
+} from '../platform-context.ts';
 import { whyNotWritable } from '../state-file.ts';
 import { problemsText } from './check-skill.ts';
 import { readSkill } from './read-folder.ts';
-import { openRecord } from './skill-record.ts';
-import type { PublishedSkill, RecordOptions, SkillRecord } from './skill-record.ts';
+import { openRecord, type PublishedSkill, type RecordOptions, type SkillRecord } from './skill-record.ts';
 
 export interface PublishOptions extends PlatformOptions, RecordOptions {
   readonly create?: boolean | undefined;
@@ -33,9 +38,8 @@ export async function publishSkill(
   io: CliIo,
   parts: PlatformParts,
 ): Promise<number> {
-  if (options.create === true && options.skillId !== undefined) {
+  if (options.create === true && options.skillId !== undefined)
     return fail(io, '--create makes a new skill, --skill-id names one that exists: use one of them', EXIT.usage);
-  }
   const read = await readSkill(directory);
   if (read.kind === 'unreadable') return fail(io, read.why);
   if (read.kind === 'invalid') {
@@ -43,27 +47,24 @@ export async function publishSkill(
     return EXIT.failure;
   }
   const context = await openPlatform(options, io, parts);
-  if (typeof context === 'number') return context;
   const record = await openRecord(options, context.policy.url, io);
   if (typeof record === 'string') return fail(io, record);
   const publishing = { context, record, skill: read.skill, directory: await realpath(directory), options };
   const target = await targetOf(publishing);
-  if (typeof target === 'number') return target;
   // After the request it would be too late: the id must not get lost.
   const unwritable = await whyNotWritable(record.file, { make: true });
   if (unwritable !== undefined) return fail(io, `${unwritable}. Nothing was sent: use --record FILE`);
   return target === 'new' ? create(publishing) : addVersion(publishing, target);
 }
 
-/** The skill that gets a version. A number is the exit code. */
-async function targetOf(publishing: PublishRequest): Promise<Pick<PublishedSkill, 'skill_id'> | 'new' | number> {
+/** The skill that gets a version. */
+async function targetOf(publishing: PublishRequest): Promise<Pick<PublishedSkill, 'skill_id'> | 'new'> {
   const { context, record, skill, directory, options } = publishing;
   const { io } = context;
   if (options.skillId !== undefined) return given(publishing, options.skillId);
   const known = record.entries.find(({ name }) => name === skill.slug);
-  if (known !== undefined && options.create === true) {
+  if (known !== undefined && options.create === true)
     return fail(io, `${skill.slug} is published already, as ${known.skill_id}: without --create it gets a new version`);
-  }
   if (known?.sha256 === skill.hash) return unchanged(publishing, known);
   if (known !== undefined) return known;
   if (options.create === true) return 'new';
@@ -76,32 +77,30 @@ async function targetOf(publishing: PublishRequest): Promise<Pick<PublishedSkill
 async function given(
   { context, record, skill }: PublishRequest,
   id: string,
-): Promise<Pick<PublishedSkill, 'skill_id'> | number> {
+): Promise<Pick<PublishedSkill, 'skill_id'>> {
   const { client, io } = context;
   const known = record.entries.find((entry) => entry.skill_id === id);
-  const refuse = (name: string): number =>
+  const refuse = (name: string): never =>
     fail(io, `${id} has the name ${name}, which never changes, and this folder has ${skill.slug}. Nothing was sent`);
   if (known !== undefined && known.name !== skill.slug) return refuse(known.name);
   const found = await asked(io, client.skill(id));
-  if (typeof found === 'number') return found;
-  const { name, sourceType } = found.value;
-  if (isReadOnly(found.value)) return fail(io, `${id} is read-only: its source is ${sourceType}. Nothing was sent`);
+  const { name, sourceType } = found;
+  if (isReadOnly(found)) return fail(io, `${id} is read-only: its source is ${sourceType}. Nothing was sent`);
   if (name !== undefined && name !== skill.slug) return refuse(name);
   return { skill_id: id };
 }
 
-function unchanged({ context: { io }, skill, options }: PublishRequest, known: PublishedSkill): number {
+function unchanged({ context: { io }, skill, options }: PublishRequest, known: PublishedSkill): never {
   if (options.json === true) io.stdout(json({ changed: false, ...known }));
   else io.stdout(`${skill.slug}: unchanged, ${known.skill_id} has this content; nothing was sent\n`);
-  return EXIT.ok;
+  throw new CommandEnd(EXIT.ok);
 }
 
 async function create(publishing: PublishRequest): Promise<number> {
   const { context, skill } = publishing;
   const hint = ': `pointsman skill list` shows whether it exists';
   const made = await asked(context.io, context.client.createSkill(filesOf(skill)), hint);
-  if (typeof made === 'number') return made;
-  const { id, latestVersionId } = made.value;
+  const { id, latestVersionId } = made;
   return remember(publishing, id, latestVersionId, 'created');
 }
 
@@ -112,7 +111,7 @@ async function addVersion(
   const { context, skill } = publishing;
   const hint = `: \`pointsman skill versions ${id}\` shows whether it exists`;
   const made = await asked(context.io, context.client.createVersion(id, filesOf(skill)), hint);
-  return typeof made === 'number' ? made : remember(publishing, id, made.value.version, 'new version');
+  return remember(publishing, id, made.version, 'new version');
 }
 
 /** The folder of each file is the name of the skill, as the platform will mount it. */

@@ -2,11 +2,9 @@
 import type { SkillReference } from '../fragments.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { fail } from '../platform-context.ts';
-import { openRecord } from './skill-record.ts';
-import type { RecordOptions } from './skill-record.ts';
+import { openRecord, type RecordOptions } from './skill-record.ts';
 
-/** A number is the exit code; the reason is then on stderr. */
-export async function idOf(wanted: string, options: RecordOptions, url: string, io: CliIo): Promise<string | number> {
+export async function idOf(wanted: string, options: RecordOptions, url: string, io: CliIo): Promise<string> {
   if (wanted.startsWith('skill_')) return wanted;
   const record = await openRecord(options, url, io);
   if (typeof record === 'string') return fail(io, record);
@@ -15,14 +13,14 @@ export async function idOf(wanted: string, options: RecordOptions, url: string, 
   return fail(io, `${wanted} was not published from here: use its id (skill_…), which \`pointsman skill list\` shows`);
 }
 
-/** `ID[:VERSION]` or `NAME[:VERSION]`. A number is the exit code; the reason is then on stderr. */
+/** `ID[:VERSION]` or `NAME[:VERSION]`. */
 export async function skillReference(
   wanted: string,
   options: RecordOptions,
   url: string,
   io: CliIo,
-): Promise<SkillReference | number> {
+): Promise<SkillReference> {
   const [skill = '', ...rest] = wanted.split(':');
   const id = await idOf(skill, options, url, io);
-  return typeof id === 'number' ? id : { skill_id: id, version: rest.join(':') || 'latest' };
+  return { skill_id: id, version: rest.join(':') || 'latest' };
 }

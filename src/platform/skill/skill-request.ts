@@ -1,9 +1,7 @@
 // `pointsman skill request`: a message request with a skill. Nothing is sent.
 import { messageRequest, skillsFragment } from '../fragments.ts';
-import { EXIT } from '../../cli/io.ts';
-import type { CliIo } from '../../cli/io.ts';
-import { platformConfig } from '../platform-context.ts';
-import type { PlatformOptions } from '../platform-context.ts';
+import { EXIT, type CliIo } from '../../cli/io.ts';
+import { platformConfig, type PlatformOptions } from '../platform-context.ts';
 import type { MessageOptions } from '../message-options.ts';
 import type { RecordOptions } from './skill-record.ts';
 import { skillReference } from './skill-id.ts';
@@ -14,10 +12,8 @@ const QUESTION = 'Use the skill. Say first which facts you need.';
 
 export async function requestWithSkill(wanted: string, options: SkillRequestOptions, io: CliIo): Promise<number> {
   const config = platformConfig(options, io);
-  if (typeof config === 'number') return config;
   const { policy } = config;
   const reference = await skillReference(wanted, options, policy.url, io);
-  if (typeof reference === 'number') return reference;
   const { model, maxTokens, question = QUESTION } = options;
   const fragments = [skillsFragment([reference])];
   const request = messageRequest(policy.betaHeader, { model, maxTokens, text: question, fragments });

@@ -1,15 +1,18 @@
 // `pointsman skill list`, `show`, `versions` and `delete`: the skills that the platform has.
-import { isReadOnly } from '../client/records.ts';
-import type { ListPage, StoredSkill } from '../client/records.ts';
-import { EXIT } from '../../cli/io.ts';
-import type { CliIo } from '../../cli/io.ts';
+import { isReadOnly, type ListPage, type StoredSkill } from '../client/records.ts';
+import { EXIT, type CliIo } from '../../cli/io.ts';
 import { json } from '../../cli/json.ts';
-import { asked, fail, openPlatform } from '../platform-context.ts';
-import type { PlatformContext, PlatformOptions, PlatformParts } from '../platform-context.ts';
+import {
+  asked,
+  fail,
+  openPlatform,
+  type PlatformContext,
+  type PlatformOptions,
+  type PlatformParts,
+} from '../platform-context.ts';
 import { confirm } from '../../cli/terminal/confirm.ts';
 import { tableText, widthFor } from '../../cli/terminal/terminal-table.ts';
-import { openRecord } from './skill-record.ts';
-import type { RecordOptions } from './skill-record.ts';
+import { openRecord, type RecordOptions } from './skill-record.ts';
 import { idOf } from './skill-id.ts';
 
 export interface StoredOptions extends PlatformOptions, RecordOptions {}
@@ -22,11 +25,9 @@ export interface DeleteSkillOptions extends StoredOptions {
 
 export async function listSkills(options: StoredOptions, io: CliIo, parts: PlatformParts): Promise<number> {
   const context = await openPlatform(options, io, parts);
-  if (typeof context === 'number') return context;
   const listed = await asked(io, context.client.skills());
-  if (typeof listed === 'number') return listed;
-  const { entries } = listed.value;
-  if (options.json === true) io.stdout(json({ skills: entries.map(documentOf), complete: listed.value.isComplete }));
+  const { entries } = listed;
+  if (options.json === true) io.stdout(json({ skills: entries.map(documentOf), complete: listed.isComplete }));
   else if (entries.length === 0) io.stdout('no skills\n');
   else {
     const columns = [
@@ -43,7 +44,7 @@ export async function listSkills(options: StoredOptions, io: CliIo, parts: Platf
     ]);
     io.stdout(tableText(columns, rows, widthFor(io)));
   }
-  return complete(listed.value, io);
+  return complete(listed, io);
 }
 
 export async function showSkill(
@@ -52,12 +53,9 @@ export async function showSkill(
   io: CliIo,
   parts: PlatformParts,
 ): Promise<number> {
-  const opened = await openOne(wanted, options, io, parts);
-  if (typeof opened === 'number') return opened;
-  const { context, id } = opened;
+  const { context, id } = await openOne(wanted, options, io, parts);
   const found = await asked(io, context.client.skill(id));
-  if (typeof found === 'number') return found;
-  const document = documentOf(found.value);
+  const document = documentOf(found);
   if (options.json === true) io.stdout(json(document));
   else
     io.stdout(
@@ -74,15 +72,12 @@ export async function listVersions(
   io: CliIo,
   parts: PlatformParts,
 ): Promise<number> {
-  const opened = await openOne(wanted, options, io, parts);
-  if (typeof opened === 'number') return opened;
-  const { context, id } = opened;
+  const { context, id } = await openOne(wanted, options, io, parts);
   const listed = await asked(io, context.client.versions(id));
-  if (typeof listed === 'number') return listed;
-  const versions = listed.value.entries.map(({ version }) => version);
-  if (options.json === true) io.stdout(json({ skill_id: id, versions, complete: listed.value.isComplete }));
+  const versions = listed.entries.map(({ version }) => version);
+  if (options.json === true) io.stdout(json({ skill_id: id, versions, complete: listed.isComplete }));
   else io.stdout(versions.length === 0 ? 'no versions\n' : versions.map((version) => `${version}\n`).join(''));
-  return complete(listed.value, io);
+  return complete(listed, io);
 }
 
 export async function deleteSkill(
@@ -91,21 +86,17 @@ export async function deleteSkill(
   io: CliIo,
   parts: PlatformParts,
 ): Promise<number> {
-  const opened = await openOne(wanted, options, io, parts);
-  if (typeof opened === 'number') return opened;
-  const { context, id } = opened;
+  const { context, id } = await openOne(wanted, options, io, parts);
   const found = await asked(io, context.client.skill(id));
-  if (typeof found === 'number') return found;
-  const { name, sourceType } = found.value;
-  if (isReadOnly(found.value)) return fail(io, `${id} is read-only: its source is ${sourceType}. Nothing was deleted`);
+  const { name, sourceType } = found;
+  if (isReadOnly(found)) return fail(io, `${id} is read-only: its source is ${sourceType}. Nothing was deleted`);
   const { version } = options;
   const what = version === undefined ? `${name ?? id} (${id}) with all its versions` : `version ${version} of ${id}`;
   const question = `Delete ${what}? Requests that refer to it will fail.`;
   const confirmed = await confirm({ question, yes: options.yes, json: options.json }, io);
   if (confirmed !== 'confirmed') return confirmed;
   const { client } = context;
-  const done = await asked(io, version === undefined ? client.deleteSkill(id) : client.deleteVersion(id, version));
-  if (typeof done === 'number') return done;
+  await asked(io, version === undefined ? client.deleteSkill(id) : client.deleteVersion(id, version));
   if (options.json === true) io.stdout(json({ deleted: { skill_id: id, version: version ?? null } }));
   else io.stdout(`deleted ${what}\n`);
   return forget(context, id, options);
@@ -126,16 +117,10 @@ interface OpenSkill {
   readonly id: string;
 }
 
-async function openOne(
-  wanted: string,
-  options: StoredOptions,
-  io: CliIo,
-  parts: PlatformParts,
-): Promise<OpenSkill | number> {
+async function openOne(wanted: string, options: StoredOptions, io: CliIo, parts: PlatformParts): Promise<OpenSkill> {
   const context = await openPlatform(options, io, parts);
-  if (typeof context === 'number') return context;
   const id = await idOf(wanted, options, context.policy.url, io);
-  return typeof id === 'number' ? id : { context, id };
+  return { context, id };
 }
 
 function documentOf({ id, name, sourceType, latestVersionId }: StoredSkill): Readonly<Record<string, string | null>> {
