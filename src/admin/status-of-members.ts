@@ -17,7 +17,7 @@ export interface MembersInputs {
   readonly table: RoutingTable;
   readonly pools: readonly PoolPolicy[];
   /** Our own. */
-  readonly zone: string | undefined;
+  readonly zone?: string | undefined;
   readonly now: Instant;
 }
 

@@ -1,15 +1,13 @@
 // Builds the status document from one routing table, its snapshot, and the counts of the same moment. Pure.
+import { memberFacts, type MembersInputs } from './status-of-members.ts';
 import { describeRefusal, durationText, refusalEnds } from '../core/describe.ts';
 import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
-import { BRANCHES_POOL } from '../model/branch.ts';
-import type { BranchListStatus } from '../model/branch.ts';
+import { BRANCHES_POOL, type BranchListStatus } from '../model/branch.ts';
 import type { Instant } from '../model/instant.ts';
-import { addressText } from '../model/member.ts';
-import type { Address } from '../model/member.ts';
+import { addressText, type Address } from '../model/member.ts';
 import type { MovesPolicy } from '../model/moves.ts';
-import type { ClientPolicy, HoldPolicy, ListenerPolicy, PoolName, PoolPolicy } from '../model/policy.ts';
+import type { ClientPolicy, HoldPolicy, ListenerPolicy, PoolName } from '../model/policy.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
-import type { RoutingTable } from '../core/routing-table.ts';
 import type { Acceptance, Handover, Snapshot } from '../core/snapshot.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
 import type { Interruption } from '../history/route-history.ts';
@@ -24,32 +22,24 @@ import type {
 import type { RecentEvent } from '../documents/events-document.ts';
 import { noticesOf } from './notices.ts';
 import { placed } from './places.ts';
-import { memberFacts } from './status-of-members.ts';
 import { branchListDocument } from './branch-documents.ts';
 import { poolStatus, sessionsDocument } from './status-of-pools.ts';
 import { isoTime, seconds } from './status-units.ts';
 
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly why: string };
 
-export interface StatusInputs {
+export interface StatusInputs extends MembersInputs {
   readonly version: string;
   readonly startedAt: Instant;
-  readonly now: Instant;
   /** The same moment. Milliseconds since 1970. */
   readonly wallClock: number;
   readonly readiness: Readiness;
-  readonly pools: readonly PoolPolicy[];
   readonly listeners?: readonly ListenerPolicy[];
-  /** Our own. */
-  readonly zone?: string | undefined;
   readonly client: ClientPolicy;
   readonly hold: HoldPolicy;
   /** Undefined: no session moves. */
   readonly moves?: Pick<MovesPolicy, 'parkTimeoutMs'> | undefined;
   readonly config: ConfigurationStatus;
-  /** The current table and its snapshot, taken synchronously. */
-  readonly table: RoutingTable;
-  readonly snapshot: Snapshot;
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
   readonly history: Pick<ClusterHistory, 'routes' | 'primary' | 'lastInterruption'>;
   /** The incident of a time. Milliseconds since 1970; `to` undefined: it goes on. */

@@ -1,4 +1,5 @@
 // Gives the admin server what it shows and operates on.
+import type { CoreParts, InForce } from './reload.ts';
 import { MOST_SESSIONS, sessionsDocument } from '../admin/endpoints/session-endpoints.ts';
 import { branchesListing, type BranchesListing } from '../admin/branch-documents.ts';
 import type { BranchesDocument } from '../documents/branches-document.ts';
@@ -24,36 +25,29 @@ import { createConsoleOf, type ConsoleControl } from './console.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
 import type { Incidents } from '../incidents/incident-views.ts';
 import { BRANCHES_POOL } from '../model/branch.ts';
-import type { Clock, Instant } from '../model/instant.ts';
-import type { Monitor } from '../monitor/monitor.ts';
-import type { Proxy } from '../proxy/proxy-interface.ts';
+import type { Instant } from '../model/instant.ts';
 import { EVENT_NAMES } from '../telemetry/event-names.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createOperations, type OwnOperationsOptions } from './own-operations.ts';
 import { pageDirectory } from './package.ts';
 import type { Past } from './past.ts';
-import type { InForce } from './reload.ts';
 import { sessionPools } from './session-pools.ts';
 import { sessionsOn } from './sessions-on.ts';
 
 /** In /status. */
 const RECENT_EVENTS = 20;
 
-export interface AdminParts {
+export interface AdminParts extends CoreParts {
   readonly version: string;
   /** The configuration file, or `environment`. */
   readonly source: string;
-  readonly clock: Clock;
   readonly startedAt: Instant;
   readonly log: Log;
   readonly recent: RecentEvents;
   readonly incidents: Incidents;
   readonly past: Past;
   readonly history: ClusterHistory;
-  readonly running: InForce;
-  readonly monitor: Monitor;
-  readonly proxy: Proxy;
   readonly metrics: Metrics;
   readonly streams: Streams;
   readonly openFiles: (config: Config) => OpenFilesStatus | undefined;

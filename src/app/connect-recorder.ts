@@ -1,26 +1,19 @@
 // Connects the flight recorder with the parts that it watches.
+import type { CoreParts } from './reload.ts';
 import type { Config } from '../config/config.ts';
 import { createIncidentRecorder, type IncidentRecorder } from '../incidents/recorder.ts';
-import type { Clock } from '../model/instant.ts';
 import { onOneLine } from '../model/printable.ts';
-import type { Monitor } from '../monitor/monitor.ts';
-import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { EventIds } from '../reports/event-ids.ts';
 import type { Log } from '../telemetry/log.ts';
 import { logFields } from '../telemetry/log-fields.ts';
 import { logLine } from '../telemetry/log-lines.ts';
 import { processCount } from './forwarding.ts';
-import type { InForce } from './reload.ts';
 
-export interface IncidentOptions {
-  readonly clock: Clock;
+export interface IncidentOptions extends CoreParts {
   readonly ids: EventIds;
   readonly log: Log;
   readonly version: string;
   readonly config: Config;
-  readonly running: InForce;
-  readonly monitor: Monitor;
-  readonly proxy: Proxy;
 }
 
 export function createIncidents(options: IncidentOptions): IncidentRecorder {

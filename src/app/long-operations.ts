@@ -1,23 +1,16 @@
 // Connects the operations that take a while with the parts that they need. Loaded with the first of them: a proxy that
 // only routes does not need them.
+import type { CoreParts } from './reload.ts';
 import type { LongOperationsOptions, LongOperations } from '../cluster/long-operations.ts';
 import type { ProcedureOptions } from '../cluster/switchover/procedure.ts';
 import type { SwitchoversOptions } from '../admin/endpoints/switchover-endpoints.ts';
 import type { Exclusion } from '../admin/exclusion.ts';
-import type { Clock } from '../model/instant.ts';
-import type { Monitor } from '../monitor/monitor.ts';
-import type { Proxy } from '../proxy/proxy-interface.ts';
-import type { InForce } from './reload.ts';
 import { sessionsOn } from './sessions-on.ts';
 
 /** A plan looks at so many sessions. */
 const MOST_LISTED = 10_000;
 
-export interface AppOperationsOptions {
-  readonly clock: Clock;
-  readonly running: InForce;
-  readonly monitor: Monitor;
-  readonly proxy: Proxy;
+export interface AppOperationsOptions extends CoreParts {
   readonly exclusion: Exclusion;
   readonly onEvent: LongOperationsOptions['onEvent'];
 }

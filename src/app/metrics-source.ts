@@ -1,23 +1,16 @@
 // Where the values of a scrape come from.
+import type { CoreParts } from './reload.ts';
 import type { OpenFilesStatus } from '../admin/status.ts';
 import { MOST_STREAMS, type Streams } from '../admin/streams.ts';
 import type { Config } from '../config/config.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
-import type { Clock } from '../model/instant.ts';
-import type { Monitor } from '../monitor/monitor.ts';
-import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { StatusSource } from '../telemetry/status-metrics.ts';
-import type { InForce } from './reload.ts';
 
-interface MetricsSourceOptions {
-  readonly clock: Clock;
+interface MetricsSourceOptions extends CoreParts {
   /** Default: none are lost. */
   readonly droppedLogLines?: () => number;
-  readonly running: InForce;
   readonly history: ClusterHistory;
   readonly openFiles: (config: Config) => OpenFilesStatus | undefined;
-  readonly monitor: Monitor;
-  readonly proxy: Proxy;
   readonly streams: Streams;
 }
 

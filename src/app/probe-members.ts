@@ -1,5 +1,6 @@
 // One round of probes for `check --live`: what each member answers, whether its PostgreSQL port accepts, and the table
 // that the decision would make of it.
+import type { MonitorOptions } from '../monitor/options.ts';
 import type { LiveReport, ProbedMember, ProbedPool } from '../cli/live-check.ts';
 import { decideRoutes } from '../core/decide-routes.ts';
 import { describeRoute, describeStanding } from '../core/describe.ts';
@@ -7,20 +8,15 @@ import { nextCheck } from '../core/next-check.ts';
 import { observe } from '../core/observe.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import { emptySnapshot } from '../core/snapshot.ts';
-import type { Clock, Instant } from '../model/instant.ts';
+import type { Instant } from '../model/instant.ts';
 import { addressText, type Member } from '../model/member.ts';
-import type { Probe } from '../model/observation.ts';
 import type { RoutingPolicy } from '../model/policy.ts';
 import { askPort } from '../patroni/port-state.ts';
 
-export interface ProbeMembersOptions {
-  readonly policy: RoutingPolicy;
-  readonly scope: string | undefined;
+export interface ProbeMembersOptions extends Pick<MonitorOptions, 'policy' | 'scope' | 'probe' | 'clock'> {
   readonly members: readonly Member[];
-  readonly probe: Probe;
   /** For one connect to a PostgreSQL port. Milliseconds. */
   readonly connectMs: number;
-  readonly clock: Clock;
 }
 
 /** Never rejects. */

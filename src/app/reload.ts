@@ -14,6 +14,7 @@ import type { Monitor } from '../monitor/monitor.ts';
 import type { ListenerChanges } from '../proxy/accept/listeners.ts';
 import type { ReloadEvent } from '../reports/events.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
+import type { Clock } from '../model/instant.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
@@ -27,12 +28,17 @@ export interface InForce {
   loadedAt: number;
 }
 
-export interface ReloadOptions {
+/** The parts that route, as the others see them. */
+export interface CoreParts {
+  readonly clock: Clock;
   readonly running: InForce;
+  readonly monitor: Monitor;
+  readonly proxy: Proxy;
+}
+
+export interface ReloadOptions extends CoreParts {
   readonly isStopping: () => boolean;
   readonly connect: (cluster: ClusterConfig) => ClusterAccess;
-  readonly proxy: Proxy;
-  readonly monitor: Monitor;
   readonly branches: RunningBranches;
   readonly metrics: Metrics;
   readonly onEvent: (event: ReloadEvent) => void;

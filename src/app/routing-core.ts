@@ -8,11 +8,10 @@ import type { Clock, Instant } from '../model/instant.ts';
 import { Monitor } from '../monitor/monitor.ts';
 import { descriptorBudget, type OpenFiles } from '../proxy/accept/descriptor-limit.ts';
 import type { InheritedSocket } from '../proxy/options.ts';
-import type { Proxy } from '../proxy/proxy-interface.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import { createClusterAccess, type ClusterAccess } from './cluster-access.ts';
 import { createForwarding, processCount } from './forwarding.ts';
-import type { InForce } from './reload.ts';
+import type { CoreParts, InForce } from './reload.ts';
 import { createRunningBranches, type RunningBranches } from './running-branches.ts';
 import { Signal } from './signal.ts';
 
@@ -28,12 +27,7 @@ export interface CoreOptions {
 export interface RoutingCore {
   readonly events: Signal<[event: ReportedEvent, at?: Instant]>;
   readonly decisions: Signal<[actions: readonly Action[]]>;
-  readonly core: {
-    readonly clock: Clock;
-    readonly running: InForce;
-    readonly monitor: Monitor;
-    readonly proxy: Proxy;
-  };
+  readonly core: CoreParts;
   readonly branches: RunningBranches;
   readonly connect: (cluster: ClusterConfig) => ClusterAccess;
   readonly files: ReturnType<typeof openFilesOf>;

@@ -5,15 +5,13 @@ import { isSameAddress, type Address, type MemberName } from '../model/member.ts
 import { LEAVE_FORCE, type LeaveMode, type PoolName, type PoolPolicy, type RoutingPolicy } from '../model/policy.ts';
 import type { PoolDecision, Route, RoutingTable } from './routing-table.ts';
 import { leave, leaveMode, type Leave, type Standing } from './standing.ts';
-import type { Why } from './why.ts';
 
 /** For the sessions of the pool on `member` at `address`. Mode `keep` changes nothing and is logged. */
-export interface Action {
+export interface Action extends Pick<Leave, 'cause' | 'why'> {
   readonly kind: 'evict';
   readonly pool: PoolName;
   readonly member: MemberName;
   readonly address: Address;
-  readonly cause: EvictionCause;
   readonly mode: LeaveMode;
   /** The deadline of a drain for an operation, from its beginning. Absent: the pool's. Milliseconds. */
   readonly limitMs?: number;
@@ -21,7 +19,6 @@ export interface Action {
   readonly keepsPinned?: true;
   /** A drain begins after this time, if the table still demands it. Milliseconds. */
   readonly afterMs: number;
-  readonly why: Why;
 }
 
 const REMOVED: Standing = leave('removed', { code: 'never_answered' });

@@ -1,11 +1,12 @@
 // Whether a session can go from one server to another: by what is known of it, and by the state that its server told.
 // Whatever is not known to be carried keeps the session where it is.
+import type { RememberedFacts } from '../model/moves.ts';
 import { READING_SETTINGS, UNTOLD_READING_SETTINGS } from '../model/moves.ts';
 import type { CarriedState, Movability, PinReason, UnclearNames } from '../model/moves.ts';
 import { beginningOf } from '../model/printable.ts';
 
 /** The facts of a session for which its server need not be asked. */
-export interface MoveFacts {
+export interface MoveFacts extends RememberedFacts {
   /** False: encryption is between client and server. */
   readonly isReadable: boolean;
   readonly isReplication: boolean;
@@ -13,18 +14,6 @@ export interface MoveFacts {
   readonly isRoleConfigured: boolean;
   /** Why its login cannot be repeated without the client, in a few words. Undefined: it can be. */
   readonly loginFault: string | undefined;
-  /** The last unnamed statement is too long to be kept. */
-  readonly isUnnamedTooLong: boolean;
-  /** After an error nobody knows which unnamed statement the server has. */
-  readonly isUnnamedInDoubt: boolean;
-  /** A statement left state that no catalog shows: its text or tag, for people. */
-  readonly hiddenState: string | undefined;
-  /** Settings that say how literals are read, and that changed when statements may have been prepared already. */
-  readonly changedReading: readonly string[];
-  /** The statements that the client has prepared in SQL: a function has prepared the others. */
-  readonly preparedNames: readonly string[];
-  /** The text of the unnamed statement, and the settings that say how it is read and have changed since. */
-  readonly unsureUnnamed: { readonly text: string; readonly changedReading: readonly string[] } | undefined;
   /** `moves.settings` names custom settings: with it, functions may compute names. */
   readonly areSettingsListed: boolean;
   /** The role that logged in, as the server reads its name. */

@@ -214,3 +214,19 @@ export interface TransactionIds {
   /** Every visible transaction is below. */
   readonly allVisibleBelow: number;
 }
+
+/** Facts from the statements of a session that no server can tell later. */
+export interface RememberedFacts {
+  /** The last unnamed statement is too long to be kept. */
+  readonly isUnnamedTooLong: boolean;
+  /** After an error nobody knows which unnamed statement the server has. */
+  readonly isUnnamedInDoubt: boolean;
+  /** A statement left state that no catalog shows: its text or tag, for people. */
+  readonly hiddenState: string | undefined;
+  /** Settings that say how literals are read, and that changed when statements may have been prepared already. */
+  readonly changedReading: readonly string[];
+  /** The statements that the client has prepared in SQL: a function has prepared the others. */
+  readonly preparedNames: readonly string[];
+  /** The text of the unnamed statement, and the settings that say how it is read and have changed since. */
+  readonly unsureUnnamed: { readonly text: string; readonly changedReading: readonly string[] } | undefined;
+}

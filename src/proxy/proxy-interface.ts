@@ -3,14 +3,13 @@ import type { Action } from '../core/actions.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName, RoutingPolicy } from '../model/policy.ts';
-import type { ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
+import type { CertificateStatus, ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { MoveResult } from '../reports/session-move.ts';
 import type { Tally } from '../reports/tally.ts';
 import type { BoundListener, ListenerChanges } from './accept/listeners.ts';
 import type { ProxyPolicy } from './options.ts';
-import type { CertificateStatus } from './startup/tls-certificate.ts';
 
 /** Nothing was bound, and nothing has changed. `message` gives the reason. */
 interface Failure {

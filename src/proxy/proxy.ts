@@ -19,7 +19,7 @@ import type { ProxyOptions, ProxyPolicy } from './options.ts';
 import type { ListenResult, LocalProxy, PreparedPolicy } from './proxy-interface.ts';
 import { Session } from './session.ts';
 import { killSession, listSessions, moveSession, preflight } from './session-list.ts';
-import type { CertificateStatus } from './startup/tls-certificate.ts';
+import type { CertificateStatus } from '../reports/counts.ts';
 import { assemble } from './assembly.ts';
 import type { Assembly } from './assembly.ts';
 

@@ -127,3 +127,12 @@ export interface PoolCounts extends Readonly<Traffic> {
 }
 
 export type CountsByPool = ReadonlyMap<PoolName, PoolCounts>;
+
+/** The certificate that clients see. */
+export interface CertificateStatus {
+  readonly file: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** False while the files hold a pair that cannot be used. */
+  readonly isCurrent: boolean;
+}

@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
-import type { ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
+import type { CertificateStatus, ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import type { BranchListStatus } from '../model/branch.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
@@ -34,7 +34,7 @@ export interface StatusSource {
   /** Why primaries are refused, while there is no other primary. */
   readonly refusals: () => readonly RefusalKind[];
   /** Presented to clients; undefined in passthrough mode. */
-  readonly certificate: () => Certificate | undefined;
+  readonly certificate: () => CertificateStatus | undefined;
   /** Worker processes; empty if this process serves clients itself. */
   readonly workers: () => readonly WorkerStatus[];
   /** When the configuration in effect was loaded. Milliseconds since 1970. */
@@ -45,14 +45,6 @@ export interface StatusSource {
   readonly branches: () => BranchListStatus | undefined;
   /** Log lines lost since the start. */
   readonly droppedLogLines: () => number;
-}
-
-interface Certificate {
-  readonly file: string;
-  /** Milliseconds since 1970. */
-  readonly expiresAt: number;
-  /** False while its files cannot be used. */
-  readonly isCurrent: boolean;
 }
 
 /** Returns a function that updates every value and returns the known members. */
@@ -91,7 +83,7 @@ export function unixSeconds({ now, wallClock }: Pick<StatusSource, 'now' | 'wall
 }
 
 /** Absent in passthrough mode. */
-function createTlsMetrics({ gauge }: Families): (certificate: Certificate | undefined) => void {
+function createTlsMetrics({ gauge }: Families): (certificate: CertificateStatus | undefined) => void {
   const expiry = gauge(
     'pointsman_tls_certificate_expiry_timestamp_seconds',
     'Expiry of the TLS certificate presented to clients (Unix time); absent in passthrough mode.',

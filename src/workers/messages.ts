@@ -2,7 +2,7 @@
 // program, which `build` in the first message proves, so nothing is parsed.
 import type { AuthorityReading } from '../model/authority.ts';
 import type { BranchAccess, BranchLookup } from '../model/branch.ts';
-import type { ClientCounts, PoolCounts } from '../reports/counts.ts';
+import type { CertificateStatus, ClientCounts, PoolCounts } from '../reports/counts.ts';
 import type { ProxyEvent } from '../reports/events.ts';
 import type { Trigger } from '../reports/trigger.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
@@ -16,7 +16,6 @@ import type { MoveResult } from '../reports/session-move.ts';
 import type { Tally } from '../reports/tally.ts';
 import type { ProxyPolicy } from '../proxy/options.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
-import type { CertificateStatus } from '../proxy/startup/tls-certificate.ts';
 import type { SnapshotDelta } from './snapshot-delta.ts';
 
 /** The part of the configuration that a worker needs. Holds no secret. */

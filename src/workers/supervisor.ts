@@ -1,20 +1,16 @@
 // Runs several worker processes on the same ports and presents them as one proxy. The main process monitors the cluster
 // and sends each new snapshot to the workers; each worker decides by itself. A worker that dies loses its own sessions
 // and is replaced. Never decides about members, never touches a client.
-import type { ReadAuthorities } from '../model/authority.ts';
-import type { LocateBranch } from '../model/branch.ts';
-import type { ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
+import type { ProxyDependencies } from '../proxy/options.ts';
+import type { CertificateStatus, ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import type { ProxyEvent, WorkerEvent } from '../reports/events.ts';
-import type { Trigger } from '../reports/trigger.ts';
-import type { Clock, Instant } from '../model/instant.ts';
-import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
+import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { Preflight } from '../reports/preflight.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { ListenResult, PreparedPolicy, Proxy } from '../proxy/proxy-interface.ts';
-import type { CertificateStatus } from '../proxy/startup/tls-certificate.ts';
 import { WorkerRequests } from './worker-requests.ts';
 import { WorkerStats } from './stats.ts';
 import { BUILD, type StartProcess } from './fork.ts';
@@ -30,24 +26,18 @@ import type { MoveResult } from '../reports/session-move.ts';
 import { IDS_PER_WORKER, killSession, listSessions, moveSession, preflight } from './worker-sessions.ts';
 import { withTimeout } from './with-timeout.ts';
 
-export interface SupervisorOptions {
+export interface SupervisorOptions extends Pick<
+  ProxyDependencies,
+  'freshen' | 'onTrigger' | 'readKeyPair' | 'readAuthorities' | 'locateBranch' | 'clock'
+> {
   /** The first policy; prepare() changes it. */
   readonly policy: WorkerPolicy;
   readonly size: number;
   readonly startProcess: StartProcess;
   /** The current snapshot. */
   readonly snapshot: () => Snapshot;
-  /** Undefined: the evidence is fresh. */
-  readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
-  readonly onTrigger: (trigger: Trigger) => void;
   /** `at`: when it happened, if a worker reported it. */
   readonly onEvent: (event: ProxyEvent | WorkerEvent, at?: Instant) => void;
-  /** Never rejects. */
-  readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
-  readonly readAuthorities: ReadAuthorities;
-  /** Absent: there are no branches. */
-  readonly locateBranch?: LocateBranch;
-  readonly clock: Clock;
   /** Why this machine cannot run workers; undefined when it can. */
   readonly problem: string | undefined;
 }

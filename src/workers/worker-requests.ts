@@ -1,26 +1,18 @@
 // Answers what workers request of the main process: fresh evidence, certificates, the session of a cancel request, and
 // the branch of a client.
-import type { ReadAuthorities } from '../model/authority.ts';
-import type { LocateBranch } from '../model/branch.ts';
-import type { Clock, Instant } from '../model/instant.ts';
-import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
-import type { PoolName } from '../model/policy.ts';
+import type { ProxyDependencies } from '../proxy/options.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
 import type { WorkerProcess } from './worker-process.ts';
 import { KeyPairs } from './key-pairs.ts';
 import type { WorkerRequest } from './messages.ts';
 import { withTimeout } from './with-timeout.ts';
 
-export interface WorkerRequestsOptions {
-  readonly clock: Clock;
-  /** Undefined: the evidence is fresh. */
-  readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
+export interface WorkerRequestsOptions extends Pick<
+  ProxyDependencies,
+  'freshen' | 'readKeyPair' | 'readAuthorities' | 'locateBranch' | 'clock'
+> {
   /** Called before the reply, so that the workers have the new evidence by then. */
   readonly sendSnapshot: () => void;
-  /** Never rejects. */
-  readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
-  readonly readAuthorities: ReadAuthorities;
-  readonly locateBranch?: LocateBranch;
   /** The workers that accept clients. */
   readonly workers: () => readonly WorkerProcess[];
 }

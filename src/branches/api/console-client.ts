@@ -1,18 +1,13 @@
 // The console's API: lists and creates branches of a project. It has no deletion.
 // Source: the console API, "Endpoints" and "Authentication".
+import type { ConsolePolicy, Branch } from '../../model/branch.ts';
 import { z } from 'zod';
-import type { Branch } from '../../model/branch.ts';
 import { entriesOf, optional, optionalLsn, required } from './fields.ts';
 import { ApiError, sendRequest, type ApiRequest, type ApiServer } from '../../http/request.ts';
 import { readApiKey } from '../../http/secret-files.ts';
 import { DEFAULT_TIMEOUT_MS, isSuccess, jsonBody, read, refusal, type ClientOptions } from './storage-client.ts';
 
-export interface ConsoleAccess {
-  /** The address before `/api/v2`. */
-  readonly url: string;
-  readonly project: string;
-  readonly apiKeyFile: string;
-}
+export type ConsoleAccess = ConsolePolicy;
 
 export const ENDPOINT_TYPES = ['read_write', 'read_only'] as const;
 export type EndpointType = (typeof ENDPOINT_TYPES)[number];

@@ -1,5 +1,6 @@
 // The management API of a storage node: tenants and their timelines. A branch is a timeline with an ancestor.
 // Source: the storage-node management API, "Endpoints" and "Errors".
+import type { NamedTimeline } from '../names-file.ts';
 import { z } from 'zod';
 import { entriesOf, optional, optionalLsn, parseJson, required } from './fields.ts';
 import { ApiError, sendRequest, statusError } from '../../http/request.ts';
@@ -24,13 +25,11 @@ export interface Timeline {
   readonly lastRecordLsn: string | undefined;
 }
 
-export interface TimelineRequest {
+export interface TimelineRequest extends Pick<NamedTimeline, 'ancestorId' | 'pgVersion'> {
   /** 32 hex characters, chosen by the caller. */
   readonly id: string;
-  readonly ancestorId: string;
   /** Undefined: the parent's position at that moment. A repetition may then mean another position. */
   readonly lsn?: string | undefined;
-  readonly pgVersion: number;
 }
 
 export type TimelineCreation =

@@ -12,10 +12,7 @@ export interface HaproxyServer {
   readonly options: ReadonlyMap<string, string>;
 }
 
-export interface HaproxyProxy {
-  readonly kind: string;
-  readonly name: string;
-  readonly line: number;
+export interface HaproxyProxy extends Pick<HaproxySection, 'kind' | 'name' | 'line'> {
   /** Every line that applies: those of its `defaults`, then its own. */
   readonly lines: readonly HaproxyLine[];
   readonly servers: readonly HaproxyServer[];

@@ -1,17 +1,11 @@
 // Gives each client with a branch as its target its way there. No branch has a connection without a client.
+import type { ProxyDependencies, BranchRouting } from '../options.ts';
 import type { LocateBranch } from '../../model/branch.ts';
-import type { Clock } from '../../model/instant.ts';
-import type { ProxyEvent } from '../../reports/events.ts';
 import type { DialServer } from '../server.ts';
-import type { BranchRouting } from '../options.ts';
-import { BranchRoute } from './branch-route.ts';
-import type { BranchRequest } from './branch-route.ts';
+import { BranchRoute, type BranchRequest } from './branch-route.ts';
 
-export interface BranchConnectorInputs {
-  readonly locateBranch?: LocateBranch;
+export interface BranchConnectorInputs extends Pick<ProxyDependencies, 'locateBranch' | 'clock' | 'onEvent'> {
   readonly dial: DialServer;
-  readonly clock: Clock;
-  readonly onEvent: (event: ProxyEvent) => void;
   readonly isStopping: () => boolean;
   readonly routing: () => BranchRouting | undefined;
 }

@@ -2,23 +2,19 @@
 // member, connects, and checks the routing table again synchronously with the connect: a backend is handed over only
 // while its member is open at that address (G2, G3). Reports once, and nothing after its abort. Apart from the client's
 // first request it forwards nothing.
+import type { ProxyDependencies } from '../options.ts';
 import type { Socket } from 'node:net';
-import { includesTarget, openRoute } from '../../core/routing-table.ts';
-import type { OpenRoute, RoutingTable, Target } from '../../core/routing-table.ts';
+import { includesTarget, openRoute, type OpenRoute, type Target } from '../../core/routing-table.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { BackendPolicy, PoolName, PoolPolicy } from '../../model/policy.ts';
-import type { ProxyEvent } from '../../reports/events.ts';
 import { isFull, refusesForNow, refusesOthers } from '../../wire/startup/backend-greeting.ts';
-import type { Trigger } from '../../reports/trigger.ts';
 import type { Assignment, SessionHandle } from '../stage.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
-import type { ConnectAttempts } from './connect-attempts.ts';
-import { raceConnects } from './connect-attempts.ts';
+import { raceConnects, type ConnectAttempts } from './connect-attempts.ts';
 import type { Dial, DialResult } from '../server.ts';
 import { describeRefused } from '../messages/close-message.ts';
-import { awaitFirstReply } from './first-reply.ts';
-import type { FirstReply, Refusal } from './first-reply.ts';
+import { awaitFirstReply, type FirstReply, type Refusal } from './first-reply.ts';
 import type { ParkedBackend, ParkedBackends } from './parked-backends.ts';
 import type { Picker } from './picker.ts';
 
@@ -51,13 +47,10 @@ export interface ConnectRequest {
   readonly onUnreachable: (pauseMs: number) => void;
 }
 
-export interface BackendConnectorInputs {
-  readonly table: () => RoutingTable;
-  readonly decideIfDue: () => void;
-  readonly freshen: (pool: PoolName) => Promise<void> | undefined;
-  readonly onTrigger: (trigger: Trigger) => void;
-  readonly onEvent: (event: ProxyEvent) => void;
-  readonly clock: Clock;
+export interface BackendConnectorInputs extends Pick<
+  ProxyDependencies,
+  'table' | 'decideIfDue' | 'freshen' | 'onTrigger' | 'onEvent' | 'clock'
+> {
   readonly dial: Dial;
   readonly picker: Picker;
   readonly parked: ParkedBackends;

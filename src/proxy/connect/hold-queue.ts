@@ -2,12 +2,11 @@
 // releases its clients at a rate, so that a reconnect storm does not overload a new primary. A client whose connect
 // failed comes back and waits for a short pause. Clients that arrive while a route is open do not queue behind the held
 // ones: a steady stream of them would keep the queue from ever emptying.
-import type { HoldOutcome, ProxyEvent } from '../../reports/events.ts';
-import type { Trigger } from '../../reports/trigger.ts';
-import type { Clock, Instant } from '../../model/instant.ts';
+import type { ProxyDependencies } from '../options.ts';
+import type { HoldOutcome } from '../../reports/events.ts';
+import type { Instant } from '../../model/instant.ts';
 import type { HoldPolicy, PoolName } from '../../model/policy.ts';
-import { hasSameTargets } from '../../core/routing-table.ts';
-import type { HoldCause, Route, RoutingTable } from '../../core/routing-table.ts';
+import { hasSameTargets, type HoldCause, type Route } from '../../core/routing-table.ts';
 import { asStepOf, sharedClock } from '../fault.ts';
 import type { SessionHandle } from '../stage.ts';
 import { TokenBucket } from '../token-bucket.ts';
@@ -31,13 +30,11 @@ export type HoldResult =
   | { readonly kind: 'held'; readonly leave: () => void }
   | { readonly kind: 'refused'; readonly reason: 'hold_full' | 'hold_timeout' | 'no_route'; readonly detail: string };
 
-export interface HoldQueueInputs {
+export interface HoldQueueInputs extends Pick<
+  ProxyDependencies,
+  'table' | 'decideIfDue' | 'clock' | 'onEvent' | 'onTrigger'
+> {
   readonly policy: () => HoldPolicy;
-  readonly table: () => RoutingTable;
-  readonly decideIfDue: () => void;
-  readonly clock: Clock;
-  readonly onEvent: (event: ProxyEvent) => void;
-  readonly onTrigger: (trigger: Trigger) => void;
   /** The clients that wait at the other processes, under the same limit. */
   readonly heldElsewhere?: () => number;
 }

@@ -2,9 +2,8 @@
 // the server's last words. A server that has ended one session alone still takes new ones, and one that stops, recovers
 // or is gone does not. So the client's own startup packet is sent, and the connection closed after the first reply.
 // Silence tells nothing: the server may be overloaded, or this machine have no socket left.
-import { openRoute } from '../../core/routing-table.ts';
-import type { RoutingTable } from '../../core/routing-table.ts';
-import type { Clock, Instant } from '../../model/instant.ts';
+import type { ProxyDependencies } from '../options.ts';
+import { openRoute, type RoutingTable } from '../../core/routing-table.ts';
 import type { Address, MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { awaitFirstReply } from '../connect/first-reply.ts';
@@ -12,11 +11,8 @@ import type { Dial } from '../server.ts';
 import { isForAll, maybeForOne } from './last-words.ts';
 import type { ServerLoss } from './travelling.ts';
 
-export interface InquiryServices {
-  readonly clock: Clock;
+export interface InquiryServices extends Pick<ProxyDependencies, 'clock' | 'table' | 'freshen'> {
   readonly dial: Dial;
-  readonly table: () => RoutingTable;
-  readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
 }
 
 export interface InquiryInputs {

@@ -1,33 +1,19 @@
 // The certificate for clients whose TLS Pointsman answers. Its files are read again at intervals, which sees every way
 // of replacing them (a Kubernetes secret is rotated by a symbolic link). New handshakes use the new pair. While the
 // files hold no usable pair, the last good one stays in use.
+import type { CertificateStatus } from '../../reports/counts.ts';
+import type { ProxyDependencies } from '../options.ts';
 import type { SecureContext } from 'node:tls';
-import type { ProxyEvent } from '../../reports/events.ts';
-import type { Clock } from '../../model/instant.ts';
 import type { KeyPair, KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
 import type { ClientTls } from '../../model/policy.ts';
 import { tlsContext } from './tls-handshake.ts';
 
-export interface TlsIdentityInputs {
-  readonly clock: Clock;
-  /** Never rejects. */
-  readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
-  readonly onEvent: (event: ProxyEvent) => void;
-}
+export type TlsIdentityInputs = Pick<ProxyDependencies, 'clock' | 'readKeyPair' | 'onEvent'>;
 
 /** TLS that Pointsman answers. */
 export interface OwnTls {
   readonly isRequired: boolean;
   readonly context: SecureContext;
-}
-
-/** The pair in use, as it is shown. */
-export interface CertificateStatus {
-  readonly file: string;
-  /** Milliseconds since 1970. */
-  readonly expiresAt: number;
-  /** False while the files hold a pair that cannot be used. */
-  readonly isCurrent: boolean;
 }
 
 export type PreparedIdentity =

@@ -1,18 +1,14 @@
 // The text that a person reads when the sandbox is up: addresses, and commands to copy. Pure.
+import { ADMIN_TOKEN, type Addresses } from './pointsman-config.ts';
 import type { SandboxMember, SandboxPlatform } from '../sandbox.ts';
-import { ADMIN_TOKEN } from './pointsman-config.ts';
 import { VERBS } from './verb-list.ts';
 
-export interface BannerFacts {
+export interface BannerFacts extends Addresses {
   readonly members: readonly SandboxMember[];
   readonly leader: string | undefined;
   /** 18.4 */
   readonly postgresVersion: string;
   readonly tookMs: number;
-  readonly write: string;
-  readonly read: string;
-  /** host:port of Pointsman's admin listener. */
-  readonly admin: string;
   /** The command that calls this program from a second terminal: `pointsman sandbox`. */
   readonly command: string;
   /** The command that calls the whole program: `pointsman`. */

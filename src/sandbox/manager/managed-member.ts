@@ -6,14 +6,14 @@ import type { PeerAnswer } from './election.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { Instance } from './instance.ts';
 import { MemberConfiguration } from './member-configuration.ts';
-import { memberView, publishedMember, type MemberFacts } from './member-view.ts';
+import { memberView, publishedMember } from './member-view.ts';
 import type { Pulse } from './operation-outcomes.ts';
 import type { AskPeers } from './peers.ts';
 import type { PostgresReport, ReportOutcome } from './postgres-report.ts';
 import { SoleTask } from './sole-task.ts';
 import type { StoreLink } from './store-link.ts';
 import { StoreSession } from './store-session.ts';
-import type { MemberView, ScheduledRestart } from './view.ts';
+import type { MemberFacts, MemberView, ScheduledRestart } from './view.ts';
 
 export interface ManagerOptions {
   readonly name: string;

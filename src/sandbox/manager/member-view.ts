@@ -1,52 +1,21 @@
 // A member's view of itself, made from the manager's knowledge and PostgreSQL's last report. Pure.
 import type { PostgresReport } from './postgres-report.ts';
-import type { ClusterView, LastKnown, MemberRole, MemberState, MemberView, PublishedMember } from './view.ts';
-import type { ScheduledRestart, Tags } from './view.ts';
-
-export interface MemberFacts {
-  readonly name: string;
-  readonly apiUrl: string;
-  readonly host: string;
-  readonly port: number;
-  readonly systemIdentifier: string;
-  readonly tags: Tags;
-  /** As the manager last set it. */
-  readonly state: MemberState;
-  readonly role: MemberRole;
-  readonly hasLock: boolean;
-  readonly isStandbyCluster: boolean;
-  readonly scheduledRestart: ScheduledRestart | undefined;
-  readonly heartbeatAgeMs: number;
-  readonly storeSeenAt: number;
-  readonly cluster: ClusterView | undefined;
-  readonly isFailsafeActive: boolean;
-  readonly lastKnown: LastKnown | undefined;
-}
+import type { ClusterView, MemberFacts, MemberRole, MemberState, MemberView, PublishedMember } from './view.ts';
 
 /** `report` is undefined when PostgreSQL did not answer. */
 export function memberView(facts: MemberFacts, report: PostgresReport | undefined): MemberView {
-  const { name, cluster, systemIdentifier, tags, hasLock, scheduledRestart } = facts;
   return {
-    name,
+    ...facts,
     state: stateOf(facts, report),
     role: roleOf(facts, report),
     postmasterStartTime: report?.postmasterStartTime,
     serverVersion: report?.serverVersion,
     timeline: report?.timeline,
     wal: report?.wal,
-    lastKnown: facts.lastKnown,
     replicationState: report?.isStreaming === true ? 'streaming' : undefined,
     replication: report?.replication ?? [],
-    systemIdentifier,
-    tags,
     pendingRestart: report?.pendingRestart ?? {},
-    scheduledRestart,
-    hasLock,
-    syncRole: syncRole(name, cluster),
-    heartbeatAgeMs: facts.heartbeatAgeMs,
-    storeSeenAt: facts.storeSeenAt,
-    cluster,
-    isFailsafeActive: facts.isFailsafeActive,
+    syncRole: syncRole(facts.name, facts.cluster),
   };
 }
 

@@ -1,16 +1,11 @@
 // PostgreSQL's report of itself, in one statement: role, positions, timeline, replication in both directions,
 // parameters that wait for a restart. Only this file queries it; others read the result.
+import type { LastKnown, PendingRestart, ReplicationView, WalView } from './view.ts';
 import type { PostgresServer } from '../postgres/server-interface.ts';
-import type { PendingRestart, ReplicationView, WalView } from './view.ts';
 
-export interface PostgresReport {
+export interface PostgresReport extends LastKnown {
   readonly isInRecovery: boolean;
-  readonly postmasterStartTime: string;
-  readonly serverVersion: number;
   readonly systemIdentifier: string;
-  /** The timeline of the WAL that this server writes or receives, or last had when it does neither. */
-  readonly timeline: number;
-  readonly wal: WalView;
   readonly isStreaming: boolean;
   readonly replication: readonly ReplicationView[];
   readonly pendingRestart: PendingRestart;
@@ -56,20 +51,12 @@ const STATEMENT = `select
   ${REPLICATION} as replication,
   ${PENDING_RESTART} as "pendingRestart"`;
 
-interface Row {
-  readonly isInRecovery: boolean;
-  readonly postmasterStartTime: string;
-  readonly serverVersion: number;
-  readonly systemIdentifier: string;
-  readonly timeline: number;
+interface Row extends Omit<PostgresReport, 'wal'> {
   readonly location: string | null;
   readonly received: string;
   readonly replayed: string;
   readonly replayedAt: string | null;
   readonly isPaused: boolean | null;
-  readonly isStreaming: boolean;
-  readonly replication: readonly ReplicationView[];
-  readonly pendingRestart: PendingRestart;
 }
 
 /** Never rejects. */

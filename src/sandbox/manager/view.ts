@@ -71,29 +71,20 @@ export interface LastKnown {
   readonly wal: WalView;
 }
 
-/** A view of one member now: its PostgreSQL was queried for it. */
-export interface MemberView {
+/** The facts of a member that its manager knows without a query. */
+export interface MemberFacts {
   readonly name: string;
+  readonly apiUrl: string;
+  readonly host: string;
+  readonly port: number;
   readonly state: MemberState;
   readonly role: MemberRole;
-  /** ISO 8601 with an offset. Absent while PostgreSQL does not answer, as are the next five. */
-  readonly postmasterStartTime: string | undefined;
-  /** 180004 is 18.4. */
-  readonly serverVersion: number | undefined;
-  readonly timeline: number | undefined;
-  readonly wal: WalView | undefined;
-  /** Undefined until PostgreSQL has answered once. */
-  readonly lastKnown: LastKnown | undefined;
-  /** The state of a replica's WAL receiver. */
-  readonly replicationState: 'streaming' | 'in archive recovery' | undefined;
-  readonly replication: readonly ReplicationView[];
   readonly systemIdentifier: string;
   readonly tags: Tags;
-  readonly pendingRestart: PendingRestart;
   readonly scheduledRestart: ScheduledRestart | undefined;
   /** The member holds the leader lock, as far as it knows. */
   readonly hasLock: boolean;
-  readonly syncRole: 'synchronous' | 'quorum' | undefined;
+  readonly isStandbyCluster: boolean;
   /** Time since the last complete heartbeat. Milliseconds. */
   readonly heartbeatAgeMs: number;
   /** Epoch seconds of the last answer of the store. */
@@ -101,24 +92,37 @@ export interface MemberView {
   /** The last one that was read, also while the store does not answer. Undefined before the first. */
   readonly cluster: ClusterView | undefined;
   readonly isFailsafeActive: boolean;
+  /** Undefined until PostgreSQL has answered once. */
+  readonly lastKnown: LastKnown | undefined;
+}
+
+/** A view of one member now: its PostgreSQL was queried for it. State and role are those that it shows. */
+export interface MemberView extends Omit<MemberFacts, 'apiUrl' | 'host' | 'port' | 'isStandbyCluster'> {
+  /** ISO 8601 with an offset. Absent while PostgreSQL does not answer, as are the next five. */
+  readonly postmasterStartTime: string | undefined;
+  /** 180004 is 18.4. */
+  readonly serverVersion: number | undefined;
+  readonly timeline: number | undefined;
+  readonly wal: WalView | undefined;
+  /** The state of a replica's WAL receiver. */
+  readonly replicationState: 'streaming' | 'in archive recovery' | undefined;
+  readonly replication: readonly ReplicationView[];
+  readonly pendingRestart: PendingRestart;
+  readonly syncRole: 'synchronous' | 'quorum' | undefined;
 }
 
 /** The data that a member last published about itself. */
-export interface PublishedMember {
-  readonly name: string;
-  readonly apiUrl: string;
-  readonly host: string;
-  readonly port: number;
-  readonly role: MemberRole;
+export interface PublishedMember extends Pick<
+  MemberFacts,
+  'name' | 'apiUrl' | 'host' | 'port' | 'role' | 'tags' | 'scheduledRestart'
+> {
   /** `streaming` for a replica that streams. */
   readonly state: MemberState | 'streaming' | 'in archive recovery';
   readonly timeline: number | undefined;
   readonly received: number | undefined;
   readonly replayed: number | undefined;
   readonly lastKnown: Pick<LastKnown, 'timeline' | 'wal'> | undefined;
-  readonly tags: Tags;
   readonly pendingRestart: PendingRestart;
-  readonly scheduledRestart: ScheduledRestart | undefined;
 }
 
 export interface HistoryEntry {

@@ -1,6 +1,6 @@
 // Keeps, of a session that may move, as much as no server can tell: the parameters as its client knows them, the last
 // unnamed statement, and the names of custom settings in its statements. The followers fill it.
-import { READING_SETTINGS, TOLD_READING_SETTINGS, type CarriedState } from '../../model/moves.ts';
+import { READING_SETTINGS, TOLD_READING_SETTINGS, type CarriedState, type RememberedFacts } from '../../model/moves.ts';
 import { MOST_TOLD_BYTES, encodeParameter } from '../messages/parameter-status.ts';
 import { joined } from '../messages/server-messages.ts';
 import type { CarriedUnnamed } from '../talk/session-restore.ts';
@@ -13,19 +13,6 @@ const STATEMENT = 0x53;
 const READING: ReadonlySet<string> = new Set(TOLD_READING_SETTINGS);
 /** The server tells the texts of named statements in UTF-8. */
 const ENCODING = 'client_encoding';
-
-export interface RememberedFacts {
-  readonly isUnnamedTooLong: boolean;
-  /** After an error nobody knows which unnamed statement the server has. */
-  readonly isUnnamedInDoubt: boolean;
-  readonly hiddenState: string | undefined;
-  /** Settings that say how literals are read, and that changed when statements may have been prepared already. */
-  readonly changedReading: readonly string[];
-  /** Of statements that the client has prepared in SQL. */
-  readonly preparedNames: readonly string[];
-  /** The text of the unnamed statement, and the settings that say how it is read and have changed since. */
-  readonly unsureUnnamed: { readonly text: string; readonly changedReading: readonly string[] } | undefined;
-}
 
 export class SessionMemory {
   readonly #share: (text: string) => string;

@@ -1,24 +1,16 @@
 // Owns the choice of how bytes are relayed, made once at the start: by direct pipes where the self-test passes, else by
 // Node's streams. Reports the choice. The rest of the program knows this file of the direct path and no other.
-import type { ProxyEvent } from '../../../reports/events.ts';
-import type { Clock } from '../../../model/instant.ts';
+import type { ProxyDependencies } from '../../options.ts';
 import type { RelayMode } from '../../../model/policy.ts';
 import { DirectPipe } from './direct-pipe.ts';
-import { testDirectPipes } from './self-test.ts';
-import type { OpenDirectPipe } from './self-test.ts';
+import { testDirectPipes, type OpenDirectPipe } from './self-test.ts';
 import { NodeHandle } from './node-handle.ts';
 import { readBuffers } from './read-buffers.ts';
-import { openStreamPipes } from '../stream-pipe.ts';
-import type { OpenPipes } from '../stream-pipe.ts';
+import { openStreamPipes, type OpenPipes } from '../stream-pipe.ts';
 import { isTls } from '../../socket.ts';
 import { WriteBatch } from './write-batch.ts';
 
-export interface RelayPipesInputs {
-  readonly clock: Clock;
-  readonly onEvent: (event: ProxyEvent) => void;
-  /** Called before bytes of clients are forwarded. It may end sessions. */
-  readonly decideIfDue: () => void;
-}
+export type RelayPipesInputs = Pick<ProxyDependencies, 'clock' | 'onEvent' | 'decideIfDue'>;
 
 /** Opens direct pipes with a write batch of their own. */
 export function directPipes(): OpenDirectPipe {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memberView, publishedMember } from '../../../../src/sandbox/manager/member-view.ts';
-import type { MemberFacts } from '../../../../src/sandbox/manager/member-view.ts';
+import type { MemberFacts } from '../../../../src/sandbox/manager/view.ts';
 import type { PostgresReport } from '../../../../src/sandbox/manager/postgres-report.ts';
 import { aCluster } from './lab.ts';
 
