@@ -4,6 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { ApiError } from '../http/request.ts';
+import { errorCode, fileFault } from '../model/errno.ts';
 
 export interface NamedTimeline {
   readonly name: string;
@@ -45,8 +46,8 @@ export async function readNames(file: string, tenant: string): Promise<readonly 
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw new ApiError('local', `${file} cannot be read (${codeOf(error)})`);
+    if (errorCode(error) === 'ENOENT') return [];
+    throw new ApiError('local', `${file} cannot be read: ${fileFault(error)}`);
   }
   const parsed = document.safeParse(parseJson(text));
   if (!parsed.success) throw new ApiError('local', `${file} is not a file of names of Pointsman, or is damaged`);
@@ -62,8 +63,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown fault';
 }

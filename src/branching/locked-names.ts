@@ -1,5 +1,6 @@
 // The names file in the hands of the one process that holds its lock.
-import { readNames, codeOf, type NamedTimeline } from '../branches/names-file.ts';
+import { fileFault } from '../model/errno.ts';
+import { readNames, type NamedTimeline } from '../branches/names-file.ts';
 import type { Attempts } from './attempts.ts';
 import { open, realpath, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -89,7 +90,7 @@ async function writeNames(file: string, tenant: string, names: readonly NamedTim
       await folder.close();
     }
   } catch (error) {
-    throw new ApiError('local', `${file} cannot be written (${codeOf(error)})`);
+    throw new ApiError('local', `${file} cannot be written: ${fileFault(error)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 // Lookups with memory: a time limit for each, one lookup per name at a time, none while the last result is fresh. While
 // lookups fail the last good result stays: an outage of the name server must not change the member list.
+import { errorCode } from '../model/errno.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 
 export interface LookupAnswer<T> {
@@ -90,7 +91,7 @@ export function createLastGood<T>({
 
 function problem(error: unknown): string {
   if (!(error instanceof Error)) return 'the lookup failed';
-  return 'code' in error ? String(error.code) : error.message;
+  return errorCode(error) || error.message;
 }
 
 async function withinTime(

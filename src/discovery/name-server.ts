@@ -2,6 +2,7 @@
 // qualified name (with a final dot, and each SRV target) is resolved by the name servers directly, and its TTL counts.
 import { lookup as lookupAll, Resolver } from 'node:dns/promises';
 import type { NameAddresses, Lookup } from './resolve.ts';
+import { errorCode } from '../model/errno.ts';
 
 export interface SrvRecord {
   /** Without a final dot. */
@@ -45,7 +46,7 @@ export function createNameServer({ servers, timeoutMs = 600 }: NameServerOptions
       query.resolve6(host, { ttl: true }),
     ]);
     // Some servers fail on every IPv6 query. A failed IPv4 query must not remove IPv4 addresses.
-    if (v4.status === 'rejected' && (v6.status === 'rejected' || !NONE.includes(codeOf(v4.reason)))) throw v4.reason;
+    if (v4.status === 'rejected' && (v6.status === 'rejected' || !NONE.includes(errorCode(v4.reason)))) throw v4.reason;
     const records = [v4, v6].flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     return {
       addresses: records.map(({ address }) => address),
@@ -66,8 +67,4 @@ export function createNameServer({ servers, timeoutMs = 600 }: NameServerOptions
 async function systemLookup(host: string): Promise<NameAddresses> {
   const found = await lookupAll(host, { all: true, order: 'ipv4first' });
   return { addresses: found.map((entry) => entry.address) };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

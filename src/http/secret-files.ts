@@ -2,6 +2,7 @@
 // file and the line, never their content.
 import { readFile } from 'node:fs/promises';
 import { ApiError } from './request.ts';
+import { fileFault } from '../model/errno.ts';
 
 /** Rejects with an ApiError. */
 export async function readApiKey(file: string): Promise<string> {
@@ -39,8 +40,7 @@ async function readSecret(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown fault';
-    throw unusable(file, `cannot be read (${code})`);
+    throw unusable(file, `cannot be read: ${fileFault(error)}`);
   }
 }
 

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exchange, type ExchangeAnswer, type ExchangeRequest } from '../http/exchange.ts';
-import { errorCode } from '../model/errno.ts';
+import { errorCode, fileFault } from '../model/errno.ts';
 
 export interface KubernetesServer {
   /** `https://10.96.0.1:443` */
@@ -38,7 +38,7 @@ async function readSmall(file: string, advice: string): Promise<string> {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {
-    throw new Error(`${file} cannot be read (${errorCode(error)}): ${advice}`, { cause: error });
+    throw new Error(`${file} cannot be read: ${fileFault(error)}: ${advice}`, { cause: error });
   }
 }
 

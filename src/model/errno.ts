@@ -1,4 +1,4 @@
-// Error codes of connections and names: their cause, and their words for an operator. Every room takes its words here.
+// Error codes of connections, names and files: their cause, and their words for an operator. The one table of them.
 
 /**
  * `no_network`: far more often a missing route here than the answer of a router. `unresolved`: no address is known for
@@ -7,7 +7,8 @@
 export type ErrnoCause = 'refused' | 'reset' | 'unreachable' | 'no_network' | 'timeout' | 'unresolved' | 'exhausted';
 
 interface ErrnoFacts {
-  readonly cause: ErrnoCause;
+  /** Absent: the code is about files. */
+  readonly cause?: ErrnoCause;
   readonly words: string;
 }
 
@@ -34,6 +35,10 @@ const ERRNO: ReadonlyMap<string, ErrnoFacts> = new Map([
   ['EADDRNOTAVAIL', { cause: 'exhausted', words: 'no local port is free' }],
   ['ENOBUFS', MEMORY],
   ['ENOMEM', MEMORY],
+  ['ENOENT', { words: 'there is no such file' }],
+  ['EACCES', { words: 'permission denied' }],
+  ['EISDIR', { words: 'it is a directory' }],
+  ['EFBIG', { words: 'it is too large for a configuration (over 4 MB)' }],
 ]);
 
 /**
@@ -53,4 +58,10 @@ export function errnoCause(code: string): ErrnoCause | undefined {
 /** Undefined: the code says more than our words. */
 export function errnoText(code: string): string | undefined {
   return ERRNO.get(code)?.words;
+}
+
+/** Why a file cannot be read or written; takes an error of node:fs. */
+export function fileFault(error: unknown): string {
+  const code = errorCode(error);
+  return errnoText(code) ?? (code === '' ? 'unknown error' : code);
 }

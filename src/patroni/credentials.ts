@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ApiAuth } from '../model/cluster-config.ts';
 import { faultError } from '../http/exchange-error.ts';
-import { errorCode } from '../model/errno.ts';
+import { fileFault } from '../model/errno.ts';
 
 /** The value of the header Authorization. Rejects with an ExchangeError that names the file, without its content. */
 export type CredentialSource = () => Promise<string>;
@@ -32,7 +32,7 @@ async function readPassword(file: string | undefined): Promise<string> {
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    throw faultError('local', `${where} cannot be read: ${errorCode(error)}`);
+    throw faultError('local', `${where} cannot be read: ${fileFault(error)}`);
   }
   const password = text.replace(/\r?\n$/, '');
   if (password === '') throw faultError('local', `${where} is empty`);

@@ -2,7 +2,7 @@
 // During a read, and after a failed read, the last good content is used: a slow disk delays only the first probe.
 import { readFile } from 'node:fs/promises';
 import { faultError } from '../http/exchange-error.ts';
-import { errorCode } from '../model/errno.ts';
+import { fileFault } from '../model/errno.ts';
 import { present } from './fields.ts';
 import type { TlsMaterial } from '../http/open-socket.ts';
 
@@ -61,6 +61,6 @@ async function readText(path: string | undefined): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw faultError('local', `${path} cannot be read: ${errorCode(error)}`);
+    throw faultError('local', `${path} cannot be read: ${fileFault(error)}`);
   }
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { z } from 'zod';
 import { unreadable } from '../config/files/unusable-files.ts';
 import type { CliIo } from '../cli/io.ts';
+import { errorCode, fileFault } from '../model/errno.ts';
 
 /** By the XDG Base Directory Specification. Undefined: the environment names none. */
 export function stateDirectory({ env }: CliIo): string | undefined {
@@ -22,8 +23,7 @@ export async function readState<T>(file: string, schema: z.ZodType<T>): Promise<
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return isAbsent ? { kind: 'absent' } : { kind: 'broken', why: `${file} ${unreadable(error)}` };
+    return errorCode(error) === 'ENOENT' ? { kind: 'absent' } : { kind: 'broken', why: `${file} ${unreadable(error)}` };
   }
   try {
     return { kind: 'read', value: schema.parse(JSON.parse(text)) };
@@ -39,7 +39,7 @@ export async function whyNotWritable(file: string, { make }: { readonly make: bo
     await access(dirname(file), constants.W_OK);
     return undefined;
   } catch (error) {
-    return `${dirname(file)} cannot be written: ${codeOf(error)}`;
+    return `${dirname(file)} cannot be written: ${fileFault(error)}`;
   }
 }
 
@@ -50,10 +50,6 @@ export async function writeState(file: string, value: unknown): Promise<string |
     await rename(`${file}.tmp`, file);
     return undefined;
   } catch (error) {
-    return `${file} cannot be written: ${codeOf(error)}`;
+    return `${file} cannot be written: ${fileFault(error)}`;
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import { isRefusal } from '../model/close-reason.ts';
 import type { CloseReason, RefusalReason } from '../model/close-reason.ts';
+import { nothing } from '../model/once.ts';
 import type { PoolPolicy } from '../model/policy.ts';
 import { openRoute } from '../core/routing-table.ts';
 import type { HoldCause, PoolDecision } from '../core/routing-table.ts';
@@ -38,8 +39,6 @@ export interface ArrivingInputs {
   /** Undefined: the session never moves. */
   readonly adopt: (adoption: Omit<Adoption, 'session' | 'record'>) => MovingPart | undefined;
 }
-
-const nothing = (): void => {};
 
 export class Arriving implements Stage {
   readonly #inputs: ArrivingInputs;

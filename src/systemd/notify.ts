@@ -4,6 +4,7 @@
 // size for each message would block the event loop for milliseconds. Never waits, never fails the caller.
 import { spawn } from 'node:child_process';
 import type { Clock } from '../model/instant.ts';
+import { nothing } from '../model/once.ts';
 import type { PassedSocket } from './sockets.ts';
 
 export interface SystemdOptions {
@@ -40,7 +41,6 @@ tab=$(printf '\\t')
 while IFS= read -r line; do IFS=$tab; systemd-notify $line; IFS=; done
 `;
 
-const nothing = (): void => {};
 const SILENCE = { send: nothing, end: nothing };
 
 /** Does nothing if NOTIFY_SOCKET is unset. */

@@ -4,6 +4,7 @@ import { isMoveFailure, type MoveFailure } from '../model/close-reason.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PinReason } from '../model/moves.ts';
+import { nothing } from '../model/once.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import type { MoveEvent } from '../reports/move-events.ts';
@@ -100,8 +101,6 @@ export class MoveBatches {
     });
   }
 }
-
-const nothing = (): void => {};
 
 function emptyBatch(at: Instant): Batch {
   return {

@@ -1,8 +1,8 @@
 // Verifiers from a file with the format of PgBouncer's userlist.txt: a line `"role" "verifier"` for each role, `""` for
 // a quote in a name, `;` before a comment. Further fields do not count.
 import { readFile } from 'node:fs/promises';
+import { fileFault } from '../model/errno.ts';
 import { shown } from '../model/printable.ts';
-import { fileFault } from './file-fault.ts';
 import { SourceError, type VerifierAnswer, type VerifierSource } from './source.ts';
 
 const [LINE_END, QUOTE, COMMENT] = [0x0a, 0x22, 0x3b];

@@ -1,6 +1,7 @@
 // `pointsman cluster config set` and `replace`: change the dynamic configuration. Every change of it uses this
 // file: the difference, its consequences, and the check that no other party changed the configuration meanwhile.
 import { readFileSync } from 'node:fs';
+import { fileFault } from '../../model/errno.ts';
 import { patched } from '../../cluster/configuration-change.ts';
 import type { ClusterOperation } from '../../cluster/control.ts';
 import type { ClusterConfiguration, ClusterReport } from '../../documents/cluster-documents.ts';
@@ -62,9 +63,7 @@ function readText(file: string, io: CliIo): string {
     const read = io.readFile ?? ((name: string) => readFileSync(name === '-' ? 0 : name, 'utf8'));
     return read(file);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const why = { ENOENT: 'there is no such file', EACCES: 'permission denied', EISDIR: 'it is a directory' }[code];
-    return wrong(io, `${file} cannot be read: ${why ?? (error instanceof Error ? error.message : String(error))}`);
+    return wrong(io, `${file} cannot be read: ${fileFault(error)}`);
   }
 }
 

@@ -3,18 +3,13 @@
 import { readFile } from 'node:fs/promises';
 import type { AdminConfig } from '../config.ts';
 import { secret } from '../schema/values.ts';
+import { unreadable } from './unusable-files.ts';
 
 export type AdminToken =
   | { readonly kind: 'none' }
   /** `why` names the file and never shows its content. */
   | { readonly kind: 'unusable'; readonly why: string }
   | { readonly kind: 'token'; readonly value: string };
-
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'there is no such file'],
-  ['EACCES', 'permission denied'],
-  ['EISDIR', 'it is a directory'],
-]);
 
 /** Never rejects. Space around the token does not count: editors end a file with a line end. */
 export async function readAdminToken({
@@ -29,7 +24,6 @@ export async function readAdminToken({
     if (read.success) return { kind: 'token', value: read.data };
     return unusable(`cannot be used: its content ${read.error.issues[0]?.message ?? 'is not a token'}`);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    return unusable(`cannot be read: ${REASONS.get(code) ?? code}`);
+    return unusable(unreadable(error));
   }
 }

@@ -1,18 +1,11 @@
 // Why a file or a directory cannot be used, for the operator.
 import { readFileSync, accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'there is no such file'],
-  ['EACCES', 'permission denied'],
-  ['EISDIR', 'it is a directory'],
-  ['EFBIG', 'it is too large for a configuration (over 4 MB)'],
-]);
+import { errorCode, fileFault } from '../../model/errno.ts';
 
 /** `cannot be read: permission denied`; takes an error of node:fs. */
 export function unreadable(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  return `cannot be read: ${REASONS.get(code) ?? code}`;
+  return `cannot be read: ${fileFault(error)}`;
 }
 
 /** Blocks until the file is read. Undefined when it can be. */
@@ -38,10 +31,10 @@ export function unusableDirectory(directory: string): string | undefined {
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
     return undefined;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const code = errorCode(error);
     const above = dirname(directory);
     if (code === 'ENOENT' && above !== directory) return unusableDirectory(above);
-    return DIRECTORY_REASONS.get(code) ?? code;
+    return DIRECTORY_REASONS.get(code) ?? fileFault(error);
   }
 }
 

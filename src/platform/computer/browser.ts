@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Browser, BrowserContext, BrowserType, Page } from 'playwright-core';
+import { errorCode } from '../../model/errno.ts';
 import { onOneLine } from '../../model/printable.ts';
 import { guardPage } from './guard-page.ts';
 import { createPageScreen } from './page-screen.ts';
@@ -121,7 +122,7 @@ async function driver(): Promise<BrowserType> {
   try {
     return (await import('playwright-core')).chromium;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
+    if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new NoBrowser('the browser is driven by the package playwright-core: npm install playwright-core');
   }
 }

@@ -9,6 +9,7 @@ import { durationText } from '../../core/describe.ts';
 import type { RefusalReason } from '../../model/close-reason.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { addressText } from '../../model/member.ts';
+import { nothing } from '../../model/once.ts';
 import { shown } from '../../model/printable.ts';
 import type { BranchDialOutcome, BranchWaitOutcome } from '../../reports/branch-events.ts';
 import type { ProxyEvent } from '../../reports/events.ts';
@@ -47,8 +48,6 @@ export interface BranchRouteInputs extends BranchRequest {
 /** The pause after a failed attempt; it doubles up to the longest. Milliseconds. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
-
-const nothing = (): void => {};
 
 export class BranchRoute {
   readonly #inputs: BranchRouteInputs;

@@ -1,11 +1,10 @@
 // A dial that ends with an encrypted connection: TCP, then TLS, with one deadline for both.
 import type { SecureContext } from 'node:tls';
 import type { Socket } from 'node:net';
+import { nothing } from '../../model/once.ts';
 import type { Dial, DialResult } from '../server.ts';
 import { encryptBackend } from './backend-tls.ts';
 import type { Trust } from './backend-trust.ts';
-
-const nothing = (): void => {};
 
 /** `trust`: the authorities at the time of the connect. Never rejects. */
 export function tlsDial(dial: Dial, trust: () => Promise<Trust>): Dial {

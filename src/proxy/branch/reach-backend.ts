@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import { withoutChannelBinding } from '../../wire/startup/channel-binding.ts';
 import type { Clock } from '../../model/instant.ts';
+import { nothing } from '../../model/once.ts';
 import type { BranchDialOutcome } from '../../reports/branch-events.ts';
 import type { BranchServer, DialResult, DialServer } from '../server.ts';
 import { awaitFirstReply } from '../connect/first-reply.ts';
@@ -29,8 +30,6 @@ export interface ReachFailure {
   /** Another attempt is of no use. */
   readonly isLasting?: boolean | undefined;
 }
-
-const nothing = (): void => {};
 
 /** Returns the abort, which closes the connection; it is idempotent. */
 export function reachBackend(inputs: ReachInputs): () => void {

@@ -9,6 +9,7 @@ import type { BranchIdentity } from '../../model/branch.ts';
 import type { Clock } from '../../model/instant.ts';
 import { addressText, isSameAddress } from '../../model/member.ts';
 import type { Address } from '../../model/member.ts';
+import { nothing } from '../../model/once.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { openRoute } from '../../core/routing-table.ts';
 import type { Target } from '../../core/routing-table.ts';
@@ -50,8 +51,6 @@ export interface CancelRequest {
 }
 
 type KnownRequest = Pick<CancelRequest, 'pool' | 'onDone'>;
-
-const nothing = (): void => {};
 
 export class Cancels {
   readonly keys = new CancelKeys();

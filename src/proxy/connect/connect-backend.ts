@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { includesTarget, openRoute, type OpenRoute, type Target } from '../../core/routing-table.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
+import { nothing } from '../../model/once.ts';
 import type { BackendPolicy, PoolName, PoolPolicy } from '../../model/policy.ts';
 import { isFull, refusesForNow, refusesOthers } from '../../wire/startup/backend-greeting.ts';
 import type { Assignment, SessionHandle } from '../stage.ts';
@@ -62,8 +63,6 @@ const FULL_MS = 1_000;
 
 /** The pause while no target suits. Milliseconds. */
 const UNSUITED_MS = 250;
-
-const nothing = (): void => {};
 
 export class BackendConnector {
   readonly #inputs: BackendConnectorInputs;

@@ -2,6 +2,7 @@
 // decides it, and nothing after an abort. Tells faults of the member from faults of this machine (G12).
 import { Socket } from 'node:net';
 import { errnoCause, errnoText, errorCode } from '../../model/errno.ts';
+import { once } from '../../model/once.ts';
 import { tcpTarget } from '../../model/tcp-target.ts';
 import type { Dial, DialResult } from '../server.ts';
 import { SOCKET_OPTIONS, ignoreErrors } from '../socket.ts';
@@ -9,15 +10,12 @@ import { SOCKET_OPTIONS, ignoreErrors } from '../socket.ts';
 export const dialTcp: Dial = (address, { clock, timeoutMs, lookup }, onResult) => {
   const socket = new Socket(SOCKET_OPTIONS).connect({ lookup, ...tcpTarget(address, timeoutMs) });
   ignoreErrors(socket);
-  let isDone = false;
-  const finish = (result: DialResult | undefined): void => {
-    if (isDone) return;
-    isDone = true;
+  const finish = once((result: DialResult | undefined): void => {
     cancelDeadline();
     socket.off('connect', connected).off('error', failed);
     if (result?.kind !== 'connected') socket.destroy();
     if (result !== undefined) onResult(result);
-  };
+  });
   const connected = (): void => finish({ kind: 'connected', socket });
   const failed = (error: Error): void => finish(failure(error));
   const expired = (): void =>

@@ -3,6 +3,7 @@
 // reload removed, are drains. They share one limit on endings per second with the shutdown of the process.
 import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
+import { nothing } from '../../model/once.ts';
 import { sharedClock } from '../fault.ts';
 import type { SessionHandle } from '../stage.ts';
 import { Parking } from './parking.ts';
@@ -42,8 +43,6 @@ interface Running {
   /** Set until it has begun. */
   begin: (() => void) | undefined;
 }
-
-const nothing = (): void => {};
 
 /** A prompt drain ends its idle sessions in this part of its limit. */
 const PROMPT_PART = 1 / 4;

@@ -12,6 +12,7 @@ import type { EvictionCause, EvictionReason } from '../../model/close-reason.ts'
 import type { Clock } from '../../model/instant.ts';
 import { addressText, isSameAddress } from '../../model/member.ts';
 import type { MovesPolicy, PinReason } from '../../model/moves.ts';
+import { once } from '../../model/once.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { asStepOf } from '../fault.ts';
 import type { SessionRegistry } from '../session-registry.ts';
@@ -119,13 +120,11 @@ function leave(session: SessionHandle, action: Action, clock: Clock): void {
 
 /** Calls `onAnswer` once, when the session is parked, has ended, or stays. */
 function askToPark(movable: Movable | undefined, cause: EvictionCause, onAnswer: (answer: ParkAnswer) => void): void {
-  let isAnswered = false;
   if (movable === undefined) return onAnswer('stays');
+  const answer = once(onAnswer);
   return movable.request(cause, (progress) => {
-    if (isAnswered) return;
-    isAnswered = true;
-    if (progress.kind !== 'stayed') onAnswer('gone');
-    else onAnswer(progress.reason === 'busy' ? 'busy' : 'stays');
+    if (progress.kind !== 'stayed') answer('gone');
+    else answer(progress.reason === 'busy' ? 'busy' : 'stays');
   });
 }
 

@@ -3,6 +3,7 @@
 // unread bytes sends a reset, and the reset would destroy the message. A deadline holds whatever the client does.
 import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
+import { nothing } from '../../model/once.ts';
 import type { SessionState } from '../../reports/session-state.ts';
 import { NOT_SUPPORTED, TLS_ALERT } from '../../wire/messages/error-response.ts';
 import type { Recognition } from '../../wire/startup/startup.ts';
@@ -13,8 +14,6 @@ import type { Farewell, SessionHandle, Stage, UnansweredStartup } from '../stage
 const LINGER_MS = 5_000;
 /** How long a client may take to read what its server said before the server ended. Milliseconds. */
 const UNREAD_MS = 60_000;
-
-const nothing = (): void => {};
 
 export class Leaving implements Stage {
   readonly #farewell: Farewell;

@@ -2,6 +2,7 @@
 // load that never reconnects by itself. It ends them between two transactions only: a session that cannot be read
 // (TLS between client and member) is left alone.
 import type { Clock } from '../../model/instant.ts';
+import { nothing } from '../../model/once.ts';
 import type { SessionHandle } from '../stage.ts';
 import { describeAge } from '../messages/close-message.ts';
 import type { Drains } from './drains.ts';
@@ -12,8 +13,6 @@ export interface MaxAgeInputs {
   /** A number in [0, 1). */
   readonly random: () => number;
 }
-
-const nothing = (): void => {};
 
 /** Either way, so that sessions that began together do not end together. */
 const JITTER = 0.1;

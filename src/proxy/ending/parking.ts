@@ -3,6 +3,7 @@
 // transactions while a long one is open elsewhere: the server waits for that anyway, up to the limit. The server has
 // other work, so it is asked for some sessions at a time.
 import type { Clock, Instant } from '../../model/instant.ts';
+import { nothing } from '../../model/once.ts';
 import type { SessionHandle } from '../stage.ts';
 
 /** `busy`: it had no pause after all. `stays`: it cannot move. `gone`: it is parked, or has ended. */
@@ -37,8 +38,6 @@ const IDLE_PART = 1 / 2;
 const LAST_TURN_MS = 2_000;
 /** How often long transactions are looked for while the busy sessions wait for them. Milliseconds. */
 const LOOK_MS = 100;
-
-const nothing = (): void => {};
 
 interface Busy {
   /** Of its last pause. */

@@ -3,6 +3,7 @@
 import type { CatchUp } from '../../core/caught-up.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { WalReport } from '../../model/moves.ts';
+import { nothing } from '../../model/once.ts';
 import { joined } from '../../wire/messages/server-messages.ts';
 import { mayPass } from '../../wire/messages/sql-state.ts';
 import { WalQuestion } from '../../wire/talk/wal-question.ts';
@@ -25,8 +26,6 @@ export interface CatchingUpInputs {
 const PAUSE_MS = 50;
 /** Then another server may be the better one. Milliseconds. */
 const LIMIT_MS = 2_000;
-
-const nothing = (): void => {};
 
 export class CatchingUp {
   readonly #inputs: CatchingUpInputs;

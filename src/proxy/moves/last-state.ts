@@ -6,6 +6,7 @@ import type { ServerRun, Told } from '../../core/coverage.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability } from '../../model/moves.ts';
+import { nothing } from '../../model/once.ts';
 import type { StatementWatch } from '../../wire/follow/statement-watch.ts';
 import { packState, unpackState } from './packed-state.ts';
 
@@ -35,8 +36,6 @@ export interface LastAnswer {
 const PAUSE_MS = 500;
 /** While the answers are the same, statements that only may have left state are asked about more and more seldom. */
 const LONGEST_PAUSE_MS = 8_000;
-
-const nothing = (): void => {};
 
 export class LastState {
   readonly #session: LastStateInputs;

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
 import type { MoveFailure } from '../../model/close-reason.ts';
 import type { CarriedState, VerifierLookup } from '../../model/moves.ts';
+import { nothing } from '../../model/once.ts';
 import { BackendLogin } from '../../wire/talk/backend-login.ts';
 import type { BackendLoginOptions, BackendLoginStep } from '../../wire/talk/backend-login.ts';
 import type { CancelKey } from '../../wire/messages/cancel-key.ts';
@@ -69,8 +70,6 @@ const HASHES: Hashes = {
   hmacSha256: (key, bytes) => createHmac('sha256', key).update(bytes).digest(),
   md5: (bytes) => createHash('md5').update(bytes).digest(),
 };
-
-const nothing = (): void => {};
 
 /** Returns the abort, which closes the backend; it is idempotent, and does nothing once the outcome is reported. */
 export function logInAgain(inputs: LogInAgainInputs): () => void {

@@ -5,6 +5,7 @@
 import type { ProxyDependencies } from '../options.ts';
 import { openRoute, type RoutingTable } from '../../core/routing-table.ts';
 import type { Address, MemberName } from '../../model/member.ts';
+import { nothing } from '../../model/once.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { awaitFirstReply } from '../connect/first-reply.ts';
 import type { Dial } from '../server.ts';
@@ -27,8 +28,6 @@ export interface InquiryInputs {
 const LIMIT_MS = 2_000;
 
 type Entrance = 'open' | 'closed' | 'silent';
-
-const nothing = (): void => {};
 
 /** The server has ended all of its sessions, by its last words or by the routing table. */
 export function endsAll({ words, server }: ServerLoss, pool: PoolName, { table }: InquiryServices): boolean {

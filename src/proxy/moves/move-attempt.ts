@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import type { Target } from '../../core/routing-table.ts';
 import type { Instant } from '../../model/instant.ts';
+import { nothing } from '../../model/once.ts';
 import type { CarriedUnnamed } from '../../wire/talk/session-restore.ts';
 import { sayGoodbye } from '../socket.ts';
 import { logInAgain } from './log-in-again.ts';
@@ -43,8 +44,6 @@ export interface AttemptInputs {
 
 /** The pause before another attempt at a server that is starting, stopping, or full. Milliseconds. */
 const RETRY_MS = 250;
-
-const nothing = (): void => {};
 
 /** The session is in state `moving`. Returns the abort, which is idempotent. */
 export function attemptMove(parts: MoveParts, inputs: AttemptInputs): () => void {

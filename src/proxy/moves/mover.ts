@@ -9,6 +9,7 @@ import type { WalKnown } from '../../core/wal-samples.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, MovesPolicy } from '../../model/moves.ts';
+import { nothing } from '../../model/once.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import { matchesWildcard } from '../../model/wildcard.ts';
 import type { ProxyEvent } from '../../reports/events.ts';
@@ -48,8 +49,6 @@ export interface MoverInputs extends Pick<
   readonly connector: BackendConnector;
   readonly connectAttempts: () => number;
 }
-
-const nothing = (): void => {};
 
 export class Mover {
   readonly clock: Clock;

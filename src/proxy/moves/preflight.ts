@@ -2,6 +2,7 @@
 // waits only while its own server answers. A session in a transaction is asked at the end of it.
 import type { Clock } from '../../model/instant.ts';
 import type { Movability, PinReason } from '../../model/moves.ts';
+import { nothing } from '../../model/once.ts';
 import { PREFLIGHT_MS, sumOfPreflights } from '../../reports/preflight.ts';
 import type { Preflight } from '../../reports/preflight.ts';
 import type { SessionHandle } from '../stage.ts';
@@ -10,8 +11,6 @@ import type { SessionHandle } from '../stage.ts';
 const CONCURRENT = 16;
 /** How often sessions are noticed that have ended instead of an answer. Milliseconds. */
 const LOOK_MS = 100;
-
-const nothing = (): void => {};
 
 type AskedSession = Pick<SessionHandle, 'state' | 'movable' | 'onIdle'>;
 

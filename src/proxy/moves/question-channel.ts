@@ -1,6 +1,7 @@
 // Asks the server of a session. While it does, the client's bytes wait, and what the server says goes to the question.
 // One question at a time.
 import type { Clock, Instant } from '../../model/instant.ts';
+import { once } from '../../model/once.ts';
 import { LONGEST_QUESTION_MS } from '../../reports/session-move.ts';
 import type { Conversation, Tap } from '../relay/conversation.ts';
 
@@ -77,12 +78,7 @@ export class QuestionChannel implements Tap {
    */
   ask<Result>(question: Question<Result>, onDone: (result: Result | undefined) => void): void {
     const conversation = this.#conversation;
-    let isReported = false;
-    const report = (result: Result | undefined): void => {
-      if (isReported) return;
-      isReported = true;
-      onDone(result);
-    };
+    const report = once(onDone);
     const { promise: wait, resolve: goOn } = Promise.withResolvers<void>();
     // The client's bytes wait until the answer is there all the same.
     const cancelLimit = this.#clock.schedule(LONGEST_QUESTION_MS, () => {

@@ -8,6 +8,7 @@ import type { BackendEnding, CloseReason, EvictionCause } from '../../model/clos
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState } from '../../model/moves.ts';
+import { nothing } from '../../model/once.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { asStepOf } from '../fault.ts';
 import type { Relayed } from '../relay/relayed.ts';
@@ -62,8 +63,6 @@ interface Way extends Pick<AttemptInputs, 'departure' | 'login' | 'unnamed'> {
 
 /** Only the rest, or another route, is worth another login. */
 const NOT_WHOLE: AttemptFailure = { why: 'the rest of a cancelled statement has not come', isUncovered: false };
-
-const nothing = (): void => {};
 
 export class Travelling implements Stage, Traveller {
   readonly departure: Departure;

@@ -4,6 +4,7 @@
 import { openRoute } from '../../core/routing-table.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MovesPolicy } from '../../model/moves.ts';
+import { nothing } from '../../model/once.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { sharedClock } from '../fault.ts';
 import type { ProxyDependencies } from '../options.ts';
@@ -30,8 +31,6 @@ export interface TurnsInputs extends Pick<ProxyDependencies, 'clock' | 'table' |
 
 /** After a reload without the section: sessions that are parked already still move. */
 const NO_LONGER = { concurrent: 8, perSecond: 200 };
-
-const nothing = (): void => {};
 
 /** The queued sessions of one role in one pool. */
 interface RoleQueue {

@@ -1,6 +1,7 @@
 // Each direction of a relay, and the way of each chunk: gate, taps, counters, pipe. One small object for each direction
 // holds everything that a chunk touches: with many busy sessions, memory outside the processor's cache is most of the
 // cost of a chunk.
+import { nothing } from '../../model/once.ts';
 import type { Traffic } from '../../reports/counts.ts';
 import { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import type { Pipe, Receiver } from './stream-pipe.ts';
@@ -36,8 +37,6 @@ interface Kept {
 }
 
 const OPEN = Promise.resolve();
-const nothing = (): void => {};
-
 export class ToBackend implements Receiver {
   readonly #pipe: Pipe;
   readonly #taps: Taps | undefined;

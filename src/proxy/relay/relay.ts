@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
+import { nothing } from '../../model/once.ts';
 import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import { ToBackend, ToClient } from './directions.ts';
 import type { DirectionInputs } from './directions.ts';
@@ -40,8 +41,6 @@ const FLUSH_MS = 5_000;
 const UNREAD_MS = 60_000;
 /** How long a client that has read them may then stay silent. PostgreSQL itself never half-closes. Milliseconds. */
 const HALF_OPEN_MS = 10_000;
-
-const nothing = (): void => {};
 
 export class Relay {
   readonly #inputs: RelayInputs;

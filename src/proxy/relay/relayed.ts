@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import { isOfPrimary } from '../../core/primary-pools.ts';
 import type { BackendEnding, CloseReason } from '../../model/close-reason.ts';
+import { nothing } from '../../model/once.ts';
 import type { PoolPolicy } from '../../model/policy.ts';
 import type { SessionActivity, SessionTls, StatementEnd } from '../../reports/session-list.ts';
 import type { SessionState } from '../../reports/session-state.ts';
@@ -43,8 +44,6 @@ export interface RelayedInputs {
   /** Undefined: the session stays for good. */
   readonly moving: MovingPart | undefined;
 }
-
-const nothing = (): void => {};
 
 export class Relayed implements Stage {
   readonly #inputs: RelayedInputs;

@@ -5,6 +5,7 @@ import type { CertificateStatus } from '../../reports/counts.ts';
 import type { ProxyDependencies } from '../options.ts';
 import type { SecureContext } from 'node:tls';
 import type { KeyPair, KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
+import { nothing } from '../../model/once.ts';
 import type { ClientTls } from '../../model/policy.ts';
 import { tlsContext } from './tls-handshake.ts';
 
@@ -30,8 +31,6 @@ interface Identity {
 }
 
 const REREAD_MS = 5_000;
-
-const nothing = (): void => {};
 
 export class TlsIdentity {
   readonly #inputs: TlsIdentityInputs;

@@ -7,6 +7,7 @@ import { writeOwned } from '../postgres/template.ts';
 import { SEGMENT_BYTES, firstSegment, historyFile, lastSegment, parseHistory, segmentFile } from './wal-files.ts';
 import { timelineOfSegment } from './wal-files.ts';
 import type { Lineage } from './wal-files.ts';
+import { errorCode } from '../../model/errno.ts';
 
 export interface WalSource {
   /** Directories, to be searched in this order. */
@@ -73,7 +74,7 @@ async function firstOf<T>(
     try {
       return await attempt(directory);
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+      if (errorCode(error) !== 'ENOENT') throw error;
     }
   }
   return undefined;
@@ -84,7 +85,7 @@ async function linkOrCopy(source: string, target: string): Promise<void> {
     await link(source, target);
   } catch (error) {
     // The kernel may refuse links to files of another user.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error;
+    if (errorCode(error) !== 'EPERM') throw error;
     await copyFile(source, target);
   }
 }

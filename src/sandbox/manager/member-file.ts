@@ -7,6 +7,7 @@ import type { Parameters } from '../postgres/server-interface.ts';
 import { whyIgnored } from './parameters.ts';
 import { readParameters } from './cluster-settings.ts';
 import type { Tags } from './view.ts';
+import { errorCode } from '../../model/errno.ts';
 
 export interface MemberFile {
   readonly tags: Tags;
@@ -59,7 +60,7 @@ export function parseMemberFile(text: string): MemberFileRead {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  return errorCode(error) === 'ENOENT';
 }
 
 function messageOf(error: unknown): string {

@@ -3,6 +3,7 @@
 import { constants } from 'node:fs';
 import { copyFile, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../../model/errno.ts';
 import { give, type ServerUser } from './run-as.ts';
 
 export interface CopyOptions {
@@ -44,7 +45,7 @@ async function ifThere<T>(doing: Promise<T>): Promise<T | undefined> {
   try {
     return await doing;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -4,6 +4,7 @@
 import { kill } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { descendants, listProcesses } from './processes.ts';
+import { errorCode } from '../../model/errno.ts';
 
 const POLL_MS = 5;
 const STOP_WITHIN_MS = 2_000;
@@ -38,7 +39,7 @@ export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     kill(pid, signal);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    if (errorCode(error) !== 'ESRCH') throw error;
   }
 }
 

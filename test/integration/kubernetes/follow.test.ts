@@ -263,7 +263,7 @@ describe('credentials', () => {
     following();
     await places();
     expect(await why()).toBe(
-      `${join(api.credentials, 'token')} cannot be read (ENOENT): is a service account mounted?`,
+      `${join(api.credentials, 'token')} cannot be read: there is no such file: is a service account mounted?`,
     );
   });
 

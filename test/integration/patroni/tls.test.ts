@@ -112,7 +112,7 @@ test('G12: an unreadable file is a local fault', async () => {
   expect(await send({ ...at('pg-a.test'), tls })).toMatchObject({
     kind: 'failed',
     cause: 'local',
-    detail: expect.stringContaining('ENOENT'),
+    detail: expect.stringContaining('there is no such file'),
   });
 });
 

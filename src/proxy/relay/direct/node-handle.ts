@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net';
 import process from 'node:process';
 import { getSystemErrorName } from 'node:util';
+import { nothing } from '../../../model/once.ts';
 import { keepingStep } from '../../fault.ts';
 
 export interface HandleReader {
@@ -36,8 +37,6 @@ interface Wrap {
   readonly readBytesOrError: number;
   readonly lastWriteWasAsync: number;
 }
-
-const nothing = (): void => {};
 
 const WRAP = findWrap();
 /** Node writes the result of the last read and of the last write here, at these indexes. */

@@ -156,7 +156,7 @@ describe('a console', () => {
     await start();
     const unread = await run('list', env);
     expect(unread.code).toBe(1);
-    expect(unread.err).toContain('/nowhere/key-of-the-daemon cannot be read (ENOENT)');
+    expect(unread.err).toContain('/nowhere/key-of-the-daemon cannot be read: there is no such file');
     await writeFile(join(directory, 'key'), 'another-key');
     const denied = await withKey('create pr-1');
     expect(denied.code).toBe(1);

@@ -228,7 +228,7 @@ test.each([
 
 test('without a key file nothing is sent', async () => {
   const { message } = await errorOf(client({ apiKeyFile: join(folder, 'none') }).skills());
-  expect(message).toContain('none cannot be read (ENOENT)');
+  expect(message).toContain('none cannot be read: there is no such file');
   expect(fake.requests).toEqual([]);
 });
 
