@@ -1,6 +1,6 @@
 // The admin HTTP server, on its own address. GET and HEAD are read-only; POST runs operations. One request per
-// connection, with limits on size and time, so that bad clients cannot block it; crowd.ts limits the connections.
-// endpoints/ has the table of what it answers. A request is validated completely before its handler runs.
+// connection, with limits on size and time, so that bad clients cannot block it; connection-limits.ts limits the
+// connections. endpoints/ has the table of what it answers. A request is validated completely before its handler runs.
 import type * as Http from 'node:http';
 import { createRequire } from 'node:module';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -8,11 +8,11 @@ import type { Duplex } from 'node:stream';
 import type { Address } from '../model/member.ts';
 import { failure } from './answer.ts';
 import { whyNotHere } from './callers.ts';
-import { boundCrowd } from './crowd.ts';
+import { limitConnections } from './connection-limits.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import { endpointsOf } from './endpoints/endpoints.ts';
 import type { EndpointsOptions } from './endpoints/endpoints.ts';
-import type { Exclusion } from './exclusion.ts';
+import type { OperationLock } from './operation-lock.ts';
 import { jsonBodyOf } from './json-body.ts';
 import { isForPage, pageEndpoints } from './endpoints/page-endpoints.ts';
 import type { PageOptions } from './endpoints/page-endpoints.ts';
@@ -34,7 +34,7 @@ export interface AdminOptions extends EndpointsOptions, PageOptions {
   /** Those of GET /events. */
   readonly streams: Streams;
   /** Of the operations on the cluster, those by other ways included. */
-  readonly exclusion: Exclusion;
+  readonly operationLock: OperationLock;
 }
 
 export interface Admin {
@@ -68,7 +68,7 @@ export function createAdmin(options: AdminOptions): Admin {
     },
     (request, response) => void respond(dispatch, request, response),
   );
-  boundCrowd(server);
+  limitConnections(server);
   server.maxRequestsPerSocket = 1;
   // For a client that does not read.
   server.setTimeout(2 * DEADLINE_MS);
@@ -141,14 +141,14 @@ async function answer(options: Dispatch, request: IncomingMessage, response: Ser
     return failure(400, error, { problems: more.length === 0 ? undefined : prepared.problems });
   }
   request.socket.setTimeout(endpoint.answerMs);
-  return prepared.isExclusive ? alone(options.exclusion, `POST ${path}`, prepared.run) : prepared.run();
+  return prepared.isExclusive ? alone(options.operationLock, `POST ${path}`, prepared.run) : prepared.run();
 }
 
 /** Other operations that exclude each other are refused meanwhile. */
-async function alone(exclusion: Exclusion, what: string, run: () => Reply | Promise<Reply>): Promise<Reply> {
-  const leave = exclusion.enter(what);
+async function alone(operationLock: OperationLock, what: string, run: () => Reply | Promise<Reply>): Promise<Reply> {
+  const leave = operationLock.enter(what);
   if (leave === undefined)
-    return failure(409, `${exclusion.running() ?? 'another operation'} is running: try again after it`);
+    return failure(409, `${operationLock.running() ?? 'another operation'} is running: try again after it`);
   try {
     return await run();
   } finally {

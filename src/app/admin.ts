@@ -5,7 +5,7 @@ import { branchesListing, type BranchesListing } from '../admin/branch-documents
 import type { BranchesDocument } from '../documents/branches-document.ts';
 import type { SessionsDocument } from '../documents/sessions-document.ts';
 import type { SwitchoversOptions } from '../admin/endpoints/switchover-endpoints.ts';
-import type { Exclusion } from '../admin/exclusion.ts';
+import type { OperationLock } from '../admin/operation-lock.ts';
 import { LiveStatus } from '../admin/live-status.ts';
 import type { RecentEvents } from '../admin/recent-events.ts';
 import { createAdmin, type Admin } from '../admin/admin-server.ts';
@@ -31,7 +31,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createOperations, type OwnOperationsOptions } from './own-operations.ts';
 import { pageDirectory } from './package.ts';
-import type { Past } from './past.ts';
+import type { LastHour } from './last-hour.ts';
 import { sessionPools } from './session-pools.ts';
 import { sessionsOn } from './sessions-on.ts';
 
@@ -46,13 +46,13 @@ export interface AdminParts extends CoreParts {
   readonly log: Log;
   readonly recent: RecentEvents;
   readonly incidents: Incidents;
-  readonly past: Past;
+  readonly past: LastHour;
   readonly history: ClusterHistory;
   readonly metrics: Metrics;
   readonly streams: Streams;
   readonly openFiles: (config: Config) => OpenFilesStatus | undefined;
   readonly isStopping: () => boolean;
-  readonly exclusion: Exclusion;
+  readonly operationLock: OperationLock;
   readonly switchovers: SwitchoversOptions['switchovers'];
   readonly load: OwnOperationsOptions['load'];
   readonly reload: OwnOperationsOptions['reload'];
@@ -91,7 +91,7 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
     metrics: () => proxy.gather().then(() => metrics.text()),
     metricsContentType: metrics.contentType,
     token,
-    exclusion: parts.exclusion,
+    operationLock: parts.operationLock,
     switchovers: parts.switchovers,
     events: parts.recent,
     streams: parts.streams,

@@ -1,7 +1,7 @@
 // The composition root: makes the parts from a configuration and gives each the functions that it needs. No part knows
 // this file, and it decides nothing about routing.
 import type { Admin } from '../admin/admin-server.ts';
-import { createExclusion } from '../admin/exclusion.ts';
+import { createOperationLock } from '../admin/operation-lock.ts';
 import { createIncidents } from './connect-recorder.ts';
 import { createLongOperations, type AppOperations } from './long-operations.ts';
 import { createAdminOf } from './admin.ts';
@@ -14,15 +14,15 @@ import type { LoadResult } from '../config/load.ts';
 import { EventIds } from '../reports/event-ids.ts';
 import { addressText } from '../model/member.ts';
 import type { Load } from './own-operations.ts';
-import { createGrace, emptied, type Grace } from './emptying.ts';
-import { processCount } from './forwarding.ts';
+import { createGrace, whenEmpty, type Grace } from './emptying.ts';
+import { processCount } from './proxy-or-workers.ts';
 import { tooFewDescriptors } from './open-files.ts';
 import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.ts';
 import type { DescriptorBudget } from '../proxy/options.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
 import { takeFault } from '../proxy/fault.ts';
 import { takingTurns } from '../model/taking-turns.ts';
-import { createHistory, createPast, type Past } from './past.ts';
+import { createHistory, createLastHour, type LastHour } from './last-hour.ts';
 import { reload, type ReloadOptions, type ReloadResult } from './reload.ts';
 import { sessionPools } from './session-pools.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
@@ -89,9 +89,9 @@ export function createApp(options: AppOptions): App {
   const { running, monitor, proxy } = core;
   const incidents = createIncidents({ ...options, ...core, ids, log });
   const history = createHistory({ ...core, incidents });
-  const exclusion = createExclusion();
-  const operations = createLongOperations({ ...core, exclusion, onEvent: events.emit });
-  const past = createPast({ ...core, history, incidents, onOutage: events.emit });
+  const operationLock = createOperationLock();
+  const operations = createLongOperations({ ...core, operationLock, onEvent: events.emit });
+  const past = createLastHour({ ...core, history, incidents, onOutage: events.emit });
   const streams = createStreams();
   const metrics = createMetrics({
     ...options,
@@ -122,7 +122,7 @@ export function createApp(options: AppOptions): App {
     streams,
     openFiles: files.now,
     isStopping,
-    exclusion,
+    operationLock,
     switchovers: operations.admin,
     load,
     reload: reloadNow,
@@ -176,7 +176,7 @@ interface Life {
 
 interface LifeOptions extends ReloadOptions, Control {
   readonly operations: AppOperations;
-  readonly past: Past;
+  readonly past: LastHour;
   readonly incidents: IncidentRecorder;
   readonly recorder: Recorder;
 }
@@ -215,7 +215,7 @@ function lifeOf(life: Life, parts: LifeOptions): Pick<App, 'start' | 'drain' | '
     async drain() {
       life.isStopping = true;
       await operations.stop();
-      const closed = await emptied(proxy, running.config.shutdown, life.grace);
+      const closed = await whenEmpty(proxy, running.config.shutdown, life.grace);
       await stop();
       return closed;
     },

@@ -7,7 +7,7 @@ import type { EventIds } from '../reports/event-ids.ts';
 import type { Log } from '../telemetry/log.ts';
 import { logFields } from '../telemetry/log-fields.ts';
 import { logLine } from '../telemetry/log-lines.ts';
-import { processCount } from './forwarding.ts';
+import { processCount } from './proxy-or-workers.ts';
 
 export interface IncidentOptions extends CoreParts {
   readonly ids: EventIds;

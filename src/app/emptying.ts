@@ -9,11 +9,11 @@ function closedSessions(proxy: Proxy): number {
 }
 
 /** Resolves with the number of sessions that closed meanwhile. */
-export async function emptied(proxy: Proxy, policy: ShutdownPolicy, grace: Grace): Promise<number> {
+export async function whenEmpty(proxy: Proxy, policy: ShutdownPolicy, grace: Grace): Promise<number> {
   const before = closedSessions(proxy);
   await grace.wait(policy.graceMs);
   await proxy.stopAccepting();
-  await proxy.emptied(policy.waitMs);
+  await proxy.whenEmpty(policy.waitMs);
   await proxy.drain(policy.drainTimeoutMs);
   return closedSessions(proxy) - before;
 }

@@ -4,14 +4,14 @@ import type { CoreParts } from './reload.ts';
 import type { LongOperationsOptions, LongOperations } from '../cluster/long-operations.ts';
 import type { ProcedureOptions } from '../cluster/switchover/procedure.ts';
 import type { SwitchoversOptions } from '../admin/endpoints/switchover-endpoints.ts';
-import type { Exclusion } from '../admin/exclusion.ts';
+import type { OperationLock } from '../admin/operation-lock.ts';
 import { sessionsOn } from './sessions-on.ts';
 
 /** A plan looks at so many sessions. */
 const MOST_LISTED = 10_000;
 
 export interface AppOperationsOptions extends CoreParts {
-  readonly exclusion: Exclusion;
+  readonly operationLock: OperationLock;
   readonly onEvent: LongOperationsOptions['onEvent'];
 }
 
@@ -53,7 +53,7 @@ function optionsOf({
   running,
   monitor,
   proxy,
-  exclusion,
+  operationLock,
   onEvent,
 }: AppOperationsOptions): LongOperationsOptions {
   const control: ProcedureOptions['control'] = {
@@ -83,6 +83,6 @@ function optionsOf({
     },
     random: Math.random,
     onEvent,
-    enter: (what) => exclusion.enter(what),
+    enter: (what) => operationLock.enter(what),
   };
 }

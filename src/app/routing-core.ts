@@ -10,7 +10,7 @@ import { descriptorBudget, type OpenFiles } from '../proxy/accept/descriptor-lim
 import type { InheritedSocket } from '../proxy/options.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import { createClusterAccess, type ClusterAccess } from './cluster-access.ts';
-import { createForwarding, processCount } from './forwarding.ts';
+import { createProxyOrWorkers, processCount } from './proxy-or-workers.ts';
 import type { CoreParts, InForce } from './reload.ts';
 import { createRunningBranches, type RunningBranches } from './running-branches.ts';
 import { Signal } from './signal.ts';
@@ -58,7 +58,7 @@ export function createCore(options: CoreOptions): RoutingCore {
   hints.listen(() => monitor.hint());
   const branches = createRunningBranches({ running, clock, onEvent: events.emit });
   const files = openFilesOf(options);
-  const proxy = createForwarding({
+  const proxy = createProxyOrWorkers({
     config,
     monitor,
     locateBranch: branches.locate,

@@ -22,7 +22,7 @@ export interface LongOperationsOptions {
   /** In [0, 1). */
   readonly random: () => number;
   readonly onEvent: (event: OperationEvent | PreflightEvent) => void;
-  /** The result ends the exclusion of other operations. Undefined: another one runs. */
+  /** The result releases the lock. Undefined: another one runs. */
   readonly enter: (what: string) => (() => void) | undefined;
 }
 

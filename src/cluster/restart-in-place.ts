@@ -6,7 +6,7 @@ import type { Clock } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { MovesPolicy } from '../model/moves.ts';
 import type { ClusterControl, ClusterOperation } from './control.ts';
-import { News } from './switchover/news.ts';
+import { ChangeWaiter } from './switchover/change-waiter.ts';
 
 export interface RestartInPlaceOptions {
   readonly clock: Clock;
@@ -60,6 +60,6 @@ async function takeSessions(
   const since = clock.now();
   const mostMs = waitMs + parkTimeoutMs;
   handOver({ operation: 'restart', member, phase: 'drain', since, mostMs, transactionMs: waitMs });
-  const news = new News(clock);
+  const news = new ChangeWaiter(clock);
   while (clock.now() < since + waitMs + SLACK_MS && (await sessions(member)) > 0) await news.next(POLL_MS);
 }

@@ -46,7 +46,7 @@ export interface Proxy {
   /** No new connections. Existing ones stay, and those that the kernel completed before are accepted. */
   stopAccepting(): Promise<void>;
   /** Resolves when no session is left, and after `timeoutMs` at the latest. Changes nothing. */
-  emptied(timeoutMs: number): Promise<void>;
+  whenEmpty(timeoutMs: number): Promise<void>;
   /**
    * Refuses clients that wait, ends sessions between transactions, fast enough for all of them by `deadlineMs`, and
    * closes the rest then. Resolves when none is left.

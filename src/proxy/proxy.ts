@@ -97,8 +97,8 @@ class RunningProxy implements LocalProxy {
     return this.#parts.listeners.closeWhenTaken();
   }
 
-  emptied(timeoutMs: number): Promise<void> {
-    return this.#parts.registry.emptied(this.#parts.clock, timeoutMs);
+  whenEmpty(timeoutMs: number): Promise<void> {
+    return this.#parts.registry.whenEmpty(this.#parts.clock, timeoutMs);
   }
 
   async drain(deadlineMs: number): Promise<void> {

@@ -151,7 +151,7 @@ export class SessionRegistry {
   }
 
   /** Resolves when no session is left, and after `limitMs` at the latest. */
-  emptied(clock: Clock, limitMs: number): Promise<void> {
+  whenEmpty(clock: Clock, limitMs: number): Promise<void> {
     if (this.#sessions.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
       const end = (): void => {

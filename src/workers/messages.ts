@@ -59,7 +59,7 @@ export type ToWorker =
   | { readonly kind: 'close' }
   | ToWorkerReply;
 
-/** `report`: report now. The other three are the methods of Proxy: stopAccepting, emptied, drain. */
+/** `report`: report now. The other three are the methods of Proxy: stopAccepting, whenEmpty, drain. */
 export type WorkerOrder =
   | { readonly what: 'report' | 'stop_accepting' }
   | { readonly what: 'become_empty' | 'drain'; readonly limitMs: number };

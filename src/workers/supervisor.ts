@@ -139,7 +139,7 @@ class Supervisor implements Proxy {
     await this.#order(this.#slots.workers(), { what: 'stop_accepting' }, CLOSE_MS);
   }
 
-  async emptied(limitMs: number): Promise<void> {
+  async whenEmpty(limitMs: number): Promise<void> {
     await this.#order(this.#slots.workers(), { what: 'become_empty', limitMs }, limitMs + CLOSE_MS);
   }
 

@@ -222,7 +222,7 @@ export class Worker {
       case 'stop_accepting':
         return this.#proxy.stopAccepting();
       case 'become_empty':
-        return this.#proxy.emptied(order.limitMs);
+        return this.#proxy.whenEmpty(order.limitMs);
       case 'drain':
         return this.#proxy.drain(order.limitMs);
     }

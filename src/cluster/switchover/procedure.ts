@@ -15,7 +15,7 @@ import type { ClusterControl } from '../control.ts';
 import type { ClusterReport, OperationResult } from '../../documents/cluster-documents.ts';
 import type { OperationDocument, PlanDocument } from '../../documents/switchover-document.ts';
 import { cameBack, nextPrimary, whyNotPrimary, whyPointless, isRefusal } from './switchover-evidence.ts';
-import { News } from './news.ts';
+import { ChangeWaiter } from './change-waiter.ts';
 import { Phases, type PhasesOptions } from './phases.ts';
 import { planSwitchover, type OwnKnowledge, type HeldSwitchoverRequest } from './plan.ts';
 import { SessionTally } from './session-tally.ts';
@@ -51,7 +51,7 @@ export class Switchover {
   readonly #id: string;
   readonly #request: HeldSwitchoverRequest;
   readonly #site: ProcedureOptions;
-  readonly #news: News;
+  readonly #changes: ChangeWaiter;
   readonly #phases: Phases;
   #from: MemberName | undefined;
   #tally: SessionTally | undefined;
@@ -65,7 +65,7 @@ export class Switchover {
     this.#id = id;
     this.#request = request;
     this.#site = site;
-    this.#news = new News(site.clock);
+    this.#changes = new ChangeWaiter(site.clock);
     this.#phases = new Phases(site);
   }
 
@@ -79,7 +79,7 @@ export class Switchover {
     this.#phases.enter('release');
     this.#end = end;
     await this.#whileParked();
-    const report = await this.#news.settled(this.#site.control.report(), REPORT_MS, () => this.#isAbandoned);
+    const report = await this.#changes.settled(this.#site.control.report(), REPORT_MS, () => this.#isAbandoned);
     if (report?.kind === 'read') this.#cluster = report.value;
     this.#phases.end();
   }
@@ -93,27 +93,27 @@ export class Switchover {
     const isRepeated = this.#cancelledBy !== undefined;
     this.#cancelledBy ??= by;
     if (!this.isRequested() || isRepeated || this.#isAbandoned) this.#release();
-    this.#news.tell();
+    this.#changes.tell();
   }
 
   /** The program ends: cancels, and does not wait for the report of the cluster. */
   abandon(by: string): void {
     this.#isAbandoned = true;
     this.cancel(by);
-    this.#news.tell();
+    this.#changes.tell();
   }
 
   /** The routing table has changed. */
   tableChanged(): void {
     this.#notice();
-    this.#news.tell();
+    this.#changes.tell();
   }
 
   take(event: ReportedEvent): void {
     if (this.#tally === undefined) return;
     const before = this.#tally.parkedNow();
     this.#tally.take(event);
-    if (before > 0 && this.#tally.parkedNow() === 0) this.#news.tell();
+    if (before > 0 && this.#tally.parkedNow() === 0) this.#changes.tell();
   }
 
   /** The request to switch was sent: it cannot be taken back. */
@@ -162,7 +162,7 @@ export class Switchover {
   async #check(): Promise<PlanDocument | undefined> {
     const { control, known } = this.#site;
     const reading = Promise.all([control.report(), control.config()]);
-    const read = await this.#news.settled(reading, CHECK_MS, () => this.#cancelledBy !== undefined);
+    const read = await this.#changes.settled(reading, CHECK_MS, () => this.#cancelledBy !== undefined);
     return read && planSwitchover(this.#request, known(), { report: read[0], config: read[1] });
   }
 
@@ -204,13 +204,13 @@ export class Switchover {
         this.#answered((answer = { kind: 'no_answer', text: String(error), may_have_happened: true })),
     );
     const limitMs = (this.#at.held ?? requestedAt) + mostMs - requestedAt;
-    const end = await this.#news.when(limitMs, () => this.#switched(from, requestedAt, answer));
+    const end = await this.#changes.when(limitMs, () => this.#switched(from, requestedAt, answer));
     return end ?? this.#unproven(from, answer, limitMs);
   }
 
   #answered(answer: OperationResult): void {
     if (!isRefusal(answer)) this.#confirm();
-    this.#news.tell();
+    this.#changes.tell();
   }
 
   /** The old primary has stepped down, or the cluster says so. */
@@ -244,7 +244,7 @@ export class Switchover {
   /** The table has brought their servers: the document tells how many sessions went on. */
   async #whileParked(): Promise<void> {
     const limitMs = (this.#site.known().policy.moves?.parkTimeoutMs ?? 0) + MOVE_SLACK_MS;
-    await this.#news.when(limitMs, () => this.#isAbandoned || (this.#tally?.parkedNow() ?? 0) === 0 || undefined);
+    await this.#changes.when(limitMs, () => this.#isAbandoned || (this.#tally?.parkedNow() ?? 0) === 0 || undefined);
   }
 
   /** Undefined: `isOver`, or the time is. */
@@ -260,7 +260,7 @@ export class Switchover {
       const early = this.#whyEarly(from);
       if (early !== undefined) return early;
       if (isOver(now) || clock.now() >= endsAt) return undefined;
-      await this.#news.next(Math.min(POLL_MS, endsAt - clock.now()));
+      await this.#changes.next(Math.min(POLL_MS, endsAt - clock.now()));
     }
   }
 

@@ -31,9 +31,9 @@ export async function drainAll({ registry, drains, clock, perSecond }: ShutdownI
     );
   }
   const lastMessagesMs = Math.min(LAST_MESSAGES_MS, limitMs / 2);
-  await registry.emptied(clock, limitMs - lastMessagesMs);
+  await registry.whenEmpty(clock, limitMs - lastMessagesMs);
   for (const session of registry.all()) if (hasPause(session)) session.end('shutdown');
-  await registry.emptied(clock, lastMessagesMs);
+  await registry.whenEmpty(clock, lastMessagesMs);
 }
 
 /** Its client can read why it ends. */

@@ -3,8 +3,8 @@
 // two transactions, and whatever is unknown leaves the session where it is, or ends it.
 import type { Socket } from 'node:net';
 import type { Shown } from '../../core/caught-up.ts';
-import { movability, movabilityBefore } from '../../core/movable.ts';
-import type { MoveFacts } from '../../core/movable.ts';
+import { movability, movabilityBefore } from '../../core/movability.ts';
+import type { MoveFacts } from '../../core/movability.ts';
 import type { BackendEnding, CloseReason, EvictionCause } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';

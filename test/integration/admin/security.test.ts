@@ -13,7 +13,7 @@ const EVIL = 'evil.example';
 const reached: string[] = [];
 const options = adminOptions({ token: () => Promise.resolve({ kind: 'token', value: TOKEN }) });
 /** Permission and address are checked by these; everything else is behind the server. */
-const ITS_OWN = ['address', 'token', 'allowedHosts', 'exclusion'];
+const ITS_OWN = ['address', 'token', 'allowedHosts', 'operationLock'];
 const admin = createAdmin({ ...options, ...watched(options, ITS_OWN) });
 const ENDPOINTS = endpointsOf(options);
 const OPERATIONS = ENDPOINTS.filter(({ access }) => access === 'operation').map(({ path }) => path);

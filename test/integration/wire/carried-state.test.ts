@@ -1,6 +1,6 @@
 // The state of real sessions: asked, given to a new session, and asked again.
 import { expect, test } from 'vitest';
-import { movability } from '../../../src/core/movable.ts';
+import { movability } from '../../../src/core/movability.ts';
 import { SessionQuestion } from '../../../src/wire/talk/session-question.ts';
 import { FACTS, USUAL, ask, movabilityOf, restore, startStateLab, stateOf } from '../../support/labs/state-lab.ts';
 import { describeOnEachPostgres } from '../../support/sandbox/each-postgres.ts';

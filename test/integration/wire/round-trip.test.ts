@@ -1,7 +1,7 @@
 // Random states of real sessions: each comes to a new session as it was.
 import * as fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { movability } from '../../../src/core/movable.ts';
+import { movability } from '../../../src/core/movability.ts';
 import { missingForSandbox } from '../../support/runner/sandbox-availability.ts';
 import { FACTS, USUAL, ask, restore, startStateLab } from '../../support/labs/state-lab.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';

@@ -1,6 +1,6 @@
 // Options of an admin server whose parts answer nothing of interest. A test replaces the parts that it is about.
 import { RecentEvents } from '../../../src/admin/recent-events.ts';
-import { createExclusion } from '../../../src/admin/exclusion.ts';
+import { createOperationLock } from '../../../src/admin/operation-lock.ts';
 import type { OwnOperationOutcome } from '../../../src/admin/endpoints/operation-endpoints.ts';
 import type { AdminOptions } from '../../../src/admin/admin-server.ts';
 import { createStreams } from '../../../src/admin/streams.ts';
@@ -31,7 +31,7 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
     },
     configuration: () => Promise.resolve({}),
     token: () => Promise.resolve({ kind: 'none' }),
-    exclusion: createExclusion(),
+    operationLock: createOperationLock(),
     streams: createStreams(),
     events: new RecentEvents({ ids: new EventIds('r1'), wallClock: () => 0 }),
     eventNames: EVENT_NAMES,

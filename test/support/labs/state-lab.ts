@@ -1,7 +1,7 @@
 // A real server whose sessions have a state to carry, and what is done with such a session.
 import { expect } from 'vitest';
-import { movability } from '../../../src/core/movable.ts';
-import type { MoveFacts } from '../../../src/core/movable.ts';
+import { movability } from '../../../src/core/movability.ts';
+import type { MoveFacts } from '../../../src/core/movability.ts';
 import { NOTHING_NAMED } from '../../../src/proxy/moves/named-settings.ts';
 import type { CarriedState, Movability } from '../../../src/model/moves.ts';
 import { SessionQuestion } from '../../../src/wire/talk/session-question.ts';

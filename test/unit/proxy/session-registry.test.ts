@@ -56,7 +56,7 @@ test('sessions on a member are those at its address: a moved member has others',
 test('all that wait until no session is left are told, and one whose time is over', async () => {
   const clock = new ManualClock();
   const session = aSession(PLACE);
-  const waits = [registry.emptied(clock, 1_000), registry.emptied(clock, 5_000), registry.emptied(clock, 9_000)];
+  const waits = [registry.whenEmpty(clock, 1_000), registry.whenEmpty(clock, 5_000), registry.whenEmpty(clock, 9_000)];
   await clock.advance(1_000);
   await waits[0];
   registry.assign(session, undefined, PLACE);
@@ -76,7 +76,7 @@ test('a wait whose time is over is not ended once more when no session is left',
     };
   };
   const session = aSession(PLACE);
-  const wait = registry.emptied({ now: () => clock.now(), schedule }, 1_000);
+  const wait = registry.whenEmpty({ now: () => clock.now(), schedule }, 1_000);
   await clock.advance(1_000);
   await wait;
   registry.moved(session, 'relaying', 'closed');

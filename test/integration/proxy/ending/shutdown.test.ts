@@ -88,15 +88,15 @@ test('stop accepting: no new connections, live sessions go on', async () => {
   await until('the echo', () => client.received().includes('still'));
 });
 
-test('emptied: sessions and waiting clients end by themselves or at the deadline; the proxy ends none', async () => {
+test('when empty: sessions and waiting clients end by themselves or at the deadline; the proxy ends none', async () => {
   const client = await aSession();
   const held = await aHeldReader();
   await lab.proxy.stopAccepting();
-  const late = lab.proxy.emptied(5_000);
+  const late = lab.proxy.whenEmpty(5_000);
   await clock.advance(5_000);
   await late;
   expect(lab.reasons()).toEqual([]);
-  const empty = lab.proxy.emptied(60_000);
+  const empty = lab.proxy.whenEmpty(60_000);
   client.socket.end();
   held.socket.end();
   await empty;

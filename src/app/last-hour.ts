@@ -17,12 +17,12 @@ import type { CountsByPool } from '../reports/counts.ts';
 import type { OutageEvent, ReportedEvent } from '../reports/events.ts';
 import type { InForce } from './reload.ts';
 
-export interface HistoryOptions extends Pick<PastOptions, 'clock' | 'running'> {
+export interface HistoryOptions extends Pick<LastHourOptions, 'clock' | 'running'> {
   readonly monitor: Pick<Monitor, 'snapshot' | 'table'>;
   readonly incidents: Pick<IncidentRecorder, 'recorded'>;
 }
 
-export interface PastOptions {
+export interface LastHourOptions {
   readonly history: ClusterHistory;
   readonly clock: Clock;
   readonly running: Pick<InForce, 'config'>;
@@ -32,7 +32,7 @@ export interface PastOptions {
   readonly onOutage: (event: OutageEvent) => void;
 }
 
-export interface Past {
+export interface LastHour {
   readonly spans: Spans;
   readonly samples: Samples;
   readonly incidentAt: SpansOptions['incidentAt'];
@@ -59,8 +59,16 @@ export function createHistory({ clock, running, monitor, incidents }: HistoryOpt
   });
 }
 
-export function createPast({ history, clock, running, monitor, proxy, incidents, onOutage }: PastOptions): Past {
-  const incidentOf: Past['incidentAt'] = (...time) => incidentAt(incidents.list(), ...time);
+export function createLastHour({
+  history,
+  clock,
+  running,
+  monitor,
+  proxy,
+  incidents,
+  onOutage,
+}: LastHourOptions): LastHour {
+  const incidentOf: LastHour['incidentAt'] = (...time) => incidentAt(incidents.list(), ...time);
   const spans = new Spans({ now: () => clock.now(), wallClock: () => Date.now(), history, incidentAt: incidentOf });
   const outages = new Outages({ waiting: history.waiting, incidents, tell: onOutage });
   const samples = new Samples();
@@ -84,7 +92,7 @@ export function createPast({ history, clock, running, monitor, proxy, incidents,
   const next = (): void => {
     cancel = clock.schedule(LOOK_MS, look);
   };
-  const take: Past['take'] = (event, at) => {
+  const take: LastHour['take'] = (event, at) => {
     spans.take(event, at);
     outages.take(event);
   };
@@ -115,7 +123,7 @@ function poolSamples(
   );
 }
 
-function memberSamples(monitor: PastOptions['monitor'], counts: CountsByPool): ReadonlyMap<string, MemberSample> {
+function memberSamples(monitor: LastHourOptions['monitor'], counts: CountsByPool): ReadonlyMap<string, MemberSample> {
   const snapshot = monitor.snapshot();
   const primary = primaryPositions(snapshot);
   const sessions = (member: string): number =>

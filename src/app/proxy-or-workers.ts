@@ -16,7 +16,7 @@ import { verifierOpener } from '../verifiers/open-verifiers.ts';
 import { createSupervisor } from '../workers/supervisor.ts';
 import { forker } from '../workers/fork.ts';
 
-export interface ForwardingOptions {
+export interface ProxyOrWorkersOptions {
   readonly config: Config;
   readonly monitor: Monitor;
   readonly locateBranch: LocateBranch;
@@ -36,7 +36,7 @@ export function processCount({ workers }: Config): number {
   return workers === 'auto' ? (isLinux ? availableParallelism() : 1) : workers;
 }
 
-export function createForwarding({
+export function createProxyOrWorkers({
   config,
   monitor,
   locateBranch,
@@ -44,7 +44,7 @@ export function createForwarding({
   onEvent,
   clock,
   descriptors,
-}: ForwardingOptions): Proxy {
+}: ProxyOrWorkersOptions): Proxy {
   const size = processCount(config);
   const dependencies = {
     freshen: monitor.freshen.bind(monitor),

@@ -1,7 +1,7 @@
 // Waits for a condition that is read again with each piece of news, with a time limit. One wait at a time.
 import type { Clock } from '../../model/instant.ts';
 
-export class News {
+export class ChangeWaiter {
   readonly #clock: Clock;
   #onNews: () => void = () => {};
 

@@ -22,7 +22,7 @@ interface AdminConnection {
   isBusy: boolean;
 }
 
-export function boundCrowd(server: Server): void {
+export function limitConnections(server: Server): void {
   /** Oldest first. */
   const connections = new Map<Socket, AdminConnection>();
   const closeOne = (): void => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { movability, movabilityBefore } from '../../../src/core/movable.ts';
-import type { MoveFacts } from '../../../src/core/movable.ts';
+import { movability, movabilityBefore } from '../../../src/core/movability.ts';
+import type { MoveFacts } from '../../../src/core/movability.ts';
 import type { CarriedState, PreparedStatement } from '../../../src/model/moves.ts';
 import { aState } from '../../support/values/carried-state.ts';
 
