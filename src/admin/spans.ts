@@ -17,7 +17,7 @@ export interface SpansOptions {
   /** Milliseconds since 1970. */
   readonly wallClock: () => number;
   /** It has each event before it comes here. */
-  readonly history: Pick<ClusterHistory, 'routes' | 'waiting'>;
+  readonly history: Pick<ClusterHistory, 'routes' | 'waiting' | 'lastPlan'>;
   /** The incident of a time. Milliseconds since 1970; `to` undefined: it goes on. */
   readonly incidentAt: (from: number, to: number | undefined) => string | undefined;
 }
@@ -89,7 +89,12 @@ export class Spans {
   }
 
   #route({ pool, to }: EventOf<'route_changed'>): void {
-    if (to.kind === 'open') return this.#end('no_route', { pool });
+    if (to.kind === 'open') {
+      const span = this.#open.get(keyOf('no_route', { pool }));
+      // Evidence of a plan may come only after the loss.
+      if (span !== undefined && this.#options.history.lastPlan(pool) === 'planned') span.severity = 'info';
+      return this.#end('no_route', { pool });
+    }
     // Every start has a first moment without a route.
     if (to.kind === 'hold' && to.cause === 'starting') return undefined;
     this.#begin('no_route', { pool }, isPlanned(to) ? 'info' : 'error', noRouteText(pool, to));

@@ -5,6 +5,7 @@ import type { Snapshot } from '../core/snapshot.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { ScheduledSwitchover } from '../model/observation.ts';
+import type { PoolName } from '../model/policy.ts';
 import type { Plan, ReportedEvent } from '../reports/events.ts';
 import { judgement, type Witness } from './planned-or-not.ts';
 import { PrimaryHistory, type PrimaryTerm } from './primary-history.ts';
@@ -32,6 +33,7 @@ export class ClusterHistory {
     undefined,
   ];
   #scheduledAtLoss: readonly ScheduledSwitchover[] = [];
+  readonly #plans = new Map<PoolName, Plan>();
 
   constructor(options: ClusterHistoryOptions) {
     this.#options = options;
@@ -67,6 +69,11 @@ export class ClusterHistory {
     return this.#primaries.changes();
   }
 
+  /** Of the newest interruption of the pool that is over. Undefined: there was none, or the pool is not for writes. */
+  lastPlan(pool: PoolName): Plan | undefined {
+    return this.#plans.get(pool);
+  }
+
   /** The newest one of a pool for writes. Undefined: none has had a route and lost it. */
   lastInterruption(): Interruption | undefined {
     const all = primaryPools(this.#options.known().policy).flatMap(({ name }) => this.routes.interruption(name) ?? []);
@@ -82,18 +89,16 @@ export class ClusterHistory {
     if (!primaryPools(known.policy).some(({ name }) => name === change.pool)) return;
     const isLoss = change.to.kind !== 'open' || ended?.cause === 'none';
     if (isLoss) this.#scheduledAtLoss = this.#scheduled.filter((one) => one !== undefined);
+    if (ended !== undefined) {
+      this.#plans.set(change.pool, judgement(ended, this.#options.recorded(), this.#scheduledAtLoss).planned);
+    }
     const member = openPrimary(known);
-    if (member !== undefined) this.#serves(member, moment, ended);
+    if (member !== undefined) this.#serves(member, moment, this.lastPlan(change.pool));
   }
 
-  #serves(member: MemberName, moment: Moment, loss: Interruption | undefined): void {
+  #serves(member: MemberName, moment: Moment, lossPlan: Plan | undefined): void {
     const timeline = this.#options.known().snapshot.members.get(member)?.status?.timeline;
-    this.#primaries.serves(member, timeline, moment, () => this.#planOf(loss));
-  }
-
-  #planOf(loss: Interruption | undefined): Plan {
-    if (loss === undefined) return 'unknown';
-    return judgement(loss, this.#options.recorded(), this.#scheduledAtLoss).planned;
+    this.#primaries.serves(member, timeline, moment, lossPlan);
   }
 
   #moment(at: Instant): Moment {

@@ -28,10 +28,10 @@ export class PrimaryHistory {
   #term: PrimaryTerm | undefined;
 
   /** The member serves every pool for writes. `lossPlan`: of the loss of the primary before it. */
-  serves(member: MemberName, timeline: number | undefined, moment: Moment, lossPlan: () => Plan): void {
+  serves(member: MemberName, timeline: number | undefined, moment: Moment, lossPlan: Plan | undefined): void {
     const last = this.#term;
     if (last !== undefined && last.member !== member) {
-      const kind = lossPlan() === 'planned' ? 'switchover' : 'failover';
+      const kind = lossPlan === 'planned' ? 'switchover' : 'failover';
       this.#changes[kind] = { count: this.#changes[kind].count + 1, last: moment };
     }
     // A promotion in place begins a term, too.

@@ -15,7 +15,7 @@ import { ManualClock } from '../waiting/manual-clock.ts';
 export interface Scripted {
   role: 'primary' | 'replica' | 'silent' | 'vanished' | 'dead' | 'promoting';
   timeline: number;
-  state?: 'restarting' | 'starting';
+  state?: 'restarting' | 'starting' | 'stopping' | 'running';
 }
 
 export class LabMonitor {
@@ -38,6 +38,9 @@ export class LabMonitor {
   /** The history of timelines by the member that is asked; primaries then report a WAL position, too. */
   history: ReadHistory | undefined;
   readonly monitor: Monitor;
+  /** Called with each decision, and with each event. */
+  onTable: () => void = () => {};
+  onEvent: (event: MonitorEvent, at?: number) => void = () => {};
   readonly #held = new Map<MemberName, PromiseWithResolvers<void>>();
 
   constructor(policy: RoutingPolicy = aPolicy()) {
@@ -60,8 +63,14 @@ export class LabMonitor {
       clock: this.clock,
       wallClock: () => this.clock.now(),
       random: () => 0.5,
-      onTable: (actions) => this.actions.push(...actions),
-      onEvent: (event) => this.events.push(event),
+      onTable: (actions) => {
+        this.actions.push(...actions);
+        this.onTable();
+      },
+      onEvent: (event, at) => {
+        this.events.push(event);
+        this.onEvent(event, at);
+      },
     });
   }
 

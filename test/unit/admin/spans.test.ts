@@ -13,7 +13,11 @@ const HOUR = 3_600_000;
 /** Spans with a clock that the test moves. */
 function started() {
   let ms = 0;
-  const history = { waiting: new WaitingClients(), routes: new RouteHistory({ at: 0, wallClock: START }) };
+  const history = {
+    waiting: new WaitingClients(),
+    routes: new RouteHistory({ at: 0, wallClock: START }),
+    lastPlan: () => undefined,
+  };
   const spans = new Spans({
     history,
     now: () => 5000 + ms,
