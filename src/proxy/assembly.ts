@@ -13,7 +13,7 @@ import { HoldQueue } from './connect/hold-queue.ts';
 import { ParkedBackends } from './connect/parked-backends.ts';
 import { Picker } from './connect/picker.ts';
 import { Drains } from './ending/drains.ts';
-import { MaxAge } from './ending/max-age.ts';
+import { SessionLimits } from './ending/session-limits.ts';
 import { LoadedMover } from './moves/load-mover.ts';
 import type { ProxyOptions } from './options.ts';
 import { PolicyInForce } from './policy-in-force.ts';
@@ -119,7 +119,7 @@ function sessionParts(base: Base, options: ProxyOptions, { isStopping }: Hooks):
       registry,
       cancels,
       connector,
-      maxAge: new MaxAge({ ...options, drains }),
+      limits: new SessionLimits({ ...options, drains }),
       stallGate: base.stallGate,
       openPipes: base.pipes.openPipes,
     },

@@ -1,6 +1,6 @@
 // The parts of a proxy that its relayed sessions share.
 import type { Clock } from '../../model/instant.ts';
-import type { PoolName } from '../../model/policy.ts';
+import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { Trigger } from '../../reports/trigger.ts';
 import type { Cancels } from '../cancel/cancel.ts';
 import type { BackendConnector } from '../connect/connect-backend.ts';
@@ -18,6 +18,6 @@ export interface RelayServices {
   /** Has the counters of a pool. */
   readonly registry: { traffic(pool: PoolName): Traffic };
   readonly connector: Pick<BackendConnector, 'noteRefusal'>;
-  /** Ends the session when it is too old. Returns the cancel function. */
-  readonly maxAge: { watch(session: SessionHandle, maxAgeMs: number | undefined): () => void };
+  /** Ends the session when it reaches a limit of its pool. Returns the cancel function. */
+  readonly limits: { watch(session: SessionHandle, pool: PoolPolicy): () => void };
 }

@@ -1,13 +1,14 @@
-// Ends sessions that have lived for as long as their pool allows, so that a member that came back gets its share of a
-// load that never reconnects by itself. It ends them between two transactions only: a session that cannot be read
-// (TLS between client and member) is left alone.
+// The limits that a pool sets to the life of its sessions. A session that has lived for as long as its pool allows
+// ends, so that a member that came back gets its share of a load that never reconnects by itself. It ends between two
+// transactions only: a session that cannot be read (TLS between client and member) is left alone.
 import type { Clock } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
+import type { PoolPolicy } from '../../model/policy.ts';
 import type { SessionHandle } from '../stage.ts';
 import { describeAge } from '../messages/close-message.ts';
 import type { Drains } from './drains.ts';
 
-export interface MaxAgeInputs {
+export interface SessionLimitsInputs {
   readonly clock: Clock;
   readonly drains: Drains;
   /** A number in [0, 1). */
@@ -17,15 +18,15 @@ export interface MaxAgeInputs {
 /** Either way, so that sessions that began together do not end together. */
 const JITTER = 0.1;
 
-export class MaxAge {
-  readonly #inputs: MaxAgeInputs;
+export class SessionLimits {
+  readonly #inputs: SessionLimitsInputs;
 
-  constructor(inputs: MaxAgeInputs) {
+  constructor(inputs: SessionLimitsInputs) {
     this.#inputs = inputs;
   }
 
   /** The session begins now. Returns the cancel function, which is idempotent. */
-  watch(session: SessionHandle, maxAgeMs: number | undefined): () => void {
+  watch(session: SessionHandle, { maxSessionAgeMs: maxAgeMs }: Pick<PoolPolicy, 'maxSessionAgeMs'>): () => void {
     if (maxAgeMs === undefined) return nothing;
     const { clock, drains, random } = this.#inputs;
     const startedAt = clock.now();
