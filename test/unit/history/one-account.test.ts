@@ -220,7 +220,7 @@ function expectOneStory({ metrics, status, spans, incident, log }: Told, planned
   expect(status.primary).toBe('pg-2');
 }
 
-test('a primary that dies', async () => {
+test('G21: a primary that dies', async () => {
   const told = await outage(async ({ lab }) => {
     lab.set('pg-1', { role: 'dead' });
     lab.leader = undefined;
@@ -229,7 +229,7 @@ test('a primary that dies', async () => {
   expectOneStory(told, 'unplanned');
 });
 
-test('a switchover that an operator runs here', async () => {
+test('G21: a switchover that an operator runs here', async () => {
   const told = await outage(async (story) => {
     const operation = { operation: 'op-1', what: 'switchover' } as const;
     story.happens({ kind: 'operation_started', ...operation, to: 'pg-2' });
@@ -243,7 +243,7 @@ test('a switchover that an operator runs here', async () => {
   expectOneStory(told, 'planned');
 });
 
-test('a switchover by another tool, in which one probe is lost', async () => {
+test('G21: a switchover by another tool, in which one probe is lost', async () => {
   const told = await outage(async ({ lab }) => {
     lab.set('pg-1', { role: 'replica', state: 'stopping' });
     await lab.clock.advance(1_000);
