@@ -172,8 +172,7 @@ function placeOf(
   slots: ReadonlyMap<string, unknown>,
 ): Place | undefined {
   // Branches are no part of the cluster, so an incident has none of their sessions.
-  if (!isKeptInIncidents(EVENT_CLASSES[event.kind]) || ('branch' in event && event.branch !== undefined))
-    return undefined;
+  if (!isKeptInIncidents(EVENT_CLASSES[event.kind]) || 'branch' in event) return undefined;
   return event.kind in PLACES ? handle(PLACES, event, period, slots) : { group: 'decisions' };
 }
 
