@@ -10,6 +10,7 @@ import type {
   PlannedRequest,
 } from '../documents/cluster-documents.ts';
 import type { RestartConditions } from '../patroni/restart-conditions.ts';
+import type { WriteOperation } from '../patroni/write-requests.ts';
 
 /** `why`: one sentence for the operator. */
 export type ControlReading<T> =
@@ -21,14 +22,7 @@ export type GivenOrder = 'primary_first' | 'standbys_first';
 
 /** One request to the management API. */
 export type ClusterOperation =
-  | {
-      readonly kind: 'switchover';
-      readonly leader: MemberName;
-      readonly candidate?: MemberName;
-      readonly scheduled_at?: string;
-    }
-  | { readonly kind: 'cancel_switchover' }
-  | { readonly kind: 'failover'; readonly candidate: MemberName; readonly leader?: MemberName }
+  | Extract<WriteOperation, { kind: 'switchover' | 'cancel_switchover' | 'failover' | 'pause' | 'resume' }>
   /** `any_order`: also when the members must restart in another order. Neither it nor `order` is sent. */
   | ({
       readonly kind: 'restart';
@@ -46,9 +40,7 @@ export type ClusterOperation =
     }
   /** A null removes a key. */
   | { readonly kind: 'patch_config'; readonly changes: ClusterConfiguration }
-  | { readonly kind: 'replace_config'; readonly config: ClusterConfiguration }
-  | { readonly kind: 'pause' }
-  | { readonly kind: 'resume' };
+  | { readonly kind: 'replace_config'; readonly config: ClusterConfiguration };
 
 /** None of these rejects. */
 export interface ClusterControl {

@@ -18,26 +18,11 @@ const TO = z.string().min(1).optional().describe('The next primary. Default: the
 const TRANSACTION_MS = { default: 10_000, most: 3_600_000 };
 const TRANSACTION = 'How long running transactions may take before they are cut. Milliseconds.';
 
-const QUERY = z.strictObject({
-  to: TO,
-  transaction_timeout_ms: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(TRANSACTION_MS.most)
-    .default(TRANSACTION_MS.default)
-    .describe(TRANSACTION),
-});
-const BODY = z.strictObject({
-  to: TO,
-  transaction_timeout_ms: z
-    .number()
-    .int()
-    .min(0)
-    .max(TRANSACTION_MS.most)
-    .default(TRANSACTION_MS.default)
-    .describe(TRANSACTION),
-});
+const transaction = (ms: z.ZodNumber | z.ZodCoercedNumber) =>
+  ms.int().min(0).max(TRANSACTION_MS.most).default(TRANSACTION_MS.default).describe(TRANSACTION);
+
+const QUERY = z.strictObject({ to: TO, transaction_timeout_ms: transaction(z.coerce.number()) });
+const BODY = z.strictObject({ to: TO, transaction_timeout_ms: transaction(z.number()) });
 
 export function switchover({ switchovers }: SwitchoversOptions): readonly Endpoint[] {
   return [

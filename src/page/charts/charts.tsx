@@ -13,33 +13,21 @@ export function Charts({ status }: { readonly status: StatusDocument }): JSX.Ele
   const { samples } = usePageState();
   const shown = useMemo(() => samples && linesOf(withPoint(samples, status)), [samples, status]);
   const { times, sessions, waiting, lag, leftOut } = shown ?? NO_LINES;
-  const empty = samples === undefined ? 'Reading the last hour …' : '';
+  const charts = [
+    { title: 'Sessions', lines: sessions, format: numberText, unit: 'count', empty: 'No pools.' },
+    { title: 'Waiting clients', lines: waiting, format: numberText, unit: 'count', empty: 'No pools.' },
+    { title: 'Replication lag', lines: lag, format: sizeText, unit: 'bytes', empty: 'No replicas.' },
+  ] as const;
   return (
     <Panel title="Last hour in numbers">
-      <Chart
-        title="Sessions"
-        times={times}
-        lines={sessions}
-        format={numberText}
-        unit="count"
-        empty={empty || 'No pools.'}
-      />
-      <Chart
-        title="Waiting clients"
-        times={times}
-        lines={waiting}
-        format={numberText}
-        unit="count"
-        empty={empty || 'No pools.'}
-      />
-      <Chart
-        title="Replication lag"
-        times={times}
-        lines={lag}
-        format={sizeText}
-        unit="bytes"
-        empty={empty || 'No replicas.'}
-      />
+      {charts.map(({ empty, ...chart }) => (
+        <Chart
+          key={chart.title}
+          {...chart}
+          times={times}
+          empty={samples === undefined ? 'Reading the last hour …' : empty}
+        />
+      ))}
       {leftOut > 0 && <p class="chart-empty">{leftOut} more members have less lag, or had it longer ago.</p>}
     </Panel>
   );

@@ -14,83 +14,56 @@ export interface OperationProps {
   readonly onClose: () => void;
 }
 
-export function DrainDialog({ status, onClose, ...more }: OperationProps): JSX.Element {
+export function DrainDialog(props: OperationProps): JSX.Element {
+  const { status } = props;
   const names = status.members.map(({ name }) => name).filter((name) => !status.cluster.drained.includes(name));
-  const [done, setDone] = useState<DrainedDocument>();
-  const [chosen, setChosen] = useState(names.find((name) => name !== primaryOf(status)) ?? names[0] ?? '');
-  return (
-    <Dialog title="Drain a member" onClose={onClose}>
-      {done === undefined ? (
-        <MemberForm
-          {...more}
-          names={names}
-          chosen={chosen}
-          onChoose={setChosen}
-          verb="drain"
-          consequences={drainConsequences(chosen, status)}
-          isDangerous={chosen === primaryOf(status)}
-          onDone={setDone}
-        />
-      ) : (
-        <Done sentences={[`${done.member} is drained.`, ...poolSentences(done)]} />
-      )}
-    </Dialog>
-  );
+  const primary = primaryOf(status);
+  const first = names.find((name) => name !== primary);
+  return <MemberDialog {...props} names={names} first={first} verb="drain" consequences={drainConsequences} />;
 }
 
-export function ResumeDialog({ status, onClose, ...more }: OperationProps): JSX.Element {
-  const [names] = useState(status.cluster.drained);
-  const [done, setDone] = useState<DrainedDocument>();
-  const [chosen, setChosen] = useState(names[0] ?? '');
-  return (
-    <Dialog title="Resume a member" onClose={onClose}>
-      {done === undefined ? (
-        <MemberForm
-          {...more}
-          names={names}
-          chosen={chosen}
-          onChoose={setChosen}
-          verb="resume"
-          consequences={resumeConsequences(chosen, status)}
-          isDangerous={false}
-          onDone={setDone}
-        />
-      ) : (
-        <Done sentences={[`${done.member} is resumed.`, ...poolSentences(done)]} />
-      )}
-    </Dialog>
-  );
+export function ResumeDialog(props: OperationProps): JSX.Element {
+  const [names] = useState(props.status.cluster.drained);
+  return <MemberDialog {...props} names={names} verb="resume" consequences={resumeConsequences} />;
 }
 
-interface MemberFormProps extends Pick<OperationProps, 'keeper'> {
+interface MemberDialogProps extends OperationProps {
   readonly names: readonly string[];
-  readonly chosen: string;
-  readonly onChoose: (name: string) => void;
+  /** Default: the first of the names. */
+  readonly first?: string | undefined;
   readonly verb: 'drain' | 'resume';
-  readonly consequences: readonly string[];
-  readonly isDangerous: boolean;
-  readonly onDone: (body: DrainedDocument) => void;
+  readonly consequences: (member: string, status: StatusDocument) => readonly string[];
 }
 
-function MemberForm({ names, chosen, onChoose, verb, consequences, ...more }: MemberFormProps): JSX.Element {
-  const action = verb === 'drain' ? `Drain ${chosen}` : `Resume ${chosen}`;
+function MemberDialog({ status, keeper, onClose, names, first, verb, consequences }: MemberDialogProps): JSX.Element {
+  const [done, setDone] = useState<DrainedDocument>();
+  const [chosen, setChosen] = useState(first ?? names[0] ?? '');
+  const title = verb === 'drain' ? 'Drain' : 'Resume';
   return (
-    <Confirmation<DrainedDocument>
-      {...more}
-      path={`members/${encodeURIComponent(chosen)}/${verb}`}
-      action={action}
-      isPossible={chosen !== ''}
-    >
-      <label>
-        Member{' '}
-        <select value={chosen} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-          {names.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
-      <Sentences of={consequences} />
-    </Confirmation>
+    <Dialog title={`${title} a member`} onClose={onClose}>
+      {done === undefined ? (
+        <Confirmation<DrainedDocument>
+          keeper={keeper}
+          path={`members/${encodeURIComponent(chosen)}/${verb}`}
+          action={`${title} ${chosen}`}
+          isPossible={chosen !== ''}
+          isDangerous={verb === 'drain' && chosen === primaryOf(status)}
+          onDone={setDone}
+        >
+          <label>
+            Member{' '}
+            <select value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+              {names.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </label>
+          <Sentences of={consequences(chosen, status)} />
+        </Confirmation>
+      ) : (
+        <Done sentences={[`${done.member} is ${verb === 'drain' ? 'drained' : 'resumed'}.`, ...poolSentences(done)]} />
+      )}
+    </Dialog>
   );
 }
 
