@@ -1,7 +1,6 @@
 // The JSON body of a POST: read with a limit, parsed, not yet validated.
 import type { IncomingMessage } from 'node:http';
-import { failure } from './answer.ts';
-import type { Answer } from './answer.ts';
+import { failure, type Answer } from './answer.ts';
 import type { Endpoint } from './endpoint.ts';
 
 type BodyReading =

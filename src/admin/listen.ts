@@ -1,7 +1,6 @@
 // Binds the TCP server of an admin port, and says in the operator's words why that failed.
 import type { Server } from 'node:net';
-import { addressText } from '../model/member.ts';
-import type { Address } from '../model/member.ts';
+import { addressText, type Address } from '../model/member.ts';
 
 export type ListenOutcome =
   | { readonly kind: 'listening'; readonly address: Address }

@@ -3,8 +3,7 @@
 import type { Clock, Instant } from '../model/instant.ts';
 import { onOneLine } from '../model/printable.ts';
 import { API_VERSION } from './answer.ts';
-import { isOfSession } from './recent-events.ts';
-import type { RecentEvents } from './recent-events.ts';
+import { isOfSession, type RecentEvents } from './recent-events.ts';
 import type { StatusDocument } from '../documents/status-document.ts';
 
 export interface LiveStatusOptions {

@@ -2,8 +2,7 @@
 import type * as Crypto from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
-import { failure } from './answer.ts';
-import type { Answer } from './answer.ts';
+import { failure, type Answer } from './answer.ts';
 
 /** node:crypto takes 4 MB, so it is loaded at the first token. */
 const load = createRequire(import.meta.url);

@@ -1,6 +1,5 @@
 // Finds the endpoint of a request, and answers when there is none.
-import { failure } from './answer.ts';
-import type { Answer } from './answer.ts';
+import { failure, type Answer } from './answer.ts';
 import type { Endpoint } from './endpoint.ts';
 
 export type RouteMatch =

@@ -1,8 +1,7 @@
 // The part of the status document about one pool.
 import { describeRoute } from '../core/describe.ts';
 import { refusalText } from '../core/refusal-words.ts';
-import { isPlanned } from '../core/routing-table.ts';
-import type { Route, RoutingTable, Target } from '../core/routing-table.ts';
+import { isPlanned, type Route, type RoutingTable, type Target } from '../core/routing-table.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { ListenerPolicy, PoolPolicy } from '../model/policy.ts';

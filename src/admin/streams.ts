@@ -1,8 +1,7 @@
 // Answers that go on: server-sent events. Few at a time, because each holds a connection. A reader that is too slow is
 // dropped, so that buffers stay small; it can continue by the id of its last event.
 import type { ServerResponse } from 'node:http';
-import { failure } from './answer.ts';
-import type { Answer } from './answer.ts';
+import { failure, type Answer } from './answer.ts';
 
 export interface Outlet {
   /** `text`: whole messages of the event-stream format. */

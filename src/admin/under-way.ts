@@ -1,8 +1,7 @@
 // Limits the answers that are under way at one time. A client that does not take its answer makes room for the next
 // one, so that documents stay available however many of those there are. Health checks do not count.
 import type { ServerResponse } from 'node:http';
-import { failure } from './answer.ts';
-import type { Answer } from './answer.ts';
+import { failure, type Answer } from './answer.ts';
 
 const MOST_UNDER_WAY = 32;
 /** Time for an answer before it may make room. */

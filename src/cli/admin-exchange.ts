@@ -1,10 +1,8 @@
 // One exchange with a running Pointsman, and why it failed. With TLS: verified with the certificates that Node trusts
 // (NODE_EXTRA_CA_CERTS adds some).
 import { errorOf } from '../http/exchange-error.ts';
-import { exchange } from '../http/exchange.ts';
-import type { ExchangeAnswer, ExchangeRequest } from '../http/exchange.ts';
-import { addressText } from '../model/member.ts';
-import type { Address } from '../model/member.ts';
+import { exchange, type ExchangeAnswer, type ExchangeRequest } from '../http/exchange.ts';
+import { addressText, type Address } from '../model/member.ts';
 
 export interface AdminAddress {
   readonly address: Address;

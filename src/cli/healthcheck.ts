@@ -4,12 +4,9 @@ import { readFileSync } from 'node:fs';
 import { parseAdminAddress, parseListenAddress } from '../config/schema/address.ts';
 import { childOf } from '../config/source/tree.ts';
 import { readYaml } from '../config/source/yaml-text.ts';
-import { addressText } from '../model/member.ts';
-import type { Address } from '../model/member.ts';
-import { adminExchange, whyNot } from './admin-exchange.ts';
-import type { AdminAddress } from './admin-exchange.ts';
-import { EXIT } from './io.ts';
-import type { CliIo } from './io.ts';
+import { addressText, type Address } from '../model/member.ts';
+import { adminExchange, whyNot, type AdminAddress } from './admin-exchange.ts';
+import { EXIT, type CliIo } from './io.ts';
 
 export interface HealthcheckOptions {
   readonly config?: string | undefined;

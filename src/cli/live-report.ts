@@ -1,7 +1,6 @@
 // The result of `check --live`, as text and as JSON.
 import { addressText } from '../model/member.ts';
-import { EXIT } from './io.ts';
-import type { CliIo } from './io.ts';
+import { EXIT, type CliIo } from './io.ts';
 import { foundBy, problemsIn, refusedMembers, warningsIn } from './live-check.ts';
 import type {
   BranchesReport,

@@ -1,14 +1,12 @@
 // The commands that change a running Pointsman: `refresh`, `reload`, `accept`. They send the admin token of
 // the same configuration.
-import { Argument } from 'commander';
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import { accepted, reloaded } from '../documents/action-answers.ts';
 import { looseReader } from '../documents/loose-reader.ts';
 import { examples } from './examples.ts';
 import type { CliIo } from './io.ts';
-import { operate } from './send-operation.ts';
-import type { OperateOptions } from './send-operation.ts';
+import { operate, type OperateOptions } from './send-operation.ts';
 import { poolsText } from './pools-text.ts';
 
 const reloadedReader = looseReader(reloaded);

@@ -1,8 +1,7 @@
 // Parts of a message request, each with everything it needs. Nothing is sent from here: the path of message creation is
 // not part of the interface. Source: the model platform API, "Using a skill in a message request", "Files API" and
 // "Computer toolset tool".
-import { BETAS, betaHeaders } from './betas.ts';
-import type { Beta } from './betas.ts';
+import { BETAS, betaHeaders, type Beta } from './betas.ts';
 
 /** Parts of the body of one request, and the beta values without which they fail. */
 export interface Fragment {

@@ -1,7 +1,6 @@
 // The message request that `request` commands print. Nothing is sent: the path of message creation is not part of the
 // platform's interface.
-import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 
 export interface MessageOptions {
   readonly model: string;

@@ -1,7 +1,6 @@
 // The branches one by one. Read-only: `pointsman branches` creates and deletes them.
 import { failure } from '../answer.ts';
-import { get } from '../endpoint.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { get, type Endpoint } from '../endpoint.ts';
 import { longJson } from '../long-answer.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import type { BranchesListing } from '../branch-documents.ts';

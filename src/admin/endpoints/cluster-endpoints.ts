@@ -2,10 +2,8 @@
 import { z } from 'zod';
 import type { ClusterControl, ClusterOperation, ControlReading } from '../../cluster/control.ts';
 import type { OperationResult } from '../../documents/cluster-documents.ts';
-import { failure, json } from '../answer.ts';
-import type { Answer } from '../answer.ts';
-import { get, post } from '../endpoint.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { failure, json, type Answer } from '../answer.ts';
+import { get, post, type Endpoint } from '../endpoint.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 
 export interface ClusterEndpointOptions {

@@ -1,6 +1,5 @@
 // The description of this API.
-import { get } from '../endpoint.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { get, type Endpoint } from '../endpoint.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 
 export interface DescriptionOptions {

@@ -1,9 +1,7 @@
 // The documents about this Pointsman: metrics, status, one pool of it, the last hour, and the configuration in effect.
 import { unknownName } from '../../config/closest.ts';
-import { compactJson, failure, json } from '../answer.ts';
-import type { Answer } from '../answer.ts';
-import { ANY_QUERY, get } from '../endpoint.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { compactJson, failure, json, type Answer } from '../answer.ts';
+import { ANY_QUERY, get, type Endpoint } from '../endpoint.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import type { SamplesDocument } from '../../documents/samples-document.ts';
 import type { StatusDocument } from '../../documents/status-document.ts';

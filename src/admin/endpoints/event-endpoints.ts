@@ -2,11 +2,9 @@
 import { z } from 'zod';
 import { unknownName } from '../../config/closest.ts';
 import { API_VERSION, failure, json } from '../answer.ts';
-import { get } from '../endpoint.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { get, type Endpoint } from '../endpoint.ts';
 import type { LiveStatus } from '../live-status.ts';
-import { isOfSession } from '../recent-events.ts';
-import type { RecentEvents } from '../recent-events.ts';
+import { isOfSession, type RecentEvents } from '../recent-events.ts';
 import type { EventList, Gap, RecentEvent } from '../../documents/events-document.ts';
 import type { StreamAnswer } from '../streams.ts';
 

@@ -1,10 +1,8 @@
 // The incidents: the list, and one of them as its document or as a text for a ticket.
 import { z } from 'zod';
 import type { IncidentEntry, Incidents } from '../../incidents/incident-views.ts';
-import { failure, json, text } from '../answer.ts';
-import type { Answer } from '../answer.ts';
-import { get } from '../endpoint.ts';
-import type { Call, Endpoint } from '../endpoint.ts';
+import { failure, json, text, type Answer } from '../answer.ts';
+import { get, type Call, type Endpoint } from '../endpoint.ts';
 import type { IncidentListDocument } from '../../documents/incident-list.ts';
 
 export interface IncidentEndpointOptions {

@@ -1,12 +1,9 @@
 // The operations on this Pointsman.
 import { unknownName } from '../../config/closest.ts';
 import type { MemberName } from '../../model/member.ts';
-import { REFUSAL_KINDS } from '../../core/snapshot.ts';
-import type { RefusalKind } from '../../core/snapshot.ts';
-import { failure, json } from '../answer.ts';
-import type { Answer } from '../answer.ts';
-import { post } from '../endpoint.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { REFUSAL_KINDS, type RefusalKind } from '../../core/snapshot.ts';
+import { failure, json, type Answer } from '../answer.ts';
+import { post, type Endpoint } from '../endpoint.ts';
 
 /** `result` becomes the body of the answer. */
 export type OwnOperationOutcome =

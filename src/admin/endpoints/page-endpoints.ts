@@ -1,10 +1,8 @@
 // The status page: a document at `/` for browsers, and the files that it names. They are no part of the API: the lists
 // of its paths leave them out, and other programs get at `/` the same answer as at any unknown path.
 import type { IncomingHttpHeaders } from 'node:http';
-import { failure, text } from '../answer.ts';
-import type { Answer } from '../answer.ts';
-import { ANY_QUERY, get } from '../endpoint.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { failure, text, type Answer } from '../answer.ts';
+import { ANY_QUERY, get, type Endpoint } from '../endpoint.ts';
 import { readFile, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 

@@ -1,9 +1,7 @@
 // The health of this process and of its pools, for orchestrators and load balancers. A load balancer in front of
 // several Pointsmans can check /primary and /replica as it checked Patroni; /pools/NAME/ready is for any pool.
-import { failure, json, text } from '../answer.ts';
-import type { Answer } from '../answer.ts';
-import { probe } from '../endpoint.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { failure, json, text, type Answer } from '../answer.ts';
+import { probe, type Endpoint } from '../endpoint.ts';
 import type { Readiness } from '../status.ts';
 import { unknownPool } from './document-endpoints.ts';
 

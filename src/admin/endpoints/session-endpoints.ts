@@ -16,10 +16,8 @@ import type {
 } from '../../reports/session-list.ts';
 import type { MoveResult } from '../../reports/session-move.ts';
 import { SESSION_STATES } from '../../reports/session-state.ts';
-import { failure, json } from '../answer.ts';
-import type { Answer } from '../answer.ts';
-import { get, post } from '../endpoint.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { failure, json, type Answer } from '../answer.ts';
+import { get, post, type Endpoint } from '../endpoint.ts';
 import type {
   KilledSessionDocument,
   MovedSessionDocument,

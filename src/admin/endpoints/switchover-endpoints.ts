@@ -2,10 +2,8 @@
 import { z } from 'zod';
 import type { CancelResult, LongOperations, OperationStart } from '../../cluster/long-operations.ts';
 import type { HeldSwitchoverRequest } from '../../cluster/switchover/plan.ts';
-import { failure, json } from '../answer.ts';
-import type { Answer } from '../answer.ts';
-import { get, post } from '../endpoint.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { failure, json, type Answer } from '../answer.ts';
+import { get, post, type Endpoint } from '../endpoint.ts';
 
 export interface SwitchoversOptions {
   readonly switchovers: Pick<LongOperations, 'plan' | 'list' | 'find'> & {

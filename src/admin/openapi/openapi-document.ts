@@ -3,8 +3,7 @@
 import { z } from 'zod';
 import { API_VERSION } from '../answer.ts';
 import type { Access, Endpoint } from '../endpoint.ts';
-import { DESCRIBED, SCHEMAS } from './answers.ts';
-import type { Described, SchemaName } from './answers.ts';
+import { DESCRIBED, SCHEMAS, type Described, type SchemaName } from './answers.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

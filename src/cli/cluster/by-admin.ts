@@ -8,8 +8,7 @@ import { looseReader } from '../../documents/loose-reader.ts';
 import { readAdminToken } from '../../config/files/admin-token.ts';
 import { addressText } from '../../model/member.ts';
 import { failureReader } from '../send-operation.ts';
-import { tryRequest } from '../admin-request.ts';
-import type { AdminRequest, RequestResult } from '../admin-request.ts';
+import { tryRequest, type AdminRequest, type RequestResult } from '../admin-request.ts';
 import type { Running } from '../running.ts';
 
 /** For what Pointsman reads from the members. Milliseconds. */

@@ -1,7 +1,6 @@
 // `pointsman cluster …` on the command line: the arguments and options of each command. The commands themselves are
 // loaded when they are used.
-import { Argument, Option } from 'commander';
-import type { Command } from 'commander';
+import { Argument, Option, type Command } from 'commander';
 import { examples } from '../examples.ts';
 import type { CliIo, CommandOptions } from '../io.ts';
 import type { ChangeConfigOptions } from './config-change.ts';

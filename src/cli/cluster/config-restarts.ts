@@ -1,6 +1,5 @@
 // The restarts that a change of the dynamic configuration needs, and their order. Pure.
-import { parameterChanges, restartNeeds } from '../../cluster/configuration-change.ts';
-import type { ParameterChanges } from '../../cluster/configuration-change.ts';
+import { parameterChanges, restartNeeds, type ParameterChanges } from '../../cluster/configuration-change.ts';
 import type { ClusterConfiguration, ClusterReport } from '../../documents/cluster-documents.ts';
 import { restartOrder } from '../../cluster/restart-order.ts';
 import { isLeader } from './member-choice.ts';

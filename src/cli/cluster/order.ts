@@ -1,8 +1,7 @@
 // The order in which chosen members restart, by the rules of the cluster, and why some of them must not. Pure.
 import type { GivenOrder } from '../../cluster/control.ts';
 import type { ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
-import { orderFault, restartOrder } from '../../cluster/restart-order.ts';
-import type { OrderFault } from '../../cluster/restart-order.ts';
+import { orderFault, restartOrder, type OrderFault } from '../../cluster/restart-order.ts';
 import type { MemberName } from '../../model/member.ts';
 import { isLeader } from './member-choice.ts';
 

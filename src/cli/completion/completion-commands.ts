@@ -1,9 +1,7 @@
 // `pointsman completion`, and the hidden command that the shells call for each word.
-import { Argument } from 'commander';
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { examples } from '../examples.ts';
-import type { CliIo } from '../io.ts';
-import { EXIT } from '../io.ts';
+import { EXIT, type CliIo } from '../io.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];

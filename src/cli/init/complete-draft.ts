@@ -3,11 +3,9 @@
 import { isIP } from 'node:net';
 import type { Config } from '../../config/config.ts';
 import { addressText } from '../../model/member.ts';
-import { foundBy, refusedMembers } from '../live-check.ts';
-import type { CheckSeeds, LiveReport } from '../live-check.ts';
+import { foundBy, refusedMembers, type CheckSeeds, type LiveReport } from '../live-check.ts';
 import type { DraftSetting } from './draft.ts';
-import { writeDraft } from './write-draft.ts';
-import type { DraftText } from './write-draft.ts';
+import { writeDraft, type DraftText } from './write-draft.ts';
 
 /** More than one survives the loss of a member; more than this make the file longer without a use. */
 const MOST_SEEDS = 3;

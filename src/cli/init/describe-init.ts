@@ -1,6 +1,5 @@
 // The options of `pointsman init`. The command itself is loaded when it is used.
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { CliIo } from '../io.ts';
 import type { CheckSeeds } from '../live-check.ts';
 import type { InitOptions } from './init.ts';

@@ -1,8 +1,6 @@
 // A libpq connection string as a draft. It names PostgreSQL, so the management API is guessed at one port of each host.
-import { DraftBuilder, unusable } from './draft.ts';
-import type { ReadSource } from './draft.ts';
-import { parseConninfo } from './conninfo.ts';
-import type { ParsedConninfo } from './conninfo.ts';
+import { DraftBuilder, unusable, type ReadSource } from './draft.ts';
+import { parseConninfo, type ParsedConninfo } from './conninfo.ts';
 
 type Conninfo = Extract<ParsedConninfo, { kind: 'conninfo' }>;
 

@@ -1,13 +1,10 @@
 // An haproxy.cfg in front of Patroni as a draft: listeners, checks, servers, and what has no counterpart.
-import { DraftBuilder, unusable } from './draft.ts';
-import type { ReadSource } from './draft.ts';
+import { DraftBuilder, unusable, type ReadSource } from './draft.ts';
 import { apiOf, checkOf, hasCheckPort, otherExpectations } from './haproxy-check.ts';
 import { noteTheRest } from './haproxy-leftovers.ts';
 import { backendOf, listenersOf } from './haproxy-listeners.ts';
-import { lastLine, proxiesOf } from './haproxy-proxies.ts';
-import type { HaproxyProxy } from './haproxy-proxies.ts';
-import { readHaproxyText } from './haproxy-text.ts';
-import type { HaproxySection, HaproxyText } from './haproxy-text.ts';
+import { lastLine, proxiesOf, type HaproxyProxy } from './haproxy-proxies.ts';
+import { readHaproxyText, type HaproxySection, type HaproxyText } from './haproxy-text.ts';
 
 export interface HaproxySource {
   readonly text: string;

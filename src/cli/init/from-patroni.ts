@@ -1,12 +1,9 @@
 // A member's patroni.yml as a draft: its own API as the seed, the scope, the files for TLS. No password is read.
 // https://patroni.readthedocs.io/en/latest/yaml_configuration.html
-import { formatPath } from '../../config/fault.ts';
-import type { Path } from '../../config/fault.ts';
+import { formatPath, type Path } from '../../config/fault.ts';
 import { childOf, isTree, valueAt } from '../../config/source/tree.ts';
-import { readYaml } from '../../config/source/yaml-text.ts';
-import type { YamlText } from '../../config/source/yaml-text.ts';
-import { DraftBuilder, unusable } from './draft.ts';
-import type { ReadSource } from './draft.ts';
+import { readYaml, type YamlText } from '../../config/source/yaml-text.ts';
+import { DraftBuilder, unusable, type ReadSource } from './draft.ts';
 
 export interface PatroniSource {
   readonly text: string;

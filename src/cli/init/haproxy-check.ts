@@ -1,8 +1,7 @@
 // The HTTP check of an HAProxy backend: the endpoint that it asks, and the management API of each server.
 // https://docs.haproxy.org/3.0/configuration.html#4.2-option%20httpchk, #5.2-check
 import { parseCheck } from '../../model/check.ts';
-import { lastLine, linesWith } from './haproxy-proxies.ts';
-import type { HaproxyProxy, HaproxyServer } from './haproxy-proxies.ts';
+import { lastLine, linesWith, type HaproxyProxy, type HaproxyServer } from './haproxy-proxies.ts';
 
 /** `check`: `/primary`, `/replica?lag=16MB`. */
 export type BackendCheck =

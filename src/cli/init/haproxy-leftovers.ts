@@ -1,7 +1,6 @@
 // The parts of an haproxy.cfg that are not carried over, each with the reason.
 import type { DraftBuilder } from './draft.ts';
-import { lastLine } from './haproxy-proxies.ts';
-import type { HaproxyProxy } from './haproxy-proxies.ts';
+import { lastLine, type HaproxyProxy } from './haproxy-proxies.ts';
 import type { HaproxyLine, HaproxyText } from './haproxy-text.ts';
 
 interface Leftover {

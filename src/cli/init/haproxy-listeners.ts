@@ -1,7 +1,6 @@
 // The addresses on which an haproxy.cfg accepts clients, each with the pool behind it.
 import type { DraftBuilder } from './draft.ts';
-import { linesWith, lastLine } from './haproxy-proxies.ts';
-import type { HaproxyProxy } from './haproxy-proxies.ts';
+import { linesWith, lastLine, type HaproxyProxy } from './haproxy-proxies.ts';
 
 export interface HaproxyListener {
   readonly address: string;

@@ -1,13 +1,11 @@
 // `pointsman init`: writes the smallest working configuration for what is there already, and checks it live.
 import { existsSync, writeFileSync } from 'node:fs';
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { EXIT, type CliIo } from '../io.ts';
 import type { CheckSeeds } from '../live-check.ts';
 import { showLive } from '../live-report.ts';
 import { completeDraft } from './complete-draft.ts';
 import type { Draft, DraftSetting, Note } from './draft.ts';
-import { readSources } from './read-sources.ts';
-import type { SourceKind } from './read-sources.ts';
+import { readSources, type SourceKind } from './read-sources.ts';
 import { writeDraft } from './write-draft.ts';
 import { wrapped } from '../../config/reference/text.ts';
 import { unreadable } from '../../config/files/unusable-files.ts';

@@ -1,14 +1,11 @@
 // A draft as the smallest file: the keys that differ from their defaults, each with the place that it comes from.
 import type { Config } from '../../config/config.ts';
-import { formatPath, formatProblems } from '../../config/fault.ts';
-import type { Path } from '../../config/fault.ts';
-import { loadConfig } from '../../config/load.ts';
-import type { LoadResult } from '../../config/load.ts';
+import { formatPath, formatProblems, type Path } from '../../config/fault.ts';
+import { loadConfig, type LoadResult } from '../../config/load.ts';
 import { commentedYaml } from '../../config/reference/commented-yaml.ts';
 import { configDocument } from '../../config/reference/settings.ts';
 import { leavesOf } from '../../config/source/origins.ts';
-import { setAt, valueAt } from '../../config/source/tree.ts';
-import type { Tree } from '../../config/source/tree.ts';
+import { setAt, valueAt, type Tree } from '../../config/source/tree.ts';
 import type { DraftSetting } from './draft.ts';
 
 export type DraftText =

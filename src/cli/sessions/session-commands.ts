@@ -1,6 +1,5 @@
 // The commands about sessions: list them, end them, and move them off a member. Each is loaded when it is used.
-import { InvalidArgumentError, Option } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseDuration } from '../../config/schema/duration.ts';
 import { SESSION_SORTS } from '../../reports/session-list.ts';
 import { SESSION_STATES } from '../../reports/session-state.ts';

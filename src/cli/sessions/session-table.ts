@@ -3,10 +3,8 @@ import { durationText } from '../../core/describe.ts';
 import { shown } from '../../model/printable.ts';
 import type { SessionSort } from '../../reports/session-list.ts';
 import type { CliIo } from '../io.ts';
-import { paintFor } from '../terminal/colour.ts';
-import type { Paint } from '../terminal/colour.ts';
-import { tableText, widthFor } from '../terminal/terminal-table.ts';
-import type { Column } from '../terminal/terminal-table.ts';
+import { paintFor, type Paint } from '../terminal/colour.ts';
+import { tableText, widthFor, type Column } from '../terminal/terminal-table.ts';
 import type { SessionRow } from './read-sessions.ts';
 
 interface SessionColumn extends Column {

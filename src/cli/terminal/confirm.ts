@@ -1,6 +1,5 @@
 // Asks the operator before a command changes something.
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { EXIT, type CliIo } from '../io.ts';
 
 export interface Confirmation {
   /** One sentence with a question mark. */

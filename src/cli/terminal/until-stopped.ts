@@ -1,6 +1,5 @@
 // The end of a command that goes on until it is stopped.
-import { EXIT } from '../io.ts';
-import type { CliIo } from '../io.ts';
+import { EXIT, type CliIo } from '../io.ts';
 
 export interface StopSignal {
   /** Aborted by Ctrl-C, by another signal, and when nobody reads the output any more. */

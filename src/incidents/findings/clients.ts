@@ -1,8 +1,7 @@
 // The findings about clients: sessions that were cut, clients that waited, clients that were refused.
 import { countText } from '../../core/describe.ts';
 import { refusalText } from '../../core/refusal-words.ts';
-import type { HoldOutcome } from '../../reports/events.ts';
-import { ofKind, type EventOf } from '../../reports/events.ts';
+import { ofKind, type EventOf, type HoldOutcome } from '../../reports/events.ts';
 import type { Finding, FindingOf } from '../schema.ts';
 import { percentile, type Wait } from '../waits.ts';
 import { clockText, cutSessions, idsOf, isRefusedLogin, secondsText } from './recorded-events.ts';

@@ -1,12 +1,10 @@
 // The client of the platform: skills, files and agents. Commands alone use it.
 // Source: the model platform API, "Endpoints".
 import { ApiError } from '../../http/request.ts';
-import { BETAS } from '../betas.ts';
-import type { Beta } from '../betas.ts';
+import { BETAS, type Beta } from '../betas.ts';
 import { expected, readFileId, readList, readSkill, readVersion } from './records.ts';
 import type { ListPage, StoredSkill, StoredVersion } from './records.ts';
-import { send, sendForText } from './send.ts';
-import type { PlatformAccess, PlatformRequest } from './send.ts';
+import { send, sendForText, type PlatformAccess, type PlatformRequest } from './send.ts';
 
 /** Every method rejects with an ApiError. Only reads are repeated. */
 export interface PlatformClient {

@@ -1,12 +1,10 @@
 // One request to the platform. GET is repeated when a repetition may help. No other request is: the interface does not
 // declare that a repetition is harmless.
 import { readHeaderValue } from '../../http/secret-files.ts';
-import { ApiError, sendRequest, statusError } from '../../http/request.ts';
-import type { ApiRequest, ApiServer } from '../../http/request.ts';
+import { ApiError, sendRequest, statusError, type ApiRequest, type ApiServer } from '../../http/request.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { PlatformPolicy } from '../../config/schema/platform-section.ts';
-import { betaHeaders } from '../betas.ts';
-import type { Beta } from '../betas.ts';
+import { betaHeaders, type Beta } from '../betas.ts';
 
 export interface PlatformAccess {
   readonly policy: PlatformPolicy;

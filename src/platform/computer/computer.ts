@@ -1,11 +1,9 @@
 // `pointsman computer`: turns of tool_use blocks in, their results out, one line each.
 import { once } from 'node:events';
-import { NoBrowser, openScreen } from './browser.ts';
-import type { OpenScreen } from './browser.ts';
+import { NoBrowser, openScreen, type OpenScreen } from './browser.ts';
 import { readTurn } from './read-turn.ts';
 import { runTurn } from './run-turn.ts';
-import { EXIT } from '../../cli/io.ts';
-import type { CliIo } from '../../cli/io.ts';
+import { EXIT, type CliIo } from '../../cli/io.ts';
 import { untilStopped } from '../../cli/terminal/until-stopped.ts';
 import { pageUrl } from './page-url.ts';
 

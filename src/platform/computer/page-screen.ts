@@ -3,8 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import type { PageGuard } from './guard-page.ts';
 import type { ToolAction, Area, Chord, Click, ScrollDirection, Point } from './tool-members.ts';
-import { ScreenFault } from './agent-screen.ts';
-import type { AgentScreen, ScreenResult } from './agent-screen.ts';
+import { ScreenFault, type AgentScreen, type ScreenResult } from './agent-screen.ts';
 
 /** The limit of one action, beside the time that it waits itself. */
 const DEADLINE_MS = 30_000;

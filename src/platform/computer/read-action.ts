@@ -4,8 +4,7 @@ import { shown } from '../../model/printable.ts';
 import { chordOf, chordsOf } from './chords.ts';
 import { CLICKS, DIRECTIONS, MEMBERS } from './tool-members.ts';
 import type { ToolAction, Area, Chord, Click, ScrollDirection, ToolMember, Point } from './tool-members.ts';
-import { ScreenFault } from './agent-screen.ts';
-import type { AgentScreen } from './agent-screen.ts';
+import { ScreenFault, type AgentScreen } from './agent-screen.ts';
 
 const MOST_SECONDS = 300;
 const MOST_NOTCHES = 100;

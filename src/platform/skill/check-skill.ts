@@ -1,8 +1,7 @@
 // `pointsman skill check`: the rules for a skill, before it is published.
 import { sizeText } from '../../model/check.ts';
 import type { LocalSkill } from './skill-folder.ts';
-import { EXIT } from '../../cli/io.ts';
-import type { CliIo } from '../../cli/io.ts';
+import { EXIT, type CliIo } from '../../cli/io.ts';
 import { json } from '../../cli/json.ts';
 import { readSkill } from './read-folder.ts';
 
