@@ -32,7 +32,7 @@ export interface FakeBackend {
    * word. `full`: has no room for one more. `obliging`: lets every client in and answers every message as a query that
    * selects one. `standby`: the same, and reports that it is a standby. `movable`: the same, and tells the state of its
    * sessions, of the user `app`. `keyless`: the same, without a key for cancel requests. `cancelling`: as `movable`,
-   * and the first question to each session is cancelled.
+   * and the first question to each session is cancelled. `mistaken`: as `movable`, of another user.
    */
   behaviour:
     | 'echo'
@@ -46,7 +46,8 @@ export interface FakeBackend {
     | 'standby'
     | 'movable'
     | 'keyless'
-    | 'cancelling';
+    | 'cancelling'
+    | 'mistaken';
   readonly connections: readonly BackendConnection[];
   /** The only connection, or the newest. */
   last(): BackendConnection;
@@ -125,8 +126,11 @@ function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConn
   if (behaviour === 'stalled') return connection;
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   if (behaviour === 'echo') socket.pipe(socket);
-  if (behaviour === 'movable' || behaviour === 'keyless' || behaviour === 'cancelling') {
-    serveMovable(socket, 'app', { hasKey: behaviour !== 'keyless', cancelsFirst: behaviour === 'cancelling' });
+  if (behaviour === 'movable' || behaviour === 'keyless' || behaviour === 'cancelling' || behaviour === 'mistaken') {
+    serveMovable(socket, behaviour === 'mistaken' ? 'another' : 'app', {
+      hasKey: behaviour !== 'keyless',
+      cancelsFirst: behaviour === 'cancelling',
+    });
   }
   const welcome = WELCOMES[behaviour];
   if (welcome !== undefined) {

@@ -17,7 +17,6 @@ const RUN = { timeline: 1, startedAt: 'monday' };
 const PARK_MS = 30_000;
 const DEAD: Standing = { kind: 'leave', cause: 'dead', why: { code: 'refused' } };
 const STOPS = errorOf(['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to administrator command']);
-const CRASHES = errorOf(['SFATAL', 'VFATAL', 'C57P02', 'Mterminating connection because of crash']);
 
 let clock: ManualClock;
 let lab: ProxyLab;
@@ -76,8 +75,6 @@ function leave(standing: Standing): void {
   lab.decide({ write: { others: { 'pg-1': { address: one.address, standing } } } });
 }
 
-const parked = () => until('the park', () => lab.proxy.counts().get('write')?.states.parked === 1);
-
 test('last words without an end: the client and its statement wait for some seconds, and go on then', async () => {
   await idleForLong();
   one.last().socket.write(STOPS);
@@ -111,66 +108,11 @@ test('its client leaves while last words are kept back', async () => {
   expect(lab.reasons()).toEqual(['client_reset']);
 });
 
-test('a session whose state is not known reads the words', async () => {
-  await start();
-  one.last().socket.end(STOPS);
-  await until('the last byte', () => client.hasEnded);
-  expect(said()).toEqual(STOPS);
-});
-
 test('a session that was meant reads the words, although its state is known', async () => {
   await idleForLong();
   one.last().socket.end(STOPS);
   await until('the last byte', () => client.hasEnded);
   expect([said(), count('session_parked')]).toEqual([STOPS, 0]);
-});
-
-test('after a crash the server is not asked whether it meant this session', async () => {
-  await idleForLong();
-  leave({ kind: 'keep', why: { code: 'no_answer' } });
-  one.last().socket.end(CRASHES);
-  await until('the park', () => count('session_parked') === 1);
-  expect([one.clients(), said().length]).toEqual([1, 0]);
-});
-
-test('a server that closes without a word, and lets nobody in for long, is lost', async () => {
-  await idleForLong();
-  one.behaviour = 'stalled';
-  one.last().socket.end();
-  await parked();
-  expect(count('session_parked')).toBe(0);
-  await until('the question whether it lets in', () => one.connections.length === 2);
-  await clock.advance(2_000);
-  await until('the way on', () => count('session_parked') === 1);
-});
-
-test('its client leaves while the server is asked whether it lets in', async () => {
-  await idleForLong();
-  one.behaviour = 'stalled';
-  one.last().socket.end();
-  await parked();
-  await until('the question whether it lets in', () => one.connections.length === 2);
-  client.socket.resetAndDestroy();
-  await until('the end', () => lab.reasons().length === 1);
-  expect([lab.reasons(), count('session_parked')]).toEqual([['client_reset'], 0]);
-});
-
-test('a session that is asked at that moment is not parked: its state may be another', async () => {
-  await idleForLong();
-  one.last().socket.pause();
-  const moved = lab.proxy.move(1);
-  leave(DEAD);
-  expect(await moved).toMatchObject({ kind: 'failed', reason: 'evicted_dead' });
-  expect(count('session_parked')).toBe(0);
-});
-
-test('a session with a statement in progress is not parked', async () => {
-  await idleForLong();
-  one.last().socket.pause();
-  client.socket.write(QUERY);
-  await until('the statement', async () => (await lab.proxy.sessions({ limit: 1 })).sessions[0]?.activity === 'busy');
-  leave(DEAD);
-  expect([lab.reasons(), count('session_parked')]).toEqual([['evicted_dead'], 0]);
 });
 
 test('a read session is not asked in advance, and ends with its server', async () => {
@@ -192,15 +134,4 @@ test('behind a move after a loss the next move needs no proof of that loss', asy
   await until('the move', () => count('session_moved') === 1);
   sample = undefined;
   expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
-});
-
-test('without a proof until its time is over it ends with that reason', async () => {
-  await idleForLong();
-  leave(DEAD);
-  sample = undefined;
-  open();
-  await until('an attempt', () => one.connections.length > 1);
-  await clock.advance(PARK_MS);
-  await until('the last byte', () => client.hasEnded);
-  expect(said().toString()).toContain('(move_uncovered)');
 });

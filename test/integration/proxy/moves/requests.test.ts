@@ -74,16 +74,6 @@ test('two questions at once are asked one after the other', async () => {
   expect([count('session_asked'), lab.reasons()]).toEqual([2, []]);
 });
 
-test('a session that is parked already moves once, and the request has the end of that way', async () => {
-  await start();
-  await connect();
-  await park();
-  const moved = lab.proxy.move(1);
-  open();
-  expect(await moved).toMatchObject({ kind: 'moved', to: 'pg-2' });
-  expect([count('session_moved'), lab.reasons()]).toEqual([1, []]);
-});
-
 test('a server that does not answer: the session stays, is not asked again, and goes on', async () => {
   await start();
   const client = await connect();
@@ -101,14 +91,6 @@ test('a server that does not answer: the session stays, is not asked again, and 
   expect(client.received().subarray(before)).toEqual(ANSWER);
 });
 
-test('a question that a cancel request hits is asked again', async () => {
-  one.behaviour = 'cancelling';
-  await start();
-  await connect();
-  expect(await lab.proxy.move(1)).toMatchObject({ kind: 'moved' });
-  expect(lab.events.filter(({ kind }) => kind === 'session_asked')).toMatchObject([{ result: 'movable' }]);
-});
-
 test('a reload removes `moves` while the server is asked: the session stays', async () => {
   await start();
   await connect();
@@ -118,27 +100,6 @@ test('a reload removes `moves` while the server is asked: the session stays', as
   one.last().socket.resume();
   expect(await stayed).toMatchObject({ kind: 'stayed', reason: 'role_not_configured' });
   expect(lab.reasons()).toEqual([]);
-});
-
-test('its client leaves while the server is asked', async () => {
-  await start();
-  const client = await connect();
-  one.last().socket.pause();
-  const moved = lab.proxy.move(1);
-  client.socket.resetAndDestroy();
-  expect(await moved).toMatchObject({ kind: 'failed', reason: 'client_reset' });
-});
-
-test('its client leaves while the end of its transaction is waited for', async () => {
-  await start();
-  const client = await connect();
-  one.last().socket.pause();
-  client.socket.write(QUERY);
-  await until('the statement', async () => (await activity()) === 'busy');
-  const moved = lab.proxy.move(1);
-  client.socket.resetAndDestroy();
-  expect(await moved).toMatchObject({ kind: 'failed', reason: 'client_reset' });
-  expect(lab.events.filter(({ kind }) => kind === 'session_stayed')).toEqual([]);
 });
 
 test('statements that were held back for a pause go on when nobody waits for it any more', async () => {
@@ -173,32 +134,4 @@ test('its client leaves while it logs in at the next server: the next session ha
   await until('the end', () => lab.reasons().length === 1);
   await until('the end of its connection', () => two.connections[0]?.hasEnded === true);
   await until('the move of the other one', () => count('session_moved') === 1);
-});
-
-test('its route is gone while it logs in at the next server: it waits for another one', async () => {
-  await start();
-  await connect();
-  await park();
-  two.behaviour = 'silent';
-  open();
-  await until('the login', () => two.clients() === 1);
-  lab.decide({ write: {} });
-  await until('the end of its connection', () => two.last().hasEnded);
-  two.behaviour = 'movable';
-  open();
-  await until('the move', () => count('session_moved') === 1);
-  expect(lab.reasons()).toEqual([]);
-});
-
-test('the next server closes during the login: its member is probed, and the session tries again', async () => {
-  await start();
-  await connect();
-  await park();
-  two.behaviour = 'gone';
-  open();
-  await until('the probe', () => lab.triggers.length > 0);
-  expect(lab.triggers[0]).toEqual({ kind: 'backend_closed', member: 'pg-2' });
-  two.behaviour = 'movable';
-  await clock.advance(250);
-  await until('the move', () => count('session_moved') === 1);
 });
