@@ -1,6 +1,7 @@
 // An HTTP server on loopback for an API of the sandbox other than the managers'. It reads the request, refuses
 // browsers, and turns errors into a status.
-import { createServer, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { isSafe, json, type ManagerAnswer } from './api/api-answer.ts';
 import { BodyTooLarge, readBytes } from './api/request-body.ts';
 import { writeHttp11 } from './api/write-answer.ts';
@@ -48,24 +49,33 @@ export async function serveHttp(
     } catch (error) {
       if (error instanceof BodyTooLarge) return problem(413, error.message);
       if (!request.destroyed) onError(error);
-      return problem(500, error instanceof Error ? error.message : String(error));
+      return problem(500, messageOf(error));
     }
   }
 
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host: HOST, port: 0 }, resolve);
-  });
+  const port = await bind(server, HOST, 0);
+  return { url: `http://${HOST}:${port}`, close: () => closeNow(server) };
+}
+
+/** Resolves with the port in use. Rejects when the server cannot listen there. */
+export async function bind(server: Server, host: string, port: number): Promise<number> {
+  server.listen({ host, port });
+  await once(server, 'listening');
+  server.on('error', () => {});
   const bound = server.address();
-  const port = typeof bound === 'object' ? bound?.port : undefined;
-  return {
-    url: `http://${HOST}:${port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return typeof bound === 'object' && bound !== null ? bound.port : port;
+}
+
+/** Open connections end as well. */
+export function closeNow(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** The contract shows no bodies of errors. */

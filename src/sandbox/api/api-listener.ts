@@ -1,10 +1,11 @@
 // The HTTP server of one member's manager (management API). It can be frozen: it accepts connections and answers none,
 // like a process that a signal has stopped. It holds no state of the cluster.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Operations } from '../manager/operation-outcomes.ts';
 import type { DialectName } from '../sandbox.ts';
+import { bind, closeNow, messageOf } from '../http-server.ts';
 import { refusal } from './api-answer.ts';
 import { dialectOf } from './dialect.ts';
 import { createGate } from './gate.ts';
@@ -69,12 +70,16 @@ export function createApiServer(options: ApiServerOptions): ManagerServer {
   );
   server.on('clientError', (error, socket) => void refuse(error, socket, serving));
   return {
-    listen: (host, port) => listen(server, host, port),
+    listen: (host, port) =>
+      bind(server, host, port).then(
+        (bound) => ({ kind: 'listening', port: bound }),
+        (error: unknown) => ({ kind: 'failed', why: messageOf(error) }),
+      ),
     freeze: () => gate.shut(),
     thaw: () => gate.open(),
     slow: (ms) => gate.slow(ms),
     // Requests at a shut gate wait for ever: a dead server carries nothing out.
-    close: () => close(server),
+    close: () => closeNow(server),
   };
 }
 
@@ -115,22 +120,4 @@ async function refuse(error: NodeJS.ErrnoException, socket: Duplex, { gate, dial
   const answer =
     dialect.name === 'patroni' ? pythonError(status) : refusal(status, 'GET', error.message, dialect.textType);
   writeRefusal(socket, dialect.name, answer);
-}
-
-function listen(server: Server, host: string, port: number): Promise<ApiListening> {
-  return new Promise((resolve) => {
-    server.once('error', (error) => resolve({ kind: 'failed', why: error.message }));
-    server.listen({ host, port }, () => {
-      server.on('error', () => {});
-      const bound = server.address();
-      resolve({ kind: 'listening', port: typeof bound === 'object' && bound !== null ? bound.port : port });
-    });
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

@@ -1,5 +1,6 @@
 // The tenant of the sandbox's storage node: its cluster as the root, and the branches, each with a server of its own.
 // It creates and deletes them, whichever API asked for it.
+import { messageOf } from '../http-server.ts';
 import { formatLsn } from '../../model/lsn.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PreparedServers } from '../postgres/prepare.ts';
@@ -252,8 +253,4 @@ function isSame(asked: NewBranch, before: NewBranch, beginsAt?: number): boolean
 
 function different(id: string): Creation {
   return { kind: 'different', text: `the timeline ${id} exists with other arguments` };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,8 +1,10 @@
 // Accepts verbs from a second terminal: one request for each verb, one verb at a time. A page in a browser can send
 // requests to loopback too, with the header Origin. Those get no answer.
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { z } from 'zod';
+import { errorCode } from '../../model/errno.ts';
 import { takingTurns } from '../../model/taking-turns.ts';
+import { bind, closeNow, messageOf } from '../http-server.ts';
 import { orderSchema, type Endpoints } from './control-protocol.ts';
 import type { VerbOutcome } from './verb-list.ts';
 
@@ -25,7 +27,10 @@ const MAX_BODY_BYTES = 4096;
 const STATUS: Readonly<Record<VerbOutcome['kind'], number>> = { done: 200, unknown: 404, refused: 409, failed: 500 };
 
 /** `controlled` returns undefined while the sandbox is not up yet. */
-export function listenForControl(address: string, controlled: () => ControlTarget | undefined): Promise<ControlStart> {
+export async function listenForControl(
+  address: string,
+  controlled: () => ControlTarget | undefined,
+): Promise<ControlStart> {
   const inTurn = takingTurns();
   const server = createServer((request, response) => {
     void respond(request, controlled(), inTurn).then(({ status, body }) =>
@@ -33,24 +38,13 @@ export function listenForControl(address: string, controlled: () => ControlTarge
     );
   });
   const { hostname, port } = new URL(`tcp://${address}`);
-  return new Promise((resolve) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const isTaken = error.code === 'EADDRINUSE';
-      resolve({ kind: 'failed', why: isTaken ? `${address} is in use: is another sandbox running?` : error.message });
-    });
-    server.listen(Number(port), hostname.replace(/^\[|\]$/g, ''), () => {
-      const bound = server.address();
-      const boundPort = typeof bound === 'object' && bound !== null ? bound.port : Number(port);
-      resolve({ kind: 'listening', address: `${hostname}:${boundPort}`, close: () => closeServer(server) });
-    });
-  });
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((closed) => {
-    server.close(() => closed());
-    server.closeAllConnections();
-  });
+  try {
+    const bound = await bind(server, hostname.replace(/^\[|\]$/g, ''), Number(port));
+    return { kind: 'listening', address: `${hostname}:${bound}`, close: () => closeNow(server) };
+  } catch (error) {
+    const isTaken = errorCode(error) === 'EADDRINUSE';
+    return { kind: 'failed', why: isTaken ? `${address} is in use: is another sandbox running?` : messageOf(error) };
+  }
 }
 
 async function respond(
