@@ -78,9 +78,9 @@ export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
   return { ...sessionParts({ ...parts, registry, holdQueue }, options, hooks), ...parts };
 }
 
-type Base = Omit<Assembly, Exclude<keyof ProxyParts, 'registry' | 'holdQueue'>>;
+type OwnParts = Omit<Assembly, Exclude<keyof ProxyParts, 'registry' | 'holdQueue'>>;
 
-function sessionParts(base: Base, options: ProxyOptions, { isStopping }: Hooks): ProxyParts {
+function sessionParts(base: OwnParts, options: ProxyOptions, { isStopping }: Hooks): ProxyParts {
   const { inForce, registry, identity, startups, drains } = base;
   const { peers, dial = dialTcp } = options;
   const pool: ProxyParts['pool'] = (name) => inForce.pool(name);

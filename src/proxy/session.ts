@@ -17,8 +17,8 @@ import type { ProxyParts } from './proxy-parts.ts';
 import { SessionRecord } from './session-record.ts';
 import type { Assignment, SessionControl, Stage } from './stage.ts';
 
-/** An accepted connection. */
-export interface Connection {
+/** The client of a new session. */
+export interface AcceptedSocket {
   readonly policy: PoolPolicy;
   readonly listener: Address;
   readonly client: Socket;
@@ -38,7 +38,7 @@ export class Session implements SessionControl {
   #stage: Stage;
   #assignment: Assignment | undefined;
 
-  constructor(id: number, { policy, listener, client }: Connection, parts: ProxyParts) {
+  constructor(id: number, { policy, listener, client }: AcceptedSocket, parts: ProxyParts) {
     this.id = id;
     this.listener = listener;
     this.pool = policy.name;
