@@ -15,7 +15,7 @@ import type { FirstReply } from './connect/first-reply.ts';
 import { isTrialRoute } from './connect/hold-queue.ts';
 import type { ParkedBackend } from './connect/parked-backends.ts';
 import { encodeRefusal } from './messages/refusal-message.ts';
-import type { ProxyParts } from './proxy-parts.ts';
+import type { ProxyParts } from './assembly.ts';
 import type { Adoption } from './moves/load-mover.ts';
 import { Conversation } from './relay/conversation.ts';
 import { Relayed } from './relay/relayed.ts';
@@ -125,7 +125,7 @@ export class Arriving implements Stage {
     if (parameters !== undefined) parts.registry.settled(session);
     if (chosen.kind === 'pool') return this.#route();
     this.#parked?.drop();
-    return parts.branches.connect({
+    return parts.connectToBranch({
       ...chosen,
       session: session.id,
       access,
@@ -244,7 +244,7 @@ export class Arriving implements Stage {
       pool: this.#policy,
       server,
       record,
-      services: parts.relaying,
+      services: parts,
     });
     if (!session.move('relay', relayed)) return void backend.destroy();
     record.opened(session.pool, server, relayed.tls());

@@ -1,9 +1,11 @@
 // Makes the parts of one proxy and joins them.
 import type { Socket } from 'node:net';
+import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import { Admission } from './accept/admission.ts';
 import { Listeners } from './accept/listeners.ts';
 import type { BoundListener } from './accept/listeners.ts';
-import { BranchConnector } from './branch/branch-connector.ts';
+import { branchConnector } from './branch/branch-route.ts';
+import type { BranchRequest } from './branch/branch-route.ts';
 import { serverDialer } from './branch/dial-server.ts';
 import { Cancels } from './cancel/cancel.ts';
 import { BackendConnector } from './connect/connect-backend.ts';
@@ -15,20 +17,39 @@ import { Picker } from './connect/picker.ts';
 import { Drains } from './ending/drains.ts';
 import { SessionLimits } from './ending/session-limits.ts';
 import { LoadedMover } from './moves/load-mover.ts';
-import type { ProxyOptions } from './options.ts';
+import type { ProxyDependencies, ProxyOptions, ProxyPolicy } from './options.ts';
 import { PolicyInForce } from './policy-in-force.ts';
-import type { ProxyParts } from './proxy-parts.ts';
+import type { RelayServices } from './relay/relay-services.ts';
 import { RelayPipes } from './relay/direct/pipes.ts';
 import { StallGate } from './relay/stall-gate.ts';
 import { SessionRegistry } from './session-registry.ts';
 import { SharedNames } from './client-names.ts';
 import { ClientStartup } from './startup/client-startup.ts';
+import type { StartupOutcome } from './startup/client-startup.ts';
 import { StartupCounts } from './startup/startup-counts.ts';
 import { BufferedBytes } from './startup/startup-reader.ts';
 import { TlsIdentity } from './startup/tls-certificate.ts';
 
-/** All parts of one proxy. */
-export interface Assembly extends ProxyParts {
+/** The parts that sessions use. Policies are read when they are needed: a reload applies to the next use. */
+export interface ProxyParts
+  extends Pick<ProxyDependencies, 'clock' | 'onEvent' | 'table' | 'decideIfDue'>, RelayServices {
+  readonly policy: () => ProxyPolicy;
+  /** As it is now; as it was last if a reload removed it. */
+  readonly pool: (name: PoolName) => PoolPolicy | undefined;
+  /** The process is about to end: no more backend connections. */
+  readonly isStopping: () => boolean;
+  readonly admission: Admission;
+  readonly registry: SessionRegistry;
+  readonly names: SharedNames;
+  readonly newStartup: (client: Socket, outcome: StartupOutcome) => ClientStartup;
+  readonly holdQueue: HoldQueue;
+  readonly connector: BackendConnector;
+  readonly connectToBranch: (request: BranchRequest) => void;
+  readonly mover: LoadedMover;
+}
+
+/** The parts that are there first. */
+interface BaseParts {
   readonly inForce: PolicyInForce;
   readonly identity: TlsIdentity;
   readonly listeners: Listeners;
@@ -39,7 +60,12 @@ export interface Assembly extends ProxyParts {
   readonly drains: Drains;
   readonly pipes: RelayPipes;
   readonly stallGate: StallGate;
+  readonly registry: SessionRegistry;
+  readonly holdQueue: HoldQueue;
 }
+
+/** All parts of one proxy. */
+export type Assembly = BaseParts & ProxyParts;
 
 interface Hooks {
   readonly isStopping: () => boolean;
@@ -63,7 +89,7 @@ export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
   });
   const inForce: PolicyInForce = new PolicyInForce(options, { registry, drains, listeners, holdQueue });
   inForce.adopt(options);
-  const parts = {
+  const base = {
     inForce,
     identity: new TlsIdentity(options),
     listeners,
@@ -74,13 +100,13 @@ export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
     drains,
     pipes: new RelayPipes(options),
     stallGate: new StallGate(options),
+    registry,
+    holdQueue,
   };
-  return { ...sessionParts({ ...parts, registry, holdQueue }, options, hooks), ...parts };
+  return { ...sessionParts(base, options, hooks), ...base };
 }
 
-type OwnParts = Omit<Assembly, Exclude<keyof ProxyParts, 'registry' | 'holdQueue'>>;
-
-function sessionParts(base: OwnParts, options: ProxyOptions, { isStopping }: Hooks): ProxyParts {
+function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Hooks): ProxyParts {
   const { inForce, registry, identity, startups, drains } = base;
   const { peers, dial = dialTcp } = options;
   const pool: ProxyParts['pool'] = (name) => inForce.pool(name);
@@ -108,21 +134,15 @@ function sessionParts(base: OwnParts, options: ProxyOptions, { isStopping }: Hoo
       }),
     holdQueue: base.holdQueue,
     connector,
-    branches: new BranchConnector({
+    connectToBranch: branchConnector({
       ...options,
       dial: dialServer,
       isStopping,
       routing: () => inForce.current().branches,
     }),
-    relaying: {
-      ...options,
-      registry,
-      cancels,
-      connector,
-      limits: new SessionLimits({ ...options, drains }),
-      stallGate: base.stallGate,
-      openPipes: base.pipes.openPipes,
-    },
+    limits: new SessionLimits({ ...options, drains }),
+    stallGate: base.stallGate,
+    openPipes: base.pipes.openPipes,
     mover: new LoadedMover({
       ...options,
       policy: () => inForce.current().moves,

@@ -18,7 +18,7 @@ import type { BoundListener, ListenerChanges } from './accept/listeners.ts';
 import type { ProxyOptions, ProxyPolicy } from './options.ts';
 import type { ListenResult, LocalProxy, PreparedPolicy } from './proxy-interface.ts';
 import { Session } from './session.ts';
-import { killSession, listSessions, moveSession, preflight } from './session-list.ts';
+import { killSession, listSessions, moveSession } from './session-list.ts';
 import type { CertificateStatus } from '../reports/counts.ts';
 import { assemble } from './assembly.ts';
 import type { Assembly } from './assembly.ts';
@@ -137,8 +137,10 @@ class RunningProxy implements LocalProxy {
   }
 
   preflight(member: MemberName): Promise<Preflight | undefined> {
-    const mover = this.#parts.policy().moves && this.#parts.mover.get();
-    return preflight(this.#parts.registry.all(), member, mover);
+    const { policy, mover, registry } = this.#parts;
+    const there = registry.all().filter((session) => session.assignment()?.member === member);
+    const asking = policy().moves && mover.get()?.preflight(there);
+    return asking ?? Promise.resolve(undefined);
   }
 
   tally(): Tally {

@@ -1,7 +1,5 @@
 // Lists the sessions of this process for an operator, and ends one of them. Everything is computed at the request, from
 // the facts that a session keeps anyway.
-import type { MemberName } from '../model/member.ts';
-import type { Preflight } from '../reports/preflight.ts';
 import { firstOf, isWanted } from '../reports/session-list.ts';
 import type { SessionFacts, KillResult, SessionEntry, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { MoveResult } from '../reports/session-move.ts';
@@ -39,17 +37,6 @@ function killed(session: SessionHandle): KillResult {
   if (session.state === 'closing') session.cut('killed_by_operator');
   else session.end('killed_by_operator');
   return { kind: 'killed', session: entry, isClientTold: session.state === 'closing', statement };
-}
-
-/** Undefined without the section `moves`, where `mover` is undefined. */
-export async function preflight(
-  sessions: readonly SessionHandle[],
-  member: MemberName,
-  mover: Mover | undefined,
-): Promise<Preflight | undefined> {
-  if (mover === undefined) return undefined;
-  const there = sessions.filter((session) => session.assignment()?.member === member);
-  return mover.preflight(there);
 }
 
 /** `mover`: undefined without the section `moves`. */

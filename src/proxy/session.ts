@@ -13,7 +13,7 @@ import { Arriving } from './arriving.ts';
 import { Leaving } from './ending/leaving.ts';
 import { asStepOf } from './fault.ts';
 import type { SessionMover } from './moves/session-mover.ts';
-import type { ProxyParts } from './proxy-parts.ts';
+import type { ProxyParts } from './assembly.ts';
 import { SessionRecord } from './session-record.ts';
 import type { Assignment, SessionControl, Stage } from './stage.ts';
 

@@ -7,12 +7,12 @@ import { BRANCHES_POOL } from '../../model/branch.ts';
 import type { LocateBranch } from '../../model/branch.ts';
 import { durationText } from '../../core/describe.ts';
 import type { RefusalReason } from '../../model/close-reason.ts';
-import type { Clock, Instant } from '../../model/instant.ts';
+import type { Instant } from '../../model/instant.ts';
 import { addressText } from '../../model/member.ts';
 import { nothing } from '../../model/once.ts';
 import { shown } from '../../model/printable.ts';
 import type { BranchDialOutcome, BranchWaitOutcome } from '../../reports/branch-events.ts';
-import type { ProxyEvent } from '../../reports/events.ts';
+import type { BranchRouting, ProxyDependencies } from '../options.ts';
 import type { BranchServer, DialServer } from '../server.ts';
 import type { FirstReply } from '../connect/first-reply.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
@@ -36,20 +36,43 @@ export interface BranchRequest {
   readonly onRefused: (reason: RefusalReason, detail?: string) => void;
 }
 
-export interface BranchRouteInputs extends BranchRequest {
+interface BranchServices extends Pick<ProxyDependencies, 'clock' | 'onEvent'> {
+  readonly dial: DialServer;
+  readonly isStopping: () => boolean;
+}
+
+export interface BranchConnectorInputs extends BranchServices, Pick<ProxyDependencies, 'locateBranch'> {
+  readonly routing: () => BranchRouting | undefined;
+}
+
+interface BranchRouteInputs extends BranchServices, BranchRequest {
   readonly limits: BranchConnectPolicy;
   readonly locate: LocateBranch;
-  readonly dial: DialServer;
-  readonly clock: Clock;
-  readonly onEvent: (event: ProxyEvent) => void;
-  readonly isStopping: () => boolean;
+}
+
+const NOT_CONFIGURED: LocateBranch = () => ({ kind: 'unknown' });
+
+/**
+ * Gives each client with a branch as its target its way there. The client hears of the outcome, possibly at once. It
+ * leaves by leaving its state. No branch has a connection without a client.
+ */
+export function branchConnector({
+  locateBranch = NOT_CONFIGURED,
+  routing,
+  ...services
+}: BranchConnectorInputs): (request: BranchRequest) => void {
+  return (request) => {
+    const limits = routing()?.connect;
+    if (limits === undefined) return request.onRefused('unknown_branch', request.unknown);
+    return new BranchRoute({ ...services, ...request, locate: locateBranch, limits }).locate();
+  };
 }
 
 /** The pause after a failed attempt; it doubles up to the longest. Milliseconds. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 
-export class BranchRoute {
+class BranchRoute {
   readonly #inputs: BranchRouteInputs;
   #step: 'hold' | 'dial' | undefined;
   /** Ends what is under way. */
