@@ -8,7 +8,7 @@ import type { PoolPolicy } from '../model/policy.ts';
 import type { MemberRecord, Snapshot } from './snapshot.ts';
 
 /** The most that the old server has shown to a session. */
-export interface Shown {
+export interface SeenPosition {
   readonly wal: WalReport;
   /** The timeline that the server followed. Undefined: it is not known. */
   readonly timeline: number | undefined;
@@ -17,7 +17,7 @@ export interface Shown {
 }
 
 /** The state of the next server. */
-export interface Reached {
+export interface ReachedPosition {
   readonly member: MemberName;
   readonly wal: WalReport;
   /** The server's answer had arrived. */
@@ -35,7 +35,7 @@ export type CatchUp =
  * To be called with the snapshot of the moment when the old server answered: a later answer of its API proves nothing
  * about now, because the server may have been rewound meanwhile.
  */
-export function shownBy(snapshot: Snapshot, member: MemberName, wal: WalReport, at: Instant): Shown {
+export function shownBy(snapshot: Snapshot, member: MemberName, wal: WalReport, at: Instant): SeenPosition {
   const timeline = wal.kind === 'primary' ? wal.timeline : followed(snapshot.members.get(member));
   return { wal, timeline, at };
 }
@@ -46,7 +46,12 @@ export function shownBy(snapshot: Snapshot, member: MemberName, wal: WalReport, 
  * before, never one that it has not reached. So two servers whose reports name that very timeline follow its history,
  * and positions can be compared.
  */
-export function catchUp(pools: readonly PoolPolicy[], snapshot: Snapshot, shown: Shown, reached: Reached): CatchUp {
+export function catchUp(
+  pools: readonly PoolPolicy[],
+  snapshot: Snapshot,
+  shown: SeenPosition,
+  reached: ReachedPosition,
+): CatchUp {
   if (shown.timeline === undefined) return { kind: 'never', why: 'timeline_unknown' };
   const primary = provenPrimary(pools, snapshot, Math.max(shown.at, reached.at));
   if (primary === undefined) return { kind: 'not_yet', why: 'primary_unproven' };
@@ -71,7 +76,7 @@ export function catchUp(pools: readonly PoolPolicy[], snapshot: Snapshot, shown:
 export function seemsCaughtUp(
   pools: readonly PoolPolicy[],
   snapshot: Snapshot,
-  shown: Shown,
+  shown: SeenPosition,
   member: MemberName,
 ): boolean {
   const primary = provenPrimary(pools, snapshot, -Infinity);
@@ -113,7 +118,7 @@ export function followed(record: MemberRecord | undefined): number | undefined {
  * takes its time. So the position that it named is not enough, unless the primary had no more WAL than that: a standby
  * replays nothing that the primary has not flushed.
  */
-function hasReplayed(replayed: number, { wal, at }: Shown, { record, timeline }: ProvenPrimary): boolean {
+function hasReplayed(replayed: number, { wal, at }: SeenPosition, { record, timeline }: ProvenPrimary): boolean {
   if (wal.kind === 'primary') return replayed >= wal.written;
   if (replayed > wal.replayed) return true;
   return record.positions.some(
@@ -123,6 +128,6 @@ function hasReplayed(replayed: number, { wal, at }: Shown, { record, timeline }:
 }
 
 /** A standby may show a commit before its primary does, which waits for standbys first. So positions prove nothing. */
-function showsAllTransactions(shown: Shown, reached: Reached): boolean {
+function showsAllTransactions(shown: SeenPosition, reached: ReachedPosition): boolean {
   return reached.wal.transactions.allEndedBelow >= shown.wal.transactions.allVisibleBelow;
 }

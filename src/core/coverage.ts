@@ -29,7 +29,7 @@ export interface TimelineEnds {
 }
 
 /** The last answer that a session got. */
-export interface Told {
+export interface LastAnswer {
   readonly member: MemberName;
   /** From then on everything that the answer showed is on disk: `flushedAt` of the instant when it was complete. */
   readonly flushedAt: Instant;
@@ -70,12 +70,12 @@ export function flushedAt(toldAt: Instant, walWriterDelayMs: number): Instant {
  * The first position that certainly contains what the session was told. `samples`: of the session's member, newest
  * first, all of them known when the session lost its server.
  */
-export function proofOf(told: Told, samples: readonly WalSample[]): WalSample | undefined {
+export function proofOf(told: LastAnswer, samples: readonly WalSample[]): WalSample | undefined {
   return samples.findLast(({ at, run }) => at >= told.flushedAt && isSameRun(run, told.run));
 }
 
 export interface Loss {
-  readonly told: Told;
+  readonly told: LastAnswer;
   /** By `proofOf`. */
   readonly proof: WalSample | undefined;
   /** When the session lost its server. */

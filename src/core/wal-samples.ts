@@ -10,7 +10,7 @@ import type { Position, Snapshot } from './snapshot.ts';
 export type WalSamples = ReadonlyMap<MemberName, readonly WalSample[]>;
 
 /** For the proof that a session lost nothing. */
-export interface WalKnown {
+export interface WalEvidence {
   readonly samples: WalSamples;
   readonly ends: TimelineEnds | undefined;
 }

@@ -8,7 +8,7 @@ import type { Clock, Instant } from '../model/instant.ts';
 import type { RoutingPolicy } from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import { withSnapshot, type WalKnown, type WalSamples } from '../core/wal-samples.ts';
+import { withSnapshot, type WalEvidence, type WalSamples } from '../core/wal-samples.ts';
 import { StallWatch } from './stall-watch.ts';
 
 export interface DecisionFacts {
@@ -62,7 +62,7 @@ export class Decider {
   }
 
   /** The WAL positions of primaries, as far as they are kept. */
-  wal(): WalKnown {
+  wal(): WalEvidence {
     return { samples: this.#walSamples, ends: this.#options.known().snapshot.timelineEnds };
   }
 

@@ -11,7 +11,7 @@ import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import { emptySnapshot, withChecks, withDrained, withMembers, withResumed } from '../core/snapshot.ts';
 import type { Handover, RefusalKind, Snapshot } from '../core/snapshot.ts';
-import type { WalKnown } from '../core/wal-samples.ts';
+import type { WalEvidence } from '../core/wal-samples.ts';
 import { changesBetween, evidenceChanges, probeEvent } from './changes.ts';
 import { Decider, type DecisionFacts } from './decider.ts';
 import { DiscoveryLoop } from './discovery-loop.ts';
@@ -204,7 +204,7 @@ export class Monitor {
   }
 
   /** For the proof that a session lost nothing. Empty unless there is `readHistory`. */
-  wal(): WalKnown {
+  wal(): WalEvidence {
     return this.#decider.wal();
   }
 

@@ -17,7 +17,7 @@ import type {
 } from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import type { WalKnown } from '../core/wal-samples.ts';
+import type { WalEvidence } from '../core/wal-samples.ts';
 import type { Dial } from './server.ts';
 import type { Peers } from './peers.ts';
 
@@ -73,7 +73,7 @@ export interface ProxyDependencies {
    */
   readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
   /** For sessions that lose their primary without warning. Absent: nothing is known. */
-  readonly wal?: () => WalKnown;
+  readonly wal?: () => WalEvidence;
   readonly onTrigger: (trigger: Trigger) => void;
   readonly onEvent: (event: ProxyEvent) => void;
   /** Never rejects. */

@@ -4,7 +4,7 @@
 import { proofOf } from '../../core/coverage.ts';
 import type { ServerRun } from '../../core/coverage.ts';
 import { isOfPrimary } from '../../core/primary-pools.ts';
-import type { WalKnown } from '../../core/wal-samples.ts';
+import type { WalEvidence } from '../../core/wal-samples.ts';
 import type { BackendEnding } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
@@ -12,7 +12,7 @@ import type { CarriedState, Movability } from '../../model/moves.ts';
 import { StatementWatch } from '../../wire/follow/statement-watch.ts';
 import type { Tap } from '../relay/conversation.ts';
 import { LastState } from './last-state.ts';
-import type { LastAnswer, LastStateInputs } from './last-state.ts';
+import type { StateReport, LastStateInputs } from './last-state.ts';
 import { LastWords } from './last-words.ts';
 import type { QuestionChannel } from './question-channel.ts';
 import type { MoveParts, SessionMover } from './session-mover.ts';
@@ -23,7 +23,7 @@ const CLOSES_WITHIN_MS = 5_000;
 export class Continuity implements Tap, LastStateInputs {
   readonly clock: Clock;
   readonly watch = new StatementWatch();
-  readonly #wal: () => WalKnown;
+  readonly #wal: () => WalEvidence;
   readonly #parts: MoveParts;
   readonly #questions: QuestionChannel;
   readonly #mover: SessionMover;
@@ -32,7 +32,7 @@ export class Continuity implements Tap, LastStateInputs {
   /** While last words are kept back, the client's bytes wait. */
   #keeping: { readonly wait: Promise<void>; readonly end: () => void } | undefined;
 
-  constructor(wal: () => WalKnown, parts: MoveParts, questions: QuestionChannel, mover: SessionMover) {
+  constructor(wal: () => WalEvidence, parts: MoveParts, questions: QuestionChannel, mover: SessionMover) {
     this.clock = parts.mover.clock;
     this.#wal = wal;
     this.#parts = parts;
@@ -148,7 +148,7 @@ export class Continuity implements Tap, LastStateInputs {
   }
 
   /** Only a primary reports the positions that prove it. True: the session has left its server, or has ended. */
-  #leaves({ state, told }: LastAnswer, ending: BackendEnding, words: Uint8Array | undefined): boolean {
+  #leaves({ state, told }: StateReport, ending: BackendEnding, words: Uint8Array | undefined): boolean {
     const server = this.#parts.session.assignment();
     if (server === undefined || told.member !== server.member || !this.#isOnPrimary()) return false;
     if (!this.isIdle() || !this.#mover.mayStillMove(state)) return false;

@@ -1,18 +1,18 @@
 // The rule for the next server of a session: it must have all that the session's old server has shown to it.
-import type { CatchUp, Shown } from '../../core/caught-up.ts';
+import type { CatchUp, SeenPosition } from '../../core/caught-up.ts';
 import type { Address, MemberName } from '../../model/member.ts';
 import type { WalReport } from '../../model/moves.ts';
 import type { CompareWal } from './catching-up.ts';
 
 export interface FreshnessRule {
   /** To be called synchronously with the member's answer. A text says why no other server can be compared with it. */
-  shown(member: MemberName, wal: WalReport | undefined, address?: Address): Shown | string;
+  shown(member: MemberName, wal: WalReport | undefined, address?: Address): SeenPosition | string;
   /** The reason why no server can be proven to have as much any more. Undefined: one may be. */
-  lost(shown: Shown): string | undefined;
+  lost(shown: SeenPosition): string | undefined;
   /** By the answers to probes: good enough to choose the member for the login. */
-  seemsCaughtUp(shown: Shown, member: MemberName): boolean;
+  seemsCaughtUp(shown: SeenPosition, member: MemberName): boolean;
   /** For the login at the member. */
-  bind(shown: Shown, member: MemberName): FreshnessCheck;
+  bind(shown: SeenPosition, member: MemberName): FreshnessCheck;
 }
 
 /**

@@ -2,7 +2,7 @@
 // paused after something that may have left state; a session that is busy is never asked. The state counts only while
 // nothing has run since.
 import { flushedAt } from '../../core/coverage.ts';
-import type { ServerRun, Told } from '../../core/coverage.ts';
+import type { ServerRun, LastAnswer } from '../../core/coverage.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability } from '../../model/moves.ts';
@@ -24,9 +24,9 @@ export interface LastStateInputs {
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void;
 }
 
-export interface LastAnswer {
+export interface StateReport {
   readonly state: CarriedState;
-  readonly told: Told;
+  readonly told: LastAnswer;
 }
 
 /**
@@ -42,7 +42,7 @@ export class LastState {
   readonly #watch: StatementWatch;
   /** When its server last said something. */
   #saidAt: Instant;
-  #known: { readonly packed: string; readonly told: Told } | undefined;
+  #known: { readonly packed: string; readonly told: LastAnswer } | undefined;
   /** Never asked, or not answered as it must be. */
   #isUnknown = true;
   #pauseMs = PAUSE_MS;
@@ -62,7 +62,7 @@ export class LastState {
   }
 
   /** Undefined: the session cannot go on elsewhere. */
-  known(): LastAnswer | undefined {
+  known(): StateReport | undefined {
     if (this.#known === undefined || this.#watch.effect() !== 'clean') return undefined;
     const state = unpackState(this.#known.packed);
     // A newer one is not described.

@@ -5,7 +5,7 @@ import type { Coverage, Loss } from '../../core/coverage.ts';
 import { isOfPrimary } from '../../core/primary-pools.ts';
 import { hasSameTargets, includesTarget, openRoute } from '../../core/routing-table.ts';
 import type { RoutingTable, Target } from '../../core/routing-table.ts';
-import type { WalKnown } from '../../core/wal-samples.ts';
+import type { WalEvidence } from '../../core/wal-samples.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, MovesPolicy } from '../../model/moves.ts';
@@ -162,7 +162,7 @@ export class Mover {
   }
 
   /** Undefined: a session ends when its server is lost without warning. */
-  lossEvidence(): (() => WalKnown) | undefined {
+  lossEvidence(): (() => WalEvidence) | undefined {
     return this.#inputs.policy()?.mode === 'always' ? this.#inputs.wal : undefined;
   }
 

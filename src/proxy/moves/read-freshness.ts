@@ -1,7 +1,7 @@
 // Keeps read sessions from going back in time: the next server must show all that the old one has shown. Gives the rule
 // (core/caught-up.ts) what it needs: the snapshot, and a yes of the primary from after both servers' words.
 import { catchUp, followed, seemsCaughtUp, shownBy } from '../../core/caught-up.ts';
-import type { CatchUp, Shown } from '../../core/caught-up.ts';
+import type { CatchUp, SeenPosition } from '../../core/caught-up.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { addressText, isSameAddress } from '../../model/member.ts';
@@ -51,7 +51,7 @@ export class ReadFreshness implements FreshnessRule {
     if (this.#timelines.size > MOST_SERVERS && oldest !== undefined) this.#timelines.delete(oldest);
   }
 
-  shown(member: MemberName, wal: WalReport | undefined, address?: Address): Shown | string {
+  shown(member: MemberName, wal: WalReport | undefined, address?: Address): SeenPosition | string {
     const snapshot = this.#inputs.snapshot?.();
     if (snapshot === undefined || wal === undefined) return `the WAL position of ${member} is not known`;
     if (this.#primaryPools().length === 0) return 'no pool asks for the primary';
@@ -63,22 +63,22 @@ export class ReadFreshness implements FreshnessRule {
     return this.lost(shown) ?? shown;
   }
 
-  lost({ timeline = 0 }: Shown): string | undefined {
+  lost({ timeline = 0 }: SeenPosition): string | undefined {
     const highest = this.#inputs.snapshot?.().highestTimeline ?? 0;
     return timeline < highest ? `it has read on timeline ${timeline}, which has ended` : undefined;
   }
 
-  seemsCaughtUp(shown: Shown, member: MemberName): boolean {
+  seemsCaughtUp(shown: SeenPosition, member: MemberName): boolean {
     const { snapshot, pools } = this.#inputs;
     return snapshot !== undefined && seemsCaughtUp(pools(), snapshot(), shown, member);
   }
 
-  bind(shown: Shown, member: MemberName): FreshnessCheck {
+  bind(shown: SeenPosition, member: MemberName): FreshnessCheck {
     return { kind: 'catch_up', compare: (wal) => this.compare(shown, member, wal) };
   }
 
   /** `wal`: what the member has just said. Never rejects. */
-  async compare(shown: Shown, member: MemberName, wal: WalReport): Promise<CatchUp> {
+  async compare(shown: SeenPosition, member: MemberName, wal: WalReport): Promise<CatchUp> {
     const { snapshot, pools, clock } = this.#inputs;
     const reached = { member, wal, at: clock.now() };
     await this.#primaryProbed();

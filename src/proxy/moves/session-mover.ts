@@ -2,7 +2,7 @@
 // decides nothing about servers: the session travels when its turn has come (`travelling.ts`). Each step begins between
 // two transactions, and whatever is unknown leaves the session where it is, or ends it.
 import type { Socket } from 'node:net';
-import type { Shown } from '../../core/caught-up.ts';
+import type { SeenPosition } from '../../core/caught-up.ts';
 import { movability, movabilityBefore } from '../../core/movability.ts';
 import type { MoveFacts } from '../../core/movability.ts';
 import type { BackendEnding, CloseReason, EvictionCause } from '../../model/close-reason.ts';
@@ -243,7 +243,7 @@ export class SessionMover implements Movable, MovingPart {
   }
 
   /** To be called synchronously with the answer of its server. A text: no other server can be compared with it. */
-  #position(wal: WalReport | undefined): Shown | string {
+  #position(wal: WalReport | undefined): SeenPosition | string {
     const { session, mover } = this.#parts;
     const at = session.assignment();
     return at === undefined

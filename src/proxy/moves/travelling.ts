@@ -2,7 +2,7 @@
 // has come, and logs in. An attempt that fails for now is repeated until the time for parked sessions is over. `step`
 // says where the session is; each step has at most one thing under way, which `#endStep` ends.
 import type { Socket } from 'node:net';
-import type { Shown } from '../../core/caught-up.ts';
+import type { SeenPosition } from '../../core/caught-up.ts';
 import type { Loss } from '../../core/coverage.ts';
 import type { BackendEnding, CloseReason, EvictionCause } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
@@ -38,7 +38,7 @@ export interface Departure {
   readonly cause: EvictionCause;
   readonly state: CarriedState;
   /** Its next server must have that too. Undefined: `loss` decides. */
-  readonly shown: Shown | undefined;
+  readonly shown: SeenPosition | undefined;
   /** Set where its server was lost without warning. */
   readonly loss?: ServerLoss;
 }

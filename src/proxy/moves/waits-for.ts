@@ -1,5 +1,5 @@
 // The next step of a parked session, in words: for an operator, and for the client whose time is over. Pure.
-import type { Shown } from '../../core/caught-up.ts';
+import type { SeenPosition } from '../../core/caught-up.ts';
 import { describeHold, durationText } from '../../core/describe.ts';
 import type { Route } from '../../core/routing-table.ts';
 import type { MemberName } from '../../model/member.ts';
@@ -13,8 +13,8 @@ export interface WaitFacts {
   /** Why the pool takes no more sessions, although its route is open. */
   readonly limit: string | undefined;
   /** Its next server must have that too. */
-  readonly shown: Shown | undefined;
-  readonly seemsCaughtUp: (shown: Shown, member: MemberName) => boolean;
+  readonly shown: SeenPosition | undefined;
+  readonly seemsCaughtUp: (shown: SeenPosition, member: MemberName) => boolean;
 }
 
 export function waitsFor({ from, step, route, limit, shown, seemsCaughtUp }: WaitFacts): string {

@@ -1,7 +1,7 @@
 // Keeps sessions of a primary from losing what it has confirmed to them: the next primary must have all of its WAL.
-import type { Shown } from '../../core/caught-up.ts';
+import type { SeenPosition } from '../../core/caught-up.ts';
 import { succeeds } from '../../core/succession.ts';
-import type { WalKnown } from '../../core/wal-samples.ts';
+import type { WalEvidence } from '../../core/wal-samples.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { WalReport } from '../../model/moves.ts';
@@ -10,7 +10,7 @@ import type { FreshnessCheck, FreshnessRule } from './freshness-rule.ts';
 export interface WriteFreshnessInputs {
   readonly clock: Clock;
   /** Undefined: no positions are known. */
-  readonly wal?: () => WalKnown;
+  readonly wal?: () => WalEvidence;
 }
 
 export class WriteFreshness implements FreshnessRule {
@@ -20,7 +20,7 @@ export class WriteFreshness implements FreshnessRule {
     this.#inputs = inputs;
   }
 
-  shown(member: MemberName, wal: WalReport | undefined): Shown | string {
+  shown(member: MemberName, wal: WalReport | undefined): SeenPosition | string {
     if (wal === undefined) return `the WAL position of ${member} is not known`;
     if (wal.kind === 'standby') return `${member} is a standby`;
     return { wal, timeline: wal.timeline, at: this.#inputs.clock.now() };
@@ -34,7 +34,7 @@ export class WriteFreshness implements FreshnessRule {
     return true;
   }
 
-  bind({ wal: left }: Shown, member: MemberName): FreshnessCheck {
+  bind({ wal: left }: SeenPosition, member: MemberName): FreshnessCheck {
     return { kind: 'succeed', compare: (next) => succeeds(left, next, this.#firstSeen(member, next)) };
   }
 

@@ -3,7 +3,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { coverageOf, flushedAt, proofOf } from '../../../src/core/coverage.ts';
-import type { Coverage, ServerRun, Told, WalSample } from '../../../src/core/coverage.ts';
+import type { Coverage, ServerRun, LastAnswer, WalSample } from '../../../src/core/coverage.ts';
 import { emptySnapshot, newRecord } from '../../../src/core/snapshot.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
 import { withSnapshot } from '../../../src/core/wal-samples.ts';
@@ -107,7 +107,7 @@ function judged(world: World): Judged {
   const { lossAt, answerMs, noticedMs, received, walWriterDelayMs } = world;
   const toldAt = TOLD_AT + answerMs;
   const run = { timeline: 1, startedAt: 'first' };
-  const told: Told = { member: 'pg-1', flushedAt: flushedAt(toldAt, walWriterDelayMs), run };
+  const told: LastAnswer = { member: 'pg-1', flushedAt: flushedAt(toldAt, walWriterDelayMs), run };
   const noticedAt = Math.max(toldAt, lossAt + noticedMs);
   const proof = proofOf(told, samplesBy(world, noticedAt));
   const kept = onDisk(world, lossAt);

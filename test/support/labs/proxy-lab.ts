@@ -10,7 +10,7 @@ import type { Address } from '../../../src/model/member.ts';
 import type { MovesPolicy, OpenVerifiers } from '../../../src/model/moves.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy, RelayMode } from '../../../src/model/policy.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
-import type { WalKnown } from '../../../src/core/wal-samples.ts';
+import type { WalEvidence } from '../../../src/core/wal-samples.ts';
 import type { BranchConnectPolicy, LocateBranch } from '../../../src/model/branch.ts';
 import type { Dial } from '../../../src/proxy/server.ts';
 import type { ProxyPolicy } from '../../../src/proxy/options.ts';
@@ -46,7 +46,7 @@ export interface ProxyLabOptions {
   readonly moves?: Partial<MovesPolicy>;
   readonly openVerifiers?: OpenVerifiers;
   /** The WAL positions that primaries reported. */
-  readonly wal?: () => WalKnown;
+  readonly wal?: () => WalEvidence;
   readonly freshen?: (pool: string) => Promise<void>;
   /** Called whenever the proxy has an overdue decision made. */
   readonly onDecideIfDue?: () => void;

@@ -1,7 +1,7 @@
 // Cases of the rule that no read session goes back in time. Random histories are in test/property/core.
 import { expect, test } from 'vitest';
 import { catchUp, seemsCaughtUp, shownBy } from '../../../src/core/caught-up.ts';
-import type { CatchUp, Reached, Shown } from '../../../src/core/caught-up.ts';
+import type { CatchUp, ReachedPosition, SeenPosition } from '../../../src/core/caught-up.ts';
 import type { WalReport } from '../../../src/model/moves.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { PoolPolicy } from '../../../src/model/policy.ts';
@@ -41,21 +41,21 @@ function after(...observations: readonly Observation[]): ReturnType<typeof aSnap
 }
 
 /** pg-2 answers at 100. */
-function shown(wal: WalReport, ...observations: readonly Observation[]): Shown {
+function shown(wal: WalReport, ...observations: readonly Observation[]): SeenPosition {
   return shownBy(after(...observations), 'pg-2', wal, 100);
 }
 
 /** pg-3 answers at 200, unless told otherwise. */
-function reached(wal: WalReport, member = 'pg-3'): Reached {
+function reached(wal: WalReport, member = 'pg-3'): ReachedPosition {
   return { member, wal, at: 200 };
 }
 
 /** pg-1 as the next server. */
-function asPrimary(allEndedBelow: number): Reached {
+function asPrimary(allEndedBelow: number): ReachedPosition {
   return reached(primary(9000, { allEndedBelow }), 'pg-1');
 }
 
-function verdict(from: Shown, to: Reached, ...observations: readonly Observation[]): CatchUp {
+function verdict(from: SeenPosition, to: ReachedPosition, ...observations: readonly Observation[]): CatchUp {
   return catchUp(pools, after(...observations), from, to);
 }
 

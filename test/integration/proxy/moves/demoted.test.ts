@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { WalSample } from '../../../../src/core/coverage.ts';
 import type { Standing } from '../../../../src/core/standing.ts';
-import type { WalKnown } from '../../../../src/core/wal-samples.ts';
+import type { WalEvidence } from '../../../../src/core/wal-samples.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 afterEach(() => lab.end(one, two));
 
-function wal(): WalKnown {
+function wal(): WalEvidence {
   const next = { at: clock.now(), run: { timeline: 2, startedAt: 'tuesday' }, bytes: 600 };
   return {
     samples: new Map([

@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { WalSample } from '../../../../src/core/coverage.ts';
 import type { Standing } from '../../../../src/core/standing.ts';
-import type { WalKnown } from '../../../../src/core/wal-samples.ts';
+import type { WalEvidence } from '../../../../src/core/wal-samples.ts';
 import type { Clock } from '../../../../src/model/instant.ts';
 import type { LeaveMode } from '../../../../src/model/policy.ts';
 import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
@@ -85,7 +85,7 @@ describeUnless(missingForSandbox, 'a loss without warning, at a real PostgreSQL'
     samples = [{ at: clock.now(), run: RUN, bytes }, ...samples];
   }
 
-  function wal(): WalKnown {
+  function wal(): WalEvidence {
     if (end === 'same' || !isLost) return { samples: new Map([['node-1', samples]]), ends: undefined };
     const promoted = { at: clock.now(), run: { timeline: 2, startedAt: 'tuesday' }, bytes: 600 };
     const ends = new Map(end === 'unknown' ? [] : [[1, end]]);

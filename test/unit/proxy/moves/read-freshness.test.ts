@@ -1,6 +1,6 @@
 // Read sessions between two servers: what they have seen, and whether another server may still show as much.
 import { expect, test } from 'vitest';
-import type { Shown } from '../../../../src/core/caught-up.ts';
+import type { SeenPosition } from '../../../../src/core/caught-up.ts';
 import type { Snapshot } from '../../../../src/core/snapshot.ts';
 import type { WalReport } from '../../../../src/model/moves.ts';
 import type { Address } from '../../../../src/model/member.ts';
@@ -28,7 +28,7 @@ function orderWith(snapshot: (() => Snapshot) | undefined, pools = POLICY.pools)
 test('the position and the timeline of its replica count as seen', () => {
   const order = orderWith(() => led(1));
   const shown = order.shown('pg-2', STANDBY);
-  expect(shown).toEqual<Shown>({ wal: STANDBY, timeline: 1, at: 1000 });
+  expect(shown).toEqual<SeenPosition>({ wal: STANDBY, timeline: 1, at: 1000 });
 });
 
 test.each([
@@ -44,7 +44,7 @@ test.each([
 test('a session that waits is lost when its timeline ends', () => {
   let snapshot = led(1);
   const order = orderWith(() => snapshot);
-  const shown: Shown = { wal: STANDBY, timeline: 1, at: 1000 };
+  const shown: SeenPosition = { wal: STANDBY, timeline: 1, at: 1000 };
   expect(order.lost(shown)).toBeUndefined();
   snapshot = led(2);
   expect(order.lost(shown)).toMatch(/on timeline 1, which has ended/);
