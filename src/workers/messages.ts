@@ -16,6 +16,7 @@ import type { MoveResult } from '../reports/session-move.ts';
 import type { Tally } from '../reports/tally.ts';
 import type { ProxyPolicy } from '../proxy/options.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
+import type { Call, CallMessage, ReplyMessage } from './calls.ts';
 import type { SnapshotDelta } from './snapshot-delta.ts';
 
 /** The part of the configuration that a worker needs. Holds no secret. */
@@ -39,39 +40,46 @@ export type ToWorker =
   /** The reply is `prepared`. Then `apply` or `abandon` follows. */
   | { readonly kind: 'prepare'; readonly policy: WorkerPolicy }
   | { readonly kind: 'apply' | 'abandon' }
-  /** The reply is `done`, once it is carried out. */
-  | { readonly kind: 'do'; readonly id: number; readonly order: WorkerOrder }
-  /**
-   * Another worker has a cancel request whose key it does not know. The reply is `cancel_found`; no member is
-   * contacted.
-   */
-  | { readonly kind: 'find_cancel'; readonly id: number; readonly packet: Uint8Array }
-  /** To the worker that has the session. The reply is `cancel_taken`, once the request is forwarded or has failed. */
-  | { readonly kind: 'take_cancel'; readonly id: number; readonly packet: Uint8Array; readonly pool: PoolName }
-  /** The reply is `session_list`. */
-  | { readonly kind: 'list_sessions'; readonly id: number; readonly query: SessionQuery }
-  /** The reply is `session_killed`. */
-  | { readonly kind: 'kill_session'; readonly id: number; readonly session: number }
-  /** The reply is `session_moved`, within the limits of `moves`. */
-  | { readonly kind: 'move_session'; readonly id: number; readonly session: number }
-  /** The reply is `preflight_done`, which takes some seconds. */
-  | { readonly kind: 'preflight'; readonly id: number; readonly member: MemberName }
   | { readonly kind: 'close' }
-  | ToWorkerReply;
+  | CallMessage<CallsOfMain>
+  | ReplyMessage;
 
 /** `report`: report now. The other three are the methods of Proxy: stopAccepting, whenEmpty, drain. */
 export type WorkerOrder =
   | { readonly what: 'report' | 'stop_accepting' }
   | { readonly what: 'become_empty' | 'drain'; readonly limitMs: number };
 
-/** The reply to the worker's request of that id. */
-export type ToWorkerReply =
-  /** A snapshot with the new evidence was sent before. */
-  | { readonly kind: 'fresh'; readonly id: number }
-  | { readonly kind: 'key_pair'; readonly id: number; readonly reading: KeyPairReading }
-  | { readonly kind: 'authorities'; readonly id: number; readonly reading: AuthorityReading }
-  | { readonly kind: 'cancel_passed'; readonly id: number; readonly outcome: CancelOutcome }
-  | { readonly kind: 'branch_located'; readonly id: number; readonly lookup: BranchLookup };
+/** From the main process to a worker. */
+export interface CallsOfMain {
+  /** Its reply comes once it is carried out. */
+  readonly do: Call<WorkerOrder, undefined>;
+  /** Another worker has a cancel request whose key it does not know. No member is contacted. */
+  readonly find_cancel: Call<Uint8Array, boolean>;
+  /** To the worker that has the session. Its reply, the problem, comes once the request is forwarded or has failed. */
+  readonly take_cancel: Call<CancelPacket, string | undefined>;
+  /** The reply is undefined if the worker has ended. */
+  readonly list_sessions: Call<SessionQuery, SessionList | undefined>;
+  readonly kill_session: Call<number, KillResult>;
+  /** Its reply comes within the limits of `moves`. */
+  readonly move_session: Call<number, MoveResult>;
+  /** Its reply takes some seconds. It is undefined if the worker has ended. */
+  readonly preflight: Call<MemberName, Preflight | undefined>;
+}
+
+/** From a worker to the main process. */
+export interface CallsOfWorker {
+  /** A snapshot with the new evidence is sent before the reply. `since`: only probes that begin after it count. */
+  readonly freshen: Call<{ readonly pool: PoolName; readonly since: Instant | undefined }, undefined>;
+  readonly read_key_pair: Call<KeyPairFiles, KeyPairReading>;
+  readonly read_authorities: Call<string, AuthorityReading>;
+  readonly pass_cancel: Call<CancelPacket, CancelOutcome>;
+  readonly locate_branch: Call<{ readonly target: string; readonly access: BranchAccess }, BranchLookup>;
+}
+
+export interface CancelPacket {
+  readonly packet: Uint8Array;
+  readonly pool: PoolName;
+}
 
 /** With the time when it happened, because a report comes later. */
 export interface TimedEvent {
@@ -105,22 +113,8 @@ export type FromWorker =
   | { readonly kind: 'begun'; readonly problem: string | undefined }
   | { readonly kind: 'prepared'; readonly problem: string | undefined }
   | { readonly kind: 'report'; readonly report: Report }
-  | { readonly kind: 'done'; readonly id: number }
   /** The last message. */
   | { readonly kind: 'closed' }
   | { readonly kind: 'trigger'; readonly trigger: Trigger }
-  | { readonly kind: 'cancel_found'; readonly id: number; readonly isFound: boolean }
-  | { readonly kind: 'cancel_taken'; readonly id: number; readonly problem: string | undefined }
-  | { readonly kind: 'session_list'; readonly id: number; readonly list: SessionList }
-  | { readonly kind: 'session_killed'; readonly id: number; readonly result: KillResult }
-  | { readonly kind: 'session_moved'; readonly id: number; readonly result: MoveResult }
-  | { readonly kind: 'preflight_done'; readonly id: number; readonly preflight: Preflight | undefined }
-  | WorkerRequest;
-
-export type WorkerRequest =
-  /** `since`: only probes that begin after it count. */
-  | { readonly kind: 'freshen'; readonly id: number; readonly pool: PoolName; readonly since: Instant | undefined }
-  | { readonly kind: 'read_key_pair'; readonly id: number; readonly files: KeyPairFiles }
-  | { readonly kind: 'read_authorities'; readonly id: number; readonly file: string }
-  | { readonly kind: 'pass_cancel'; readonly id: number; readonly packet: Uint8Array; readonly pool: PoolName }
-  | { readonly kind: 'locate_branch'; readonly id: number; readonly target: string; readonly access: BranchAccess };
+  | CallMessage<CallsOfWorker>
+  | ReplyMessage;

@@ -220,11 +220,7 @@ class Supervisor implements Proxy {
         return this.#takeReport(worker, message.report);
       case 'trigger':
         return this.#options.onTrigger(message.trigger);
-      case 'freshen':
-      case 'read_key_pair':
-      case 'read_authorities':
-      case 'pass_cancel':
-      case 'locate_branch':
+      case 'call':
         return void this.#requests.answer(worker, message);
     }
   }
@@ -264,6 +260,10 @@ class Supervisor implements Proxy {
 
   /** Settles when each worker has carried it out or has ended, or after `limitMs`. */
   async #order(workers: readonly WorkerProcess[], order: WorkerOrder, limitMs: number): Promise<void> {
-    await withTimeout(this.#options.clock, limitMs, Promise.all(workers.map((worker) => worker.do(order))));
+    await withTimeout(
+      this.#options.clock,
+      limitMs,
+      Promise.all(workers.map((worker) => worker.call('do', order, undefined))),
+    );
   }
 }

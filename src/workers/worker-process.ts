@@ -2,13 +2,9 @@
 // worker ends, every pending request is settled.
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import type { PoolName } from '../model/policy.ts';
-import type { Preflight } from '../reports/preflight.ts';
-import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
-import type { MoveResult } from '../reports/session-move.ts';
 import type { Channel, StartProcess } from './fork.ts';
-import type { FromWorker, WorkerOrder, Report, ToWorker, WorkerPolicy } from './messages.ts';
-import { PendingReplies } from './pending-replies.ts';
+import { Calls } from './calls.ts';
+import type { CallsOfMain, FromWorker, Report, ToWorker, WorkerPolicy } from './messages.ts';
 
 export interface WorkerProcessOptions {
   /** Unique over all workers that ever ran. */
@@ -22,23 +18,8 @@ export interface WorkerProcessOptions {
   readonly onEnd: (worker: WorkerProcess, why: string) => void;
 }
 
-/** Messages that a worker sends without a request from this end. */
-export type WorkerNotice = Exclude<
-  FromWorker,
-  {
-    kind:
-      | 'begun'
-      | 'prepared'
-      | 'done'
-      | 'cancel_found'
-      | 'cancel_taken'
-      | 'session_list'
-      | 'session_killed'
-      | 'session_moved'
-      | 'preflight_done'
-      | 'closed';
-  }
->;
+/** The messages of a worker that concern others than its process. */
+export type WorkerNotice = Extract<FromWorker, { kind: 'report' | 'trigger' | 'call' }>;
 
 /**
  * A worker that misses this many reports (one is due each second) is stuck. A start may take longer on a busy machine.
@@ -58,13 +39,7 @@ export class WorkerProcess {
   /** Settles when the process has ended. */
   readonly ended: Promise<undefined>;
   readonly #channel: Channel;
-  readonly #done = new PendingReplies<undefined>();
-  readonly #found = new PendingReplies<boolean>();
-  readonly #cancels = new PendingReplies<string | undefined>();
-  readonly #lists = new PendingReplies<SessionList | undefined>();
-  readonly #kills = new PendingReplies<KillResult>();
-  readonly #moves = new PendingReplies<MoveResult>();
-  readonly #preflights = new PendingReplies<Preflight | undefined>();
+  readonly #calls = new Calls<CallsOfMain>((message) => this.send(message));
   readonly #begun = Promise.withResolvers<string | undefined>();
   readonly #ended = Promise.withResolvers<undefined>();
   #prepared = Promise.withResolvers<string | undefined>();
@@ -101,37 +76,13 @@ export class WorkerProcess {
     return Promise.race([this.#prepared.promise, this.ended]);
   }
 
-  /** Settles when the order is carried out, or the worker has ended. */
-  do(order: WorkerOrder): Promise<undefined> {
-    return this.#done.request((id) => this.send({ kind: 'do', id, order }));
-  }
-
-  /** Whether one of the worker's sessions has the key of the cancel request. */
-  knowsCancel(packet: Uint8Array): Promise<boolean> {
-    return this.#found.request((id) => this.send({ kind: 'find_cancel', id, packet }));
-  }
-
-  /** The worker forwards the cancel request. Settles with the problem, or with undefined when it reached its server. */
-  takeCancel(packet: Uint8Array, pool: PoolName): Promise<string | undefined> {
-    return this.#cancels.request((id) => this.send({ kind: 'take_cancel', id, packet, pool }));
-  }
-
-  /** Undefined: the worker has ended. */
-  listSessions(query: SessionQuery): Promise<SessionList | undefined> {
-    return this.#lists.request((id) => this.send({ kind: 'list_sessions', id, query }));
-  }
-
-  killSession(session: number): Promise<KillResult> {
-    return this.#kills.request((id) => this.send({ kind: 'kill_session', id, session }));
-  }
-
-  moveSession(session: number): Promise<MoveResult> {
-    return this.#moves.request((id) => this.send({ kind: 'move_session', id, session }));
-  }
-
-  /** Undefined: the worker has ended. */
-  preflight(member: MemberName): Promise<Preflight | undefined> {
-    return this.#preflights.request((id) => this.send({ kind: 'preflight', id, member }));
+  /** Settles with the reply, or with `atEnd` when the worker has ended. */
+  call<What extends keyof CallsOfMain>(
+    what: What,
+    argument: CallsOfMain[What]['argument'],
+    atEnd: CallsOfMain[What]['reply'],
+  ): Promise<CallsOfMain[What]['reply']> {
+    return this.#calls.call(what, argument, atEnd);
   }
 
   /** By the last report. */
@@ -164,31 +115,15 @@ export class WorkerProcess {
         return this.#begun.resolve(message.problem);
       case 'prepared':
         return this.#prepared.resolve(message.problem);
-      case 'done':
-        return this.#done.resolve(message.id, undefined);
-      case 'cancel_found':
-        return this.#found.resolve(message.id, message.isFound);
-      case 'cancel_taken':
-        return this.#cancels.resolve(message.id, message.problem);
-      case 'session_list':
-        return this.#lists.resolve(message.id, message.list);
-      case 'session_killed':
-        return this.#kills.resolve(message.id, message.result);
-      case 'session_moved':
-        return this.#moves.resolve(message.id, message.result);
-      case 'preflight_done':
-        return this.#preflights.resolve(message.id, message.preflight);
+      case 'reply':
+        return this.#calls.take(message);
       case 'closed':
         return undefined;
       case 'report':
         this.report = message.report;
         return onMessage(this, message);
       case 'trigger':
-      case 'freshen':
-      case 'read_key_pair':
-      case 'read_authorities':
-      case 'pass_cancel':
-      case 'locate_branch':
+      case 'call':
         return onMessage(this, message);
     }
   }
@@ -196,13 +131,7 @@ export class WorkerProcess {
   #end(why: string, { onEnd }: WorkerProcessOptions): void {
     this.#begun.resolve(why);
     this.#ended.resolve(undefined);
-    this.#done.resolveAll(undefined);
-    this.#found.resolveAll(false);
-    this.#cancels.resolveAll('the worker of its session ended');
-    this.#lists.resolveAll(undefined);
-    this.#kills.resolveAll({ kind: 'unknown' });
-    this.#moves.resolveAll({ kind: 'unknown' });
-    this.#preflights.resolveAll(undefined);
+    this.#calls.end();
     onEnd(this, why);
   }
 }

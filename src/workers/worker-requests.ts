@@ -4,7 +4,8 @@ import type { ProxyDependencies } from '../proxy/options.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
 import type { WorkerProcess } from './worker-process.ts';
 import { KeyPairs } from './key-pairs.ts';
-import type { WorkerRequest } from './messages.ts';
+import { answerCall, type CallHandlers, type CallMessage } from './calls.ts';
+import type { CallsOfWorker, CancelPacket } from './messages.ts';
 import { withTimeout } from './with-timeout.ts';
 
 export interface WorkerRequestsOptions extends Pick<
@@ -16,8 +17,6 @@ export interface WorkerRequestsOptions extends Pick<
   /** The workers that accept clients. */
   readonly workers: () => readonly WorkerProcess[];
 }
-
-type PassCancel = Extract<WorkerRequest, { kind: 'pass_cancel' }>;
 
 /**
  * A worker must report within this time that it has the session, or it does not get the cancel request. Milliseconds.
@@ -33,39 +32,27 @@ export class WorkerRequests {
     this.#keyPairs = new KeyPairs(options.readKeyPair);
   }
 
-  async answer(worker: WorkerProcess, request: WorkerRequest): Promise<void> {
-    const { id } = request;
-    switch (request.kind) {
-      case 'freshen':
-        await this.#options.freshen(request.pool, request.since);
-        this.#options.sendSnapshot();
-        return worker.send({ kind: 'fresh', id });
-      case 'read_key_pair': {
-        const reading = await this.#keyPairs.read(request.files, { mayBeOlder: !worker.hasBegun });
-        return worker.send({ kind: 'key_pair', id, reading });
-      }
-      case 'read_authorities': {
-        const reading = await this.#options.readAuthorities(request.file);
-        return worker.send({ kind: 'authorities', id, reading });
-      }
-      case 'pass_cancel': {
-        const outcome = await this.#passOn(worker, request);
-        return worker.send({ kind: 'cancel_passed', id, outcome });
-      }
-      case 'locate_branch': {
-        const { locateBranch = () => ({ kind: 'unknown' }) as const } = this.#options;
-        const lookup = await locateBranch(request.target, request.access);
-        return worker.send({ kind: 'branch_located', id, lookup });
-      }
-    }
+  answer(worker: WorkerProcess, call: CallMessage<CallsOfWorker>): Promise<void> {
+    const { freshen, sendSnapshot, readAuthorities, locateBranch = () => ({ kind: 'unknown' }) } = this.#options;
+    const handlers: CallHandlers<CallsOfWorker> = {
+      freshen: async ({ pool, since }) => {
+        await freshen(pool, since);
+        sendSnapshot();
+        return undefined;
+      },
+      read_key_pair: (files) => this.#keyPairs.read(files, { mayBeOlder: !worker.hasBegun }),
+      read_authorities: (file) => readAuthorities(file),
+      pass_cancel: (request) => this.#passOn(worker, request),
+      locate_branch: ({ target, access }) => locateBranch(target, access),
+    };
+    return answerCall(handlers, call, (reply) => worker.send(reply));
   }
 
   /** First finds the worker that has the session, then passes the request on: a late reply must not send it twice. */
-  async #passOn(sender: WorkerProcess, { packet, pool }: PassCancel): Promise<CancelOutcome> {
-    const holder = await this.#holder(sender, packet);
-    return holder === undefined
-      ? { kind: 'unknown' }
-      : { kind: 'done', problem: await holder.takeCancel(packet, pool) };
+  async #passOn(sender: WorkerProcess, request: CancelPacket): Promise<CancelOutcome> {
+    const holder = await this.#holder(sender, request.packet);
+    if (holder === undefined) return { kind: 'unknown' };
+    return { kind: 'done', problem: await holder.call('take_cancel', request, 'the worker of its session ended') };
   }
 
   #holder(sender: WorkerProcess, packet: Uint8Array): Promise<WorkerProcess | undefined> {
@@ -73,7 +60,7 @@ export class WorkerRequests {
     const others = workers().filter((other) => other !== sender);
     const found = Promise.withResolvers<WorkerProcess | undefined>();
     const ask = async (other: WorkerProcess): Promise<void> => {
-      if (await other.knowsCancel(packet)) found.resolve(other);
+      if (await other.call('find_cancel', packet, false)) found.resolve(other);
     };
     void Promise.all(others.map(ask)).then(() => found.resolve(undefined));
     return withTimeout(clock, FIND_MS, found.promise);

@@ -6,22 +6,14 @@ import { PREFLIGHT_MS, sumOfPreflights, type Preflight } from '../reports/prefli
 import { mergedLists, type KillResult, type SessionList, type SessionQuery } from '../reports/session-list.ts';
 import type { MovesPolicy } from '../model/moves.ts';
 import { longestMove, type MoveResult } from '../reports/session-move.ts';
+import type { CallsOfMain } from './messages.ts';
 import { withTimeout } from './with-timeout.ts';
-
-/** The part of a worker that this file needs. */
-export interface SessionsWorker {
-  readonly id: number;
-  readonly listSessions: (query: SessionQuery) => Promise<SessionList | undefined>;
-  readonly killSession: (session: number) => Promise<KillResult>;
-  readonly moveSession: (session: number) => Promise<MoveResult>;
-  readonly preflight: (member: MemberName) => Promise<Preflight | undefined>;
-  readonly sessionsOn: (member: MemberName) => number;
-}
+import type { WorkerProcess } from './worker-process.ts';
 
 export interface NumberedWorker {
   /** Its slot: 1, 2, 3 … */
   readonly number: number;
-  readonly worker: SessionsWorker;
+  readonly worker: Pick<WorkerProcess, 'id' | 'call' | 'sessionsOn'>;
 }
 
 /** The session ids of worker N are above N times this. */
@@ -36,22 +28,15 @@ export async function listSessions(
 ): Promise<SessionList> {
   const lists = await Promise.all(
     workers.map(async ({ number, worker }) => {
-      const list = await withTimeout(clock, ANSWER_MS, worker.listSessions(query));
+      const list = await withTimeout(clock, ANSWER_MS, worker.call('list_sessions', query, undefined));
       return list ?? { sessions: [], total: 0, silentWorkers: [number] };
     }),
   );
   return mergedLists(lists, query);
 }
 
-export async function killSession(
-  workers: readonly NumberedWorker[],
-  session: number,
-  clock: Clock,
-): Promise<KillResult> {
-  const owner = workers.find(({ worker }) => worker.id === Math.floor(session / IDS_PER_WORKER));
-  if (owner === undefined) return { kind: 'unknown' };
-  const result = await withTimeout(clock, ANSWER_MS, owner.worker.killSession(session));
-  return result ?? { kind: 'silent_worker', worker: owner.number };
+export function killSession(workers: readonly NumberedWorker[], session: number, clock: Clock): Promise<KillResult> {
+  return callOwner(workers, session, clock, ANSWER_MS, 'kill_session');
 }
 
 export async function moveSession(
@@ -61,9 +46,19 @@ export async function moveSession(
   moves: Pick<MovesPolicy, 'waitMs' | 'parkTimeoutMs'> | undefined,
 ): Promise<MoveResult> {
   if (moves === undefined) return { kind: 'not_configured' };
+  return await callOwner(workers, session, clock, longestMove(moves) + ANSWER_MS, 'move_session');
+}
+
+async function callOwner<What extends 'kill_session' | 'move_session'>(
+  workers: readonly NumberedWorker[],
+  session: number,
+  clock: Clock,
+  limitMs: number,
+  what: What,
+): Promise<CallsOfMain[What]['reply'] | Extract<KillResult & MoveResult, { kind: 'unknown' | 'silent_worker' }>> {
   const owner = workers.find(({ worker }) => worker.id === Math.floor(session / IDS_PER_WORKER));
   if (owner === undefined) return { kind: 'unknown' };
-  const result = await withTimeout(clock, longestMove(moves) + ANSWER_MS, owner.worker.moveSession(session));
+  const result = await withTimeout(clock, limitMs, owner.worker.call(what, session, { kind: 'unknown' }));
   return result ?? { kind: 'silent_worker', worker: owner.number };
 }
 
@@ -73,7 +68,7 @@ export async function preflight(
   clock: Clock,
 ): Promise<Preflight> {
   const all = workers.map(async ({ worker }): Promise<Preflight> => {
-    const counted = await withTimeout(clock, PREFLIGHT_MS + ANSWER_MS, worker.preflight(member));
+    const counted = await withTimeout(clock, PREFLIGHT_MS + ANSWER_MS, worker.call('preflight', member, undefined));
     return counted ?? { movable: 0, stays: {}, unknown: worker.sessionsOn(member) };
   });
   return sumOfPreflights(await Promise.all(all));

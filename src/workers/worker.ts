@@ -1,22 +1,18 @@
 // One worker: a proxy on ports that it shares with the other workers. It decides by itself, from the snapshots that the
 // main process sends. When no more snapshots come, its evidence expires by its own clock. The main process does for all
 // workers what is needed once: monitoring the cluster, the log, reading certificate files.
-import type { AuthorityReading } from '../model/authority.ts';
-import type { BranchLookup } from '../model/branch.ts';
 import type { Clock } from '../model/instant.ts';
 import type { OpenVerifiers } from '../model/moves.ts';
-import type { KeyPairReading } from '../model/key-pair.ts';
-import type { MemberName } from '../model/member.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import type { SessionQuery } from '../reports/session-list.ts';
 import { Decider } from '../monitor/decider.ts';
 import { takeFault } from '../proxy/fault.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
 import type { LocalProxy, PreparedPolicy } from '../proxy/proxy-interface.ts';
 import type { DescriptorBudget } from '../proxy/options.ts';
-import type { FromWorker, WorkerOrder, ToWorker, Usage, WorkerPolicy } from './messages.ts';
-import { PendingReplies } from './pending-replies.ts';
+import { answerCall, Calls, type CallHandlers } from './calls.ts';
+import type { CallsOfMain, CallsOfWorker, CancelPacket, FromWorker, ToWorker } from './messages.ts';
+import type { Usage, WorkerOrder, WorkerPolicy } from './messages.ts';
 import { Reporter } from './reporter.ts';
 import { withDelta } from './snapshot-delta.ts';
 import { LastReport } from './shared-limits.ts';
@@ -47,11 +43,16 @@ export class Worker {
   readonly #proxy: LocalProxy;
   readonly #decider: Decider;
   readonly #reporter: Reporter;
-  readonly #fresh = new PendingReplies<undefined>();
-  readonly #keyPairs = new PendingReplies<KeyPairReading>();
-  readonly #authorities = new PendingReplies<AuthorityReading>();
-  readonly #cancels = new PendingReplies<CancelOutcome>();
-  readonly #branches = new PendingReplies<BranchLookup>();
+  readonly #calls: Calls<CallsOfWorker>;
+  readonly #handlers: CallHandlers<CallsOfMain> = {
+    do: (order) => this.#do(order),
+    find_cancel: (packet) => this.#proxy.knowsCancel(packet),
+    take_cancel: ({ packet, pool }) => new Promise((resolve) => this.#proxy.passOnCancel(packet, pool, resolve)),
+    list_sessions: (query) => this.#proxy.sessions(query),
+    kill_session: (session) => this.#proxy.kill(session),
+    move_session: (session) => this.#proxy.move(session),
+    preflight: (member) => this.#proxy.preflight(member),
+  };
   #policy: WorkerPolicy;
   #snapshot: Snapshot;
   readonly #others = new LastReport();
@@ -61,6 +62,8 @@ export class Worker {
 
   constructor({ policy, snapshot, others, processes, lastId }: Begin, options: WorkerOptions) {
     const { clock, send, random, usage } = options;
+    const calls = new Calls<CallsOfWorker>(send);
+    this.#calls = calls;
     this.#options = options;
     this.#policy = policy;
     this.#snapshot = snapshot;
@@ -88,13 +91,12 @@ export class Worker {
       snapshot: () => this.#snapshot,
       decideIfDue: () => this.#decider.decideIfDue(),
       wal: () => this.#decider.wal(),
-      freshen: (pool, since) => this.#fresh.request((id) => send({ kind: 'freshen', id, pool, since })),
+      freshen: (pool, since) => calls.call('freshen', { pool, since }),
       onTrigger: (trigger) => send({ kind: 'trigger', trigger }),
       onEvent: (event) => this.#reporter.happened(event),
-      locateBranch: (target, access) =>
-        this.#branches.request((id) => send({ kind: 'locate_branch', id, target, access })),
-      readKeyPair: (files) => this.#keyPairs.request((id) => send({ kind: 'read_key_pair', id, files })),
-      readAuthorities: (file) => this.#authorities.request((id) => send({ kind: 'read_authorities', id, file })),
+      locateBranch: (target, access) => calls.call('locate_branch', { target, access }),
+      readKeyPair: (files) => calls.call('read_key_pair', files),
+      readAuthorities: (file) => calls.call('read_authorities', file),
       clock,
       random,
       openVerifiers: options.openVerifiers,
@@ -104,7 +106,7 @@ export class Worker {
         lastId,
         others: () => this.#others.tally(),
         onChange: () => this.#reporter.changed(),
-        passOnCancel: (packet, pool) => this.#passOnCancel(packet, pool),
+        passOnCancel: (packet, pool) => this.#passOnCancel({ packet, pool }),
       },
     });
     this.#decider.decide();
@@ -130,24 +132,10 @@ export class Worker {
         return this.#decider.decide();
       case 'others':
         return this.#others.update(message.tally);
-      case 'fresh':
-        return this.#fresh.resolve(message.id, undefined);
-      case 'key_pair':
-        return this.#keyPairs.resolve(message.id, message.reading);
-      case 'authorities':
-        return this.#authorities.resolve(message.id, message.reading);
-      case 'cancel_passed':
-        return this.#cancels.resolve(message.id, message.outcome);
-      case 'branch_located':
-        return this.#branches.resolve(message.id, message.lookup);
-      case 'find_cancel':
-        return send({ kind: 'cancel_found', id: message.id, isFound: this.#proxy.knowsCancel(message.packet) });
-      case 'take_cancel':
-        return this.#proxy.passOnCancel(message.packet, message.pool, (problem) =>
-          send({ kind: 'cancel_taken', id: message.id, problem }),
-        );
-      case 'do':
-        return void this.#do(message.id, message.order);
+      case 'reply':
+        return this.#calls.take(message);
+      case 'call':
+        return void answerCall(this.#handlers, message, send);
       case 'prepare':
         return void this.#prepare(message.policy);
       case 'apply':
@@ -156,14 +144,6 @@ export class Worker {
         this.#prepared?.proxy.abandon();
         this.#prepared = undefined;
         return undefined;
-      case 'list_sessions':
-        return void this.#listSessions(message.id, message.query);
-      case 'kill_session':
-        return void this.#killSession(message.id, message.session);
-      case 'move_session':
-        return void this.#moveSession(message.id, message.session);
-      case 'preflight':
-        return void this.#preflight(message.id, message.member);
       case 'close':
         return this.#close();
     }
@@ -185,34 +165,19 @@ export class Worker {
     this.#decider.decide();
   }
 
-  async #passOnCancel(packet: Uint8Array, pool: string): Promise<CancelOutcome> {
-    const { send, clock } = this.#options;
-    const outcome = this.#cancels.request((id) => send({ kind: 'pass_cancel', id, packet, pool }));
+  async #passOnCancel(request: CancelPacket): Promise<CancelOutcome> {
+    const outcome = this.#calls.call('pass_cancel', request);
     return (
-      (await withTimeout(clock, CANCEL_MS, outcome)) ?? { kind: 'done', problem: 'no answer from the main process' }
+      (await withTimeout(this.#options.clock, CANCEL_MS, outcome)) ?? {
+        kind: 'done',
+        problem: 'no answer from the main process',
+      }
     );
   }
 
-  async #listSessions(id: number, query: SessionQuery): Promise<void> {
-    this.#options.send({ kind: 'session_list', id, list: await this.#proxy.sessions(query) });
-  }
-
-  async #killSession(id: number, session: number): Promise<void> {
-    this.#options.send({ kind: 'session_killed', id, result: await this.#proxy.kill(session) });
-  }
-
-  async #moveSession(id: number, session: number): Promise<void> {
-    this.#options.send({ kind: 'session_moved', id, result: await this.#proxy.move(session) });
-  }
-
-  async #preflight(id: number, member: MemberName): Promise<void> {
-    this.#options.send({ kind: 'preflight_done', id, preflight: await this.#proxy.preflight(member) });
-  }
-
-  async #do(id: number, order: WorkerOrder): Promise<void> {
+  async #do(order: WorkerOrder): Promise<undefined> {
     await this.#perform(order);
     this.#reporter.report();
-    this.#options.send({ kind: 'done', id });
   }
 
   #perform(order: WorkerOrder): Promise<void> {

@@ -60,41 +60,47 @@ function start() {
     readAuthorities: () => Promise.reject(new Error('not asked for')),
     workers: () => [asking, one, two].map(({ handle }) => handle),
   });
-  const done = answers.answer(asking.handle, { kind: 'pass_cancel', id: 9, packet: PACKET, pool: 'write' });
-  const outcome = (): unknown => asking.heard.find(({ kind }) => kind === 'cancel_passed');
+  const done = answers.answer(asking.handle, {
+    kind: 'call',
+    id: 9,
+    what: 'pass_cancel',
+    argument: { packet: PACKET, pool: 'write' },
+  });
+  const outcome = (): unknown => asking.heard.find(({ kind }) => kind === 'reply');
   return { clock, one, two, done, outcome };
 }
 
-const asked = ({ heard }: Played): readonly string[] => heard.map(({ kind }) => kind).slice(1);
+const asked = ({ heard }: Played): readonly string[] =>
+  heard.flatMap((message) => (message.kind === 'call' ? [message.what] : []));
 
 test('the worker with the session sends it, and the outcome waits for the end of that', async () => {
   const { clock, one, two, done, outcome } = start();
-  one.say({ kind: 'cancel_found', id: 1, isFound: false });
-  two.say({ kind: 'cancel_found', id: 1, isFound: true });
+  one.say({ kind: 'reply', id: 1, reply: false });
+  two.say({ kind: 'reply', id: 1, reply: true });
   await clock.advance(4_000);
   expect([asked(one), asked(two)]).toEqual([['find_cancel'], ['find_cancel', 'take_cancel']]);
   expect(outcome()).toBeUndefined();
-  two.say({ kind: 'cancel_taken', id: 1, problem: undefined });
+  two.say({ kind: 'reply', id: 2, reply: undefined });
   await done;
-  expect(outcome()).toEqual({ kind: 'cancel_passed', id: 9, outcome: { kind: 'done', problem: undefined } });
+  expect(outcome()).toEqual({ kind: 'reply', id: 9, reply: { kind: 'done', problem: undefined } });
 });
 
 test('a worker that answers too late does not send it: the first worker guesses by then', async () => {
   const { clock, one, two, done, outcome } = start();
-  one.say({ kind: 'cancel_found', id: 1, isFound: false });
+  one.say({ kind: 'reply', id: 1, reply: false });
   await clock.advance(200);
   await done;
-  expect(outcome()).toEqual({ kind: 'cancel_passed', id: 9, outcome: { kind: 'unknown' } });
-  two.say({ kind: 'cancel_found', id: 1, isFound: true });
+  expect(outcome()).toEqual({ kind: 'reply', id: 9, reply: { kind: 'unknown' } });
+  two.say({ kind: 'reply', id: 1, reply: true });
   await clock.advance(10_000);
   expect(asked(two)).toEqual(['find_cancel']);
 });
 
 test('a worker that dies with the request is a failure, not another guess', async () => {
   const { two, done, outcome, clock } = start();
-  two.say({ kind: 'cancel_found', id: 1, isFound: true });
+  two.say({ kind: 'reply', id: 1, reply: true });
   await clock.advance(0);
   two.die();
   await done;
-  expect(outcome()).toMatchObject({ outcome: { kind: 'done', problem: 'the worker of its session ended' } });
+  expect(outcome()).toMatchObject({ reply: { kind: 'done', problem: 'the worker of its session ended' } });
 });

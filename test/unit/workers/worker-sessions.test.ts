@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Preflight } from '../../../src/reports/preflight.ts';
-import type { KillResult, SessionList } from '../../../src/reports/session-list.ts';
+import type { KillResult } from '../../../src/reports/session-list.ts';
 import type { MoveResult } from '../../../src/reports/session-move.ts';
 import {
   IDS_PER_WORKER,
@@ -9,32 +8,25 @@ import {
   moveSession,
   preflight,
 } from '../../../src/workers/worker-sessions.ts';
+import { Calls } from '../../../src/workers/calls.ts';
+import type { CallsOfMain } from '../../../src/workers/messages.ts';
 import type { NumberedWorker } from '../../../src/workers/worker-sessions.ts';
 import { aSessionEntry } from '../../support/values/sessions.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
-const never = new Promise<never>(() => {});
+type Replies = { readonly [What in keyof CallsOfMain]?: CallsOfMain[What]['reply'] };
 
-function aWorker(
-  number: number,
-  answers: {
-    readonly list?: Promise<SessionList | undefined>;
-    readonly kill?: Promise<KillResult>;
-    readonly move?: Promise<MoveResult>;
-    readonly preflight?: Promise<Preflight | undefined>;
-    readonly sessions?: number;
-  },
-): NumberedWorker {
-  const { list = never, kill = never, move = never, preflight: counted = never, sessions = 0 } = answers;
-  // The second worker of a slot has another id.
+/** It answers the calls of which it has the reply. */
+function aWorker(number: number, replies: Replies, sessions = 0): NumberedWorker {
+  const calls = new Calls<CallsOfMain>(({ id, what }) => {
+    if (what in replies) queueMicrotask(() => calls.take({ kind: 'reply', id, reply: replies[what] }));
+  });
   return {
     number,
     worker: {
+      // The second worker of a slot has another id.
       id: number + 10,
-      listSessions: () => list,
-      killSession: () => kill,
-      moveSession: () => move,
-      preflight: () => counted,
+      call: (what, argument, atEnd) => calls.call(what, argument, atEnd),
       sessionsOn: () => sessions,
     },
   };
@@ -43,11 +35,7 @@ function aWorker(
 test('a worker that does not answer in time, and one that ended meanwhile, are named', async () => {
   const clock = new ManualClock();
   const list = { sessions: [aSessionEntry()], total: 1, silentWorkers: [] };
-  const workers = [
-    aWorker(1, { list: Promise.resolve(list) }),
-    aWorker(2, {}),
-    aWorker(3, { list: Promise.resolve(undefined) }),
-  ];
+  const workers = [aWorker(1, { list_sessions: list }), aWorker(2, {}), aWorker(3, { list_sessions: undefined })];
   const listed = listSessions(workers, { limit: 10 }, clock);
   await clock.advance(500);
   expect(await listed).toMatchObject({ total: 1, silentWorkers: [2, 3] });
@@ -57,7 +45,7 @@ test('a worker that does not answer in time, and one that ended meanwhile, are n
 test('the worker that has the session ends it; an id of no worker is unknown; a silent worker is named', async () => {
   const clock = new ManualClock();
   const killed: KillResult = { kind: 'killed', session: aSessionEntry(), isClientTold: true, statement: 'none' };
-  const workers = [aWorker(1, { kill: Promise.resolve(killed) }), aWorker(2, {})];
+  const workers = [aWorker(1, { kill_session: killed }), aWorker(2, {})];
   expect(await killSession(workers, 11 * IDS_PER_WORKER + 1, clock)).toBe(killed);
   expect(await killSession(workers, 13 * IDS_PER_WORKER + 1, clock)).toEqual({ kind: 'unknown' });
   expect(await killSession(workers, 5, clock)).toEqual({ kind: 'unknown' });
@@ -69,7 +57,7 @@ test('the worker that has the session ends it; an id of no worker is unknown; a 
 test('a move is made by the worker that has the session, and takes as long as `moves` allows', async () => {
   const clock = new ManualClock();
   const moved: MoveResult = { kind: 'moved', from: 'pg-1', to: 'pg-2', durationMs: 12 };
-  const workers = [aWorker(1, { move: Promise.resolve(moved) }), aWorker(2, {})];
+  const workers = [aWorker(1, { move_session: moved }), aWorker(2, {})];
   const moves = { waitMs: 10_000, parkTimeoutMs: 30_000 };
   expect(await moveSession(workers, 11 * IDS_PER_WORKER + 1, clock, moves)).toBe(moved);
   expect(await moveSession(workers, 5, clock, moves)).toEqual({ kind: 'unknown' });
@@ -83,10 +71,10 @@ test('a preflight is the sum; the sessions of a silent worker, and of one that e
   const clock = new ManualClock();
   const counted = { movable: 5, stays: { listening: 2 }, unknown: 1 };
   const workers = [
-    aWorker(1, { preflight: Promise.resolve(counted), sessions: 8 }),
-    aWorker(2, { preflight: Promise.resolve({ movable: 1, stays: { listening: 1, busy: 1 }, unknown: 0 }) }),
-    aWorker(3, { sessions: 4 }),
-    aWorker(4, { preflight: Promise.resolve(undefined), sessions: 3 }),
+    aWorker(1, { preflight: counted }, 8),
+    aWorker(2, { preflight: { movable: 1, stays: { listening: 1, busy: 1 }, unknown: 0 } }),
+    aWorker(3, {}, 4),
+    aWorker(4, { preflight: undefined }, 3),
   ];
   const asked = preflight(workers, 'pg-1', clock);
   await clock.advance(3_500);
