@@ -1,6 +1,7 @@
 // Keeps back the words with which a server ends an idle session because it stops or has crashed: a client that moves
 // never reads them. All other words pass at once. PostgreSQL's 57P01 also means that an administrator ended this one
 // session; the caller finds out which.
+import { HEADER, endOfMessage } from '../../wire/messages/header.ts';
 import { sqlStateOf } from '../../wire/messages/error-fields.ts';
 import { joined } from '../../wire/messages/server-messages.ts';
 
@@ -11,7 +12,6 @@ const STOPPING: ReadonlySet<string> = new Set([ADMIN_SHUTDOWN, CRASH_SHUTDOWN, C
 /** ErrorResponse, and the NoticeResponse that comes before a bare end. */
 const ERROR = 0x45;
 const NOTICE = 0x4e;
-const HEADER = 5;
 /** A longer message is none of PostgreSQL's last words. Bytes. */
 const LONGEST = 8_192;
 
@@ -76,6 +76,5 @@ function says(words: Uint8Array, sqlState: string): boolean {
 }
 
 function endOf(bytes: Uint8Array, at: number): number | undefined {
-  if (at + HEADER > bytes.length) return undefined;
-  return at + 1 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(at + 1);
+  return at + HEADER > bytes.length ? undefined : endOfMessage(bytes, at);
 }

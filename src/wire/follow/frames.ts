@@ -2,9 +2,7 @@
 // byte and a length word that counts itself), in chunks of any size. Reads only the first payload bytes that the
 // grammar wants of a few types, and copies them only when two chunks divide them. Stops for good at the first invalid
 // header.
-
-const HEADER = 5;
-const LENGTH_WORD = 4;
+import { HEADER, LENGTH_WORD } from '../messages/header.ts';
 
 /** The messages of one direction, as tables over the type byte. Lengths are values of the length word. */
 export interface Grammar {

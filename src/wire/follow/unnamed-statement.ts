@@ -1,10 +1,10 @@
 // The unnamed statement of a session: no catalog shows it. After an error the server skips messages until the next Sync
 // (PostgresMain in postgres.c), so its answers tell which Parse and which Close took effect.
+import { HEADER } from '../messages/header.ts';
 
 /** A longer one is not kept. Bytes of the body of its Parse message. */
 export const LONGEST_UNNAMED = 16_384;
 
-const HEADER = 5;
 const PARSE = 0x50;
 /**
  * Syntax error or access rule violation. exec_parse_message drops the statement of before, and fails like this only

@@ -1,9 +1,8 @@
 // Reads the messages of a client after its startup packet, where Pointsman itself is the server (the console). A
 // function of the bytes so far, so the result does not depend on how they were split. Nothing longer than the caller's
 // limit is ever waited for.
+import { HEADER, LENGTH_WORD, bodySize } from './header.ts';
 
-const HEADER = 5;
-const LENGTH_WORD = 4;
 const DECODER = new TextDecoder();
 
 export type ClientMessage =
@@ -16,7 +15,7 @@ export type ClientMessage =
 /** The first message in `bytes`. `longest`: the most bytes of its body. */
 export function readMessage(bytes: Uint8Array, longest: number): ClientMessage {
   if (bytes.length < HEADER) return { kind: 'need_more' };
-  const size = new DataView(bytes.buffer, bytes.byteOffset).getInt32(1) - LENGTH_WORD;
+  const size = bodySize(bytes);
   if (size < 0) return { kind: 'invalid', why: `invalid message length: ${size + LENGTH_WORD}` };
   if (size > longest) return { kind: 'invalid', why: `a message of ${size} bytes exceeds the limit of ${longest}` };
   const length = HEADER + size;

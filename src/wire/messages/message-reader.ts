@@ -1,7 +1,6 @@
 // Reads the whole messages of a server in chunks of any size, where Pointsman itself is the client for a moment. The
 // bytes after the last message that was asked for stay as they are.
-const HEADER = 5;
-const LENGTH_WORD = 4;
+import { HEADER, bodySize } from './header.ts';
 /** No message of the protocol is longer: a StringInfo below MaxAllocSize. */
 const LONGEST_OF_ALL = 0x3fff_ffff;
 const NOTHING = new Uint8Array(0);
@@ -44,7 +43,7 @@ export class MessageReader {
   next(): ReadMessage | undefined {
     const bytes = this.#pending;
     if (bytes.length < HEADER) return undefined;
-    const size = new DataView(bytes.buffer, bytes.byteOffset).getInt32(1) - LENGTH_WORD;
+    const size = bodySize(bytes);
     if (size < 0 || size > LONGEST_OF_ALL) return { kind: 'invalid' };
     const type = String.fromCharCode(bytes[0] ?? 0);
     const end = HEADER + size;

@@ -1,8 +1,8 @@
 // ParameterStatus: a setting that a server tells its client (protocol, Asynchronous Operations). Names and values are
 // texts with one character for each byte: their encoding is that of the session.
+import { HEADER } from './header.ts';
 import { byteText } from './byte-text.ts';
 
-const HEADER = 5;
 const PARAMETER_STATUS = 0x53;
 
 /**

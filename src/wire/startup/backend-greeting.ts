@@ -1,8 +1,8 @@
 // Reads a backend's first reply if it refuses the connection. Nothing else of it is read before the relay.
+import { HEADER, endOfMessage } from '../messages/header.ts';
 import { sqlStateOf } from '../messages/error-fields.ts';
 import { isAboutClient } from '../messages/sql-state.ts';
 
-const HEADER = 5;
 const ERROR_RESPONSE = 0x45;
 const AUTHENTICATION_OK = Uint8Array.of(0x52, 0, 0, 0, 8, 0, 0, 0, 0);
 /** Of an error before the login, with room for long texts. */
@@ -39,10 +39,6 @@ export function isCutError(bytes: Uint8Array): boolean {
 /** A login without a password is over at once. Its end comes together with the error of a server that has no room. */
 function errorAt(bytes: Uint8Array): number {
   return AUTHENTICATION_OK.every((byte, index) => bytes[index] === byte) ? AUTHENTICATION_OK.length : 0;
-}
-
-function endOfMessage(bytes: Uint8Array, at: number): number {
-  return at + 1 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(at + 1);
 }
 
 /** The server is starting or stopping. */

@@ -2,10 +2,9 @@
 // with the server. Where the client has plain text and the server has TLS with Pointsman, libpq ends the login because
 // of "SCRAM-SHA-256-PLUS over a non-SSL connection". The result depends on the bytes so far and not on how they were
 // split. Messages: protocol, SASL Authentication.
+import { HEADER, LENGTH_WORD } from '../messages/header.ts';
 import { SASL } from '../messages/authentication-codes.ts';
 
-const HEADER = 5;
-const LENGTH_WORD = 4;
 /** Authentication messages that are longer are none (the limit of libpq, fe-connect.c). Value of the length word. */
 const LONGEST = 65_535;
 /** No server sends more before its authentication request. Bytes. */

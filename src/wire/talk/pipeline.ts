@@ -1,5 +1,6 @@
 // Requests of our own to a server that speaks for one session: a pipeline of statements, and the reader of its replies.
 // Every statement has the name `_pointsman`, so that the client's unnamed statement stays. Texts are UTF-8.
+import { HEADER } from '../messages/header.ts';
 import { MessageReader } from '../messages/message-reader.ts';
 import { readParameter } from '../messages/parameter-status.ts';
 import { int16, int32, joined, message } from '../messages/server-messages.ts';
@@ -23,7 +24,6 @@ export const CANCELED = '57014';
  * LISTEN, some thousand notifications arrive while a question waits for its longest time. Bytes.
  */
 const MOST_UNASKED = 4_000_000;
-const HEADER = 5;
 // Of ReadyForQuery.
 const IDLE = 0x49;
 const FAILED = 0x45;

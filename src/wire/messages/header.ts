@@ -1,0 +1,13 @@
+// The header of a message behind the startup packet: a type byte, and a length word that counts itself.
+export const HEADER = 5;
+export const LENGTH_WORD = 4;
+
+/** The size of the body of the message that begins at `at`, by its complete header. Negative: it is none. */
+export function bodySize(bytes: Uint8Array, at = 0): number {
+  return new DataView(bytes.buffer, bytes.byteOffset).getInt32(at + 1) - LENGTH_WORD;
+}
+
+/** Where the message that begins at `at` ends, by its complete header. */
+export function endOfMessage(bytes: Uint8Array, at: number): number {
+  return at + 1 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(at + 1);
+}
