@@ -1,6 +1,6 @@
 // Loads the configuration of a command: -c FILE, else POINTSMAN_CONFIG, else the environment alone.
 import type { Config } from '../config/config.ts';
-import { loadConfig, type LoadResult } from '../config/load.ts';
+import { loadConfig, NO_SEED, type LoadResult } from '../config/load.ts';
 import { formatProblems, type Problem } from '../config/fault.ts';
 import type { LogFormat, LogLevel } from '../config/schema/log-options.ts';
 import { CommandEnd } from './command-end.ts';
@@ -32,6 +32,12 @@ export function load(options: ConfigOptions, io: CliIo): LoadResult {
     options: Object.fromEntries(given.map(([variable, option]) => [variable, option])),
     ...(readFile === undefined ? {} : { readFile }),
   });
+}
+
+/** For a command that contacts no member: the environment alone needs no cluster. */
+export function withoutCluster(options: Pick<ConfigOptions, 'config'>, io: CliIo): CliIo {
+  if (fileFor(options, io) !== undefined) return io;
+  return { ...io, env: { POINTSMAN_CLUSTER_SEEDS: NO_SEED, ...io.env } };
 }
 
 /** Ends the command if it is invalid. */

@@ -6,7 +6,7 @@ import { loadAdmin } from '../config/load-admin.ts';
 import { formatProblems } from '../config/fault.ts';
 import { addressText, type Address } from '../model/member.ts';
 import { CommandEnd, wrong } from './command-end.ts';
-import { count, fileFor, load } from './configuration.ts';
+import { count, fileFor, load, withoutCluster } from './configuration.ts';
 import { EXIT, type CliIo } from './io.ts';
 
 export interface RunningOptions {
@@ -22,8 +22,6 @@ export interface Running {
   readonly admin: AdminConfig;
 }
 
-/** Satisfies the schema; the command never contacts a seed. */
-const NO_SEED = 'http://127.0.0.1:1';
 const NO_ADDRESS = 'So the address of Pointsman is not known: use --admin HOST:PORT, or -c with another file.';
 export const ELSEWHERE = 'Use --admin HOST:PORT for another address.';
 
@@ -48,10 +46,9 @@ interface FoundAdmin {
 }
 
 function findAdmin({ config }: RunningOptions, io: CliIo, given: Address | undefined): FoundAdmin {
-  const isFileless = config === undefined && !io.env['POINTSMAN_CONFIG'];
-  const env = isFileless ? { POINTSMAN_CLUSTER_SEEDS: NO_SEED, ...io.env } : io.env;
   const options = { config };
-  const own = { ...io, env };
+  const own = withoutCluster(options, io);
+  const { env } = own;
   const loaded = load(options, own);
   if (loaded.kind === 'ok') return { admin: loaded.config.admin };
   const file = fileFor(options, own);

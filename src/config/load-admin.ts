@@ -1,13 +1,11 @@
 // The section `admin` of a configuration that may have errors elsewhere. Commands need the address and the token of the
 // running Pointsman, which still runs with the configuration that it was started with.
 import type { AdminConfig } from './config.ts';
-import { loadConfig, type LoadOptions } from './load.ts';
+import { loadConfig, NO_SEED, type LoadOptions } from './load.ts';
 import { childOf } from './source/tree.ts';
 import { readWhole } from './source/read-file.ts';
 import { readYamlLoosely } from './source/yaml-text.ts';
 
-/** A configuration needs a seed. Nothing contacts this one. */
-const NO_SEED = 'http://127.0.0.1:1';
 const PREFIX = 'POINTSMAN_ADMIN_';
 
 /** Undefined when the section cannot be used, or may be in a part of the file that cannot be read. */

@@ -17,6 +17,9 @@ import { fileOrigin, place } from './source/place.ts';
 import { readWhole } from './source/read-file.ts';
 import { readYaml } from './source/yaml-text.ts';
 
+/** For a configuration that needs no cluster: the schema wants a seed, and nothing contacts this one. */
+export const NO_SEED = 'http://127.0.0.1:1';
+
 export interface LoadOptions {
   /** Path of the YAML file, `-` for standard input; undefined: the environment alone. */
   readonly file: string | undefined;

@@ -4,7 +4,7 @@ import type { ApiError } from '../http/request.ts';
 import type { PlatformPolicy } from '../config/schema/platform-section.ts';
 import { onOneLine } from '../model/printable.ts';
 import type { PlatformClient } from './client/client.ts';
-import { configFor, fileFor } from '../cli/configuration.ts';
+import { configFor, withoutCluster } from '../cli/configuration.ts';
 import { fail as end, wrong } from '../cli/command-end.ts';
 import type { CliIo } from '../cli/io.ts';
 
@@ -28,18 +28,13 @@ export interface PlatformContext extends PlatformConfig {
   readonly io: CliIo;
 }
 
-/** A configuration needs a seed. Nothing contacts this one. */
-const NO_SEED = 'http://127.0.0.1:1';
 const NEEDED =
   'set platform.url, platform.api_key_file and platform.beta_header in the configuration (-c FILE), or ' +
   'POINTSMAN_PLATFORM_URL, POINTSMAN_PLATFORM_API_KEY_FILE and POINTSMAN_PLATFORM_BETA_HEADER';
 
 export function platformConfig({ config }: Pick<PlatformOptions, 'config'>, io: CliIo): PlatformConfig {
-  const file = fileFor({ config }, io);
-  // The environment alone needs no cluster here.
-  const env = file === undefined ? { POINTSMAN_CLUSTER_SEEDS: NO_SEED, ...io.env } : io.env;
-  const loaded = configFor({ config }, { ...io, env });
-  const { platform, incidents } = loaded.config;
+  const { file, config: loaded } = configFor({ config }, withoutCluster({ config }, io));
+  const { platform, incidents } = loaded;
   if (platform !== undefined) return { policy: platform, incidents: incidents.directory };
   return wrong(io, `${file ?? 'the environment'} has no section \`platform\`: ${NEEDED}`);
 }

@@ -3,12 +3,12 @@
 import { isAbsolute } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { formatProblems } from '../../config/fault.ts';
-import { loadConfig } from '../../config/load.ts';
+import { loadConfig, NO_SEED } from '../../config/load.ts';
 import type { Branch, BranchesPolicy, BranchSourcePolicy } from '../../model/branch.ts';
 import { configurationDocument } from '../../documents/configuration-document.ts';
 import { looseReader } from '../../documents/loose-reader.ts';
 import { addressText } from '../../model/member.ts';
-import { configFor, fileFor } from '../../cli/configuration.ts';
+import { configFor, fileFor, withoutCluster } from '../../cli/configuration.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { tryRequest } from '../../cli/admin-request.ts';
 import { findRunning, type Running } from '../../cli/running.ts';
@@ -41,8 +41,6 @@ export interface BranchContext<Options extends BranchOptions = BranchOptions> {
   readonly configuredBy: Running | undefined;
 }
 
-/** A configuration needs a seed. Nothing contacts this one. */
-const NO_SEED = 'http://127.0.0.1:1';
 const NO_BRANCHES = 'has no section `branches`: add one, as config/branches.yaml shows';
 
 export async function openContext<Options extends BranchOptions>(
@@ -76,12 +74,9 @@ function isConfigured(options: BranchOptions, io: CliIo): boolean {
   return fileFor(options, io) !== undefined || isInEnvironment;
 }
 
-function ownConfig(options: BranchOptions, io: CliIo): FoundConfig {
-  const file = fileFor(options, io);
-  // The environment alone needs no cluster here.
-  const env = file === undefined ? { POINTSMAN_CLUSTER_SEEDS: NO_SEED, ...io.env } : io.env;
-  const loaded = configFor({ config: options.config }, { ...io, env });
-  return { config: loaded.config, from: file ?? 'the environment', configuredBy: undefined };
+function ownConfig({ config }: BranchOptions, io: CliIo): FoundConfig {
+  const loaded = configFor({ config }, withoutCluster({ config }, io));
+  return { config: loaded.config, from: loaded.file ?? 'the environment', configuredBy: undefined };
 }
 
 const configReader = looseReader(configurationDocument, { needed: ['configuration'] });
