@@ -19,7 +19,8 @@ const OUTAGE: IncidentDocument = {
   redaction: { redacted: false, note: 'Client addresses, users, databases and applications are shown.' },
   events: [
     {
-      id: 'r1-1',
+      // The finding about sessions that were cut has this id.
+      id: 'r1-4',
       time: '2026-11-22T14:00:00.000Z',
       event: 'session_closed',
       message: 'session 7: 10.9.8.7:5555 on pg-1 closed after 12 s: backend_closed',
