@@ -8,7 +8,7 @@ import type { Running } from './running.ts';
 import { branchesText } from './status/branch-status.ts';
 import { readStatus, type Status, type StatusOptions } from './status/read-status.ts';
 import { evidenceText } from './status/evidence-text.ts';
-import { heading, noticesText } from './status/screen.ts';
+import { heading, noticesText } from './status/status-screen.ts';
 import { paintFor } from './terminal/colour.ts';
 import { tableText, widthFor } from './terminal/terminal-table.ts';
 

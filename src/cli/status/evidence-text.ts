@@ -5,7 +5,7 @@ import type { Paint, Style } from '../terminal/colour.ts';
 import { tableText } from '../terminal/terminal-table.ts';
 import { placeIn, waitingIn, waitingText } from './cells.ts';
 import type { Status, StatusPool } from './read-status.ts';
-import type { ScreenOptions } from './screen.ts';
+import type { ScreenOptions } from './status-screen.ts';
 
 const ROW = [{ title: '' }, { title: '' }, { title: '', wraps: true }] as const;
 

@@ -4,9 +4,9 @@ import type { Command } from 'commander';
 import { examples } from '../examples.ts';
 import type { EventsOptions } from '../events/follow-events.ts';
 import type { CliIo } from '../io.ts';
-import type { TopCommandOptions } from '../top/top.ts';
 import type { WaitOptions } from '../wait.ts';
 import type { StatusCommandOptions } from './status.ts';
+import type { WatchOptions } from './watch-status.ts';
 
 const STATUS_HELP = `
 Exit codes: 0 every pool has a member to route to (with --pool: this pool), 1 one has none, or there is no answer,
@@ -21,6 +21,12 @@ export function describeStatus(
   remote('status', 'Show the cluster, its members, the pools, sessions and waiting clients on one screen')
     .option('--pool <name>', 'only this pool')
     .option('--why', "also the evidence for each member's place in each pool")
+    .addOption(
+      new Option('--watch [interval]', 'live, as `pointsman top` shows it (default: every second)').conflicts([
+        'why',
+        'json',
+      ]),
+    )
     .option('--json', 'print the document of /status')
     .addHelpText('after', STATUS_HELP)
     .addHelpText('after', examples('pointsman status', 'pointsman status --pool read --why'))
@@ -31,7 +37,7 @@ export function describeStatus(
     .option('--count <n>', 'exit after N refreshes (default: q or Ctrl-C ends it)')
     .addHelpText('after', '\nWithout a terminal it prints one screen after another.')
     .addHelpText('after', examples('pointsman top', 'pointsman top --interval 5s --count 3 > top.txt'))
-    .action(async (options: TopCommandOptions) => end(await (await import('../top/top.ts')).top(options, io)));
+    .action(async (options: WatchOptions) => end(await (await import('./watch-status.ts')).watchStatus(options, io)));
   remote('events', 'Show the recent events of a running Pointsman, and with --follow the new ones')
     .option('-f, --follow', 'wait for new events until Ctrl-C; after a break it continues where it was')
     .option('--limit <n>', 'show at most N recent events (default: 100)')

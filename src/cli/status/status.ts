@@ -7,16 +7,22 @@ import { widthFor } from '../terminal/terminal-table.ts';
 import { readStatus, type StatusOptions } from './read-status.ts';
 import { evidenceText } from './evidence-text.ts';
 import { runningOperations } from './operations-under-way.ts';
-import { statusScreen } from './screen.ts';
+import { statusScreen } from './status-screen.ts';
+import { watchStatus } from './watch-status.ts';
 
 export interface StatusCommandOptions extends StatusOptions {
   /** The evidence for each member's place in each pool. */
   readonly why?: boolean | undefined;
   readonly json?: boolean | undefined;
+  /** Live, with rates and the last events. True: every second. Else the interval. */
+  readonly watch?: true | string | undefined;
 }
 
-/** Exit code 0 if every pool serves, or the given one; 1 if one does not. */
+/** Exit code 0 if every pool serves, or the given one; 1 if one does not. With `watch` that of `watchStatus`. */
 export async function status(options: StatusCommandOptions, io: CliIo): Promise<number> {
+  const { watch } = options;
+  if (watch !== undefined)
+    return watchStatus({ ...options, interval: watch === true ? '1s' : watch, flag: '--watch' }, io);
   const found = await readStatus(options, io);
   if (options.json === true) io.stdout(asJson(found.status));
   else {

@@ -1,5 +1,5 @@
-// `pointsman top` against an admin server on a real socket: without a terminal, on a terminal that a test plays, and on
-// a real one.
+// `pointsman top` and `pointsman status --watch` against an admin server on a real socket: without a terminal, on a
+// terminal that a test plays, and on a real one.
 import { spawn } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
@@ -51,7 +51,7 @@ afterEach(() => admin.close());
 const ignoredKey: (key: string) => void = () => {};
 const ignoredCode: (code: number) => void = () => {};
 
-function start(argv: readonly string[], hasTerminal: boolean) {
+function start(argv: readonly string[], hasTerminal: boolean, command = 'top') {
   const listeners = { key: ignoredKey, interrupt: ignoredCode, removed: 0 };
   const seen = { out: '', err: '' };
   const remove = (): void => void (listeners.removed += 1);
@@ -71,7 +71,7 @@ function start(argv: readonly string[], hasTerminal: boolean) {
       },
     }),
   };
-  return { seen, listeners, code: runCli(['top', ...argv, '--admin', address], io, cliParts()) };
+  return { seen, listeners, code: runCli([command, ...argv, '--admin', address], io, cliParts()) };
 }
 
 describe('without a terminal', () => {
@@ -89,6 +89,21 @@ describe('without a terminal', () => {
     await vi.waitFor(() => expect(seen.out).toContain('cluster lab'), PATIENCE);
     listeners.interrupt(EXIT.interrupted);
     expect([await code, listeners.removed]).toEqual([130, 1]);
+  });
+
+  test('status --watch is the same', async () => {
+    const { seen, listeners, code } = start(['--watch', '100ms'], false, 'status');
+    await vi.waitFor(() => expect(seen.out).toMatch(/^cluster lab[^]*NEW\/s[^]*\n\ncluster lab/), PATIENCE);
+    listeners.interrupt(EXIT.interrupted);
+    expect(await code).toBe(130);
+  });
+
+  test.each([
+    [['--watch', '10ms'], '--watch: the shortest is 100ms'],
+    [['--watch', '--json'], "option '--watch [interval]' cannot be used with option '--json'"],
+  ])('status %j: exit code 2', async (argv, message) => {
+    const { seen, code } = start(argv, false, 'status');
+    expect([await code, seen.err]).toEqual([2, expect.stringContaining(message)]);
   });
 
   test('no answer at the start: exit code 1', async () => {

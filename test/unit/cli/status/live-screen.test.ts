@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { statusReader } from '../../../../src/cli/status/read-status.ts';
 import { paintFor } from '../../../../src/cli/terminal/colour.ts';
-import { bytesRateText, rateText, ratesOf } from '../../../../src/cli/top/rates.ts';
-import type { Look } from '../../../../src/cli/top/rates.ts';
-import { topScreen } from '../../../../src/cli/top/screen.ts';
+import { bytesRateText, rateText, ratesOf } from '../../../../src/cli/status/rates.ts';
+import type { Look } from '../../../../src/cli/status/rates.ts';
+import { liveScreen } from '../../../../src/cli/status/status-screen.ts';
 
 function look(at: number, accepted: number, facts: { readonly uptime?: number; readonly holding?: number } = {}): Look {
   const { uptime = at / 1000, holding = 0 } = facts;
@@ -53,7 +53,7 @@ const EVENTS = Array.from({ length: 40 }, (_, index) => ({
 }));
 const OPTIONS = { paint: paintFor({ env: {} }), width: 80, from: '127.0.0.1:8432', footer: 'q: quit\n' };
 const screen = (before: Look | undefined, now: Look, rows: number | undefined): string =>
-  topScreen(before, now, EVENTS, { ...OPTIONS, rows });
+  liveScreen(now, { ...OPTIONS, before, events: EVENTS, rows });
 
 const withBranches = (one: Look): Look => {
   const [pool] = one.status.pools;

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ofPool, statusReader } from '../../../../src/cli/status/read-status.ts';
 import type { Status } from '../../../../src/cli/status/read-status.ts';
 import { operationsReader } from '../../../../src/cli/status/operations-under-way.ts';
-import { statusScreen } from '../../../../src/cli/status/screen.ts';
+import { statusScreen } from '../../../../src/cli/status/status-screen.ts';
 import { paintFor } from '../../../../src/cli/terminal/colour.ts';
 
 const PLAIN = paintFor({ env: {} });

@@ -1,7 +1,7 @@
 // Rates of the counters in /status, from two looks at it. Pure.
 import { sizeText } from '../../model/check.ts';
 import { BRANCHES_POOL } from '../../model/branch.ts';
-import type { Status, StatusPool } from '../status/read-status.ts';
+import type { Status, StatusPool } from './read-status.ts';
 
 /** `at`: milliseconds of any clock. */
 export interface Look {

@@ -1,4 +1,4 @@
-// `pointsman top`: the status, drawn again every second, with rates.
+// `pointsman status --watch`, and `pointsman top`: the status, drawn again every second, with rates.
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseDuration } from '../../config/schema/duration.ts';
 import { addressText } from '../../model/member.ts';
@@ -7,17 +7,19 @@ import { wrong } from '../command-end.ts';
 import { EXIT, type CliIo } from '../io.ts';
 import { tryRequest } from '../admin-request.ts';
 import type { Running } from '../running.ts';
-import { ofPool, readStatus, statusReader, type StatusOptions } from '../status/read-status.ts';
-import { runningOperations } from '../status/operations-under-way.ts';
+import { ofPool, readStatus, statusReader, type StatusOptions } from './read-status.ts';
+import { runningOperations } from './operations-under-way.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { openLiveScreen } from '../terminal/live-screen.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { untilStopped, type StopSignal } from '../terminal/until-stopped.ts';
 import type { Look } from './rates.ts';
-import { topScreen } from './screen.ts';
+import { liveScreen } from './status-screen.ts';
 
-export interface TopCommandOptions extends StatusOptions {
+export interface WatchOptions extends StatusOptions {
   readonly interval: string;
+  /** The option that has the interval. */
+  readonly flag?: string;
   /** So many screens. Default: until q or Ctrl-C. */
   readonly count?: string | undefined;
 }
@@ -28,10 +30,11 @@ const CTRL_C = '\u0003';
 const KEYS = 'q: quit';
 
 /** Exit code 0 after the last screen or `q`, that of the signal that ends it, or 1 without an answer at the start. */
-export async function top(options: TopCommandOptions, io: CliIo): Promise<number> {
+export async function watchStatus(options: WatchOptions, io: CliIo): Promise<number> {
+  const { flag = '--interval' } = options;
   const interval = parseDuration(options.interval);
-  if (interval.kind === 'invalid') return wrong(io, `--interval: ${interval.message}`);
-  if (interval.ms < LEAST_INTERVAL_MS) return wrong(io, `--interval: the shortest is ${LEAST_INTERVAL_MS}ms`);
+  if (interval.kind === 'invalid') return wrong(io, `${flag}: ${interval.message}`);
+  if (interval.ms < LEAST_INTERVAL_MS) return wrong(io, `${flag}: the shortest is ${LEAST_INTERVAL_MS}ms`);
   if (options.count !== undefined && !/^[1-9]\d{0,8}$/.test(options.count))
     return wrong(io, `--count: ${options.count} is not a number from 1`);
   const { running, status } = await readStatus(options, io);
@@ -56,7 +59,7 @@ function onKey(key: string, { stop }: StopSignal): void {
 
 interface Drawing {
   readonly running: Running;
-  readonly options: TopCommandOptions;
+  readonly options: WatchOptions;
   readonly io: CliIo;
   readonly live: ReturnType<typeof openLiveScreen>;
   readonly count: number;
@@ -70,9 +73,9 @@ async function drawUntil(first: Look, drawing: Drawing): Promise<void> {
   let events = await readEvents(running, options.pool);
   let operations = await runningOperations(running);
   const draw = (before: Look | undefined, now: Look, footer: string): void => {
+    const terminal = { paint, width: widthFor(io), rows: io.screen?.size().rows };
     const from = addressText(running.address);
-    const rows = io.screen?.size().rows;
-    live.draw(topScreen(before, now, events, { paint, width: widthFor(io), from, rows, footer, operations }));
+    live.draw(liveScreen(now, { ...terminal, from, before, events, operations, footer }));
   };
   const keys = io.onKey === undefined ? '' : `${paint('faint', KEYS)}\n`;
   // Rates need two looks. A person sees the first one at once.

@@ -1,7 +1,9 @@
-// One screen: the cluster, its members with their place in each pool, the pools, and whatever needs attention. Pure.
+// One screen: the cluster, its members with their place in each pool, the pools, and whatever needs attention. Live, it
+// has the traffic of each pool and the last events. Pure.
 import { stripVTControlCharacters } from 'node:util';
 import { durationText } from '../../core/describe.ts';
 import { onOneLine, shown } from '../../model/printable.ts';
+import { eventText, type EventDocument } from '../events/event.ts';
 import type { Paint } from '../terminal/colour.ts';
 import { tableText } from '../terminal/terminal-table.ts';
 import type { Column } from '../terminal/terminal-table.ts';
@@ -19,6 +21,8 @@ import {
   waitingText,
 } from './cells.ts';
 import type { Status, StatusMember, StatusPool } from './read-status.ts';
+import { bytesRateText, countedIn, rateText, ratesOf } from './rates.ts';
+import type { Counted, Look } from './rates.ts';
 import { operationText } from './operations-under-way.ts';
 import type { OperationStatus } from './operations-under-way.ts';
 
@@ -31,9 +35,34 @@ export interface ScreenOptions {
   readonly operations?: readonly OperationStatus[];
 }
 
+export interface LiveOptions extends ScreenOptions {
+  /** For rates. Undefined: the first look. */
+  readonly before: Look | undefined;
+  readonly events: readonly EventDocument[];
+  /** Undefined: no terminal, so everything is shown. */
+  readonly rows: number | undefined;
+  /** The last line: the keys, or why there is no news. */
+  readonly footer: string;
+}
+
 export function statusScreen(status: Status, options: ScreenOptions): string {
-  return [heading(status, options), membersText(status, options), poolsText(status, options)]
-    .concat(branchesText(status, options.paint), noticesText(status, options))
+  return screenOf(status, [poolsText(status, options)], noticesText(status, options), options);
+}
+
+/** With the traffic of each pool, and as many of the last events as fit. */
+export function liveScreen(now: Look, options: LiveOptions): string {
+  const { status } = now;
+  const { paint, width, rows, footer, events } = options;
+  const attention = `${waitingLines(status, options)}${noticesText(status, options)}`;
+  const above = screenOf(status, [trafficText(now, options), routesText(status, options)], attention, options);
+  const room = rows === undefined ? undefined : rows - linesIn(above) - 2 - linesIn(footer);
+  const below = `${lastEvents(events, room, paint, width)}${footer}`;
+  return below === '' ? above : `${above}\n${below}`;
+}
+
+function screenOf(status: Status, pools: readonly string[], attention: string, options: ScreenOptions): string {
+  return [heading(status, options), membersText(status, options), ...pools]
+    .concat(branchesText(status, options.paint), attention)
     .filter((part) => part !== '')
     .join('\n');
 }
@@ -57,7 +86,7 @@ export function heading({ cluster, members, uptime_seconds: uptime }: Status, op
 }
 
 /** With words if they fit, else with signs and a legend; pools that still do not fit have a table of their own. */
-export function membersText({ members, pools }: Status, { paint, width }: ScreenOptions): string {
+function membersText({ members, pools }: Status, { paint, width }: ScreenOptions): string {
   if (members.length === 0) return 'no known members\n';
   const table = (some: readonly StatusPool[], isLong: boolean, facts: readonly Fact[]): string =>
     tableText(
@@ -135,15 +164,54 @@ function poolsText(status: Status, { paint, width }: ScreenOptions): string {
       shown(pool.name),
       routeText(pool, paint),
       `${sessionsIn(pool)}`,
-      waitingIn(pool) === 0 ? '0' : paint('warn', `${waitingIn(pool)}`),
+      waitingCell(pool, paint),
     ]),
     width,
   );
   return `${table}${waitingLines(status, { paint })}`;
 }
 
+const TRAFFIC = [
+  { title: 'POOL' },
+  { title: 'ACTIVE', align: 'right' },
+  { title: 'CONNECTING', align: 'right', optional: 1 },
+  { title: 'WAITING', align: 'right' },
+  { title: 'NEW/s', align: 'right' },
+  { title: 'ENDED/s', align: 'right' },
+  { title: 'TO SERVER', align: 'right' },
+  { title: 'TO CLIENT', align: 'right' },
+] as const;
+
+function trafficText(now: Look, { before, paint, width }: LiveOptions): string {
+  const rows = countedIn(now.status).map((pool) => {
+    const rates = ratesOf(pool, before, now);
+    const { relaying = sessionsIn(pool), startup = 0, dialing = 0 } = pool.sessions?.by_state ?? {};
+    return [
+      shown(pool.name),
+      `${relaying}`,
+      `${startup + dialing}`,
+      waitingCell(pool, paint),
+      rateText(rates?.accepted),
+      rateText(rates?.closed),
+      bytesRateText(rates?.toBackendBytes),
+      bytesRateText(rates?.toClientBytes),
+    ];
+  });
+  return tableText(TRAFFIC, rows, width);
+}
+
+function routesText({ pools }: Status, { paint, width }: ScreenOptions): string {
+  const rows = pools.map((pool) => [shown(pool.name), routeText(pool, paint)]);
+  return tableText([{ title: '' }, { title: '', wraps: true }], rows, width);
+}
+
+function waitingCell(pool: Counted, paint: Paint): string {
+  const waiting = waitingIn(pool);
+  return waiting === 0 ? '0' : paint('warn', `${waiting}`);
+}
+
 /** A line for each pool with waiting clients, and for each with parked sessions; empty if there are none. */
-export function waitingLines(status: Status, { paint }: Pick<ScreenOptions, 'paint'>): string {
+function waitingLines(status: Status, { paint }: Pick<ScreenOptions, 'paint'>): string {
   return status.pools
     .flatMap((pool) => {
       const moving = movingText(pool, status);
@@ -167,4 +235,26 @@ export function noticesText({ notices }: Status, { paint, width, operations = []
   ];
   if (rows.length === 0) return '';
   return `${paint('strong', 'ATTENTION')}\n${tableText([{ title: '' }, { title: '', wraps: true }], rows, width)}`;
+}
+
+const EVENTS_WITHOUT_TERMINAL = 5;
+
+/** The newest at the end, each whole. `room`: lines. */
+function lastEvents(events: readonly EventDocument[], room: number | undefined, paint: Paint, width: number): string {
+  if (room === undefined)
+    return events
+      .slice(-EVENTS_WITHOUT_TERMINAL)
+      .map((one) => eventText(one, paint, width))
+      .join('');
+  let text = '';
+  for (const event of events.toReversed()) {
+    const longer = `${eventText(event, paint, width)}${text}`;
+    if (linesIn(longer) > room) break;
+    text = longer;
+  }
+  return text;
+}
+
+function linesIn(text: string): number {
+  return text.split('\n').length - 1;
 }
