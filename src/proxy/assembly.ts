@@ -15,7 +15,7 @@ import { HoldQueue } from './connect/hold-queue.ts';
 import { ParkedBackends } from './connect/parked-backends.ts';
 import { Picker } from './connect/picker.ts';
 import { Drains } from './ending/drains.ts';
-import { SessionLimits } from './ending/session-limits.ts';
+import { watchLimits } from './ending/session-limits.ts';
 import { LoadedMover } from './moves/load-mover.ts';
 import type { ProxyDependencies, ProxyOptions, ProxyPolicy } from './options.ts';
 import { PolicyInForce } from './policy-in-force.ts';
@@ -140,7 +140,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
       isStopping,
       routing: () => inForce.current().branches,
     }),
-    limits: new SessionLimits({ ...options, drains }),
+    watchLimits: (session, ofPool) => watchLimits(session, ofPool, { ...options, drains }),
     stallGate: base.stallGate,
     openPipes: base.pipes.openPipes,
     mover: new LoadedMover({

@@ -8,7 +8,7 @@ import type { SessionHandle } from '../stage.ts';
 import { describeAge } from '../messages/close-message.ts';
 import type { Drains } from './drains.ts';
 
-export interface SessionLimitsInputs {
+interface LimitParts {
   readonly clock: Clock;
   readonly drains: Drains;
   /** A number in [0, 1). */
@@ -18,24 +18,19 @@ export interface SessionLimitsInputs {
 /** Either way, so that sessions that began together do not end together. */
 const JITTER = 0.1;
 
-export class SessionLimits {
-  readonly #inputs: SessionLimitsInputs;
-
-  constructor(inputs: SessionLimitsInputs) {
-    this.#inputs = inputs;
-  }
-
-  /** The session begins now. Returns the cancel function, which is idempotent. */
-  watch(session: SessionHandle, { maxSessionAgeMs: maxAgeMs }: Pick<PoolPolicy, 'maxSessionAgeMs'>): () => void {
-    if (maxAgeMs === undefined) return nothing;
-    const { clock, drains, random } = this.#inputs;
-    const startedAt = clock.now();
-    const end = (): void => session.end('too_old', describeAge(clock.now() - startedAt, maxAgeMs));
-    let cancel = nothing;
-    const reached = (): void => {
-      cancel = drains.whenIdle(session, end);
-    };
-    cancel = clock.schedule(maxAgeMs * (1 - JITTER + 2 * JITTER * random()), reached);
-    return () => cancel();
-  }
+/** The session begins now. Returns the cancel function, which is idempotent. */
+export function watchLimits(
+  session: SessionHandle,
+  { maxSessionAgeMs: maxAgeMs }: Pick<PoolPolicy, 'maxSessionAgeMs'>,
+  { clock, drains, random }: LimitParts,
+): () => void {
+  if (maxAgeMs === undefined) return nothing;
+  const startedAt = clock.now();
+  const end = (): void => session.end('too_old', describeAge(clock.now() - startedAt, maxAgeMs));
+  let cancel = nothing;
+  const reached = (): void => {
+    cancel = drains.whenIdle(session, end);
+  };
+  cancel = clock.schedule(maxAgeMs * (1 - JITTER + 2 * JITTER * random()), reached);
+  return () => cancel();
 }

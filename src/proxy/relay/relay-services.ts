@@ -19,5 +19,5 @@ export interface RelayServices {
   readonly registry: { traffic(pool: PoolName): Traffic };
   readonly connector: Pick<BackendConnector, 'noteRefusal'>;
   /** Ends the session when it reaches a limit of its pool. Returns the cancel function. */
-  readonly limits: { watch(session: SessionHandle, pool: PoolPolicy): () => void };
+  readonly watchLimits: (session: SessionHandle, pool: PoolPolicy) => () => void;
 }

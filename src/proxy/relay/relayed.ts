@@ -171,7 +171,7 @@ export class Relayed implements Stage {
 
   #begin(): Relay {
     const { session, services, pool, conversation, moving } = this.#inputs;
-    this.#onLeft = services.limits.watch(session, pool);
+    this.#onLeft = services.watchLimits(session, pool);
     moving?.relayedBy(this);
     const relay = this.#newRelay();
     this.#relay = relay;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Drains } from '../../../../src/proxy/ending/drains.ts';
-import { SessionLimits } from '../../../../src/proxy/ending/session-limits.ts';
+import { watchLimits } from '../../../../src/proxy/ending/session-limits.ts';
 import { aSessionHandle } from '../../../support/values/sessions.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
@@ -11,8 +11,10 @@ function watched(clock: ManualClock, chance: number): { readonly ended: string[]
   const ended: string[] = [];
   const session = aSessionHandle({ end: (reason) => void ended.push(reason) });
   const drains = new Drains({ clock, decideIfDue: () => {}, perSecond: 50 });
-  const limits = new SessionLimits({ clock, drains, random: () => chance });
-  return { ended, cancel: limits.watch(session, { maxSessionAgeMs: LONGEST_MS }) };
+  return {
+    ended,
+    cancel: watchLimits(session, { maxSessionAgeMs: LONGEST_MS }, { clock, drains, random: () => chance }),
+  };
 }
 
 test('an age above the limit of one timer ends the session in time, and not before', async () => {
