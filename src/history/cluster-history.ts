@@ -13,7 +13,7 @@ import { RouteHistory, type Interruption, type Moment, type RouteChange } from '
 import { WaitingClients, isHold } from './waiting-clients.ts';
 
 export interface ClusterHistoryOptions {
-  /** Of the newest decision. */
+  /** The newest decision, and its snapshot. */
   readonly known: () => PoliciesAndTable & { readonly snapshot: Snapshot };
   /** The events of the last minute, or of the incident that is open. */
   readonly recorded: () => readonly Witness[];
@@ -69,7 +69,7 @@ export class ClusterHistory {
     return this.#primaries.changes();
   }
 
-  /** Of the newest interruption of the pool that is over. Undefined: there was none, or the pool is not for writes. */
+  /** Whether the last interruption of a pool for writes was planned. Undefined: none is over. */
   lastPlan(pool: PoolName): Plan | undefined {
     return this.#plans.get(pool);
   }

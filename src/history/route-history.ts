@@ -20,7 +20,7 @@ export interface Interruption {
   readonly from: Moment;
   /** Undefined: it lasts. */
   readonly to: Moment | undefined;
-  /** Of the loss; other causes may follow. `none`: another member serves the pool, without a time in between. */
+  /** The cause at the loss; others may follow. `none`: another member serves the pool, without a time in between. */
   readonly cause: NoRouteCause | 'none';
   /** The member of the route before, and after. Undefined: there was none. */
   readonly before: MemberName | undefined;
@@ -48,7 +48,7 @@ const NO_TIMES: Readonly<TimesByCause> = {
   closed: 0,
 };
 
-interface PoolState {
+interface PoolRouteState {
   readonly times: Readonly<TimesByCause>;
   /** Undefined: the pool has a route, or a reload has removed it. */
   readonly cause: NoRouteCause | undefined;
@@ -63,7 +63,7 @@ interface PoolState {
 
 export class RouteHistory {
   readonly #startedAt: Moment;
-  readonly #pools = new Map<PoolName, PoolState>();
+  readonly #pools = new Map<PoolName, PoolRouteState>();
 
   /** Until its first route a pool is `starting`. */
   constructor(startedAt: Moment) {
@@ -124,16 +124,16 @@ export class RouteHistory {
   /** Milliseconds without a route since the start, the running interval included. `pools`: those of the table. */
   timesWithoutRoute(pools: Iterable<PoolName>, now: Instant): ReadonlyMap<PoolName, Readonly<TimesByCause>> {
     const names = new Set([...pools, ...this.#pools.keys()]);
-    const state = (name: PoolName): PoolState => this.#pools.get(name) ?? startingAt(this.#startedAt);
+    const state = (name: PoolName): PoolRouteState => this.#pools.get(name) ?? startingAt(this.#startedAt);
     return new Map([...names].map((name) => [name, timesUntil(state(name), now)]));
   }
 }
 
-function startingAt(since: Moment): PoolState {
+function startingAt(since: Moment): PoolRouteState {
   return { times: NO_TIMES, cause: 'starting', since, interruption: undefined, member: undefined, lastEnd: undefined };
 }
 
-function timesUntil({ times, cause, since }: PoolState, now: Instant): Readonly<TimesByCause> {
+function timesUntil({ times, cause, since }: PoolRouteState, now: Instant): Readonly<TimesByCause> {
   return cause === undefined ? times : { ...times, [cause]: times[cause] + Math.max(0, now - since.at) };
 }
 
@@ -143,7 +143,7 @@ function isLasting(interruption: Interruption | undefined): interruption is Inte
 
 function begunBy(
   pool: PoolName,
-  { interruption, member: before, lastEnd }: PoolState,
+  { interruption, member: before, lastEnd }: PoolRouteState,
   cause: NoRouteCause | undefined,
   from: Moment,
 ): Interruption | undefined {
@@ -153,7 +153,7 @@ function begunBy(
 
 function endedBy(
   pool: PoolName,
-  { interruption, member: before, lastEnd }: PoolState,
+  { interruption, member: before, lastEnd }: PoolRouteState,
   to: Moment,
   after: MemberName,
 ): Interruption | undefined {

@@ -38,7 +38,7 @@ export class WaitGroup {
     return outcomes.reduce((sum, outcome) => sum + this.#ended[outcome], 0);
   }
 
-  /** Of the waits that ended. Milliseconds. */
+  /** The longest wait that ended. Milliseconds. */
   longestMs(): number {
     return this.#longestMs;
   }

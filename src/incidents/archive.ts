@@ -25,7 +25,7 @@ export class Archive {
   readonly #options: ArchiveOptions;
   /** Not written, or not yet. */
   readonly #memory = new Map<string, IncidentDocument>();
-  /** Of files and of memory. */
+  /** The limit on files, and on memory. */
   readonly #entries = new Map<string, IncidentEntry>();
   #files: FileStore | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -50,7 +50,7 @@ export class Archive {
         const document = await files.read(id);
         const entry = this.#entries.get(id);
         if (document !== undefined) this.saveEnded(document);
-        // Of another version.
+        // Another version wrote it.
         else if (entry !== undefined) this.#entries.set(id, { ...entry, state: 'settled' });
       }
     });

@@ -5,7 +5,7 @@ import { missingOf } from './findings/missing.ts';
 import { planOf } from './findings/plan-findings.ts';
 import type { RecordedEvent } from './findings/recorded-events.ts';
 import { summaryOf } from './findings/summary.ts';
-import { snapshotOf, type ShownPicture } from './picture.ts';
+import { snapshotOf, type IncidentState } from './cluster-state.ts';
 import type { Entry } from './recording.ts';
 import type { IncidentDocument, IncidentEvent, IncidentKind, Missing } from './schema.ts';
 import type { ReportedEvent } from '../reports/events.ts';
@@ -20,10 +20,10 @@ export interface Recorded {
   readonly continues: string | undefined;
   readonly continuedBy: string | undefined;
   readonly kinds: readonly IncidentKind[];
-  readonly pictures: readonly ShownPicture[];
+  readonly states: readonly IncidentState[];
   readonly entries: readonly Entry[];
   readonly dropped: number;
-  /** Of Pointsman. */
+  /** The start of Pointsman. */
   readonly startedAt: Instant;
   readonly recorder: IncidentDocument['recorder'];
 }
@@ -41,16 +41,16 @@ const UNREDACTED = 'Client addresses, users, databases and applications are show
 
 export function documentOf(recorded: Recorded, words: Words): IncidentDocument {
   const { time } = words;
-  const { pictures, settledAt } = recorded;
-  const [first] = pictures;
-  const snapshots = pictures.map((picture) => snapshotOf(picture, words));
+  const { states, settledAt } = recorded;
+  const [first] = states;
+  const snapshots = states.map((state) => snapshotOf(state, words));
   const events = recorded.entries.map((entry) => recordedEvent(entry, words));
   const evidence = {
     events,
     snapshots,
     since: first?.at ?? -Infinity,
     routes: new Map([...(first?.table.pools ?? [])].map(([name, { route }]) => [name, route])),
-    scheduled: pictures.flatMap(({ snapshot }) => snapshot.switchover ?? []),
+    scheduled: states.flatMap(({ snapshot }) => snapshot.switchover ?? []),
     time,
     id: words.id,
   };

@@ -1,7 +1,7 @@
 // An incident as a text for a ticket: at most 64 kB, for a reader that did not see it. Loaded on request.
 import { countText } from '../core/describe.ts';
 import { clockText, secondsBetween, secondsText } from './findings/recorded-events.ts';
-import type { Finding, IncidentDocument, IncidentEvent, IncidentSnapshot, MemberPicture } from './schema.ts';
+import type { Finding, IncidentDocument, IncidentEvent, IncidentSnapshot, SnapshotOfMember } from './schema.ts';
 
 /** 64 kB of UTF-8. */
 export const MOST_BYTES = 65_536;
@@ -160,7 +160,7 @@ function poolLine(pool: IncidentSnapshot['pools'][number]): string {
 }
 
 /** The reports of a member that does not answer are old: they could look like a second primary. */
-function memberLine(member: MemberPicture): string {
+function memberLine(member: SnapshotOfMember): string {
   const reports = [
     `role ${member.role ?? 'unknown'}`,
     `state ${member.state ?? 'unknown'}`,

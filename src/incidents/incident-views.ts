@@ -24,7 +24,7 @@ export interface Incidents {
   get(id: string, options: ShowOptions): Promise<IncidentDocument | undefined>;
   /** At most 64 kB for a ticket. Undefined as for get(). Never rejects. */
   text(id: string, options: ShowOptions): Promise<string | undefined>;
-  /** Of the incident that is open, or has settled and may open again. */
+  /** The incident that is open, or has settled and may open again. */
   currentId(): string | undefined;
   /** Calls `listener` with each change of state. Returns a function that ends it. */
   subscribe(listener: (change: IncidentChange, document: IncidentDocument) => void): () => void;

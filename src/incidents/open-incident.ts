@@ -1,7 +1,7 @@
 // One incident while it may still change: what belongs to it, collected.
 import type { Instant } from '../model/instant.ts';
 import type { Recorded } from './incident-document.ts';
-import type { Picture, ShownPicture } from './picture.ts';
+import type { ClusterState, IncidentState } from './cluster-state.ts';
 import { Recording, type Limits } from './recording.ts';
 import type { IncidentDocument, IncidentKind } from './schema.ts';
 
@@ -17,16 +17,16 @@ const LIMITS: Limits = {
 /** Events that happened so long before it belong to it. Milliseconds. */
 const BEFORE_MS = 60_000;
 
-const MOST_PICTURES = 20;
+const MOST_STATES = 20;
 const MOST_REOPENINGS = 20;
 
 export interface Beginning {
   readonly id: string;
   readonly openedAt: Instant;
-  /** Of the time before it. */
+  /** The events of the time before it. */
   readonly before: Recording;
   readonly continues: string | undefined;
-  /** Of Pointsman. */
+  /** The start of Pointsman. */
   readonly startedAt: Instant;
   readonly recorder: IncidentDocument['recorder'];
 }
@@ -36,7 +36,7 @@ export class OpenIncident {
   readonly recording = new Recording(LIMITS);
   readonly #beginning: Beginning;
   readonly #kinds: IncidentKind[] = [];
-  readonly #pictures: ShownPicture[] = [];
+  readonly #states: IncidentState[] = [];
   #reopenedAt: readonly Instant[] = [];
   #settledAt: Instant | undefined;
   #continuedBy: string | undefined;
@@ -61,19 +61,19 @@ export class OpenIncident {
    * The first one and the newest ones stay; of one decision, which may change several routes, the last one. `after`:
    * the number of the newest event before it.
    */
-  show(when: ShownPicture['when'], picture: Picture, after: number): void {
-    const last = this.#pictures.at(-1);
-    if (last?.when === when && last.table === picture.table) this.#pictures.pop();
-    this.#pictures.push({ ...picture, when, after });
-    if (this.#pictures.length > MOST_PICTURES) this.#pictures.splice(MOST_PICTURES / 2, 1);
+  show(when: IncidentState['when'], state: ClusterState, after: number): void {
+    const last = this.#states.at(-1);
+    if (last?.when === when && last.table === state.table) this.#states.pop();
+    this.#states.push({ ...state, when, after });
+    if (this.#states.length > MOST_STATES) this.#states.splice(MOST_STATES / 2, 1);
   }
 
   reopen(at: Instant): void {
     this.#settledAt = undefined;
     this.#reopenedAt = [...this.#reopenedAt, at].slice(-MOST_REOPENINGS);
     // It was not the end.
-    const last = this.#pictures.at(-1);
-    if (last?.when === 'after') this.#pictures[this.#pictures.length - 1] = { ...last, when: 'during' };
+    const last = this.#states.at(-1);
+    if (last?.when === 'after') this.#states[this.#states.length - 1] = { ...last, when: 'during' };
   }
 
   settle(at: Instant, continuedBy?: string): void {
@@ -92,7 +92,7 @@ export class OpenIncident {
       continues,
       continuedBy: this.#continuedBy,
       kinds: this.#kinds,
-      pictures: this.#pictures,
+      states: this.#states,
       entries: this.recording.entries(),
       dropped: this.recording.dropped(),
       startedAt,

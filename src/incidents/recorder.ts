@@ -7,11 +7,11 @@ import type { EventIds } from '../reports/event-ids.ts';
 import type { PoolCounts } from '../reports/counts.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import { Archive, type ArchiveOptions } from './archive.ts';
-import { Course, type Step, type TroubleKind } from './course.ts';
+import { IncidentLifecycle, type Step, type TroubleKind } from './incident-lifecycle.ts';
 import type { Words } from './incident-document.ts';
 import type { IncidentChange, IncidentEntry, Incidents, ShowOptions } from './incident-views.ts';
 import { OpenIncident } from './open-incident.ts';
-import type { Picture } from './picture.ts';
+import type { ClusterState } from './cluster-state.ts';
 import { Recording, type Entry, type Limits } from './recording.ts';
 import type { IncidentDocument, IncidentKind } from './schema.ts';
 import { TroubleWatch } from './trouble.ts';
@@ -25,7 +25,7 @@ export interface RecorderOptions {
   readonly workers: number;
   readonly words: Pick<Words, 'message' | 'fields'>;
   /** The cluster as it is known now. */
-  readonly known: () => Omit<Picture, 'at' | 'counts'>;
+  readonly known: () => Omit<ClusterState, 'at' | 'counts'>;
   readonly counts: () => ReadonlyMap<PoolName, PoolCounts>;
   readonly archive: ArchiveOptions;
   /** A bug: routing goes on. */
@@ -59,7 +59,7 @@ const IDLE_LIMITS: Limits = {
 const SAVE_MS = 5_000;
 /** After a change of a route sooner, because lists show the time without one. Milliseconds. */
 const SOON_MS = 200;
-/** Sessions are counted for the picture before an incident at most so often. Milliseconds. */
+/** Sessions are counted for the state before an incident at most so often. Milliseconds. */
 const COUNT_MS = 1_000;
 
 export function createIncidentRecorder(options: RecorderOptions): IncidentRecorder {
@@ -73,12 +73,12 @@ class Recorder implements IncidentRecorder {
   readonly #startedAt: Instant;
   /** Wall-clock time of the instant 0, as it was when the current incident began. */
   #epoch: number;
-  readonly #course = new Course();
+  readonly #lifecycle = new IncidentLifecycle();
   #idle = new Recording(IDLE_LIMITS);
   #current: OpenIncident | undefined;
   /** The decision before the newest one, and the newest. */
-  #pictures: readonly [before: Picture | undefined, now: Picture | undefined] = [undefined, undefined];
-  #counted: Pick<Picture, 'at' | 'counts'> = { at: -Infinity, counts: new Map() };
+  #states: readonly [before: ClusterState | undefined, now: ClusterState | undefined] = [undefined, undefined];
+  #counted: Pick<ClusterState, 'at' | 'counts'> = { at: -Infinity, counts: new Map() };
   #cancelTimer: () => void = () => {};
   #savedAt: Instant = -Infinity;
   #work: Promise<void> = Promise.resolve();
@@ -100,7 +100,7 @@ class Recorder implements IncidentRecorder {
   take(event: ReportedEvent, number: number, at: Instant): void {
     const wasGoingOn = this.#current !== undefined && this.#trouble.isGoingOn();
     const kinds = this.#trouble.take(event, at);
-    if (wasGoingOn) this.#course.goesOn(at);
+    if (wasGoingOn) this.#lifecycle.goesOn(at);
     if (kinds.length > 0) this.#begin(kinds, at, number - 1, planOf(event, kinds), wasGoingOn);
     const isRecorded = this.#recording().take(event, number, happenedAt(event, at));
     if (this.#current === undefined) {
@@ -120,7 +120,7 @@ class Recorder implements IncidentRecorder {
     const { clock, known, counts } = this.#options;
     const at = clock.now();
     if (at >= this.#counted.at + COUNT_MS) this.#counted = { at, counts: counts() };
-    this.#pictures = [this.#pictures[1], { at, ...known(), counts: this.#counted.counts }];
+    this.#states = [this.#states[1], { at, ...known(), counts: this.#counted.counts }];
   }
 
   async close(): Promise<void> {
@@ -176,7 +176,7 @@ class Recorder implements IncidentRecorder {
     plan: TroubleKind = 'unplanned',
     wasGoingOn = false,
   ): void {
-    for (const step of this.#course.trouble(at, plan, wasGoingOn)) this.#carryOut(step, at, after);
+    for (const step of this.#lifecycle.trouble(at, plan, wasGoingOn)) this.#carryOut(step, at, after);
     for (const kind of kinds) this.#current?.add(kind);
     this.#schedule();
   }
@@ -195,7 +195,7 @@ class Recorder implements IncidentRecorder {
       case 'close':
         this.#current?.settle(at);
         // The newest decision is about the other trouble already.
-        this.#show('after', this.#pictures[0]);
+        this.#show('after', this.#states[0]);
         this.#save('settled');
         return this.#end();
       case 'end':
@@ -219,7 +219,7 @@ class Recorder implements IncidentRecorder {
     });
     this.#current = incident;
     this.#idle = new Recording(IDLE_LIMITS);
-    const before = continued === undefined ? this.#pictures[0] : this.#pictures[1];
+    const before = continued === undefined ? this.#states[0] : this.#states[1];
     if (before !== undefined) incident.show('before', before, after);
     this.#save('opened');
   }
@@ -243,7 +243,7 @@ class Recorder implements IncidentRecorder {
     this.#tell(last, 'settled');
   }
 
-  #show(when: 'during' | 'after', now = this.#pictures[1]): void {
+  #show(when: 'during' | 'after', now = this.#states[1]): void {
     const { ids, counts, clock } = this.#options;
     if (now !== undefined) this.#current?.show(when, { ...now, at: clock.now(), counts: counts() }, ids.last());
   }
@@ -251,7 +251,7 @@ class Recorder implements IncidentRecorder {
   #schedule(): void {
     this.#cancelTimer();
     const { clock } = this.#options;
-    const dueAt = Math.min(this.#course.dueAt(), this.#trouble.dueAt());
+    const dueAt = Math.min(this.#lifecycle.dueAt(), this.#trouble.dueAt());
     if (dueAt === Infinity) return;
     this.#cancelTimer = clock.schedule(Math.max(1, dueAt - clock.now()), () => {
       try {
@@ -268,7 +268,7 @@ class Recorder implements IncidentRecorder {
     const kinds = this.#trouble.tick(now);
     if (kinds.length > 0) this.#begin(kinds, now, after);
     const hasNews = this.#current?.hasNews ?? false;
-    for (const step of this.#course.tick(now, this.#trouble.isGoingOn(), hasNews)) this.#carryOut(step, now, after);
+    for (const step of this.#lifecycle.tick(now, this.#trouble.isGoingOn(), hasNews)) this.#carryOut(step, now, after);
     if (this.#current !== undefined && now >= this.#savedAt + SAVE_MS) this.#save();
     this.#schedule();
   }
@@ -320,7 +320,7 @@ function happenedAt(event: ReportedEvent, at: Instant): Instant {
   return event.kind === 'session_closed' ? at - (event.lingeredMs ?? 0) : at;
 }
 
-/** Of trouble that begins with this event: an operation wants it, or something failed. */
+/** Whether an operation wants the trouble that begins with this event, or something failed. */
 function planOf(event: ReportedEvent, kinds: readonly IncidentKind[]): TroubleKind {
   if (!kinds.some((kind) => ABOUT_PRIMARY.has(kind))) return 'side';
   return event.kind === 'route_changed' && isPlanned(event.to) ? 'planned' : 'unplanned';

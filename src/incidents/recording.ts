@@ -13,7 +13,7 @@ export interface Entry {
   /** All of them, the first one included. */
   readonly count: number;
   readonly last: { readonly number: number; readonly at: Instant; readonly event: ReportedEvent };
-  /** Of holds that ended. */
+  /** The waits of holds that ended. */
   readonly waits: Waits | undefined;
 }
 
@@ -23,7 +23,7 @@ const GROUPS = ['decisions', 'probes', 'sessions', 'traffic'] as const;
 type Group = (typeof GROUPS)[number];
 
 export type Limits = Readonly<Record<Group, number>> & {
-  /** So many sessions that were cut have an entry of their own. */
+  /** The number of sessions that have an entry of their own when they are cut. */
   readonly singleSessions: number;
   /** At the limit the first half stays, and entries go from the middle. False: the oldest go. */
   readonly keepsFirst: boolean;
@@ -135,7 +135,7 @@ function waitsOf(event: ReportedEvent): Waits | undefined {
   return event.kind === 'hold_ended' ? new Waits([event.waitedMs]) : undefined;
 }
 
-/** Of the kinds whose events share entries. */
+/** The places of the kinds whose events share entries. */
 const PLACES: EventHandlers<
   [period: (pool: string) => number, slots: ReadonlyMap<string, unknown>],
   Place | undefined

@@ -40,7 +40,7 @@ export const incidentEvent = z.strictObject({
     .describe('Present when equal events followed: one entry has them all. `fields` are those of the first.'),
 });
 
-const memberPicture = z.strictObject({
+const snapshotMember = z.strictObject({
   name: member,
   role: z.string().nullable().describe('From its newest answer.'),
   state: z.string().nullable(),
@@ -73,7 +73,7 @@ export const incidentSnapshot = z.strictObject({
       waiting: count.describe('Clients that wait for a route.'),
     }),
   ),
-  members: list(memberPicture),
+  members: list(snapshotMember),
 });
 
 const interruption = count.min(1).describe('The number of the interruption in this incident, from 1.');
@@ -255,7 +255,7 @@ export const incidentDocument = z.strictObject({
 export type IncidentDocument = z.infer<typeof incidentDocument>;
 export type IncidentEvent = z.infer<typeof incidentEvent>;
 export type IncidentSnapshot = z.infer<typeof incidentSnapshot>;
-export type MemberPicture = z.infer<typeof memberPicture>;
+export type SnapshotOfMember = z.infer<typeof snapshotMember>;
 export type Finding = z.infer<typeof finding>;
 export type FindingOf<Name extends Finding['finding']> = Extract<Finding, { finding: Name }>;
 export type Missing = z.infer<typeof missing>;

@@ -8,7 +8,7 @@ import type { PoolName } from '../model/policy.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import type { IncidentKind } from './schema.ts';
 
-/** So many sessions that are evicted within EVICTIONS_MS are many. */
+/** An incident opens when this many sessions are evicted within EVICTIONS_MS. */
 const MANY_EVICTIONS = 10;
 const EVICTIONS_MS = 10_000;
 
@@ -18,7 +18,7 @@ const SILENT_PROBES = 2;
 /** A cluster that starts together with Pointsman has so much time until its first primary is missed. Milliseconds. */
 const START_MS = 10_000;
 
-interface PoolState {
+interface PoolTrouble {
   /** It had members of its own. */
   wasOpen: boolean;
   /** Undefined: nothing is wrong. */
@@ -28,7 +28,7 @@ interface PoolState {
 
 export class TroubleWatch {
   readonly #isExclusive: (pool: PoolName) => boolean | undefined;
-  readonly #pools = new Map<PoolName, PoolState>();
+  readonly #pools = new Map<PoolName, PoolTrouble>();
   /** Probes without an answer in a row. */
   readonly #silence = new Map<MemberName, number>();
   #areSilent = false;
@@ -76,7 +76,7 @@ export class TroubleWatch {
     return this.#isExclusive(pool) === true ? this.#takePrimary(state, to, at) : takeShared(state, to);
   }
 
-  #takePrimary(state: PoolState, to: Route, at: Instant): readonly IncidentKind[] {
+  #takePrimary(state: PoolTrouble, to: Route, at: Instant): readonly IncidentKind[] {
     const { trouble: before, primary } = state;
     if (to.kind === 'open') {
       const { member } = to.targets[0];
@@ -117,7 +117,7 @@ export class TroubleWatch {
 }
 
 /** Members of another pool help out: the pool itself is empty. */
-function takeShared(state: PoolState, to: Route): readonly IncidentKind[] {
+function takeShared(state: PoolTrouble, to: Route): readonly IncidentKind[] {
   const { wasOpen, trouble } = state;
   const hasOwn = to.kind === 'open' && to.fallback === undefined;
   if (hasOwn) state.wasOpen = true;

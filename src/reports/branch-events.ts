@@ -14,7 +14,7 @@ export type BranchDialOutcome = (typeof BRANCH_DIAL_OUTCOMES)[number];
 export const BRANCH_WAIT_OUTCOMES = ['connected', 'unreachable', 'gave_up'] as const;
 export type BranchWaitOutcome = (typeof BRANCH_WAIT_OUTCOMES)[number];
 
-/** Of a session with a branch as its target. `pool`: the reserved one of branches. */
+/** About a session with a branch as its target. `pool`: the reserved one of branches. */
 export type BranchSessionEvent =
   /** The target of a client was looked up. Its text is cut and made printable. */
   | {

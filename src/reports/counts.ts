@@ -37,7 +37,7 @@ export type FirstPacket = (typeof FIRST_PACKETS)[number];
 export interface Startup {
   readonly encryption: 'plain' | 'terminated' | 'passthrough';
   readonly tlsVersion: '1.2' | '1.3' | 'none' | 'unknown';
-  /** Of PostgreSQL's protocol. */
+  /** The version of PostgreSQL's protocol. */
   readonly protocol: '3.0' | '3.2' | 'other' | 'unknown';
 }
 
@@ -89,7 +89,7 @@ export interface RefusedLogins {
   /** The newest. */
   readonly at: Instant;
   readonly count: number;
-  /** Of the newest. Undefined: the server closed without a word. */
+  /** The SQLSTATE of the newest. Undefined: the server closed without a word. */
   readonly sqlState: string | undefined;
 }
 
@@ -103,9 +103,9 @@ export interface PoolCounts extends Readonly<Traffic> {
   readonly states: StateCounts;
   /** Sessions that connect or relay, by member. Absent: none. */
   readonly members: ReadonlyMap<MemberName, number>;
-  /** Of these, the ones that began while the pool was served by its fallback. */
+  /** Those of them that began while the pool was served by its fallback. */
   readonly fallbackSessions: number;
-  /** Of these, the ones that began while every member of the pool lagged. */
+  /** Those of them that began while every member of the pool lagged. */
   readonly laggingSessions: number;
   /** Slow start: the share of their weight that members have now. Absent: the whole. */
   readonly ramping?: ReadonlyMap<MemberName, number>;

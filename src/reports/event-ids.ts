@@ -15,7 +15,7 @@ export class EventIds {
     return this.#last;
   }
 
-  /** Of the newest event; 0 before the first one. */
+  /** The number of the newest event; 0 before the first one. */
   last(): number {
     return this.#last;
   }

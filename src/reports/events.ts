@@ -13,8 +13,8 @@ import type { SessionTls } from './session-list.ts';
 import type { Acceptance, RefusalKind } from '../core/snapshot.ts';
 
 /**
- * Of the events and their fields in the log, in `GET /events` and in incidents. It increases when a field changes its
- * meaning or goes; a new event or field does not change it.
+ * The version of the events and their fields in the log, in `GET /events` and in incidents. It increases when a field
+ * changes its meaning or goes; a new event or field does not change it.
  */
 export const EVENTS_VERSION = 1;
 
@@ -36,7 +36,7 @@ export interface ClientFacts extends Login {
   /** Its application_name, likewise. */
   readonly application?: string;
   readonly tls?: SessionTls;
-  /** Of a session with a branch as its target, which has no member. */
+  /** The branch of a session with a branch as its target: it has no member. */
   readonly branch?: BranchIdentity;
 }
 
@@ -93,7 +93,7 @@ export type ProxyEvent =
       readonly client: string;
       readonly reason: CloseReason;
       readonly detail: string | undefined;
-      /** Of a client that waited for a route before its server refused it. */
+      /** The wait of a client for a route, before its server refused it. */
       readonly waitedMs?: number;
       /** From the end of the session until its client had read so, or was no longer waited for. */
       readonly lingeredMs?: number;

@@ -57,7 +57,7 @@ export type MoveEvent =
   | {
       readonly kind: 'moves_finished';
       readonly pool: PoolName;
-      /** Of the moved sessions. Undefined: several members, or none. */
+      /** The members that the moved sessions left and reached. Undefined: several members, or none. */
       readonly from: MemberName | undefined;
       readonly to: MemberName | undefined;
       readonly moved: number;

@@ -12,7 +12,7 @@ export interface Preflight {
   readonly unknown: number;
 }
 
-/** Of several processes. */
+/** The sum over several processes. */
 export function sumOfPreflights(all: readonly Preflight[]): Preflight {
   const total = (count: (one: Preflight) => number): number => all.reduce((sum, one) => sum + count(one), 0);
   const stays = PIN_REASONS.map((reason) => [reason, total((one) => one.stays[reason] ?? 0)] as const);

@@ -17,7 +17,7 @@ export interface LogOptions {
   /** `auto`: pretty on a terminal, JSON elsewhere. */
   readonly format: 'auto' | 'json' | 'pretty';
   readonly isTerminal: boolean;
-  /** Of pretty lines. Default: on a terminal. */
+  /** Pretty lines have colour. Default: on a terminal. */
   readonly colour?: boolean;
   /** Default: standard output. */
   readonly destination?: DestinationStream;

@@ -26,7 +26,7 @@ export interface StatusSource {
   readonly wallClock: () => number;
   readonly counts: () => ReadonlyMap<PoolName, PoolCounts>;
   readonly clients: () => ClientCounts;
-  /** Of the configuration in effect. */
+  /** The pools of the configuration in effect. */
   readonly pools: () => readonly PoolPolicy[];
   readonly limits: () => Limits;
   /** Open streams of GET /events. */

@@ -8,7 +8,7 @@ export interface TappedLine {
   /** With `event`. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly text: string;
-  /** Of its event. */
+  /** The number of its event. */
   readonly number: number;
 }
 

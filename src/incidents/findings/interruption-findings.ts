@@ -5,9 +5,9 @@ import type { RecordedInterruption } from './interruptions.ts';
 import { clockText, idsOf, ms, secondsBetween, secondsText } from './recorded-events.ts';
 import type { Evidence, RecordedEvent, RecordedOf } from './recorded-events.ts';
 
-/** The evidence about the old primary begins at most so long before the loss of the route. */
+/** The evidence about the old primary begins at most this long before the loss of the route. Milliseconds. */
 const BEFORE_MS = 60_000;
-/** Clients notice a dead server before probes do, by at most so much. */
+/** Clients can notice a dead server this long before the probes do. Milliseconds. */
 const SIGNS_MS = 10_000;
 
 export function aboutInterruption(one: RecordedInterruption, evidence: Evidence): readonly Finding[] {
@@ -46,7 +46,7 @@ function noRoute({ number, pool, from, to, loss: { cause }, lost, reopened }: Re
   };
 }
 
-/** Of the pool, about the old primary, shortly before the loss: connections that broke or were refused. */
+/** The first connection of the pool to the old primary that broke or was refused, shortly before the loss. */
 function firstSign(
   { pool, from, loss: { before }, earliest = '' }: RecordedInterruption,
   { events }: Evidence,

@@ -2,12 +2,12 @@ import { ofKind } from '../../reports/events.ts';
 // The times in which a pool had no route: the recorded changes of its route, replayed in the account of routes.
 import { RouteHistory, type Interruption, type Moment } from '../../history/route-history.ts';
 import type { Instant } from '../../model/instant.ts';
-import { poolsOf, type Evidence, type PoolPicture, type RecordedEvent } from './recorded-events.ts';
+import { poolsOf, type Evidence, type SnapshotOfPool, type RecordedEvent } from './recorded-events.ts';
 
 export interface RecordedInterruption {
   /** From 1; pools of the primary come first. */
   readonly number: number;
-  readonly pool: PoolPicture;
+  readonly pool: SnapshotOfPool;
   readonly loss: Interruption;
   readonly from: string;
   readonly to: string | undefined;
@@ -22,7 +22,7 @@ export function interruptionsOf(evidence: Evidence): readonly RecordedInterrupti
   return pools.flatMap((pool) => ofPool(pool, evidence)).map((one, index) => ({ number: index + 1, ...one }));
 }
 
-function ofPool(pool: PoolPicture, evidence: Evidence): readonly Omit<RecordedInterruption, 'number'>[] {
+function ofPool(pool: SnapshotOfPool, evidence: Evidence): readonly Omit<RecordedInterruption, 'number'>[] {
   const { time, since } = evidence;
   const changes = ofKind(evidence.events, 'route_changed').filter(
     ({ event, at }) => event.pool === pool.name && at >= since,

@@ -6,7 +6,7 @@ import { cutSessions, poolsOf, secondsText, type Evidence } from './recorded-eve
 
 export interface Recordings {
   readonly openedAt: Instant;
-  /** Of Pointsman. */
+  /** The start of Pointsman. */
   readonly startedAt: Instant;
   readonly dropped: number;
   /** The incident that it follows. */
@@ -82,7 +82,7 @@ function workersDied(evidence: Evidence): readonly Missing[] {
   return [{ what: 'worker_died', why, count: died.length }];
 }
 
-/** Of sessions that were cut. */
+/** Sessions that were cut, and whose login nobody could read. */
 function loginsHidden(evidence: Evidence): readonly Missing[] {
   const hidden = cutSessions(evidence).filter(({ event }) => event.user === undefined);
   const count = hidden.reduce((sum, one) => sum + one.count, 0);

@@ -11,7 +11,7 @@ export function planFindings(interruptions: readonly RecordedInterruption[], evi
   return ofPrimary.map((one) => planOfOne(one, evidence));
 }
 
-/** Of the whole incident. */
+/** The plan of the whole incident. */
 export function planOf(findings: readonly Finding[]): IncidentDocument['planned'] {
   const plans = findings.flatMap((one) => (one.finding === 'plan' ? [one.planned] : []));
   if (plans.includes('unplanned')) return 'unplanned';

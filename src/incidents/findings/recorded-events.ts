@@ -30,7 +30,7 @@ export interface Evidence {
   readonly id: (number: number) => string;
 }
 
-export type PoolPicture = IncidentSnapshot['pools'][number];
+export type SnapshotOfPool = IncidentSnapshot['pools'][number];
 
 type Closed = EventOf<'session_closed'>;
 
@@ -69,6 +69,6 @@ export function clockText(time: string): string {
 }
 
 /** The pools as the first snapshot has them. */
-export function poolsOf({ snapshots }: Evidence): readonly PoolPicture[] {
+export function poolsOf({ snapshots }: Evidence): readonly SnapshotOfPool[] {
   return snapshots[0]?.pools ?? [];
 }

@@ -1,4 +1,4 @@
-// A flight recorder with a clock of its own, and a cluster picture that stays as it is. Tests give it events.
+// A flight recorder with a clock of its own, and a cluster state that stays as it is. Tests give it events.
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import type { HoldCause, Route } from '../../../src/core/routing-table.ts';
 import type { IncidentChange } from '../../../src/incidents/incident-views.ts';

@@ -1,8 +1,8 @@
-// The course of an incident: it opens, settles after a quiet time, opens again when trouble returns soon, and rolls
+// The life of an incident: it opens, settles after a quiet time, opens again when trouble returns soon, and rolls
 // over after an hour. A state machine without a clock: time is an argument.
 import type { Instant } from '../model/instant.ts';
 
-/** Quiet for so long: the incident has settled. Milliseconds. */
+/** An incident settles after this long without trouble. Milliseconds. */
 export const QUIET_MS = 10_000;
 /** Trouble that returns so soon after it had settled belongs to the same incident. Milliseconds. */
 export const REOPEN_MS = 60_000;
@@ -15,7 +15,7 @@ export type Step = 'open' | 'reopen' | 'settle' | 'end' | 'roll_over' | 'close';
 /** `side`: an effect of trouble that is there, or trouble of its own without a plan to compare. */
 export type TroubleKind = 'planned' | 'unplanned' | 'side';
 
-export class Course {
+export class IncidentLifecycle {
   #phase: 'none' | 'open' | 'settled' = 'none';
   #openedAt: Instant = -Infinity;
   /** It began with an operation, and nothing else came since. */

@@ -5,10 +5,10 @@ import type { MemberRecord, Position, Snapshot } from '../core/snapshot.ts';
 import type { Instant } from '../model/instant.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import type { PoolCounts } from '../reports/counts.ts';
-import type { IncidentSnapshot, MemberPicture } from './schema.ts';
+import type { IncidentSnapshot, SnapshotOfMember } from './schema.ts';
 
 /** References alone: nothing is copied until an incident shows it. */
-export interface Picture {
+export interface ClusterState {
   readonly at: Instant;
   readonly table: RoutingTable;
   readonly snapshot: Snapshot;
@@ -16,7 +16,7 @@ export interface Picture {
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
 }
 
-export interface ShownPicture extends Picture {
+export interface IncidentState extends ClusterState {
   readonly when: IncidentSnapshot['when'];
   /** The number of the newest event before it. */
   readonly after: number;
@@ -27,8 +27,8 @@ export interface Shows {
   readonly id: (number: number) => string;
 }
 
-export function snapshotOf(picture: ShownPicture, { time, id }: Shows): IncidentSnapshot {
-  const { when, at, after, snapshot, pools } = picture;
+export function snapshotOf(state: IncidentState, { time, id }: Shows): IncidentSnapshot {
+  const { when, at, after, snapshot, pools } = state;
   const primary = primaryPositions(snapshot);
   return {
     when,
@@ -39,14 +39,17 @@ export function snapshotOf(picture: ShownPicture, { time, id }: Shows): Incident
       snapshot.switchover === undefined
         ? null
         : { time: time(snapshot.switchover.at), from: snapshot.switchover.leader },
-    pools: pools.map((pool) => poolPicture(pool, picture)),
-    members: [...snapshot.members.values()].map((record) => memberPicture(record, primary, picture)),
+    pools: pools.map((pool) => snapshotOfPool(pool, state)),
+    members: [...snapshot.members.values()].map((record) => snapshotOfMember(record, primary, state)),
   };
 }
 
-function poolPicture({ name, exclusive, check }: PoolPolicy, picture: Picture): IncidentSnapshot['pools'][number] {
-  const route: Route = picture.table.pools.get(name)?.route ?? { kind: 'closed' };
-  const counts = picture.counts.get(name);
+function snapshotOfPool(
+  { name, exclusive, check }: PoolPolicy,
+  state: ClusterState,
+): IncidentSnapshot['pools'][number] {
+  const route: Route = state.table.pools.get(name)?.route ?? { kind: 'closed' };
+  const counts = state.counts.get(name);
   return {
     name,
     exclusive,
@@ -62,9 +65,9 @@ function poolPicture({ name, exclusive, check }: PoolPolicy, picture: Picture): 
   };
 }
 
-function memberPicture(record: MemberRecord, primary: readonly Position[], picture: Picture): MemberPicture {
+function snapshotOfMember(record: MemberRecord, primary: readonly Position[], state: ClusterState): SnapshotOfMember {
   const { member, status, answeredAt, failure } = record;
-  const { at, table, pools, counts } = picture;
+  const { at, table, pools, counts } = state;
   const of = <Value>(read: (pool: PoolName) => Value | undefined): Record<string, Value> =>
     Object.fromEntries(
       pools.flatMap(({ name }) => {
