@@ -32,7 +32,8 @@ export interface FakeBackend {
    * word. `full`: has no room for one more. `obliging`: lets every client in and answers every message as a query that
    * selects one. `standby`: the same, and reports that it is a standby. `movable`: the same, and tells the state of its
    * sessions, of the user `app`. `keyless`: the same, without a key for cancel requests. `cancelling`: as `movable`,
-   * and the first question to each session is cancelled. `mistaken`: as `movable`, of another user.
+   * and the first question to each session is cancelled. `mistaken`: as `movable`, of another user. `ahead`: as
+   * `movable`, and all transactions have ended that another such server may show.
    */
   behaviour:
     | 'echo'
@@ -47,7 +48,8 @@ export interface FakeBackend {
     | 'movable'
     | 'keyless'
     | 'cancelling'
-    | 'mistaken';
+    | 'mistaken'
+    | 'ahead';
   readonly connections: readonly BackendConnection[];
   /** The only connection, or the newest. */
   last(): BackendConnection;
@@ -108,6 +110,14 @@ const ANSWERS: Partial<Record<FakeBackend['behaviour'], { readonly words: Uint8A
   gone: { words: new Uint8Array(0), isLast: true },
 };
 
+const MOVABLE: ReadonlySet<FakeBackend['behaviour']> = new Set([
+  'movable',
+  'keyless',
+  'cancelling',
+  'mistaken',
+  'ahead',
+]);
+
 function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConnection {
   const chunks: Buffer[] = [];
   const connection: BackendConnection = {
@@ -126,10 +136,11 @@ function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConn
   if (behaviour === 'stalled') return connection;
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   if (behaviour === 'echo') socket.pipe(socket);
-  if (behaviour === 'movable' || behaviour === 'keyless' || behaviour === 'cancelling' || behaviour === 'mistaken') {
+  if (MOVABLE.has(behaviour)) {
     serveMovable(socket, behaviour === 'mistaken' ? 'another' : 'app', {
       hasKey: behaviour !== 'keyless',
       cancelsFirst: behaviour === 'cancelling',
+      isAhead: behaviour === 'ahead',
     });
   }
   const welcome = WELCOMES[behaviour];

@@ -39,7 +39,6 @@ const STATE = {
   temporary: 0,
   slots: 0,
   search_path: 'public',
-  wal: WAL,
 };
 const FIRST = 8;
 
@@ -50,9 +49,11 @@ interface MovableOptions {
   readonly hasKey: boolean;
   /** A cancel request hits the first question to each session. */
   readonly cancelsFirst: boolean;
+  /** All transactions have ended that another such server may show. */
+  readonly isAhead: boolean;
 }
 
-export function serveMovable(socket: Socket, user: string, { hasKey, cancelsFirst }: MovableOptions): void {
+export function serveMovable(socket: Socket, user: string, { hasKey, cancelsFirst, isAhead }: MovableOptions): void {
   let rest = Buffer.alloc(0);
   let isStarting = true;
   let sql = '';
@@ -61,7 +62,7 @@ export function serveMovable(socket: Socket, user: string, { hasKey, cancelsFirs
   const answers: Record<string, () => Buffer> = {
     P: () => aMessage('1'),
     B: () => aMessage('2'),
-    E: () => Buffer.concat([rowFor(sql, user), COMMAND_COMPLETE]),
+    E: () => Buffer.concat([rowFor(sql, user, isAhead ? { ...WAL, ended: WAL.below } : WAL), COMMAND_COMPLETE]),
     C: () => aMessage('3'),
     S: () => readyForQuery('I'),
     Q: () => Buffer.concat([COMMAND_COMPLETE, readyForQuery('I')]),
@@ -101,17 +102,17 @@ export function serveMovable(socket: Socket, user: string, { hasKey, cancelsFirs
   socket.on('end', () => socket.end());
 }
 
-function rowFor(sql: string, user: string): Buffer {
+function rowFor(sql: string, user: string, wal: typeof WAL): Buffer {
   if (sql.includes("'privileged'")) return dataRow(Buffer.from(JSON.stringify(SETTINGS)).toString('base64'));
   const asksState = sql.includes("'session_user'");
   if (asksState) {
-    const document = JSON.stringify({ ...STATE, session_user: user });
+    const document = JSON.stringify({ ...STATE, wal, session_user: user });
     return dataRow(Buffer.from(document).toString('base64'));
   }
   if (sql.includes("current_setting('role'), session_user")) {
-    return dataRow('none', user, 'public', '5.10.10', JSON.stringify(WAL));
+    return dataRow('none', user, 'public', '5.10.10', JSON.stringify(wal));
   }
-  return Buffer.alloc(0);
+  return sql.includes('pg_walfile_name') ? dataRow(JSON.stringify(wal)) : Buffer.alloc(0);
 }
 
 function dataRow(...values: readonly string[]): Buffer {

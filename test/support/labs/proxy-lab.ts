@@ -10,6 +10,7 @@ import type { Address } from '../../../src/model/member.ts';
 import type { MovesPolicy, OpenVerifiers } from '../../../src/model/moves.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy, RelayMode } from '../../../src/model/policy.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
+import type { Snapshot } from '../../../src/core/snapshot.ts';
 import type { WalEvidence } from '../../../src/core/wal-samples.ts';
 import type { BranchConnectPolicy, LocateBranch } from '../../../src/model/branch.ts';
 import type { Dial } from '../../../src/proxy/server.ts';
@@ -47,6 +48,7 @@ export interface ProxyLabOptions {
   readonly openVerifiers?: OpenVerifiers;
   /** The WAL positions that primaries reported. */
   readonly wal?: () => WalEvidence;
+  readonly snapshot?: () => Snapshot;
   readonly freshen?: (pool: string) => Promise<void>;
   /** Called whenever the proxy has an overdue decision made. */
   readonly onDecideIfDue?: () => void;
@@ -139,6 +141,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     moves,
     ...(options.openVerifiers === undefined ? {} : { openVerifiers: options.openVerifiers }),
     ...(options.wal === undefined ? {} : { wal: options.wal }),
+    ...(options.snapshot === undefined ? {} : { snapshot: options.snapshot }),
     ...(options.dial === undefined ? {} : { dial: options.dial }),
     ...(options.peers === undefined ? {} : { peers: options.peers }),
   });

@@ -11,6 +11,7 @@ import type { FakeBackend } from '../fakes/fake-backend.ts';
 import { COMMAND_COMPLETE, QUERY, errorOf, readyForQuery } from '../sockets/messages.ts';
 import type { MoveResult } from '../../../src/reports/session-move.ts';
 import type { RawClient } from '../sockets/raw-client.ts';
+import { aList, aPolicy, aSnapshot, isPrimary } from '../values/builders.ts';
 import { DEMOTED, HANDING_OVER } from '../values/tables.ts';
 import { ManualClock } from '../waiting/manual-clock.ts';
 import { until } from '../waiting/until.ts';
@@ -27,6 +28,11 @@ const STANDINGS: Readonly<Record<string, Standing>> = {
   'is demoted': DEMOTED,
   'is silent': { kind: 'keep', why: { code: 'no_answer' } },
 };
+export interface ScriptOptions extends ProxyLabOptions {
+  /** `write` if it is not given. */
+  readonly pool?: string;
+}
+
 /** The WAL position of pg-1, by its API. */
 interface ReportedWal {
   isThere: boolean;
@@ -35,6 +41,7 @@ interface ReportedWal {
 const RUN = { timeline: 1, startedAt: 'monday' };
 
 class Player {
+  readonly #pool: string;
   readonly #clock: ManualClock;
   readonly #wal: ReportedWal;
   readonly #lab: ProxyLab;
@@ -48,17 +55,27 @@ class Player {
   /** Ends of the operator's requests that no line has told yet. */
   readonly #answers: string[] = [];
 
-  static async start(options: ProxyLabOptions): Promise<Player> {
+  static async start({ pool = 'write', ...options }: ScriptOptions): Promise<Player> {
     const servers = { 'pg-1': await startFakeBackend('movable'), 'pg-2': await startFakeBackend('movable') };
     const clock = new ManualClock();
     const reported: ReportedWal = { isThere: true };
     const sample = () => ({ at: clock.now(), run: RUN, bytes: 500 });
     const wal = () => ({ samples: new Map(reported.isThere ? [['pg-1', [sample()]]] : []), ends: undefined });
-    const lab = await startProxyLab({ clock, moves: {}, wal, ...options });
-    return new Player(clock, reported, lab, servers);
+    // By its API, pg-2 is the primary at every moment.
+    const primary = () => isPrimary('pg-2', clock.now() + 1);
+    const snapshot = () => aSnapshot(aPolicy(), aList(0, 'pg-1', 'pg-2'), primary());
+    const lab = await startProxyLab({ clock, moves: {}, wal, snapshot, ...options });
+    return new Player(pool, clock, reported, lab, servers);
   }
 
-  constructor(clock: ManualClock, wal: ReportedWal, lab: ProxyLab, servers: Readonly<Record<Member, FakeBackend>>) {
+  constructor(
+    pool: string,
+    clock: ManualClock,
+    wal: ReportedWal,
+    lab: ProxyLab,
+    servers: Readonly<Record<Member, FakeBackend>>,
+  ) {
+    this.#pool = pool;
     this.#clock = clock;
     this.#wal = wal;
     this.#lab = lab;
@@ -87,7 +104,10 @@ class Player {
 
   async end(): Promise<void> {
     this.#client?.socket.destroy();
-    await this.#lab.end(...Object.values(this.#servers));
+    const ended = this.#lab.end(...Object.values(this.#servers));
+    // Sessions that catch up share a probe of the primary for this long.
+    await this.#clock.advance(50);
+    await ended;
   }
 
   async #act(action: string): Promise<void> {
@@ -103,7 +123,7 @@ class Player {
   }
 
   async #clientDoes(what: string): Promise<void> {
-    if (what === 'connects') this.#client = await this.#lab.connect('write');
+    if (what === 'connects') this.#client = await this.#lab.connect(this.#pool);
     else if (what === 'queries') this.#client?.socket.write(QUERY);
     else if (what === 'leaves') this.#client?.socket.resetAndDestroy();
     else throw new Error(`no such line: client ${what}`);
@@ -114,10 +134,11 @@ class Player {
     const { address } = server;
     const [verb, word] = what.split(' ');
     const standing = STANDINGS[what];
-    if (standing !== undefined) return this.#lab.decide({ write: { others: { [name]: { address, standing } } } });
+    if (standing !== undefined)
+      return this.#lab.decide({ [this.#pool]: { others: { [name]: { address, standing } } } });
     switch (verb) {
       case 'opens':
-        return this.#lab.decide({ write: { open: { [name]: address } } });
+        return this.#lab.decide({ [this.#pool]: { open: { [name]: address } } });
       case 'becomes':
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the script names a behaviour of the fake
         return void (server.behaviour = word as FakeBackend['behaviour']);
@@ -199,8 +220,8 @@ function reading(bytes: Buffer): readonly string[] {
   return read.length === 0 ? [] : [`client reads ${read.join(', ')}`];
 }
 
-/** Plays the script on a session of the pool `write`, and holds what happens to what it says. */
-export async function expectScript(script: string, options: ProxyLabOptions = {}): Promise<void> {
+/** Plays the script, and holds what happens to what it says. */
+export async function expectScript(script: string, options: ScriptOptions = {}): Promise<void> {
   const lines = script.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
   const player = await Player.start(options);
   const played: string[] = [];

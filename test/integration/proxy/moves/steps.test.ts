@@ -214,6 +214,18 @@ describe('logging_in', () => {
   client leaves         | closed: client_reset · leaves pg-2`));
 });
 
+describe('catching_up', () => {
+  test('a server that does not show all that a read session has seen is tried again', () =>
+    expectScript(
+      `${PARKED}
+  pg-2 opens            | reaches pg-2 · moving
+  2 s pass              | pg-2 is probed · leaves pg-2 · waits for its next attempt
+  pg-2 becomes ahead    | waits for its next attempt
+  250 ms pass           | reaches pg-2 · moved to pg-2 · idle`,
+      { pool: 'read' },
+    ));
+});
+
 describe('restoring', () => {
   test('a state that is another one there ends the session', () =>
     expectScript(`${PARKED}
