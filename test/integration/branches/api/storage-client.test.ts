@@ -196,6 +196,6 @@ describe('headers from a file', () => {
 
   test('a file that does not exist is named', async () => {
     client = createStorageClient({ ...node, headersFile: join(folder, 'none') });
-    expect((await failureOf(client.timelines())).message).toMatch(/none cannot be read \(ENOENT\)$/);
+    expect((await failureOf(client.timelines())).message).toMatch(/none cannot be read: there is no such file$/);
   });
 });
