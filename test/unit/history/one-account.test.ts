@@ -127,7 +127,7 @@ class Story {
     await clock.advance(60_000);
     const [entry] = this.#incidents.list();
     const document = entry && (await this.#incidents.get(entry.id, {}));
-    const finding = <Name extends string>(name: Name) =>
+    const finding = (name: string) =>
       document?.findings.filter((one) => one.finding === name && (!('pool' in one) || one.pool === 'write')) ?? [];
     const { cluster } = buildStatus({
       ...STATUS_BASICS,
