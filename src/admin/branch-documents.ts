@@ -8,7 +8,7 @@ import type { SessionList } from '../reports/session-list.ts';
 import type { BranchDocument, BranchesDocument, BranchListDocument } from '../documents/branches-document.ts';
 import { isoTime, seconds } from './status-units.ts';
 
-export interface Moment {
+export interface ReportMoment {
   readonly now: Instant;
   /** The same moment. Milliseconds since 1970. */
   readonly wallClock: number;
@@ -16,7 +16,7 @@ export interface Moment {
 
 export function branchListDocument(
   { source, readAt, failing }: BranchListStatus,
-  { now, wallClock }: Moment,
+  { now, wallClock }: ReportMoment,
 ): BranchListDocument {
   return {
     source,
@@ -37,7 +37,7 @@ export interface BranchesListing extends Omit<BranchesDocument, 'branches'> {
 export function branchesListing(
   { status, branches, listed }: BranchReport,
   { sessions, silentWorkers }: Pick<SessionList, 'sessions' | 'silentWorkers'>,
-  moment: Moment,
+  moment: ReportMoment,
 ): BranchesListing {
   const counts = new Map<string, number>();
   for (const { branch } of sessions) if (branch !== undefined) counts.set(branch.id, (counts.get(branch.id) ?? 0) + 1);

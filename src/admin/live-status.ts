@@ -12,7 +12,7 @@ export interface LiveStatusOptions {
   readonly read: () => StatusDocument;
 }
 
-export interface Following {
+export interface StatusSubscription {
   /** The status now, as a message. */
   readonly first: string;
   /** No message comes after it. */
@@ -38,7 +38,7 @@ export class LiveStatus {
   }
 
   /** `write` gets every message after the first. */
-  follow(write: (message: string) => void): Following {
+  follow(write: (message: string) => void): StatusSubscription {
     if (this.#readers.size === 0) this.#begin();
     this.#readers.add(write);
     const end = (): void => {

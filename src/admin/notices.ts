@@ -3,14 +3,14 @@ import { durationText } from '../core/describe.ts';
 import { isPlanned } from '../core/routing-table.ts';
 import type { NoticeDocument, PoolStatusDocument, StatusDocument } from '../documents/status-document.ts';
 
-type Facts = Omit<StatusDocument, 'notices'>;
+type StatusFacts = Omit<StatusDocument, 'notices'>;
 
 /** So many names are in one sentence. */
 const MOST_NAMED = 5;
 const MOST_REFUSED = 5;
 
 /** The worst first. */
-export function noticesOf(status: Facts): readonly NoticeDocument[] {
+export function noticesOf(status: StatusFacts): readonly NoticeDocument[] {
   const { cluster, members, pools, not_ready_because: unready } = status;
   const unlocked = members.filter((member) => member.cluster_unlocked);
   return [
@@ -58,7 +58,7 @@ function withoutRoute({ name, route, why }: PoolStatusDocument): readonly Notice
 }
 
 /** A member that answers as the primary beside the one that is used. */
-function secondPrimaries({ cluster, members }: Facts): readonly NoticeDocument[] {
+function secondPrimaries({ cluster, members }: StatusFacts): readonly NoticeDocument[] {
   const known = new Set((cluster.refused_primaries ?? []).map(({ member }) => member));
   const { primary } = cluster;
   if (primary === null) return [];
@@ -69,7 +69,7 @@ function secondPrimaries({ cluster, members }: Facts): readonly NoticeDocument[]
     );
 }
 
-function handover({ cluster }: Facts): readonly NoticeDocument[] {
+function handover({ cluster }: StatusFacts): readonly NoticeDocument[] {
   if (cluster.handover === undefined) return [];
   const { operation, member, phase } = cluster.handover;
   const what = `${operation.charAt(0).toUpperCase()}${operation.slice(1)}`;
@@ -77,7 +77,7 @@ function handover({ cluster }: Facts): readonly NoticeDocument[] {
   return [warning(operation, `${what} in progress: ${doing}.`)];
 }
 
-function scheduled({ cluster: { scheduled_switchover: switchover } }: Facts): readonly NoticeDocument[] {
+function scheduled({ cluster: { scheduled_switchover: switchover } }: StatusFacts): readonly NoticeDocument[] {
   if (switchover === null) return [];
   const when = durationText(switchover.in_seconds * 1000);
   return [warning('switchover', `A switchover away from ${switchover.from} is scheduled in ${when}.`)];
@@ -106,7 +106,7 @@ function refusing({ name, sessions }: PoolStatusDocument): readonly NoticeDocume
   });
 }
 
-function aboutMembers({ cluster, members, pools }: Facts): readonly NoticeDocument[] {
+function aboutMembers({ cluster, members, pools }: StatusFacts): readonly NoticeDocument[] {
   return [
     ...aboutSome(
       'no answer',
@@ -142,7 +142,7 @@ function aboutMembers({ cluster, members, pools }: Facts): readonly NoticeDocume
   ];
 }
 
-function refused({ refused_members: all }: Facts): readonly NoticeDocument[] {
+function refused({ refused_members: all }: StatusFacts): readonly NoticeDocument[] {
   const left = all.length - MOST_REFUSED;
   return [
     ...all.slice(0, MOST_REFUSED).map(({ name, why }) => warning('not used', `${name} is not used: ${why}.`)),
@@ -150,22 +150,27 @@ function refused({ refused_members: all }: Facts): readonly NoticeDocument[] {
   ];
 }
 
-function branchList({ branches }: Facts): readonly NoticeDocument[] {
+function branchList({ branches }: StatusFacts): readonly NoticeDocument[] {
   if (!branches?.failing) return [];
   const rest =
     branches.age_seconds === null ? 'Clients that ask for a branch are refused.' : 'The last list stays in use.';
   return [warning('branch list', `The list of branches cannot be read: ${branches.failing.why}. ${rest}`)];
 }
 
-interface Named {
+interface NamedItem {
   readonly name: string;
 }
 
-function aboutSome(about: string, what: string, members: readonly Named[], more: More = {}): readonly NoticeDocument[] {
+function aboutSome(
+  about: string,
+  what: string,
+  members: readonly NamedItem[],
+  more: More = {},
+): readonly NoticeDocument[] {
   return members.length === 0 ? [] : [warning(about, `${what}: ${namesOf(members)}.`, more)];
 }
 
-function namesOf(members: readonly Named[]): string {
+function namesOf(members: readonly NamedItem[]): string {
   const names = members.slice(0, MOST_NAMED).map(({ name }) => name);
   const others = members.length - names.length;
   return `${names.join(', ')}${others === 0 ? '' : ` and ${others} more`}`;

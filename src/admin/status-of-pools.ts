@@ -10,7 +10,7 @@ import type {
   PoolDocument,
   PoolStatusDocument,
   RouteDocument,
-  SessionsDocument,
+  PoolSessionsDocument,
   StatusDocument,
   TargetDocument,
 } from '../documents/status-document.ts';
@@ -71,7 +71,7 @@ function targetDocument({ member, address, weight, isFar }: Target): TargetDocum
   return { name: member, address: addressText(address), ...part, ...(isFar ? { far: isFar } : {}) };
 }
 
-export function sessionsDocument(counts: PoolCounts, now: Instant): SessionsDocument {
+export function sessionsDocument(counts: PoolCounts, now: Instant): PoolSessionsDocument {
   const { ramping = new Map(), refusing, heldSince } = counts;
   return {
     by_state: counts.states,
@@ -90,7 +90,7 @@ export function sessionsDocument(counts: PoolCounts, now: Instant): SessionsDocu
 function refusedLogins(
   refusing: NonNullable<PoolCounts['refusing']>,
   now: Instant,
-): NonNullable<SessionsDocument['refused_logins']> {
+): NonNullable<PoolSessionsDocument['refused_logins']> {
   const entries = [...refusing].map(([member, { sqlState, count, since, at }]) => {
     const newest = { sqlstate: sqlState ?? null, text: refusalText(sqlState) };
     return [member, { ...newest, count, for_seconds: seconds(now - since), last_seconds: seconds(now - at) }] as const;

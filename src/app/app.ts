@@ -26,7 +26,7 @@ import { createHistory, createLastHour, type LastHour } from './last-hour.ts';
 import { reload, type ReloadOptions, type ReloadResult } from './reload.ts';
 import { sessionPools } from './session-pools.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
-import type { Log, Write } from '../telemetry/log.ts';
+import type { Log, WriteLine } from '../telemetry/log.ts';
 import { tapped } from '../telemetry/tapped-log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { metricsSource } from './metrics-source.ts';
@@ -37,7 +37,7 @@ import { createStreams } from '../admin/streams.ts';
 export interface AppOptions extends CoreOptions {
   readonly log: Log;
   /** Writes a line of the access log. Default: there is none. */
-  readonly access?: Write;
+  readonly access?: WriteLine;
   /** The configuration file. Default: the environment. */
   readonly source?: string | undefined;
   readonly version: string;

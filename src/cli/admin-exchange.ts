@@ -4,7 +4,7 @@ import { errorOf } from '../http/exchange-error.ts';
 import { exchange, type ExchangeAnswer, type ExchangeRequest } from '../http/exchange.ts';
 import { addressText, type Address } from '../model/member.ts';
 
-export interface AdminAddress {
+export interface AdminServer {
   readonly address: Address;
   /** A proxy in front of the admin address answers TLS. */
   readonly isTls: boolean;
@@ -12,7 +12,7 @@ export interface AdminAddress {
 
 /** Rejects with an ExchangeError. */
 export function adminExchange(
-  { address, isTls }: AdminAddress,
+  { address, isTls }: AdminServer,
   request: Omit<ExchangeRequest, 'url'>,
 ): Promise<ExchangeAnswer> {
   return exchange({ ...request, url: `${isTls ? 'https' : 'http'}://${addressText(address)}` });

@@ -5,7 +5,7 @@ import { parseAdminAddress, parseListenAddress } from '../config/schema/address.
 import { childOf } from '../config/source/tree.ts';
 import { readYaml } from '../config/source/yaml-text.ts';
 import { addressText, type Address } from '../model/member.ts';
-import { adminExchange, whyNot, type AdminAddress } from './admin-exchange.ts';
+import { adminExchange, whyNot, type AdminServer } from './admin-exchange.ts';
 import { EXIT, type CliIo } from './io.ts';
 
 export interface HealthcheckOptions {
@@ -76,7 +76,7 @@ function addressIn(file: string, readFile = (name: string): string => readFileSy
   }
 }
 
-async function get(at: AdminAddress, path: string): Promise<{ readonly ok: boolean; readonly text: string }> {
+async function get(at: AdminServer, path: string): Promise<{ readonly ok: boolean; readonly text: string }> {
   try {
     const { status, body } = await adminExchange(at, { path, deadlineMs: DEADLINE_MS });
     return { ok: status === 200 && !isMarkup(body), text: body.slice(0, MOST_CHARACTERS) };

@@ -41,14 +41,14 @@ export async function converse(chunks: AsyncIterable<Uint8Array>, options: Conve
     const right = await logIn(incoming, send, access);
     if (right === undefined) return;
     onLogin();
-    await new Conversation(sources, send, right).run(incoming);
+    await new ConsoleConversation(sources, send, right).run(incoming);
   } catch (error) {
     if (!(error instanceof ProtocolViolation)) throw error;
     await send(encodeErrorResponse({ sqlState: '08P01', message: error.message }));
   }
 }
 
-class Conversation {
+class ConsoleConversation {
   readonly #sources: ConsoleSources;
   readonly #send: SendBytes;
   readonly #context: AnswerOptions;

@@ -8,7 +8,7 @@ type Word<T extends string> = true extends IsUnion<T> ? T | (string & {}) : T;
 type Part<T, Needed> = T extends readonly (infer Item)[]
   ? readonly Loose<Item, Needed>[]
   : T extends object
-    ? Fields<T, Needed>
+    ? LooseFields<T, Needed>
     : T;
 type IsCertain<T, Name, Needed> = Name extends Needed
   ? true
@@ -20,17 +20,17 @@ type IsCertain<T, Name, Needed> = Name extends Needed
         ? true
         : false;
 /** `kind` tells alternatives apart, so it does not grow. */
-type Value<T, Name, Needed> = Name extends 'kind' ? T : Loose<T, Needed>;
-type Fields<T, Needed> = string extends keyof T
+type LooseValue<T, Name, Needed> = Name extends 'kind' ? T : Loose<T, Needed>;
+type LooseFields<T, Needed> = string extends keyof T
   ? Readonly<Record<string, Loose<T[keyof T], Needed>>>
   : {
-      readonly [Name in keyof T as IsCertain<T[Name], Name, Needed> extends true ? Name : never]: Value<
+      readonly [Name in keyof T as IsCertain<T[Name], Name, Needed> extends true ? Name : never]: LooseValue<
         T[Name],
         Name,
         Needed
       >;
     } & {
-      readonly [Name in keyof T as IsCertain<T[Name], Name, Needed> extends true ? never : Name]?: Value<
+      readonly [Name in keyof T as IsCertain<T[Name], Name, Needed> extends true ? never : Name]?: LooseValue<
         T[Name],
         Name,
         Needed
@@ -41,9 +41,11 @@ type Fields<T, Needed> = string extends keyof T
 export type Loose<T, Needed = string> = Word<Extract<T, string>> | Part<Exclude<T, string>, Needed>;
 
 /** `'id name'`: both. */
-type Words<Text extends string> = Text extends `${infer First} ${infer Others}` ? First | Words<Others> : Text;
+type LooseWords<Text extends string> = Text extends `${infer First} ${infer Others}`
+  ? First | LooseWords<Others>
+  : Text;
 
-export interface ReaderOptions<Needed extends string> {
+export interface LooseReaderOptions<Needed extends string> {
   /**
    * Names of fields at any depth, one or several in each text. Without these the document is not understood. Default:
    * all that the contract requires.
@@ -56,20 +58,20 @@ export interface ReaderOptions<Needed extends string> {
 /** A field that is not needed and absent reads as null where the contract has null, and a list as an empty one. */
 export function looseReader<Schema extends z.ZodType, const Needed extends string>(
   schema: Schema,
-  { needed, dropsUnknown = false }: ReaderOptions<Needed> = {},
-): z.ZodType<Loose<z.infer<Schema>, Words<Needed>>> {
+  { needed, dropsUnknown = false }: LooseReaderOptions<Needed> = {},
+): z.ZodType<Loose<z.infer<Schema>, LooseWords<Needed>>> {
   const names = needed?.flatMap((text) => text.split(' '));
   const isNeeded = (name: string): boolean => names?.includes(name) ?? true;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Loose says what loosened does
-  return loosened(schema, { isNeeded, dropsUnknown }) as z.ZodType<Loose<z.infer<Schema>, Words<Needed>>>;
+  return loosened(schema, { isNeeded, dropsUnknown }) as z.ZodType<Loose<z.infer<Schema>, LooseWords<Needed>>>;
 }
 
-interface Rules {
+interface LooseRules {
   readonly isNeeded: (name: string) => boolean;
   readonly dropsUnknown: boolean;
 }
 
-function loosened(schema: z.core.$ZodType, rules: Rules): z.ZodType {
+function loosened(schema: z.core.$ZodType, rules: LooseRules): z.ZodType {
   const inside = (part: z.core.$ZodType): z.ZodType => loosened(part, { ...rules, dropsUnknown: false });
   if (schema instanceof z.ZodObject) return looseObject(schema, rules);
   if (schema instanceof z.ZodDiscriminatedUnion) {
@@ -94,7 +96,7 @@ const OPEN: Readonly<Partial<Record<string, z.ZodType>>> = {
   boolean: z.boolean(),
 };
 
-function looseObject(schema: z.core.$ZodType, rules: Rules, discriminator?: string): z.ZodType {
+function looseObject(schema: z.core.$ZodType, rules: LooseRules, discriminator?: string): z.ZodType {
   if (!(schema instanceof z.ZodObject)) return z.unknown();
   const fields = Object.entries(schema.shape).map(([name, field]) => {
     if (name === discriminator) return [name, field];

@@ -24,7 +24,7 @@ export interface Witness {
   readonly last: { readonly at: Instant };
 }
 
-export interface Judgement {
+export interface PlanJudgement {
   readonly planned: Plan;
   /** Undefined: not planned, or unknown. */
   readonly by: (typeof PLANNED_BY)[number] | undefined;
@@ -45,33 +45,33 @@ const CONTACT_MS = 1500;
 /** A member that stops in order may miss probes for this long. Milliseconds. */
 const MISSED_MS = 1000;
 
-type Loss = Pick<Interruption, 'from' | 'to' | 'cause' | 'before' | 'after' | 'precedingEnd'>;
+type RouteLoss = Pick<Interruption, 'from' | 'to' | 'cause' | 'before' | 'after' | 'precedingEnd'>;
 
 /** `events`: in the order of their times. `scheduled`: the switchovers that the cluster had scheduled at the loss. */
 export function judgement(
-  loss: Loss,
+  loss: RouteLoss,
   events: readonly Witness[],
   scheduled: readonly ScheduledSwitchover[],
-): Judgement {
+): PlanJudgement {
   const around = events.filter((one) => isAround(one, loss));
   return byCause(loss, around) ?? byOrder(loss, around, scheduled) ?? byReports(loss, around);
 }
 
 /** The time of the switchover that was due at the loss. */
 export function dueSwitchover(
-  { from, before }: Loss,
+  { from, before }: RouteLoss,
   scheduled: readonly ScheduledSwitchover[],
 ): ScheduledSwitchover | undefined {
   return scheduled.find(({ at, leader }) => leader === before && from.at <= at + LATE_MS && from.at >= at - BEFORE_MS);
 }
 
 /** From shortly before the loss of the route to the end of the interruption. */
-function isAround({ at, last }: Witness, { from, to, precedingEnd = -Infinity }: Loss): boolean {
+function isAround({ at, last }: Witness, { from, to, precedingEnd = -Infinity }: RouteLoss): boolean {
   return last.at >= precedingEnd && last.at >= from.at - BEFORE_MS && (to === undefined || at <= to.at);
 }
 
 /** Clients are held because an operator, or the schedule, wants it. */
-function byCause({ before, cause }: Loss, around: readonly Witness[]): Judgement | undefined {
+function byCause({ before, cause }: RouteLoss, around: readonly Witness[]): PlanJudgement | undefined {
   if (!isPlanned({ kind: 'hold', cause })) return undefined;
   if (cause === 'restart') {
     return planned(
@@ -87,16 +87,16 @@ function byCause({ before, cause }: Loss, around: readonly Witness[]): Judgement
 
 /** The hold for the operation was over, or none was there, when the primary stopped. */
 function byOrder(
-  loss: Loss,
+  loss: RouteLoss,
   around: readonly Witness[],
   scheduled: readonly ScheduledSwitchover[],
-): Judgement | undefined {
+): PlanJudgement | undefined {
   const isSent = ofKind(around, 'operation_phase').some(({ event }) => event.phase === 'switch');
   const isDue = dueSwitchover(loss, scheduled) !== undefined || due(around) !== undefined;
   return (isSent ? byOperation(around) : undefined) ?? (isDue ? bySchedule(around) : undefined);
 }
 
-function byOperation(around: readonly Witness[]): Judgement | undefined {
+function byOperation(around: readonly Witness[]): PlanJudgement | undefined {
   const started = ofKind(around, 'operation_started').at(-1);
   if (started === undefined) return undefined;
   const sent = ofKind(around, 'operation_phase').findLast(({ event }) => event.phase === 'switch');
@@ -104,7 +104,7 @@ function byOperation(around: readonly Witness[]): Judgement | undefined {
   return planned('pointsman_switchover', why, [started, sent]);
 }
 
-function bySchedule(around: readonly Witness[]): Judgement {
+function bySchedule(around: readonly Witness[]): PlanJudgement {
   return planned('scheduled_switchover', 'The cluster reported a switchover that was scheduled.', [due(around)]);
 }
 
@@ -117,7 +117,7 @@ const IN_ORDER: ReadonlySet<string> = new Set(['stopping', 'stopped', 'restartin
 const BROKEN: ReadonlySet<string> = new Set(['crashed', 'start failed']);
 
 /** Without an order that left evidence: the reports of the members, in the order in which they changed. */
-function byReports({ before: member, after, cause }: Loss, around: readonly Witness[]): Judgement {
+function byReports({ before: member, after, cause }: RouteLoss, around: readonly Witness[]): PlanJudgement {
   if (cause === 'two_primaries') return unplanned('Two members claimed to be the primary.');
   if (member === undefined) return unknown('The member that was the primary before is not recorded.');
   const reports = ofKind(around, 'member_reported');
@@ -155,20 +155,20 @@ function byReports({ before: member, after, cause }: Loss, around: readonly Witn
   return planned('cluster_manager', `Concluded from reports: ${how}. ${like}`, [stopped, ...own]);
 }
 
-type Probe = Witness & { readonly event: EventOf<'probe_finished'> };
-type Report = Witness & { readonly event: EventOf<'member_reported'> };
+type ProbeEvidence = Witness & { readonly event: EventOf<'probe_finished'> };
+type MemberReportEvidence = Witness & { readonly event: EventOf<'member_reported'> };
 
-function isAnswer({ event }: Probe): boolean {
+function isAnswer({ event }: ProbeEvidence): boolean {
   return event.outcome === 'yes' || event.outcome === 'no';
 }
 
 /** A fault of our own machine is no silence. */
-function isSilence(probe: Probe): boolean {
+function isSilence(probe: ProbeEvidence): boolean {
   return !isAnswer(probe) && probe.event.outcome !== 'local';
 }
 
 /** The member answered again soon. A server whose ports refuse has stopped. */
-function isMissed({ event, at, last }: Probe, probes: readonly Probe[]): boolean {
+function isMissed({ event, at, last }: ProbeEvidence, probes: readonly ProbeEvidence[]): boolean {
   const isShort = event.outcome !== 'refused' && last.at - at < MISSED_MS;
   return isShort && probes.some((probe) => isAnswer(probe) && probe.last.at >= last.at);
 }
@@ -177,9 +177,9 @@ function isMissed({ event, at, last }: Probe, probes: readonly Probe[]): boolean
 function failureBefore(
   member: string,
   stopped: Witness | undefined,
-  silent: Probe | undefined,
-  reports: readonly Report[],
-): Judgement | undefined {
+  silent: ProbeEvidence | undefined,
+  reports: readonly MemberReportEvidence[],
+): PlanJudgement | undefined {
   const isBefore = ({ at }: Witness): boolean => stopped === undefined || at < stopped.at;
   const earlier = reports.filter(isBefore);
   const broken = earlier.find(({ event }) => event.member === member && BROKEN.has(event.state ?? ''));
@@ -194,14 +194,18 @@ function failureBefore(
   return unplanned(`The leader lock was lost before ${member} reported a stop: ${by}.`, unlocked);
 }
 
-function planned(by: (typeof PLANNED_BY)[number], why: string, evidence: readonly (Witness | undefined)[]): Judgement {
+function planned(
+  by: (typeof PLANNED_BY)[number],
+  why: string,
+  evidence: readonly (Witness | undefined)[],
+): PlanJudgement {
   return { planned: 'planned', by, why, evidence: evidence.filter((one) => one !== undefined) };
 }
 
-function unknown(why: string, evidence: readonly Witness[] = []): Judgement {
+function unknown(why: string, evidence: readonly Witness[] = []): PlanJudgement {
   return { planned: 'unknown', by: undefined, why, evidence };
 }
 
-function unplanned(why: string, ...evidence: readonly Witness[]): Judgement {
+function unplanned(why: string, ...evidence: readonly Witness[]): PlanJudgement {
   return { planned: 'unplanned', by: undefined, why, evidence };
 }

@@ -4,7 +4,7 @@ import type { FileStore, StoreLimits } from './file-store.ts';
 import { entryOf } from './entry.ts';
 import { byId, nextId } from './ids.ts';
 import type { IncidentEntry } from './incident-views.ts';
-import type { IncidentDocument, Missing } from './schema.ts';
+import type { IncidentDocument, MissingEvidence } from './schema.ts';
 
 export interface ArchiveOptions extends StoreLimits {
   /** Undefined: memory only. */
@@ -16,7 +16,7 @@ export interface ArchiveOptions extends StoreLimits {
 /** Without a disk: enough for the story of a bad day, and little memory. */
 const MOST_IN_MEMORY = 10;
 
-const ENDED: Missing = {
+const ENDED: MissingEvidence = {
   what: 'process_ended',
   why: 'Pointsman ended while the incident was open: what came later is not recorded.',
 };

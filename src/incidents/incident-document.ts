@@ -6,12 +6,12 @@ import { planOf } from './findings/plan-findings.ts';
 import type { RecordedEvent } from './findings/recorded-events.ts';
 import { summaryOf } from './findings/summary.ts';
 import { snapshotOf, type IncidentState } from './cluster-state.ts';
-import type { Entry } from './recording.ts';
-import type { IncidentDocument, IncidentEvent, IncidentKind, Missing } from './schema.ts';
+import type { RecordingEntry } from './recording.ts';
+import type { IncidentDocument, IncidentEvent, IncidentKind, MissingEvidence } from './schema.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 
 /** The parts of an incident. */
-export interface Recorded {
+export interface IncidentRecord {
   readonly id: string;
   readonly state: IncidentDocument['state'];
   readonly openedAt: Instant;
@@ -21,7 +21,7 @@ export interface Recorded {
   readonly continuedBy: string | undefined;
   readonly kinds: readonly IncidentKind[];
   readonly states: readonly IncidentState[];
-  readonly entries: readonly Entry[];
+  readonly entries: readonly RecordingEntry[];
   readonly dropped: number;
   /** The start of Pointsman. */
   readonly startedAt: Instant;
@@ -29,7 +29,7 @@ export interface Recorded {
 }
 
 /** How the rest of the program says things. */
-export interface Words {
+export interface DocumentWords {
   readonly time: (at: Instant) => string;
   readonly id: (number: number) => string;
   /** The sentence and the fields of the log. */
@@ -39,7 +39,7 @@ export interface Words {
 
 const UNREDACTED = 'Client addresses, users, databases and applications are shown.';
 
-export function documentOf(recorded: Recorded, words: Words): IncidentDocument {
+export function documentOf(recorded: IncidentRecord, words: DocumentWords): IncidentDocument {
   const { time } = words;
   const { states, settledAt } = recorded;
   const [first] = states;
@@ -55,7 +55,7 @@ export function documentOf(recorded: Recorded, words: Words): IncidentDocument {
     id: words.id,
   };
   const findings = findingsOf(evidence);
-  const missing: readonly Missing[] = missingOf(evidence, findings, recorded);
+  const missing: readonly MissingEvidence[] = missingOf(evidence, findings, recorded);
   const planned = planOf(findings);
   return {
     schema_version: 1,
@@ -83,14 +83,14 @@ export function documentOf(recorded: Recorded, words: Words): IncidentDocument {
   };
 }
 
-function recordedEvent(entry: Entry, { id, time, message }: Words): RecordedEvent {
+function recordedEvent(entry: RecordingEntry, { id, time, message }: DocumentWords): RecordedEvent {
   const { number, at, event, last } = entry;
   return { ...entry, id: id(number), time: time(at), lastTime: time(last.at), message: message(event) };
 }
 
 function eventOf(
   { id, time, message, event, count, last, lastTime, waits }: RecordedEvent,
-  words: Words,
+  words: DocumentWords,
 ): IncidentEvent {
   const one = { id, time, event: event.kind, message, fields: plainFields(words.fields(event)) };
   if (count === 1) return one;

@@ -1,11 +1,11 @@
 // One incident while it may still change: what belongs to it, collected.
 import type { Instant } from '../model/instant.ts';
-import type { Recorded } from './incident-document.ts';
+import type { IncidentRecord } from './incident-document.ts';
 import type { ClusterState, IncidentState } from './cluster-state.ts';
-import { Recording, type Limits } from './recording.ts';
+import { Recording, type RecordingLimits } from './recording.ts';
 import type { IncidentDocument, IncidentKind } from './schema.ts';
 
-const LIMITS: Limits = {
+const LIMITS: RecordingLimits = {
   decisions: 300,
   probes: 200,
   sessions: 200,
@@ -20,7 +20,7 @@ const BEFORE_MS = 60_000;
 const MOST_STATES = 20;
 const MOST_REOPENINGS = 20;
 
-export interface Beginning {
+export interface IncidentStart {
   readonly id: string;
   readonly openedAt: Instant;
   /** The events of the time before it. */
@@ -34,7 +34,7 @@ export interface Beginning {
 export class OpenIncident {
   readonly id: string;
   readonly recording = new Recording(LIMITS);
-  readonly #beginning: Beginning;
+  readonly #beginning: IncidentStart;
   readonly #kinds: IncidentKind[] = [];
   readonly #states: IncidentState[] = [];
   #reopenedAt: readonly Instant[] = [];
@@ -43,7 +43,7 @@ export class OpenIncident {
   /** Something other than a probe has happened since the beginning. */
   hasNews = false;
 
-  constructor(beginning: Beginning) {
+  constructor(beginning: IncidentStart) {
     this.#beginning = beginning;
     this.id = beginning.id;
     this.recording.adopt(beginning.before, beginning.openedAt - BEFORE_MS);
@@ -81,7 +81,7 @@ export class OpenIncident {
     this.#continuedBy = continuedBy;
   }
 
-  recorded(): Recorded {
+  recorded(): IncidentRecord {
     const { id, openedAt, continues, startedAt, recorder } = this.#beginning;
     return {
       id,

@@ -40,12 +40,12 @@ export function outageSummary(document: IncidentDocument, pool: PoolName, isFina
   };
 }
 
-type Numbers = Pick<
+type OutageNumbers = Pick<
   OutageEvent,
   'interruptions' | 'durationMs' | 'held' | 'longestHoldMs' | 'refusedClients' | 'closedSessions'
 >;
 
-function textOf(pool: PoolName, id: string, numbers: Numbers, members: readonly string[]): string {
+function textOf(pool: PoolName, id: string, numbers: OutageNumbers, members: readonly string[]): string {
   const { interruptions, durationMs, held, longestHoldMs, refusedClients, closedSessions } = numbers;
   const lasted = durationText(durationMs);
   const length = interruptions === 1 ? `for ${lasted}` : `${interruptions} times, ${lasted} in all`;
@@ -90,11 +90,11 @@ function of<Name extends Finding['finding']>(findings: readonly Finding[], name:
   return findings.filter((one): one is FindingOf<Name> => one.finding === name);
 }
 
-interface Grouped {
+interface GroupedFinding {
   readonly groups: readonly { readonly pool: string; readonly count: number }[];
 }
 
-function inGroups(findings: readonly Grouped[], pool: PoolName): number {
+function inGroups(findings: readonly GroupedFinding[], pool: PoolName): number {
   const groups = findings.flatMap((one) => one.groups.filter((group) => group.pool === pool));
   return sum(groups.map(({ count }) => count));
 }

@@ -8,22 +8,22 @@ import type { PoolCounts } from '../reports/counts.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import { Archive, type ArchiveOptions } from './archive.ts';
 import { IncidentLifecycle, type Step, type TroubleKind } from './incident-lifecycle.ts';
-import type { Words } from './incident-document.ts';
+import type { DocumentWords } from './incident-document.ts';
 import type { IncidentChange, IncidentEntry, Incidents, ShowOptions } from './incident-views.ts';
 import { OpenIncident } from './open-incident.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { Recording, type Entry, type Limits } from './recording.ts';
+import { Recording, type RecordingEntry, type RecordingLimits } from './recording.ts';
 import type { IncidentDocument, IncidentKind } from './schema.ts';
 import { TroubleWatch } from './trouble.ts';
 
-export interface RecorderOptions {
+export interface FlightRecorderOptions {
   readonly clock: Clock;
   /** Epoch milliseconds: to show times. */
   readonly wallClock: () => number;
   readonly ids: EventIds;
   readonly version: string;
   readonly workers: number;
-  readonly words: Pick<Words, 'message' | 'fields'>;
+  readonly words: Pick<DocumentWords, 'message' | 'fields'>;
   /** The cluster as it is known now. */
   readonly known: () => Omit<ClusterState, 'at' | 'counts'>;
   readonly counts: () => ReadonlyMap<PoolName, PoolCounts>;
@@ -38,7 +38,7 @@ export interface IncidentRecorder extends Incidents {
   /** `at`: when it happened, which may be before this call. Cheap, and never throws. */
   take(event: ReportedEvent, number: number, at: Instant): void;
   /** The events of the last minute, or of the incident that is open, in the order of their times. */
-  recorded(): readonly Entry[];
+  recorded(): readonly RecordingEntry[];
   /** After each decision. Cheap. */
   tableChanged(): void;
   /** Writes an open incident: its end is not recorded. */
@@ -46,7 +46,7 @@ export interface IncidentRecorder extends Incidents {
 }
 
 /** Before an incident: little memory. */
-const IDLE_LIMITS: Limits = {
+const IDLE_LIMITS: RecordingLimits = {
   decisions: 40,
   probes: 60,
   sessions: 40,
@@ -62,12 +62,12 @@ const SOON_MS = 200;
 /** Sessions are counted for the state before an incident at most so often. Milliseconds. */
 const COUNT_MS = 1_000;
 
-export function createIncidentRecorder(options: RecorderOptions): IncidentRecorder {
-  return new Recorder(options);
+export function createIncidentRecorder(options: FlightRecorderOptions): IncidentRecorder {
+  return new FlightRecorder(options);
 }
 
-class Recorder implements IncidentRecorder {
-  readonly #options: RecorderOptions;
+class FlightRecorder implements IncidentRecorder {
+  readonly #options: FlightRecorderOptions;
   readonly #archive: Archive;
   readonly #trouble: TroubleWatch;
   readonly #startedAt: Instant;
@@ -84,7 +84,7 @@ class Recorder implements IncidentRecorder {
   #work: Promise<void> = Promise.resolve();
   readonly #listeners = new Set<(change: IncidentChange, document: IncidentDocument) => void>();
 
-  constructor(options: RecorderOptions) {
+  constructor(options: FlightRecorderOptions) {
     const { clock, known } = options;
     this.#options = options;
     this.#archive = new Archive(options.archive);
@@ -148,7 +148,7 @@ class Recorder implements IncidentRecorder {
     return incidentText(document);
   }
 
-  recorded(): readonly Entry[] {
+  recorded(): readonly RecordingEntry[] {
     return this.#recording().entries();
   }
 

@@ -6,7 +6,7 @@ import { isKeptInIncidents } from '../reports/event-class.ts';
 import { EVENT_CLASSES, handle, type EventHandlers, type EventOf, type ReportedEvent } from '../reports/events.ts';
 import { Waits } from './waits.ts';
 
-export interface Entry {
+export interface RecordingEntry {
   readonly number: number;
   readonly at: Instant;
   readonly event: ReportedEvent;
@@ -17,12 +17,12 @@ export interface Entry {
   readonly waits: Waits | undefined;
 }
 
-type Open = { -readonly [Key in keyof Entry]: Entry[Key] };
+type Open = { -readonly [Key in keyof RecordingEntry]: RecordingEntry[Key] };
 
 const GROUPS = ['decisions', 'probes', 'sessions', 'traffic'] as const;
 type Group = (typeof GROUPS)[number];
 
-export type Limits = Readonly<Record<Group, number>> & {
+export type RecordingLimits = Readonly<Record<Group, number>> & {
   /** The number of sessions that have an entry of their own when they are cut. */
   readonly singleSessions: number;
   /** At the limit the first half stays, and entries go from the middle. False: the oldest go. */
@@ -33,7 +33,7 @@ export type Limits = Readonly<Record<Group, number>> & {
 const BURST_MS = 10_000;
 
 /** An event's place: events of one slot and one value share an entry. */
-interface Place {
+interface RecordingPlace {
   readonly group: Group;
   readonly slot?: string;
   readonly value?: string;
@@ -41,13 +41,13 @@ interface Place {
 }
 
 export class Recording {
-  readonly #limits: Limits;
+  readonly #limits: RecordingLimits;
   readonly #kept: Record<Group, Open[]> = { decisions: [], probes: [], sessions: [], traffic: [] };
   readonly #slots = new Map<string, { readonly value: string | undefined; readonly entry: Open }>();
   readonly #periods = new Map<string, Period>();
   #dropped = 0;
 
-  constructor(limits: Limits) {
+  constructor(limits: RecordingLimits) {
     this.#limits = limits;
   }
 
@@ -70,7 +70,7 @@ export class Recording {
   }
 
   /** In the order of their times. */
-  entries(): readonly Entry[] {
+  entries(): readonly RecordingEntry[] {
     return GROUPS.flatMap((group) => this.#kept[group]).toSorted((a, b) => a.at - b.at || a.number - b.number);
   }
 
@@ -138,7 +138,7 @@ function waitsOf(event: ReportedEvent): Waits | undefined {
 /** The places of the kinds whose events share entries. */
 const PLACES: EventHandlers<
   [period: (pool: string) => number, slots: ReadonlyMap<string, unknown>],
-  Place | undefined
+  RecordingPlace | undefined
 > = {
   probe_finished: ({ member, check, outcome }) => ({
     group: 'probes',
@@ -170,13 +170,13 @@ function placeOf(
   event: ReportedEvent,
   period: (pool: string) => number,
   slots: ReadonlyMap<string, unknown>,
-): Place | undefined {
+): RecordingPlace | undefined {
   // Branches are no part of the cluster, so an incident has none of their sessions.
   if (!isKeptInIncidents(EVENT_CLASSES[event.kind]) || 'branch' in event) return undefined;
   return event.kind in PLACES ? handle(PLACES, event, period, slots) : { group: 'decisions' };
 }
 
-function placeOfClosed(event: EventOf<'session_closed'>): Place | undefined {
+function placeOfClosed(event: EventOf<'session_closed'>): RecordingPlace | undefined {
   const { pool, member, reason, user, database, application, waitedMs } = event;
   if (reason === 'backend_refused') {
     return { group: 'traffic', slot: `refused ${pool} ${member} ${waitedMs === undefined}`, gapMs: BURST_MS };

@@ -258,4 +258,4 @@ export type IncidentSnapshot = z.infer<typeof incidentSnapshot>;
 export type SnapshotOfMember = z.infer<typeof snapshotMember>;
 export type Finding = z.infer<typeof finding>;
 export type FindingOf<Name extends Finding['finding']> = Extract<Finding, { finding: Name }>;
-export type Missing = z.infer<typeof missing>;
+export type MissingEvidence = z.infer<typeof missing>;

@@ -27,12 +27,12 @@ export interface FollowOptions {
   readonly collection: () => Promise<Collection>;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly pace?: Partial<Pace>;
+  readonly pace?: Partial<RetryPace>;
   readonly onChange: (followed: FollowState) => void;
 }
 
 /** Milliseconds. */
-export interface Pace {
+export interface RetryPace {
   /** Pause before the next attempt: after the first failure, and the longest. */
   readonly leastPauseMs: number;
   readonly mostPauseMs: number;
@@ -44,7 +44,7 @@ export interface Pace {
   readonly watchMs: number;
 }
 
-const PACE: Pace = { leastPauseMs: 1000, mostPauseMs: 30_000, listMs: 10_000, quietMs: 150_000, watchMs: 300_000 };
+const PACE: RetryPace = { leastPauseMs: 1000, mostPauseMs: 30_000, listMs: 10_000, quietMs: 150_000, watchMs: 300_000 };
 const MAX_OBJECT_BYTES = 2 * 1024 * 1024;
 /** Limit on objects in one list; far above the members of a cluster. */
 const MAX_OBJECTS = 500;
@@ -66,7 +66,7 @@ export function follow(options: FollowOptions): () => void {
 
 class Follower {
   readonly #options: FollowOptions;
-  readonly #pace: Pace;
+  readonly #pace: RetryPace;
   readonly #stopping = new AbortController();
   #followed: FollowState = { entries: new Map(), isListed: false, failing: undefined };
   /** The version for the next watch. Undefined: list first. */

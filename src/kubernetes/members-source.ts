@@ -7,7 +7,7 @@ import type { ApiEndpoint } from '../model/member.ts';
 import { readNamespace } from './api-server.ts';
 import { readingPods, readingSlices } from './kubernetes-documents.ts';
 import type { KubernetesObject, ApiPlace, ReadEntry } from './kubernetes-documents.ts';
-import { follow, type Collection, type FollowState, type Pace } from './follow.ts';
+import { follow, type Collection, type FollowState, type RetryPace } from './follow.ts';
 
 export interface MembersSourceOptions {
   readonly config: KubernetesConfig;
@@ -15,7 +15,7 @@ export interface MembersSourceOptions {
   readonly random: () => number;
   /** Called when endpoints or role labels changed. */
   readonly onNews: () => void;
-  readonly pace?: Partial<Pace>;
+  readonly pace?: Partial<RetryPace>;
 }
 
 export interface FoundMembers {

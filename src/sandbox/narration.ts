@@ -48,10 +48,10 @@ function writeLogged(event: Event, { write }: NarrationOptions): void {
   if (level !== 'debug' && level !== 'trace') write(text(), level);
 }
 
-type Closed = Extract<Event, { readonly kind: 'session_closed' }>;
+type SessionEnding = Extract<Event, { readonly kind: 'session_closed' }>;
 
 /** Sessions that close together for one reason share a line. */
-function createEndings({ write, later }: NarrationOptions): (event: Closed) => void {
+function createEndings({ write, later }: NarrationOptions): (event: SessionEnding) => void {
   const counts = new Map<string, number>();
   const writeAll = (): void => {
     for (const [what, count] of counts)

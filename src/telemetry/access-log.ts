@@ -10,8 +10,8 @@ import { placeText, type Event } from './log-lines.ts';
 /** `closed`: a line at the end of each connection. `all`: also one when it is connected to a member. */
 export type AccessMode = 'off' | 'closed' | 'all';
 
-type Opened = Extract<ProxyEvent, { kind: 'session_opened' }>;
-type Closed = Extract<ProxyEvent, { kind: 'session_closed' }>;
+type OpenedSession = Extract<ProxyEvent, { kind: 'session_opened' }>;
+type ClosedSession = Extract<ProxyEvent, { kind: 'session_closed' }>;
 
 export interface AccessLogOptions {
   /** In effect now. */
@@ -20,7 +20,7 @@ export interface AccessLogOptions {
 }
 
 export function createAccessLog({ mode, write }: AccessLogOptions): (event: Event) => void {
-  const line = (action: 'opened' | 'closed', event: Opened | Closed, text: string): void =>
+  const line = (action: 'opened' | 'closed', event: OpenedSession | ClosedSession, text: string): void =>
     write({ event: 'access', action, ...logFields(event) }, onOneLine(text));
   return (event) => {
     if (event.kind === 'session_closed') {
@@ -31,13 +31,13 @@ export function createAccessLog({ mode, write }: AccessLogOptions): (event: Even
 }
 
 /** `session 7: app@shop from 10.1.1.1:5000, pool write, pg-1` */
-function clientText({ session, user, database, client, pool, member, branch }: Opened | Closed): string {
+function clientText({ session, user, database, client, pool, member, branch }: OpenedSession | ClosedSession): string {
   const login = user === undefined ? '' : `${user}@${database ?? user} from `;
   const place = member === undefined && branch === undefined ? '' : `, ${placeText(member, branch)}`;
   return `session ${session}: ${login}${client}, pool ${pool}${place}`;
 }
 
-function closedText(event: Closed): string {
+function closedText(event: ClosedSession): string {
   const { reason, durationMs, toBackendBytes, toClientBytes } = event;
   const bytes = `${sizeText(toBackendBytes)} sent, ${sizeText(toClientBytes)} received`;
   return `${clientText(event)}: closed after ${durationText(durationMs)} (${reason}), ${bytes}`;

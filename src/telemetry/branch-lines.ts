@@ -4,10 +4,10 @@ import { durationText } from '../core/describe.ts';
 import type { BranchEvent } from '../reports/branch-events.ts';
 import type { LogLine } from './line.ts';
 
-type Events = { readonly [Kind in BranchEvent['kind']]: Extract<BranchEvent, { kind: Kind }> };
-type Lines = { readonly [Kind in BranchEvent['kind']]: (event: Events[Kind]) => LogLine };
+type BranchEventsByKind = { readonly [Kind in BranchEvent['kind']]: Extract<BranchEvent, { kind: Kind }> };
+type BranchLines = { readonly [Kind in BranchEvent['kind']]: (event: BranchEventsByKind[Kind]) => LogLine };
 
-export const BRANCH_LINES: Lines = {
+export const BRANCH_LINES: BranchLines = {
   branch_list_read: ({ why, branches, durationMs }) => ({
     level: why === undefined ? 'trace' : 'debug',
     text: () => {
@@ -46,7 +46,7 @@ function branchesText(count: number): string {
   return count === 1 ? '1 branch' : `${count} branches`;
 }
 
-function failedText({ why, branches, ageMs }: Events['branch_list_failed']): string {
+function failedText({ why, branches, ageMs }: BranchEventsByKind['branch_list_failed']): string {
   const sentence = `the list of branches cannot be read: ${why}`;
   if (ageMs === undefined) return `${sentence}; clients that ask for a branch are refused with 57P03 until it can`;
   return `${sentence}; the last one stays in use (${branchesText(branches)}, ${durationText(ageMs)} old)`;

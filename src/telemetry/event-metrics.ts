@@ -95,12 +95,12 @@ function discoveryRecord({ discoveries, discoverySeconds }: ReturnType<typeof cl
   };
 }
 
-interface Retaining extends Pick<EventMetrics, 'retain'> {
+interface SeriesKeeper extends Pick<EventMetrics, 'retain'> {
   readonly changed: (event: EventOf<'members_changed'>) => void;
 }
 
 /** Removes the series of a member when it leaves, because a scrape may never come. */
-function retaining(refusals: RefusalMetrics, ...timed: readonly Pick<EventMetrics, 'retain'>[]): Retaining {
+function retaining(refusals: RefusalMetrics, ...timed: readonly Pick<EventMetrics, 'retain'>[]): SeriesKeeper {
   const members = new Set<MemberName>();
   const retain: EventMetrics['retain'] = (known) => [refusals, ...timed].forEach((one) => one.retain(known));
   const changed = ({ added, removed }: EventOf<'members_changed'>): void => {

@@ -4,9 +4,9 @@ import type { Route } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
 import type { Event } from './log-lines.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+type FieldValues = Readonly<Record<string, unknown>>;
 
-export function logFields(event: Event): Fields {
+export function logFields(event: Event): FieldValues {
   if (event.kind === 'route_changed') {
     const { pool, from, to } = event;
     return { pool, from: from?.kind, to: to.kind, ...routeFields(to) };
@@ -27,7 +27,7 @@ export function logFields(event: Event): Fields {
   return snakeCase(Object.fromEntries(Object.entries(fields).filter(([key]) => !said.includes(key))));
 }
 
-function routeFields(route: Route): Fields {
+function routeFields(route: Route): FieldValues {
   if (route.kind === 'hold') return { cause: route.cause };
   if (route.kind === 'closed') return {};
   const { targets, fallback, lagging } = route;
@@ -38,7 +38,7 @@ function routeFields(route: Route): Fields {
   };
 }
 
-function standingFields(standing: Standing): Fields {
+function standingFields(standing: Standing): FieldValues {
   const { code, detail } = standing.why;
   return { cause: exclusionCause(standing), reason: code, detail };
 }
@@ -52,7 +52,7 @@ const SENTENCES: Partial<Record<Event['kind'], readonly string[]>> = {
   config_reload_failed: ['problems'],
 };
 
-function snakeCase(fields: object): Fields {
+function snakeCase(fields: object): FieldValues {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [snakeKey(key), plain(value)]));
 }
 

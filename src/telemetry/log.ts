@@ -4,10 +4,10 @@ import { pino, type DestinationStream, type Level } from 'pino';
 import { LineWriter } from './line-writer.ts';
 import { terminalLine } from './terminal-line.ts';
 
-export type Write = (fields: object, text?: string) => void;
+export type WriteLine = (fields: object, text?: string) => void;
 
 /** The part of a pino logger that is used. */
-export interface Log extends Readonly<Record<'error' | 'warn' | 'info' | 'debug' | 'trace', Write>> {
+export interface Log extends Readonly<Record<'error' | 'warn' | 'info' | 'debug' | 'trace', WriteLine>> {
   level: string;
   readonly isLevelEnabled: (level: string) => boolean;
 }
@@ -28,7 +28,7 @@ export interface LogOptions {
 export interface OpenLog {
   readonly log: Log;
   /** Writes at level info, whatever the level of the log. */
-  readonly access: Write;
+  readonly access: WriteLine;
   /** Resolves when every line is written, or after a second. Never rejects. */
   readonly flush: () => Promise<void>;
   /** Lines that could not be written, since the start. */

@@ -74,14 +74,14 @@ export function createMemberMetrics(families: Families): (inputs: MemberInputs) 
   };
 }
 
-interface Facts {
+interface MemberLabels {
   readonly role: string;
   readonly state: string;
   readonly timeline: string;
 }
 
 /** An old report is no fact: a member that died as the primary must not be shown as one. */
-function factsOf(record: MemberRecord | undefined): Facts {
+function factsOf(record: MemberRecord | undefined): MemberLabels {
   const status = isAnswering(record) ? record?.status : undefined;
   return {
     role: status?.role ?? 'unknown',

@@ -12,14 +12,14 @@ import type { MoveEvent } from '../reports/move-events.ts';
 /** A batch is over when nothing of it happened for so long: sessions are asked and moved one after the other. */
 const QUIET_MS = 1_000;
 
-type Finished = Extract<MoveEvent, { kind: 'moves_finished' }>;
+type FinishedMoves = Extract<MoveEvent, { kind: 'moves_finished' }>;
 
 export interface MoveBatchesOptions {
   readonly clock: Clock;
-  readonly tell: (event: Finished) => void;
+  readonly tell: (event: FinishedMoves) => void;
 }
 
-interface Batch {
+interface MoveBatch {
   readonly since: Instant;
   until: Instant;
   readonly parked: Set<number>;
@@ -36,7 +36,7 @@ interface Batch {
 
 export class MoveBatches {
   readonly #options: MoveBatchesOptions;
-  readonly #open = new Map<PoolName, Batch>();
+  readonly #open = new Map<PoolName, MoveBatch>();
 
   constructor(options: MoveBatchesOptions) {
     this.#options = options;
@@ -68,7 +68,7 @@ export class MoveBatches {
     for (const pool of this.#open.keys()) this.#finish(pool);
   }
 
-  #change(pool: PoolName, at: Instant, change: (batch: Batch) => void): void {
+  #change(pool: PoolName, at: Instant, change: (batch: MoveBatch) => void): void {
     const batch = this.#open.get(pool) ?? emptyBatch(at);
     this.#open.set(pool, batch);
     change(batch);
@@ -102,7 +102,7 @@ export class MoveBatches {
   }
 }
 
-function emptyBatch(at: Instant): Batch {
+function emptyBatch(at: Instant): MoveBatch {
   return {
     since: at,
     until: at,
@@ -118,7 +118,7 @@ function emptyBatch(at: Instant): Batch {
   };
 }
 
-function addMoved(batch: Batch, { session, from, to, gapMs }: Extract<MoveEvent, { kind: 'session_moved' }>): void {
+function addMoved(batch: MoveBatch, { session, from, to, gapMs }: Extract<MoveEvent, { kind: 'session_moved' }>): void {
   batch.parked.delete(session);
   batch.from.add(from);
   batch.to.add(to);
@@ -126,12 +126,12 @@ function addMoved(batch: Batch, { session, from, to, gapMs }: Extract<MoveEvent,
   batch.longestGapMs = Math.max(batch.longestGapMs, gapMs);
 }
 
-function addFailed(batch: Batch, session: number, reason: MoveFailure): void {
+function addFailed(batch: MoveBatch, session: number, reason: MoveFailure): void {
   batch.parked.delete(session);
   increase(batch.failed, reason);
 }
 
-function addEnded(batch: Batch, session: number): void {
+function addEnded(batch: MoveBatch, session: number): void {
   batch.parked.delete(session);
   batch.ended += 1;
 }

@@ -7,10 +7,10 @@ import type { PinReason } from '../model/moves.ts';
 import type { Counts, MoveEvent } from '../reports/move-events.ts';
 import type { LogLine } from './line.ts';
 
-type Events = { readonly [Kind in MoveEvent['kind']]: Extract<MoveEvent, { kind: Kind }> };
-type Lines = { readonly [Kind in MoveEvent['kind']]: (event: Events[Kind]) => LogLine };
+type MoveEventsByKind = { readonly [Kind in MoveEvent['kind']]: Extract<MoveEvent, { kind: Kind }> };
+type MoveLines = { readonly [Kind in MoveEvent['kind']]: (event: MoveEventsByKind[Kind]) => LogLine };
 
-export const MOVE_LINES: Lines = {
+export const MOVE_LINES: MoveLines = {
   session_asked: ({ session, member, result, durationMs }) => ({
     level: 'trace',
     text: () => `session ${session}: ${member} was asked for its state in ${durationText(durationMs)}: ${result}`,
@@ -44,7 +44,16 @@ export const MOVE_LINES: Lines = {
   }),
 };
 
-function finishedText({ pool, from, to, moved, stayed, failed, ended, ...event }: Events['moves_finished']): string {
+function finishedText({
+  pool,
+  from,
+  to,
+  moved,
+  stayed,
+  failed,
+  ended,
+  ...event
+}: MoveEventsByKind['moves_finished']): string {
   const isBack = from !== undefined && from === to;
   const way = isBack ? 'came back' : `moved${from === undefined ? '' : ` from ${from}`}`;
   const goal = to === undefined ? '' : ` to ${to}`;

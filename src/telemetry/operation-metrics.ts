@@ -5,9 +5,9 @@ import type { Families } from './families.ts';
 const KIND = 'switchover';
 const BUCKETS = [1, 2.5, 5, 7.5, 10, 15, 20, 30, 60];
 
-type Ended = Extract<OperationEvent, { kind: 'operation_ended' }>;
+type EndedOperation = Extract<OperationEvent, { kind: 'operation_ended' }>;
 
-export function countOperations({ counter, histogram }: Families): (event: Ended) => void {
+export function countOperations({ counter, histogram }: Families): (event: EndedOperation) => void {
   const total = counter('pointsman_operations_total', 'Operations that ended, by outcome.', ['kind', 'outcome']);
   const seconds = histogram(
     'pointsman_operation_duration_seconds',

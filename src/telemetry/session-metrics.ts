@@ -9,7 +9,7 @@ import type { Families } from './families.ts';
 const MOVE_STATES = ['parked', 'moving'];
 
 /** The limits in effect. Undefined: there is none. */
-export interface Limits {
+export interface LimitsInEffect {
   /** Over all processes; what open files allow included. */
   readonly sessions: number;
   readonly handshakes: number | undefined;
@@ -21,7 +21,7 @@ export interface SessionInputs {
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
   readonly clients: ClientCounts;
   readonly eventStreams: number;
-  readonly limits: Limits;
+  readonly limits: LimitsInEffect;
   readonly pools: readonly Pick<PoolPolicy, 'name' | 'fallback' | 'maxLaggingSessions' | 'whenAllLagging'>[];
   readonly now: Instant;
   /** Sessions may move. */

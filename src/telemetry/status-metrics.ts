@@ -13,7 +13,7 @@ import { createClusterMetrics } from './cluster-metrics.ts';
 import { familiesIn, type Families } from './families.ts';
 import { createMemberMetrics } from './member-metrics.ts';
 import { createPoolMetrics } from './pool-metrics.ts';
-import { createSessionMetrics, type Limits } from './session-metrics.ts';
+import { createSessionMetrics, type LimitsInEffect } from './session-metrics.ts';
 
 /** Where the values of a scrape come from. Each is called once per scrape. */
 export interface StatusSource {
@@ -28,7 +28,7 @@ export interface StatusSource {
   readonly clients: () => ClientCounts;
   /** The pools of the configuration in effect. */
   readonly pools: () => readonly PoolPolicy[];
-  readonly limits: () => Limits;
+  readonly limits: () => LimitsInEffect;
   /** Open streams of GET /events. */
   readonly eventStreams: () => number;
   /** Why primaries are refused, while there is no other primary. */

@@ -8,9 +8,9 @@ export interface TerminalLineOptions {
   readonly details: boolean;
 }
 
-type Style = Parameters<typeof styleText>[0];
+type AnsiStyle = Parameters<typeof styleText>[0];
 
-const LEVELS: Readonly<Record<string, { readonly word?: string; readonly style?: Style }>> = {
+const LEVELS: Readonly<Record<string, { readonly word?: string; readonly style?: AnsiStyle }>> = {
   fatal: { word: 'ERROR', style: 'red' },
   error: { word: 'ERROR', style: 'red' },
   warn: { word: 'WARN', style: 'yellow' },
@@ -24,7 +24,7 @@ export function terminalLine(json: string, { colour, details }: TerminalLineOpti
   const parsed: Readonly<Record<string, unknown>> = JSON.parse(json);
   const { level, time, msg = '', err, event: _, ...fields } = parsed;
   const { word, style } = LEVELS[String(level)] ?? {};
-  const paint = (how: Style | undefined, text: string): string =>
+  const paint = (how: AnsiStyle | undefined, text: string): string =>
     colour && how !== undefined ? styleText(how, text, { validateStream: false }) : text;
   const parts = [
     paint('dim', timeText(new Date(String(time)), details)),

@@ -60,25 +60,25 @@ export const SCHEMAS = {
 
 export type SchemaName = keyof typeof SCHEMAS;
 
-export interface Described {
+export interface AnswerDescription {
   readonly summary: string;
   /** By status. A list: one of these. A media type: the answer is no JSON. Refusals that paths share are left out. */
   readonly answers: Readonly<Record<number, readonly SchemaName[] | `text/${string}`>>;
 }
 
-const READY: Described['answers'] = { 200: ['PoolReady'], 503: ['PoolNotReady', 'Failure'] };
-const RESULT: Described['answers'] = {
+const READY: AnswerDescription['answers'] = { 200: ['PoolReady'], 503: ['PoolNotReady', 'Failure'] };
+const RESULT: AnswerDescription['answers'] = {
   200: ['OperationResult', 'PlannedRequest'],
   202: ['OperationResult'],
   ...Object.fromEntries([400, 409, 412, 502, 503, 504].map((status) => [status, ['OperationResult', 'Failure']])),
 };
 
-function operation(summary: string): Described {
+function operation(summary: string): AnswerDescription {
   return { summary, answers: RESULT };
 }
 
 /** By method and path. */
-export const DESCRIBED: Readonly<Record<string, Described>> = {
+export const DESCRIBED: Readonly<Record<string, AnswerDescription>> = {
   'GET /livez': { summary: 'The process answers.', answers: { 200: 'text/plain' } },
   'GET /readyz': {
     summary: 'The first round of probes is complete, and Pointsman does not stop.',

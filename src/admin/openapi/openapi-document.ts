@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { API_VERSION } from '../answer.ts';
 import type { Access, Endpoint } from '../endpoint.ts';
-import { DESCRIBED, SCHEMAS, type Described, type SchemaName } from './answers.ts';
+import { DESCRIBED, SCHEMAS, type AnswerDescription, type SchemaName } from './answers.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -90,7 +90,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   504: 'The management API did not answer.',
 };
 
-function responsesOf({ answers }: Described, access: Access, method: string): Json {
+function responsesOf({ answers }: AnswerDescription, access: Access, method: string): Json {
   const shared = REFUSALS[access].map((status): [string, Json] => [String(status), response(status, ['Failure'])]);
   const own = Object.entries(answers).map(([status, schemas]): [string, Json] => [
     status,
@@ -105,7 +105,7 @@ function withStream({ content, ...rest }: Json): Json {
   return { ...rest, content: { 'text/event-stream': { schema: { type: 'string' } }, ...Object(content) } };
 }
 
-function response(status: number, schemas: Described['answers'][number]): Json {
+function response(status: number, schemas: AnswerDescription['answers'][number]): Json {
   const description = MEANINGS[status] ?? '';
   if (typeof schemas === 'string') return { description, content: { [schemas]: { schema: { type: 'string' } } } };
   const references = schemas.map((name: SchemaName) => ({ $ref: `#/components/schemas/${name}` }));

@@ -67,20 +67,20 @@ function readText(file: string, io: CliIo): string {
   }
 }
 
-export interface Base {
+export interface ConfigBase {
   readonly context: ClusterContext<ChangeConfigOptions>;
   readonly report: ClusterReport;
   /** Before the change. */
   readonly config: ClusterConfiguration;
 }
 
-export async function openConfig(options: ChangeConfigOptions, io: CliIo, parts: ClusterParts): Promise<Base> {
+export async function openConfig(options: ChangeConfigOptions, io: CliIo, parts: ClusterParts): Promise<ConfigBase> {
   const { context, report } = await openReport(options, io, parts);
   const config = await context.control.config();
   return config.kind === 'read' ? { context, report, config: config.value } : fail(io, config.why);
 }
 
-export interface ConfigurationChange extends Base {
+export interface ConfigurationChange extends ConfigBase {
   readonly after: ClusterConfiguration;
   readonly operation: Extract<ClusterOperation, { kind: 'patch_config' | 'replace_config' }>;
 }

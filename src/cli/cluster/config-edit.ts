@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CliIo } from '../io.ts';
-import { change, openConfig, type Base, type ChangeConfigOptions } from './config-change.ts';
+import { change, openConfig, type ConfigBase, type ChangeConfigOptions } from './config-change.ts';
 import { patchBetween, withTextParameters } from './config-changes.ts';
 import { parseConfig, yamlText } from './config-text.ts';
 import { CommandEnd, fail, unlessEnded, wrong } from '../command-end.ts';
@@ -31,13 +31,13 @@ export async function configEdit(options: ChangeConfigOptions, io: CliIo, parts:
   return code;
 }
 
-function headed({ report, context, config }: Base): string {
+function headed({ report, context, config }: ConfigBase): string {
   const where = `${report.scope ?? 'the cluster'}, read from ${context.control.source}`;
   const how = 'Save and close to see the difference. Without a change nothing happens.';
   return `# Dynamic configuration of ${where}.\n# ${how}\n${yamlText(config)}`;
 }
 
-async function editAndApply(editor: string, file: string, base: Base): Promise<number> {
+async function editAndApply(editor: string, file: string, base: ConfigBase): Promise<number> {
   const { context, config: before } = base;
   const changes = withTextParameters(patchBetween(before, patched({}, await edit(editor, file, context.io))));
   return change({ ...base, after: patched(before, changes), operation: { kind: 'patch_config', changes } });

@@ -5,7 +5,7 @@ import { shown } from '../../model/printable.ts';
 import type { Paint, Style } from '../terminal/colour.ts';
 import type { Status, StatusMember, StatusPool } from './read-status.ts';
 
-export interface Place {
+export interface CellPlace {
   /** One column wide. */
   readonly sign: string;
   readonly word: string;
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 const IDLE = { sign: '–', style: 'faint' } as const;
-const SIGNS: Readonly<Record<string, Omit<Place, 'word'>>> = {
+const SIGNS: Readonly<Record<string, Omit<CellPlace, 'word'>>> = {
   routed: { sign: '●', style: 'good' },
   eligible: { sign: '○', style: 'good' },
   idle: IDLE,
@@ -22,7 +22,7 @@ const SIGNS: Readonly<Record<string, Omit<Place, 'word'>>> = {
 };
 
 /** Undefined: the pool does not know the member. */
-export function placeIn({ name, route }: StatusPool, member: StatusMember): Place | undefined {
+export function placeIn({ name, route }: StatusPool, member: StatusMember): CellPlace | undefined {
   const standing = member.pools[name];
   if (standing === undefined) return undefined;
   // An older Pointsman has no place.

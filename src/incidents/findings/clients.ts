@@ -5,7 +5,7 @@ import { ofKind, type EventOf, type HoldOutcome } from '../../reports/events.ts'
 import type { Finding, FindingOf } from '../schema.ts';
 import { percentile, type Wait } from '../waits.ts';
 import { clockText, cutSessions, idsOf, isRefusedLogin, secondsText } from './recorded-events.ts';
-import type { Evidence, RecordedEvent, RecordedOf } from './recorded-events.ts';
+import type { IncidentEvidence, RecordedEvent, RecordedOf } from './recorded-events.ts';
 
 /** A row for each group of events with one key, from its first event and all of them. */
 function rowsOf<Kind extends RecordedEvent['event']['kind'], Row>(
@@ -32,7 +32,7 @@ function occurrences(
   return { count: total(group), first: group[0]?.time ?? '', last: lastTimeOf(group), event_ids: idsOf(group) };
 }
 
-export function loginsRefused(evidence: Evidence): readonly Finding[] {
+export function loginsRefused(evidence: IncidentEvidence): readonly Finding[] {
   const refused = ofKind(evidence.events, 'login_refused');
   if (refused.length === 0) return [];
   const groups = rowsOf(
@@ -48,7 +48,7 @@ export function loginsRefused(evidence: Evidence): readonly Finding[] {
   return [{ finding: 'logins_refused', total: total(refused), groups, event_ids: idsOf(refused), text: said }];
 }
 
-export function sessionsCut(evidence: Evidence): readonly Finding[] {
+export function sessionsCut(evidence: IncidentEvidence): readonly Finding[] {
   const cut = cutSessions(evidence);
   if (cut.length === 0) return [];
   const groups = rowsOf(
@@ -69,7 +69,7 @@ function waitsOf({ event, count, waits }: HoldEnd): readonly Wait[] {
   return count === 1 ? [{ ms: event.waitedMs, count }] : (waits?.list() ?? []);
 }
 
-export function holds(evidence: Evidence): readonly Finding[] {
+export function holds(evidence: IncidentEvidence): readonly Finding[] {
   return rowsOf(
     ofKind(evidence.events, 'hold_ended'),
     ({ pool }) => pool,
@@ -77,7 +77,7 @@ export function holds(evidence: Evidence): readonly Finding[] {
   );
 }
 
-function holdsOf(pool: string, group: readonly HoldEnd[], evidence: Evidence): Finding {
+function holdsOf(pool: string, group: readonly HoldEnd[], evidence: IncidentEvidence): Finding {
   const waits = group.flatMap(waitsOf).toSorted((a, b) => a.ms - b.ms);
   const of = (...outcomes: readonly HoldOutcome[]): number =>
     total(group.filter(({ event }) => outcomes.includes(event.outcome)));
@@ -107,9 +107,9 @@ function holdsOf(pool: string, group: readonly HoldEnd[], evidence: Evidence): F
   };
 }
 
-type Numbers = Omit<FindingOf<'holds'>, 'finding' | 'pool' | 'event_ids' | 'text'>;
+type HoldNumbers = Omit<FindingOf<'holds'>, 'finding' | 'pool' | 'event_ids' | 'text'>;
 
-function holdText(pool: string, numbers: Numbers, last: string): string {
+function holdText(pool: string, numbers: HoldNumbers, last: string): string {
   const { count, released, refused, gave_up: gaveUp, p50_seconds: half, longest_seconds: longest } = numbers;
   const ends = `${released} got a session, ${refused} were refused, ${gaveUp} gave up`;
   const waits = `half of them at most ${secondsText(half)}, the longest ${secondsText(longest)}`;
@@ -117,7 +117,7 @@ function holdText(pool: string, numbers: Numbers, last: string): string {
   return `${countText(count, 'client')} of pool ${pool} waited (${waits}): ${ends}; ${end}.`;
 }
 
-export function clientsRefused(evidence: Evidence): readonly Finding[] {
+export function clientsRefused(evidence: IncidentEvidence): readonly Finding[] {
   const refused = ofKind(evidence.events, 'session_closed').filter(
     ({ event }) => !isRefusedLogin(event) && event.member === undefined,
   );

@@ -2,7 +2,7 @@
 // reader of the document can verify every one of them.
 import type { Finding } from '../schema.ts';
 import { clientsRefused, holds, loginsRefused, sessionsCut } from './clients.ts';
-import type { Evidence } from './recorded-events.ts';
+import type { IncidentEvidence } from './recorded-events.ts';
 import { aboutInterruption } from './interruption-findings.ts';
 import { interruptionsOf } from './interruptions.ts';
 import { refusedMembers } from './refused-members.ts';
@@ -10,7 +10,7 @@ import { sessionsMoved } from './move-findings.ts';
 import { planFindings } from './plan-findings.ts';
 import { timelines } from './timelines.ts';
 
-export function findingsOf(evidence: Evidence): readonly Finding[] {
+export function findingsOf(evidence: IncidentEvidence): readonly Finding[] {
   const interruptions = interruptionsOf(evidence);
   return [
     ...interruptions.flatMap((interruption) => aboutInterruption(interruption, evidence)),

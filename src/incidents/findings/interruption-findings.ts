@@ -3,14 +3,14 @@ import { ofKind } from '../../reports/events.ts';
 import type { Finding } from '../schema.ts';
 import type { RecordedInterruption } from './interruptions.ts';
 import { clockText, idsOf, ms, secondsBetween, secondsText } from './recorded-events.ts';
-import type { Evidence, RecordedEvent, RecordedOf } from './recorded-events.ts';
+import type { IncidentEvidence, RecordedEvent, RecordedOf } from './recorded-events.ts';
 
 /** The evidence about the old primary begins at most this long before the loss of the route. Milliseconds. */
 const BEFORE_MS = 60_000;
 /** Clients can notice a dead server this long before the probes do. Milliseconds. */
 const SIGNS_MS = 10_000;
 
-export function aboutInterruption(one: RecordedInterruption, evidence: Evidence): readonly Finding[] {
+export function aboutInterruption(one: RecordedInterruption, evidence: IncidentEvidence): readonly Finding[] {
   if (!one.pool.exclusive) return [noRoute(one)];
   return [
     noRoute(one),
@@ -49,7 +49,7 @@ function noRoute({ number, pool, from, to, loss: { cause }, lost, reopened }: Re
 /** The first connection of the pool to the old primary that broke or was refused, shortly before the loss. */
 function firstSign(
   { pool, from, loss: { before }, earliest = '' }: RecordedInterruption,
-  { events }: Evidence,
+  { events }: IncidentEvidence,
 ): RecordedEvent | undefined {
   return events.find(
     ({ event, time }) =>
@@ -64,13 +64,13 @@ function firstSign(
 
 function firstSession(
   { pool, to }: RecordedInterruption,
-  evidence: Evidence,
+  evidence: IncidentEvidence,
 ): RecordedOf<'session_opened'> | undefined {
   if (to === undefined) return undefined;
   return ofKind(evidence.events, 'session_opened').find(({ event, time }) => event.pool === pool.name && time >= to);
 }
 
-function noService(one: RecordedInterruption, evidence: Evidence): readonly Finding[] {
+function noService(one: RecordedInterruption, evidence: IncidentEvidence): readonly Finding[] {
   const { negative } = firstNegative(one, evidence);
   const signs = [firstSign(one, evidence), negative].filter((event) => event !== undefined && event.time <= one.from);
   const [sign] = signs.toSorted((a, b) => ms(a?.time ?? '') - ms(b?.time ?? ''));
@@ -99,7 +99,7 @@ function noService(one: RecordedInterruption, evidence: Evidence): readonly Find
  * The old primary's last yes, and its first other answer or failed probe after that. A fault of our own machine is
  * neither. The yes may come after the loss of the route: a switchover takes it away before the primary steps down.
  */
-function firstNegative(one: RecordedInterruption, evidence: Evidence): Answers {
+function firstNegative(one: RecordedInterruption, evidence: IncidentEvidence): Answers {
   const { pool, from, to, earliest = '' } = one;
   const probes = ofKind(evidence.events, 'probe_finished').filter(
     ({ event }) => event.member === one.loss.before && event.outcome !== 'local',
@@ -119,14 +119,14 @@ function firstNegative(one: RecordedInterruption, evidence: Evidence): Answers {
   return { positive, negative };
 }
 
-type Probe = RecordedOf<'probe_finished'>;
+type ProbeEvent = RecordedOf<'probe_finished'>;
 
 interface Answers {
-  readonly positive: Probe | undefined;
-  readonly negative: Probe | undefined;
+  readonly positive: ProbeEvent | undefined;
+  readonly negative: ProbeEvent | undefined;
 }
 
-function oldPrimary(one: RecordedInterruption, evidence: Evidence): readonly Finding[] {
+function oldPrimary(one: RecordedInterruption, evidence: IncidentEvidence): readonly Finding[] {
   const { number, loss } = one;
   const member = loss.before;
   if (member === undefined) return [];
@@ -156,7 +156,7 @@ function oldPrimary(one: RecordedInterruption, evidence: Evidence): readonly Fin
 
 function standingChange(
   { pool }: RecordedInterruption,
-  evidence: Evidence,
+  evidence: IncidentEvidence,
   member: string,
   field: 'from' | 'to',
   until: string,
@@ -167,7 +167,7 @@ function standingChange(
   );
 }
 
-function decision(one: RecordedInterruption, evidence: Evidence): readonly Finding[] {
+function decision(one: RecordedInterruption, evidence: IncidentEvidence): readonly Finding[] {
   const { number, pool, loss, lost, from } = one;
   const member = loss.before;
   if (member === undefined || lost === undefined) return [];
@@ -187,7 +187,7 @@ function decision(one: RecordedInterruption, evidence: Evidence): readonly Findi
   ];
 }
 
-function nextPrimary(one: RecordedInterruption, evidence: Evidence): readonly Finding[] {
+function nextPrimary(one: RecordedInterruption, evidence: IncidentEvidence): readonly Finding[] {
   const { number, pool, loss, reopened } = one;
   const { before, after: member } = loss;
   if (member === undefined || reopened === undefined) return [];
@@ -208,7 +208,7 @@ function nextPrimary(one: RecordedInterruption, evidence: Evidence): readonly Fi
   ];
 }
 
-function firstClient(one: RecordedInterruption, evidence: Evidence): readonly Finding[] {
+function firstClient(one: RecordedInterruption, evidence: IncidentEvidence): readonly Finding[] {
   const served = firstSession(one, evidence);
   const member = served?.event.member;
   if (served === undefined || member === undefined) return [];

@@ -2,7 +2,7 @@ import { ofKind } from '../../reports/events.ts';
 // The times in which a pool had no route: the recorded changes of its route, replayed in the account of routes.
 import { RouteHistory, type Interruption, type Moment } from '../../history/route-history.ts';
 import type { Instant } from '../../model/instant.ts';
-import { poolsOf, type Evidence, type SnapshotOfPool, type RecordedEvent } from './recorded-events.ts';
+import { poolsOf, type IncidentEvidence, type SnapshotOfPool, type RecordedEvent } from './recorded-events.ts';
 
 export interface RecordedInterruption {
   /** From 1; pools of the primary come first. */
@@ -17,12 +17,12 @@ export interface RecordedInterruption {
   readonly earliest: string | undefined;
 }
 
-export function interruptionsOf(evidence: Evidence): readonly RecordedInterruption[] {
+export function interruptionsOf(evidence: IncidentEvidence): readonly RecordedInterruption[] {
   const pools = poolsOf(evidence).toSorted((a, b) => Number(b.exclusive) - Number(a.exclusive));
   return pools.flatMap((pool) => ofPool(pool, evidence)).map((one, index) => ({ number: index + 1, ...one }));
 }
 
-function ofPool(pool: SnapshotOfPool, evidence: Evidence): readonly Omit<RecordedInterruption, 'number'>[] {
+function ofPool(pool: SnapshotOfPool, evidence: IncidentEvidence): readonly Omit<RecordedInterruption, 'number'>[] {
   const { time, since } = evidence;
   const changes = ofKind(evidence.events, 'route_changed').filter(
     ({ event, at }) => event.pool === pool.name && at >= since,

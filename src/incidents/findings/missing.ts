@@ -1,8 +1,8 @@
 // The things that a document does not show, and why.
 import type { Instant } from '../../model/instant.ts';
 import { ofKind } from '../../reports/events.ts';
-import type { Finding, FindingOf, Missing } from '../schema.ts';
-import { cutSessions, poolsOf, secondsText, type Evidence } from './recorded-events.ts';
+import type { Finding, FindingOf, MissingEvidence } from '../schema.ts';
+import { cutSessions, poolsOf, secondsText, type IncidentEvidence } from './recorded-events.ts';
 
 export interface Recordings {
   readonly openedAt: Instant;
@@ -14,10 +14,10 @@ export interface Recordings {
 }
 
 export function missingOf(
-  evidence: Evidence,
+  evidence: IncidentEvidence,
   findings: readonly Finding[],
   { openedAt, startedAt, dropped, continues }: Recordings,
-): readonly Missing[] {
+): readonly MissingEvidence[] {
   return [
     ...(continues === undefined ? beginning(isFromStart(evidence), openedAt - startedAt) : []),
     ...(dropped > 0 ? [{ what: 'events_dropped', why: OVERRUN, count: dropped } as const] : []),
@@ -29,7 +29,7 @@ export function missingOf(
   ];
 }
 
-function beginning(isFromStart: boolean, runningMs: number): readonly Missing[] {
+function beginning(isFromStart: boolean, runningMs: number): readonly MissingEvidence[] {
   if (isFromStart) return [BEFORE_START];
   if (runningMs >= BEFORE_MS) return [];
   const why = `Pointsman started ${secondsText(runningMs / 1000)} before the incident: nothing earlier is recorded.`;
@@ -37,7 +37,7 @@ function beginning(isFromStart: boolean, runningMs: number): readonly Missing[] 
 }
 
 /** A proxy sees connections and reports, no causes and no transactions. */
-function unseen(findings: readonly Finding[]): readonly Missing[] {
+function unseen(findings: readonly Finding[]): readonly MissingEvidence[] {
   const isFailure =
     findings.some((one) => one.finding === 'plan' && one.planned !== 'planned') &&
     findings.some((one) => one.finding === 'old_primary');
@@ -46,13 +46,13 @@ function unseen(findings: readonly Finding[]): readonly Missing[] {
 }
 
 /** The first snapshot has no primary already. */
-function isFromStart(evidence: Evidence): boolean {
+function isFromStart(evidence: IncidentEvidence): boolean {
   return poolsOf(evidence).some(({ exclusive, route }) => exclusive && route !== 'open');
 }
 
 const OVERRUN = 'There were more events than an incident keeps. Those from the middle are in the log only.';
 
-const BEFORE_START: Missing = {
+const BEFORE_START: MissingEvidence = {
   what: 'before_start',
   why: 'Pointsman started when the trouble was there already: its beginning is not recorded.',
 };
@@ -60,22 +60,22 @@ const BEFORE_START: Missing = {
 /** The recording goes back so far. */
 const BEFORE_MS = 60_000;
 
-const CAUSE: Missing = {
+const CAUSE: MissingEvidence = {
   what: 'cause',
   why: 'Why the primary was lost: see the logs of PostgreSQL and of the cluster manager on its host.',
 };
 
-const TRANSACTIONS: Missing = {
+const TRANSACTIONS: MissingEvidence = {
   what: 'transactions',
   why: 'Whether open transactions of the cut sessions took effect: see the applications.',
 };
 
-const OTHER_CLIENTS: Missing = {
+const OTHER_CLIENTS: MissingEvidence = {
   what: 'other_clients',
   why: 'Only clients of this Pointsman were seen, and the cluster as it answered this Pointsman.',
 };
 
-function workersDied(evidence: Evidence): readonly Missing[] {
+function workersDied(evidence: IncidentEvidence): readonly MissingEvidence[] {
   const died = ofKind(evidence.events, 'worker_ended');
   if (died.length === 0) return [];
   const why = 'A worker process ended. The events of its last 20 ms are lost; its sessions are counted as worker_died.';
@@ -83,14 +83,14 @@ function workersDied(evidence: Evidence): readonly Missing[] {
 }
 
 /** Sessions that were cut, and whose login nobody could read. */
-function loginsHidden(evidence: Evidence): readonly Missing[] {
+function loginsHidden(evidence: IncidentEvidence): readonly MissingEvidence[] {
   const hidden = cutSessions(evidence).filter(({ event }) => event.user === undefined);
   const count = hidden.reduce((sum, one) => sum + one.count, 0);
   if (count === 0) return [];
   return [{ what: 'logins_hidden', why: 'TLS between client and server hides user and database of sessions.', count }];
 }
 
-function gaps(findings: readonly Finding[], pools: number): readonly Missing[] {
+function gaps(findings: readonly Finding[], pools: number): readonly MissingEvidence[] {
   if (pools === 0) return [{ what: 'evidence_gap', why: 'There is no snapshot from before the incident.' }];
   return findings.flatMap((one) => {
     if (one.finding !== 'old_primary' || (one.last_positive !== null && one.first_negative !== null)) return [];

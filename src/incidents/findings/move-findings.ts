@@ -4,9 +4,9 @@ import { staysText } from '../../core/pin-words.ts';
 import { sumOfMaps } from '../../reports/tally.ts';
 import { ofKind } from '../../reports/events.ts';
 import type { Finding, FindingOf } from '../schema.ts';
-import { idsOf, secondsText, type Evidence } from './recorded-events.ts';
+import { idsOf, secondsText, type IncidentEvidence } from './recorded-events.ts';
 
-export function sessionsMoved(evidence: Evidence): readonly Finding[] {
+export function sessionsMoved(evidence: IncidentEvidence): readonly Finding[] {
   return [...Map.groupBy(ofKind(evidence.events, 'moves_finished'), ({ event }) => event.pool)].map(
     ([pool, batches]) => {
       const longestMs = batches.reduce((most, { event }) => Math.max(most, event.longestGapMs), 0);
@@ -21,8 +21,8 @@ export function sessionsMoved(evidence: Evidence): readonly Finding[] {
   );
 }
 
-type Numbers = Omit<FindingOf<'sessions_moved'>, 'finding' | 'pool' | 'event_ids' | 'text'>;
-type ReasonCounts = Numbers['stayed'];
+type MoveNumbers = Omit<FindingOf<'sessions_moved'>, 'finding' | 'pool' | 'event_ids' | 'text'>;
+type ReasonCounts = MoveNumbers['stayed'];
 
 /** The most frequent reason first. */
 function sumOf(counts: readonly Readonly<Partial<Record<string, number>>>[]): ReasonCounts {
@@ -32,7 +32,7 @@ function sumOf(counts: readonly Readonly<Partial<Record<string, number>>>[]): Re
   return [...sums].map(([reason, count]) => ({ reason, count })).toSorted((a, b) => b.count - a.count);
 }
 
-function sentence(pool: string, { moved, stayed, failed, longest_gap_seconds: gap }: Numbers): string {
+function sentence(pool: string, { moved, stayed, failed, longest_gap_seconds: gap }: MoveNumbers): string {
   const gaps = moved === 0 ? '' : ` (longest gap ${secondsText(gap)})`;
   const parts = [
     `${countText(moved, 'session')} of pool ${pool} moved${gaps}`,

@@ -3,9 +3,12 @@ import { dueSwitchover, judgement } from '../../history/planned-or-not.ts';
 import { ofKind } from '../../reports/events.ts';
 import type { Finding, IncidentDocument } from '../schema.ts';
 import type { RecordedInterruption } from './interruptions.ts';
-import { clockText, idsOf, type Evidence } from './recorded-events.ts';
+import { clockText, idsOf, type IncidentEvidence } from './recorded-events.ts';
 
-export function planFindings(interruptions: readonly RecordedInterruption[], evidence: Evidence): readonly Finding[] {
+export function planFindings(
+  interruptions: readonly RecordedInterruption[],
+  evidence: IncidentEvidence,
+): readonly Finding[] {
   const ofPrimary = interruptions.filter(({ pool }) => pool.exclusive);
   if (ofPrimary.length === 0) return [withoutInterruption(evidence)];
   return ofPrimary.map((one) => planOfOne(one, evidence));
@@ -18,7 +21,10 @@ export function planOf(findings: readonly Finding[]): IncidentDocument['planned'
   return plans.every((plan) => plan === 'planned') ? 'planned' : 'unknown';
 }
 
-function planOfOne({ number, loss, lost }: RecordedInterruption, { events, scheduled, time, id }: Evidence): Finding {
+function planOfOne(
+  { number, loss, lost }: RecordedInterruption,
+  { events, scheduled, time, id }: IncidentEvidence,
+): Finding {
   const { planned, by = null, why, evidence } = judgement(loss, events, scheduled);
   const due = by === 'scheduled_switchover' ? dueSwitchover(loss, scheduled) : undefined;
   const text = due === undefined ? why : `${why.slice(0, -1)} for ${clockText(time(due.at))}.`;
@@ -33,7 +39,7 @@ function planOfOne({ number, loss, lost }: RecordedInterruption, { events, sched
   };
 }
 
-function withoutInterruption(evidence: Evidence): Finding {
+function withoutInterruption(evidence: IncidentEvidence): Finding {
   const [drained] = ofKind(evidence.events, 'member_drained');
   const isDrained = drained !== undefined;
   return {

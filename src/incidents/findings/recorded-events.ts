@@ -5,10 +5,10 @@ import type { Instant } from '../../model/instant.ts';
 import type { ScheduledSwitchover } from '../../model/observation.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { ofKind, type EventOf, type ReportedEvent } from '../../reports/events.ts';
-import type { Entry } from '../recording.ts';
+import type { RecordingEntry } from '../recording.ts';
 import type { IncidentSnapshot } from '../schema.ts';
 
-export interface RecordedEvent extends Entry {
+export interface RecordedEvent extends RecordingEntry {
   readonly id: string;
   readonly time: string;
   readonly lastTime: string;
@@ -17,7 +17,7 @@ export interface RecordedEvent extends Entry {
 
 export type RecordedOf<Kind extends ReportedEvent['kind']> = RecordedEvent & { readonly event: EventOf<Kind> };
 
-export interface Evidence {
+export interface IncidentEvidence {
   /** In the order of their times. */
   readonly events: readonly RecordedEvent[];
   readonly snapshots: readonly IncidentSnapshot[];
@@ -32,15 +32,15 @@ export interface Evidence {
 
 export type SnapshotOfPool = IncidentSnapshot['pools'][number];
 
-type Closed = EventOf<'session_closed'>;
+type ClosedSessionEvent = EventOf<'session_closed'>;
 
 /** Its server did not let the client in, so there was no session. */
-export function isRefusedLogin({ reason }: Closed): boolean {
+export function isRefusedLogin({ reason }: ClosedSessionEvent): boolean {
   return reason === 'backend_refused';
 }
 
 /** A session that did not end by its client. */
-export function cutSessions({ events }: Evidence): readonly RecordedOf<'session_closed'>[] {
+export function cutSessions({ events }: IncidentEvidence): readonly RecordedOf<'session_closed'>[] {
   return ofKind(events, 'session_closed').filter(({ event }) => !isRefusedLogin(event) && event.member !== undefined);
 }
 
@@ -69,6 +69,6 @@ export function clockText(time: string): string {
 }
 
 /** The pools as the first snapshot has them. */
-export function poolsOf({ snapshots }: Evidence): readonly SnapshotOfPool[] {
+export function poolsOf({ snapshots }: IncidentEvidence): readonly SnapshotOfPool[] {
   return snapshots[0]?.pools ?? [];
 }

@@ -1,9 +1,9 @@
 // The timeline of the primary before and after the incident.
 import { ofKind } from '../../reports/events.ts';
 import type { Finding } from '../schema.ts';
-import { idsOf, type Evidence } from './recorded-events.ts';
+import { idsOf, type IncidentEvidence } from './recorded-events.ts';
 
-export function timelines(evidence: Evidence): readonly Finding[] {
+export function timelines(evidence: IncidentEvidence): readonly Finding[] {
   const { snapshots } = evidence;
   const before = snapshots[0]?.timeline ?? null;
   const after = snapshots.at(-1)?.timeline ?? null;

@@ -4,12 +4,12 @@ import type { MemberStatusDocument, PoolStatusDocument } from '../../documents/s
 /** Each has its own shape: full circle, empty circle, triangle, cross. */
 export type Sign = 'routed' | 'idle' | 'warning' | 'bad';
 
-export interface Place {
+export interface SignedPlace {
   readonly sign: Sign;
   readonly word: string;
 }
 
-export function placeIn({ name }: PoolStatusDocument, { pools }: MemberStatusDocument): Place {
+export function placeIn({ name }: PoolStatusDocument, { pools }: MemberStatusDocument): SignedPlace {
   const { sign, word } = pools[name]?.place ?? { sign: 'idle', word: 'not in it' };
   return { sign: sign === 'eligible' ? 'idle' : sign, word };
 }

@@ -12,7 +12,7 @@ import type { DescriptorBudget } from '../options.ts';
 
 export type SlotKind = 'session' | 'over_limit' | 'none';
 
-type Limits = Pick<ClientPolicy, 'maxSessions' | 'maxSessionsPerAddress' | 'maxHandshakes'>;
+type AdmissionLimits = Pick<ClientPolicy, 'maxSessions' | 'maxSessionsPerAddress' | 'maxHandshakes'>;
 
 /** A client in its startup that sends nothing for this long is silent. Milliseconds. */
 const SILENT_MS = 1_000;
@@ -27,7 +27,7 @@ export interface SlotHolder {
 
 export interface AdmissionInputs {
   /** Read at each admission. A later, lower limit ends nobody. */
-  readonly limits: () => Limits;
+  readonly limits: () => AdmissionLimits;
   readonly clock: Clock;
   /** The connections of the other processes under the same limits. */
   readonly others?: (() => Tally) | undefined;
@@ -55,7 +55,7 @@ export interface Slot {
 }
 
 export class Admission {
-  readonly #limits: () => Limits;
+  readonly #limits: () => AdmissionLimits;
   readonly #taken = { session: 0, over_limit: 0, none: 0 };
   readonly #byAddress = new Map<string, number>();
   readonly #others: () => Tally;

@@ -34,17 +34,17 @@ export function explainBind({ address, reusePort, error, own }: BindFailure): st
   }
 }
 
-interface Inherited {
+interface InheritedFd {
   readonly fd: number;
   readonly name: string;
 }
 
-export function explainAdoption({ fd, name }: Inherited, error: NodeJS.ErrnoException): string {
+export function explainAdoption({ fd, name }: InheritedFd, error: NodeJS.ErrnoException): string {
   const why = error.code === undefined ? error.message : `cannot be listened on (${error.code}): expected a TCP socket`;
   return `the socket that was passed as "${name}" (file descriptor ${fd}) ${why}`;
 }
 
-export function explainUnknownSocket({ name }: Inherited, address: Address, wanted: readonly Address[]): string {
+export function explainUnknownSocket({ name }: InheritedFd, address: Address, wanted: readonly Address[]): string {
   const listeners = wanted.map(addressText).join(', ');
   const problem = `is bound to ${addressText(address)}, which no listener names`;
   return `the socket that was passed as "${name}" ${problem}: there are ${listeners}`;

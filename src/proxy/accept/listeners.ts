@@ -180,7 +180,7 @@ export class Listeners {
   }
 }
 
-interface Inheriting {
+interface AdoptOptions {
   readonly fd: number;
   readonly backlog: number;
 }
@@ -202,7 +202,7 @@ class ListeningSocket {
   /**
    * `host`: as configured; undefined takes the one that is bound. Other holders of an inherited socket go on listening.
    */
-  static open(options: ListenOptions | Inheriting, host?: string): Promise<ListeningSocket | NodeJS.ErrnoException> {
+  static open(options: ListenOptions | AdoptOptions, host?: string): Promise<ListeningSocket | NodeJS.ErrnoException> {
     const server = createServer(SOCKET_OPTIONS);
     return new Promise((resolve) => {
       server.once('error', resolve);

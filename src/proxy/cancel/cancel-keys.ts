@@ -11,7 +11,7 @@ export interface CancelTarget {
 }
 
 /** The key of one session. `add` returns it, and `remove` takes it. */
-export interface Keyed {
+export interface KeyEntry {
   /** As its client was told. */
   readonly key: CancelKey;
   /** Another one after the session has moved. */
@@ -19,22 +19,22 @@ export interface Keyed {
   server: Server;
   readonly session: CancelTarget;
   /** The key of another session with the same process id. */
-  next: Keyed | undefined;
+  next: KeyEntry | undefined;
 }
 
 export class CancelKeys {
-  readonly #first = new Map<number, Keyed>();
+  readonly #first = new Map<number, KeyEntry>();
 
-  add(key: CancelKey, server: Server, session: CancelTarget): Keyed {
-    const keyed: Keyed = { key, current: key, server, session, next: this.#first.get(key.processId) };
+  add(key: CancelKey, server: Server, session: CancelTarget): KeyEntry {
+    const keyed: KeyEntry = { key, current: key, server, session, next: this.#first.get(key.processId) };
     this.#first.set(key.processId, keyed);
     return keyed;
   }
 
   /** Later calls do nothing. */
-  remove(keyed: Keyed): void {
+  remove(keyed: KeyEntry): void {
     const { processId } = keyed.key;
-    let before: Keyed | undefined;
+    let before: KeyEntry | undefined;
     let at = this.#first.get(processId);
     while (at !== undefined && at !== keyed) {
       before = at;
@@ -47,8 +47,8 @@ export class CancelKeys {
   }
 
   /** The session whose client has that key. */
-  find(key: CancelKey): Keyed | undefined {
-    let found: Keyed | undefined;
+  find(key: CancelKey): KeyEntry | undefined {
+    let found: KeyEntry | undefined;
     for (let keyed = this.#first.get(key.processId); keyed !== undefined; keyed = keyed.next) {
       if (isSameKey(keyed.key, key)) found = keyed;
     }

@@ -15,7 +15,7 @@ import { openRoute } from '../../core/routing-table.ts';
 import type { Target } from '../../core/routing-table.ts';
 import { cancelRequest, requestedKey } from '../../wire/messages/cancel-key.ts';
 import { CancelKeys } from './cancel-keys.ts';
-import type { Keyed } from './cancel-keys.ts';
+import type { KeyEntry } from './cancel-keys.ts';
 import type { DialResult, DialServer, Server } from '../server.ts';
 import { GuessLimit } from './guess-limit.ts';
 import type { ProxyDependencies } from '../options.ts';
@@ -84,7 +84,7 @@ export class Cancels {
   }
 
   /** Has the server of a session that ends here cancel the statement that it runs. */
-  cancelStatement({ current, server }: Keyed): void {
+  cancelStatement({ current, server }: KeyEntry): void {
     const request = { stop: nothing };
     this.#own.add(request);
     const onDone = (): void => void this.#own.delete(request);
@@ -143,7 +143,7 @@ export class Cancels {
   }
 
   /** A session that has moved has another key at its server. */
-  #sendKnown({ pool, onDone }: KnownRequest, { current, server, session }: Keyed): () => void {
+  #sendKnown({ pool, onDone }: KnownRequest, { current, server, session }: KeyEntry): () => void {
     if (session.takesCancel()) {
       this.#inputs.onEvent({ kind: 'cancel_forwarded', pool, key: 'known', members: [] });
       onDone();
@@ -152,7 +152,7 @@ export class Cancels {
     return this.#send({ packet: cancelRequest(current), pool, onDone }, [server], 'known');
   }
 
-  #keyedOf(packet: Uint8Array): Keyed | undefined {
+  #keyedOf(packet: Uint8Array): KeyEntry | undefined {
     const key = requestedKey(packet);
     return key === undefined ? undefined : this.keys.find(key);
   }

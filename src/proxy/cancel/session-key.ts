@@ -1,14 +1,14 @@
 // The cancel key of one session. Its client keeps the first one; after a move it leads to the next server.
 import type { CancelKey } from '../../wire/messages/cancel-key.ts';
 import type { Server } from '../server.ts';
-import type { CancelTarget, Keyed } from './cancel-keys.ts';
+import type { CancelTarget, KeyEntry } from './cancel-keys.ts';
 import type { Cancels } from './cancel.ts';
 
 export class SessionKey {
   readonly #cancels: Cancels;
   readonly #target: CancelTarget;
   /** Undefined: the client was told none. */
-  #keyed: Keyed | undefined;
+  #keyed: KeyEntry | undefined;
 
   constructor(cancels: Cancels, target: CancelTarget) {
     this.#cancels = cancels;

@@ -28,7 +28,7 @@ const READY = encodeReadyForQuery('idle');
 
 export class WaitingBytes {
   readonly #buffer = new GrowingBuffer();
-  #taken: Taken | undefined;
+  #taken: StatementCut | undefined;
 
   length(): number {
     return this.#buffer.length();
@@ -60,7 +60,7 @@ export class WaitingBytes {
     const first = bytes[0];
     if (this.#taken !== undefined || first === undefined || !(SINGLE.has(first) || SERIES.has(first))) return undefined;
     this.#buffer.clear();
-    this.#taken = new Taken(SERIES.has(first));
+    this.#taken = new StatementCut(SERIES.has(first));
     return joined([CANCELED, this.add(bytes) ?? NOTHING]);
   }
 
@@ -71,7 +71,7 @@ export class WaitingBytes {
 }
 
 /** The request that is taken out. */
-class Taken extends FrameWalker {
+class StatementCut extends FrameWalker {
   readonly #isSeries: boolean;
 
   constructor(isSeries: boolean) {

@@ -39,7 +39,7 @@ export interface HoldQueueInputs extends Pick<
   readonly heldElsewhere?: () => number;
 }
 
-interface Entry extends HoldRequest {
+interface HoldEntry extends HoldRequest {
   readonly enteredAt: Instant;
   notBefore: Instant;
   outcome: HoldOutcome;
@@ -47,7 +47,7 @@ interface Entry extends HoldRequest {
 
 interface PoolQueue {
   readonly pool: PoolName;
-  readonly entries: Set<Entry>;
+  readonly entries: Set<HoldEntry>;
   bucket: TokenBucket;
   /** When the pool lost its route; undefined while it has one. */
   lostAt: Instant | undefined;
@@ -107,7 +107,7 @@ export class HoldQueue {
     const waitMs = Math.min(since + policy.clientTimeoutMs - now, policy.outageTimeoutMs - lostForMs);
     if (waitMs <= 0) return { kind: 'refused', reason: 'hold_timeout', detail: 'no time left to wait' };
 
-    const entry: Entry = { ...request, enteredAt: now, notBefore: now + pauseMs, outcome: 'gave_up' };
+    const entry: HoldEntry = { ...request, enteredAt: now, notBefore: now + pauseMs, outcome: 'gave_up' };
     const cancelDeadline = clock.schedule(waitMs, () => {
       entry.outcome = 'timeout';
       asStepOf(session, () => request.onGiveUp('hold_timeout'));
@@ -194,7 +194,7 @@ export class HoldQueue {
     }
   }
 
-  #left(queue: PoolQueue, entry: Entry): void {
+  #left(queue: PoolQueue, entry: HoldEntry): void {
     const { clock, onEvent } = this.#inputs;
     if (!queue.entries.delete(entry)) return;
     this.#held -= 1;
@@ -245,8 +245,8 @@ function stopPump(queue: PoolQueue): void {
 }
 
 /** The first client whose pause is over; else the one whose pause ends first. */
-function firstDue(queue: PoolQueue, now: Instant): Entry | undefined {
-  let next: Entry | undefined;
+function firstDue(queue: PoolQueue, now: Instant): HoldEntry | undefined {
+  let next: HoldEntry | undefined;
   for (const entry of queue.entries) {
     if (entry.notBefore <= now) return entry;
     if (next === undefined || entry.notBefore < next.notBefore) next = entry;

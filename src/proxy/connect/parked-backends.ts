@@ -15,13 +15,13 @@ export interface ParkedBackend {
   readonly drop: () => void;
 }
 
-interface Entry {
+interface ParkedEntry {
   readonly target: Target;
   readonly drop: () => void;
 }
 
 export class ParkedBackends {
-  readonly #entries = new Set<Entry>();
+  readonly #entries = new Set<ParkedEntry>();
 
   park(target: Target, socket: Socket): ParkedBackend {
     const release = (): boolean => {
@@ -31,7 +31,7 @@ export class ParkedBackends {
     const drop = (): void => {
       if (release()) socket.destroy();
     };
-    const entry: Entry = { target, drop };
+    const entry: ParkedEntry = { target, drop };
     if (!socket.destroyed) {
       this.#entries.add(entry);
       socket.on('data', drop).on('end', drop).on('close', drop);

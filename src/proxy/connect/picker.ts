@@ -67,7 +67,7 @@ interface OpenMember {
   readonly since: Instant;
 }
 
-type Ramped = Pick<PoolPolicy, 'name' | 'slowStartMs'>;
+type SlowStartPolicy = Pick<PoolPolicy, 'name' | 'slowStartMs'>;
 
 type OpenMembers = ReadonlyMap<MemberName, OpenMember>;
 
@@ -96,12 +96,12 @@ export class SlowStart {
   }
 
   /** The part of its weight that the member has by now, at most 1. */
-  share({ name, slowStartMs }: Ramped, { member }: { readonly member: MemberName }): number {
+  share({ name, slowStartMs }: SlowStartPolicy, { member }: { readonly member: MemberName }): number {
     const open = this.#pools.get(name)?.get(member);
     return open === undefined ? 1 : rampedShare(this.#clock.now() - open.since, slowStartMs);
   }
 
-  ramping(pool: Ramped): ReadonlyMap<MemberName, number> {
+  ramping(pool: SlowStartPolicy): ReadonlyMap<MemberName, number> {
     const members = [...(this.#pools.get(pool.name)?.keys() ?? [])];
     const shares = members.map((member) => [member, this.share(pool, { member })] as const);
     return new Map(shares.filter(([, share]) => share < 1));

@@ -37,7 +37,7 @@ export interface Drain {
   readonly limitMs: () => number | undefined;
 }
 
-interface Running {
+interface RunningDrain {
   readonly drain: Drain;
   cancel: () => void;
   /** Set until it has begun. */
@@ -59,7 +59,7 @@ export class Drains {
   readonly #clock: Clock;
   readonly #decideIfDue: () => void;
   readonly #whenIdle: WhenIdle;
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, RunningDrain>();
   #perSecond: number;
 
   constructor({ clock: given, decideIfDue, perSecond }: DrainsInputs) {
@@ -78,7 +78,7 @@ export class Drains {
 
   start(drain: Drain): void {
     this.#cancel(drain.key);
-    const running: Running = { drain, cancel: nothing, begin: undefined };
+    const running: RunningDrain = { drain, cancel: nothing, begin: undefined };
     this.#running.set(drain.key, running);
     if (drain.afterMs === 0) return this.#begin(running);
     const begin = (): void => {
@@ -130,7 +130,7 @@ export class Drains {
     this.#whenIdle.stop();
   }
 
-  #beginLate(running: Running): void {
+  #beginLate(running: RunningDrain): void {
     const { drain } = running;
     // The decision may have brought another drain under this key.
     if (this.#running.get(drain.key) !== running) return;
@@ -138,7 +138,7 @@ export class Drains {
     else this.#begin(running);
   }
 
-  #begin(running: Running): void {
+  #begin(running: RunningDrain): void {
     const { drain } = running;
     running.begin = undefined;
     const limitMs = drain.limitMs();

@@ -2,7 +2,7 @@
 import type { CarriedState } from '../../model/moves.ts';
 
 /** Maps are no part of JSON. */
-interface Packed extends Omit<CarriedState, 'settings' | 'custom' | 'reading'> {
+interface PackedFields extends Omit<CarriedState, 'settings' | 'custom' | 'reading'> {
   readonly settings: readonly (readonly [string, string])[];
   readonly custom: readonly (readonly [string, string])[];
   readonly reading: readonly (readonly [string, string])[];
@@ -11,7 +11,7 @@ interface Packed extends Omit<CarriedState, 'settings' | 'custom' | 'reading'> {
 /** The same answers of a server have the same texts. The names and the position that came along are left out. */
 export function packState(state: CarriedState): string {
   const { settings, custom, reading } = state;
-  const packed: Packed = {
+  const packed: PackedFields = {
     ...state,
     settings: [...settings],
     custom: [...custom],
@@ -24,7 +24,7 @@ export function packState(state: CarriedState): string {
 
 /** `text`: of `packState`. */
 export function unpackState(text: string): CarriedState {
-  const packed: Packed = JSON.parse(text);
+  const packed: PackedFields = JSON.parse(text);
   return {
     ...packed,
     settings: new Map(packed.settings),

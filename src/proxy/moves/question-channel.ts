@@ -19,7 +19,7 @@ export type QuestionStep<Result> =
   /** `toClient`: what the server said to the client meanwhile. */
   | { readonly kind: 'done'; readonly result: Result; readonly toClient: Uint8Array };
 
-interface Asking {
+interface PendingQuestion {
   readonly take: (chunk: Uint8Array) => void;
   /** Resolves when the client's bytes may go on. */
   readonly wait: Promise<void>;
@@ -34,7 +34,7 @@ export class QuestionChannel implements Tap {
   readonly #clock: Clock;
   readonly #conversation: Conversation;
   readonly #onSaidMeanwhile: () => void;
-  #asking: Asking | undefined;
+  #asking: PendingQuestion | undefined;
   #quietSince: Instant;
 
   /** `onSaidMeanwhile`: the server said something to the client while it was asked. */
@@ -99,7 +99,7 @@ export class QuestionChannel implements Tap {
       report(step.result);
       for (const run of next) run();
     };
-    const asking: Asking = { take, wait, goOn, cancelLimit, next: [], isLate: false };
+    const asking: PendingQuestion = { take, wait, goOn, cancelLimit, next: [], isLate: false };
     this.#asking = asking;
     conversation.goOn();
     conversation.tellServer(question.start());

@@ -27,7 +27,7 @@ export interface DirectionInputs {
 }
 
 /** The bytes that wait behind the gate. */
-interface Kept {
+interface GatedBytes {
   readonly bytes: WaitingBytes;
   /** To run behind them. */
   readonly ends: (() => void)[];
@@ -45,7 +45,7 @@ export class ToBackend implements Receiver {
   readonly #poolTraffic: Traffic;
   /** Set when it has stopped: takes the chunks that are on their way. */
   #onLate: ((chunk: Uint8Array) => void) | undefined;
-  #kept: Kept | undefined;
+  #kept: GatedBytes | undefined;
 
   constructor(pipe: Pipe, { taps, gate, traffic, poolTraffic }: DirectionInputs) {
     this.#pipe = pipe;
@@ -131,7 +131,7 @@ export class ToBackend implements Receiver {
     return void wait?.then(this.#gateOpens);
   }
 
-  #add(kept: Kept, chunk: Uint8Array): void {
+  #add(kept: GatedBytes, chunk: Uint8Array): void {
     const answer = kept.bytes.add(chunk);
     if (answer !== undefined) kept.tell?.(answer);
     if (kept.tell === undefined || kept.bytes.isCancelling()) return;
@@ -147,7 +147,7 @@ export class ToBackend implements Receiver {
     if (!kept.bytes.isCancelling()) this.#release(kept);
   };
 
-  #release({ bytes, ends }: Kept): void {
+  #release({ bytes, ends }: GatedBytes): void {
     this.#kept = undefined;
     this.#pipe.resume();
     if (bytes.length() > 0) {

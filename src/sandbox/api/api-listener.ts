@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Operations } from '../manager/operation-outcomes.ts';
+import type { ManagerOperations } from '../manager/operation-outcomes.ts';
 import type { DialectName } from '../sandbox.ts';
 import { bind, closeNow, messageOf } from '../http-server.ts';
 import { refusal } from './api-answer.ts';
@@ -14,7 +14,7 @@ import { answerTo, type ServerOptions } from './respond.ts';
 import { writeHttp10, writeHttp11, writeRefusal } from './write-answer.ts';
 
 export interface ApiServerOptions {
-  readonly operations: Operations;
+  readonly operations: ManagerOperations;
   readonly name: string;
   readonly scope: string;
   readonly dialect: DialectName;

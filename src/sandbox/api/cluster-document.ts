@@ -3,7 +3,7 @@
 import { formatLsn } from '../../model/lsn.ts';
 import { present } from '../../patroni/fields.ts';
 import { readSettings } from '../manager/cluster-settings.ts';
-import type { ClusterView, HistoryEntry, JsonObject, JsonValue, PublishedMember } from '../manager/view.ts';
+import type { ClusterView, TimelineHistoryEntry, JsonObject, JsonValue, PublishedMember } from '../manager/view.ts';
 import type { ApiDialect } from './dialect.ts';
 import { onlyTrue, pendingRestartReason, scheduledRestartFields } from './node-document.ts';
 
@@ -84,7 +84,7 @@ function lag(prefix: string, position: number | undefined, leaderPosition: numbe
   };
 }
 
-export function historyDocument(history: readonly HistoryEntry[]): readonly JsonValue[] {
+export function historyDocument(history: readonly TimelineHistoryEntry[]): readonly JsonValue[] {
   return history.map(({ timeline, endedAt, reason, createdAt, newLeader }) => {
     const entry = [timeline, endedAt, reason, createdAt];
     return newLeader === '' ? entry : [...entry, newLeader];

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { SwitchoverRequest } from '../manager/operation-outcomes.ts';
 import { isObject } from '../manager/cluster-settings.ts';
 import { versionNumber } from '../manager/restart-conditions.ts';
-import type { JsonObject, JsonValue, RestartConditions } from '../manager/view.ts';
+import type { JsonObject, JsonValue, RestartGuards } from '../manager/view.ts';
 import { parseSchedule, type ParsedSchedule, type Schedule } from './schedule.ts';
 
 interface Bad {
@@ -18,7 +18,7 @@ export type ChangeOfLeader =
   | { readonly kind: 'failover'; readonly request: { readonly candidate: string } };
 
 export interface RestartRequest {
-  readonly conditions: RestartConditions;
+  readonly conditions: RestartGuards;
   readonly schedule: Schedule | undefined;
 }
 

@@ -1,5 +1,5 @@
 // The input of a router: the parsed request, and the manager's operations.
-import type { Operations } from '../manager/operation-outcomes.ts';
+import type { ManagerOperations } from '../manager/operation-outcomes.ts';
 import type { ApiDialect } from './dialect.ts';
 import type { ManagerIdentity } from './node-document.ts';
 
@@ -13,7 +13,7 @@ export interface ManagerRequest {
 }
 
 export interface Routing {
-  readonly operations: Operations;
+  readonly operations: ManagerOperations;
   readonly dialect: ApiDialect;
   readonly about: ManagerIdentity;
 }

@@ -1,7 +1,7 @@
 // The write operations of the API: a body in, an operation of the manager done, a status code of the dialect out.
 // Patroni's basic authentication is not offered. The listening address and the rule about browsers in respond.ts limit
 // access.
-import type { ConfigOutcome, OperationOutcome, Operations } from '../manager/operation-outcomes.ts';
+import type { ConfigOutcome, ManagerOutcome, ManagerOperations } from '../manager/operation-outcomes.ts';
 import type { JsonObject } from '../manager/view.ts';
 import { json, type ManagerAnswer } from './api-answer.ts';
 import type { ApiDialect, OperationEnd } from './dialect.ts';
@@ -10,8 +10,8 @@ import type { ChangeOfLeader, ParsedBody, BodyRules } from './requests.ts';
 import type { Routing } from './routing.ts';
 import { z } from 'zod';
 
-type WriteOutcome = OperationOutcome | { readonly kind: OperationEnd; readonly text: string } | ManagerAnswer;
-type WriteHandler = (operations: Operations, body: string, dialect: ApiDialect) => Promise<WriteOutcome>;
+type WriteOutcome = ManagerOutcome | { readonly kind: OperationEnd; readonly text: string } | ManagerAnswer;
+type WriteHandler = (operations: ManagerOperations, body: string, dialect: ApiDialect) => Promise<WriteOutcome>;
 
 const WRITES: ReadonlyMap<string, WriteHandler> = new Map<string, WriteHandler>([
   ['PATCH /config', (operations, body, dialect) => changeConfig(body, dialect, (to) => operations.patchConfig(to))],
@@ -66,13 +66,13 @@ function readingOf({ name }: ApiDialect): BodyRules {
   return { now: new Date(), takesNull: name === 'patroni' };
 }
 
-async function changeLeader(operations: Operations, parsed: ParsedBody<ChangeOfLeader>): Promise<WriteOutcome> {
+async function changeLeader(operations: ManagerOperations, parsed: ParsedBody<ChangeOfLeader>): Promise<WriteOutcome> {
   if (parsed.kind !== 'valid') return parsed;
   const { value } = parsed;
   return value.kind === 'switchover' ? operations.switchover(value.request) : operations.failover(value.request);
 }
 
-async function restart(operations: Operations, body: string): Promise<WriteOutcome> {
+async function restart(operations: ManagerOperations, body: string): Promise<WriteOutcome> {
   const parsed = parseRestart(body, new Date());
   if (parsed.kind !== 'valid') return parsed;
   const { conditions, schedule } = parsed.value;
@@ -80,14 +80,14 @@ async function restart(operations: Operations, body: string): Promise<WriteOutco
   return as('restart_refused', 'refused', await operations.restart(conditions));
 }
 
-async function reinitialize(operations: Operations, body: string): Promise<WriteOutcome> {
+async function reinitialize(operations: ManagerOperations, body: string): Promise<WriteOutcome> {
   const parsed = parseReinitialize(body);
   if (parsed.kind !== 'valid') return parsed;
   return as('reinitialize_refused', 'refused', await operations.reinitialize(parsed.value));
 }
 
 /** The outcome by its more exact name. */
-function as(name: OperationEnd, kind: OperationOutcome['kind'], outcome: OperationOutcome): WriteOutcome {
+function as(name: OperationEnd, kind: ManagerOutcome['kind'], outcome: ManagerOutcome): WriteOutcome {
   return outcome.kind === kind ? { kind: name, text: outcome.text } : outcome;
 }
 

@@ -1,16 +1,16 @@
 // Steady traffic: 20 writes a second by each of several ways, every write on a connection of its own, and a line that
 // compares the ways.
-import type { Clock } from '../manager/clock.ts';
+import type { ManagerClock } from '../manager/clock.ts';
 
 /** A way to the primary. `write` rejects when the write failed. */
-export interface Way {
+export interface TrafficWay {
   readonly name: string;
   readonly write: () => Promise<void>;
 }
 
 export interface TrafficOptions {
-  readonly ways: readonly Way[];
-  readonly clock: Clock;
+  readonly ways: readonly TrafficWay[];
+  readonly clock: ManagerClock;
   /** Called once a second while there is traffic. */
   readonly onStatus: (text: string) => void;
 }
@@ -23,14 +23,14 @@ const WAITS_FROM_MS = 200;
 const MOST_UNDER_WAY = 400;
 
 class TrafficCounts {
-  readonly #clock: Clock;
+  readonly #clock: ManagerClock;
   readonly #begun = new Set<{ readonly at: number }>();
   #ok = 0;
   #okBefore = 0;
   #failed = 0;
   #longestMs = 0;
 
-  constructor(clock: Clock) {
+  constructor(clock: ManagerClock) {
     this.#clock = clock;
   }
 
@@ -77,7 +77,7 @@ export interface SteadyTraffic {
 }
 
 export function createTraffic({ ways, clock, onStatus }: TrafficOptions): SteadyTraffic {
-  let counted: readonly (readonly [Way, TrafficCounts])[] = [];
+  let counted: readonly (readonly [TrafficWay, TrafficCounts])[] = [];
   let isOn = false;
   const cancels = new Set<() => void>();
   /** Now and then again and again, until the stop. */

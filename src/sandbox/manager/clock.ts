@@ -1,13 +1,13 @@
 // The time of the managers and their store: it never goes back, and tests can drive it.
 
-export interface Clock {
+export interface ManagerClock {
   /** Monotonic milliseconds. */
   now(): number;
   /** Returns a function that cancels. */
   schedule(delayMs: number, run: () => void): () => void;
 }
 
-export const systemClock: Clock = {
+export const systemClock: ManagerClock = {
   now: () => performance.now(),
   schedule(delayMs, run) {
     const timer = setTimeout(run, delayMs);

@@ -2,7 +2,7 @@
 // out. Pure. The rule behind it: PostgreSQL is a primary only under the leader lock, and only the lock's holder changes
 // that.
 import type { ServerRole, Upstream } from '../postgres/server-interface.ts';
-import type { ClusterSettings, PlannedSwitchover } from './view.ts';
+import type { ClusterSettings, SwitchoverRecord } from './view.ts';
 
 export type LockView =
   | { readonly kind: 'mine' }
@@ -27,12 +27,12 @@ export interface Situation {
   /** How long it has not streamed, although the leader runs. */
   readonly notStreamingMs: number;
   readonly settings: ClusterSettings;
-  readonly switchover: PlannedSwitchover | undefined;
+  readonly switchover: SwitchoverRecord | undefined;
   /** The time of the planned switchover has come. */
   readonly isSwitchoverDue: boolean;
 }
 
-export type Step =
+export type ManagerStep =
   | { readonly kind: 'nothing'; readonly why: string }
   /** Go on as leader: record the WAL position, name the synchronous standbys. */
   | { readonly kind: 'lead' }
@@ -60,7 +60,7 @@ const REBUILD_AFTER_NOT_STREAMING_MS = 15_000;
 /** A free lock is left this long to the member that was named for it. */
 const RESERVED_MS = 3_000;
 
-export function decide(situation: Situation): Step {
+export function decide(situation: Situation): ManagerStep {
   const { server, lock } = situation;
   if (server === 'hanging') return nothing('PostgreSQL does not answer');
   // A start in progress is a task of its own, so this one takes too long. Only from a leader can it be made anew.
@@ -77,7 +77,7 @@ export function decide(situation: Situation): Step {
   }
 }
 
-function decideWithLock(situation: Situation): Step {
+function decideWithLock(situation: Situation): ManagerStep {
   const { server, settings } = situation;
   const { standbyCluster } = settings;
   if (server === 'stopped') return startWithLock(situation);
@@ -92,7 +92,7 @@ function decideWithLock(situation: Situation): Step {
   return isSameUpstream(situation.upstream, upstream) ? { kind: 'lead' } : { kind: 'follow', upstream };
 }
 
-function startWithLock(situation: Situation): Step {
+function startWithLock(situation: Situation): ManagerStep {
   const { settings, failedStarts, wasPrimary } = situation;
   if (settings.isPaused) return { kind: 'release', why: 'PostgreSQL is stopped and the cluster is paused' };
   if (failedStarts > 0) return { kind: 'release', why: 'PostgreSQL does not start' };
@@ -101,7 +101,7 @@ function startWithLock(situation: Situation): Step {
   return wasPrimary ? { kind: 'start', role: { kind: 'primary' } } : startStandby(undefined);
 }
 
-function decideAsFollower(situation: Situation, lock: Extract<LockView, { kind: 'held' }>): Step {
+function decideAsFollower(situation: Situation, lock: Extract<LockView, { kind: 'held' }>): ManagerStep {
   const { server, settings } = situation;
   if (settings.isPaused && (server === 'primary' || server === 'stopped')) {
     return nothing(server === 'primary' ? 'paused: goes on as primary without the lock' : 'paused: stays stopped');
@@ -122,7 +122,7 @@ function decideAsFollower(situation: Situation, lock: Extract<LockView, { kind: 
   return { kind: 'follow', upstream: lock.address };
 }
 
-function decideUnlocked(situation: Situation, freeMs: number): Step {
+function decideUnlocked(situation: Situation, freeMs: number): ManagerStep {
   const { me, server, settings, switchover } = situation;
   const isPlanned = switchover !== undefined && situation.isSwitchoverDue;
   if (isPlanned && switchover.to === me && server === 'standby') return { kind: 'acquire' };
@@ -135,7 +135,7 @@ function decideUnlocked(situation: Situation, freeMs: number): Step {
   return server === 'stopped' ? startStandby(undefined) : { kind: 'compete' };
 }
 
-function decideWithoutStore(situation: Situation, lock: Extract<LockView, { kind: 'unreachable' }>): Step {
+function decideWithoutStore(situation: Situation, lock: Extract<LockView, { kind: 'unreachable' }>): ManagerStep {
   const { server, settings } = situation;
   if (settings.isPaused) return nothing('paused: the store does not answer');
   if (server === 'stopped') return startStandby(situation.upstream);
@@ -155,11 +155,11 @@ function remote(standbyCluster: NonNullable<ClusterSettings['standbyCluster']>):
   return host === undefined ? undefined : { host, port: port ?? 5432 };
 }
 
-function startStandby(upstream: Upstream | undefined): Step {
+function startStandby(upstream: Upstream | undefined): ManagerStep {
   return { kind: 'start', role: { kind: 'standby', upstream } };
 }
 
-function nothing(why: string): Step {
+function nothing(why: string): ManagerStep {
   return { kind: 'nothing', why };
 }
 

@@ -1,5 +1,5 @@
 // Decides which member may take a free leader lock: none that would lose WAL that another reachable member has. Pure.
-import type { ClusterSettings, ClusterView, HistoryEntry, Tags } from './view.ts';
+import type { ClusterSettings, ClusterView, TimelineHistoryEntry, Tags } from './view.ts';
 
 /** Another member's node status document, or no answer in time. */
 export type PeerAnswer =
@@ -60,7 +60,7 @@ export function isNoFailover(tags: Tags): boolean {
 /** Its WAL continued after the point where the leader's history left that timeline. */
 export function hasDiverged(
   own: { readonly timeline: number | undefined; readonly position: number },
-  history: readonly HistoryEntry[],
+  history: readonly TimelineHistoryEntry[],
 ): boolean {
   return history.some((entry) => entry.timeline === own.timeline && own.position > entry.endedAt);
 }

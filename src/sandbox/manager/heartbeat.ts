@@ -1,5 +1,5 @@
 // Runs a manager's heartbeat: every loop_wait, at once when poked, never twice at a time, and not while it is frozen.
-import type { Clock } from './clock.ts';
+import type { ManagerClock } from './clock.ts';
 
 export interface HeartbeatOptions {
   /** Resolves with true when the beat ran to its end. */
@@ -8,7 +8,7 @@ export interface HeartbeatOptions {
   readonly onError: (error: unknown) => void;
   /** The time until the next beat. */
   readonly waitMs: () => number;
-  readonly clock: Clock;
+  readonly clock: ManagerClock;
 }
 
 export class Heartbeat {

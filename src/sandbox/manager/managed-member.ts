@@ -1,7 +1,7 @@
 // One member as its manager works on it: its server, its view of the store, its settings and its one task. The steps
 // and the operations act on it; it decides nothing.
 import type { Parameters, PostgresServer } from '../postgres/server-interface.ts';
-import { systemClock, type Clock } from './clock.ts';
+import { systemClock, type ManagerClock } from './clock.ts';
 import type { PeerAnswer } from './election.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { Instance } from './instance.ts';
@@ -29,7 +29,7 @@ export interface ManagerOptions {
   /** The member's configuration file. May be missing. */
   readonly filePath: string;
   readonly onEvent?: (event: ManagerEvent) => void;
-  readonly clock?: Clock;
+  readonly clock?: ManagerClock;
 }
 
 export type ManagerEvent =
@@ -44,7 +44,7 @@ const MAX_PEER_DEADLINE_MS = 1_000;
 
 export class ManagedMember {
   readonly name: string;
-  readonly clock: Clock;
+  readonly clock: ManagerClock;
   readonly store: StoreLink;
   readonly session: StoreSession;
   readonly instance: Instance;

@@ -1,13 +1,13 @@
 // The manager's operations for the API (operation-outcomes.ts), each delegated to its file.
 import { patched, replaced, type ConfigChange } from './config-change.ts';
 import type { ManagedMember } from './managed-member.ts';
-import type { ConfigOutcome, OperationOutcome, Operations } from './operation-outcomes.ts';
+import type { ConfigOutcome, ManagerOutcome, ManagerOperations } from './operation-outcomes.ts';
 import { cancelRestart, restart, scheduleRestart } from './restart.ts';
 import { cancelSwitchover, failover, switchover } from './switchover-on-request.ts';
 import type { JsonObject, ClusterView } from './view.ts';
 import { rebuild } from './steps.ts';
 
-export function createOperations(member: ManagedMember): Operations {
+export function createOperations(member: ManagedMember): ManagerOperations {
   return {
     pulse: () => Promise.resolve(member.pulse()),
     look: () => member.look(),
@@ -35,7 +35,7 @@ function changeConfig({ store }: ManagedMember, change: (config: JsonObject) => 
   return { kind: 'done', config: changed.config };
 }
 
-async function reload(member: ManagedMember): Promise<OperationOutcome> {
+async function reload(member: ManagedMember): Promise<ManagerOutcome> {
   const why = await member.configuration.readFile();
   if (why !== undefined) return { kind: 'failed', text: why };
   await member.instance.configure(member.parameters());
@@ -47,7 +47,7 @@ async function reload(member: ManagedMember): Promise<OperationOutcome> {
 async function reinitialize(
   member: ManagedMember,
   options: { readonly force: boolean; readonly fromLeader: boolean },
-): Promise<OperationOutcome> {
+): Promise<ManagerOutcome> {
   const { session, instance } = member;
   if (!session.read()) return { kind: 'failed', text: 'the configuration store does not answer' };
   const cluster = session.cluster();
@@ -76,6 +76,6 @@ function sourceAmong(cluster: ClusterView, me: string): string | undefined {
   )?.name;
 }
 
-function refused(text: string): OperationOutcome {
+function refused(text: string): ManagerOutcome {
   return { kind: 'refused', text };
 }

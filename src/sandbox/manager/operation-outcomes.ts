@@ -1,12 +1,12 @@
 // The operations of a manager and their outcomes. The API turns outcomes into status codes.
-import type { ClusterView, JsonObject, MemberRole, MemberView, RestartConditions } from './view.ts';
+import type { ClusterView, JsonObject, MemberRole, MemberView, RestartGuards } from './view.ts';
 
 /**
  * The outcome of an operation, named by the distinctions of the management API ("Errors"): `done` 200, `accepted` 202,
  * `invalid` 400, `refused` 412, `failed` 503. Finer kinds of `refused` exist because real Patroni gives them codes of
  * their own. `text` is the body: the reason.
  */
-export interface OperationOutcome {
+export interface ManagerOutcome {
   readonly kind:
     | 'done'
     | 'accepted'
@@ -41,7 +41,7 @@ export interface Pulse {
   readonly member: MemberView;
 }
 
-export interface Operations {
+export interface ManagerOperations {
   /** Synchronous, without SQL. */
   pulse(): Promise<Pulse>;
   /** Queries the member's PostgreSQL for this answer. While PostgreSQL hangs, this waits too. Never rejects. */
@@ -50,15 +50,15 @@ export interface Operations {
   readCluster(): Promise<ClusterView | undefined>;
   patchConfig(changes: JsonObject): Promise<ConfigOutcome>;
   putConfig(config: JsonObject): Promise<ConfigOutcome>;
-  switchover(request: SwitchoverRequest): Promise<OperationOutcome>;
-  cancelSwitchover(): Promise<OperationOutcome>;
-  failover(request: { readonly candidate: string }): Promise<OperationOutcome>;
-  restart(conditions: RestartConditions): Promise<OperationOutcome>;
+  switchover(request: SwitchoverRequest): Promise<ManagerOutcome>;
+  cancelSwitchover(): Promise<ManagerOutcome>;
+  failover(request: { readonly candidate: string }): Promise<ManagerOutcome>;
+  restart(conditions: RestartGuards): Promise<ManagerOutcome>;
   scheduleRestart(
-    conditions: RestartConditions,
+    conditions: RestartGuards,
     schedule: { readonly text: string; readonly date: Date },
-  ): Promise<OperationOutcome>;
-  cancelRestart(): Promise<OperationOutcome>;
-  reload(): Promise<OperationOutcome>;
-  reinitialize(options: { readonly force: boolean; readonly fromLeader: boolean }): Promise<OperationOutcome>;
+  ): Promise<ManagerOutcome>;
+  cancelRestart(): Promise<ManagerOutcome>;
+  reload(): Promise<ManagerOutcome>;
+  reinitialize(options: { readonly force: boolean; readonly fromLeader: boolean }): Promise<ManagerOutcome>;
 }

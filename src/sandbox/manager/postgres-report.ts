@@ -51,7 +51,7 @@ const STATEMENT = `select
   ${REPLICATION} as replication,
   ${PENDING_RESTART} as "pendingRestart"`;
 
-interface Row extends Omit<PostgresReport, 'wal'> {
+interface ReportRow extends Omit<PostgresReport, 'wal'> {
   readonly location: string | null;
   readonly received: string;
   readonly replayed: string;
@@ -63,14 +63,14 @@ interface Row extends Omit<PostgresReport, 'wal'> {
 export async function reportOf(server: PostgresServer, deadlineMs: number): Promise<ReportOutcome> {
   const startedAt = performance.now();
   try {
-    const [row] = await server.query<Row>(STATEMENT, [], deadlineMs);
+    const [row] = await server.query<ReportRow>(STATEMENT, [], deadlineMs);
     return row === undefined ? { kind: 'failed' } : { kind: 'report', report: toReport(row) };
   } catch {
     return { kind: performance.now() - startedAt >= deadlineMs && server.isAlive() ? 'hanging' : 'failed' };
   }
 }
 
-function toReport(row: Row): PostgresReport {
+function toReport(row: ReportRow): PostgresReport {
   const { postmasterStartTime, serverVersion, systemIdentifier, timeline, replication, pendingRestart } = row;
   return {
     isInRecovery: row.isInRecovery,
@@ -85,7 +85,7 @@ function toReport(row: Row): PostgresReport {
   };
 }
 
-function toWal(row: Row): WalView {
+function toWal(row: ReportRow): WalView {
   if (row.location !== null) return { kind: 'primary', location: Number(row.location) };
   const replayed = Number(row.replayed);
   return {

@@ -1,11 +1,11 @@
 // Decides whether a requested restart happens on this member (management API): every given condition must hold. Pure.
-import type { MemberView, RestartConditions, ScheduledRestart } from './view.ts';
+import type { MemberView, RestartGuards, ScheduledRestart } from './view.ts';
 
 /** The facts that the conditions are compared with. */
 export type RestartSubject = Pick<MemberView, 'role' | 'serverVersion' | 'pendingRestart'>;
 
 /** Undefined when the restart may happen. */
-export function whyNoRestart(conditions: RestartConditions, subject: RestartSubject): string | undefined {
+export function whyNoRestart(conditions: RestartGuards, subject: RestartSubject): string | undefined {
   const { role, postgresVersion, isPendingOnly = false } = conditions;
   if (role !== undefined && role !== subject.role) return `role is ${subject.role}, not ${role}`;
   if (postgresVersion !== undefined) {

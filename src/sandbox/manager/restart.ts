@@ -1,18 +1,18 @@
 // Restarts a member's PostgreSQL on request, now or at a given time. The role stays, and a leader keeps its lock.
 import type { ServerRole } from '../postgres/server-interface.ts';
 import type { ManagedMember } from './managed-member.ts';
-import type { OperationOutcome } from './operation-outcomes.ts';
+import type { ManagerOutcome } from './operation-outcomes.ts';
 import { judgeSchedule, whyNoRestart } from './restart-conditions.ts';
-import type { RestartConditions } from './view.ts';
+import type { RestartGuards } from './view.ts';
 
-export async function restart(member: ManagedMember, conditions: RestartConditions): Promise<OperationOutcome> {
+export async function restart(member: ManagedMember, conditions: RestartGuards): Promise<ManagerOutcome> {
   const why = whyNoRestart(conditions, await member.look());
   if (why !== undefined) return { kind: 'refused', text: `restart conditions are not satisfied: ${why}` };
   const restarting = member.task.run('restart', () => stopAndStart(member, conditions.timeoutSeconds));
   return (await restarting) ?? { kind: 'failed', text: `${member.task.name() ?? 'another task'} already in progress` };
 }
 
-async function stopAndStart(member: ManagedMember, timeoutSeconds: number | undefined): Promise<OperationOutcome> {
+async function stopAndStart(member: ManagedMember, timeoutSeconds: number | undefined): Promise<ManagerOutcome> {
   const { instance } = member;
   const role = roleToStart(member);
   const timeoutMs = timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000;
@@ -39,9 +39,9 @@ function roleToStart({ name, instance, session }: ManagedMember): ServerRole {
 /** Only one restart can be scheduled. */
 export async function scheduleRestart(
   member: ManagedMember,
-  conditions: RestartConditions,
+  conditions: RestartGuards,
   schedule: string,
-): Promise<OperationOutcome> {
+): Promise<ManagerOutcome> {
   const { postmasterStartTime } = await member.look();
   if (member.scheduledRestart !== undefined) {
     return { kind: 'already_scheduled', text: 'Another restart is already scheduled' };
@@ -52,7 +52,7 @@ export async function scheduleRestart(
   return { kind: 'accepted', text: 'Restart scheduled' };
 }
 
-export function cancelRestart(member: ManagedMember): OperationOutcome {
+export function cancelRestart(member: ManagedMember): ManagerOutcome {
   if (member.scheduledRestart === undefined) return { kind: 'nothing_scheduled', text: 'no restarts are scheduled' };
   member.scheduledRestart = undefined;
   member.publish();
@@ -74,7 +74,7 @@ export function runScheduledRestart(member: ManagedMember): void {
   void restartAsScheduled(member, scheduledRestart);
 }
 
-async function restartAsScheduled(member: ManagedMember, conditions: RestartConditions): Promise<void> {
+async function restartAsScheduled(member: ManagedMember, conditions: RestartGuards): Promise<void> {
   const { kind, text } = await restart(member, conditions);
   if (kind === 'failed') member.warn(`scheduled restart: ${text}`);
   else member.tell(`scheduled restart: ${text}`);

@@ -2,7 +2,7 @@
 // the lock is kept meanwhile. The lock is released only after PostgreSQL has stopped writing.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerRole } from '../postgres/server-interface.ts';
-import type { Step } from './decide.ts';
+import type { ManagerStep } from './decide.ts';
 import { whyNot } from './election.ts';
 import { lead } from './lead.ts';
 import type { ManagedMember } from './managed-member.ts';
@@ -17,7 +17,7 @@ import { readTimelineHistory } from './timeline-history.ts';
 const AFTER_HAND_OVER_MS = 2_000;
 const POLL_MS = 25;
 
-export async function carryOut(step: Step, member: ManagedMember): Promise<void> {
+export async function carryOut(step: ManagerStep, member: ManagedMember): Promise<void> {
   switch (step.kind) {
     case 'nothing':
       return;
@@ -86,7 +86,7 @@ async function promote(member: ManagedMember): Promise<void> {
   if (history !== undefined) store.writeHistory(history);
 }
 
-async function demote(member: ManagedMember, step: Extract<Step, { kind: 'demote' }>): Promise<void> {
+async function demote(member: ManagedMember, step: Extract<ManagerStep, { kind: 'demote' }>): Promise<void> {
   const { instance, session } = member;
   member.tell(`demotes itself: ${step.why}`);
   // The leader of a standby cluster keeps its lock.

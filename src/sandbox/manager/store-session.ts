@@ -2,7 +2,7 @@
 // the moment before the request, on the manager's own clock. So a manager that was frozen knows by itself that it has
 // lost the lock.
 import type { Upstream } from '../postgres/server-interface.ts';
-import type { Clock } from './clock.ts';
+import type { ManagerClock } from './clock.ts';
 import type { LockView } from './decide.ts';
 import { readSettings } from './cluster-settings.ts';
 import type { StoreLink } from './store-link.ts';
@@ -12,7 +12,7 @@ import type { ClusterSettings, ClusterView } from './view.ts';
 export class StoreSession {
   readonly #name: string;
   readonly #store: StoreLink;
-  readonly #clock: Clock;
+  readonly #clock: ManagerClock;
   #cluster: ClusterView | undefined;
   #settings = readSettings({});
   #lockUntil = Number.NEGATIVE_INFINITY;
@@ -21,7 +21,7 @@ export class StoreSession {
   #freeSince: number | undefined;
   #isFailsafeActive = false;
 
-  constructor(name: string, store: StoreLink, clock: Clock) {
+  constructor(name: string, store: StoreLink, clock: ManagerClock) {
     this.#name = name;
     this.#store = store;
     this.#clock = clock;

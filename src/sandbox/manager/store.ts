@@ -1,13 +1,13 @@
 // The sandbox's replacement for etcd: one leader lock with a time to live, and the data that the members share through
 // it. Every change is atomic, and an expired lease is gone for all readers at once. While the store is down every call
 // reports that and changes nothing.
-import { systemClock, type Clock } from './clock.ts';
-import type { ClusterView, HistoryEntry, JsonObject, PlannedSwitchover, PublishedMember } from './view.ts';
+import { systemClock, type ManagerClock } from './clock.ts';
+import type { ClusterView, TimelineHistoryEntry, JsonObject, SwitchoverRecord, PublishedMember } from './view.ts';
 
 export interface StoreOptions {
   readonly scope: string;
   readonly config: JsonObject;
-  readonly clock?: Clock;
+  readonly clock?: ManagerClock;
 }
 
 /** The synchronous standbys, as the leader names them. */
@@ -24,13 +24,13 @@ interface Lease<T> {
 
 export class Store {
   readonly scope: string;
-  readonly #clock: Clock;
+  readonly #clock: ManagerClock;
   #downSince: number | undefined;
   #lock: Lease<string> | undefined;
   #position: number | undefined;
   #config: JsonObject;
-  #history: readonly HistoryEntry[] = [];
-  #switchover: PlannedSwitchover | undefined;
+  #history: readonly TimelineHistoryEntry[] = [];
+  #switchover: SwitchoverRecord | undefined;
   #sync: SyncState = { synchronous: [], quorum: [] };
   readonly #members = new Map<string, Lease<PublishedMember>>();
   readonly #watchers = new Set<() => void>();
@@ -102,7 +102,7 @@ export class Store {
     return this.#write(() => (this.#position = position), 'quietly');
   }
 
-  writeHistory(history: readonly HistoryEntry[]): boolean {
+  writeHistory(history: readonly TimelineHistoryEntry[]): boolean {
     return this.#write(() => (this.#history = history), 'quietly');
   }
 
@@ -110,7 +110,7 @@ export class Store {
     return this.#write(() => (this.#config = config));
   }
 
-  writeSwitchover(switchover: PlannedSwitchover | undefined): boolean {
+  writeSwitchover(switchover: SwitchoverRecord | undefined): boolean {
     return this.#write(() => (this.#switchover = switchover));
   }
 

@@ -3,14 +3,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { positionOf } from './postgres-report.ts';
 import type { ManagedMember } from './managed-member.ts';
-import type { OperationOutcome, SwitchoverRequest } from './operation-outcomes.ts';
+import type { ManagerOutcome, SwitchoverRequest } from './operation-outcomes.ts';
 import { candidates, ownAnswer, whyNobodyIsGood, whyNoFailover, whyNoSwitchover } from './switchover-plan.ts';
 
-const NO_STORE: OperationOutcome = { kind: 'failed', text: 'the configuration store does not answer' };
+const NO_STORE: ManagerOutcome = { kind: 'failed', text: 'the configuration store does not answer' };
 const ASK_AGAIN_MS = 25;
 const MIN_WAIT_MS = 10_000;
 
-export async function switchover(member: ManagedMember, request: SwitchoverRequest): Promise<OperationOutcome> {
+export async function switchover(member: ManagedMember, request: SwitchoverRequest): Promise<ManagerOutcome> {
   const { session, store } = member;
   const { leader, candidate, scheduledAt } = request;
   if (!session.read()) return NO_STORE;
@@ -28,7 +28,7 @@ export async function switchover(member: ManagedMember, request: SwitchoverReque
   return waitForLeader(member, { action: 'Switch', leader, candidate });
 }
 
-export async function failover(member: ManagedMember, candidate: string): Promise<OperationOutcome> {
+export async function failover(member: ManagedMember, candidate: string): Promise<ManagerOutcome> {
   const { session, store } = member;
   if (!session.read()) return NO_STORE;
   const cluster = session.cluster();
@@ -39,7 +39,7 @@ export async function failover(member: ManagedMember, candidate: string): Promis
   return waitForLeader(member, { action: 'Fail', leader: cluster.leader, candidate });
 }
 
-export function cancelSwitchover({ session, store }: ManagedMember): OperationOutcome {
+export function cancelSwitchover({ session, store }: ManagedMember): ManagerOutcome {
   if (!session.read()) return NO_STORE;
   if (session.cluster()?.switchover?.at === undefined) {
     return { kind: 'nothing_scheduled', text: 'no switchover is scheduled' };
@@ -51,7 +51,7 @@ async function askCandidates(
   member: ManagedMember,
   action: string,
   names: readonly string[],
-): Promise<OperationOutcome | undefined> {
+): Promise<ManagerOutcome | undefined> {
   const answers = [...(await member.askOthers(names))];
   if (names.includes(member.name)) {
     const { wal, tags } = await member.look();
@@ -67,7 +67,7 @@ interface Change {
   readonly candidate: string | undefined;
 }
 
-async function waitForLeader(member: ManagedMember, change: Change): Promise<OperationOutcome> {
+async function waitForLeader(member: ManagedMember, change: Change): Promise<ManagerOutcome> {
   const { store, clock } = member;
   const endsAt = clock.now() + Math.max(MIN_WAIT_MS, 2 * member.session.settings().ttlMs);
   while (clock.now() < endsAt) {
@@ -80,7 +80,7 @@ async function waitForLeader(member: ManagedMember, change: Change): Promise<Ope
 }
 
 /** The new leader removes the request from the store. Undefined while it is pending. */
-function judge({ store }: ManagedMember, { action, leader, candidate }: Change): OperationOutcome | undefined {
+function judge({ store }: ManagedMember, { action, leader, candidate }: Change): ManagerOutcome | undefined {
   const cluster = store.read();
   if (cluster === undefined || cluster.switchover !== undefined || cluster.leader === undefined) return undefined;
   if (cluster.leader === leader) return { kind: 'failed', text: `${action}over failed` };

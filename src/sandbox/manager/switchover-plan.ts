@@ -1,8 +1,8 @@
 // Decides when a planned switchover is due, and whether a requested switchover or failover is possible. Pure. The texts
 // are Patroni's.
 import { isNoFailover, type PeerAnswer } from './election.ts';
-import type { OperationOutcome, SwitchoverRequest } from './operation-outcomes.ts';
-import type { ClusterSettings, ClusterView, PlannedSwitchover } from './view.ts';
+import type { ManagerOutcome, SwitchoverRequest } from './operation-outcomes.ts';
+import type { ClusterSettings, ClusterView, SwitchoverRecord } from './view.ts';
 
 /** Infinity for a missing time. Milliseconds. */
 export function msUntil(at: string | undefined, now: Date): number {
@@ -10,7 +10,7 @@ export function msUntil(at: string | undefined, now: Date): number {
   return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time - now.getTime();
 }
 
-export function isDue({ at }: PlannedSwitchover, now: Date): boolean {
+export function isDue({ at }: SwitchoverRecord, now: Date): boolean {
   return at === undefined || msUntil(at, now) <= 0;
 }
 
@@ -19,7 +19,7 @@ export function whyNoSwitchover(
   { leader, candidate, scheduledAt }: SwitchoverRequest,
   cluster: ClusterView,
   settings: ClusterSettings,
-): OperationOutcome | undefined {
+): ManagerOutcome | undefined {
   if (settings.isPaused && scheduledAt !== undefined) return paused("Can't schedule switchover in the paused state");
   if (settings.isPaused && candidate === undefined) {
     return paused('Switchover is possible only to a specific candidate in a paused state');
@@ -31,7 +31,7 @@ export function whyNoSwitchover(
   return whyNoCandidate('switchover', candidate, cluster, settings);
 }
 
-export function whyNoFailover(candidate: string, cluster: ClusterView): OperationOutcome | undefined {
+export function whyNoFailover(candidate: string, cluster: ClusterView): ManagerOutcome | undefined {
   if (cluster.leader === candidate) return refused('candidate is the leader already');
   return cluster.members.some(({ name }) => name === candidate) ? undefined : refused('candidate does not exist');
 }
@@ -41,7 +41,7 @@ function whyNoCandidate(
   candidate: string | undefined,
   cluster: ClusterView,
   settings: ClusterSettings,
-): OperationOutcome | undefined {
+): ManagerOutcome | undefined {
   const others = candidates(candidate, cluster, settings);
   if (others.length > 0) return undefined;
   if (candidate === undefined) {
@@ -66,7 +66,7 @@ export function candidates(
 }
 
 /** At least one of the queried members must have a PostgreSQL that answers, and no tag nofailover. */
-export function whyNobodyIsGood(action: string, answers: readonly PeerAnswer[]): OperationOutcome | undefined {
+export function whyNobodyIsGood(action: string, answers: readonly PeerAnswer[]): ManagerOutcome | undefined {
   const isGood = answers.some(
     (answer) => answer.kind === 'answered' && !answer.isNoFailover && answer.position !== undefined,
   );
@@ -82,14 +82,14 @@ export function ownAnswer(
   return { name, kind: 'answered', isPrimary: false, position, isNoFailover: isNoFailover(tags) };
 }
 
-function refused(text: string): OperationOutcome {
+function refused(text: string): ManagerOutcome {
   return { kind: 'refused', text };
 }
 
-function paused(text: string): OperationOutcome {
+function paused(text: string): ManagerOutcome {
   return { kind: 'paused', text };
 }
 
-function invalid(text: string): OperationOutcome {
+function invalid(text: string): ManagerOutcome {
   return { kind: 'invalid', text };
 }

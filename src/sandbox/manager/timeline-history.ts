@@ -2,15 +2,15 @@
 // protocol) says where each one ended and why. The store remembers the time and the leader.
 import { parseLsn } from '../../model/lsn.ts';
 import type { PostgresServer } from '../postgres/server-interface.ts';
-import type { HistoryEntry } from './view.ts';
+import type { TimelineHistoryEntry } from './view.ts';
 
 /** Undefined when the server does not answer. */
 export async function readTimelineHistory(
   server: PostgresServer,
   timeline: number,
-  known: readonly HistoryEntry[],
+  known: readonly TimelineHistoryEntry[],
   leader: string,
-): Promise<readonly HistoryEntry[] | undefined> {
+): Promise<readonly TimelineHistoryEntry[] | undefined> {
   const file = `pg_wal/${timeline.toString(16).toUpperCase().padStart(8, '0')}.history`;
   try {
     const [row] = await server.query<{ text: string | null }>('select pg_read_file($1, true) as text', [file]);
@@ -24,12 +24,12 @@ export async function readTimelineHistory(
 /** One line for each timeline: its number, the position where it ended, the reason. */
 export function mergeHistory(
   text: string,
-  known: readonly HistoryEntry[],
+  known: readonly TimelineHistoryEntry[],
   leader: string,
   now: Date,
-): readonly HistoryEntry[] {
+): readonly TimelineHistoryEntry[] {
   const lines = text.split('\n').filter((line) => /^\s*\d/.test(line));
-  return lines.flatMap((line, index): readonly HistoryEntry[] => {
+  return lines.flatMap((line, index): readonly TimelineHistoryEntry[] => {
     const [timeline = '', position = '', reason = ''] = line.trim().split('\t');
     const endedAt = parseLsn(position);
     if (endedAt === undefined) return [];

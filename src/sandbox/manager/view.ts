@@ -45,7 +45,7 @@ export interface ReplicationView {
 }
 
 /** The conditions of POST /restart. All that are present must hold. */
-export interface RestartConditions {
+export interface RestartGuards {
   readonly role?: string;
   /** Restart only when the server's version is lower than this one, as PostgreSQL writes versions: 18.4. */
   readonly postgresVersion?: string;
@@ -53,7 +53,7 @@ export interface RestartConditions {
   readonly timeoutSeconds?: number;
 }
 
-export interface ScheduledRestart extends RestartConditions {
+export interface ScheduledRestart extends RestartGuards {
   /** As given: ISO 8601 with an offset. */
   readonly schedule: string;
   /** The server's start time when the restart was scheduled. Another restart before the schedule makes it void. */
@@ -125,7 +125,7 @@ export interface PublishedMember extends Pick<
   readonly pendingRestart: PendingRestart;
 }
 
-export interface HistoryEntry {
+export interface TimelineHistoryEntry {
   readonly timeline: number;
   /** The WAL position where that timeline ended, in bytes. */
   readonly endedAt: number;
@@ -135,7 +135,7 @@ export interface HistoryEntry {
   readonly newLeader: string;
 }
 
-export interface PlannedSwitchover {
+export interface SwitchoverRecord {
   readonly from: string | undefined;
   readonly to: string | undefined;
   /** ISO 8601 with an offset, as it was given. Undefined means now. */
@@ -154,8 +154,8 @@ export interface ClusterView {
   readonly leaderPosition: number | undefined;
   readonly members: readonly PublishedMember[];
   readonly config: JsonObject;
-  readonly history: readonly HistoryEntry[];
-  readonly switchover: PlannedSwitchover | undefined;
+  readonly history: readonly TimelineHistoryEntry[];
+  readonly switchover: SwitchoverRecord | undefined;
   /** The names that the leader put into synchronous_standby_names. */
   readonly synchronous: readonly string[];
   readonly quorum: readonly string[];

@@ -7,7 +7,7 @@ import { FrameWalker, grammarOf, type MessageRule } from './frames.ts';
 import { MOST_TOLD_BYTES, readParameter } from '../messages/parameter-status.ts';
 import type { SessionMemory } from './session-memory.ts';
 import { LONGEST_TAG } from './statement-watch.ts';
-import type { Unanswered } from './unanswered.ts';
+import type { UnansweredMessages } from './unanswered.ts';
 
 /** As the latest ReadyForQuery said: no transaction, in one, in one that failed and waits for its end. */
 export type TransactionStatus = 'idle' | 'open' | 'failed';
@@ -65,7 +65,7 @@ const CLOSE_COMPLETE = 0x33;
 const COMMAND_COMPLETE = 0x43;
 
 export class BackendFollower extends FrameWalker {
-  readonly #unanswered: Unanswered;
+  readonly #unanswered: UnansweredMessages;
   readonly #memory: SessionMemory | undefined;
   #isAuthenticated = false;
   #readyCount = 0;
@@ -75,7 +75,7 @@ export class BackendFollower extends FrameWalker {
   #fatal: string | undefined;
 
   /** `memory`: of a session that may move. */
-  constructor(unanswered: Unanswered, memory?: SessionMemory) {
+  constructor(unanswered: UnansweredMessages, memory?: SessionMemory) {
     super(memory === undefined ? GRAMMAR : MEMORY_GRAMMAR);
     this.#unanswered = unanswered;
     this.#memory = memory;

@@ -3,7 +3,7 @@
 import { FrameWalker, grammarOf, type MessageRule } from './frames.ts';
 import type { SessionMemory } from './session-memory.ts';
 import { LONGEST_NAMES } from './statement-watch.ts';
-import type { Unanswered } from './unanswered.ts';
+import type { UnansweredMessages } from './unanswered.ts';
 import { LONGEST_UNNAMED } from './unnamed-statement.ts';
 
 /** PQ_LARGE_MESSAGE_LIMIT. */
@@ -53,12 +53,12 @@ const CLOSE = 0x43;
 const REQUESTS: ReadonlySet<number> = new Set(Array.from('QFPBDECS', (type) => type.charCodeAt(0)));
 
 export class ClientFollower extends FrameWalker {
-  readonly #unanswered: Unanswered;
+  readonly #unanswered: UnansweredMessages;
   readonly #memory: SessionMemory | undefined;
   #isTerminating = false;
 
   /** `memory`: of a session that may move. */
-  constructor(unanswered: Unanswered, memory?: SessionMemory) {
+  constructor(unanswered: UnansweredMessages, memory?: SessionMemory) {
     super(memory === undefined ? GRAMMAR : MEMORY_GRAMMAR);
     this.#unanswered = unanswered;
     this.#memory = memory;

@@ -4,7 +4,7 @@ import { BackendFollower } from './backend-follower.ts';
 import type { CancelKey } from '../messages/cancel-key.ts';
 import { ClientFollower } from './client-follower.ts';
 import type { SessionMemory } from './session-memory.ts';
-import { Unanswered } from './unanswered.ts';
+import { UnansweredMessages } from './unanswered.ts';
 
 /**
  * `unknown`: one direction had invalid bytes; this is final. `starting`: authentication or startup is not finished.
@@ -16,7 +16,7 @@ export type Activity = 'unknown' | 'starting' | 'busy' | 'idle' | 'in_transactio
 
 export class SessionFollower {
   readonly #memory: SessionMemory | undefined;
-  readonly #unanswered = new Unanswered();
+  readonly #unanswered = new UnansweredMessages();
   readonly #client: ClientFollower;
   readonly #backend: BackendFollower;
 

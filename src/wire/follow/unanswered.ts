@@ -43,7 +43,7 @@ const FEW = 16;
 /** As many fit into the buffers of the kernels on the way, and no client sends more ahead. Each takes a byte. */
 const MOST = 1 << 20;
 
-export class Unanswered {
+export class UnansweredMessages {
   /** Kinds, from `#first` to before `#end`. */
   #kinds = new Uint8Array(FEW).fill(QUERY, 0, 1);
   #first = 0;
@@ -67,7 +67,7 @@ export class Unanswered {
   /** How many ReadyForQuery may come that belong to no message. */
   #strays = 0;
   /** The state that holds instead, if the server says something that cannot be in this one. */
-  #otherwise: Unanswered | undefined;
+  #otherwise: UnansweredMessages | undefined;
 
   /** A message of the client goes to the server. False: too many are unanswered. */
   sends(type: number): boolean {
@@ -178,8 +178,8 @@ export class Unanswered {
    * A server does not tell how much a COPY has read that fails. All that was sent counts as read, as by the clients
    * that send a Sync with the Execute. This is the other way: the first Sync came behind the failure.
    */
-  #failedBefore(taken: number): Unanswered {
-    const other = new Unanswered();
+  #failedBefore(taken: number): UnansweredMessages {
+    const other = new UnansweredMessages();
     other.#becomes(this);
     other.#kinds[other.#first] = SYNC;
     other.#readyDue += 1;
@@ -189,7 +189,7 @@ export class Unanswered {
     return other;
   }
 
-  #becomes(other: Unanswered): void {
+  #becomes(other: UnansweredMessages): void {
     this.#kinds = other.#kinds.slice();
     this.#first = other.#first;
     this.#end = other.#end;

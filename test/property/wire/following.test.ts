@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { BackendFollower } from '../../../src/wire/follow/backend-follower.ts';
 import { ClientFollower } from '../../../src/wire/follow/client-follower.ts';
 import { SessionFollower } from '../../../src/wire/follow/session-follower.ts';
-import { Unanswered } from '../../../src/wire/follow/unanswered.ts';
+import { UnansweredMessages } from '../../../src/wire/follow/unanswered.ts';
 import {
   AUTHENTICATION_OK,
   COMMAND_COMPLETE,
@@ -93,7 +93,7 @@ test('a backend stream with every single cut', () => {
     fc.property(streamsOf(backendMessages), (stream) => {
       const whole = backendView(stream);
       for (let cut = 0; cut <= stream.length; cut += 1) {
-        const follower = new BackendFollower(new Unanswered());
+        const follower = new BackendFollower(new UnansweredMessages());
         follower.walk(stream.subarray(0, cut));
         expect(viewOf(follower)).toEqual(backendView(stream.subarray(0, cut)));
         follower.walk(stream.subarray(cut));
@@ -107,7 +107,7 @@ test('a backend stream with every single cut', () => {
 test('a backend stream in any pieces', () => {
   fc.assert(
     fc.property(streamsOf(backendMessages), fc.array(fc.nat(), { maxLength: 40 }), (stream, cuts) => {
-      const follower = new BackendFollower(new Unanswered());
+      const follower = new BackendFollower(new UnansweredMessages());
       inPieces(stream, cuts, (piece, end) => {
         follower.walk(piece);
         expect(viewOf(follower)).toEqual(backendView(stream.subarray(0, end)));
@@ -120,7 +120,7 @@ test('a backend stream in any pieces', () => {
 test('a client stream in any pieces', () => {
   fc.assert(
     fc.property(streamsOf(clientMessages), fc.array(fc.nat(), { maxLength: 40 }), (stream, cuts) => {
-      const follower = new ClientFollower(new Unanswered());
+      const follower = new ClientFollower(new UnansweredMessages());
       inPieces(stream, cuts, (piece, end) => {
         follower.walk(piece);
         const { messages, isFollowing, isAtBoundary } = parse(stream.subarray(0, end), CLIENT_SIZES);

@@ -3,7 +3,7 @@ import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import type { HoldCause, Route } from '../../../src/core/routing-table.ts';
 import type { IncidentChange } from '../../../src/incidents/incident-views.ts';
 import { createIncidentRecorder } from '../../../src/incidents/recorder.ts';
-import type { RecorderOptions } from '../../../src/incidents/recorder.ts';
+import type { FlightRecorderOptions } from '../../../src/incidents/recorder.ts';
 import type { IncidentDocument } from '../../../src/incidents/schema.ts';
 import { EventIds } from '../../../src/reports/event-ids.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
@@ -22,7 +22,7 @@ const table = decideRoutes(policy, snapshot, 0);
 /** 2026-11-22, noon. */
 export const NOON = Date.UTC(2026, 10, 22, 12);
 
-export function incidentLab(own: Partial<RecorderOptions> = {}) {
+export function incidentLab(own: Partial<FlightRecorderOptions> = {}) {
   const clock = new ManualClock(0);
   const ids = new EventIds('r1');
   const faults: unknown[] = [];

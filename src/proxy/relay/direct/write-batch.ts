@@ -10,7 +10,7 @@ const ENOUGH = 3;
 /** While batching is off, one write in so many starts a batch, to see whether batching would pay off. */
 const PROBE_EVERY = 32;
 
-export interface Batched {
+export interface BatchWriter {
   /** Writes the bytes. False: the kernel did not take all of them, and they must stay as they are. */
   flush(): boolean;
   /** Its flush has thrown, or the check before it. Ends its session, or throws again. */
@@ -18,7 +18,7 @@ export interface Batched {
 }
 
 export class WriteBatch {
-  readonly #writers: Batched[] = [];
+  readonly #writers: BatchWriter[] = [];
   /** The bytes of each writer, at its index: its source may be read again before they are written. */
   readonly #copies: ReadBuffer[] = [];
   readonly #beforeWrites: () => void;
@@ -43,7 +43,7 @@ export class WriteBatch {
    * `writer` is flushed at the end of this turn. `bytes` must fit into a small read buffer.
    * Returns a copy of them for the writer to write from.
    */
-  add(writer: Batched, bytes: Uint8Array): Uint8Array {
+  add(writer: BatchWriter, bytes: Uint8Array): Uint8Array {
     const at = this.#writers.push(writer) - 1;
     if (at === 0) setImmediate(this.#close);
     const copy = (this.#copies[at] ??= readBuffers.small());

@@ -1,6 +1,6 @@
 // The API in the manager dialect, over real sockets: every endpoint, every method, every code.
 import { afterEach, describe, expect, test } from 'vitest';
-import type { OperationOutcome } from '../../../../src/sandbox/manager/operation-outcomes.ts';
+import type { ManagerOutcome } from '../../../../src/sandbox/manager/operation-outcomes.ts';
 import { startApi } from '../../../support/sandbox/api/api-lab.ts';
 import type { ApiLab, LabOptions, Question } from '../../../support/sandbox/api/api-lab.ts';
 import { aReplica, aReplicasWal, MB } from '../../../support/sandbox/api/views.ts';
@@ -151,7 +151,7 @@ const OPERATIONS: readonly Case[] = [
   ['POST', '/reinitialize', { force: true, 'from-leader': true }, ['reinitialize', { force: true, fromLeader: true }]],
 ];
 
-const CODES: readonly (readonly [OperationOutcome['kind'], number])[] = [
+const CODES: readonly (readonly [ManagerOutcome['kind'], number])[] = [
   ['done', 200],
   ['accepted', 202],
   ['invalid', 400],

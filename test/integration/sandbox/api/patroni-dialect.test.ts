@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect as connectHalf } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { OperationOutcome } from '../../../../src/sandbox/manager/operation-outcomes.ts';
+import type { ManagerOutcome } from '../../../../src/sandbox/manager/operation-outcomes.ts';
 import { received, startApi } from '../../../support/sandbox/api/api-lab.ts';
 import type { ApiLab, LabOptions, Question } from '../../../support/sandbox/api/api-lab.ts';
 import { aReplica, aReplicasWal, MB } from '../../../support/sandbox/api/views.ts';
@@ -126,7 +126,7 @@ const ENDS: readonly (readonly [
   NonNullable<Question['method']>,
   string,
   unknown,
-  Partial<Record<OperationOutcome['kind'], number>>,
+  Partial<Record<ManagerOutcome['kind'], number>>,
 ])[] = [
   ['POST', '/switchover', { leader: 'n1' }, { done: 200, accepted: 202, invalid: 400, refused: 412, failed: 503 }],
   ['POST', '/failover', { candidate: 'n2' }, { done: 200, refused: 412, failed: 503 }],
@@ -142,7 +142,7 @@ describe.each(ENDS)('%s %s %j', (method, path, body, codes) => {
   test.each(Object.entries(codes))('%s is %i', async (kind, status) => {
     const { ask, operations } = await start();
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.entries forgets what keys there are
-    operations.outcome = { kind: kind as OperationOutcome['kind'], text: 'it ended so' };
+    operations.outcome = { kind: kind as ManagerOutcome['kind'], text: 'it ended so' };
     expect(await ask(path, { method, body })).toMatchObject({ status, type: 'text/html', text: 'it ended so' });
     expect(operations.asked).toHaveLength(1);
   });

@@ -1,13 +1,13 @@
 // A manager's operations for tests of the API alone. The test sets the view and the end of every operation, each
 // request is recorded, and a look at PostgreSQL can be made to hang.
-import type { OperationOutcome, Operations } from '../../../../src/sandbox/manager/operation-outcomes.ts';
+import type { ManagerOutcome, ManagerOperations } from '../../../../src/sandbox/manager/operation-outcomes.ts';
 import type { ClusterView, JsonObject, MemberView } from '../../../../src/sandbox/manager/view.ts';
 import { aCluster, aPrimary, aPulse } from './views.ts';
 
-export class FakeOperations implements Operations {
+export class FakeOperations implements ManagerOperations {
   member: MemberView;
   cluster: ClusterView | undefined = aCluster();
-  outcome: OperationOutcome = { kind: 'done', text: 'done as told' };
+  outcome: ManagerOutcome = { kind: 'done', text: 'done as told' };
   /** Requests with their arguments, in order; looks and reads are not recorded. */
   readonly asked: unknown[][] = [];
   looks = 0;
@@ -27,7 +27,7 @@ export class FakeOperations implements Operations {
     this.#held = undefined;
   }
 
-  pulse(): ReturnType<Operations['pulse']> {
+  pulse(): ReturnType<ManagerOperations['pulse']> {
     const { heartbeatAgeMs, role } = this.member;
     return Promise.resolve(aPulse({ heartbeatAgeMs, role, member: this.member }));
   }
@@ -42,52 +42,52 @@ export class FakeOperations implements Operations {
     return Promise.resolve(this.cluster);
   }
 
-  patchConfig(changes: JsonObject): ReturnType<Operations['patchConfig']> {
+  patchConfig(changes: JsonObject): ReturnType<ManagerOperations['patchConfig']> {
     return this.#changeConfig('patchConfig', changes);
   }
 
-  putConfig(config: JsonObject): ReturnType<Operations['putConfig']> {
+  putConfig(config: JsonObject): ReturnType<ManagerOperations['putConfig']> {
     return this.#changeConfig('putConfig', config);
   }
 
-  switchover(request: Parameters<Operations['switchover']>[0]): Promise<OperationOutcome> {
+  switchover(request: Parameters<ManagerOperations['switchover']>[0]): Promise<ManagerOutcome> {
     return this.#end('switchover', request);
   }
 
-  cancelSwitchover(): Promise<OperationOutcome> {
+  cancelSwitchover(): Promise<ManagerOutcome> {
     return this.#end('cancelSwitchover');
   }
 
-  failover(request: Parameters<Operations['failover']>[0]): Promise<OperationOutcome> {
+  failover(request: Parameters<ManagerOperations['failover']>[0]): Promise<ManagerOutcome> {
     return this.#end('failover', request);
   }
 
-  restart(conditions: Parameters<Operations['restart']>[0]): Promise<OperationOutcome> {
+  restart(conditions: Parameters<ManagerOperations['restart']>[0]): Promise<ManagerOutcome> {
     return this.#end('restart', conditions);
   }
 
-  scheduleRestart(...given: Parameters<Operations['scheduleRestart']>): Promise<OperationOutcome> {
+  scheduleRestart(...given: Parameters<ManagerOperations['scheduleRestart']>): Promise<ManagerOutcome> {
     return this.#end('scheduleRestart', ...given);
   }
 
-  cancelRestart(): Promise<OperationOutcome> {
+  cancelRestart(): Promise<ManagerOutcome> {
     return this.#end('cancelRestart');
   }
 
-  reload(): Promise<OperationOutcome> {
+  reload(): Promise<ManagerOutcome> {
     return this.#end('reload');
   }
 
-  reinitialize(options: Parameters<Operations['reinitialize']>[0]): Promise<OperationOutcome> {
+  reinitialize(options: Parameters<ManagerOperations['reinitialize']>[0]): Promise<ManagerOutcome> {
     return this.#end('reinitialize', options);
   }
 
-  #end(...call: unknown[]): Promise<OperationOutcome> {
+  #end(...call: unknown[]): Promise<ManagerOutcome> {
     this.asked.push(call);
     return Promise.resolve(this.outcome);
   }
 
-  #changeConfig(name: string, given: JsonObject): ReturnType<Operations['putConfig']> {
+  #changeConfig(name: string, given: JsonObject): ReturnType<ManagerOperations['putConfig']> {
     this.asked.push([name, given]);
     const { kind, text } = this.outcome;
     if (kind === 'invalid' || kind === 'failed') return Promise.resolve({ kind, text });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/sandbox/manager/decide.ts';
-import type { LockView, Situation, Step } from '../../../../src/sandbox/manager/decide.ts';
+import type { LockView, Situation, ManagerStep } from '../../../../src/sandbox/manager/decide.ts';
 import { readSettings } from '../../../../src/sandbox/manager/cluster-settings.ts';
 import { aSituation } from './lab.ts';
 
@@ -11,7 +11,7 @@ const PAUSED = readSettings({ pause: true });
 const STANDBY_CLUSTER = readSettings({ standby_cluster: { host: '10.0.0.1', port: 5433 } });
 const REMOTE = { host: '10.0.0.1', port: 5433 };
 
-function step(changes: Partial<Situation>): Step {
+function step(changes: Partial<Situation>): ManagerStep {
   return decide(aSituation(changes));
 }
 

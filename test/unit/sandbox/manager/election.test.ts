@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hasDiverged, whyNot } from '../../../../src/sandbox/manager/election.ts';
 import type { Contest, PeerAnswer } from '../../../../src/sandbox/manager/election.ts';
 import { readSettings } from '../../../../src/sandbox/manager/cluster-settings.ts';
-import type { HistoryEntry } from '../../../../src/sandbox/manager/view.ts';
+import type { TimelineHistoryEntry } from '../../../../src/sandbox/manager/view.ts';
 import { aCluster } from './lab.ts';
 
 function answer(name: string, changes: Partial<Extract<PeerAnswer, { kind: 'answered' }>> = {}): PeerAnswer {
@@ -71,7 +71,7 @@ describe('in synchronous mode', () => {
   });
 });
 
-function ended(timeline: number, endedAt: number): HistoryEntry {
+function ended(timeline: number, endedAt: number): TimelineHistoryEntry {
   return { timeline, endedAt, reason: '', createdAt: '', newLeader: '' };
 }
 

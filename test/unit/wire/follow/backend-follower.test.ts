@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { BackendFollower } from '../../../../src/wire/follow/backend-follower.ts';
-import { Unanswered } from '../../../../src/wire/follow/unanswered.ts';
+import { UnansweredMessages } from '../../../../src/wire/follow/unanswered.ts';
 import {
   AUTHENTICATION_OK,
   AUTHENTICATION_SASL,
@@ -14,7 +14,7 @@ import {
 } from '../../../support/sockets/messages.ts';
 
 function after(...messages: readonly Uint8Array[]): BackendFollower {
-  const follower = new BackendFollower(new Unanswered());
+  const follower = new BackendFollower(new UnansweredMessages());
   for (const message of messages) follower.walk(message);
   return follower;
 }

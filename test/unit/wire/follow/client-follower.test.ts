@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { ClientFollower } from '../../../../src/wire/follow/client-follower.ts';
-import { Unanswered } from '../../../../src/wire/follow/unanswered.ts';
+import { UnansweredMessages } from '../../../../src/wire/follow/unanswered.ts';
 import { aMessage, aNumber, TERMINATE } from '../../../support/sockets/messages.ts';
 
 function after(...messages: readonly Uint8Array[]): ClientFollower {
-  const follower = new ClientFollower(new Unanswered());
+  const follower = new ClientFollower(new UnansweredMessages());
   follower.walk(Buffer.concat(messages));
   return follower;
 }
