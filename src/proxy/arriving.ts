@@ -139,7 +139,8 @@ export class Arriving implements Stage {
 
   #cancel(packet: Uint8Array): void {
     const { session, slot, record, parts } = this.#inputs;
-    this.left('holding');
+    this.#leave();
+    this.#parked?.drop();
     slot.becomeOverLimit();
     slot.setStarting(false);
     const onDone = (problem?: string): void =>
@@ -247,7 +248,7 @@ export class Arriving implements Stage {
       services: parts,
     });
     if (!session.move('relay', relayed)) return void backend.destroy();
-    record.opened(session.pool, server, relayed.tls());
+    record.opened(server, relayed.tls());
     return relayed.start({ ...handedOver, firstReply });
   }
 

@@ -7,11 +7,10 @@ import type { ProxyEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { MemberName } from '../model/member.ts';
-import type { PoolName } from '../model/policy.ts';
 import type { SessionActivity, SessionEntry, SessionTls } from '../reports/session-list.ts';
 import type { Traffic } from '../reports/counts.ts';
 import type { Server } from './server.ts';
-import { isTls, peerText } from './socket.ts';
+import { isTls } from './socket.ts';
 import type { SessionHandle } from './stage.ts';
 import { NO_NAMES } from './client-names.ts';
 import type { ClientNames } from './client-names.ts';
@@ -23,8 +22,7 @@ export interface RecordInputs {
 
 export class SessionRecord {
   readonly traffic: Traffic = { toBackendBytes: 0, toClientBytes: 0 };
-  readonly #session: number;
-  readonly #client: string;
+  readonly #session: SessionHandle;
   readonly #address: string;
   readonly #inputs: RecordInputs;
   readonly #acceptedAt: Instant;
@@ -39,9 +37,8 @@ export class SessionRecord {
   /** From then on its client lingers. */
   #endedAt: Instant = Infinity;
 
-  constructor(session: number, client: Socket, inputs: RecordInputs) {
+  constructor(session: SessionHandle, client: Socket, inputs: RecordInputs) {
     this.#session = session;
-    this.#client = peerText(client);
     this.#address = client.remoteAddress ?? 'unknown';
     this.#inputs = inputs;
     this.#acceptedAt = inputs.clock.now();
@@ -53,24 +50,16 @@ export class SessionRecord {
     return this.#address;
   }
 
-  /** With its port. */
-  client(): string {
-    return this.#client;
-  }
-
-  accepted(pool: PoolName): void {
-    this.#inputs.onEvent({ kind: 'client_accepted', pool, session: this.#session, client: this.#client });
+  accepted(): void {
+    const { id, pool, client } = this.#session;
+    this.#inputs.onEvent({ kind: 'client_accepted', pool, session: id, client });
   }
 
   named(names: ClientNames): void {
     this.#names = names;
   }
 
-  /** Its target, if that is a branch. */
-  branch(): BranchIdentity | undefined {
-    return this.#branch;
-  }
-
+  /** The target is this branch. */
   found(branch: BranchIdentity): void {
     this.#branch = branch;
   }
@@ -95,23 +84,23 @@ export class SessionRecord {
     this.#stateSince = this.#inputs.clock.now();
   }
 
-  entry(session: SessionHandle, client: Socket, activity: SessionActivity | undefined): SessionEntry {
+  entry(socket: Socket, activity: SessionActivity | undefined): SessionEntry {
     const { login, application } = this.#names;
-    const { state } = session;
+    const { id, pool, client, state, listener } = this.#session;
     const isWaitKnown = state !== 'closing' || this.#relayedSince === undefined;
     return {
-      id: this.#session,
-      pool: session.pool,
-      member: session.assignment()?.member,
+      id,
+      pool,
+      member: this.#session.assignment()?.member,
       branch: this.#branch,
-      client: this.#client,
-      listener: addressText(session.listener),
+      client,
+      listener: addressText(listener),
       user: login.user,
       database: login.database,
       application,
       state,
       activity,
-      tls: this.#tls ?? (isTls(client) ? 'terminate' : undefined),
+      tls: this.#tls ?? (isTls(socket) ? 'terminate' : undefined),
       acceptedAt: this.#acceptedAt,
       stateSince: this.#stateSince,
       heldMs: isWaitKnown ? this.waitedMs(this.#relayedSince) : undefined,
@@ -124,11 +113,11 @@ export class SessionRecord {
     this.#member = member;
   }
 
-  opened(pool: PoolName, server: Server, tls: SessionTls): void {
+  opened(server: Server, tls: SessionTls): void {
     this.#relayedSince = this.#inputs.clock.now();
     if ('member' in server) this.reached(server.member);
     this.#tls = tls;
-    this.#inputs.onEvent({ kind: 'session_opened', ...this.#identity(pool), member: this.#member });
+    this.#inputs.onEvent({ kind: 'session_opened', ...this.#identity(), member: this.#member });
   }
 
   /** The reason of the close message. It stays the reason, whatever happens while the client lingers. */
@@ -142,7 +131,7 @@ export class SessionRecord {
     this.#endedAt = Math.min(this.#endedAt, this.#inputs.clock.now());
   }
 
-  closed(pool: PoolName, reason: CloseReason, detail: string | undefined): void {
+  closed(reason: CloseReason, detail: string | undefined): void {
     const { clock, onEvent } = this.#inputs;
     const now = clock.now();
     const lingeredMs = now - Math.min(now, this.#endedAt);
@@ -151,7 +140,7 @@ export class SessionRecord {
     const waitedMs = ending.reason === 'backend_refused' ? this.waitedMs(this.#relayedSince) : 0;
     onEvent({
       kind: 'session_closed',
-      ...this.#identity(pool),
+      ...this.#identity(),
       member: this.#member,
       ...ending,
       ...(waitedMs > 0 ? { waitedMs } : {}),
@@ -161,12 +150,13 @@ export class SessionRecord {
     });
   }
 
-  #identity(pool: PoolName) {
+  #identity() {
     const { login, application } = this.#names;
+    const { id, pool, client } = this.#session;
     return {
       pool,
-      session: this.#session,
-      client: this.#client,
+      session: id,
+      client,
       ...login,
       ...(application === undefined ? {} : { application }),
       ...(this.#tls === undefined ? {} : { tls: this.#tls }),

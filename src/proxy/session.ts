@@ -15,6 +15,7 @@ import { asStepOf } from './fault.ts';
 import type { SessionMover } from './moves/session-mover.ts';
 import type { ProxyParts } from './assembly.ts';
 import { SessionRecord } from './session-record.ts';
+import { peerText } from './socket.ts';
 import type { Assignment, SessionControl, Stage } from './stage.ts';
 
 /** The client of a new session. */
@@ -43,9 +44,9 @@ export class Session implements SessionControl {
     this.listener = listener;
     this.pool = policy.name;
     this.#parts = parts;
-    const record = new SessionRecord(id, client, parts);
+    this.client = peerText(client);
+    const record = new SessionRecord(this, client, parts);
     this.#record = record;
-    this.client = record.client();
     const slot = parts.admission.admit(record.address(), {
       bytesRead: () => client.bytesRead,
       drop: () => this.cut('startup_timeout', 'silent while others needed the room'),
@@ -68,7 +69,7 @@ export class Session implements SessionControl {
 
   start(): void {
     this.#parts.registry.add(this);
-    this.#record.accepted(this.pool);
+    this.#record.accepted();
     if (this.#stage instanceof Arriving) this.#stage.start();
   }
 
@@ -125,7 +126,7 @@ export class Session implements SessionControl {
     } finally {
       // Whatever has thrown may throw again: its sockets are closed all the same.
       this.#stage.drop(CLOSE_REASONS[reason].isReset);
-      this.#record.closed(this.pool, reason, detail);
+      this.#record.closed(reason, detail);
     }
   }
 
@@ -136,7 +137,7 @@ export class Session implements SessionControl {
   entry(): SessionEntry {
     const stage = this.#stage;
     const activity = this.#state === 'relaying' ? stage.activity?.() : undefined;
-    const entry = this.#record.entry(this, stage.client(), activity);
+    const entry = this.#record.entry(stage.client(), activity);
     return this.movable === undefined ? entry : { ...entry, moves: this.movable.shown() };
   }
 

@@ -4,7 +4,6 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
-import type { SessionState } from '../../reports/session-state.ts';
 import { NOT_SUPPORTED, TLS_ALERT } from '../../wire/messages/error-response.ts';
 import type { Recognition } from '../../wire/startup/startup.ts';
 import { HTTP_ANSWER } from '../messages/refusal-message.ts';
@@ -42,7 +41,7 @@ export class Leaving implements Stage {
 
   farewell(): undefined {}
 
-  left(_to: SessionState): void {
+  left(): void {
     this.#cancelDeadline();
   }
 
