@@ -147,7 +147,9 @@ export class Travelling implements Stage, Traveller {
   }
 
   drop(isReset: boolean): void {
-    if (isReset) resetSocket(this.#parts.client);
+    // A fault has come before the park.
+    if (this.#client === undefined) this.#relayed.drop(isReset);
+    else if (isReset) resetSocket(this.#parts.client);
     else this.#parts.client.destroy();
   }
 
@@ -194,11 +196,11 @@ export class Travelling implements Stage, Traveller {
     mover.turns.pump();
   }
 
-  readonly #endStep = (): void => {
+  #endStep(): void {
     const end = this.#onStepEnd;
     this.#onStepEnd = nothing;
     end();
-  };
+  }
 
   #setOut(): void {
     const { mover, session } = this.#parts;
