@@ -30,7 +30,7 @@ export class TokenBucket {
   }
 
   /** A token that was taken was not needed. */
-  giveBack(): void {
+  returnToken(): void {
     this.#tokens = Math.min(this.#capacity, this.#tokens + 1);
   }
 }

@@ -12,25 +12,25 @@ const CONCURRENT = 16;
 /** How often sessions are noticed that have ended instead of an answer. Milliseconds. */
 const LOOK_MS = 100;
 
-type AskedSession = Pick<SessionHandle, 'state' | 'movable' | 'onIdle'>;
+type PreflightSession = Pick<SessionHandle, 'state' | 'movable' | 'onIdle'>;
 
-export function preflight(sessions: readonly AskedSession[], clock: Clock): Promise<Preflight> {
+export function preflight(sessions: readonly PreflightSession[], clock: Clock): Promise<Preflight> {
   return new Round(sessions, clock).ended;
 }
 
 class Round {
   readonly ended: Promise<Preflight>;
-  readonly #queue: AskedSession[];
+  readonly #queue: PreflightSession[];
   readonly #stays = new Map<PinReason, number>();
   /** The sessions that are asked when they are idle. */
-  readonly #waiting = new Map<AskedSession, () => void>();
-  readonly #asking = new Set<AskedSession>();
+  readonly #waiting = new Map<PreflightSession, () => void>();
+  readonly #asking = new Set<PreflightSession>();
   readonly #end: () => void;
   #movable = 0;
   #unknown: number;
   #isOver = false;
 
-  constructor(sessions: readonly AskedSession[], clock: Clock) {
+  constructor(sessions: readonly PreflightSession[], clock: Clock) {
     this.#queue = [...sessions];
     this.#unknown = sessions.length;
     const { promise, resolve } = Promise.withResolvers<Preflight>();
@@ -76,7 +76,7 @@ class Round {
     this.#next();
   }
 
-  async #ask(session: AskedSession): Promise<void> {
+  async #ask(session: PreflightSession): Promise<void> {
     const answer = await asked(session);
     // It has ended before.
     if (this.#isOver || !this.#asking.delete(session)) return;
@@ -86,7 +86,7 @@ class Round {
     this.#next();
   }
 
-  #askWhenIdle(session: AskedSession): void {
+  #askWhenIdle(session: PreflightSession): void {
     const stopListening = session.onIdle(() => {
       stopListening();
       this.#waiting.delete(session);
@@ -103,12 +103,12 @@ class Round {
   }
 }
 
-function hasEnded({ state }: AskedSession): boolean {
+function hasEnded({ state }: PreflightSession): boolean {
   return state === 'closing' || state === 'closed';
 }
 
 /** Undefined: nothing can be asked now, because it connects or moves. Never resolves when the session ends. */
-async function asked(session: AskedSession): Promise<Movability | undefined> {
+async function asked(session: PreflightSession): Promise<Movability | undefined> {
   if (session.state !== 'relaying') return undefined;
   const { movable } = session;
   if (movable === undefined) return { kind: 'pinned', reason: 'unreadable' };

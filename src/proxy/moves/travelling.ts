@@ -122,7 +122,7 @@ export class Travelling implements Stage, Traveller {
     const { loss } = this.departure;
     if (loss === undefined || endsAll(loss, this.pool, mover.inquiry)) return this.#setOut();
     this.#onStepEnd = inquire({ loss, pool: this.pool, packet, services: mover.inquiry }, (isMeant) => {
-      if (isMeant) this.#giveBack(loss);
+      if (isMeant) this.#tellLastWords(loss);
       else this.#setOut();
     });
     return undefined;
@@ -278,7 +278,7 @@ export class Travelling implements Stage, Traveller {
   }
 
   /** Its client reads the last words. */
-  #giveBack({ ending, words }: ServerLoss): void {
+  #tellLastWords({ ending, words }: ServerLoss): void {
     const { session, conversation } = this.#parts;
     if (words !== undefined) conversation.passToClient(words);
     const { farewell, canTell } = this.#relayed.lossBy(ending);

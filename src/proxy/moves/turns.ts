@@ -86,7 +86,7 @@ export class Turns {
 
   /** An attempt without a connection was no login: the next session may have its turn. */
   returnToken(): void {
-    this.#bucket.giveBack();
+    this.#bucket.returnToken();
   }
 
   stop(): void {

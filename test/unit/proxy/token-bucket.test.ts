@@ -38,7 +38,7 @@ test('a client that waits for the reported time gets a token, at odd rates too',
 test('a token that was not needed serves the next one, within the burst', () => {
   const bucket = new TokenBucket(10, 0, 1);
   expect(bucket.take(0)).toBe(0);
-  bucket.giveBack();
-  bucket.giveBack();
+  bucket.returnToken();
+  bucket.returnToken();
   expect([bucket.take(0), bucket.take(0)]).toEqual([0, 100]);
 });
