@@ -12,27 +12,36 @@ const NOTABLE_LAG = 1024 * 1024;
 export interface Judgement {
   /** Why the management API refuses this candidate. */
   readonly refusal?: string;
+  /** With the name of the member. */
   readonly warnings: readonly string[];
+  /** The same for its own row. */
+  readonly note: string;
 }
 
 /** Patroni 4.1, api.py is_failover_possible and ha.py failover_limitation. */
 export function judgeCandidate(member: MemberReport, { members }: Pick<ClusterReport, 'members'>): Judgement {
   const { name, state, timeline, lag_bytes: lag } = member;
-  if (hasTag(member, 'nofailover')) return { refusal: `${name} has the tag nofailover`, warnings: [] };
+  if (hasTag(member, 'nofailover'))
+    return { refusal: `${name} has the tag nofailover`, warnings: [], note: 'tag nofailover' };
   const current = members.find(isLeader)?.timeline ?? 0;
   const expectsStreaming = members.some((one) => one.state === 'streaming');
-  const warnings = [
-    ...(isRunning(member) ? [] : [`${name} is not running (state ${stateText(member)})`]),
+  const states = [
+    ...(isRunning(member) ? [] : [`not running (state ${stateText(member)})`]),
     ...(isRunning(member) && expectsStreaming && state !== 'streaming'
-      ? [`${name} is not streaming from the leader (state ${stateText(member)})`]
+      ? [`not streaming from the leader (state ${stateText(member)})`]
       : []),
-    ...(timeline !== null && timeline < current
-      ? [`${name} is on timeline ${timeline}, the leader on ${current}`]
-      : []),
-    ...(lag === null ? [`the lag of ${name} is unknown`] : []),
-    ...(lag !== null && lag >= NOTABLE_LAG ? [`${name} lags ${sizeText(lag)} behind`] : []),
+    ...(timeline !== null && timeline < current ? [`on timeline ${timeline}, the leader on ${current}`] : []),
   ];
-  return { warnings };
+  const [lagWarning, lagNote] =
+    lag === null
+      ? [[`the lag of ${name} is unknown`], ['lag unknown']]
+      : lag >= NOTABLE_LAG
+        ? [[`${name} lags ${sizeText(lag)} behind`], [`lags ${sizeText(lag)} behind`]]
+        : [[], []];
+  return {
+    warnings: [...states.map((what) => `${name} is ${what}`), ...lagWarning],
+    note: [...states, ...lagNote].join('; '),
+  };
 }
 
 export function replicas({ members }: Pick<ClusterReport, 'members'>): readonly MemberReport[] {
@@ -42,9 +51,7 @@ export function replicas({ members }: Pick<ClusterReport, 'members'>): readonly 
 /** The replicas with state, lag and objections. `chosen` is marked. */
 export function candidatesTable(report: ClusterReport, chosen: MemberName | undefined, width: number): string {
   const rows = replicas(report).map((member) => {
-    const { refusal, warnings } = judgeCandidate(member, report);
-    const note =
-      refusal === undefined ? warnings.map((text) => withoutName(text, member.name)).join('; ') : 'tag nofailover';
+    const { note } = judgeCandidate(member, report);
     return [member.name === chosen ? `${member.name} *` : member.name, stateText(member), lagText(member), note];
   });
   const columns = [
@@ -54,13 +61,6 @@ export function candidatesTable(report: ClusterReport, chosen: MemberName | unde
     { title: 'NOTE', wraps: true },
   ] as const;
   return tableText(columns, rows, width);
-}
-
-function withoutName(text: string, name: MemberName): string {
-  return text
-    .replace(`${name} is `, '')
-    .replace(`${name} `, '')
-    .replace(`the lag of ${name} is unknown`, 'lag unknown');
 }
 
 /** Undefined: no running Pointsman answers. */

@@ -135,7 +135,7 @@ function typeText(shape: Shape): string {
   if (schema.const !== undefined) return `\`${String(schema.const)}\``;
   switch (kind) {
     case 'list':
-      return `list of ${items === undefined ? 'value' : typeText(items)}s`.replace(/number (.*)s$/, 'numbers $1');
+      return `list of ${items === undefined ? 'values' : manyText(items)}`;
     case 'map':
       return 'map';
     case 'flag':
@@ -145,6 +145,11 @@ function typeText(shape: Shape): string {
     case 'text':
       return `${schema.written ?? 'text'}${schema.atLeast === undefined ? '' : `, at least ${schema.atLeast}`}`;
   }
+}
+
+function manyText(shape: Shape): string {
+  const { kind, schema } = shape;
+  return kind === 'number' ? `numbers ${schema.minimum} to ${schema.maximum}` : `${typeText(shape)}s`;
 }
 
 function defaultText({ schema }: Shape, isRequired: boolean): string {

@@ -32,6 +32,19 @@ describe('switchover', () => {
     expect([code, err]).toEqual([0, '']);
   });
 
+  test('the table has what speaks against each candidate, without its name again', async () => {
+    const behind = aMember('pg-2', { state: 'running', timeline: 3, lag_bytes: null });
+    const stopped = aMember('pg-4', { state: 'stopped', lag_bytes: 3 * MB });
+    const report = aReport([aLeader('pg-1'), behind, aMember('pg-3'), stopped]);
+    const { out, err } = await clusterCli(['switchover', '--to', 'pg-2', '--dry-run'], withReport(report));
+    const words = out.replaceAll(/\s+/g, ' ');
+    expect(words).toContain(
+      'not streaming from the leader (state running); on timeline 3, the leader on 4; lag unknown',
+    );
+    expect(words).toContain('not running (state stopped); lags 3 MB behind');
+    expect(err).toContain('warning: the lag of pg-2 is unknown\n');
+  });
+
   test('declined: nothing is sent, exit code 1', async () => {
     const cluster = fakeCluster();
     const { code, err } = await clusterCli(['switchover'], cluster, { answers: [''] });
