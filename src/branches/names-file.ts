@@ -1,6 +1,7 @@
 // The names of a storage node's timelines, which have none of their own: a JSON file that `branches create` and
 // `branches delete` write, and the directory reads. It holds intents as well: an entry is written before its timeline
 // is created, so that a command that died goes on with the same timeline.
+import { parseJson } from '../model/json.ts';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { ApiError } from '../http/request.ts';
@@ -55,12 +56,4 @@ export async function readNames(file: string, tenant: string): Promise<readonly 
     throw new ApiError('local', `${file} has the names of another tenant: each tenant needs a file of its own`);
   }
   return parsed.data.timelines;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

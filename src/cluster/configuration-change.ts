@@ -1,6 +1,6 @@
 // The dynamic configuration before and after a change, and what follows for the members. Pure.
+import { isRecord } from '../model/json.ts';
 import type { ParameterChange } from '../patroni/restart-state.ts';
-import { isRecord } from '../patroni/fields.ts';
 import type { ClusterConfiguration } from '../documents/cluster-documents.ts';
 import { needsRestart } from './parameter-contexts.ts';
 

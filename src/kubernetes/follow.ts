@@ -1,5 +1,6 @@
 // Follows a collection of the Kubernetes API: a list, then a watch from the list's version. While the API server is
 // unreachable the last known objects stay, with the time and the cause of the failure. Uses one connection at a time.
+import { parseJson } from '../model/json.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import { ExchangeError } from '../http/exchange-error.ts';
 import { ask, type KubernetesServer } from './api-server.ts';
@@ -187,7 +188,7 @@ class Follower {
 
   /** Undefined: the watch goes on. */
   #take(line: string, read: ReadEntry): WatchEnd | undefined {
-    const event = readEvent(parsed(line));
+    const event = readEvent(parseJson(line));
     if (event === undefined) return { kind: 'failed', why: 'an event that is none of the API' };
     if (event.kind === 'error') {
       return event.code === 410 ? { kind: 'gone' } : { kind: 'failed', why: `the watch failed: ${event.message}` };
@@ -254,17 +255,11 @@ const ADVICE: Readonly<Record<number, string>> = {
 
 function refused(status: number, body: string): WatchEnd {
   if (status === 410) return { kind: 'gone' };
-  const words = [ADVICE[status], readStatus(parsed(body)).message].filter((part) => part !== undefined && part !== '');
+  const words = [ADVICE[status], readStatus(parseJson(body)).message].filter(
+    (part) => part !== undefined && part !== '',
+  );
   return {
     kind: 'failed',
     why: `the API server answered ${status}${words.length === 0 ? '' : `: ${words.join(': ')}`}`,
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

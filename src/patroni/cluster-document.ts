@@ -1,8 +1,9 @@
 // The cluster document (GET /cluster): the members as the configuration store has them. Each member is read separately:
 // an unreadable one is skipped and named, the others stay. The document is no evidence of liveness.
+import { isRecord } from '../model/json.ts';
 import { z } from 'zod';
 import { onOneLine, shown } from '../model/printable.ts';
-import { amount, anything, flag, identifier, isRecord, line, maybe, port, present, timeline } from './fields.ts';
+import { amount, anything, flag, identifier, line, maybe, port, present, timeline } from './fields.ts';
 import { foldRole } from './node-status.ts';
 import { readRestartState, type RestartState } from './restart-state.ts';
 import { parseTags } from './tags.ts';

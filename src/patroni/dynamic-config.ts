@@ -1,7 +1,8 @@
 // The dynamic configuration (GET /config): the cluster's own timing, which limits how fast it can change its primary.
 // Unknown keys stay as they came.
+import { isRecord } from '../model/json.ts';
 import { z } from 'zod';
-import { anything, flag, integer, isRecord, maybe, present } from './fields.ts';
+import { anything, flag, integer, maybe, present } from './fields.ts';
 
 export interface DynamicConfig {
   /** Seconds. */

@@ -1,5 +1,6 @@
 // Field readers that all documents share. A field that is missing, null or of the wrong type becomes undefined, or a
 // word that means "present, but invalid". No reader throws, and every text has a limit.
+import { isRecord } from '../model/json.ts';
 import { z } from 'zod';
 import { shown } from '../model/printable.ts';
 
@@ -67,10 +68,6 @@ export function isTruthyInPython(value: unknown): boolean {
   return Boolean(value);
 }
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 type PresentFields<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The same object without the keys that hold undefined. */
@@ -78,13 +75,4 @@ export function present<T extends object>(fields: T): PresentFields<T> {
   const kept = Object.entries(fields).filter(([, value]) => value !== undefined);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries loses the types
   return Object.fromEntries(kept) as PresentFields<T>;
-}
-
-/** The parsed JSON, or undefined for text that is not JSON (no JSON text means undefined). */
-export function parseJson(source: string): unknown {
-  try {
-    return JSON.parse(source) as unknown;
-  } catch {
-    return undefined;
-  }
 }

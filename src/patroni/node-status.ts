@@ -1,8 +1,9 @@
 // The node status document: the body of every health answer and of /patroni (/manager in the management API), as
 // MemberStatus. Unreadable fields are left out or become `unknown`, so that they can only tighten a verdict.
+import { isRecord, parseJson } from '../model/json.ts';
 import { z } from 'zod';
 import type { MemberStatus, Role } from '../model/member-status.ts';
-import { anything, flag, identifier, indicator, integer, isRecord, line, maybe, orWord, parseJson } from './fields.ts';
+import { anything, flag, identifier, indicator, integer, line, maybe, orWord } from './fields.ts';
 import { present, timelineOrZero } from './fields.ts';
 import { parseTags } from './tags.ts';
 

@@ -1,12 +1,12 @@
 // Reads the documents of the management API: /cluster, /history, /config and the node status. For discovery and for
 // display, never for liveness: /cluster reads the configuration store and may hang as long as the store does.
+import { isRecord, parseJson } from '../model/json.ts';
 import type { ApiEndpoint } from '../model/member.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 import { createSend, statusText, type ApiAccess, type Send } from './access.ts';
 import { readClusterDocument, type ClusterDocument } from './cluster-document.ts';
 import { readDynamicConfig, type DynamicConfig } from './dynamic-config.ts';
 import type { ReadFailure } from './failure.ts';
-import { isRecord, parseJson } from './fields.ts';
 import { readHistory, type TimelineEnd } from './history.ts';
 import { readRestartState, type RestartState } from './restart-state.ts';
 import { parseNodeStatus, readNodeStatus, type Dialect } from './node-status.ts';

@@ -1,8 +1,9 @@
 // Whether a member needs a restart, and whether one is scheduled. The node status and the cluster document have the
 // same keys.
+import { isRecord } from '../model/json.ts';
 import { z } from 'zod';
 import { shown } from '../model/printable.ts';
-import { flag, isRecord, line, maybe, present } from './fields.ts';
+import { flag, line, maybe, present } from './fields.ts';
 
 /** The value in the running server, and the one that a restart would bring. Null: not reported. */
 export interface ParameterChange {

@@ -1,7 +1,8 @@
 // Tags as Patroni compares them with a `tag_<key>=<value>` parameter. Limits: JSON loses Python's number format (1.0
 // arrives as 1 and compares as "1", Patroni compares "1.0"); a list, an object or a value above 256 characters never
 // matches. Write such tags as strings.
-import { isRecord, isTruthyInPython } from './fields.ts';
+import { isRecord } from '../model/json.ts';
+import { isTruthyInPython } from './fields.ts';
 
 /** Real tags are few and short. Characters. */
 const MAX_TAGS = 128;

@@ -1,9 +1,9 @@
 // Sends one write request to one API. Never repeats it: the API may have acted on a request whose answer got lost.
+import { isRecord, parseJson } from '../model/json.ts';
 import { onOneLine } from '../model/printable.ts';
 import type { ApiEndpoint } from '../model/member.ts';
 import { createSend, type ApiAccess } from './access.ts';
 import { secretsIn } from './credentials.ts';
-import { isRecord, parseJson } from './fields.ts';
 import type { JsonFields, WriteRequest } from './write-requests.ts';
 
 export type WriteAnswer =

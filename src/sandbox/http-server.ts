@@ -1,5 +1,6 @@
 // An HTTP server on loopback for an API of the sandbox other than the managers'. It reads the request, refuses
 // browsers, and turns errors into a status.
+import { parseJson } from '../model/json.ts';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { isSafe, json, type ManagerAnswer } from './api/api-answer.ts';
@@ -89,9 +90,5 @@ export function isJson({ headers }: LabRequest): boolean {
 
 /** Undefined: it is no JSON. */
 export function parseBody({ body }: LabRequest): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return undefined;
-  }
+  return parseJson(body.toString());
 }

@@ -41,12 +41,3 @@ function* readable<Entry>(all: readonly unknown[], entry: z.ZodType<Entry>): Gen
   }
   return found;
 }
-
-/** The parsed JSON; undefined for other text, such as the HTML page of a web server. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,8 +1,9 @@
 // The management API of a storage node: tenants and their timelines. A branch is a timeline with an ancestor.
 // Source: the storage-node management API, "Endpoints" and "Errors".
+import { parseJson } from '../../model/json.ts';
 import type { NamedTimeline } from '../names-file.ts';
 import { z } from 'zod';
-import { entriesOf, optional, optionalLsn, parseJson, required } from './fields.ts';
+import { entriesOf, optional, optionalLsn, required } from './fields.ts';
 import { ApiError, sendRequest, statusError } from '../../http/request.ts';
 import type { ApiAnswer, ApiRequest, ApiServer } from '../../http/request.ts';
 import { readHeaders } from '../../http/secret-files.ts';

@@ -1,5 +1,6 @@
 // Changes of the dynamic configuration: KEY=VALUE of the command line into the object of PATCH /config, and the
 // smallest PATCH between two configurations. Pure but for the YAML of a value.
+import { isRecord } from '../../model/json.ts';
 import { parseDocument } from 'yaml';
 import { closest } from '../../config/closest.ts';
 import type { ClusterConfiguration } from '../../documents/cluster-documents.ts';
@@ -82,7 +83,7 @@ export function patchBetween(before: ClusterConfiguration, after: ClusterConfigu
     if (value === null) return [];
     const old = Object.hasOwn(before, key) ? before[key] : undefined;
     if (isSame(old, value)) return [];
-    return [[key, isMap(value) && isMap(old) ? patchBetween(old, value) : value] as const];
+    return [[key, isRecord(value) && isRecord(old) ? patchBetween(old, value) : value] as const];
   });
   return Object.fromEntries([...removed.map((key) => [key, null] as const), ...changed]);
 }
@@ -90,9 +91,9 @@ export function patchBetween(before: ClusterConfiguration, after: ClusterConfigu
 /** The same with every PostgreSQL parameter as a text, as the management API has them. */
 export function withTextParameters(config: ClusterConfiguration): ClusterConfiguration {
   const { postgresql } = config;
-  if (!isMap(postgresql)) return config;
+  if (!isRecord(postgresql)) return config;
   const { parameters } = postgresql;
-  if (!isMap(parameters)) return config;
+  if (!isRecord(parameters)) return config;
   const texts = Object.entries(parameters).map(([name, value]) => {
     const isPlain = typeof value === 'number' || typeof value === 'boolean';
     return [name, isPlain ? String(value) : value] as const;
@@ -102,7 +103,7 @@ export function withTextParameters(config: ClusterConfiguration): ClusterConfigu
 
 /** The order of keys does not count. */
 export function isSame(a: unknown, b: unknown): boolean {
-  if (isMap(a) && isMap(b)) {
+  if (isRecord(a) && isRecord(b)) {
     const keys = Object.keys(a);
     return (
       keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isSame(a[key], b[key]))
@@ -112,10 +113,6 @@ export function isSame(a: unknown, b: unknown): boolean {
     return a.length === b.length && a.every((item, index) => isSame(item, b[index]));
   }
   return a === b;
-}
-
-export function isMap(value: unknown): value is ClusterConfiguration {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Patroni's dynamic configuration (docs/dynamic_configuration.rst, 4.1). Other keys are stored, and have no effect. */

@@ -1,9 +1,9 @@
 // The dynamic configuration as text: YAML to read and to edit, and the difference between two configurations.
+import { isRecord } from '../../model/json.ts';
 import { structuredPatch } from 'diff';
 import { LineCounter, parseDocument, stringify } from 'yaml';
 import type { ClusterConfiguration } from '../../documents/cluster-documents.ts';
 import type { Paint } from '../terminal/colour.ts';
-import { isMap } from './config-changes.ts';
 
 export function yamlText(config: ClusterConfiguration): string {
   return stringify(config, { lineWidth: 0 });
@@ -24,8 +24,8 @@ export function parseConfig(text: string): ParsedConfig {
   });
   if (problems.length > 0) return { kind: 'invalid', problems };
   const config: unknown = document.toJS();
-  if (config === null || (isMap(config) && Object.keys(config).length === 0)) return invalid('it is empty');
-  if (!isMap(config)) return invalid('it is no map: expected keys such as ttl and postgresql at the top');
+  if (config === null || (isRecord(config) && Object.keys(config).length === 0)) return invalid('it is empty');
+  if (!isRecord(config)) return invalid('it is no map: expected keys such as ttl and postgresql at the top');
   const unsafe = inexactNumber(config);
   return unsafe === undefined ? { kind: 'config', config } : invalid(`${unsafe}: put the number in quotes, as a text`);
 }

@@ -1,8 +1,9 @@
 // Values of the dynamic configuration that are known to be wrong. Patroni stores them without a word. Pure.
 // Sources: the management API, "Dynamic configuration"; P: docs/dynamic_configuration.rst; P: postgresql/config.py,
 // CMDLINE_OPTIONS.
+import { isRecord } from '../../model/json.ts';
 import type { ClusterConfiguration } from '../../documents/cluster-documents.ts';
-import { isMap, isSame } from './config-changes.ts';
+import { isSame } from './config-changes.ts';
 
 /** Undefined: the value is right. Else what it must be. */
 type Rule = (value: unknown) => string | undefined;
@@ -20,7 +21,7 @@ const truth: Rule = (value) =>
   typeof value === 'boolean' || /^(?:on|off|true|false|yes|no)$/i.test(String(value)) ? undefined : 'true or false';
 const synchronous: Rule = (value) =>
   value === 'quorum' || truth(value) === undefined ? undefined : 'true, false or quorum';
-const map: Rule = (value) => (isMap(value) ? undefined : 'a map of keys and values');
+const map: Rule = (value) => (isRecord(value) ? undefined : 'a map of keys and values');
 const list: Rule = (value) => (Array.isArray(value) ? undefined : 'a list');
 
 const KEYS: ReadonlyMap<string, Rule> = new Map([
@@ -86,8 +87,8 @@ function wantedOf(key: string, value: unknown): string | undefined {
 /** The keys at the top, those of `postgresql`, and its parameters. */
 function values(config: ClusterConfiguration): readonly (readonly [string, unknown])[] {
   const { postgresql } = config;
-  const inner = isMap(postgresql) ? postgresql : {};
-  const parameters = isMap(inner['parameters']) ? inner['parameters'] : {};
+  const inner = isRecord(postgresql) ? postgresql : {};
+  const parameters = isRecord(inner['parameters']) ? inner['parameters'] : {};
   return [
     ...Object.entries(config),
     ...Object.entries(inner).map(([key, value]) => [`postgresql.${key}`, value] as const),

@@ -1,5 +1,6 @@
 // Readers of the platform's documents. The interface names a few fields and leaves the rest open: other fields are
 // ignored, and an optional field of another type counts as absent.
+import { isRecord } from '../../model/json.ts';
 import { ApiError } from '../../http/request.ts';
 import { shown } from '../../model/printable.ts';
 
@@ -34,7 +35,7 @@ export function readSkill(document: unknown): StoredSkill | undefined {
   return firstOf(document, ['skill'], (fields) => {
     const id = idOf(fields, 'skill_id', 'skill_');
     if (id === undefined) return undefined;
-    const source = isFields(fields['source']) ? fields['source'] : {};
+    const source = isRecord(fields['source']) ? fields['source'] : {};
     return {
       id,
       name: text(fields['name']),
@@ -58,7 +59,7 @@ export function readFileId(document: unknown): string | undefined {
 
 /** An array, alone or as a field of an object. Undefined: there is none. */
 export function readList<T>(document: unknown, read: (entry: unknown) => T | undefined): ListPage<T> | undefined {
-  const fields = isFields(document) ? document : {};
+  const fields = isRecord(document) ? document : {};
   const named = ['data', 'skills', 'versions'].map((name) => fields[name]);
   const list = [document, ...named, ...Object.values(fields)].find((value) => Array.isArray(value));
   if (list === undefined) return undefined;
@@ -73,8 +74,8 @@ function firstOf<T>(
   names: readonly string[],
   read: (fields: RecordFields) => T | undefined,
 ): T | undefined {
-  if (!isFields(document)) return undefined;
-  const candidates = [document, ...[...names, 'data'].map((name) => document[name]).filter(isFields)];
+  if (!isRecord(document)) return undefined;
+  const candidates = [document, ...[...names, 'data'].map((name) => document[name]).filter(isRecord)];
   return candidates.map(read).find((value) => value !== undefined);
 }
 
@@ -90,10 +91,6 @@ function word(value: unknown): string | undefined {
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? shown(value) : undefined;
-}
-
-function isFields(value: unknown): value is RecordFields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** `value`, or an error: the platform answered with success, and with another document. */

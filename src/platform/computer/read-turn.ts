@@ -1,4 +1,5 @@
 // One turn of the model, from a line of JSON: its tool_use blocks in their order.
+import { isRecord, parseJson } from '../../model/json.ts';
 import { MEMBERS } from './tool-members.ts';
 
 export interface ToolUse {
@@ -19,18 +20,18 @@ const SHAPE = 'one turn a line: an array of tool_use blocks, or the message that
  * `input.action`.
  */
 export function readTurn(line: string): ReadTurn {
-  const blocks = blocksOf(parsed(line));
+  const blocks = blocksOf(parseJson(line));
   if (blocks === undefined) return invalid(`this is no turn. Write ${SHAPE}`);
   const uses: ToolUse[] = [];
   for (const [index, block] of blocks.entries()) {
-    if (!isObject(block)) return invalid(`block ${index + 1} is no object. Write ${SHAPE}`);
+    if (!isRecord(block)) return invalid(`block ${index + 1} is no object. Write ${SHAPE}`);
     if (block['type'] !== 'tool_use' || !isOurs(block)) continue;
     const { id, name, input = {} } = block;
     // Without an id there is no way to give a result.
     if (typeof id !== 'string' || id === '') return invalid(`block ${index + 1} has no id`);
     if (uses.some((use) => use.id === id)) return invalid(`block ${index + 1} repeats the id of an earlier block`);
     if (typeof name !== 'string') return invalid(`block ${index + 1} has no name`);
-    if (!isObject(input)) return invalid(`the input of block ${index + 1} is no object`);
+    if (!isRecord(input)) return invalid(`the input of block ${index + 1} is no object`);
     const member = name === 'computer' && typeof input['action'] === 'string' ? input['action'] : name;
     uses.push({ id, member, input });
   }
@@ -43,23 +44,11 @@ function isOurs({ toolset_name: toolset, name }: Readonly<Record<string, unknown
   return typeof name !== 'string' || name === 'computer' || MEMBERS.some((member) => member === name);
 }
 
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
 function blocksOf(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value;
-  if (!isObject(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   if (Array.isArray(value['content'])) return value['content'];
   return value['type'] === 'tool_use' ? [value] : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(why: string): ReadTurn {

@@ -1,8 +1,8 @@
 // Documents of the management API from text, as the program reads them from a body.
+import { parseJson } from '../../../src/model/json.ts';
 import { readClusterDocument } from '../../../src/patroni/cluster-document.ts';
 import type { ParsedClusterDocument } from '../../../src/patroni/cluster-document.ts';
 import { readDynamicConfig } from '../../../src/patroni/dynamic-config.ts';
-import { parseJson } from '../../../src/patroni/fields.ts';
 import { readHistory } from '../../../src/patroni/history.ts';
 
 export function parseClusterDocument(text: string): ParsedClusterDocument {
