@@ -12,7 +12,7 @@ import type { MemberFacts } from './places.ts';
 import type { MemberStatusDocument, StandingDocument } from '../documents/status-document.ts';
 import { seconds } from './status-units.ts';
 
-export interface MembersInputs {
+export interface MemberDocumentsOptions {
   readonly snapshot: Snapshot;
   readonly table: RoutingTable;
   readonly pools: readonly PoolPolicy[];
@@ -24,17 +24,17 @@ export interface MembersInputs {
 const byName = new Intl.Collator('en', { numeric: true });
 
 /** By name: the order of the member list changes when a member leaves and comes back. */
-export function memberFacts(inputs: MembersInputs): readonly MemberFacts[] {
-  const primary = primaryPositions(inputs.snapshot);
-  return [...inputs.snapshot.members.values()]
-    .map((record) => factsOf(record, primary, inputs))
+export function memberFacts(options: MemberDocumentsOptions): readonly MemberFacts[] {
+  const primary = primaryPositions(options.snapshot);
+  return [...options.snapshot.members.values()]
+    .map((record) => factsOf(record, primary, options))
     .toSorted((a, b) => byName.compare(a.name, b.name));
 }
 
 function factsOf(
   record: MemberRecord,
   primary: readonly Position[],
-  { snapshot, table, pools, zone, now }: MembersInputs,
+  { snapshot, table, pools, zone, now }: MemberDocumentsOptions,
 ): MemberFacts {
   const { member, status, answeredAt, failure } = record;
   const drainedAt = snapshot.drained.get(member.name);

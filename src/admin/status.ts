@@ -1,5 +1,5 @@
 // Builds the status document from one routing table, its snapshot, and the counts of the same moment. Pure.
-import { memberFacts, type MembersInputs } from './status-of-members.ts';
+import { memberFacts, type MemberDocumentsOptions } from './status-of-members.ts';
 import { describeRefusal, durationText, refusalEnds } from '../core/describe.ts';
 import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import { BRANCHES_POOL, type BranchListStatus } from '../model/branch.ts';
@@ -28,7 +28,7 @@ import { isoTime, seconds } from './status-units.ts';
 
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly why: string };
 
-export interface StatusInputs extends MembersInputs {
+export interface StatusDocumentOptions extends MemberDocumentsOptions {
   readonly version: string;
   readonly startedAt: Instant;
   /** The same moment. Milliseconds since 1970. */
@@ -74,12 +74,12 @@ export interface ContactSource {
   readonly failing: { readonly why: string; readonly since: Instant | undefined } | undefined;
 }
 
-export function buildStatus(inputs: StatusInputs): StatusDocument {
-  const { version, startedAt, now, wallClock, readiness, pools, zone, snapshot, table, counts } = inputs;
-  const { refused = [], listeners = [], sources = [], workers = [], openFiles, recentEvents = [] } = inputs;
+export function buildStatus(options: StatusDocumentOptions): StatusDocument {
+  const { version, startedAt, now, wallClock, readiness, pools, zone, snapshot, table, counts } = options;
+  const { refused = [], listeners = [], sources = [], workers = [], openFiles, recentEvents = [] } = options;
   const poolStatuses = pools.map((pool) => ({
     ...poolStatus(pool, table, counts.get(pool.name), now, listeners),
-    route_since: isoTime(inputs.history.routes.since(pool.name)?.wallClock ?? wallClock - (now - startedAt)),
+    route_since: isoTime(options.history.routes.since(pool.name)?.wallClock ?? wallClock - (now - startedAt)),
   }));
   const facts = {
     version,
@@ -88,13 +88,13 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
     uptime_seconds: seconds(now - startedAt),
     ready: readiness.ready,
     ...(readiness.ready ? {} : { not_ready_because: readiness.why }),
-    config: configuration(inputs.config),
+    config: configuration(options.config),
     cluster: {
       scope: snapshot.scope ?? null,
       system_identifier: snapshot.systemIdentifier ?? null,
       timeline: snapshot.highestTimeline ?? null,
-      primary: primaryOf(inputs),
-      last_interruption: lastInterruption(inputs),
+      primary: primaryOf(options),
+      last_interruption: lastInterruption(options),
       first_round_complete: table.complete,
       drained: [...snapshot.drained.keys()],
       scheduled_switchover: scheduledSwitchover(snapshot, now),
@@ -106,8 +106,8 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
     members: memberFacts({ snapshot, table, pools, zone, now }).map((member) => placed(member, poolStatuses)),
     refused_members: snapshot.refused.map(({ name, reason, why }) => ({ name, reason, why })),
     pools: poolStatuses,
-    ...branchesOf(inputs),
-    limits: limits(inputs),
+    ...branchesOf(options),
+    limits: limits(options),
     ...(openFiles === undefined
       ? {}
       : {
@@ -119,7 +119,7 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
   return { ...facts, notices: noticesOf(facts) };
 }
 
-function branchesOf({ branches, counts, now, wallClock }: StatusInputs): Pick<StatusDocument, 'branches'> {
+function branchesOf({ branches, counts, now, wallClock }: StatusDocumentOptions): Pick<StatusDocument, 'branches'> {
   if (branches === undefined) return {};
   const sessions = counts.get(BRANCHES_POOL);
   return {
@@ -131,7 +131,7 @@ function branchesOf({ branches, counts, now, wallClock }: StatusInputs): Pick<St
   };
 }
 
-function primaryOf({ history, snapshot }: StatusInputs): StatusDocument['cluster']['primary'] {
+function primaryOf({ history, snapshot }: StatusDocumentOptions): StatusDocument['cluster']['primary'] {
   const primary = history.primary();
   if (primary === undefined) return null;
   const { member, since } = primary;
@@ -139,7 +139,7 @@ function primaryOf({ history, snapshot }: StatusInputs): StatusDocument['cluster
   return { member, since: isoTime(since.wallClock), timeline };
 }
 
-function lastInterruption({ history, incidentAt, now }: StatusInputs): InterruptionDocument | null {
+function lastInterruption({ history, incidentAt, now }: StatusDocumentOptions): InterruptionDocument | null {
   const last = history.lastInterruption();
   if (last === undefined) return null;
   const { pool, from, to } = last;
@@ -164,7 +164,7 @@ function configuration({ source, hash, loadedAt }: ConfigurationStatus): StatusD
   return { source, hash, loaded_at: isoTime(loadedAt) };
 }
 
-function limits({ client, hold, moves, openFiles }: StatusInputs): StatusDocument['limits'] {
+function limits({ client, hold, moves, openFiles }: StatusDocumentOptions): StatusDocument['limits'] {
   return {
     max_sessions: openFiles?.mostSessions ?? client.maxSessions,
     max_sessions_per_address: client.maxSessionsPerAddress ?? null,

@@ -27,7 +27,7 @@ import type { Farewell, SessionControl, Stage } from './stage.ts';
 import type { ClientStartup } from './startup/client-startup.ts';
 import { choosePool } from './startup/startup-parameters.ts';
 
-export interface ArrivingInputs {
+export interface ArrivingOptions {
   readonly session: SessionControl;
   readonly client: Socket;
   /** The listener's pool. */
@@ -41,7 +41,7 @@ export interface ArrivingInputs {
 }
 
 export class Arriving implements Stage {
-  readonly #inputs: ArrivingInputs;
+  readonly #options: ArrivingOptions;
   readonly #startup: ClientStartup;
   readonly #attempts: ConnectAttempts;
   #policy: PoolPolicy;
@@ -50,9 +50,9 @@ export class Arriving implements Stage {
   /** Ends what the state has under way. */
   #leave = nothing;
 
-  constructor(inputs: ArrivingInputs) {
-    const { session, client, policy, parts } = inputs;
-    this.#inputs = inputs;
+  constructor(options: ArrivingOptions) {
+    const { session, client, policy, parts } = options;
+    this.#options = options;
     this.#policy = policy;
     this.#attempts = new ConnectAttempts(parts.policy().backend.connectAttempts);
     this.#startup = parts.newStartup(client, {
@@ -63,7 +63,7 @@ export class Arriving implements Stage {
   }
 
   start(): void {
-    const { session, client, slot } = this.#inputs;
+    const { session, client, slot } = this.#options;
     ignoreErrors(client);
     if (slot.kind === 'none') {
       // Sent at once, without waiting until it has arrived. Most clients read it all the same.
@@ -97,22 +97,22 @@ export class Arriving implements Stage {
 
   /** A client does not wait without a limit while members change faster than it can connect (G10). */
   reroute(): void {
-    const { session, record, parts } = this.#inputs;
+    const { session, record, parts } = this.#options;
     if (session.state !== 'dialing' || session.assignment() === undefined) return undefined;
     const isLate = parts.clock.now() - record.heldSince() > parts.policy().hold.clientTimeoutMs;
     return isLate ? this.#giveUp('hold_timeout') : this.#route();
   }
 
   #enter(step: SessionEvent, leave: () => void): boolean {
-    if (!this.#inputs.session.move(step)) return false;
+    if (!this.#options.session.move(step)) return false;
     // Counts as its wait, for the client and for the list of sessions.
-    if (step === 'hold') this.#inputs.record.heldSince();
+    if (step === 'hold') this.#options.record.heldSince();
     this.#leave = leave;
     return true;
   }
 
   #begin(): void {
-    const { session, slot, record, parts } = this.#inputs;
+    const { session, slot, record, parts } = this.#options;
     const parameters = this.#startup.parameters();
     if (parameters !== undefined) record.named(parts.names.share(parameters.names));
     if (slot.kind !== 'session') return session.end('too_many_sessions', slot.exceededLimit);
@@ -138,7 +138,7 @@ export class Arriving implements Stage {
   }
 
   #cancel(packet: Uint8Array): void {
-    const { session, slot, record, parts } = this.#inputs;
+    const { session, slot, record, parts } = this.#options;
     this.#leave();
     this.#parked?.drop();
     slot.becomeOverLimit();
@@ -150,7 +150,7 @@ export class Arriving implements Stage {
   }
 
   #giveUp(reason: RefusalReason, detail?: string): void {
-    const { session, record, parts } = this.#inputs;
+    const { session, record, parts } = this.#options;
     const hasRoute = openRoute(parts.table(), session.pool) !== undefined;
     const failure = hasRoute ? this.#attempts.failure() : undefined;
     if (failure?.member !== undefined) record.reached(failure.member);
@@ -158,11 +158,11 @@ export class Arriving implements Stage {
   }
 
   #decision(): PoolDecision | undefined {
-    return this.#inputs.parts.table().pools.get(this.#inputs.session.pool);
+    return this.#options.parts.table().pools.get(this.#options.session.pool);
   }
 
   #route(isItsTurn = false): void {
-    const { session, parts } = this.#inputs;
+    const { session, parts } = this.#options;
     this.#policy = parts.pool(session.pool) ?? this.#policy;
     parts.decideIfDue();
     const route = this.#decision()?.route;
@@ -177,7 +177,7 @@ export class Arriving implements Stage {
   }
 
   #hold(cause: HoldCause, pauseMs: number): void {
-    const { session, record, parts } = this.#inputs;
+    const { session, record, parts } = this.#options;
     if (parts.isStopping()) return session.end('shutdown');
     const answer = parts.holdQueue.enter({
       session,
@@ -192,7 +192,7 @@ export class Arriving implements Stage {
   }
 
   #connect(): void {
-    const { session, record, parts } = this.#inputs;
+    const { session, record, parts } = this.#options;
     if (!session.move('dial')) return;
     const abort = parts.connector.connect({
       session: session.id,
@@ -214,13 +214,13 @@ export class Arriving implements Stage {
   }
 
   #decline(parked: ParkedBackend): void {
-    if (!this.#inputs.session.move('answer')) return parked.drop();
+    if (!this.#options.session.move('answer')) return parked.drop();
     this.#parked = parked;
     this.#leave = this.#startup.declineEncryption();
   }
 
   #connected(server: Server, backend: Socket, firstReply: FirstReply | undefined): void {
-    const { session, record, idleListeners, parts } = this.#inputs;
+    const { session, record, idleListeners, parts } = this.#options;
     const client = this.client();
     // The `close` event of a client that was reset in this turn of the event loop is still to come.
     if (client.destroyed) session.end('client_gave_up');
@@ -241,7 +241,7 @@ export class Arriving implements Stage {
       client,
       backend,
       conversation,
-      moving: this.#inputs.adopt({ client, conversation, server, handedOver }),
+      moving: this.#options.adopt({ client, conversation, server, handedOver }),
       pool: this.#policy,
       server,
       record,
@@ -256,6 +256,6 @@ export class Arriving implements Stage {
     const targetFrom = this.#startup.parameters()?.poolRequest?.from;
     const facts = { pool: this.#policy, decision: this.#decision(), detail, targetFrom };
     // A server's own words say more than ours.
-    return this.#attempts.words(reason) ?? encodeRefusal(reason, { ...this.#inputs.record.refusalFacts(), ...facts });
+    return this.#attempts.words(reason) ?? encodeRefusal(reason, { ...this.#options.record.refusalFacts(), ...facts });
   }
 }

@@ -9,7 +9,7 @@ import type { ProxyPolicy } from './options.ts';
 import type { SessionRegistry } from './session-registry.ts';
 import type { SessionHandle } from './stage.ts';
 
-export interface PolicyInForceInputs {
+export interface PolicyInForceOptions {
   readonly registry: SessionRegistry;
   readonly drains: Drains;
   readonly listeners: Listeners;
@@ -17,14 +17,14 @@ export interface PolicyInForceInputs {
 }
 
 export class PolicyInForce {
-  readonly #inputs: PolicyInForceInputs;
+  readonly #options: PolicyInForceOptions;
   /** With the pools that a reload removed, as they were last: their sessions may live on. */
   readonly #pools = new Map<PoolName, PoolPolicy>();
   #current: ProxyPolicy;
 
   /** `first` is in force once it is adopted. */
-  constructor(first: ProxyPolicy, inputs: PolicyInForceInputs) {
-    this.#inputs = inputs;
+  constructor(first: ProxyPolicy, options: PolicyInForceOptions) {
+    this.#options = options;
     this.#current = first;
   }
 
@@ -49,7 +49,7 @@ export class PolicyInForce {
       if (!names.includes(pool)) throw new Error(`a listener names the unknown pool "${pool}"`);
     }
     this.#current = policy;
-    const { registry, holdQueue, drains } = this.#inputs;
+    const { registry, holdQueue, drains } = this.#options;
     const reserved = policy.branches === undefined ? [] : [policy.branches.pool];
     for (const pool of [...policy.pools, ...reserved]) {
       this.#pools.set(pool.name, pool);
@@ -69,7 +69,7 @@ export class PolicyInForce {
   }
 
   #drainListener({ pool, address }: BoundListener): void {
-    const { drains, listeners } = this.#inputs;
+    const { drains, listeners } = this.#options;
     const has = (session: SessionHandle): boolean => isSameAddress(session.listener, address);
     const isBack = (): boolean => listeners.isBound(address);
     drains.start(this.#drainOf(`listener ${addressText(address)}`, has, isBack, this.drainTimeoutMs(pool)));
@@ -77,7 +77,7 @@ export class PolicyInForce {
 
   /** No sessions of a removed exclusive pool may stay: no decision covers its members any more. */
   #drainPool({ name, exclusive, drainTimeoutMs }: PoolPolicy): void {
-    const { drains } = this.#inputs;
+    const { drains } = this.#options;
     const has = (session: SessionHandle): boolean => session.pool === name;
     const drain = this.#drainOf(`pool ${name}`, has, () => this.#isConfigured(name), drainTimeoutMs);
     if (exclusive) drains.endNow(drain);
@@ -92,7 +92,7 @@ export class PolicyInForce {
     const detail = `${what} is no longer configured`;
     return {
       key: what,
-      sessions: () => this.#inputs.registry.all().filter(has),
+      sessions: () => this.#options.registry.all().filter(has),
       end: (session) => {
         // By now the session may have asked for another pool.
         if (has(session)) session.end(session.state === 'relaying' ? 'evicted_removed' : 'no_route', detail);

@@ -15,7 +15,7 @@ import type { SessionHandle } from './stage.ts';
 import { NO_NAMES } from './client-names.ts';
 import type { ClientNames } from './client-names.ts';
 
-export interface RecordInputs {
+export interface SessionRecordOptions {
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
 }
@@ -24,7 +24,7 @@ export class SessionRecord {
   readonly traffic: Traffic = { toBackendBytes: 0, toClientBytes: 0 };
   readonly #session: SessionHandle;
   readonly #address: string;
-  readonly #inputs: RecordInputs;
+  readonly #options: SessionRecordOptions;
   readonly #acceptedAt: Instant;
   #stateSince: Instant;
   #names: ClientNames = NO_NAMES;
@@ -37,11 +37,11 @@ export class SessionRecord {
   /** From then on its client lingers. */
   #endedAt: Instant = Infinity;
 
-  constructor(session: SessionHandle, client: Socket, inputs: RecordInputs) {
+  constructor(session: SessionHandle, client: Socket, options: SessionRecordOptions) {
     this.#session = session;
     this.#address = client.remoteAddress ?? 'unknown';
-    this.#inputs = inputs;
-    this.#acceptedAt = inputs.clock.now();
+    this.#options = options;
+    this.#acceptedAt = options.clock.now();
     this.#stateSince = this.#acceptedAt;
   }
 
@@ -52,7 +52,7 @@ export class SessionRecord {
 
   accepted(): void {
     const { id, pool, client } = this.#session;
-    this.#inputs.onEvent({ kind: 'client_accepted', pool, session: id, client });
+    this.#options.onEvent({ kind: 'client_accepted', pool, session: id, client });
   }
 
   named(names: ClientNames): void {
@@ -66,22 +66,22 @@ export class SessionRecord {
 
   /** The start of its first wait for a route, over all its waits. It is now if this is the first one. */
   heldSince(): Instant {
-    this.#heldSince ??= this.#inputs.clock.now();
+    this.#heldSince ??= this.#options.clock.now();
     return this.#heldSince;
   }
 
   /** Until now, or until `instant`. */
-  waitedMs(instant = this.#inputs.clock.now()): number {
+  waitedMs(instant = this.#options.clock.now()): number {
     return this.#heldSince === undefined ? 0 : instant - this.#heldSince;
   }
 
   /** For a client that is refused now. */
   refusalFacts(): { readonly branch: string | undefined; readonly now: Instant; readonly waitedMs: number } {
-    return { branch: this.#branch?.name, now: this.#inputs.clock.now(), waitedMs: this.waitedMs() };
+    return { branch: this.#branch?.name, now: this.#options.clock.now(), waitedMs: this.waitedMs() };
   }
 
   stateChanged(): void {
-    this.#stateSince = this.#inputs.clock.now();
+    this.#stateSince = this.#options.clock.now();
   }
 
   entry(socket: Socket, activity: SessionActivity | undefined): SessionEntry {
@@ -114,10 +114,10 @@ export class SessionRecord {
   }
 
   opened(server: Server, tls: SessionTls): void {
-    this.#relayedSince = this.#inputs.clock.now();
+    this.#relayedSince = this.#options.clock.now();
     if ('member' in server) this.reached(server.member);
     this.#tls = tls;
-    this.#inputs.onEvent({ kind: 'session_opened', ...this.#identity(), member: this.#member });
+    this.#options.onEvent({ kind: 'session_opened', ...this.#identity(), member: this.#member });
   }
 
   /** The reason of the close message. It stays the reason, whatever happens while the client lingers. */
@@ -128,11 +128,11 @@ export class SessionRecord {
 
   /** Its server has ended it, or its last message is sent. */
   lost(): void {
-    this.#endedAt = Math.min(this.#endedAt, this.#inputs.clock.now());
+    this.#endedAt = Math.min(this.#endedAt, this.#options.clock.now());
   }
 
   closed(reason: CloseReason, detail: string | undefined): void {
-    const { clock, onEvent } = this.#inputs;
+    const { clock, onEvent } = this.#options;
     const now = clock.now();
     const lingeredMs = now - Math.min(now, this.#endedAt);
     // A fault of Pointsman itself counts, whatever the session was ending for.

@@ -5,7 +5,7 @@ import { PRIMARY_CHANGES } from '../history/primary-history.ts';
 import type { Moment } from '../history/route-history.ts';
 import type { Families } from './families.ts';
 
-export interface ClusterInputs {
+export interface ClusterMetricsOptions {
   readonly snapshot: Snapshot;
   readonly isComplete: boolean;
   readonly history: Pick<ClusterHistory, 'primary' | 'primaryChanges'>;
@@ -13,7 +13,7 @@ export interface ClusterInputs {
 }
 
 /** Returns a function that updates the values. */
-export function createClusterMetrics(families: Families): (inputs: ClusterInputs) => void {
+export function createClusterMetrics(families: Families): (options: ClusterMetricsOptions) => void {
   const cluster = families.gauge(
     'pointsman_cluster_info',
     'Always 1. The label is the system identifier of the cluster; it is empty while it is unknown.',
@@ -38,7 +38,7 @@ export function createClusterMetrics(families: Families): (inputs: ClusterInputs
   };
 }
 
-function createPrimaryMetrics({ gauge, counter }: Families): (history: ClusterInputs['history']) => void {
+function createPrimaryMetrics({ gauge, counter }: Families): (history: ClusterMetricsOptions['history']) => void {
   const info = gauge('pointsman_primary_info', 'Always 1: the member that takes writes; absent while there is none.', [
     'member',
     'timeline',

@@ -36,14 +36,14 @@ const STATES: ReadonlySet<string> = new Set([
   'unknown',
 ]);
 
-export interface MemberInputs {
+export interface MemberMetricsOptions {
   readonly table: RoutingTable;
   readonly snapshot: Snapshot;
   readonly unixSeconds: (at: Instant) => number;
 }
 
 /** Returns a function that updates the values and returns the known members. */
-export function createMemberMetrics(families: Families): (inputs: MemberInputs) => ReadonlySet<MemberName> {
+export function createMemberMetrics(families: Families): (options: MemberMetricsOptions) => ReadonlySet<MemberName> {
   const gauges = memberGauges(families);
   const count = families.gauge('pointsman_members', 'Known members, in any state.');
   const setRefused = createRefusedMetrics(families);

@@ -7,14 +7,14 @@ import type { Families } from './families.ts';
 
 const ROUTES: readonly Route['kind'][] = ['open', 'hold', 'closed'];
 
-export interface PoolInputs {
+export interface PoolMetricsOptions {
   readonly table: RoutingTable;
   readonly history: Pick<ClusterHistory, 'routes'>;
   readonly now: Instant;
 }
 
 /** Returns a function that updates the values. */
-export function createPoolMetrics(families: Families): (inputs: PoolInputs) => void {
+export function createPoolMetrics(families: Families): (options: PoolMetricsOptions) => void {
   const gauges = routeGauges(families);
   const noRouteSeconds = families.counter(
     'pointsman_pool_no_route_seconds_total',

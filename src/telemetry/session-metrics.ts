@@ -17,7 +17,7 @@ export interface LimitsInEffect {
   readonly eventStreams: number;
 }
 
-export interface SessionInputs {
+export interface SessionMetricsOptions {
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
   readonly clients: ClientCounts;
   readonly eventStreams: number;
@@ -29,28 +29,28 @@ export interface SessionInputs {
 }
 
 /** Returns a function that updates the values. */
-export function createSessionMetrics(families: Families): (inputs: SessionInputs) => void {
+export function createSessionMetrics(families: Families): (options: SessionMetricsOptions) => void {
   const pools = poolFamilies(families);
   const setClients = createClientMetrics(families);
-  return (inputs) => {
+  return (options) => {
     for (const total of [pools.accepted, pools.started, pools.bytes]) total.reset();
     for (const gauge of [pools.sessions, pools.onMember, pools.fallbackLimit, pools.laggingLimit]) gauge.reset();
-    for (const [pool, counts] of inputs.counts) {
-      if (inputs.hasMoves) for (const state of MOVE_STATES) pools.sessions.set({ pool, state }, 0);
+    for (const [pool, counts] of options.counts) {
+      if (options.hasMoves) for (const state of MOVE_STATES) pools.sessions.set({ pool, state }, 0);
       setCounts(pools, pool, counts);
       // A client that waits for a branch waits for no member: nobody is called because a preview sleeps.
-      const isOfBranches = pool === BRANCHES_POOL && inputs.pools.every(({ name }) => name !== pool);
-      if (!isOfBranches) setWaits(pools, pool, counts, inputs.now);
+      const isOfBranches = pool === BRANCHES_POOL && options.pools.every(({ name }) => name !== pool);
+      if (!isOfBranches) setWaits(pools, pool, counts, options.now);
     }
-    for (const { name: pool, fallback, whenAllLagging, maxLaggingSessions } of inputs.pools) {
+    for (const { name: pool, fallback, whenAllLagging, maxLaggingSessions } of options.pools) {
       if (fallback !== undefined) pools.fallbackLimit.set({ pool }, fallback.maxSessions);
       if (whenAllLagging === 'least_lagging') pools.laggingLimit.set({ pool }, maxLaggingSessions);
     }
-    setClients(inputs);
+    setClients(options);
   };
 }
 
-function createClientMetrics({ gauge, counter }: Families): (inputs: SessionInputs) => void {
+function createClientMetrics({ gauge, counter }: Families): (options: SessionMetricsOptions) => void {
   const limits = {
     sessions: gauge(
       'pointsman_sessions_limit',
@@ -78,15 +78,15 @@ function createClientMetrics({ gauge, counter }: Families): (inputs: SessionInpu
     'Startups of sessions, by encryption: plain, terminated (by Pointsman) or passthrough (by the member, unread).',
     ['encryption', 'tls_version', 'protocol'],
   );
-  return (inputs) => {
-    const { clients } = inputs;
-    limits.sessions.set(inputs.limits.sessions);
-    limits.heldClients.set(inputs.limits.heldClients);
-    limits.eventStreams.set(inputs.limits.eventStreams);
-    if (inputs.limits.handshakes === undefined) handshakesLimit.remove();
-    else handshakesLimit.set(inputs.limits.handshakes);
+  return (options) => {
+    const { clients } = options;
+    limits.sessions.set(options.limits.sessions);
+    limits.heldClients.set(options.limits.heldClients);
+    limits.eventStreams.set(options.limits.eventStreams);
+    if (options.limits.handshakes === undefined) handshakesLimit.remove();
+    else handshakesLimit.set(options.limits.handshakes);
     handshakes.set(clients.handshakes);
-    eventStreams.set(inputs.eventStreams);
+    eventStreams.set(options.eventStreams);
     for (const total of [firstPackets, startups]) total.reset();
     FIRST_PACKETS.forEach((packet, index) => firstPackets.inc({ packet }, clients.firstPackets[index]));
     STARTUPS.forEach(({ encryption, tlsVersion, protocol }, index) =>

@@ -25,7 +25,7 @@ export interface SlotHolder {
   drop(): void;
 }
 
-export interface AdmissionInputs {
+export interface AdmissionOptions {
   /** Read at each admission. A later, lower limit ends nobody. */
   readonly limits: () => AdmissionLimits;
   readonly clock: Clock;
@@ -67,7 +67,7 @@ export class Admission {
   /** Clients in their startup, the longest unheard first. */
   readonly #starting = new Map<TakenSlot, LastHeard>();
 
-  constructor({ limits, clock, others, descriptors }: AdmissionInputs) {
+  constructor({ limits, clock, others, descriptors }: AdmissionOptions) {
     this.#descriptors = descriptors;
     this.#limits = limits;
     this.#clock = clock;
@@ -160,7 +160,7 @@ export class Admission {
   }
 }
 
-interface SlotInputs {
+interface SlotOptions {
   readonly admission: Admission;
   readonly client: SlotHolder;
   readonly kind: SlotKind;
@@ -177,7 +177,7 @@ class TakenSlot implements Slot {
   #isStarting = true;
   #isIn = true;
 
-  constructor({ admission, client, kind, address, exceededLimit }: SlotInputs) {
+  constructor({ admission, client, kind, address, exceededLimit }: SlotOptions) {
     this.exceededLimit = exceededLimit;
     this.client = client;
     this.#admission = admission;

@@ -37,7 +37,7 @@ export type PreparedListeners =
     }
   | ListenFailure;
 
-export interface ListenersInputs {
+export interface ListenersOptions {
   readonly onConnection: (listener: BoundListener, client: Socket) => void;
   readonly onFailure: (pool: PoolName, detail: string) => void;
   /**
@@ -62,16 +62,16 @@ const BACKLOG = 1024;
 const MAX_TURNS = 2 * BACKLOG;
 
 export class Listeners {
-  readonly #inputs: ListenersInputs;
+  readonly #options: ListenersOptions;
   readonly #inherited: InheritedSocket[];
   #listeners: readonly Listener[] = [];
   #isClosed = false;
   /** Clients so far. */
   #accepted = 0;
 
-  constructor(inputs: ListenersInputs) {
-    this.#inputs = inputs;
-    this.#inherited = [...(inputs.inherited ?? [])];
+  constructor(options: ListenersOptions) {
+    this.#options = options;
+    this.#inherited = [...(options.inherited ?? [])];
   }
 
   /**
@@ -147,7 +147,7 @@ export class Listeners {
   async #bind(policy: ListenerPolicy): Promise<Listener | string> {
     const { address, reusePort = false } = policy;
     const { host, port } = address;
-    const { isShared = false, own: elsewhere = () => [] } = this.#inputs;
+    const { isShared = false, own: elsewhere = () => [] } = this.#options;
     const options = { host, port, reusePort: reusePort || isShared, backlog: BACKLOG };
     const socket = await ListeningSocket.open(options, host);
     if (!(socket instanceof Error)) return this.#listener(policy, socket);
@@ -168,14 +168,14 @@ export class Listeners {
 
   #listener(policy: ListenerPolicy, socket: ListeningSocket): Listener {
     const listener: Listener = { policy, socket };
-    socket.onError((error) => this.#inputs.onFailure(listener.policy.pool, error.message));
+    socket.onError((error) => this.#options.onFailure(listener.policy.pool, error.message));
     return listener;
   }
 
   #open(listener: Listener): void {
     listener.socket.acceptWith((client) => {
       this.#accepted += 1;
-      this.#inputs.onConnection(bound(listener), client);
+      this.#options.onConnection(bound(listener), client);
     });
   }
 }

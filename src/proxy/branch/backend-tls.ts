@@ -12,7 +12,7 @@ import { ALPN_PROTOCOL } from '../startup/tls-handshake.ts';
 
 const load = createRequire(import.meta.url);
 
-export interface BackendTlsInputs {
+export interface BackendTlsOptions {
   /** Connected and unused. It belongs to this function, and then to the TLS socket. */
   readonly socket: Socket;
   /** A name or an IP address: the certificate must be for it. */
@@ -32,8 +32,8 @@ export interface BackendTlsFailure {
 }
 
 /** Returns the abort, which closes the connection; it is idempotent, and does nothing after a report. */
-export function encryptBackend(inputs: BackendTlsInputs): () => void {
-  const { socket, onFailed } = inputs;
+export function encryptBackend(options: BackendTlsOptions): () => void {
+  const { socket, onFailed } = options;
   let abortHandshake: (() => void) | undefined;
   const leave = (): void => {
     socket.off('data', answered).off('end', closed).off('close', closed);
@@ -51,7 +51,7 @@ export function encryptBackend(inputs: BackendTlsInputs): () => void {
     if (bytes.length > 1) return failed('the backend sent unencrypted data before the TLS handshake', false);
     leave();
     socket.pause();
-    abortHandshake = shakeHands(inputs);
+    abortHandshake = shakeHands(options);
   };
   socket.on('data', answered).on('end', closed).on('close', closed);
   if (socket.destroyed) closed();
@@ -63,7 +63,7 @@ export function encryptBackend(inputs: BackendTlsInputs): () => void {
   };
 }
 
-function shakeHands({ socket, host, context, onSecure, onFailed }: BackendTlsInputs): () => void {
+function shakeHands({ socket, host, context, onSecure, onFailed }: BackendTlsOptions): () => void {
   const { connect }: typeof Tls = load('node:tls');
   const secured = connect({
     socket,

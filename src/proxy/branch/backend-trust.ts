@@ -10,7 +10,7 @@ import type { ProxyEvent } from '../../reports/events.ts';
 /** Node's TLS takes 5 MB, which a proxy without such backends can spare: it is loaded with the first of them. */
 const load = createRequire(import.meta.url);
 
-export interface BackendTrustInputs {
+export interface BackendTrustOptions {
   readonly readAuthorities: ReadAuthorities;
   readonly onEvent: (event: ProxyEvent) => void;
 }
@@ -27,19 +27,19 @@ interface Current {
 }
 
 export class BackendTrust {
-  readonly #inputs: BackendTrustInputs;
+  readonly #options: BackendTrustOptions;
   #current: Current | undefined;
   /** The fault of the newest content of the file. */
   #problem: string | undefined;
 
-  constructor(inputs: BackendTrustInputs) {
-    this.#inputs = inputs;
+  constructor(options: BackendTrustOptions) {
+    this.#options = options;
   }
 
   /** Undefined `file`: the authorities of the system. Never rejects. */
   async get(file: string | undefined): Promise<Trust> {
     if (file === undefined) return this.#with(undefined, undefined);
-    const reading = await this.#inputs.readAuthorities(file);
+    const reading = await this.#options.readAuthorities(file);
     if (reading.kind === 'authorities') {
       this.#problem = undefined;
       return this.#with(file, reading.text);
@@ -47,7 +47,7 @@ export class BackendTrust {
     // Clients read this: without the path.
     if (this.#current?.file !== file) return { kind: 'unusable', why: `branches.backends.ca_file ${reading.why}` };
     const why = `branches.backends.ca_file ${file} ${reading.why}`;
-    if (this.#problem !== why) this.#inputs.onEvent({ kind: 'certificate_refused', why });
+    if (this.#problem !== why) this.#options.onEvent({ kind: 'certificate_refused', why });
     this.#problem = why;
     return { kind: 'trusted', context: this.#current.context };
   }

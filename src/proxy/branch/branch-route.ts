@@ -41,11 +41,11 @@ interface BranchServices extends Pick<ProxyDependencies, 'clock' | 'onEvent'> {
   readonly isStopping: () => boolean;
 }
 
-export interface BranchConnectorInputs extends BranchServices, Pick<ProxyDependencies, 'locateBranch'> {
+export interface BranchConnectorOptions extends BranchServices, Pick<ProxyDependencies, 'locateBranch'> {
   readonly routing: () => BranchRouting | undefined;
 }
 
-interface BranchRouteInputs extends BranchServices, BranchRequest {
+interface BranchRouteOptions extends BranchServices, BranchRequest {
   readonly limits: BranchConnectPolicy;
   readonly locate: LocateBranch;
 }
@@ -60,7 +60,7 @@ export function branchConnector({
   locateBranch = NOT_CONFIGURED,
   routing,
   ...services
-}: BranchConnectorInputs): (request: BranchRequest) => void {
+}: BranchConnectorOptions): (request: BranchRequest) => void {
   return (request) => {
     const limits = routing()?.connect;
     if (limits === undefined) return request.onRefused('unknown_branch', request.unknown);
@@ -73,7 +73,7 @@ const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 
 class BranchRoute {
-  readonly #inputs: BranchRouteInputs;
+  readonly #options: BranchRouteOptions;
   #step: 'hold' | 'dial' | undefined;
   /** Ends what is under way. */
   #abort = nothing;
@@ -85,12 +85,12 @@ class BranchRoute {
   #attempts = 0;
   #pauseMs = FIRST_PAUSE_MS;
 
-  constructor(inputs: BranchRouteInputs) {
-    this.#inputs = inputs;
+  constructor(options: BranchRouteOptions) {
+    this.#options = options;
   }
 
   locate(): void {
-    const { locate, target, access, clock, isStopping, limits } = this.#inputs;
+    const { locate, target, access, clock, isStopping, limits } = this.#options;
     if (isStopping()) return this.#refuse('shutdown');
     const startedAt = clock.now();
     const lookup = locate(target, access);
@@ -113,7 +113,7 @@ class BranchRoute {
   }
 
   #located(lookup: BranchLookup, startedAt: Instant): void {
-    const { onFound, clock, unknown, isStopping } = this.#inputs;
+    const { onFound, clock, unknown, isStopping } = this.#options;
     if (this.#attempts === 0) this.#reportLookup(lookup.kind, clock.now() - startedAt);
     if ('branch' in lookup) onFound(identityOf(lookup.branch));
     if (isStopping()) return this.#refuse('shutdown');
@@ -136,7 +136,7 @@ class BranchRoute {
   }
 
   #dial(server: BranchServer): void {
-    const { onConnected, startup, clock, dial, limits } = this.#inputs;
+    const { onConnected, startup, clock, dial, limits } = this.#options;
     const startedAt = clock.now();
     this.#server = server;
     this.#firstAttemptAt ??= startedAt;
@@ -163,7 +163,7 @@ class BranchRoute {
   }
 
   #pause(failure: string): void {
-    const { clock, isStopping } = this.#inputs;
+    const { clock, isStopping } = this.#options;
     if (isStopping()) return this.#refuse('shutdown');
     const leftMs = this.#leftMs();
     const pauseMs = Math.min(this.#pauseMs, leftMs);
@@ -176,19 +176,19 @@ class BranchRoute {
 
   #giveUp(failure: string): void {
     const attempts = this.#attempts === 1 ? '1 attempt' : `${this.#attempts} attempts`;
-    this.#refuse('branch_unreachable', `${failure}; ${attempts} in ${durationText(this.#inputs.limits.budgetMs)}`);
+    this.#refuse('branch_unreachable', `${failure}; ${attempts} in ${durationText(this.#options.limits.budgetMs)}`);
   }
 
   #refuse(reason: RefusalReason, detail?: string): void {
     this.#reportWait(reason === 'branch_unreachable' ? 'unreachable' : 'gave_up');
-    this.#inputs.onRefused(reason, detail);
+    this.#options.onRefused(reason, detail);
   }
 
   /** A client that waits already goes on waiting, for something else. */
   #enter(step: 'hold' | 'dial', abort: () => void): boolean {
     if (step !== 'hold' || this.#step !== 'hold') {
       this.#isMoving = true;
-      const hasEntered = this.#inputs.enter(step, () => this.#left());
+      const hasEntered = this.#options.enter(step, () => this.#left());
       this.#isMoving = false;
       if (!hasEntered) {
         abort();
@@ -208,18 +208,18 @@ class BranchRoute {
   }
 
   #leftMs(): number {
-    const { clock, limits } = this.#inputs;
+    const { clock, limits } = this.#options;
     const usedMs = this.#firstAttemptAt === undefined ? 0 : clock.now() - this.#firstAttemptAt;
     return Math.max(0, limits.budgetMs - usedMs);
   }
 
   #reportLookup(result: BranchLookup['kind'], durationMs: number): void {
-    const { session, target, onEvent } = this.#inputs;
+    const { session, target, onEvent } = this.#options;
     onEvent({ kind: 'branch_located', pool: BRANCHES_POOL, session, target: shown(target), result, durationMs });
   }
 
   #reportAttempt({ branch, address }: BranchServer, outcome: BranchDialOutcome, startedAt: Instant): void {
-    const { session, clock, onEvent } = this.#inputs;
+    const { session, clock, onEvent } = this.#options;
     onEvent({
       kind: 'branch_dial_finished',
       pool: BRANCHES_POOL,
@@ -233,7 +233,7 @@ class BranchRoute {
 
   /** Once, for a client that has tried to connect. */
   #reportWait(outcome: BranchWaitOutcome): void {
-    const { session, clock, onEvent } = this.#inputs;
+    const { session, clock, onEvent } = this.#options;
     if (this.#hasReported || this.#server === undefined || this.#firstAttemptAt === undefined) return;
     this.#hasReported = true;
     onEvent({

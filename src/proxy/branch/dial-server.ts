@@ -5,17 +5,17 @@ import type { Dial, DialServer } from '../server.ts';
 import { allowedLookup, whyForbidden } from './allowed-lookup.ts';
 import { tlsDial } from './dial-tls.ts';
 import { BackendTrust } from './backend-trust.ts';
-import type { BackendTrustInputs } from './backend-trust.ts';
+import type { BackendTrustOptions } from './backend-trust.ts';
 import { limitedLookup } from './limited-lookup.ts';
 
-export interface DialServerInputs extends BackendTrustInputs {
+export interface DialServerOptions extends BackendTrustOptions {
   readonly dial: Dial;
   /** The authorities for TLS to branches, at the time of the connect: a PEM file, or undefined for the system's. */
   readonly caFile: () => string | undefined;
 }
 
-export function serverDialer({ dial, caFile, ...inputs }: DialServerInputs): DialServer {
-  const trust = new BackendTrust(inputs);
+export function serverDialer({ dial, caFile, ...options }: DialServerOptions): DialServer {
+  const trust = new BackendTrust(options);
   const dialTls = tlsDial(dial, () => trust.get(caFile()));
   const lookup = allowedLookup(limitedLookup(resolveName));
   return (server, limits, onResult) => {

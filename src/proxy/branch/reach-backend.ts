@@ -11,7 +11,7 @@ import { awaitFirstReply } from '../connect/first-reply.ts';
 import type { FirstReply } from '../connect/first-reply.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
 
-export interface ReachInputs {
+export interface ReachOptions {
   readonly server: BranchServer;
   readonly dial: DialServer;
   readonly clock: Clock;
@@ -32,8 +32,8 @@ export interface ReachFailure {
 }
 
 /** Returns the abort, which closes the connection; it is idempotent. */
-export function reachBackend(inputs: ReachInputs): () => void {
-  const { server, dial, clock, timeoutMs, request, onReached, onFailed } = inputs;
+export function reachBackend(options: ReachOptions): () => void {
+  const { server, dial, clock, timeoutMs, request, onReached, onFailed } = options;
   const startedAt = clock.now();
   let abort = nothing;
   const dialled = (result: DialResult): void => {

@@ -31,7 +31,7 @@ const MOST_CANCEL_TARGETS = 8;
 /** Requests with unknown keys at one listener; see GuessLimit. */
 const UNKNOWN_PER_SECOND = 20;
 
-export interface CancelsInputs extends Pick<
+export interface CancelsOptions extends Pick<
   ProxyDependencies,
   'table' | 'decideIfDue' | 'clock' | 'onEvent' | 'peers'
 > {
@@ -54,19 +54,19 @@ type KnownRequest = Pick<CancelRequest, 'pool' | 'onDone'>;
 
 export class Cancels {
   readonly keys = new CancelKeys();
-  readonly #inputs: CancelsInputs;
+  readonly #options: CancelsOptions;
   /** By the listener's address. */
   readonly #guessLimits = new Map<string, GuessLimit>();
   /** Ends the requests of our own that are under way. */
   readonly #own = new Set<{ stop: () => void }>();
 
-  constructor(inputs: CancelsInputs) {
-    this.#inputs = inputs;
+  constructor(options: CancelsOptions) {
+    this.#options = options;
   }
 
   /** Returns the function that ends it at once; nothing is reported after that. */
   passOn(request: CancelRequest): () => void {
-    const { peers } = this.#inputs;
+    const { peers } = this.#options;
     const own = this.#keyedOf(request.packet);
     if (own !== undefined) return this.#sendKnown(request, own);
     return peers === undefined ? this.#guess(request) : this.#passToPeers(request, peers);
@@ -89,7 +89,7 @@ export class Cancels {
     this.#own.add(request);
     const onDone = (): void => void this.#own.delete(request);
     request.stop = forward({
-      ...this.#inputs,
+      ...this.#options,
       packet: cancelRequest(current),
       servers: [server],
       onSent: nothing,
@@ -120,7 +120,7 @@ export class Cancels {
 
   #guess(request: CancelRequest): () => void {
     const { pool, onDone } = request;
-    this.#inputs.decideIfDue();
+    this.#options.decideIfDue();
     const targets = this.#guessTargets(pool);
     let problem: string | undefined;
     if (targets.length === 0) problem = 'the pool has no member to pass it on to';
@@ -137,15 +137,15 @@ export class Cancels {
   ): () => void {
     const onSent = (reached: readonly Server[]): void => {
       const members = reached.flatMap((server) => ('member' in server ? [server.member] : []));
-      this.#inputs.onEvent({ kind: 'cancel_forwarded', pool, key, members, ...branchOf(reached) });
+      this.#options.onEvent({ kind: 'cancel_forwarded', pool, key, members, ...branchOf(reached) });
     };
-    return forward({ ...this.#inputs, packet, servers, onSent, onDone });
+    return forward({ ...this.#options, packet, servers, onSent, onDone });
   }
 
   /** A session that has moved has another key at its server. */
   #sendKnown({ pool, onDone }: KnownRequest, { current, server, session }: KeyEntry): () => void {
     if (session.takesCancel()) {
-      this.#inputs.onEvent({ kind: 'cancel_forwarded', pool, key: 'known', members: [] });
+      this.#options.onEvent({ kind: 'cancel_forwarded', pool, key: 'known', members: [] });
       onDone();
       return nothing;
     }
@@ -159,7 +159,7 @@ export class Cancels {
 
   /** The members that have the pool's sessions, then those that get new ones: another proxy's sessions are there. */
   #guessTargets(pool: PoolName): readonly Target[] {
-    const { table, registry } = this.#inputs;
+    const { table, registry } = this.#options;
     const targets: Target[] = [...registry.assignmentsOf(pool)];
     for (const target of openRoute(table(), pool)?.targets ?? []) {
       if (!targets.some(({ address }) => isSameAddress(address, target.address))) targets.push(target);
@@ -168,7 +168,7 @@ export class Cancels {
   }
 
   #mayGuess({ listener, address }: CancelRequest): boolean {
-    const { clock, peers = NO_PEERS } = this.#inputs;
+    const { clock, peers = NO_PEERS } = this.#options;
     const now = clock.now();
     const name = addressText(listener);
     const limit = this.#guessLimits.get(name) ?? new GuessLimit(UNKNOWN_PER_SECOND / peers.processes, now);
@@ -183,7 +183,7 @@ function branchOf(servers: readonly Server[]): { readonly branch?: BranchIdentit
   return server !== undefined && 'branch' in server ? { branch: server.branch } : {};
 }
 
-interface ForwardInputs {
+interface ForwardOptions {
   readonly packet: Uint8Array;
   readonly servers: readonly Server[];
   readonly dial: DialServer;
@@ -193,7 +193,7 @@ interface ForwardInputs {
   readonly onDone: (problem?: string) => void;
 }
 
-function forward({ packet, servers, dial, clock, onSent, onDone }: ForwardInputs): () => void {
+function forward({ packet, servers, dial, clock, onSent, onDone }: ForwardOptions): () => void {
   const sockets = new Set<Socket>();
   const aborts: (() => void)[] = [];
   const reached: Server[] = [];

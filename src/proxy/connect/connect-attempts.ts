@@ -99,7 +99,7 @@ export class ConnectAttempts {
   }
 }
 
-export interface ConnectRaceInputs {
+export interface ConnectRaceOptions {
   readonly dial: Dial;
   readonly clock: Clock;
   /** For each connect. */
@@ -127,26 +127,26 @@ interface Runner {
 }
 
 /** Returns the abort, which is idempotent; nothing is reported after it. */
-export function raceConnects(inputs: ConnectRaceInputs): () => void {
-  const race = new ConnectRace(inputs);
-  race.begin(inputs.first);
+export function raceConnects(options: ConnectRaceOptions): () => void {
+  const race = new ConnectRace(options);
+  race.begin(options.first);
   return () => race.abort();
 }
 
 class ConnectRace {
-  readonly #inputs: ConnectRaceInputs;
+  readonly #options: ConnectRaceOptions;
   readonly #tried = new Set<MemberName>();
   /** In the order of their start. */
   readonly #running = new Set<Runner>();
   #cancelDelay: () => void = () => {};
   #isOver = false;
 
-  constructor(inputs: ConnectRaceInputs) {
-    this.#inputs = inputs;
+  constructor(options: ConnectRaceOptions) {
+    this.#options = options;
   }
 
   begin(target: Target): void {
-    const { dial, clock, timeoutMs, delayMs, onBegin } = this.#inputs;
+    const { dial, clock, timeoutMs, delayMs, onBegin } = this.#options;
     this.#tried.add(target.member);
     onBegin(target);
     const runner: Runner = {
@@ -166,13 +166,13 @@ class ConnectRace {
   }
 
   #beginNext(): void {
-    const next = this.#inputs.next(this.#tried);
+    const next = this.#options.next(this.#tried);
     // next() may make an overdue decision, which may have routed this client again.
     if (!this.#isOver && next !== undefined) this.begin(next);
   }
 
   #finished(runner: Runner, result: DialResult): void {
-    const { onConnected, onFailed } = this.#inputs;
+    const { onConnected, onFailed } = this.#options;
     this.#running.delete(runner);
     if (result.kind === 'connected') {
       this.#abortOthers(runner);
@@ -190,11 +190,11 @@ class ConnectRace {
     this.abort();
     for (const other of others) {
       this.#report(other, 'outraced');
-      if (other.startedAt < winner.startedAt) this.#inputs.onSlow(other.target);
+      if (other.startedAt < winner.startedAt) this.#options.onSlow(other.target);
     }
   }
 
   #report({ target, startedAt }: Runner, outcome: DialOutcome): void {
-    this.#inputs.onFinished(target, outcome, this.#inputs.clock.now() - startedAt);
+    this.#options.onFinished(target, outcome, this.#options.clock.now() - startedAt);
   }
 }

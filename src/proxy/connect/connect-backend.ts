@@ -48,7 +48,7 @@ export interface ConnectRequest {
   readonly onUnreachable: (pauseMs: number) => void;
 }
 
-export interface BackendConnectorInputs extends Pick<
+export interface BackendConnectorOptions extends Pick<
   ProxyDependencies,
   'table' | 'decideIfDue' | 'freshen' | 'onTrigger' | 'onEvent' | 'clock'
 > {
@@ -65,15 +65,15 @@ const FULL_MS = 1_000;
 const UNSUITED_MS = 250;
 
 export class BackendConnector {
-  readonly #inputs: BackendConnectorInputs;
+  readonly #options: BackendConnectorOptions;
 
-  constructor(inputs: BackendConnectorInputs) {
-    this.#inputs = inputs;
+  constructor(options: BackendConnectorOptions) {
+    this.#options = options;
   }
 
   /** The caller has just seen an open route. Returns the abort, which is idempotent. */
   connect(request: ConnectRequest): () => void {
-    const { freshen, clock, policy } = this.#inputs;
+    const { freshen, clock, policy } = this.#options;
     const fresh = request.pool.exclusive ? freshen(request.pool.name) : undefined;
     if (fresh === undefined) return this.#connectToMember(request);
     let abort = nothing;
@@ -86,7 +86,7 @@ export class BackendConnector {
 
   /** Undefined: the server closed without a word. */
   noteRefusal({ id, pool }: SessionHandle, member: MemberName, sqlState: string | undefined): void {
-    this.#inputs.picker.refusals.note({ pool, session: id, member, sqlState });
+    this.#options.picker.refusals.note({ pool, session: id, member, sqlState });
   }
 
   #connectToMember(request: ConnectRequest): () => void {
@@ -108,13 +108,13 @@ export class BackendConnector {
 
   /** Later, because the caller has many such sessions at a time. */
   #noneSuits({ pool, onUnreachable }: ConnectRequest): () => void {
-    const { clock, onTrigger } = this.#inputs;
+    const { clock, onTrigger } = this.#options;
     onTrigger({ kind: 'clients_held', pool: pool.name });
     return clock.schedule(0, () => onUnreachable(UNSUITED_MS));
   }
 
   #race(request: ConnectRequest, route: OpenRoute, first: Target): () => void {
-    const { dial, clock, onEvent, onTrigger, policy } = this.#inputs;
+    const { dial, clock, onEvent, onTrigger, policy } = this.#options;
     const { pool, session, attempts } = request;
     const { connectTimeoutMs, attemptDelayMs } = policy();
     const attemptsLeft = attempts.left();
@@ -148,7 +148,7 @@ export class BackendConnector {
   }
 
   #handOver(request: ConnectRequest, target: Target, backend: Socket): () => void {
-    const { clock, parked } = this.#inputs;
+    const { clock, parked } = this.#options;
     const { pool, firstRequest, onConnected } = request;
     if (!includesTarget(this.#freshRoute(pool.name)?.targets ?? [], target)) {
       backend.destroy();
@@ -177,19 +177,19 @@ export class BackendConnector {
    */
   #isTriedAgain({ pool, attempts, hasWaited }: ConnectRequest, { member }: Target, sqlState?: string): boolean {
     if (!pool.exclusive) {
-      const targets = openRoute(this.#inputs.table(), pool.name)?.targets ?? [];
+      const targets = openRoute(this.#options.table(), pool.name)?.targets ?? [];
       return refusesOthers(sqlState) && attempts.hasAnother(member, targets);
     }
     if (!isFull(sqlState)) return sqlState === undefined || refusesForNow(sqlState);
-    return hasWaited === true || this.#inputs.picker.refusals.isClearing(member);
+    return hasWaited === true || this.#options.picker.refusals.isClearing(member);
   }
 
   #turnedAway(request: ConnectRequest, target: Target, refusal: Refusal | undefined): void {
-    const { onTrigger, table } = this.#inputs;
+    const { onTrigger, table } = this.#options;
     const { pool, session, attempts } = request;
     const { member } = target;
     onTrigger({ kind: 'backend_closed', member });
-    this.#inputs.picker.refusals.note({ pool: pool.name, session, member, sqlState: refusal?.sqlState });
+    this.#options.picker.refusals.note({ pool: pool.name, session, member, sqlState: refusal?.sqlState });
     const isTriedAgain = refusal !== undefined || this.#isTriedAgain(request, target);
     const isFirst = attempts.lastRefusal() === undefined;
     const targets = openRoute(table(), pool.name)?.targets ?? [];
@@ -201,7 +201,7 @@ export class BackendConnector {
   }
 
   #failed(request: ConnectRequest, { member }: Target, result: FailedDial, isLast: boolean): void {
-    const { table, onTrigger } = this.#inputs;
+    const { table, onTrigger } = this.#options;
     if (!result.isLocalFault) onTrigger({ kind: 'dial_failed', member });
     const route = openRoute(table(), request.pool.name);
     const pauseMs = request.attempts.failed(member, result.detail, result.isLocalFault, route?.targets ?? []);
@@ -218,12 +218,12 @@ export class BackendConnector {
   }
 
   #pick({ pool, clientAddress }: ConnectRequest, targets: readonly [Target, ...Target[]]): Target {
-    return this.#inputs.picker.pick(pool, targets, clientAddress);
+    return this.#options.picker.pick(pool, targets, clientAddress);
   }
 
   #freshRoute(pool: PoolName): OpenRoute | undefined {
-    this.#inputs.decideIfDue();
-    return openRoute(this.#inputs.table(), pool);
+    this.#options.decideIfDue();
+    return openRoute(this.#options.table(), pool);
   }
 }
 

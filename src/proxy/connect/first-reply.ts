@@ -20,7 +20,7 @@ export interface Refusal {
   readonly bytes: Uint8Array;
 }
 
-export interface FirstReplyInputs {
+export interface FirstReplyOptions {
   readonly backend: Socket;
   /** Sent here. */
   readonly request: FirstRequest;
@@ -48,9 +48,9 @@ export interface FirstReplyInputs {
 const REPLY_MS = 2_000;
 
 /** Returns the abort, which closes the backend; it is idempotent. */
-export function awaitFirstReply(inputs: FirstReplyInputs): () => void {
-  const { backend, request, clock, onTurnedAway, onSilent } = inputs;
-  const { forClient = asItIs, isTurnedAway = refusesForNow, limitMs = REPLY_MS } = inputs;
+export function awaitFirstReply(options: FirstReplyOptions): () => void {
+  const { backend, request, clock, onTurnedAway, onSilent } = options;
+  const { forClient = asItIs, isTurnedAway = refusesForNow, limitMs = REPLY_MS } = options;
   let isDone = false;
   const leave = (): void => {
     isDone = true;
@@ -60,7 +60,7 @@ export function awaitFirstReply(inputs: FirstReplyInputs): () => void {
   const replied = (bytes: Uint8Array): void => {
     leave();
     backend.pause();
-    inputs.onReply({ bytes });
+    options.onReply({ bytes });
   };
   const turnedAway = (refusal: Refusal | undefined): void => {
     leave();
@@ -78,7 +78,7 @@ export function awaitFirstReply(inputs: FirstReplyInputs): () => void {
   const declined = (isAll: boolean): void => {
     leave();
     if (!isAll) backend.destroy();
-    inputs.onDeclined();
+    options.onDeclined();
   };
   const soFar = collector();
   const received = (chunk: Uint8Array): void => {

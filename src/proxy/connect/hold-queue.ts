@@ -30,7 +30,7 @@ export type HoldResult =
   | { readonly kind: 'held'; readonly leave: () => void }
   | { readonly kind: 'refused'; readonly reason: 'hold_full' | 'hold_timeout' | 'no_route'; readonly detail: string };
 
-export interface HoldQueueInputs extends Pick<
+export interface HoldQueueOptions extends Pick<
   ProxyDependencies,
   'table' | 'decideIfDue' | 'clock' | 'onEvent' | 'onTrigger'
 > {
@@ -66,12 +66,12 @@ const TRIAL_MS = 250;
 const TRIGGER_EVERY_MS = 1_000;
 
 export class HoldQueue {
-  readonly #inputs: HoldQueueInputs;
+  readonly #options: HoldQueueOptions;
   readonly #queues = new Map<PoolName, PoolQueue>();
   #held = 0;
 
-  constructor(inputs: HoldQueueInputs) {
-    this.#inputs = { ...inputs, clock: sharedClock(inputs.clock) };
+  constructor(options: HoldQueueOptions) {
+    this.#options = { ...options, clock: sharedClock(options.clock) };
   }
 
   /**
@@ -79,7 +79,7 @@ export class HoldQueue {
    * clients in them.
    */
   learn(pools: readonly PoolName[]): void {
-    const { clock, policy } = this.#inputs;
+    const { clock, policy } = this.#options;
     const newBucket = (): TokenBucket => new TokenBucket(policy().maxConnectsPerSecond, clock.now());
     for (const queue of this.#queues.values()) queue.bucket = newBucket();
     for (const pool of pools) {
@@ -89,8 +89,8 @@ export class HoldQueue {
 
   enter(request: HoldRequest): HoldResult {
     const { session, cause, since, pauseMs } = request;
-    const { clock, onEvent, heldElsewhere = () => 0 } = this.#inputs;
-    const policy = this.#inputs.policy();
+    const { clock, onEvent, heldElsewhere = () => 0 } = this.#options;
+    const policy = this.#options.policy();
     const queue = this.#queue(session.pool);
     const now = clock.now();
     const lostForMs = queue.lostAt === undefined ? 0 : now - queue.lostAt;
@@ -128,7 +128,7 @@ export class HoldQueue {
 
   /** Releases the clients of pools with a new open route; refuses those of closed pools. */
   tableChanged(): void {
-    const { table, clock } = this.#inputs;
+    const { table, clock } = this.#options;
     const pools = table().pools;
     for (const queue of this.#queues.values()) {
       const route = pools.get(queue.pool)?.route;
@@ -160,10 +160,10 @@ export class HoldQueue {
   #pump(queue: PoolQueue): void {
     stopPump(queue);
     while (this.#isOpen(queue.pool)) {
-      const now = this.#inputs.clock.now();
+      const now = this.#options.clock.now();
       const next = firstDue(queue, now);
       if (next === undefined) return;
-      const isTrial = isTrialRoute(this.#inputs.table().pools.get(queue.pool)?.route);
+      const isTrial = isTrialRoute(this.#options.table().pools.get(queue.pool)?.route);
       const dueAt = isTrial ? Math.max(next.notBefore, queue.trialAt) : next.notBefore;
       const waitMs = dueAt > now ? dueAt - now : queue.bucket.take(now);
       if (waitMs > 0) return this.#pumpIn(queue, waitMs);
@@ -174,17 +174,17 @@ export class HoldQueue {
   }
 
   #isOpen(pool: PoolName): boolean {
-    this.#inputs.decideIfDue();
-    return this.#inputs.table().pools.get(pool)?.route.kind === 'open';
+    this.#options.decideIfDue();
+    return this.#options.table().pools.get(pool)?.route.kind === 'open';
   }
 
   /** Only ever brings the next run forward: a client that comes back with a pause must not delay the others. */
   #pumpIn(queue: PoolQueue, delayMs: number): void {
-    const at = this.#inputs.clock.now() + delayMs;
+    const at = this.#options.clock.now() + delayMs;
     if (at >= queue.pumpAt) return;
     stopPump(queue);
     queue.pumpAt = at;
-    queue.cancelPump = this.#inputs.clock.schedule(delayMs, () => this.#pump(queue));
+    queue.cancelPump = this.#options.clock.schedule(delayMs, () => this.#pump(queue));
   }
 
   #refuseAll(queue: PoolQueue): void {
@@ -195,7 +195,7 @@ export class HoldQueue {
   }
 
   #left(queue: PoolQueue, entry: HoldEntry): void {
-    const { clock, onEvent } = this.#inputs;
+    const { clock, onEvent } = this.#options;
     if (!queue.entries.delete(entry)) return;
     this.#held -= 1;
     if (queue.entries.size === 0) {
@@ -207,7 +207,7 @@ export class HoldQueue {
   }
 
   #trigger(queue: PoolQueue): void {
-    const { clock, onTrigger } = this.#inputs;
+    const { clock, onTrigger } = this.#options;
     queue.cancelTrigger();
     queue.cancelTrigger = clock.schedule(TRIGGER_EVERY_MS, () => this.#trigger(queue));
     onTrigger({ kind: 'clients_held', pool: queue.pool });

@@ -17,7 +17,7 @@ export interface LoginRefusal {
   readonly sqlState: string | undefined;
 }
 
-export interface LoginRefusalsInputs {
+export interface LoginRefusalsOptions {
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
   readonly drains: {
@@ -44,16 +44,16 @@ interface Episode {
 }
 
 export class LoginRefusals {
-  readonly #inputs: LoginRefusalsInputs;
+  readonly #options: LoginRefusalsOptions;
   readonly #avoidedUntil = new Map<MemberName, Instant>();
   readonly #episodes = new Map<PoolName, Map<MemberName, Episode>>();
 
-  constructor(inputs: LoginRefusalsInputs) {
-    this.#inputs = { ...inputs, clock: sharedClock(inputs.clock) };
+  constructor(options: LoginRefusalsOptions) {
+    this.#options = { ...options, clock: sharedClock(options.clock) };
   }
 
   note({ pool, session, member, sqlState }: LoginRefusal): void {
-    const { clock, onEvent } = this.#inputs;
+    const { clock, onEvent } = this.#options;
     const now = clock.now();
     const members = this.#episodes.get(pool) ?? new Map<MemberName, Episode>();
     this.#episodes.set(pool, members);
@@ -72,14 +72,14 @@ export class LoginRefusals {
 
   /** Sessions of other pools are leaving the member, so there will be room. */
   isClearing(member: MemberName): boolean {
-    return this.#inputs.drains.isClearing(member);
+    return this.#options.drains.isClearing(member);
   }
 
   /** It takes clients only while no other target can. */
   isAvoided(member: MemberName): boolean {
     const until = this.#avoidedUntil.get(member);
     if (until === undefined) return false;
-    if (this.#inputs.clock.now() < until) return true;
+    if (this.#options.clock.now() < until) return true;
     this.#avoidedUntil.delete(member);
     return false;
   }
@@ -87,12 +87,12 @@ export class LoginRefusals {
   /** Recent refusals of the pool's clients, in sessions. */
   load(pool: PoolName, member: MemberName): number {
     const episode = this.#episodes.get(pool)?.get(member);
-    return episode === undefined ? 0 : Math.round(loadAt(episode, this.#inputs.clock.now()));
+    return episode === undefined ? 0 : Math.round(loadAt(episode, this.#options.clock.now()));
   }
 
   /** The members that have refused logins of the pool lately. */
   shown(pool: PoolName): ReadonlyMap<MemberName, RefusedLogins> {
-    const now = this.#inputs.clock.now();
+    const now = this.#options.clock.now();
     const members = this.#episodes.get(pool) ?? new Map<MemberName, Episode>();
     for (const [member, { at }] of members) if (now - at >= SHOWN_MS) members.delete(member);
     return new Map(
@@ -102,7 +102,7 @@ export class LoginRefusals {
 
   /** Later, because the drains bring the routing table up to date, which may end the session that found no room. */
   #makeRoom(member: MemberName): void {
-    const { clock, drains } = this.#inputs;
+    const { clock, drains } = this.#options;
     if (drains.isClearing(member)) clock.schedule(0, () => drains.hurry(member));
   }
 }

@@ -10,13 +10,13 @@ import { isSameAddress } from '../../model/member.ts';
 import type { Address, MemberName } from '../../model/member.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import { LoginRefusals } from './login-refusals.ts';
-import type { LoginRefusalsInputs } from './login-refusals.ts';
+import type { LoginRefusalsOptions } from './login-refusals.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 
-export interface PickerInputs {
+export interface PickerOptions {
   readonly registry: SessionRegistry;
-  readonly drains: LoginRefusalsInputs['drains'];
-  readonly onEvent: LoginRefusalsInputs['onEvent'];
+  readonly drains: LoginRefusalsOptions['drains'];
+  readonly onEvent: LoginRefusalsOptions['onEvent'];
   readonly clock: Clock;
   /** A number in [0, 1). */
   readonly random: () => number;
@@ -24,14 +24,14 @@ export interface PickerInputs {
 
 export class Picker {
   readonly refusals: LoginRefusals;
-  readonly #inputs: PickerInputs;
+  readonly #options: PickerOptions;
   readonly #slowStart: SlowStart;
   readonly #credits = new Map<PoolName, Credits>();
 
-  constructor(inputs: PickerInputs) {
-    this.#inputs = inputs;
-    this.refusals = new LoginRefusals(inputs);
-    this.#slowStart = new SlowStart(inputs.clock);
+  constructor(options: PickerOptions) {
+    this.#options = options;
+    this.refusals = new LoginRefusals(options);
+    this.#slowStart = new SlowStart(options.clock);
   }
 
   tableChanged(table: RoutingTable): void {
@@ -46,7 +46,7 @@ export class Picker {
   /** `clientAddress`: without the port. */
   pick(pool: PoolPolicy, targets: readonly [Target, ...Target[]], clientAddress: string): Target {
     const { refusals } = this;
-    const { registry, random } = this.#inputs;
+    const { registry, random } = this.#options;
     const [first, ...rest] = targets.filter(({ member }) => !refusals.isAvoided(member));
     const { target, credits } = pickTarget(pool.balance, first === undefined ? targets : [first, ...rest], {
       sessionsOn: (member) => registry.sessionsOn(pool.name, member) + refusals.load(pool.name, member),

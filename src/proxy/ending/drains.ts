@@ -7,7 +7,7 @@ import { nothing } from '../../model/once.ts';
 import { sharedClock } from '../fault.ts';
 import type { SessionHandle } from '../stage.ts';
 import { Parking } from './parking.ts';
-import type { ParkingInputs } from './parking.ts';
+import type { ParkingOptions } from './parking.ts';
 import { WhenIdle } from './when-idle.ts';
 
 export interface Drain {
@@ -29,7 +29,7 @@ export interface Drain {
    */
   readonly isPrompt?: boolean;
   /** Its sessions that may move are parked, in an order of their own. Absent: they are as all others. */
-  readonly parking?: Pick<ParkingInputs, 'park' | 'onStays' | 'waitsForAll'> & {
+  readonly parking?: Pick<ParkingOptions, 'park' | 'onStays' | 'waitsForAll'> & {
     /** How long sessions with transactions are waited for. Milliseconds. */
     readonly waitMs: number;
   };
@@ -47,7 +47,7 @@ interface RunningDrain {
 /** A prompt drain ends its idle sessions in this part of its limit. */
 const PROMPT_PART = 1 / 4;
 
-export interface DrainsInputs {
+export interface DrainsOptions {
   readonly clock: Clock;
   /** Brings the routing table up to date, which may start and end drains. */
   readonly decideIfDue: () => void;
@@ -62,7 +62,7 @@ export class Drains {
   readonly #running = new Map<string, RunningDrain>();
   #perSecond: number;
 
-  constructor({ clock: given, decideIfDue, perSecond }: DrainsInputs) {
+  constructor({ clock: given, decideIfDue, perSecond }: DrainsOptions) {
     const clock = sharedClock(given);
     this.#clock = clock;
     this.#decideIfDue = decideIfDue;

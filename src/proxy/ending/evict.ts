@@ -20,7 +20,7 @@ import type { Movable, SessionHandle } from '../stage.ts';
 import type { Drain, Drains } from './drains.ts';
 import type { ParkAnswer } from './parking.ts';
 
-export interface EvictInputs {
+export interface EvictOptions {
   readonly drains: Drains;
   readonly registry: SessionRegistry;
   readonly table: () => RoutingTable;
@@ -31,10 +31,10 @@ export interface EvictInputs {
   readonly moves?: () => Pick<MovesPolicy, 'onStays' | 'waitMs'> | undefined;
 }
 
-export function evict(actions: readonly Action[], inputs: EvictInputs): void {
-  const { drains } = inputs;
+export function evict(actions: readonly Action[], options: EvictOptions): void {
+  const { drains } = options;
   for (const action of actions) {
-    const drain = drainOf(action, inputs);
+    const drain = drainOf(action, options);
     if (action.mode === 'close') {
       drains.endNow(drain);
       continue;
@@ -45,7 +45,7 @@ export function evict(actions: readonly Action[], inputs: EvictInputs): void {
   drains.review();
 }
 
-function drainOf(action: Action, { registry, table, clock, drainTimeoutMs, moves }: EvictInputs): Drain {
+function drainOf(action: Action, { registry, table, clock, drainTimeoutMs, moves }: EvictOptions): Drain {
   const { pool, member, address, cause, mode, afterMs } = action;
   const limitMs = (): number => {
     const policy = mode === 'move' ? moves?.() : undefined;

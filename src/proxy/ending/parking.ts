@@ -9,7 +9,7 @@ import type { SessionHandle } from '../stage.ts';
 /** `busy`: it had no pause after all. `stays`: it cannot move. `gone`: it is parked, or has ended. */
 export type ParkAnswer = 'busy' | 'stays' | 'gone';
 
-export interface ParkingInputs {
+export interface ParkingOptions {
   readonly clock: Clock;
   /** They may move. */
   readonly sessions: readonly SessionHandle[];
@@ -46,7 +46,7 @@ interface Busy {
 }
 
 export class Parking {
-  readonly #inputs: ParkingInputs;
+  readonly #options: ParkingOptions;
   /** The next one is the last. */
   readonly #idle: SessionHandle[];
   readonly #busy = new Map<SessionHandle, Busy>();
@@ -63,9 +63,9 @@ export class Parking {
   #cancelLook = nothing;
   #cancelLast = nothing;
 
-  constructor(inputs: ParkingInputs) {
-    this.#inputs = inputs;
-    const { clock, sessions, others } = inputs;
+  constructor(options: ParkingOptions) {
+    this.#options = options;
+    const { clock, sessions, others } = options;
     this.#others = [...others];
     const now = clock.now();
     const order = sessions
@@ -76,7 +76,7 @@ export class Parking {
   }
 
   start(): void {
-    const { clock, limitMs } = this.#inputs;
+    const { clock, limitMs } = this.#options;
     this.#idleEndsIn(limitMs * IDLE_PART);
     const lastMs = Math.max(limitMs * IDLE_PART, limitMs - LAST_TURN_MS);
     this.#cancelLast = clock.schedule(lastMs, () => this.#beginTurnOfBusy());
@@ -104,7 +104,7 @@ export class Parking {
       const session = this.#next();
       if (session === undefined) break;
       this.#asking += 1;
-      this.#inputs.park(session, (answer) => this.#answered(session, answer));
+      this.#options.park(session, (answer) => this.#answered(session, answer));
     }
     this.#isPumping = false;
   }
@@ -115,7 +115,7 @@ export class Parking {
     if (answer === 'busy') this.#await(session, true);
     if (answer === 'stays') {
       this.#others.push(session);
-      this.#inputs.onStays(session);
+      this.#options.onStays(session);
     }
     this.#pump();
   }
@@ -140,7 +140,7 @@ export class Parking {
 
   /** Or earlier, if that was said before. */
   #idleEndsIn(ms: number): void {
-    const { clock } = this.#inputs;
+    const { clock } = this.#options;
     const at = clock.now() + ms;
     if (at >= this.#idleUntil) return;
     this.#idleUntil = at;
@@ -157,7 +157,7 @@ export class Parking {
 
   /** A busy session that has gone quiet meanwhile is an idle one. */
   #takeQuiet(): void {
-    const now = this.#inputs.clock.now();
+    const now = this.#options.clock.now();
     for (const [session, { stopListening }] of this.#busy) {
       if (!session.isIdle() || now - quietSince(session, now) < BUSY_MS) continue;
       // Its turn has come already.
@@ -170,7 +170,7 @@ export class Parking {
 
   /** A session that is parked now would wait for nothing but short transactions. Else it is looked for again soon. */
   #isDue(): boolean {
-    const { clock, waitsForAll } = this.#inputs;
+    const { clock, waitsForAll } = this.#options;
     const now = clock.now();
     if (now < this.#idleUntil) return false;
     if (!waitsForAll) return true;
@@ -209,7 +209,7 @@ export class Parking {
   /** Waits for its pauses. `wasIdle`: a moment ago. */
   #await(session: SessionHandle, wasIdle: boolean): void {
     if (session.state !== 'relaying') return;
-    const { clock } = this.#inputs;
+    const { clock } = this.#options;
     const now = clock.now();
     const startedAt = session.isIdle() ? Infinity : now;
     let isFirst = true;

@@ -10,7 +10,7 @@ import type { Drains } from './drains.ts';
 /** Before the deadline. Milliseconds. */
 const LAST_MESSAGES_MS = 1_000;
 
-export interface ShutdownInputs {
+export interface ShutdownOptions {
   readonly registry: SessionRegistry;
   readonly drains: Drains;
   readonly clock: Clock;
@@ -19,7 +19,10 @@ export interface ShutdownInputs {
 }
 
 /** Resolves when no session is left, or at the deadline. */
-export async function drainAll({ registry, drains, clock, perSecond }: ShutdownInputs, limitMs: number): Promise<void> {
+export async function drainAll(
+  { registry, drains, clock, perSecond }: ShutdownOptions,
+  limitMs: number,
+): Promise<void> {
   const neededPerSecond = (registry.size() * 1_000) / Math.max(1, limitMs);
   drains.pace(Math.max(perSecond, neededPerSecond));
   for (const session of registry.all()) {

@@ -11,7 +11,7 @@ import { WalQuestion } from '../../wire/talk/wal-question.ts';
 /** Compares the server's words with what the old server has shown. Never rejects. */
 export type CompareWal = (wal: WalReport) => Promise<CatchUp>;
 
-export interface CatchingUpInputs {
+export interface CatchingUpOptions {
   readonly serverMajor: number;
   readonly clock: Clock;
   readonly write: (bytes: Uint8Array) => void;
@@ -28,7 +28,7 @@ const PAUSE_MS = 50;
 const LIMIT_MS = 2_000;
 
 export class CatchingUp {
-  readonly #inputs: CatchingUpInputs;
+  readonly #options: CatchingUpOptions;
   readonly #until: number;
   readonly #parameters = new Map<string, string>();
   /** Undefined between two questions. */
@@ -38,16 +38,16 @@ export class CatchingUp {
   #isOver = false;
   #cancelPause = nothing;
 
-  constructor(inputs: CatchingUpInputs) {
-    this.#inputs = inputs;
-    this.#until = inputs.clock.now() + LIMIT_MS;
+  constructor(options: CatchingUpOptions) {
+    this.#options = options;
+    this.#until = options.clock.now() + LIMIT_MS;
   }
 
   /** `rest`: bytes of the server that belong to it. */
   start(rest: Uint8Array): void {
-    const question = new WalQuestion(this.#inputs.serverMajor);
+    const question = new WalQuestion(this.#options.serverMajor);
     this.#question = question;
-    this.#inputs.write(question.start());
+    this.#options.write(question.start());
     if (rest.length > 0) this.take(rest);
   }
 
@@ -58,7 +58,7 @@ export class CatchingUp {
       return;
     }
     const step = question.take(chunk);
-    if (step.kind === 'send') return this.#inputs.write(step.bytes);
+    if (step.kind === 'send') return this.#options.write(step.bytes);
     if (step.kind === 'wait') return undefined;
     this.#question = undefined;
     for (const [name, value] of step.parameters) this.#parameters.set(name, value);
@@ -75,7 +75,7 @@ export class CatchingUp {
   }
 
   async #compare(wal: WalReport): Promise<void> {
-    const { compare, clock, onDone } = this.#inputs;
+    const { compare, clock, onDone } = this.#options;
     const found = await compare(wal);
     if (this.#isOver) return undefined;
     if (found.kind === 'caught_up') {
@@ -90,6 +90,6 @@ export class CatchingUp {
 
   #failed(detail: string, isForNow: boolean): void {
     this.stop();
-    this.#inputs.onFailed(detail, isForNow);
+    this.#options.onFailed(detail, isForNow);
   }
 }

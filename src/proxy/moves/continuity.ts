@@ -12,7 +12,7 @@ import type { CarriedState, Movability } from '../../model/moves.ts';
 import { StatementWatch } from '../../wire/follow/statement-watch.ts';
 import type { Tap } from '../relay/conversation.ts';
 import { LastState } from './last-state.ts';
-import type { StateReport, LastStateInputs } from './last-state.ts';
+import type { StateReport, LastStateOptions } from './last-state.ts';
 import { LastWords } from './last-words.ts';
 import type { QuestionChannel } from './question-channel.ts';
 import type { MoveParts, SessionMover } from './session-mover.ts';
@@ -20,7 +20,7 @@ import type { MoveParts, SessionMover } from './session-mover.ts';
 /** A server closes right after its last words. Milliseconds. */
 const CLOSES_WITHIN_MS = 5_000;
 
-export class Continuity implements Tap, LastStateInputs {
+export class Continuity implements Tap, LastStateOptions {
   readonly clock: Clock;
   readonly watch = new StatementWatch();
   readonly #wal: () => WalEvidence;

@@ -11,7 +11,7 @@ import type { StatementWatch } from '../../wire/follow/statement-watch.ts';
 import { packState, unpackState } from './packed-state.ts';
 
 /** The session. */
-export interface LastStateInputs {
+export interface LastStateOptions {
   readonly clock: Clock;
   /** Reads along with its statements. */
   readonly watch: StatementWatch;
@@ -38,7 +38,7 @@ const PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8_000;
 
 export class LastState {
-  readonly #session: LastStateInputs;
+  readonly #session: LastStateOptions;
   readonly #watch: StatementWatch;
   /** When its server last said something. */
   #saidAt: Instant;
@@ -49,7 +49,7 @@ export class LastState {
   #isScheduled = false;
   #cancel = nothing;
 
-  constructor(session: LastStateInputs) {
+  constructor(session: LastStateOptions) {
     this.#session = session;
     this.#watch = session.watch;
     this.#saidAt = session.clock.now();

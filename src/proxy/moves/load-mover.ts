@@ -2,7 +2,7 @@
 import type { MovesPolicy } from '../../model/moves.ts';
 import type { Server } from '../server.ts';
 import type { StartupHandOver } from '../startup/client-startup.ts';
-import type { Mover, MoverInputs } from './mover.ts';
+import type { Mover, MoverOptions } from './mover.ts';
 import type { MoveParts, SessionMover } from './session-mover.ts';
 
 /** A session that begins. */
@@ -12,11 +12,11 @@ export interface Adoption extends Omit<MoveParts, 'mover' | 'packet'> {
 }
 
 export class LoadedMover {
-  readonly #inputs: MoverInputs;
+  readonly #options: MoverOptions;
   #loaded: { readonly mover: Mover; readonly session: typeof SessionMover } | undefined;
 
-  constructor(inputs: MoverInputs) {
-    this.#inputs = inputs;
+  constructor(options: MoverOptions) {
+    this.#options = options;
   }
 
   /** To be awaited before `policy` is in force. */
@@ -26,13 +26,13 @@ export class LoadedMover {
       import('./mover.ts'),
       import('./session-mover.ts'),
     ]);
-    this.#loaded ??= { mover: new OneMover(this.#inputs), session: OneSession };
+    this.#loaded ??= { mover: new OneMover(this.#options), session: OneSession };
   }
 
   /** Undefined: the session never moves. */
   adopt({ server, handedOver, ...parts }: Adoption): SessionMover | undefined {
     const { packet, isReadable } = handedOver;
-    const isConfigured = this.#inputs.policy() !== undefined;
+    const isConfigured = this.#options.policy() !== undefined;
     if (!isConfigured || !isReadable || packet === undefined || 'branch' in server) return undefined;
     if (this.#loaded === undefined) return undefined;
     const { mover, session: OneSession } = this.#loaded;

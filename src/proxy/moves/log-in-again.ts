@@ -42,7 +42,7 @@ export interface LoginFailure {
 /** The parts of the first login that are used again. */
 type FirstLogin = Pick<BackendLoginOptions, 'startup' | 'login' | 'negotiated'>;
 
-export interface LogInAgainInputs extends FirstLogin {
+export interface LogInAgainOptions extends FirstLogin {
   /** Connected, and its own from now on. */
   readonly backend: Socket;
   /** Called where the login needs the verifier. Never rejects. */
@@ -72,14 +72,14 @@ const HASHES: Hashes = {
 };
 
 /** Returns the abort, which closes the backend; it is idempotent, and does nothing once the outcome is reported. */
-export function logInAgain(inputs: LogInAgainInputs): () => void {
-  const login = new LogInAgain(inputs);
+export function logInAgain(options: LogInAgainOptions): () => void {
+  const login = new LogInAgain(options);
   login.start();
   return () => login.abort();
 }
 
 class LogInAgain {
-  readonly #inputs: LogInAgainInputs;
+  readonly #options: LogInAgainOptions;
   /** Undefined until there is a verifier. */
   #login: BackendLogin | undefined;
   #cancelLimit = nothing;
@@ -89,12 +89,12 @@ class LogInAgain {
   #restore: SessionRestore | undefined;
   #isDone = false;
 
-  constructor(inputs: LogInAgainInputs) {
-    this.#inputs = inputs;
+  constructor(options: LogInAgainOptions) {
+    this.#options = options;
   }
 
   start(): void {
-    const { backend, login, findVerifier } = this.#inputs;
+    const { backend, login, findVerifier } = this.#options;
     // A server that closes before there is a verifier is noticed at the login.
     ignoreErrors(backend);
     if (login.method === 'trust') this.#begin(undefined);
@@ -112,8 +112,8 @@ class LogInAgain {
   }
 
   #begin(verifier: Uint8Array | undefined): void {
-    const { backend, clock, ...inputs } = this.#inputs;
-    const login = new BackendLogin({ ...inputs, verifier, nonce: randomBytes(NONCE_BYTES), hashes: HASHES });
+    const { backend, clock, ...options } = this.#options;
+    const login = new BackendLogin({ ...options, verifier, nonce: randomBytes(NONCE_BYTES), hashes: HASHES });
     this.#login = login;
     const late = (): void => this.#fail('move_login', `no answer within ${LIMIT_MS / 1000} s`, true);
     this.#cancelLimit = clock.schedule(LIMIT_MS, late);
@@ -132,7 +132,7 @@ class LogInAgain {
 
   #loggedIn(step: BackendLoginStep): void {
     if (step.kind === 'wait') return undefined;
-    if (step.kind === 'send') return void this.#inputs.backend.write(step.bytes);
+    if (step.kind === 'send') return void this.#options.backend.write(step.bytes);
     const { result, parameters, rest } = step;
     if (result.kind === 'failed') {
       const { sqlState, why } = result;
@@ -141,12 +141,12 @@ class LogInAgain {
     }
     this.#key = result.cancelKey;
     this.#parameters = parameters;
-    const { check } = this.#inputs;
+    const { check } = this.#options;
     return check?.kind === 'catch_up' ? this.#catchUp(check.compare, rest) : this.#beginRestore(rest);
   }
 
   #catchUp(compare: CompareWal, rest: Uint8Array): void {
-    const { backend, clock, onStep } = this.#inputs;
+    const { backend, clock, onStep } = this.#options;
     onStep('catching_up');
     this.#catchingUp = new CatchingUp({
       serverMajor: this.#serverMajor(),
@@ -167,7 +167,7 @@ class LogInAgain {
   }
 
   #beginRestore(rest: Uint8Array): void {
-    const { state, unnamed, backend, check, onStep } = this.#inputs;
+    const { state, unnamed, backend, check, onStep } = this.#options;
     onStep('restoring');
     const serverMajor = this.#serverMajor();
     const asksWal = check?.kind === 'succeed';
@@ -179,10 +179,10 @@ class LogInAgain {
   #restored(restore: SessionRestore, chunk: Uint8Array): void {
     const step = restore.take(chunk);
     if (step.kind === 'wait') return undefined;
-    if (step.kind === 'send') return void this.#inputs.backend.write(step.bytes);
+    if (step.kind === 'send') return void this.#options.backend.write(step.bytes);
     const { result, parameters, rest } = step;
     if (result.kind === 'failed') return this.#fail(result.reason, result.why, mayPass(result.sqlState));
-    const { check } = this.#inputs;
+    const { check } = this.#options;
     const found = check?.kind === 'succeed' ? check.compare(result.wal) : undefined;
     if (found !== undefined && found.kind !== 'caught_up') {
       return this.#fail('move_uncovered', 'what the old server has shown may be lost', found.kind === 'not_yet');
@@ -190,17 +190,17 @@ class LogInAgain {
     this.#leave().pause();
     const told = new Map([...this.#parameters, ...parameters]);
     const isUnnamedRefused = result.isUnnamedRefused === true;
-    return this.#inputs.onDone({ key: this.#key, parameters: told, isUnnamedRefused, rest });
+    return this.#options.onDone({ key: this.#key, parameters: told, isUnnamedRefused, rest });
   }
 
   #fail(reason: MoveFailure, detail: string, isForNow: boolean): void {
     if (this.#isDone) return;
     this.#leave().destroy();
-    this.#inputs.onFailed({ reason, detail, isForNow });
+    this.#options.onFailed({ reason, detail, isForNow });
   }
 
   #leave(): Socket {
-    const { backend } = this.#inputs;
+    const { backend } = this.#options;
     this.#isDone = true;
     this.#cancelLimit();
     this.#login?.clear();

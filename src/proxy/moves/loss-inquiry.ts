@@ -16,7 +16,7 @@ export interface InquiryServices extends Pick<ProxyDependencies, 'clock' | 'tabl
   readonly dial: Dial;
 }
 
-export interface InquiryInputs {
+export interface InquiryOptions {
   readonly loss: ServerLoss;
   readonly pool: PoolName;
   /** The startup packet as it was forwarded. */
@@ -39,7 +39,7 @@ export function endsAll({ words, server }: ServerLoss, pool: PoolName, { table }
  * behind are taken back only for what proves that the server stopped. Returns the abort; nothing is reported after it.
  */
 export function inquire(
-  { loss, pool, packet, services }: InquiryInputs,
+  { loss, pool, packet, services }: InquiryOptions,
   onAnswer: (isMeant: boolean) => void,
 ): () => void {
   const { clock, dial } = services;

@@ -31,7 +31,7 @@ export interface AttemptFailure {
 /** `logging_in`: it is connected. */
 export type AttemptStep = 'connecting' | LoginStep;
 
-export interface AttemptInputs {
+export interface MoveAttemptOptions {
   readonly departure: Departure;
   readonly role: string;
   readonly login: RepeatableLogin;
@@ -46,28 +46,28 @@ export interface AttemptInputs {
 const RETRY_MS = 250;
 
 /** The session is in state `moving`. Returns the abort, which is idempotent. */
-export function attemptMove(parts: MoveParts, inputs: AttemptInputs): () => void {
-  const attempt = new MoveAttempt(parts, inputs);
+export function attemptMove(parts: MoveParts, options: MoveAttemptOptions): () => void {
+  const attempt = new MoveAttempt(parts, options);
   attempt.start();
   return () => attempt.abort();
 }
 
 class MoveAttempt {
   readonly #parts: MoveParts;
-  readonly #inputs: AttemptInputs;
+  readonly #options: MoveAttemptOptions;
   readonly #startedAt: Instant;
   #abortConnect = nothing;
   #abortLogin = nothing;
 
-  constructor(parts: MoveParts, inputs: AttemptInputs) {
+  constructor(parts: MoveParts, options: MoveAttemptOptions) {
     this.#parts = parts;
-    this.#inputs = inputs;
+    this.#options = options;
     this.#startedAt = parts.mover.clock.now();
   }
 
   start(): void {
     const { session, mover, record } = this.#parts;
-    const { departure, onStep, onPause } = this.#inputs;
+    const { departure, onStep, onPause } = this.#options;
     const { shown } = departure;
     const pool = mover.pool(session.pool);
     const rule = mover.freshness(session.pool);
@@ -92,17 +92,17 @@ class MoveAttempt {
 
   #connected(target: Target, backend: Socket): void {
     const { session, mover } = this.#parts;
-    const { loss } = this.#inputs.departure;
+    const { loss } = this.#options.departure;
     const coverage = loss && mover.coverageAt(target.member, loss);
     if (coverage?.kind !== 'uncovered') return this.#logIn(target, backend);
     backend.destroy();
     if (!coverage.mayCome) return session.end('move_uncovered', coverage.why);
-    return this.#inputs.onPause(RETRY_MS, { why: coverage.why, isUncovered: true });
+    return this.#options.onPause(RETRY_MS, { why: coverage.why, isUncovered: true });
   }
 
   #logIn(target: Target, backend: Socket): void {
     const { session, mover, packet } = this.#parts;
-    const { departure, role, login, unnamed, onStep } = this.#inputs;
+    const { departure, role, login, unnamed, onStep } = this.#options;
     const { shown, state } = departure;
     onStep('logging_in');
     this.#abortLogin = logInAgain({
@@ -126,13 +126,13 @@ class MoveAttempt {
     const why = `${member}: ${detail}`;
     if (!isForNow) return session.end(reason, why);
     mover.turnedAway(member);
-    return this.#inputs.onPause(RETRY_MS, { why, isUncovered: false });
+    return this.#options.onPause(RETRY_MS, { why, isUncovered: false });
   }
 
   /** Its route is looked at once more, synchronously with the last answer (G2, G3). */
   #loggedIn(target: Target, backend: Socket, login: LoggedIn): void {
     const { session, mover } = this.#parts;
-    const { onReached, onPause } = this.#inputs;
+    const { onReached, onPause } = this.#options;
     if (mover.isOpen(session.pool, target)) return onReached({ target, backend, login, startedAt: this.#startedAt });
     sayGoodbye(backend);
     return onPause(0);

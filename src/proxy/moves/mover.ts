@@ -35,7 +35,7 @@ import { Verifiers } from './verifiers.ts';
 import { waitsFor } from './waits-for.ts';
 import { WriteFreshness } from './write-freshness.ts';
 
-export interface MoverInputs extends Pick<
+export interface MoverOptions extends Pick<
   ProxyDependencies,
   'clock' | 'onEvent' | 'onTrigger' | 'table' | 'decideIfDue' | 'openVerifiers' | 'freshen' | 'snapshot' | 'wal'
 > {
@@ -57,7 +57,7 @@ export class Mover {
   readonly inquiry: InquiryServices;
   readonly #reads: ReadFreshness;
   readonly #writes: WriteFreshness;
-  readonly #inputs: MoverInputs;
+  readonly #options: MoverOptions;
   readonly #named = new NamedByDatabase();
   readonly #packets = new SharedValues<Uint8Array>();
   readonly #told = new SharedValues<string>();
@@ -66,21 +66,21 @@ export class Mover {
   /** The latest one. */
   #table: RoutingTable;
 
-  constructor(inputs: MoverInputs) {
-    this.#inputs = inputs;
-    this.clock = inputs.clock;
-    this.inquiry = inputs;
-    this.#table = inputs.table();
-    this.#reads = new ReadFreshness(inputs);
-    this.#writes = new WriteFreshness(inputs);
-    this.turns = new Turns(inputs);
-    this.verifiers = new Verifiers(inputs);
+  constructor(options: MoverOptions) {
+    this.#options = options;
+    this.clock = options.clock;
+    this.inquiry = options;
+    this.#table = options.table();
+    this.#reads = new ReadFreshness(options);
+    this.#writes = new WriteFreshness(options);
+    this.turns = new Turns(options);
+    this.verifiers = new Verifiers(options);
   }
 
   /** For an operator. Waits for the session's transaction to end, for as long as `moves.wait` allows. */
   move(session: Movable, from: MemberName | undefined): Promise<MoveResult> {
     const startedAt = this.clock.now();
-    const waitMs = this.#inputs.policy()?.waitMs ?? 0;
+    const waitMs = this.#options.policy()?.waitMs ?? 0;
     return new Promise((resolve) => {
       session.requestWhenIdle('operator', waitMs, (outcome) => {
         if (outcome.kind !== 'parked') resolve({ ...outcome, from, durationMs: this.clock.now() - startedAt });
@@ -100,12 +100,12 @@ export class Mover {
   tableChanged(): void {
     this.#reads.learn();
     const before = this.#table;
-    this.#table = this.#inputs.table();
+    this.#table = this.#options.table();
     const isOther = (pool: PoolName): boolean => {
       const route = openRoute(this.#table, pool);
       return route !== undefined && !hasSameTargets(before.pools.get(pool)?.route, route);
     };
-    const others = new Set(this.#inputs.pools().flatMap(({ name }) => (isOther(name) ? [name] : [])));
+    const others = new Set(this.#options.pools().flatMap(({ name }) => (isOther(name) ? [name] : [])));
     for (const traveller of this.#travellers) if (others.has(traveller.pool)) traveller.retry();
     this.turns.pump();
   }
@@ -126,11 +126,11 @@ export class Mover {
   readonly sharedTold = (told: string): string => this.#told.share(told, told);
 
   isRoleConfigured(role: string): boolean {
-    return this.#inputs.policy()?.roles.some((pattern) => matchesWildcard(role, pattern)) === true;
+    return this.#options.policy()?.roles.some((pattern) => matchesWildcard(role, pattern)) === true;
   }
 
   question(serverMajor: number, database: string, memory: SessionMemory): SessionQuestion {
-    const { settings = [], maxStateBytes = 0 } = this.#inputs.policy() ?? {};
+    const { settings = [], maxStateBytes = 0 } = this.#options.policy() ?? {};
     const customNames = [...settings, ...memory.names()];
     const unnamedText = memory.unnamedText();
     return new SessionQuestion({
@@ -144,7 +144,7 @@ export class Mover {
 
   /** The operator names the custom settings whose names functions compute. */
   areSettingsListed(): boolean {
-    return (this.#inputs.policy()?.settings ?? []).length > 0;
+    return (this.#options.policy()?.settings ?? []).length > 0;
   }
 
   learn(database: string, { namedSettings }: CarriedState): void {
@@ -153,33 +153,33 @@ export class Mover {
 
   /** The rule for the next server of a session of the pool. */
   freshness(name: PoolName): FreshnessRule {
-    const pool = this.#inputs.pool(name);
+    const pool = this.#options.pool(name);
     return pool !== undefined && isOfPrimary(pool) ? this.#writes : this.#reads;
   }
 
   pool(name: PoolName): PoolPolicy | undefined {
-    return this.#inputs.pool(name);
+    return this.#options.pool(name);
   }
 
   /** Undefined: a session ends when its server is lost without warning. */
   lossEvidence(): (() => WalEvidence) | undefined {
-    return this.#inputs.policy()?.mode === 'always' ? this.#inputs.wal : undefined;
+    return this.#options.policy()?.mode === 'always' ? this.#options.wal : undefined;
   }
 
   /** Whether the member has all that a session was told before it lost its server. */
   coverageAt(member: MemberName, loss: Loss): Coverage | undefined {
-    const known = this.#inputs.wal?.();
+    const known = this.#options.wal?.();
     return known && coverageOf(loss, { member, sample: known.samples.get(member)?.[0] }, known.ends);
   }
 
   parkTimeoutMs(): number {
-    return this.#inputs.policy()?.parkTimeoutMs ?? 0;
+    return this.#options.policy()?.parkTimeoutMs ?? 0;
   }
 
   connect(
     request: Omit<ConnectRequest, 'attempts' | 'firstRequest' | 'parked' | 'onDeclined' | 'onClosed'>,
   ): () => void {
-    const { connector, connectAttempts } = this.#inputs;
+    const { connector, connectAttempts } = this.#options;
     let isDialled = false;
     const returnToken = (): void => {
       if (!isDialled) this.turns.returnToken();
@@ -209,18 +209,18 @@ export class Mover {
 
   /** Synchronously with the use of the answer (G2, G3). */
   isOpen(pool: PoolName, target: Target): boolean {
-    this.#inputs.decideIfDue();
-    return includesTarget(openRoute(this.#inputs.table(), pool)?.targets ?? [], target);
+    this.#options.decideIfDue();
+    return includesTarget(openRoute(this.#options.table(), pool)?.targets ?? [], target);
   }
 
   report(event: ProxyEvent): void {
-    this.#inputs.onEvent(event);
+    this.#options.onEvent(event);
   }
 
   /** Undefined: it is moving. */
   waitsFor({ step, pool, departure }: Travelling): string | undefined {
     if (step !== 'unsure' && step !== 'queued' && step !== 'paused') return undefined;
-    const { table, registry } = this.#inputs;
+    const { table, registry } = this.#options;
     const { from, shown } = departure;
     const route = table().pools.get(pool)?.route;
     const limit = route?.kind === 'open' ? registry.limitReached(pool, route) : undefined;
@@ -243,6 +243,6 @@ export class Mover {
   }
 
   turnedAway(member: MemberName): void {
-    this.#inputs.onTrigger({ kind: 'backend_closed', member });
+    this.#options.onTrigger({ kind: 'backend_closed', member });
   }
 }

@@ -20,7 +20,7 @@ const TOLD = encodeParameterStatus('integer_datetimes', 'on');
 const FIRST_LOOK_MS = 50;
 const LAST_LOOK_MS = 1_000;
 
-export interface ParkedClientInputs {
+export interface ParkedClientOptions {
   readonly client: Socket;
   readonly clock: Clock;
   /** The bytes that the client has sent already. */
@@ -40,7 +40,7 @@ export interface Ahead {
 }
 
 export class ParkedClient {
-  readonly #inputs: ParkedClientInputs;
+  readonly #options: ParkedClientOptions;
   readonly #waiting: WaitingBytes;
   #hasEnded: boolean;
   #isReleased = false;
@@ -51,9 +51,9 @@ export class ParkedClient {
   #cancelLook: (() => void) | undefined;
 
   /** The socket is this object's until `release`. */
-  constructor(inputs: ParkedClientInputs) {
-    const { client, waiting = new WaitingBytes() } = inputs;
-    this.#inputs = inputs;
+  constructor(options: ParkedClientOptions) {
+    const { client, waiting = new WaitingBytes() } = options;
+    this.#options = options;
     this.#waiting = waiting;
     this.#hasEnded = client.readableEnded;
     client.on('data', this.take).on('end', this.#ended).on('error', this.#failed).on('close', this.#failed);
@@ -72,7 +72,7 @@ export class ParkedClient {
 
   /** Gives the socket back, paused. */
   release(): void {
-    const { client } = this.#inputs;
+    const { client } = this.#options;
     client.off('data', this.take).off('end', this.#ended).off('error', this.#failed).off('close', this.#failed);
     client.pause();
     this.#isReleased = true;
@@ -96,8 +96,8 @@ export class ParkedClient {
     const [isFirst, wasWhole] = [!this.isWaiting(), this.isWhole()];
     this.#tell(this.#waiting.add(chunk));
     if (this.#look()) return;
-    if (isFirst && this.isWaiting()) this.#inputs.onWaiting();
-    if (!wasWhole && this.isWhole()) this.#inputs.onWhole();
+    if (isFirst && this.isWaiting()) this.#options.onWaiting();
+    if (!wasWhole && this.isWhole()) this.#options.onWhole();
   };
 
   /** A client that has half-closed behind a statement still wants the answer. */
@@ -108,11 +108,11 @@ export class ParkedClient {
 
   readonly #failed = (): void => {
     this.#stopLooking();
-    this.#inputs.onLeft('client_reset');
+    this.#options.onLeft('client_reset');
   };
 
   #tell(bytes: Uint8Array | undefined): void {
-    if (bytes !== undefined) this.#inputs.client.write(bytes);
+    if (bytes !== undefined) this.#options.client.write(bytes);
   }
 
   /** True: the client has left. */
@@ -123,12 +123,12 @@ export class ParkedClient {
       return false;
     }
     this.#stopLooking();
-    this.#inputs.onLeft('client_closed');
+    this.#options.onLeft('client_closed');
     return true;
   }
 
   #flow(): void {
-    const { client } = this.#inputs;
+    const { client } = this.#options;
     const isPaused = this.#waiting.length() >= MOST_AHEAD;
     if (isPaused) {
       client.pause();
@@ -144,7 +144,7 @@ export class ParkedClient {
 
   readonly #stopReading = (): void => {
     if (this.#isReleased || this.#stopped !== undefined || this.#waiting.length() < MOST_AHEAD) return;
-    this.#stopped = NodeHandle.of(this.#inputs.client);
+    this.#stopped = NodeHandle.of(this.#options.client);
     this.#stopped?.pause();
   };
 
@@ -154,10 +154,10 @@ export class ParkedClient {
   }
 
   #schedule(): () => void {
-    return this.#inputs.clock.schedule(this.#lookMs, () => {
+    return this.#options.clock.schedule(this.#lookMs, () => {
       this.#lookMs = Math.min(LAST_LOOK_MS, 2 * this.#lookMs);
       this.#cancelLook = this.#schedule();
-      this.#inputs.client.write(TOLD);
+      this.#options.client.write(TOLD);
     });
   }
 

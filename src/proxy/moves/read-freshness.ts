@@ -10,7 +10,7 @@ import type { WalReport } from '../../model/moves.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { FreshnessCheck, FreshnessRule } from './freshness-rule.ts';
 
-export interface ReadFreshnessInputs {
+export interface ReadFreshnessOptions {
   /** Absent: nothing is known, so no read session moves. */
   readonly snapshot?: (() => Snapshot) | undefined;
   readonly freshen: (pool: PoolName, since: Instant) => Promise<void> | undefined;
@@ -26,21 +26,21 @@ const MOST_SERVERS = 1_000;
 const resolved = Promise.resolve();
 
 export class ReadFreshness implements FreshnessRule {
-  readonly #inputs: ReadFreshnessInputs;
+  readonly #options: ReadFreshnessOptions;
   /** By address. A server that is no member any more has sessions that are still to be asked. */
   readonly #timelines = new Map<string, number>();
   #running: Promise<void> = resolved;
   /** Begins after `#running`. */
   #next: Promise<void> | undefined;
 
-  constructor(inputs: ReadFreshnessInputs) {
-    this.#inputs = inputs;
+  constructor(options: ReadFreshnessOptions) {
+    this.#options = options;
     this.learn();
   }
 
   /** To be called with each table. A server only goes on to later timelines, so the last one is followed at least. */
   learn(): void {
-    for (const record of this.#inputs.snapshot?.().members.values() ?? []) {
+    for (const record of this.#options.snapshot?.().members.values() ?? []) {
       const { postgres } = record.member;
       const timeline = followed(record);
       if (postgres === undefined) continue;
@@ -52,10 +52,10 @@ export class ReadFreshness implements FreshnessRule {
   }
 
   shown(member: MemberName, wal: WalReport | undefined, address?: Address): SeenPosition | string {
-    const snapshot = this.#inputs.snapshot?.();
+    const snapshot = this.#options.snapshot?.();
     if (snapshot === undefined || wal === undefined) return `the WAL position of ${member} is not known`;
     if (this.#primaryPools().length === 0) return 'no pool asks for the primary';
-    const known = shownBy(snapshot, member, wal, this.#inputs.clock.now());
+    const known = shownBy(snapshot, member, wal, this.#options.clock.now());
     const isMember = isSameAddress(snapshot.members.get(member)?.member.postgres, address);
     const isByName = address === undefined || isMember || wal.kind === 'primary';
     const shown = isByName ? known : { ...known, timeline: this.#timelines.get(addressText(address)) };
@@ -64,12 +64,12 @@ export class ReadFreshness implements FreshnessRule {
   }
 
   lost({ timeline = 0 }: SeenPosition): string | undefined {
-    const highest = this.#inputs.snapshot?.().highestTimeline ?? 0;
+    const highest = this.#options.snapshot?.().highestTimeline ?? 0;
     return timeline < highest ? `it has read on timeline ${timeline}, which has ended` : undefined;
   }
 
   seemsCaughtUp(shown: SeenPosition, member: MemberName): boolean {
-    const { snapshot, pools } = this.#inputs;
+    const { snapshot, pools } = this.#options;
     return snapshot !== undefined && seemsCaughtUp(pools(), snapshot(), shown, member);
   }
 
@@ -79,7 +79,7 @@ export class ReadFreshness implements FreshnessRule {
 
   /** `wal`: what the member has just said. Never rejects. */
   async compare(shown: SeenPosition, member: MemberName, wal: WalReport): Promise<CatchUp> {
-    const { snapshot, pools, clock } = this.#inputs;
+    const { snapshot, pools, clock } = this.#options;
     const reached = { member, wal, at: clock.now() };
     await this.#primaryProbed();
     if (snapshot === undefined) return { kind: 'never', why: 'timeline_unknown' };
@@ -93,7 +93,7 @@ export class ReadFreshness implements FreshnessRule {
 
   async #probeAfter(running: Promise<void>): Promise<void> {
     await running;
-    const { freshen, clock } = this.#inputs;
+    const { freshen, clock } = this.#options;
     this.#next = undefined;
     const probed = Promise.all(this.#primaryPools().map(async ({ name }) => freshen(name, clock.now())));
     const { promise: pause, resolve: goOn } = Promise.withResolvers<void>();
@@ -103,6 +103,6 @@ export class ReadFreshness implements FreshnessRule {
   }
 
   #primaryPools(): readonly PoolPolicy[] {
-    return this.#inputs.pools().filter(({ check }) => check.family === 'primary');
+    return this.#options.pools().filter(({ check }) => check.family === 'primary');
   }
 }

@@ -21,7 +21,7 @@ import { endsAll, inquire } from './loss-inquiry.ts';
 import { ParkedClient } from './parked-client.ts';
 import type { Ahead } from './parked-client.ts';
 import { attemptMove } from './move-attempt.ts';
-import type { AttemptFailure, AttemptInputs, AttemptStep, ReachedServer } from './move-attempt.ts';
+import type { AttemptFailure, MoveAttemptOptions, AttemptStep, ReachedServer } from './move-attempt.ts';
 import type { MoveParts } from './session-mover.ts';
 import type { Traveller } from './turns.ts';
 import { tooLateText } from './waits-for.ts';
@@ -57,7 +57,7 @@ export interface Arrival extends ReachedServer {
   readonly ahead: Ahead;
 }
 
-interface Way extends Pick<AttemptInputs, 'departure' | 'login' | 'unnamed'> {
+interface Way extends Pick<MoveAttemptOptions, 'departure' | 'login' | 'unnamed'> {
   readonly onArrived: (arrival: Arrival) => void;
 }
 

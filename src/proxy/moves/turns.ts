@@ -23,7 +23,7 @@ export interface Traveller {
   travel(): void;
 }
 
-export interface TurnsInputs extends Pick<ProxyDependencies, 'clock' | 'table' | 'decideIfDue'> {
+export interface TurnsOptions extends Pick<ProxyDependencies, 'clock' | 'table' | 'decideIfDue'> {
   /** As it is now. Undefined: no session is parked any more. */
   readonly policy: () => MovesPolicy | undefined;
   readonly registry: SessionRegistry;
@@ -42,7 +42,7 @@ interface RoleQueue {
 
 export class Turns {
   readonly #clock: Clock;
-  readonly #inputs: TurnsInputs;
+  readonly #options: TurnsOptions;
   /** By pool and role. None is empty. */
   readonly #queues = new Map<string, RoleQueue>();
   /** Their logins are under way. */
@@ -51,10 +51,10 @@ export class Turns {
   #perSecond: number;
   #cancelPump = nothing;
 
-  constructor(inputs: TurnsInputs) {
-    this.#inputs = inputs;
-    this.#clock = sharedClock(inputs.clock);
-    this.#perSecond = inputs.policy()?.perSecond ?? 1;
+  constructor(options: TurnsOptions) {
+    this.#options = options;
+    this.#clock = sharedClock(options.clock);
+    this.#perSecond = options.policy()?.perSecond ?? 1;
     this.#bucket = new TokenBucket(this.#perSecond, this.#clock.now());
   }
 
@@ -98,7 +98,7 @@ export class Turns {
     this.#cancelPump();
     if (this.#queues.size === 0) return;
     const now = this.#clock.now();
-    const { concurrent, perSecond } = this.#inputs.policy() ?? NO_LONGER;
+    const { concurrent, perSecond } = this.#options.policy() ?? NO_LONGER;
     if (perSecond !== this.#perSecond) this.#bucket = new TokenBucket((this.#perSecond = perSecond), now);
     for (;;) {
       const next = this.#next();
@@ -138,7 +138,7 @@ export class Turns {
   }
 
   #isRouted(pool: PoolName): boolean {
-    const { decideIfDue, table, registry } = this.#inputs;
+    const { decideIfDue, table, registry } = this.#options;
     decideIfDue();
     const route = openRoute(table(), pool);
     return route !== undefined && registry.limitReached(pool, route) === undefined;

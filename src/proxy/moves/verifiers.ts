@@ -5,29 +5,29 @@ import type { MovesPolicy, VerifierBatch, VerifierLookup, VerifierPolicy } from 
 import type { TranscriptLogin } from '../../wire/follow/login-transcript.ts';
 import type { ProxyDependencies } from '../options.ts';
 
-export interface VerifiersInputs extends Pick<ProxyDependencies, 'openVerifiers'> {
+export interface VerifiersOptions extends Pick<ProxyDependencies, 'openVerifiers'> {
   /** As it is now. Undefined: the section was removed. */
   readonly policy: () => MovesPolicy | undefined;
 }
 
 export class Verifiers {
-  readonly #inputs: VerifiersInputs;
+  readonly #options: VerifiersOptions;
   /** By address. */
   readonly #batches = new Map<string, VerifierBatch>();
   /** As it was when a session was parked last: a reload may remove the section meanwhile. */
   #policy: VerifierPolicy | undefined;
 
-  constructor(inputs: VerifiersInputs) {
-    this.#inputs = inputs;
+  constructor(options: VerifiersOptions) {
+    this.#options = options;
   }
 
   /** A session is parked: it needs the source, whatever a reload does. */
   keep(): void {
-    this.#policy = this.#inputs.policy()?.verifiers ?? this.#policy;
+    this.#policy = this.#options.policy()?.verifiers ?? this.#policy;
   }
 
   find(server: Target, role: string): Promise<VerifierLookup> {
-    const { policy, openVerifiers } = this.#inputs;
+    const { policy, openVerifiers } = this.#options;
     const current = policy();
     const source = current === undefined ? this.#policy : current.verifiers;
     if (source === undefined || openVerifiers === undefined) {
@@ -41,7 +41,7 @@ export class Verifiers {
 
   /** Why the login cannot be repeated without its client. Undefined: it can be. */
   loginFault({ method }: TranscriptLogin): string | undefined {
-    const { verifiers, md5 = false } = this.#inputs.policy() ?? {};
+    const { verifiers, md5 = false } = this.#options.policy() ?? {};
     if (method === 'trust') return undefined;
     if (method === 'other') return 'neither SCRAM-SHA-256 nor trust, or `moves` did not name the role then';
     if (method === 'md5' && !md5) return 'md5, and `moves.md5` is false';

@@ -7,23 +7,23 @@ import type { MemberName } from '../../model/member.ts';
 import type { WalReport } from '../../model/moves.ts';
 import type { FreshnessCheck, FreshnessRule } from './freshness-rule.ts';
 
-export interface WriteFreshnessInputs {
+export interface WriteFreshnessOptions {
   readonly clock: Clock;
   /** Undefined: no positions are known. */
   readonly wal?: () => WalEvidence;
 }
 
 export class WriteFreshness implements FreshnessRule {
-  readonly #inputs: WriteFreshnessInputs;
+  readonly #options: WriteFreshnessOptions;
 
-  constructor(inputs: WriteFreshnessInputs) {
-    this.#inputs = inputs;
+  constructor(options: WriteFreshnessOptions) {
+    this.#options = options;
   }
 
   shown(member: MemberName, wal: WalReport | undefined): SeenPosition | string {
     if (wal === undefined) return `the WAL position of ${member} is not known`;
     if (wal.kind === 'standby') return `${member} is a standby`;
-    return { wal, timeline: wal.timeline, at: this.#inputs.clock.now() };
+    return { wal, timeline: wal.timeline, at: this.#options.clock.now() };
   }
 
   lost(): undefined {
@@ -40,7 +40,7 @@ export class WriteFreshness implements FreshnessRule {
 
   #firstSeen(member: MemberName, next: WalReport | undefined): number | undefined {
     const timeline = next?.kind === 'primary' ? next.timeline : undefined;
-    const samples = this.#inputs.wal?.().samples.get(member) ?? [];
+    const samples = this.#options.wal?.().samples.get(member) ?? [];
     return samples.findLast(({ run }) => run.timeline === timeline)?.bytes;
   }
 }

@@ -33,7 +33,7 @@ export interface Tap {
   isAsking?(): boolean;
 }
 
-export interface ConversationInputs {
+export interface SessionConversationOptions {
   readonly client: Socket;
   readonly clock: Clock;
   /** Its stream is in plain text of protocol 3. */
@@ -49,7 +49,7 @@ export class Conversation implements Taps, CancelTarget {
   /** Set until the login is over: reads what the server says. False: its client does not get it. */
   onLogin: ((chunk: Uint8Array) => boolean) | undefined;
   readonly key: SessionKey;
-  readonly #inputs: ConversationInputs;
+  readonly #options: SessionConversationOptions;
   readonly #settling: SettlingTime;
   #follower: SessionFollower | undefined;
   /** None for most sessions. */
@@ -61,11 +61,11 @@ export class Conversation implements Taps, CancelTarget {
   /** Requests of the client that wait until the one before them is answered. */
   #held: PromiseWithResolvers<void> | undefined;
 
-  constructor(inputs: ConversationInputs) {
-    this.#inputs = inputs;
-    this.key = new SessionKey(inputs.cancels, this);
-    this.#settling = new SettlingTime(inputs.clock, inputs.traffic);
-    this.#follower = inputs.isReadable ? new SessionFollower() : undefined;
+  constructor(options: SessionConversationOptions) {
+    this.#options = options;
+    this.key = new SessionKey(options.cancels, this);
+    this.#settling = new SettlingTime(options.clock, options.traffic);
+    this.#follower = options.isReadable ? new SessionFollower() : undefined;
   }
 
   /** To be called before the first byte, for a session that can be read. The follower tells `memory`. */
@@ -108,7 +108,7 @@ export class Conversation implements Taps, CancelTarget {
 
   /** Between two transactions with nothing under way, as far as can be read, and with a client that can be told. */
   isIdle(): boolean {
-    return this.#follower?.isBetweenTransactions() === true && this.#inputs.client.writable;
+    return this.#follower?.isBetweenTransactions() === true && this.#options.client.writable;
   }
 
   /** Undefined: it cannot be read. */
@@ -150,7 +150,7 @@ export class Conversation implements Taps, CancelTarget {
   /** Bytes of the server that were kept from the client. They must stay as they are. */
   passToClient(bytes: Uint8Array): void {
     this.#follower?.fromBackend(bytes);
-    if (this.#relay === undefined) this.#inputs.client.write(bytes);
+    if (this.#relay === undefined) this.#options.client.write(bytes);
     else this.#relay.tellClient(bytes);
   }
 
@@ -171,7 +171,7 @@ export class Conversation implements Taps, CancelTarget {
     detail: string | undefined,
     { pool, canTell, isServed }: { pool: PoolName; canTell?: boolean | undefined; isServed?: boolean },
   ): Farewell | undefined {
-    const { client } = this.#inputs;
+    const { client } = this.#options;
     const activity = this.activity();
     if (!isEndReason(reason) || activity === undefined) return undefined;
     const isAtBoundary = this.#follower?.isAtBoundaryToClient() === true && client.writable;
@@ -201,7 +201,7 @@ export class Conversation implements Taps, CancelTarget {
   }
 
   passedToClient(): void {
-    const { idleListeners } = this.#inputs;
+    const { idleListeners } = this.#options;
     if (idleListeners.size > 0 && this.isIdle()) for (const run of idleListeners) run();
     if (this.#held === undefined) return;
     if (idleListeners.size === 0 || this.#follower?.mayGoOn() !== false) this.goOn();
@@ -217,7 +217,7 @@ export class Conversation implements Taps, CancelTarget {
   #tappedFromClient(chunk: Uint8Array): number | undefined {
     const follower = this.#follower;
     let passing: number | undefined;
-    if (this.#inputs.idleListeners.size > 0) passing = follower?.fromClientOneByOne(chunk);
+    if (this.#options.idleListeners.size > 0) passing = follower?.fromClientOneByOne(chunk);
     else follower?.fromClient(chunk);
     if (passing !== undefined && passing < chunk.length) this.#held ??= Promise.withResolvers<void>();
     for (const tap of this.#taps) tap.fromClient?.(chunk.subarray(0, passing));

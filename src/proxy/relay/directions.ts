@@ -17,7 +17,7 @@ export interface Taps {
   passedToClient(): void;
 }
 
-export interface DirectionInputs {
+export interface DirectionOptions {
   readonly taps: Taps | undefined;
   /** Called before bytes of the client are forwarded. It may stop the relay. */
   readonly gate: Gate;
@@ -47,7 +47,7 @@ export class ToBackend implements Receiver {
   #onLate: ((chunk: Uint8Array) => void) | undefined;
   #kept: GatedBytes | undefined;
 
-  constructor(pipe: Pipe, { taps, gate, traffic, poolTraffic }: DirectionInputs) {
+  constructor(pipe: Pipe, { taps, gate, traffic, poolTraffic }: DirectionOptions) {
     this.#pipe = pipe;
     this.#taps = taps;
     this.#gate = gate;
@@ -164,7 +164,7 @@ export class ToClient implements Receiver {
   readonly #traffic: Traffic;
   readonly #poolTraffic: Traffic;
 
-  constructor(pipe: Pipe, { taps, traffic, poolTraffic }: DirectionInputs) {
+  constructor(pipe: Pipe, { taps, traffic, poolTraffic }: DirectionOptions) {
     this.#pipe = pipe;
     this.#taps = taps;
     this.#traffic = traffic;

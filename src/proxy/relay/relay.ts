@@ -7,12 +7,12 @@ import type { Clock } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
 import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import { ToBackend, ToClient } from './directions.ts';
-import type { DirectionInputs } from './directions.ts';
+import type { DirectionOptions } from './directions.ts';
 import type { FirstReply } from '../connect/first-reply.ts';
 import type { PipePair } from './stream-pipe.ts';
 import { resetSocket } from '../socket.ts';
 
-export interface RelayInputs extends DirectionInputs {
+export interface RelayOptions extends DirectionOptions {
   readonly client: Socket;
   readonly backend: Socket;
   readonly pipes: PipePair;
@@ -43,7 +43,7 @@ const UNREAD_MS = 60_000;
 const HALF_OPEN_MS = 10_000;
 
 export class Relay {
-  readonly #inputs: RelayInputs;
+  readonly #options: RelayOptions;
   readonly #toBackend: ToBackend;
   readonly #toClient: ToClient;
   #ending: RelayEnding | undefined;
@@ -51,15 +51,15 @@ export class Relay {
   #cancelTimer = nothing;
   #isStopped = false;
 
-  constructor(inputs: RelayInputs) {
-    this.#inputs = inputs;
-    this.#toBackend = new ToBackend(inputs.pipes.toBackend, inputs);
-    this.#toClient = new ToClient(inputs.pipes.toClient, inputs);
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#toBackend = new ToBackend(options.pipes.toBackend, options);
+    this.#toClient = new ToClient(options.pipes.toClient, options);
   }
 
   /** Call once. */
   start({ packet, bytes, firstReply, hasEnded }: Opening): void {
-    const { client, backend, pipes } = this.#inputs;
+    const { client, backend, pipes } = this.#options;
     client.on('end', this.#endOfClient).on('error', this.#clientFailed).on('close', this.#clientClosed);
     backend.on('end', this.#endOfBackend).on('error', this.#backendFailed).on('close', this.#backendClosed);
     if (packet !== undefined && firstReply === undefined) this.#toBackend.send(packet);
@@ -84,7 +84,7 @@ export class Relay {
 
   /** Sends bytes of ours to the backend, past gate and taps. They must stay as they are. */
   tellBackend(bytes: Uint8Array): void {
-    this.#inputs.pipes.toBackend.send(bytes);
+    this.#options.pipes.toBackend.send(bytes);
   }
 
   /** Sends bytes to the client that its tap has kept. They must stay as they are. */
@@ -102,7 +102,7 @@ export class Relay {
    * that waited at the gate; `onLate` is given those that were just on their way through it.
    */
   stop(onLate?: (chunk: Uint8Array) => void): WaitingBytes | undefined {
-    const { client, backend, pipes } = this.#inputs;
+    const { client, backend, pipes } = this.#options;
     if (this.#isStopped) return undefined;
     this.#isStopped = true;
     const waiting = this.#toBackend.stop(onLate);
@@ -118,13 +118,13 @@ export class Relay {
 
   readonly #endOfClient = (): void => {
     this.#ending ??= 'client_closed';
-    const { pipes, backend } = this.#inputs;
+    const { pipes, backend } = this.#options;
     this.#toBackend.whenSent(() => pipes.toBackend.whenFlushed(() => backend.end()));
   };
 
   readonly #endOfBackend = (): void => {
     if (this.#hasBackendEnded('backend_closed')) return;
-    const { client, pipes } = this.#inputs;
+    const { client, pipes } = this.#options;
     this.#watch(UNREAD_MS);
     pipes.toClient.whenFlushed(() => client.end(() => this.#watch(HALF_OPEN_MS)));
   };
@@ -132,12 +132,12 @@ export class Relay {
   readonly #clientFailed = (): void => {
     this.#ending ??= 'client_reset';
     this.#toBackend.stop();
-    resetSocket(this.#inputs.backend);
+    resetSocket(this.#options.backend);
   };
 
   readonly #backendFailed = (): void => {
     if (this.#hasBackendEnded('backend_reset')) return;
-    const { client, clock, pipes } = this.#inputs;
+    const { client, clock, pipes } = this.#options;
     this.#toBackend.stop();
     this.#cancelTimer();
     this.#cancelTimer = clock.schedule(FLUSH_MS, () => client.destroy());
@@ -149,11 +149,11 @@ export class Relay {
   #hasBackendEnded(how: BackendEnding): boolean {
     if (this.#ending !== undefined) return false;
     this.#ending = how;
-    return this.#inputs.onBackendEnded(how);
+    return this.#options.onBackendEnded(how);
   }
 
-  readonly #clientClosed = (): void => this.#closed(this.#inputs.client, this.#clientFailed);
-  readonly #backendClosed = (): void => this.#closed(this.#inputs.backend, this.#backendFailed);
+  readonly #clientClosed = (): void => this.#closed(this.#options.client, this.#clientFailed);
+  readonly #backendClosed = (): void => this.#closed(this.#options.backend, this.#backendFailed);
 
   /** The first close ends the other side too: at once when no end came before it, else when all bytes are written. */
   #closed(socket: Socket, failed: () => void): void {
@@ -161,13 +161,13 @@ export class Relay {
     if (this.#open > 0) return socket.readableEnded ? this.#watch(UNREAD_MS) : failed();
     this.#cancelTimer();
     this.#toBackend.stop();
-    this.#inputs.pipes.toBackend.closed();
-    this.#inputs.pipes.toClient.closed();
-    this.#inputs.onEnded(this.#ending ?? 'backend_closed');
+    this.#options.pipes.toBackend.closed();
+    this.#options.pipes.toClient.closed();
+    this.#options.onEnded(this.#ending ?? 'backend_closed');
   }
 
   #watch(limitMs: number): void {
-    const { client, backend, traffic, clock } = this.#inputs;
+    const { client, backend, traffic, clock } = this.#options;
     if (this.#isStopped || this.#open === 0) return;
     const seenBytes = traffic.toBackendBytes;
     this.#cancelTimer();

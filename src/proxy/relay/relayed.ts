@@ -32,7 +32,7 @@ export interface MovingPart {
   serverEnded(ending: BackendEnding): boolean;
 }
 
-export interface RelayedInputs {
+export interface RelayedOptions {
   readonly session: SessionControl;
   readonly client: Socket;
   readonly backend: Socket;
@@ -46,7 +46,7 @@ export interface RelayedInputs {
 }
 
 export class Relayed implements Stage {
-  readonly #inputs: RelayedInputs;
+  readonly #options: RelayedOptions;
   #relay: Relay | undefined;
   /** Ends the watch over its age. */
   #onLeft = nothing;
@@ -55,13 +55,13 @@ export class Relayed implements Stage {
   /** Set when the server turned out to be the wrong one: whether its client could be told. */
   #canTellLanding: boolean | undefined;
 
-  constructor(inputs: RelayedInputs) {
-    this.#inputs = inputs;
+  constructor(options: RelayedOptions) {
+    this.#options = options;
   }
 
   /** The login is still to come, or what follows the first reply to it. Call once. */
   start(opening: Opening): void {
-    const { conversation } = this.#inputs;
+    const { conversation } = this.#options;
     const follower = conversation.follower();
     if (follower !== undefined) conversation.onLogin = (chunk) => !this.#hasLanded(follower, chunk);
     this.#begin().start(opening);
@@ -69,7 +69,7 @@ export class Relayed implements Stage {
 
   /** The session comes from another server. `news`: messages for its client. Call once instead of `start`. */
   resume(key: CancelKey | undefined, news: Uint8Array, opening: Opening): void {
-    const { conversation, server, record } = this.#inputs;
+    const { conversation, server, record } = this.#options;
     if ('member' in server) record.reached(server.member);
     conversation.key.leadsTo(server, key);
     const relay = this.#begin();
@@ -79,24 +79,24 @@ export class Relayed implements Stage {
 
   /** The stage of the same session at its next server. */
   next(server: Server, backend: Socket): Relayed {
-    return new Relayed({ ...this.#inputs, server, backend });
+    return new Relayed({ ...this.#options, server, backend });
   }
 
   client(): Socket {
-    return this.#inputs.client;
+    return this.#options.client;
   }
 
   left(to: SessionState): void {
     this.#onLeft();
     if (to !== 'closing') return;
     this.#release();
-    resetSocket(this.#inputs.backend);
+    resetSocket(this.#options.backend);
   }
 
   /** Between two messages of the server. A server that has ended the session before stays the reason. */
   farewell(reason: CloseReason, detail?: string): Farewell | undefined {
     if (this.#lost !== undefined) return this.#lost;
-    const { conversation, pool } = this.#inputs;
+    const { conversation, pool } = this.#options;
     const activity = conversation.activity();
     // A client that has half-closed behind requests that are all answered expects nothing but the end.
     const isServed = activity !== 'busy' && activity !== 'starting' && this.#relay?.hasAllOfClient() === true;
@@ -110,25 +110,25 @@ export class Relayed implements Stage {
    */
   park(onLate: (chunk: Uint8Array) => void): WaitingBytes | undefined {
     const waiting = this.#relay?.stop(onLate);
-    sayGoodbye(this.#inputs.backend);
+    sayGoodbye(this.#options.backend);
     return waiting;
   }
 
   isIdle(): boolean {
-    return this.#inputs.conversation.isIdle();
+    return this.#options.conversation.isIdle();
   }
 
   settlesInMs(): number {
-    return this.#inputs.conversation.settlesInMs();
+    return this.#options.conversation.settlesInMs();
   }
 
   activity(): SessionActivity | undefined {
-    return this.#inputs.conversation.activity();
+    return this.#options.conversation.activity();
   }
 
   /** With a reset both peers notice at once. */
   drop(isReset: boolean): void {
-    const { client, backend } = this.#inputs;
+    const { client, backend } = this.#options;
     this.#release();
     for (const socket of [backend, client]) {
       if (isReset) resetSocket(socket);
@@ -137,15 +137,15 @@ export class Relayed implements Stage {
   }
 
   tls(): SessionTls {
-    if (isTls(this.#inputs.client)) return 'terminate';
-    return this.#inputs.conversation.follower() === undefined ? 'passthrough' : 'none';
+    if (isTls(this.#options.client)) return 'terminate';
+    return this.#options.conversation.follower() === undefined ? 'passthrough' : 'none';
   }
 
   /** For a session that ends now. A server does not notice during a statement that its client is gone. */
   endStatement(): StatementEnd {
     const activity = this.activity();
     if (activity !== undefined && activity !== 'busy') return 'none';
-    return this.#inputs.conversation.key.cancelStatement() ? 'cancel_sent' : 'not_cancelled';
+    return this.#options.conversation.key.cancelStatement() ? 'cancel_sent' : 'not_cancelled';
   }
 
   /**
@@ -153,7 +153,7 @@ export class Relayed implements Stage {
    * half a message cannot be told anything.
    */
   lossBy(ending: BackendEnding): { readonly farewell: Farewell; readonly canTell: boolean } {
-    const { client, pool, record, conversation, server } = this.#inputs;
+    const { client, pool, record, conversation, server } = this.#options;
     record.lost();
     const lost = { reason: ending, detail: undefined, client, message: undefined, isLost: true } as const;
     const follower = conversation.follower();
@@ -170,7 +170,7 @@ export class Relayed implements Stage {
   }
 
   #begin(): Relay {
-    const { session, services, pool, conversation, moving } = this.#inputs;
+    const { session, services, pool, conversation, moving } = this.#options;
     this.#onLeft = services.watchLimits(session, pool);
     moving?.relayedBy(this);
     const relay = this.#newRelay();
@@ -180,7 +180,7 @@ export class Relayed implements Stage {
   }
 
   #newRelay(): Relay {
-    const { client, backend, pool, record, services, session, conversation, server } = this.#inputs;
+    const { client, backend, pool, record, services, session, conversation, server } = this.#options;
     const follower = conversation.follower();
     return new Relay({
       client,
@@ -203,7 +203,7 @@ export class Relayed implements Stage {
 
   /** Reads what comes before the first ReadyForQuery. True: it is the wrong server; its client must not see it. */
   #hasLanded(follower: SessionFollower, chunk: Uint8Array): boolean {
-    const { client, pool, services, server, conversation } = this.#inputs;
+    const { client, pool, services, server, conversation } = this.#options;
     const canTell = follower.isAtBoundaryToClient() && client.writable;
     follower.fromBackend(chunk);
     const isPrimaryWanted = isOfPrimary(pool) && 'member' in server;
@@ -213,7 +213,7 @@ export class Relayed implements Stage {
       if (follower.cancelKey() !== undefined || follower.activity() !== 'starting') this.#lands();
       return true;
     }
-    this.#inputs.conversation.key.learn(follower.cancelKey(), server);
+    this.#options.conversation.key.learn(follower.cancelKey(), server);
     if (follower.activity() === 'starting') return false;
     conversation.onLogin = undefined;
     conversation.settles();
@@ -224,7 +224,7 @@ export class Relayed implements Stage {
 
   /** The key of its server tells a pooler, which may repeat an old report. */
   #lands(): void {
-    const { services, session, conversation, server } = this.#inputs;
+    const { services, session, conversation, server } = this.#options;
     const isPooler = isOfPooler(conversation.follower()?.cancelKey());
     if ('member' in server) services.onTrigger({ kind: 'landed_on_standby', member: server.member, isPooler });
     session.end('landed_on_standby', `${serverText(server)}: in_hot_standby is on`);
@@ -232,12 +232,12 @@ export class Relayed implements Stage {
 
   /** The client sent Terminate, and the server gave no other reason for its end. */
   #isGoodbye(): boolean {
-    const follower = this.#inputs.conversation.follower();
+    const follower = this.#options.conversation.follower();
     return follower?.isTerminating() === true && follower.fatal() === undefined;
   }
 
   #backendEnded(ending: BackendEnding): boolean {
-    const { conversation, server, services, moving } = this.#inputs;
+    const { conversation, server, services, moving } = this.#options;
     if (this.#isGoodbye()) return false;
     if (this.#canTellLanding !== undefined) {
       this.#lands();
@@ -253,13 +253,13 @@ export class Relayed implements Stage {
   #tellEnd(ending: BackendEnding): boolean {
     const { farewell, canTell } = this.lossBy(ending);
     this.#lost = farewell;
-    if (canTell) this.#inputs.session.end(ending);
+    if (canTell) this.#options.session.end(ending);
     return canTell;
   }
 
   /** True: the server sent an error instead of letting the session in. `isWordless`: it ended without one. */
   #noteRefusal(isWordless = false): boolean {
-    const { session, services, conversation, server } = this.#inputs;
+    const { session, services, conversation, server } = this.#options;
     const fatal = conversation.follower()?.fatal();
     if (conversation.activity() !== 'starting' || (fatal === undefined && !isWordless)) return false;
     if ('member' in server) services.connector.noteRefusal(session, server.member, fatal);
@@ -268,6 +268,6 @@ export class Relayed implements Stage {
 
   #release(): void {
     this.#relay?.stop();
-    this.#inputs.conversation.key.remove();
+    this.#options.conversation.key.remove();
   }
 }

@@ -26,7 +26,7 @@ export interface StartupOutcome {
   readonly onEnd: (reason: CloseReason, detail?: string) => void;
 }
 
-export interface ClientStartupInputs extends StartupOutcome {
+export interface ClientStartupOptions extends StartupOutcome {
   readonly clock: Clock;
   /** The deadline for everything up to the startup message. Milliseconds. */
   readonly timeoutMs: number;
@@ -60,7 +60,7 @@ const NOTHING = new Uint8Array(0);
 
 export class ClientStartup implements PacketListener {
   #client: Socket;
-  readonly #inputs: ClientStartupInputs;
+  readonly #options: ClientStartupOptions;
   #reader: StartupReader;
   #leftMs: number;
   #packet: Recognition | undefined;
@@ -74,11 +74,11 @@ export class ClientStartup implements PacketListener {
   #isEncrypted = false;
   #isShakingHands = false;
 
-  constructor(client: Socket, inputs: ClientStartupInputs) {
+  constructor(client: Socket, options: ClientStartupOptions) {
     this.#client = client;
-    this.#inputs = inputs;
-    this.#leftMs = inputs.timeoutMs;
-    this.#reader = new StartupReader(client, inputs.buffered, this);
+    this.#options = options;
+    this.#leftMs = options.timeoutMs;
+    this.#reader = new StartupReader(client, options.buffered, this);
   }
 
   /** The socket to use. It changes when the client encrypts: do not keep it. */
@@ -128,7 +128,7 @@ export class ClientStartup implements PacketListener {
   /** Everything the client has sent. The socket is the caller's, who must listen to it synchronously. */
   handOver(): StartupHandOver {
     const packet = this.#forwarded();
-    if (this.#packet?.kind === 'tls' || this.#isNegotiating()) this.#inputs.counts.passedThrough();
+    if (this.#packet?.kind === 'tls' || this.#isNegotiating()) this.#options.counts.passedThrough();
     const from = packet === undefined ? 0 : this.#length();
     // An empty view would keep a whole read alive.
     const bytes = this.#reader.length() === from ? NOTHING : this.#reader.bytes().subarray(from);
@@ -147,7 +147,7 @@ export class ClientStartup implements PacketListener {
 
   onPacket(packet: Packet): void {
     this.#packet = packet;
-    const { tls, onRequest, onCancel, onEnd, counts } = this.#inputs;
+    const { tls, onRequest, onCancel, onEnd, counts } = this.#options;
     if (!this.#hasNegotiated) counts.firstPacket(packet.kind);
     if (packet.kind === 'startup') counts.startup(packet, this.#client);
     if (this.#reader.isTooMuch()) return this.#tooMuch();
@@ -179,22 +179,22 @@ export class ClientStartup implements PacketListener {
 
   onEnd(): void {
     if (this.#packet === undefined) {
-      if (this.#reader.length() === 0) this.#inputs.onEnd(this.#hasNegotiated ? 'client_gave_up' : 'no_startup');
-      else this.#inputs.onEnd('not_postgres', 'incomplete startup packet');
+      if (this.#reader.length() === 0) this.#options.onEnd(this.#hasNegotiated ? 'client_gave_up' : 'no_startup');
+      else this.#options.onEnd('not_postgres', 'incomplete startup packet');
     } else if (this.#packet.kind !== 'cancel_request' && !this.#hasPipelined()) {
-      this.#inputs.onEnd('client_gave_up');
+      this.#options.onEnd('client_gave_up');
     }
   }
 
   /** A cancel request is passed on even if its sender did not wait. */
   onClosed(): void {
     const isFirst = this.#packet === undefined && !this.#hasNegotiated;
-    if (isFirst) this.#inputs.onEnd(this.#reader.length() === 0 ? 'no_startup' : 'client_reset');
-    else if (this.#packet?.kind !== 'cancel_request') this.#inputs.onEnd('client_gave_up');
+    if (isFirst) this.#options.onEnd(this.#reader.length() === 0 ? 'no_startup' : 'client_reset');
+    else if (this.#packet?.kind !== 'cancel_request') this.#options.onEnd('client_gave_up');
   }
 
   #await(): () => void {
-    const { clock, timeoutMs, onEnd } = this.#inputs;
+    const { clock, timeoutMs, onEnd } = this.#options;
     const since = clock.now();
     const expired = (): void => onEnd('startup_timeout', `no startup message within ${timeoutMs} ms`);
     // After a stall timers run before sockets are read: bytes that came in time are read before the deadline counts.
@@ -251,10 +251,10 @@ export class ClientStartup implements PacketListener {
       onSecure: () => {
         this.#isShakingHands = false;
         this.#isEncrypted = true;
-        this.#reader = new StartupReader(this.#client, this.#inputs.buffered, this);
+        this.#reader = new StartupReader(this.#client, this.#options.buffered, this);
         this.#reader.start();
       },
-      onFailed: (why) => this.#inputs.onEnd('tls_failed', why),
+      onFailed: (why) => this.#options.onEnd('tls_failed', why),
     });
     this.#isShakingHands = true;
   }
@@ -262,7 +262,7 @@ export class ClientStartup implements PacketListener {
   #nested(): void {
     // The refusal must go through the encryption that exists, and not as an alert to a new handshake.
     this.#packet = undefined;
-    this.#inputs.onEnd('not_postgres', 'TLS inside TLS');
+    this.#options.onEnd('not_postgres', 'TLS inside TLS');
   }
 
   #forget(): void {
@@ -272,7 +272,7 @@ export class ClientStartup implements PacketListener {
   }
 
   #tooMuch(): void {
-    this.#inputs.onEnd('hold_full', 'waiting clients have sent more than the proxy can buffer');
+    this.#options.onEnd('hold_full', 'waiting clients have sent more than the proxy can buffer');
   }
 
   /**
@@ -281,7 +281,7 @@ export class ClientStartup implements PacketListener {
    */
   #check(): boolean {
     if (!this.#isNegotiating() || !this.#hasPipelined()) return true;
-    this.#inputs.onEnd('not_postgres', 'unencrypted data after the encryption request');
+    this.#options.onEnd('not_postgres', 'unencrypted data after the encryption request');
     return false;
   }
 

@@ -9,7 +9,7 @@ import { nothing } from '../../model/once.ts';
 import type { ClientTls } from '../../model/policy.ts';
 import { tlsContext } from './tls-handshake.ts';
 
-export type TlsIdentityInputs = Pick<ProxyDependencies, 'clock' | 'readKeyPair' | 'onEvent'>;
+export type TlsIdentityOptions = Pick<ProxyDependencies, 'clock' | 'readKeyPair' | 'onEvent'>;
 
 /** TLS that Pointsman answers. */
 export interface OwnTls {
@@ -33,12 +33,12 @@ interface Identity {
 const REREAD_MS = 5_000;
 
 export class TlsIdentity {
-  readonly #inputs: TlsIdentityInputs;
+  readonly #options: TlsIdentityOptions;
   #identity: Identity | undefined;
   #cancelReread = nothing;
 
-  constructor(inputs: TlsIdentityInputs) {
-    this.#inputs = inputs;
+  constructor(options: TlsIdentityOptions) {
+    this.#options = options;
   }
 
   /** Reads the files that `tls` names. Nothing changes until `apply`. */
@@ -46,7 +46,7 @@ export class TlsIdentity {
     if (tls.mode === 'passthrough') return { kind: 'prepared', apply: () => this.#adopt(undefined) };
     const { cert, key, mode } = tls;
     const files = { cert, key };
-    const reading = await this.#inputs.readKeyPair(files);
+    const reading = await this.#options.readKeyPair(files);
     if (reading.kind === 'unusable') return { kind: 'failed', message: `client.tls: ${problemText(files, reading)}` };
     const isRequired = mode === 'require';
     const identity = { files, isRequired, pair: reading, context: tlsContext(reading), problem: undefined };
@@ -80,15 +80,15 @@ export class TlsIdentity {
   }
 
   #scheduleReread(identity: Identity): void {
-    this.#cancelReread = this.#inputs.clock.schedule(REREAD_MS, () => void this.#reread(identity));
+    this.#cancelReread = this.#options.clock.schedule(REREAD_MS, () => void this.#reread(identity));
   }
 
   async #reread(identity: Identity): Promise<void> {
-    const reading = await this.#inputs.readKeyPair(identity.files);
+    const reading = await this.#options.readKeyPair(identity.files);
     if (this.#identity !== identity) return;
     if (reading.kind === 'unusable') {
       const problem = problemText(identity.files, reading);
-      if (problem !== identity.problem) this.#inputs.onEvent({ kind: 'certificate_refused', why: problem });
+      if (problem !== identity.problem) this.#options.onEvent({ kind: 'certificate_refused', why: problem });
       identity.problem = problem;
     } else {
       identity.problem = undefined;
@@ -104,7 +104,7 @@ export class TlsIdentity {
   }
 
   #reportLoaded({ files, pair: { expiresAt } }: Identity): void {
-    this.#inputs.onEvent({ kind: 'certificate_loaded', file: files.cert, expiresAt });
+    this.#options.onEvent({ kind: 'certificate_loaded', file: files.cert, expiresAt });
   }
 }
 

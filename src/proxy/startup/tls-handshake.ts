@@ -27,7 +27,7 @@ export function tlsContext({ cert, key }: KeyPair): Tls.SecureContext {
   return createSecureContext({ cert, key, minVersion: 'TLSv1.2', secureOptions });
 }
 
-export interface HandshakeInputs {
+export interface HandshakeOptions {
   /** Paused, with no other listener. */
   readonly client: Socket;
   readonly context: Tls.SecureContext;
@@ -42,7 +42,7 @@ export interface HandshakeInputs {
 }
 
 /** Returns the socket; destroying it destroys the client's connection. */
-export function shakeHands({ client, context, begun, onSecure, onFailed }: HandshakeInputs): Tls.TLSSocket {
+export function shakeHands({ client, context, begun, onSecure, onFailed }: HandshakeOptions): Tls.TLSSocket {
   const { TLSSocket }: typeof Tls = load('node:tls');
   // TLSSocket takes what is unread first.
   if (begun !== undefined) client.unshift(begun);

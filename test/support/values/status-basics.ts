@@ -1,11 +1,11 @@
 // The inputs and the fields of a status document that most tests are not about.
 import type { StatusDocument } from '../../../src/documents/status-document.ts';
-import type { StatusInputs } from '../../../src/admin/status.ts';
+import type { StatusDocumentOptions } from '../../../src/admin/status.ts';
 import { aPolicy } from './builders.ts';
 import { DecidedHistory } from './decided-history.ts';
 
 type Basics = Pick<
-  StatusInputs,
+  StatusDocumentOptions,
   'version' | 'startedAt' | 'wallClock' | 'readiness' | 'client' | 'hold' | 'config' | 'history'
 >;
 

@@ -1,7 +1,7 @@
 // The status document agrees with the table, the snapshot and the counts that it is made from.
 import { describe, expect, test } from 'vitest';
 import { buildStatus } from '../../../src/admin/status.ts';
-import type { StatusInputs } from '../../../src/admin/status.ts';
+import type { StatusDocumentOptions } from '../../../src/admin/status.ts';
 import type { StatusDocument } from '../../../src/documents/status-document.ts';
 import type { PoolCounts } from '../../../src/reports/counts.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -26,7 +26,7 @@ import { STATUS_BASICS } from '../../support/values/status-basics.ts';
 const policy = aPolicy();
 const NOW = 4000;
 
-function statusOf(observations: readonly Observation[], inputs: Partial<StatusInputs> = {}): StatusDocument {
+function statusOf(observations: readonly Observation[], inputs: Partial<StatusDocumentOptions> = {}): StatusDocument {
   const snapshot = aSnapshot(policy, ...observations);
   const table = decideRoutes(policy, snapshot, NOW);
   return buildStatus({

@@ -10,7 +10,7 @@ import { openStreamPipes, type OpenPipes } from '../stream-pipe.ts';
 import { isTls } from '../../socket.ts';
 import { WriteBatch } from './write-batch.ts';
 
-export type RelayPipesInputs = Pick<ProxyDependencies, 'clock' | 'onEvent' | 'decideIfDue'>;
+export type RelayPipesOptions = Pick<ProxyDependencies, 'clock' | 'onEvent' | 'decideIfDue'>;
 
 /** Opens direct pipes with a write batch of their own. */
 export function directPipes(): OpenDirectPipe {
@@ -23,21 +23,21 @@ export function directPipes(): OpenDirectPipe {
 }
 
 export class RelayPipes {
-  readonly #inputs: RelayPipesInputs;
+  readonly #options: RelayPipesOptions;
   /** One for each direction: queries have similar lengths, and so have answers. */
   readonly #queries: WriteBatch;
   readonly #answers = new WriteBatch();
   #isOn = false;
 
-  constructor(inputs: RelayPipesInputs) {
-    this.#inputs = inputs;
+  constructor(options: RelayPipesOptions) {
+    this.#options = options;
     // The process may have stood still since the bytes were read.
-    this.#queries = new WriteBatch(inputs.decideIfDue);
+    this.#queries = new WriteBatch(options.decideIfDue);
   }
 
   /** To be called once, before the first session. Never rejects. */
   async choose(wanted: RelayMode): Promise<void> {
-    const { clock, onEvent } = this.#inputs;
+    const { clock, onEvent } = this.#options;
     const why = wanted === 'streams' ? 'relay is streams' : await testDirectPipes(directPipes(), clock);
     // Those of the self-test: an idle process keeps none.
     readBuffers.drop();

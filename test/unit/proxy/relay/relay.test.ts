@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Pipe, Receiver } from '../../../../src/proxy/relay/stream-pipe.ts';
 import { Relay } from '../../../../src/proxy/relay/relay.ts';
 import type { RelayEnding } from '../../../../src/model/close-reason.ts';
-import type { RelayInputs } from '../../../../src/proxy/relay/relay.ts';
+import type { RelayOptions } from '../../../../src/proxy/relay/relay.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
@@ -64,7 +64,7 @@ beforeEach(() => {
   endings = [];
 });
 
-function start(inputs: Partial<RelayInputs> = {}): Relay {
+function start(inputs: Partial<RelayOptions> = {}): Relay {
   const none = { toBackendBytes: 0, toClientBytes: 0 };
   const relay = new Relay({
     client,
