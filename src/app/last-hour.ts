@@ -4,8 +4,7 @@
 import { SAMPLE_MS, Samples, type MemberSample, type PoolSample } from '../admin/samples.ts';
 import { Spans, type SpansOptions } from '../admin/spans.ts';
 import { ClusterHistory } from '../history/cluster-history.ts';
-import { incidentAt } from '../incidents/incident-at.ts';
-import type { Incidents } from '../incidents/incident-views.ts';
+import { incidentAt, type Incidents } from '../incidents/incident-views.ts';
 import type { IncidentRecorder } from '../incidents/recorder.ts';
 import { Outages } from '../incidents/outages.ts';
 import { primaryPositions, recentLags } from '../core/lag.ts';

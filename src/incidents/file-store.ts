@@ -3,9 +3,8 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { entryOf } from './entry.ts';
+import { entryOf, type IncidentEntry } from './incident-views.ts';
 import { byId, ID } from './ids.ts';
-import type { IncidentEntry } from './incident-views.ts';
 import { incidentDocument, type IncidentDocument } from './schema.ts';
 
 export interface StoreLimits {

@@ -34,3 +34,32 @@ export interface ShowOptions {
   /** Shows client addresses, users and databases. Default: names such as `client-1` stand for them. */
   readonly isUnredacted?: boolean;
 }
+
+/** The row of a list for one incident. */
+export function entryOf(document: IncidentDocument): IncidentEntry {
+  const writes = document.findings.flatMap((one) => (one.finding === 'no_route' && one.write ? [one.seconds] : []));
+  const known = writes.filter((seconds) => seconds !== null);
+  const isKnown = writes.length > 0 && known.length === writes.length;
+  return {
+    id: document.id,
+    state: document.state,
+    openedAt: document.opened_at,
+    settledAt: document.settled_at,
+    kinds: document.kinds,
+    planned: document.planned,
+    noWriteRouteSeconds: isKnown ? Math.round(known.reduce((sum, one) => sum + one, 0) * 1000) / 1000 : null,
+    summary: document.summary,
+  };
+}
+
+/** The newest incident that shares a moment with the time. Milliseconds since 1970; `to` undefined: it goes on. */
+export function incidentAt(
+  entries: readonly IncidentEntry[],
+  from: number,
+  to: number | undefined,
+): string | undefined {
+  return entries.find(({ openedAt, settledAt }) => {
+    const isBefore = to !== undefined && to < Date.parse(openedAt);
+    return !isBefore && (settledAt === null || from <= Date.parse(settledAt));
+  })?.id;
+}

@@ -2,7 +2,7 @@
 // event comes with it. Nothing is made into text here, because most entries are never shown.
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
-import { isKeptInIncidents } from '../reports/event-class.ts';
+import { isKeptInIncidents } from '../reports/event-parts.ts';
 import { EVENT_CLASSES, handle, type EventHandlers, type EventOf, type ReportedEvent } from '../reports/events.ts';
 import { Waits } from './waits.ts';
 

@@ -1,7 +1,6 @@
 // Events about sessions with a branch as their target. The events about the list of branches are in model/branch.ts.
 import type { BranchIdentity, BranchListEvent, BranchLookup } from '../model/branch.ts';
-import type { PoolName } from '../model/policy.ts';
-import type { EventClass } from './event-class.ts';
+import type { EventClass, OfSession } from './event-parts.ts';
 
 /**
  * One connect to the backend of a branch. `starting`: it answered that it cannot serve yet (57P03). `failed`: any
@@ -17,34 +16,28 @@ export type BranchWaitOutcome = (typeof BRANCH_WAIT_OUTCOMES)[number];
 /** About a session with a branch as its target. `pool`: the reserved one of branches. */
 export type BranchSessionEvent =
   /** The target of a client was looked up. Its text is cut and made printable. */
-  | {
+  | (OfSession & {
       readonly kind: 'branch_located';
-      readonly pool: PoolName;
-      readonly session: number;
       readonly target: string;
       readonly result: BranchLookup['kind'];
       readonly durationMs: number;
-    }
-  | {
+    })
+  | (OfSession & {
       readonly kind: 'branch_dial_finished';
-      readonly pool: PoolName;
-      readonly session: number;
       readonly branch: BranchIdentity;
       /** `10.0.0.9:55432` */
       readonly backend: string;
       readonly outcome: BranchDialOutcome;
       readonly durationMs: number;
-    }
+    })
   /** The client waits no longer for the branch. `waitedMs`: since its first connect. */
-  | {
+  | (OfSession & {
       readonly kind: 'branch_wait_ended';
-      readonly pool: PoolName;
-      readonly session: number;
       readonly branch: BranchIdentity;
       readonly outcome: BranchWaitOutcome;
       readonly attempts: number;
       readonly waitedMs: number;
-    };
+    });
 
 export type BranchEvent = BranchListEvent | BranchSessionEvent;
 

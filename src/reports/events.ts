@@ -7,7 +7,7 @@ import type { PoolName } from '../model/policy.ts';
 import type { HoldCause, Route } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
 import { BRANCH_EVENT_CLASSES, type BranchSessionEvent } from './branch-events.ts';
-import type { EventClass } from './event-class.ts';
+import type { EventClass, OfSession } from './event-parts.ts';
 import { MOVE_EVENT_CLASSES, type MoveEvent } from './move-events.ts';
 import type { SessionTls } from './session-list.ts';
 import type { Acceptance, RefusalKind } from '../core/snapshot.ts';
@@ -43,64 +43,47 @@ export interface ClientFacts extends Login {
 export type ProxyEvent =
   | BranchSessionEvent
   | MoveEvent
-  | {
-      readonly kind: 'client_accepted';
-      readonly pool: PoolName;
-      readonly session: number;
-      readonly client: string;
-    }
-  | { readonly kind: 'hold_started'; readonly pool: PoolName; readonly session: number; readonly cause: HoldCause }
-  | {
-      readonly kind: 'hold_ended';
-      readonly pool: PoolName;
-      readonly session: number;
-      readonly outcome: HoldOutcome;
-      readonly waitedMs: number;
-    }
-  | {
+  | (OfSession & { readonly kind: 'client_accepted'; readonly client: string })
+  | (OfSession & { readonly kind: 'hold_started'; readonly cause: HoldCause })
+  | (OfSession & { readonly kind: 'hold_ended'; readonly outcome: HoldOutcome; readonly waitedMs: number })
+  | (OfSession & {
       readonly kind: 'dial_finished';
-      readonly pool: PoolName;
-      readonly session: number;
       readonly member: MemberName;
       readonly outcome: DialOutcome;
       readonly durationMs: number;
-    }
+    })
   /** A server did not let a client in. Its client may be served elsewhere. */
-  | {
+  | (OfSession & {
       readonly kind: 'login_refused';
-      readonly pool: PoolName;
-      readonly session: number;
       readonly member: MemberName;
       /** Undefined: it closed without a word. */
       readonly sqlState: string | undefined;
       /** Other clients would be refused as well. */
       readonly affectsOthers: boolean;
-    }
-  | ({
-      readonly kind: 'session_opened';
-      readonly pool: PoolName;
-      readonly session: number;
-      /** Undefined: it is connected to a branch. */
-      readonly member: MemberName | undefined;
-      readonly client: string;
-    } & ClientFacts)
-  | ({
-      readonly kind: 'session_closed';
-      readonly pool: PoolName;
-      readonly session: number;
-      /** Undefined: the client never reached a member, or its target was a branch. */
-      readonly member: MemberName | undefined;
-      readonly client: string;
-      readonly reason: CloseReason;
-      readonly detail: string | undefined;
-      /** The wait of a client for a route, before its server refused it. */
-      readonly waitedMs?: number;
-      /** From the end of the session until its client had read so, or was no longer waited for. */
-      readonly lingeredMs?: number;
-      readonly durationMs: number;
-      readonly toBackendBytes: number;
-      readonly toClientBytes: number;
-    } & ClientFacts)
+    })
+  | (OfSession &
+      ClientFacts & {
+        readonly kind: 'session_opened';
+        /** Undefined: it is connected to a branch. */
+        readonly member: MemberName | undefined;
+        readonly client: string;
+      })
+  | (OfSession &
+      ClientFacts & {
+        readonly kind: 'session_closed';
+        /** Undefined: the client never reached a member, or its target was a branch. */
+        readonly member: MemberName | undefined;
+        readonly client: string;
+        readonly reason: CloseReason;
+        readonly detail: string | undefined;
+        /** The wait of a client for a route, before its server refused it. */
+        readonly waitedMs?: number;
+        /** From the end of the session until its client had read so, or was no longer waited for. */
+        readonly lingeredMs?: number;
+        readonly durationMs: number;
+        readonly toBackendBytes: number;
+        readonly toClientBytes: number;
+      })
   | {
       readonly kind: 'cancel_forwarded';
       /** The listener's pool. */

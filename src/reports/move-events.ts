@@ -4,7 +4,7 @@ import type { EvictionCause, MoveFailure } from '../model/close-reason.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PinReason } from '../model/moves.ts';
 import type { PoolName } from '../model/policy.ts';
-import type { EventClass } from './event-class.ts';
+import type { EventClass, OfSession } from './event-parts.ts';
 
 /** `failed`: the server did not answer, or not as it must. Then the session is pinned for `question_failed`. */
 export const QUESTION_RESULTS = ['movable', 'pinned', 'failed'] as const;
@@ -12,26 +12,20 @@ export type QuestionResult = (typeof QUESTION_RESULTS)[number];
 
 export type MoveEvent =
   /** The server of a session was asked for its state. */
-  | {
+  | (OfSession & {
       readonly kind: 'session_asked';
-      readonly pool: PoolName;
-      readonly session: number;
       readonly member: MemberName;
       readonly result: QuestionResult;
       readonly durationMs: number;
-    }
+    })
   /** The session has left its server. Its client waits for the next one. */
-  | {
+  | (OfSession & {
       readonly kind: 'session_parked';
-      readonly pool: PoolName;
-      readonly session: number;
       readonly member: MemberName;
       readonly cause: EvictionCause;
-    }
-  | {
+    })
+  | (OfSession & {
       readonly kind: 'session_moved';
-      readonly pool: PoolName;
-      readonly session: number;
       /** Equal: the session went back to its server. */
       readonly from: MemberName;
       readonly to: MemberName;
@@ -42,17 +36,15 @@ export type MoveEvent =
       readonly loginMs: number;
       /** Its client had sent something that waited. */
       readonly wasWaiting: boolean;
-    }
+    })
   /** The session was to move and cannot. */
-  | {
+  | (OfSession & {
       readonly kind: 'session_stayed';
-      readonly pool: PoolName;
-      readonly session: number;
       readonly member: MemberName;
       readonly cause: EvictionCause;
       readonly reason: PinReason;
       readonly detail?: string | undefined;
-    }
+    })
   /** No session of the pool is parked or moving any more. The counts are of the sessions since the first of them. */
   | {
       readonly kind: 'moves_finished';

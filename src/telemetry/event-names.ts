@@ -1,5 +1,5 @@
 // The names of events that a reader of GET /events can ask for: those of lines of level info and above.
-import { isStreamed } from '../reports/event-class.ts';
+import { isStreamed } from '../reports/event-parts.ts';
 import { EVENT_CLASSES } from '../reports/events.ts';
 
 /** Lines that are no event of the shells. deploy/log-events.md has them as well. */

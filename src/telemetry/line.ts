@@ -7,3 +7,7 @@ export interface LogLine {
   /** Makes the sentence. Lazy, because most levels are off. */
   readonly text: () => string;
 }
+
+export function line(level: LineLevel, text: () => string): LogLine {
+  return { level, text };
+}

@@ -9,7 +9,7 @@ import type { EventKind, EventOf, ReportedEvent } from '../reports/events.ts';
 import type { MemberRefusal } from '../model/member.ts';
 import { AGREEMENT_MS } from '../core/refused-primary.ts';
 import { BRANCH_LINES } from './branch-lines.ts';
-import type { LineLevel, LogLine } from './line.ts';
+import { line, type LogLine } from './line.ts';
 import { MOVE_LINES } from './move-lines.ts';
 import { standingLine } from './standing-lines.ts';
 
@@ -89,10 +89,6 @@ function lineOf<Kind extends EventKind>(kind: Kind, event: Events[Kind], isNews:
 /** `no_primary` becomes `no primary`. */
 function spaced(name: string): string {
   return name.replaceAll('_', ' ');
-}
-
-function line(level: LineLevel, text: () => string): LogLine {
-  return { level, text };
 }
 
 /** Groups events that many clients can cause at once: the group, and the line that counts the rest of it. */

@@ -5,55 +5,36 @@ import { pinText, staysText } from '../core/pin-words.ts';
 import type { MoveFailure } from '../model/close-reason.ts';
 import type { PinReason } from '../model/moves.ts';
 import type { Counts, MoveEvent } from '../reports/move-events.ts';
-import type { LogLine } from './line.ts';
+import type { EventOf } from '../reports/events.ts';
+import { line, type LogLine } from './line.ts';
 
-type MoveEventsByKind = { readonly [Kind in MoveEvent['kind']]: Extract<MoveEvent, { kind: Kind }> };
-type MoveLines = { readonly [Kind in MoveEvent['kind']]: (event: MoveEventsByKind[Kind]) => LogLine };
+type MoveLines = { readonly [Kind in MoveEvent['kind']]: (event: EventOf<Kind>) => LogLine };
 
 export const MOVE_LINES: MoveLines = {
-  session_asked: ({ session, member, result, durationMs }) => ({
-    level: 'trace',
-    text: () => `session ${session}: ${member} was asked for its state in ${durationText(durationMs)}: ${result}`,
-  }),
-  session_parked: ({ session, member, cause }) => ({
-    level: 'debug',
-    text: () => `session ${session}: parked, has left ${member} (${cause})`,
-  }),
-  session_moved: ({ session, from, to, gapMs, loginMs, wasWaiting }) => ({
-    level: 'debug',
-    text: () => {
+  session_asked: ({ session, member, result, durationMs }) =>
+    line(
+      'trace',
+      () => `session ${session}: ${member} was asked for its state in ${durationText(durationMs)}: ${result}`,
+    ),
+  session_parked: ({ session, member, cause }) =>
+    line('debug', () => `session ${session}: parked, has left ${member} (${cause})`),
+  session_moved: ({ session, from, to, gapMs, loginMs, wasWaiting }) =>
+    line('debug', () => {
       const gap = `gap ${durationText(gapMs)}, login ${durationText(loginMs)}`;
       const way = from === to ? `came back to ${to}` : `moved from ${from} to ${to}`;
       return `session ${session}: ${way}, ${gap}${wasWaiting ? ', its client waited' : ''}`;
-    },
-  }),
-  session_stayed: ({ session, member, reason, detail }) => ({
-    level: 'debug',
-    text: () => `session ${session}: stays on ${member}, because it ${pinText(reason, detail)}`,
-  }),
-  moves_finished: (event) => ({
-    level: total(event.failed) === 0 ? 'info' : 'warn',
-    text: () => finishedText(event),
-  }),
-  preflight_finished: ({ member, movable, stays, unknown, durationMs }) => ({
-    level: 'debug',
-    text: () => {
+    }),
+  session_stayed: ({ session, member, reason, detail }) =>
+    line('debug', () => `session ${session}: stays on ${member}, because it ${pinText(reason, detail)}`),
+  moves_finished: (event) => line(total(event.failed) === 0 ? 'info' : 'warn', () => finishedText(event)),
+  preflight_finished: ({ member, movable, stays, unknown, durationMs }) =>
+    line('debug', () => {
       const asked = `${member}: asked all sessions in ${durationText(durationMs)}`;
       return [`${asked}: ${movable} can move`, ...stayText(stays, 'stay'), ...gaveNoAnswer(unknown)].join('; ');
-    },
-  }),
+    }),
 };
 
-function finishedText({
-  pool,
-  from,
-  to,
-  moved,
-  stayed,
-  failed,
-  ended,
-  ...event
-}: MoveEventsByKind['moves_finished']): string {
+function finishedText({ pool, from, to, moved, stayed, failed, ended, ...event }: EventOf<'moves_finished'>): string {
   const isBack = from !== undefined && from === to;
   const way = isBack ? 'came back' : `moved${from === undefined ? '' : ` from ${from}`}`;
   const goal = to === undefined ? '' : ` to ${to}`;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { Spans } from '../../../src/admin/spans.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
 import { ClusterHistory } from '../../../src/history/cluster-history.ts';
-import { incidentAt } from '../../../src/incidents/incident-at.ts';
+import { incidentAt } from '../../../src/incidents/incident-views.ts';
 import { Outages } from '../../../src/incidents/outages.ts';
 import { createIncidentRecorder } from '../../../src/incidents/recorder.ts';
 import { NO_CLIENTS } from '../../../src/reports/counts.ts';

@@ -1,6 +1,6 @@
 // The incident of a time.
 import { expect, test } from 'vitest';
-import { incidentAt } from '../../../src/incidents/incident-at.ts';
+import { incidentAt } from '../../../src/incidents/incident-views.ts';
 import { anIncidentEntry } from '../../support/values/incidents.ts';
 
 const minute = (number: number): number => Date.parse('2026-11-22T14:00:00Z') + number * 60_000;

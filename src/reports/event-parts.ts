@@ -1,4 +1,11 @@
-// Where the events of a kind are told, beside the metrics and the log. The declaration of a kind gives its class.
+// Parts that several declarations of events have. The class of a kind says where its events are told, beside the log
+// and the metrics.
+import type { PoolName } from '../model/policy.ts';
+
+export interface OfSession {
+  readonly pool: PoolName;
+  readonly session: number;
+}
 
 /**
  * `detail`: in the log alone, always below info. `evidence`: below info as well, and incidents keep it. `notice`: in
