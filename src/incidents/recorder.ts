@@ -1,14 +1,12 @@
 // Takes every event with its number and keeps the incidents. Owns their state and one timer while an incident may
 // change; what it needs of the rest of the program comes in as functions. Never throws into its caller.
 import { isPlanned } from '../core/routing-table.ts';
-import type { Clock, Instant } from '../model/instant.ts';
+import type { Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
-import type { EventIds } from '../reports/event-ids.ts';
 import type { PoolCounts } from '../reports/counts.ts';
 import type { ReportedEvent } from '../reports/events.ts';
-import { Archive, type ArchiveOptions } from './archive.ts';
+import { Publisher, type PublisherOptions } from './publisher.ts';
 import { IncidentLifecycle, type Step, type TroubleKind } from './incident-lifecycle.ts';
-import type { DocumentWords } from './incident-document.ts';
 import type { IncidentChange, IncidentEntry, Incidents, ShowOptions } from './incident-views.ts';
 import { OpenIncident } from './open-incident.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -16,20 +14,12 @@ import { Recording, type RecordingEntry, type RecordingLimits } from './recordin
 import type { IncidentDocument, IncidentKind } from './schema.ts';
 import { TroubleWatch } from './trouble.ts';
 
-export interface FlightRecorderOptions {
-  readonly clock: Clock;
-  /** Epoch milliseconds: to show times. */
-  readonly wallClock: () => number;
-  readonly ids: EventIds;
+export interface FlightRecorderOptions extends PublisherOptions {
   readonly version: string;
   readonly workers: number;
-  readonly words: Pick<DocumentWords, 'message' | 'fields'>;
   /** The cluster as it is known now. */
   readonly known: () => Omit<ClusterState, 'at' | 'counts'>;
   readonly counts: () => ReadonlyMap<PoolName, PoolCounts>;
-  readonly archive: ArchiveOptions;
-  /** A bug: routing goes on. */
-  readonly onFault: (error: unknown) => void;
 }
 
 export interface IncidentRecorder extends Incidents {
@@ -68,11 +58,9 @@ export function createIncidentRecorder(options: FlightRecorderOptions): Incident
 
 class FlightRecorder implements IncidentRecorder {
   readonly #options: FlightRecorderOptions;
-  readonly #archive: Archive;
+  readonly #publisher: Publisher;
   readonly #trouble: TroubleWatch;
   readonly #startedAt: Instant;
-  /** Wall-clock time of the instant 0, as it was when the current incident began. */
-  #epoch: number;
   readonly #lifecycle = new IncidentLifecycle();
   #idle = new Recording(IDLE_LIMITS);
   #current: OpenIncident | undefined;
@@ -81,20 +69,17 @@ class FlightRecorder implements IncidentRecorder {
   #counted: Pick<ClusterState, 'at' | 'counts'> = { at: -Infinity, counts: new Map() };
   #cancelTimer: () => void = () => {};
   #savedAt: Instant = -Infinity;
-  #work: Promise<void> = Promise.resolve();
-  readonly #listeners = new Set<(change: IncidentChange, document: IncidentDocument) => void>();
 
   constructor(options: FlightRecorderOptions) {
     const { clock, known } = options;
     this.#options = options;
-    this.#archive = new Archive(options.archive);
+    this.#publisher = new Publisher(options);
     this.#startedAt = clock.now();
-    this.#epoch = this.#newEpoch();
     this.#trouble = new TroubleWatch((name) => known().pools.find((pool) => pool.name === name)?.exclusive);
   }
 
   async open(): Promise<void> {
-    await this.#archive.open();
+    await this.#publisher.archive.open();
   }
 
   take(event: ReportedEvent, number: number, at: Instant): void {
@@ -125,17 +110,17 @@ class FlightRecorder implements IncidentRecorder {
 
   async close(): Promise<void> {
     this.#cancelTimer();
-    if (this.#current !== undefined) this.#tell(this.#current, undefined, true);
-    await this.#work;
-    await this.#archive.written();
+    if (this.#current !== undefined) this.#publisher.publish(this.#current, undefined, true);
+    await this.#publisher.written();
   }
 
   list(): readonly IncidentEntry[] {
-    return this.#archive.list();
+    return this.#publisher.archive.list();
   }
 
   async get(id: string, { isUnredacted = false }: ShowOptions = {}): Promise<IncidentDocument | undefined> {
-    const document = await this.#find(id);
+    const { archive } = this.#publisher;
+    const document = await (this.#current?.id === id ? this.#publisher.documentOf(this.#current) : archive.get(id));
     if (document === undefined || isUnredacted) return document;
     const { redacted } = await import('./redact.ts');
     return redacted(document);
@@ -157,16 +142,11 @@ class FlightRecorder implements IncidentRecorder {
   }
 
   subscribe(listener: (change: IncidentChange, document: IncidentDocument) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#publisher.subscribe(listener);
   }
 
   #recording(): Recording {
     return this.#current?.recording ?? this.#idle;
-  }
-
-  #find(id: string): Promise<IncidentDocument | undefined> {
-    return this.#current?.id === id ? this.#documentOf(this.#current) : this.#archive.get(id);
   }
 
   #begin(
@@ -207,10 +187,10 @@ class FlightRecorder implements IncidentRecorder {
 
   #start(at: Instant, after: number, continued: OpenIncident | undefined): void {
     const { ids, version, workers } = this.#options;
-    if (continued === undefined) this.#epoch = this.#newEpoch();
-    const time = (instant: Instant): string => this.#time(instant);
+    if (continued === undefined) this.#publisher.setClock();
+    const time = (instant: Instant): string => this.#publisher.time(instant);
     const incident = new OpenIncident({
-      id: this.#archive.newId(time(at).slice(0, 10)),
+      id: this.#publisher.archive.newId(time(at).slice(0, 10)),
       openedAt: at,
       before: continued?.recording ?? this.#idle,
       continues: continued?.id,
@@ -240,7 +220,7 @@ class FlightRecorder implements IncidentRecorder {
     this.#start(at, after, last);
     if (this.#trouble.isGoingOn()) for (const kind of kinds) this.#current?.add(kind);
     last.settle(at, this.#current?.id);
-    this.#tell(last, 'settled');
+    this.#publisher.publish(last, 'settled');
   }
 
   #show(when: 'during' | 'after', now = this.#states[1]): void {
@@ -275,43 +255,7 @@ class FlightRecorder implements IncidentRecorder {
 
   #save(change?: IncidentChange): void {
     this.#savedAt = this.#options.clock.now();
-    if (this.#current !== undefined) this.#tell(this.#current, change);
-  }
-
-  /** Makes the document after the events of this turn; one after the other. */
-  #tell(incident: OpenIncident, change?: IncidentChange, isLast = false): void {
-    const before = this.#work;
-    const tell = async (): Promise<void> => {
-      await before;
-      try {
-        const document = await this.#documentOf(incident);
-        if (isLast) this.#archive.saveEnded(document);
-        else this.#archive.save(document);
-        if (change !== undefined) for (const listener of this.#listeners) listener(change, document);
-      } catch (error) {
-        this.#options.onFault(error);
-      }
-    };
-    this.#work = tell();
-  }
-
-  async #documentOf(incident: OpenIncident): Promise<IncidentDocument> {
-    const { documentOf } = await import('./incident-document.ts');
-    const { words, ids } = this.#options;
-    return documentOf(incident.recorded(), {
-      ...words,
-      time: (at) => this.#time(at),
-      id: (number) => ids.idOf(number),
-    });
-  }
-
-  #newEpoch(): number {
-    const { wallClock, clock } = this.#options;
-    return wallClock() - clock.now();
-  }
-
-  #time(at: Instant): string {
-    return new Date(this.#epoch + at).toISOString();
+    if (this.#current !== undefined) this.#publisher.publish(this.#current, change);
   }
 }
 
