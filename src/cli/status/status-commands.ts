@@ -1,6 +1,5 @@
 // The commands that show a running Pointsman. Each is loaded when it is used.
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { examples } from '../examples.ts';
 import type { EventsOptions } from '../events/follow-events.ts';
 import type { CliIo } from '../io.ts';

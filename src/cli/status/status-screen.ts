@@ -5,8 +5,7 @@ import { durationText } from '../../core/describe.ts';
 import { onOneLine, shown } from '../../model/printable.ts';
 import { eventText, type EventDocument } from '../events/event.ts';
 import type { Paint } from '../terminal/colour.ts';
-import { tableText } from '../terminal/terminal-table.ts';
-import type { Column } from '../terminal/terminal-table.ts';
+import { tableText, type Column } from '../terminal/terminal-table.ts';
 import { branchesText } from './branch-status.ts';
 import {
   ageText,
@@ -21,10 +20,8 @@ import {
   waitingText,
 } from './cells.ts';
 import type { Status, StatusMember, StatusPool } from './read-status.ts';
-import { bytesRateText, countedIn, rateText, ratesOf } from './rates.ts';
-import type { Counted, Look } from './rates.ts';
-import { operationText } from './operations-under-way.ts';
-import type { OperationStatus } from './operations-under-way.ts';
+import { bytesRateText, countedIn, rateText, ratesOf, type Counted, type Look } from './rates.ts';
+import { operationText, type OperationStatus } from './operations-under-way.ts';
 
 export interface ScreenOptions {
   readonly paint: Paint;

@@ -6,11 +6,6 @@ import { countText, durationText } from '../view/words.ts';
 type ConsequenceFacts = Pick<StatusDocument, 'pools' | 'limits'>;
 type LimitsDocument = StatusDocument['limits'];
 
-/** The open member of the first exclusive pool that has one. */
-export function primaryOf({ pools }: ConsequenceFacts): string | undefined {
-  return pools.filter(({ exclusive }) => exclusive).flatMap(openMembers)[0];
-}
-
 export function drainConsequences(member: string, status: ConsequenceFacts): readonly string[] {
   const serving = status.pools.filter((pool) => openMembers(pool).includes(member));
   const own = serving.flatMap((pool) =>

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import type { DrainedDocument, RefreshedDocument } from '../../documents/action-answers.ts';
 import type { StatusDocument } from '../../documents/status-document.ts';
 import { Confirmation, Sentences } from './confirmation.tsx';
-import { drainConsequences, primaryOf, refreshConsequences, resumeConsequences } from './consequences.ts';
+import { drainConsequences, refreshConsequences, resumeConsequences } from './consequences.ts';
 import { CloseButton, Dialog } from './dialog.tsx';
 import type { TokenKeeper } from './token.ts';
 
@@ -17,8 +17,7 @@ export interface OperationProps {
 export function DrainDialog(props: OperationProps): JSX.Element {
   const { status } = props;
   const names = status.members.map(({ name }) => name).filter((name) => !status.cluster.drained.includes(name));
-  const primary = primaryOf(status);
-  const first = names.find((name) => name !== primary);
+  const first = names.find((name) => name !== status.cluster.primary?.member);
   return <MemberDialog {...props} names={names} first={first} verb="drain" consequences={drainConsequences} />;
 }
 
@@ -47,7 +46,7 @@ function MemberDialog({ status, keeper, onClose, names, first, verb, consequence
           path={`members/${encodeURIComponent(chosen)}/${verb}`}
           action={`${title} ${chosen}`}
           isPossible={chosen !== ''}
-          isDangerous={verb === 'drain' && chosen === primaryOf(status)}
+          isDangerous={verb === 'drain' && chosen === status.cluster.primary?.member}
           onDone={setDone}
         >
           <label>

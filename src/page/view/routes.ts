@@ -53,12 +53,12 @@ export const MOST_MEMBERS = 12;
 /** With more, the tracks to members of another role are left out. */
 const MANY_TRACKS = 12;
 
-export function routesOf({ pools, members }: StatusDocument): Routes {
+export function routesOf({ cluster, pools, members }: StatusDocument): Routes {
   const isCrowded = pools.length * members.length > MANY_TRACKS;
   const tracks = pools.flatMap((pool) => members.flatMap((member) => trackOf(pool, member, isCrowded)));
   return {
     pools: pools.map(poolNode),
-    members: members.map((member) => memberNode(pools, member, tracks)),
+    members: members.map((member) => memberNode(pools, member, tracks, cluster.primary?.member === member.name)),
     tracks,
   };
 }
@@ -102,6 +102,7 @@ function memberNode(
   pools: readonly PoolStatusDocument[],
   member: MemberStatusDocument,
   tracks: readonly Track[],
+  isPrimary: boolean,
 ): MemberNode {
   const own = tracks.filter((track) => track.member === member.name);
   const sum = (some: readonly Track[]): number => some.reduce((total, { sessions }) => total + sessions, 0);
@@ -109,7 +110,7 @@ function memberNode(
     name: member.name,
     role: member.role_text ?? 'unknown role',
     sign: signOf(pools, member),
-    isPrimary: pools.some((pool) => pool.exclusive && isTarget(pool, member.name)),
+    isPrimary,
     lagBytes: member.lag_bytes,
     sessions: sum(own),
     reasons: reasonsOf(pools, member),

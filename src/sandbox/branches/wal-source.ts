@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { give, type ServerUser } from '../postgres/run-as.ts';
 import { writeOwned } from '../postgres/template.ts';
 import { SEGMENT_BYTES, firstSegment, historyFile, lastSegment, parseHistory, segmentFile } from './wal-files.ts';
-import { timelineOfSegment } from './wal-files.ts';
-import type { Lineage } from './wal-files.ts';
+import { timelineOfSegment, type Lineage } from './wal-files.ts';
 import { errorCode } from '../../model/errno.ts';
 
 export interface WalSource {

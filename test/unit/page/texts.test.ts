@@ -102,6 +102,14 @@ describe('tracks', () => {
     const members = Array.from({ length: 13 }, (_, index) => memberOf(`pg-${index}`, ['write']));
     expect(routesOf(statusOf({ pools, members })).tracks.map(({ member }) => member)).toEqual(['pg-0']);
   });
+
+  test('marks the primary that the status names', () => {
+    const known = statusOf({ members: [memberOf('pg-1', []), memberOf('pg-2', [])] });
+    const primary = { member: 'pg-2', since: known.time, timeline: 1 };
+    const { members: nodes } = routesOf({ ...known, cluster: { ...known.cluster, primary } });
+    expect(nodes.map(({ isPrimary }) => isPrimary)).toEqual([false, true]);
+    expect(routesOf(known).members.some(({ isPrimary }) => isPrimary)).toBe(false);
+  });
 });
 
 describe('the state of the cluster', () => {

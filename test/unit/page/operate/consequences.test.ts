@@ -3,7 +3,6 @@ import type { PoolStatusDocument } from '../../../../src/documents/status-docume
 import type { PlanOfPrimary } from '../../../../src/documents/switchover-document.ts';
 import {
   drainConsequences,
-  primaryOf,
   resumeConsequences,
   switchoverConsequences,
 } from '../../../../src/page/operate/consequences.ts';
@@ -60,11 +59,6 @@ const PLAN: PlanOfPrimary = {
   moves: null,
   stays_text: null,
 };
-
-test('the primary is the open member of the exclusive pool', () => {
-  expect(primaryOf(status(0))).toBe('pg-1');
-  expect(primaryOf({ ...status(0), pools: [] })).toBeUndefined();
-});
 
 describe('a drain', () => {
   const NO_SWITCHOVER = 'A drain makes no other member the primary. Switch over does.';
