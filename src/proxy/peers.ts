@@ -2,8 +2,7 @@
 // latest reports. A limit over all processes can therefore be exceeded by the clients that each process accepts between
 // two reports.
 import type { PoolName } from '../model/policy.ts';
-import { NO_TALLY } from '../reports/tally.ts';
-import type { Tally } from '../reports/tally.ts';
+import { NO_TALLY, type Tally } from '../reports/tally.ts';
 
 /** The outcome of a cancel request at the other processes. */
 export type CancelOutcome =

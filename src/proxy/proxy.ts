@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import type { Action } from '../core/actions.ts';
 import type { Instant } from '../model/instant.ts';
-import type { ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
+import type { ClientCounts, PoolCounts, WorkerStatus, CertificateStatus } from '../reports/counts.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { Preflight } from '../reports/preflight.ts';
@@ -19,9 +19,7 @@ import type { ProxyOptions, ProxyPolicy } from './options.ts';
 import type { ListenResult, LocalProxy, PreparedPolicy } from './proxy-interface.ts';
 import { Session } from './session.ts';
 import { killSession, listSessions, moveSession } from './session-list.ts';
-import type { CertificateStatus } from '../reports/counts.ts';
-import { assemble } from './assembly.ts';
-import type { Assembly } from './assembly.ts';
+import { assemble, type Assembly } from './assembly.ts';
 
 export function createProxy(options: ProxyOptions): LocalProxy {
   const [onEvent, onTrigger] = [apart(options.onEvent), apart(options.onTrigger)];

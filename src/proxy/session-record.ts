@@ -5,15 +5,13 @@ import type { BranchIdentity } from '../model/branch.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { ProxyEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
-import { addressText } from '../model/member.ts';
-import type { MemberName } from '../model/member.ts';
+import { addressText, type MemberName } from '../model/member.ts';
 import type { SessionActivity, SessionEntry, SessionTls } from '../reports/session-list.ts';
 import type { Traffic } from '../reports/counts.ts';
 import type { Server } from './server.ts';
 import { isTls } from './socket.ts';
 import type { SessionHandle } from './stage.ts';
-import { NO_NAMES } from './client-names.ts';
-import type { ClientNames } from './client-names.ts';
+import { NO_NAMES, type ClientNames } from './client-names.ts';
 
 export interface SessionRecordOptions {
   readonly clock: Clock;

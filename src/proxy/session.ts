@@ -1,13 +1,11 @@
 // One client connection from accept to close: the stage that it is in (stage.ts), and what outlives its stages. `move`
 // is the only method that changes its state. A session ends with exactly one close reason and one event.
 import type { Socket } from 'node:net';
-import { CLOSE_REASONS } from '../model/close-reason.ts';
-import type { CloseReason } from '../model/close-reason.ts';
+import { CLOSE_REASONS, type CloseReason } from '../model/close-reason.ts';
 import type { Address } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import type { SessionEntry, StatementEnd } from '../reports/session-list.ts';
-import { nextSessionState } from '../reports/session-state.ts';
-import type { SessionEvent, SessionState } from '../reports/session-state.ts';
+import { nextSessionState, type SessionEvent, type SessionState } from '../reports/session-state.ts';
 import type { Slot } from './accept/admission.ts';
 import { Arriving } from './arriving.ts';
 import { Leaving } from './ending/leaving.ts';

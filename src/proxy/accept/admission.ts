@@ -5,8 +5,7 @@
 // dropped first.
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { ClientPolicy } from '../../model/policy.ts';
-import { NO_TALLY } from '../../reports/tally.ts';
-import type { Tally } from '../../reports/tally.ts';
+import { NO_TALLY, type Tally } from '../../reports/tally.ts';
 import { MAX_OVER_LIMIT } from './descriptor-limit.ts';
 import type { DescriptorBudget } from '../options.ts';
 

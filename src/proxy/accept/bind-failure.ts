@@ -1,6 +1,5 @@
 // Why a listening socket cannot be had, in the operator's words. Pure.
-import { addressText } from '../../model/member.ts';
-import type { Address } from '../../model/member.ts';
+import { addressText, type Address } from '../../model/member.ts';
 
 export interface BindFailure {
   readonly address: Address;

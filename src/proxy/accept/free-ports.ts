@@ -2,8 +2,7 @@
 // share it with any process that has it already. The addresses are bound for a moment and given back. A client that
 // connects in that moment is cut off, as if nothing listened yet.
 import type { ListenerPolicy } from '../../model/policy.ts';
-import { Listeners } from './listeners.ts';
-import type { BoundListener, ListenFailure } from './listeners.ts';
+import { Listeners, type BoundListener, type ListenFailure } from './listeners.ts';
 
 export type FreePorts =
   /** In the order of the listeners; for port 0 with a port that is free. */

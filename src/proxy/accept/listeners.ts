@@ -1,10 +1,8 @@
 // The listening sockets, bound here or inherited (systemd's socket activation): all of them or none, at the start and
 // when a reload changes them. A fault of one connection never stops the accepting. Limits are admission's matter, and
 // never those of server.maxConnections, which closes without an answer.
-import { createServer } from 'node:net';
-import type { ListenOptions, Server, Socket } from 'node:net';
-import { isSameAddress } from '../../model/member.ts';
-import type { Address } from '../../model/member.ts';
+import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
+import { isSameAddress, type Address } from '../../model/member.ts';
 import type { ListenerPolicy, PoolName } from '../../model/policy.ts';
 import type { InheritedSocket } from '../options.ts';
 import { SOCKET_OPTIONS, ignoreErrors } from '../socket.ts';

@@ -1,8 +1,7 @@
 // Encrypts a connection to a branch backend: SSLRequest, `S`, then a handshake with the host as the server name (SNI)
 // and a verified certificate. Nothing else is sent before, and never anything in plain text. Reports once, and nothing
 // after an abort. The deadline is the caller's. Details name neither host nor file, because clients read them.
-import { isIP } from 'node:net';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { createRequire } from 'node:module';
 import type * as Tls from 'node:tls';
 import { NOT_SUPPORTED, SUPPORTED } from '../../wire/messages/error-response.ts';

@@ -4,8 +4,7 @@ import { isIP } from 'node:net';
 import type { Dial, DialServer } from '../server.ts';
 import { allowedLookup, whyForbidden } from './allowed-lookup.ts';
 import { tlsDial } from './dial-tls.ts';
-import { BackendTrust } from './backend-trust.ts';
-import type { BackendTrustOptions } from './backend-trust.ts';
+import { BackendTrust, type BackendTrustOptions } from './backend-trust.ts';
 import { limitedLookup } from './limited-lookup.ts';
 
 export interface DialServerOptions extends BackendTrustOptions {

@@ -7,8 +7,7 @@ import type { Clock } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
 import type { BranchDialOutcome } from '../../reports/branch-events.ts';
 import type { BranchServer, DialResult, DialServer } from '../server.ts';
-import { awaitFirstReply } from '../connect/first-reply.ts';
-import type { FirstReply } from '../connect/first-reply.ts';
+import { awaitFirstReply, type FirstReply } from '../connect/first-reply.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
 
 export interface ReachOptions {

@@ -1,7 +1,6 @@
 // Owns the cancel keys of the live sessions that can be read, of all listeners. A key is looked for only among the keys
 // of its process id, and it is compared with each of them in constant time.
-import { isSameKey } from '../../wire/messages/cancel-key.ts';
-import type { CancelKey } from '../../wire/messages/cancel-key.ts';
+import { isSameKey, type CancelKey } from '../../wire/messages/cancel-key.ts';
 import type { Server } from '../server.ts';
 
 /** A session whose client may send cancel requests. */

@@ -7,21 +7,16 @@ import type { Socket } from 'node:net';
 import type { CancelKeyKnowledge } from '../../reports/events.ts';
 import type { BranchIdentity } from '../../model/branch.ts';
 import type { Clock } from '../../model/instant.ts';
-import { addressText, isSameAddress } from '../../model/member.ts';
-import type { Address } from '../../model/member.ts';
+import { addressText, isSameAddress, type Address } from '../../model/member.ts';
 import { nothing } from '../../model/once.ts';
 import type { PoolName } from '../../model/policy.ts';
-import { openRoute } from '../../core/routing-table.ts';
-import type { Target } from '../../core/routing-table.ts';
+import { openRoute, type Target } from '../../core/routing-table.ts';
 import { cancelRequest, requestedKey } from '../../wire/messages/cancel-key.ts';
-import { CancelKeys } from './cancel-keys.ts';
-import type { KeyEntry } from './cancel-keys.ts';
-import type { DialResult, DialServer, Server } from '../server.ts';
+import { CancelKeys, type KeyEntry } from './cancel-keys.ts';
+import { serverText, type DialResult, type DialServer, type Server } from '../server.ts';
 import { GuessLimit } from './guess-limit.ts';
 import type { ProxyDependencies } from '../options.ts';
-import { NO_PEERS } from '../peers.ts';
-import type { CancelOutcome, Peers } from '../peers.ts';
-import { serverText } from '../server.ts';
+import { NO_PEERS, type CancelOutcome, type Peers } from '../peers.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 
 /** From the request to the end of all connections that were opened for it. Milliseconds. */

@@ -2,8 +2,7 @@
 // backend, so one that sends anything or closes is dropped. One whose member is no longer open in any pool is dropped
 // synchronously with the decision.
 import type { Socket } from 'node:net';
-import { includesTarget } from '../../core/routing-table.ts';
-import type { RoutingTable, Target } from '../../core/routing-table.ts';
+import { includesTarget, type RoutingTable, type Target } from '../../core/routing-table.ts';
 
 export interface ParkedBackend {
   /**

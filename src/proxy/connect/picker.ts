@@ -2,15 +2,12 @@
 // of the weighted rotation, and slow start: a member that opens after the others begins with a small part of its
 // weight. Slow start is kept here and not in the table, because a decision follows from the snapshot alone and stays
 // the same until it expires. It protects the member from a rush of this process's sessions.
-import { pickTarget, rampedShare } from '../../core/balance.ts';
-import type { Credits } from '../../core/balance.ts';
+import { pickTarget, rampedShare, type Credits } from '../../core/balance.ts';
 import type { PoolDecision, RoutingTable, Target } from '../../core/routing-table.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
-import { isSameAddress } from '../../model/member.ts';
-import type { Address, MemberName } from '../../model/member.ts';
+import { isSameAddress, type Address, type MemberName } from '../../model/member.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
-import { LoginRefusals } from './login-refusals.ts';
-import type { LoginRefusalsOptions } from './login-refusals.ts';
+import { LoginRefusals, type LoginRefusalsOptions } from './login-refusals.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 
 export interface PickerOptions {

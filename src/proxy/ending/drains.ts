@@ -6,8 +6,7 @@ import type { MemberName } from '../../model/member.ts';
 import { nothing } from '../../model/once.ts';
 import { sharedClock } from '../fault.ts';
 import type { SessionHandle } from '../stage.ts';
-import { Parking } from './parking.ts';
-import type { ParkingOptions } from './parking.ts';
+import { Parking, type ParkingOptions } from './parking.ts';
 import { WhenIdle } from './when-idle.ts';
 
 export interface Drain {

@@ -2,13 +2,11 @@
 // `keep` start a drain, and `drain_idle` has no deadline. With `move` the sessions of a drain move where they can. A
 // session that is still connecting to the member is routed again whatever the mode: nothing of its client was forwarded
 // yet.
-import { isOver } from '../../core/actions.ts';
-import type { Action } from '../../core/actions.ts';
+import { isOver, type Action } from '../../core/actions.ts';
 import { describeStanding } from '../../core/describe.ts';
 import type { RoutingTable } from '../../core/routing-table.ts';
 import { pinText } from '../../core/pin-words.ts';
-import { evictionReason, isOperation } from '../../model/close-reason.ts';
-import type { EvictionCause, EvictionReason } from '../../model/close-reason.ts';
+import { evictionReason, isOperation, type EvictionCause, type EvictionReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import { addressText, isSameAddress } from '../../model/member.ts';
 import type { MovesPolicy, PinReason } from '../../model/moves.ts';

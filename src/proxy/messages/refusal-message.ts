@@ -1,14 +1,12 @@
 // The error that a refused client reads: one message per reason, with the reason code at its end; DETAIL gives the
 // facts, HINT the remedy. No text contains an address, because the reader has not authenticated.
 import { BRANCHES_POOL } from '../../model/branch.ts';
-import { CLOSE_REASONS } from '../../model/close-reason.ts';
-import type { RefusalReason } from '../../model/close-reason.ts';
+import { CLOSE_REASONS, type RefusalReason } from '../../model/close-reason.ts';
 import { describeMembers, durationText } from '../../core/describe.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { PoolPolicy } from '../../model/policy.ts';
 import type { PoolDecision } from '../../core/routing-table.ts';
-import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
-import type { ErrorFields } from '../../wire/messages/error-response.ts';
+import { encodeErrorResponse, type ErrorFields } from '../../wire/messages/error-response.ts';
 import type { PoolRequest } from '../../wire/startup/pool-request.ts';
 import { servedText } from '../server.ts';
 

@@ -1,7 +1,6 @@
 // A question to a server whose client has prepared statements and sent no Sync. A Sync of ours comes before it, so that
 // the server is between two transactions. The client expects no answer, and gets none.
-import { MessageReader } from '../../wire/messages/message-reader.ts';
-import type { ReadMessage } from '../../wire/messages/message-reader.ts';
+import { MessageReader, type ReadMessage } from '../../wire/messages/message-reader.ts';
 import { joined, message } from '../../wire/messages/server-messages.ts';
 import { serverError } from '../../wire/talk/server-replies.ts';
 import type { Question, QuestionStep } from './question-channel.ts';

@@ -1,8 +1,7 @@
 // The state of a session as its server last told it, for a move after a loss without warning. Asks when the session has
 // paused after something that may have left state; a session that is busy is never asked. The state counts only while
 // nothing has run since.
-import { flushedAt } from '../../core/coverage.ts';
-import type { ServerRun, LastAnswer } from '../../core/coverage.ts';
+import { flushedAt, type ServerRun, type LastAnswer } from '../../core/coverage.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability } from '../../model/moves.ts';

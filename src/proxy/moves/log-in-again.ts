@@ -6,17 +6,14 @@ import type { Clock } from '../../model/instant.ts';
 import type { MoveFailure } from '../../model/close-reason.ts';
 import type { CarriedState, VerifierLookup } from '../../model/moves.ts';
 import { nothing } from '../../model/once.ts';
-import { BackendLogin } from '../../wire/talk/backend-login.ts';
-import type { BackendLoginOptions, BackendLoginStep } from '../../wire/talk/backend-login.ts';
+import { BackendLogin, type BackendLoginOptions, type BackendLoginStep } from '../../wire/talk/backend-login.ts';
 import type { CancelKey } from '../../wire/messages/cancel-key.ts';
 import type { Hashes } from '../../wire/talk/scram.ts';
-import { SessionRestore } from '../../wire/talk/session-restore.ts';
-import type { CarriedUnnamed } from '../../wire/talk/session-restore.ts';
+import { SessionRestore, type CarriedUnnamed } from '../../wire/talk/session-restore.ts';
 import { mayPass } from '../../wire/messages/sql-state.ts';
 import { ignoreErrors } from '../socket.ts';
-import { CatchingUp } from './catching-up.ts';
+import { CatchingUp, type CompareWal } from './catching-up.ts';
 import type { FreshnessCheck } from './freshness-rule.ts';
-import type { CompareWal } from './catching-up.ts';
 
 export interface LoggedIn {
   readonly key: CancelKey | undefined;

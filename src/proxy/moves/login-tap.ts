@@ -1,6 +1,5 @@
 // Keeps of the login of a session as much as it takes to repeat it without the client.
-import { LoginTranscript } from '../../wire/follow/login-transcript.ts';
-import type { TranscriptLogin } from '../../wire/follow/login-transcript.ts';
+import { LoginTranscript, type TranscriptLogin } from '../../wire/follow/login-transcript.ts';
 import type { Tap } from '../relay/conversation.ts';
 
 /** The parts of a login that it takes to repeat it. */

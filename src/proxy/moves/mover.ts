@@ -1,10 +1,8 @@
 // Everything that the sessions that move share: their turns, the connects to their next servers, the rule for these
 // servers, the verifiers, the names to ask for, and the events.
-import { coverageOf } from '../../core/coverage.ts';
-import type { Coverage, Loss } from '../../core/coverage.ts';
+import { coverageOf, type Coverage, type Loss } from '../../core/coverage.ts';
 import { isOfPrimary } from '../../core/primary-pools.ts';
-import { hasSameTargets, includesTarget, openRoute } from '../../core/routing-table.ts';
-import type { RoutingTable, Target } from '../../core/routing-table.ts';
+import { hasSameTargets, includesTarget, openRoute, type RoutingTable, type Target } from '../../core/routing-table.ts';
 import type { WalEvidence } from '../../core/wal-samples.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';

@@ -3,8 +3,7 @@
 import type { Clock } from '../../model/instant.ts';
 import type { Movability, PinReason } from '../../model/moves.ts';
 import { nothing } from '../../model/once.ts';
-import { PREFLIGHT_MS, sumOfPreflights } from '../../reports/preflight.ts';
-import type { Preflight } from '../../reports/preflight.ts';
+import { PREFLIGHT_MS, sumOfPreflights, type Preflight } from '../../reports/preflight.ts';
 import type { SessionHandle } from '../stage.ts';
 
 /** Questions at a time: the server has other work. */

@@ -1,11 +1,9 @@
 // Keeps read sessions from going back in time: the next server must show all that the old one has shown. Gives the rule
 // (core/caught-up.ts) what it needs: the snapshot, and a yes of the primary from after both servers' words.
-import { catchUp, followed, seemsCaughtUp, shownBy } from '../../core/caught-up.ts';
-import type { CatchUp, SeenPosition } from '../../core/caught-up.ts';
+import { catchUp, followed, seemsCaughtUp, shownBy, type CatchUp, type SeenPosition } from '../../core/caught-up.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
-import { addressText, isSameAddress } from '../../model/member.ts';
-import type { Address, MemberName } from '../../model/member.ts';
+import { addressText, isSameAddress, type Address, type MemberName } from '../../model/member.ts';
 import type { WalReport } from '../../model/moves.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { FreshnessCheck, FreshnessRule } from './freshness-rule.ts';

@@ -2,8 +2,7 @@
 // directions, and the client's cancel key. Where the stream can be read, follower and taps are shown every byte behind
 // the startup packet before the byte is sent on.
 import type { Socket } from 'node:net';
-import { CLOSE_REASONS, isEndReason } from '../../model/close-reason.ts';
-import type { CloseReason } from '../../model/close-reason.ts';
+import { CLOSE_REASONS, isEndReason, type CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { SessionActivity } from '../../reports/session-list.ts';

@@ -8,21 +8,18 @@ import type { PoolPolicy } from '../../model/policy.ts';
 import type { SessionActivity, SessionTls, StatementEnd } from '../../reports/session-list.ts';
 import type { SessionState } from '../../reports/session-state.ts';
 import type { SessionFollower } from '../../wire/follow/session-follower.ts';
-import { isOfPooler } from '../../wire/messages/cancel-key.ts';
-import type { CancelKey } from '../../wire/messages/cancel-key.ts';
+import { isOfPooler, type CancelKey } from '../../wire/messages/cancel-key.ts';
 import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
 import { isAboutClient } from '../../wire/messages/sql-state.ts';
 import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
 import { describeEnd, lossMessage } from '../messages/close-message.ts';
-import type { Server } from '../server.ts';
-import { servedText, serverText } from '../server.ts';
+import { servedText, serverText, type Server } from '../server.ts';
 import type { SessionRecord } from '../session-record.ts';
 import { isTls, resetSocket, sayGoodbye } from '../socket.ts';
 import type { Farewell, SessionControl, Stage } from '../stage.ts';
 import type { Conversation } from './conversation.ts';
 import type { RelayServices } from './relay-services.ts';
-import { Relay } from './relay.ts';
-import type { Opening } from './relay.ts';
+import { Relay, type Opening } from './relay.ts';
 
 /** The part that moves the session. */
 export interface MovingPart {

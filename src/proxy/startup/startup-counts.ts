@@ -1,7 +1,6 @@
 // Counts the first packets of clients, and how their sessions began. Once per client, never per chunk.
 import type { Socket } from 'node:net';
-import { FIRST_PACKETS, STARTUPS } from '../../reports/counts.ts';
-import type { ClientCounts, FirstPacket, Startup } from '../../reports/counts.ts';
+import { FIRST_PACKETS, STARTUPS, type ClientCounts, type FirstPacket, type Startup } from '../../reports/counts.ts';
 import type { OpeningPacket } from '../../wire/startup/startup.ts';
 import { tlsVersion } from '../socket.ts';
 

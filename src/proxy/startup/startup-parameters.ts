@@ -2,8 +2,7 @@
 import { BRANCHES_POOL } from '../../model/branch.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { findPool, POOL_ALIASES } from '../../model/pool-names.ts';
-import { readPoolRequest } from '../../wire/startup/pool-request.ts';
-import type { PoolRequest } from '../../wire/startup/pool-request.ts';
+import { readPoolRequest, type PoolRequest } from '../../wire/startup/pool-request.ts';
 import { startupParameters } from '../../wire/startup/startup.ts';
 import type { ProxyPolicy } from '../options.ts';
 import type { ClientNames } from '../client-names.ts';

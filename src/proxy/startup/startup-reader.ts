@@ -3,8 +3,7 @@
 // waiting client has no reason to send much, so its buffer is limited: beyond KEPT_BYTES the reading stops, and with it
 // the notice of a leaving client. All clients together have a limit too (BufferedBytes).
 import type { Socket } from 'node:net';
-import { recognise } from '../../wire/startup/startup.ts';
-import type { Recognition } from '../../wire/startup/startup.ts';
+import { recognise, type Recognition } from '../../wire/startup/startup.ts';
 import { GrowingBuffer } from '../growing-buffer.ts';
 
 /** More than any startup packet. The rest of one read, 64 kB at most, stays in the socket's own buffer in addition. */

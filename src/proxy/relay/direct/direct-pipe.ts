@@ -3,10 +3,8 @@
 // turn (`write-batch.ts`). README.md has the states, and what this class relies on.
 import { keepingStep } from '../../fault.ts';
 import type { PipeEnd, HandleReader } from './node-handle.ts';
-import { StreamPipe } from '../stream-pipe.ts';
-import type { Pipe, Receiver } from '../stream-pipe.ts';
-import { readBuffers } from './read-buffers.ts';
-import type { ReadBuffer } from './read-buffers.ts';
+import { StreamPipe, type Pipe, type Receiver } from '../stream-pipe.ts';
+import { readBuffers, type ReadBuffer } from './read-buffers.ts';
 import type { WriteBatch } from './write-batch.ts';
 
 const NO_RECEIVER: Receiver = { receive: () => {} };

@@ -2,8 +2,7 @@
 // every byte once and in order, whatever stalls and however the bytes are cut; half-close both ways; resets both ways.
 // Never throws.
 import { Buffer } from 'node:buffer';
-import { connect, createServer } from 'node:net';
-import type { Server, Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../../model/instant.ts';

@@ -2,8 +2,7 @@
 // the receiver that the first write wakes is still awake for the others. With few busy sessions batching only costs, so
 // it is on while it paid off the last time, and every 32nd write tries it again.
 import { apart } from '../../fault.ts';
-import { readBuffers } from './read-buffers.ts';
-import type { ReadBuffer } from './read-buffers.ts';
+import { readBuffers, type ReadBuffer } from './read-buffers.ts';
 
 /** After a turn with fewer small writes, the next writes are not batched. */
 const ENOUGH = 3;
