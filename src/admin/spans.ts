@@ -1,6 +1,6 @@
 // The spans of the last hour, for GET /timeline: what lasted, made from the events. Bounded, and pure but for the
 // clocks that it is given.
-import { describeHold, durationText } from '../core/describe.ts';
+import { countText, describeHold, durationText } from '../core/describe.ts';
 import { isPlanned, type Route } from '../core/routing-table.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
 import type { WaitGroup } from '../history/waiting-clients.ts';
@@ -206,16 +206,12 @@ function drainedText(member: string): Span['text'] {
 
 function waitingText(pool: string, group: WaitGroup): Span['text'] {
   return (ms) => {
-    if (ms === undefined) return `pool ${pool}: ${clients(group.now())} waiting`;
+    if (ms === undefined) return `pool ${pool}: ${countText(group.now(), 'client')} waiting`;
     const others = group.ended(...UNSERVED);
     const unserved = others === 0 ? '' : `, ${others} not served`;
-    const waited = clients(group.ended('released') + others);
+    const waited = countText(group.ended('released') + others, 'client');
     return `pool ${pool}: ${waited} waited, longest ${durationText(group.longestMs())}${unserved}`;
   };
-}
-
-function clients(count: number): string {
-  return count === 1 ? '1 client' : `${count} clients`;
 }
 
 function lasted(ms: number | undefined): string {

@@ -73,16 +73,12 @@ function isAround({ at, last }: Witness, { from, to, precedingEnd = -Infinity }:
 /** Clients are held because an operator, or the schedule, wants it. */
 function byCause({ before, cause }: RouteLoss, around: readonly Witness[]): PlanJudgement | undefined {
   if (!isPlanned({ kind: 'hold', cause })) return undefined;
-  if (cause === 'restart') {
-    return planned(
-      'pointsman_restart',
-      `A restart of ${before ?? 'the primary'} was requested through this Pointsman.`,
-      [],
-    );
-  }
+  const member = before ?? 'the primary';
+  const restart = `A restart of ${member} was requested through this Pointsman.`;
+  if (cause === 'restart') return judged('planned', restart, [], 'pointsman_restart');
   if (cause === 'switchover') return byOperation(around) ?? bySchedule(around);
   const order = ofKind(around, 'member_drained').findLast(({ event }) => event.member === before);
-  return planned('operator_drain', `An operator drained ${before ?? 'the primary'}.`, [order]);
+  return judged('planned', `An operator drained ${member}.`, [order], 'operator_drain');
 }
 
 /** The hold for the operation was over, or none was there, when the primary stopped. */
@@ -101,11 +97,16 @@ function byOperation(around: readonly Witness[]): PlanJudgement | undefined {
   if (started === undefined) return undefined;
   const sent = ofKind(around, 'operation_phase').findLast(({ event }) => event.phase === 'switch');
   const why = `The switchover ${started.event.operation} was requested through this Pointsman.`;
-  return planned('pointsman_switchover', why, [started, sent]);
+  return judged('planned', why, [started, sent], 'pointsman_switchover');
 }
 
 function bySchedule(around: readonly Witness[]): PlanJudgement {
-  return planned('scheduled_switchover', 'The cluster reported a switchover that was scheduled.', [due(around)]);
+  return judged(
+    'planned',
+    'The cluster reported a switchover that was scheduled.',
+    [due(around)],
+    'scheduled_switchover',
+  );
 }
 
 function due(around: readonly Witness[]): Witness | undefined {
@@ -118,8 +119,8 @@ const BROKEN: ReadonlySet<string> = new Set(['crashed', 'start failed']);
 
 /** Without an order that left evidence: the reports of the members, in the order in which they changed. */
 function byReports({ before: member, after, cause }: RouteLoss, around: readonly Witness[]): PlanJudgement {
-  if (cause === 'two_primaries') return unplanned('Two members claimed to be the primary.');
-  if (member === undefined) return unknown('The member that was the primary before is not recorded.');
+  if (cause === 'two_primaries') return judged('unplanned', 'Two members claimed to be the primary.');
+  if (member === undefined) return judged('unknown', 'The member that was the primary before is not recorded.');
   const reports = ofKind(around, 'member_reported');
   const own = reports.filter(({ event }) => event.member === member);
   const stopped = own.find(({ event }) => IN_ORDER.has(event.state ?? ''));
@@ -127,32 +128,36 @@ function byReports({ before: member, after, cause }: RouteLoss, around: readonly
   const failure = failureBefore(member, stopped, probes.find(isSilence), reports);
   if (failure !== undefined) return failure;
   if (stopped === undefined) {
-    return unknown(`${member} kept answering, and its reports do not tell why it was no primary any more.`, own);
+    return judged(
+      'unknown',
+      `${member} kept answering, and its reports do not tell why it was no primary any more.`,
+      own,
+    );
   }
   const { state, isUnlocked, storeUnseenMs = Infinity } = stopped.event;
   if (isUnlocked && storeUnseenMs > CONTACT_MS) {
     const how = `${member} reported a stop, and in the same answer that nobody held the leader lock`;
-    return unknown(`${how}: a switchover, or a failure of the store of the lock.`, [stopped]);
+    return judged('unknown', `${how}: a switchover, or a failure of the store of the lock.`, [stopped]);
   }
   // A read that began before the stop may fail long after it: a member waits for the store until a time limit.
   const unread = ofKind(around, 'discovery_finished').find(({ event }) => event.detail !== undefined);
   if (unread !== undefined) {
     const how = `${member} reported a stop in order, but the member list could not be read`;
-    return unknown(`${how}: the store of the leader lock may have failed.`, [unread, stopped]);
+    return judged('unknown', `${how}: the store of the leader lock may have failed.`, [unread, stopped]);
   }
   const silent = probes.find((probe) => isSilence(probe) && !isMissed(probe, probes));
   if (silent !== undefined) {
     const how = `${member} reported a stop in order, and then did not answer (${silent.event.outcome})`;
-    return unknown(`${how}: a person may have stopped the service or the machine.`, [stopped, silent]);
+    return judged('unknown', `${how}: a person may have stopped the service or the machine.`, [stopped, silent]);
   }
   if (after === undefined)
-    return unknown(`${member} reported a stop in order; no next primary is known yet.`, [stopped]);
+    return judged('unknown', `${member} reported a stop in order; no next primary is known yet.`, [stopped]);
   const what = member === after ? 'A restart' : 'A switchover';
   const lock = isUnlocked ? 'just after a contact with the store of' : 'while it held';
   const answered = probes.some(isSilence) ? 'and went on answering' : 'and answered every probe';
   const how = `${member} reported "${state}" ${lock} the leader lock, ${answered}`;
   const like = `${what} that somebody requests from the cluster manager looks like this.`;
-  return planned('cluster_manager', `Concluded from reports: ${how}. ${like}`, [stopped, ...own]);
+  return judged('planned', `Concluded from reports: ${how}. ${like}`, [stopped, ...own], 'cluster_manager');
 }
 
 type ProbeEvidence = Witness & { readonly event: EventOf<'probe_finished'> };
@@ -169,8 +174,8 @@ function isSilence(probe: ProbeEvidence): boolean {
 
 /** The member answered again soon. A server whose ports refuse has stopped. */
 function isMissed({ event, at, last }: ProbeEvidence, probes: readonly ProbeEvidence[]): boolean {
-  const isShort = event.outcome !== 'refused' && last.at - at < MISSED_MS;
-  return isShort && probes.some((probe) => isAnswer(probe) && probe.last.at >= last.at);
+  const isAnsweredSoon = probes.some((one) => isAnswer(one) && one.last.at >= last.at && one.at <= at + MISSED_MS);
+  return event.outcome !== 'refused' && isAnsweredSoon;
 }
 
 /** A failure before the old primary reported a stop. */
@@ -183,29 +188,23 @@ function failureBefore(
   const isBefore = ({ at }: Witness): boolean => stopped === undefined || at < stopped.at;
   const earlier = reports.filter(isBefore);
   const broken = earlier.find(({ event }) => event.member === member && BROKEN.has(event.state ?? ''));
-  if (broken !== undefined) return unplanned(`${member} reported the state "${broken.event.state}".`, broken);
+  if (broken !== undefined)
+    return judged('unplanned', `${member} reported the state "${broken.event.state}".`, [broken]);
   if (silent !== undefined && isBefore(silent)) {
     const how = `${member} gave no answer (${silent.event.outcome})`;
-    return unplanned(`${how}, and had not reported a stop before.`, silent);
+    return judged('unplanned', `${how}, and had not reported a stop before.`, [silent]);
   }
   const unlocked = earlier.find(({ event }) => event.isUnlocked);
   if (unlocked === undefined) return undefined;
   const by = `${unlocked.event.member} reported that nobody held it`;
-  return unplanned(`The leader lock was lost before ${member} reported a stop: ${by}.`, unlocked);
+  return judged('unplanned', `The leader lock was lost before ${member} reported a stop: ${by}.`, [unlocked]);
 }
 
-function planned(
-  by: (typeof PLANNED_BY)[number],
+function judged(
+  planned: Plan,
   why: string,
-  evidence: readonly (Witness | undefined)[],
+  evidence: readonly (Witness | undefined)[] = [],
+  by?: (typeof PLANNED_BY)[number],
 ): PlanJudgement {
-  return { planned: 'planned', by, why, evidence: evidence.filter((one) => one !== undefined) };
-}
-
-function unknown(why: string, evidence: readonly Witness[] = []): PlanJudgement {
-  return { planned: 'unknown', by: undefined, why, evidence };
-}
-
-function unplanned(why: string, ...evidence: readonly Witness[]): PlanJudgement {
-  return { planned: 'unplanned', by: undefined, why, evidence };
+  return { planned, by, why, evidence: evidence.filter((one) => one !== undefined) };
 }

@@ -186,6 +186,18 @@ test.each<[string, (number | ReportedEvent)[], string, string | null]>([
     null,
   ],
   [
+    'a stop in order, and one probe that the member missed',
+    [report('pg-1', 'stopping'), ...lost, probe('pg-1', 'timeout'), 300, probe('pg-1', 'no'), ...next],
+    'planned',
+    'cluster_manager',
+  ],
+  [
+    'a stop in order, and probes that it missed for more than a second',
+    [report('pg-1', 'stopping'), ...lost, probe('pg-1', 'timeout'), 1_100, probe('pg-1', 'no'), ...next],
+    'unknown',
+    null,
+  ],
+  [
     'a stop in the same report as the loss of the lock',
     [report('pg-1', 'stopping', true), probe('pg-1', 'no'), ...lost, ...next],
     'unknown',
