@@ -3,7 +3,7 @@ import type { Instant } from '../model/instant.ts';
 import type { IncidentRecord } from './incident-document.ts';
 import type { ClusterState, IncidentState } from './cluster-state.ts';
 import { Recording, type RecordingLimits } from './recording.ts';
-import type { IncidentDocument, IncidentKind } from './schema.ts';
+import type { IncidentKind } from './schema.ts';
 
 const LIMITS: RecordingLimits = {
   decisions: 300,
@@ -20,15 +20,12 @@ const BEFORE_MS = 60_000;
 const MOST_STATES = 20;
 const MOST_REOPENINGS = 20;
 
-export interface IncidentStart {
-  readonly id: string;
-  readonly openedAt: Instant;
+export interface IncidentStart extends Pick<
+  IncidentRecord,
+  'openedAt' | 'continues' | 'recorder' | 'startedAt' | 'id'
+> {
   /** The events of the time before it. */
   readonly before: Recording;
-  readonly continues: string | undefined;
-  /** The start of Pointsman. */
-  readonly startedAt: Instant;
-  readonly recorder: IncidentDocument['recorder'];
 }
 
 export class OpenIncident {

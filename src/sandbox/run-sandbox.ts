@@ -1,5 +1,6 @@
 // `pointsman sandbox`: a cluster with Pointsman in front of it, in this process, until it is told to end. This file
 // composes the parts. The verbs are in sandbox/console, the cluster is in the other files of sandbox/.
+import type { ActionOptions } from './console/actions.ts';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createApp, type App } from '../app/app.ts';
@@ -20,7 +21,7 @@ import { hasPsql } from './console/psql.ts';
 import { SandboxScreen } from './console/sandbox-screen.ts';
 import { runStatement } from './console/statement.ts';
 import { tableText } from './console/text-table.ts';
-import { createTraffic, type SteadyTraffic } from './console/traffic.ts';
+import { createTraffic } from './console/traffic.ts';
 import type { Sandbox, SandboxOptions } from './sandbox.ts';
 import { eventText } from './console/event-text.ts';
 import { startSandbox } from './start-sandbox.ts';
@@ -107,15 +108,8 @@ export async function runSandbox(options: RunSandboxOptions): Promise<number> {
   }
 }
 
-interface Up {
-  readonly sandbox: Sandbox;
-  /** Connection URLs through Pointsman. */
-  readonly write: string;
-  readonly read: string;
+interface Up extends Omit<ActionOptions, 'screen' | 'end'> {
   readonly banner: string;
-  readonly traffic: SteadyTraffic;
-  /** For a second Pointsman. */
-  readonly config: () => string;
 }
 
 /**

@@ -1,6 +1,7 @@
 // One worker: a proxy on ports that it shares with the other workers. It decides by itself, from the snapshots that the
 // main process sends. When no more snapshots come, its evidence expires by its own clock. The main process does for all
 // workers what is needed once: monitoring the cluster, the log, reading certificate files.
+import type { ProxyDependencies } from '../proxy/options.ts';
 import type { Clock } from '../model/instant.ts';
 import type { OpenVerifiers } from '../model/moves.ts';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -9,7 +10,6 @@ import { takeFault } from '../proxy/fault.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
 import type { LocalProxy, PreparedPolicy } from '../proxy/proxy-interface.ts';
-import type { DescriptorBudget } from '../proxy/options.ts';
 import { answerCall, Calls, type CallHandlers } from './calls.ts';
 import type { CallsOfMain, CallsOfWorker, CancelPacket, FromWorker, ToWorker } from './messages.ts';
 import type { Usage, WorkerOrder, WorkerPolicy } from './messages.ts';
@@ -18,15 +18,12 @@ import { withDelta } from './snapshot-delta.ts';
 import { LastReport } from './shared-limits.ts';
 import { withTimeout } from './with-timeout.ts';
 
-export interface WorkerOptions {
+export interface WorkerOptions extends Pick<ProxyDependencies, 'random' | 'descriptors'> {
   readonly send: (message: FromWorker) => void;
   /** Its instants equal those of the main process. */
   readonly clock: Clock;
-  readonly random: () => number;
   readonly usage: () => Usage;
   readonly openVerifiers: OpenVerifiers;
-  /** The limit that file descriptors set. Absent: no limit. */
-  readonly descriptors?: DescriptorBudget | undefined;
 }
 
 type Begin = Extract<ToWorker, { kind: 'begin' }>;

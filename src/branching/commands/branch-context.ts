@@ -1,5 +1,6 @@
 // The start of every command of `pointsman branches`: the source of the branches, by a configuration or by that of a
 // running Pointsman, and the session counts of a running Pointsman.
+import type { ClusterOptions } from '../../cli/cluster/cluster-context.ts';
 import { isAbsolute } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { formatProblems } from '../../config/fault.ts';
@@ -20,13 +21,9 @@ export interface BranchParts {
   readonly openSource: (source: BranchSourcePolicy) => Promise<BranchControl>;
 }
 
-export interface BranchOptions {
-  readonly config?: string | undefined;
-  /** The running Pointsman with the configuration, or with the session counts alone. */
-  readonly admin?: string | undefined;
+export interface BranchOptions extends Pick<ClusterOptions, 'config' | 'admin' | 'json'> {
   /** Replaces the key of the configuration. */
   readonly apiKeyFile?: string | undefined;
-  readonly json?: boolean | undefined;
 }
 
 export interface BranchContext<Options extends BranchOptions = BranchOptions> {

@@ -1,4 +1,5 @@
 // `pointsman events`: the recent events of a running Pointsman, and with --follow the new ones.
+import type { ListSessionsOptions } from '../sessions/sessions-command.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readAdminToken } from '../../config/files/admin-token.ts';
 import { unknownName } from '../../config/closest.ts';
@@ -16,14 +17,10 @@ import { untilStopped } from '../terminal/until-stopped.ts';
 import { eventListReader, eventReader, eventText, gapReader, type EventDocument } from './event.ts';
 import { readStream, type StreamMessage } from './stream.ts';
 
-export interface EventsOptions extends RunningOptions {
+export interface EventsOptions extends RunningOptions, Pick<ListSessionsOptions, 'limit' | 'pool' | 'json' | 'member'> {
   readonly follow?: boolean | undefined;
-  readonly limit?: string | undefined;
-  readonly pool?: string | undefined;
-  readonly member?: string | undefined;
   readonly event?: string | undefined;
   readonly level?: string | undefined;
-  readonly json?: boolean | undefined;
 }
 
 const RECONNECT_MS = 2000;

@@ -1,6 +1,7 @@
 // Owns both sockets of a session from `start` until both are closed or `stop` is called. Copies the bytes between them
 // both ways: unaltered, in order, once, with half-close passed on and with back-pressure. Knows nothing of sessions,
 // tables or PostgreSQL. A tap can read along, and can keep a chunk from the client.
+import type { StartupHandOver } from '../startup/client-startup.ts';
 import type { Socket } from 'node:net';
 import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
@@ -23,15 +24,9 @@ export interface RelayOptions extends DirectionOptions {
 }
 
 /** How a relay begins. It is not kept, because nothing of it is needed later. */
-export interface Opening {
-  /** The first packet to the backend. */
-  readonly packet: Uint8Array | undefined;
-  /** The client's bytes behind it. */
-  readonly bytes: Uint8Array;
+export interface Opening extends Pick<StartupHandOver, 'hasEnded' | 'packet' | 'bytes'> {
   /** Set when `packet` was sent already. */
   readonly firstReply?: FirstReply | undefined;
-  /** The client has half-closed already. */
-  readonly hasEnded: boolean;
 }
 
 /** How long a client may still read the bytes of a backend that was reset. Milliseconds. */

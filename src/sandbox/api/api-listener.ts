@@ -1,5 +1,6 @@
 // The HTTP server of one member's manager (management API). It can be frozen: it accepts connections and answers none,
 // like a process that a signal has stopped. It holds no state of the cluster.
+import type { ManagerIdentity } from './node-document.ts';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -13,13 +14,9 @@ import { pythonError } from './python-error.ts';
 import { answerTo, type ServerOptions } from './respond.ts';
 import { writeHttp10, writeHttp11, writeRefusal } from './write-answer.ts';
 
-export interface ApiServerOptions {
+export interface ApiServerOptions extends ManagerIdentity {
   readonly operations: ManagerOperations;
-  readonly name: string;
-  readonly scope: string;
   readonly dialect: DialectName;
-  /** The manager's version, shown as `manager.version`. */
-  readonly version: string;
   /** Called when an answer could not be made, which is a bug. The client got 500. */
   readonly onError?: (error: unknown) => void;
   /** The time for a whole request to arrive. Default 10 s. */

@@ -1,20 +1,17 @@
 // Bounds the disk space of the cluster's past: after so much WAL it takes a new base copy. Older copies and WAL files
 // go when neither the last two copies nor a branch needs them.
+import type { BaseCopyPlan } from './base-copy.ts';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ServerUser } from '../postgres/run-as.ts';
-import type { Credentials } from '../postgres/settings-files.ts';
 import type { Root } from './ancestor.ts';
 import { takeBaseCopy, type CopyUse } from './base-copy.ts';
 import { firstSegment, lastSegment, segmentOfFile } from './wal-files.ts';
 
-export interface WalKeeperOptions {
+export interface WalKeeperOptions extends Pick<BaseCopyPlan, 'superuser' | 'owner'> {
   readonly root: Root;
   /** Base copies are made here, the archive is given. */
   readonly directory: string;
   readonly archive: string;
-  readonly superuser: Credentials;
-  readonly owner: ServerUser | undefined;
   readonly uses: () => readonly CopyUse[];
   /** Bytes of WAL between two base copies. Default 256 MB. */
   readonly stride?: number;

@@ -1,13 +1,7 @@
 // The configuration of the Pointsman in front of the sandbox, as a user would write it for such a cluster. Pure.
+import type { Sandbox } from '../sandbox.ts';
 import { stringify } from 'yaml';
-import type {
-  BranchPlace,
-  SandboxBranches,
-  SandboxMember,
-  SandboxMoves,
-  SandboxPlatform,
-  SkillDialect,
-} from '../sandbox.ts';
+import type { BranchPlace, SandboxBranches, SandboxMoves, SandboxPlatform, SkillDialect } from '../sandbox.ts';
 
 /** Known to everybody, as the passwords are: what listens is on loopback. */
 export const ADMIN_TOKEN = 'sandbox-operator';
@@ -22,15 +16,11 @@ export interface Addresses {
 /** The API that the list of branches comes from. */
 export type BranchApi = 'storage' | 'console';
 
-export interface RoutedSandbox {
-  readonly scope: string;
-  readonly members: readonly SandboxMember[];
+export interface RoutedSandbox extends Pick<Sandbox, 'members' | 'moves' | 'scope'> {
   /** Undefined: without branches. */
   readonly branches: { readonly source: BranchApi; readonly from: SandboxBranches } | undefined;
   /** For commands: Pointsman itself never calls it. Undefined: without a platform. */
   readonly platform: { readonly dialect: SkillDialect; readonly at: SandboxPlatform } | undefined;
-  /** Undefined: sessions end with their server. */
-  readonly moves: SandboxMoves | undefined;
 }
 
 /** For a second Pointsman before the same cluster, and for `check --live`: its ports are 10 higher. */
