@@ -1,7 +1,8 @@
 // Keeps a session able to go on when its primary is lost without warning: what is known of its state, and the last
 // words of a server that stops, which are kept back. When the server ends the session between two transactions, the
 // session is parked, and goes on at the next primary if that one has all that the session was told (`travelling.ts`).
-import { proofOf, type ServerRun } from '../../core/coverage.ts';
+import { proofOf } from '../../core/coverage.ts';
+import type { ServerRun } from '../../core/coverage.ts';
 import { isOfPrimary } from '../../core/primary-pools.ts';
 import type { WalEvidence } from '../../core/wal-samples.ts';
 import type { BackendEnding } from '../../model/close-reason.ts';
@@ -10,13 +11,23 @@ import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability } from '../../model/moves.ts';
 import { StatementWatch } from '../../wire/follow/statement-watch.ts';
 import type { Tap } from '../relay/conversation.ts';
-import { LastState, type StateReport, type LastStateOptions } from './last-state.ts';
+import { LastState } from './last-state.ts';
+import type { StateReport, LastStateOptions } from './last-state.ts';
 import { LastWords } from './last-words.ts';
 import type { QuestionChannel } from './question-channel.ts';
-import type { MoveParts, SessionMover } from './session-mover.ts';
+import type { MoveParts } from './move-parts.ts';
+import type { Departure } from './departure.ts';
 
 /** A server closes right after its last words. Milliseconds. */
 const CLOSES_WITHIN_MS = 5_000;
+
+/** The session that may leave its server. */
+interface Departures {
+  ask: LastStateOptions['ask'];
+  /** With what its server has told since the answer. */
+  mayStillMove(state: CarriedState): boolean;
+  depart(departure: Departure): boolean;
+}
 
 export class Continuity implements Tap, LastStateOptions {
   readonly clock: Clock;
@@ -24,18 +35,18 @@ export class Continuity implements Tap, LastStateOptions {
   readonly #wal: () => WalEvidence;
   readonly #parts: MoveParts;
   readonly #questions: QuestionChannel;
-  readonly #mover: SessionMover;
+  readonly #departures: Departures;
   readonly #state: LastState;
   readonly #words = new LastWords();
   /** While last words are kept back, the client's bytes wait. */
   #keeping: { readonly wait: Promise<void>; readonly end: () => void } | undefined;
 
-  constructor(wal: () => WalEvidence, parts: MoveParts, questions: QuestionChannel, mover: SessionMover) {
+  constructor(wal: () => WalEvidence, parts: MoveParts, questions: QuestionChannel, departures: Departures) {
     this.clock = parts.mover.clock;
     this.#wal = wal;
     this.#parts = parts;
     this.#questions = questions;
-    this.#mover = mover;
+    this.#departures = departures;
     this.#state = new LastState(this);
   }
 
@@ -91,7 +102,7 @@ export class Continuity implements Tap, LastStateOptions {
     return this.#leaves(answer, 'backend_reset', words);
   }
 
-  // LastStateInputs
+  // LastStateOptions
 
   isIdle(): boolean {
     return this.#parts.session.isIdle();
@@ -107,7 +118,7 @@ export class Continuity implements Tap, LastStateOptions {
 
   /** A session that is not on a primary ends with its server, so nobody asks for its state in advance. */
   ask(onAnswer: (found: Movability, state?: CarriedState) => void): void {
-    if (this.#isOnPrimary()) this.#mover.ask(onAnswer);
+    if (this.#isOnPrimary()) this.#departures.ask(onAnswer);
     else onAnswer({ kind: 'pinned', reason: 'unknown_position' });
   }
 
@@ -149,10 +160,10 @@ export class Continuity implements Tap, LastStateOptions {
   #leaves({ state, told }: StateReport, ending: BackendEnding, words: Uint8Array | undefined): boolean {
     const server = this.#parts.session.assignment();
     if (server === undefined || told.member !== server.member || !this.#isOnPrimary()) return false;
-    if (!this.isIdle() || !this.#mover.mayStillMove(state)) return false;
+    if (!this.isIdle() || !this.#departures.mayStillMove(state)) return false;
     const proof = proofOf(told, this.#wal().samples.get(told.member) ?? []);
     const loss = { told, proof, at: this.clock.now(), server, ending, words };
-    this.#mover.depart({ from: told.member, cause: 'dead', state, shown: undefined, loss });
+    this.#departures.depart({ from: told.member, cause: 'dead', state, shown: undefined, loss });
     return true;
   }
 }

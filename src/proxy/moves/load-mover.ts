@@ -3,7 +3,8 @@ import type { MovesPolicy } from '../../model/moves.ts';
 import type { Server } from '../server.ts';
 import type { StartupHandOver } from '../startup/client-startup.ts';
 import type { Mover, MoverOptions } from './mover.ts';
-import type { MoveParts, SessionMover } from './session-mover.ts';
+import type { MoveParts } from './move-parts.ts';
+import type { SessionMover } from './session-mover.ts';
 
 /** A session that begins. */
 export interface Adoption extends Omit<MoveParts, 'mover' | 'packet'> {

@@ -10,7 +10,7 @@ import type { PoolName } from '../../model/policy.ts';
 import { awaitFirstReply } from '../connect/first-reply.ts';
 import type { Dial } from '../server.ts';
 import { isForAll, maybeForOne } from './last-words.ts';
-import type { ServerLoss } from './travelling.ts';
+import type { ServerLoss } from './departure.ts';
 
 export interface InquiryServices extends Pick<ProxyDependencies, 'clock' | 'table' | 'freshen'> {
   readonly dial: Dial;

@@ -7,10 +7,10 @@ import { nothing } from '../../model/once.ts';
 import type { CarriedUnnamed } from '../../wire/talk/session-restore.ts';
 import { sayGoodbye } from '../socket.ts';
 import { logInAgain } from './log-in-again.ts';
-import type { LoggedIn, LoginFailure, LoginStep } from './log-in-again.ts';
+import type { LoggedIn, LoginFailure } from './log-in-again.ts';
 import type { RepeatableLogin } from './login-tap.ts';
-import type { MoveParts } from './session-mover.ts';
-import type { Departure } from './travelling.ts';
+import type { AttemptStep, Departure } from './departure.ts';
+import type { MoveParts } from './move-parts.ts';
 
 /** The session is logged in there, and its state is set. */
 export interface ReachedServer {
@@ -28,10 +28,7 @@ export interface AttemptFailure {
   readonly isUncovered: boolean;
 }
 
-/** `logging_in`: it is connected. */
-export type AttemptStep = 'connecting' | LoginStep;
-
-export interface MoveAttemptOptions {
+export interface AttemptOptions {
   readonly departure: Departure;
   readonly role: string;
   readonly login: RepeatableLogin;
@@ -46,7 +43,7 @@ export interface MoveAttemptOptions {
 const RETRY_MS = 250;
 
 /** The session is in state `moving`. Returns the abort, which is idempotent. */
-export function attemptMove(parts: MoveParts, options: MoveAttemptOptions): () => void {
+export function attemptMove(parts: MoveParts, options: AttemptOptions): () => void {
   const attempt = new MoveAttempt(parts, options);
   attempt.start();
   return () => attempt.abort();
@@ -54,12 +51,12 @@ export function attemptMove(parts: MoveParts, options: MoveAttemptOptions): () =
 
 class MoveAttempt {
   readonly #parts: MoveParts;
-  readonly #options: MoveAttemptOptions;
+  readonly #options: AttemptOptions;
   readonly #startedAt: Instant;
   #abortConnect = nothing;
   #abortLogin = nothing;
 
-  constructor(parts: MoveParts, options: MoveAttemptOptions) {
+  constructor(parts: MoveParts, options: AttemptOptions) {
     this.#parts = parts;
     this.#options = options;
     this.#startedAt = parts.mover.clock.now();

@@ -3,7 +3,7 @@ import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { Movability } from '../../model/moves.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
-import type { Travelling } from './travelling.ts';
+import type { Departure } from './departure.ts';
 
 export class MoveRecord {
   #found: SessionMoves['found'];
@@ -14,20 +14,24 @@ export class MoveRecord {
     this.#found = { movability, at };
   }
 
-  moved({ departure, parkedAt }: Travelling, to: MemberName, at: Instant): void {
+  moved(
+    { departure, parkedAt }: { readonly departure: Departure; readonly parkedAt: Instant },
+    to: MemberName,
+    at: Instant,
+  ): void {
     const { from, cause } = departure;
     this.#moved += 1;
     this.#last = { from, to, cause, gapMs: at - parkedAt, at };
   }
 
-  /** `before`: what is known without a question. `travelling`: while it is parked or moving. */
-  shown(before: Movability, travelling: Travelling | undefined): SessionMoves {
+  /** `before`: what is known without a question. `underway`: while it is parked or moving. */
+  shown(before: Movability, underway: SessionMoves['underway']): SessionMoves {
     const found = before.kind === 'pinned' ? { movability: before } : this.#found;
     return {
       moved: this.#moved,
       ...(this.#last !== undefined && { last: this.#last }),
       ...(found !== undefined && { found }),
-      ...(travelling !== undefined && { underway: travelling.underway() }),
+      ...(underway !== undefined && { underway }),
     };
   }
 }

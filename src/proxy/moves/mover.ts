@@ -22,13 +22,14 @@ import type { ProxyDependencies } from '../options.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 import type { Movable, SessionHandle } from '../stage.ts';
 import { SharedValues } from '../shared-values.ts';
+import type { Departure, TravelStep } from './departure.ts';
 import type { FreshnessRule } from './freshness-rule.ts';
 import type { InquiryServices } from './loss-inquiry.ts';
 import { NamedByDatabase } from './named-settings.ts';
 import { preflight } from './preflight.ts';
 import { ReadFreshness } from './read-freshness.ts';
-import type { Travelling } from './travelling.ts';
 import { Turns } from './turns.ts';
+import type { Traveller } from './turns.ts';
 import { Verifiers } from './verifiers.ts';
 import { waitsFor } from './waits-for.ts';
 import { WriteFreshness } from './write-freshness.ts';
@@ -48,6 +49,14 @@ export interface MoverOptions extends Pick<
   readonly connectAttempts: () => number;
 }
 
+/** A session that has set out. */
+export interface Passenger extends Traveller {
+  readonly step: TravelStep;
+  readonly departure: Departure;
+  /** Its route is another one: it waits for no pause. */
+  retry(): void;
+}
+
 export class Mover {
   readonly clock: Clock;
   readonly turns: Turns;
@@ -60,7 +69,7 @@ export class Mover {
   readonly #packets = new SharedValues<Uint8Array>();
   readonly #told = new SharedValues<string>();
   /** All that have set out, and have not arrived. */
-  readonly #travellers = new Set<Travelling>();
+  readonly #travellers = new Set<Passenger>();
   /** The latest one. */
   #table: RoutingTable;
 
@@ -216,7 +225,7 @@ export class Mover {
   }
 
   /** Undefined: it is moving. */
-  waitsFor({ step, pool, departure }: Travelling): string | undefined {
+  waitsFor({ step, pool, departure }: Passenger): string | undefined {
     if (step !== 'unsure' && step !== 'queued' && step !== 'paused') return undefined;
     const { table, registry } = this.#options;
     const { from, shown } = departure;
@@ -227,13 +236,13 @@ export class Mover {
   }
 
   /** It waits for its turn from now on. */
-  departs(traveller: Travelling): void {
+  departs(traveller: Passenger): void {
     this.#travellers.add(traveller);
     this.verifiers.keep();
   }
 
   /** It has moved, or has ended. */
-  arrived(traveller: Travelling): void {
+  arrived(traveller: Passenger): void {
     this.#travellers.delete(traveller);
     this.turns.over(traveller);
     if (this.#travellers.size === 0) this.verifiers.endBatches();

@@ -1,7 +1,6 @@
 // Moves one session: has its server asked for its state and the session parked, and has it go on at its next server. It
 // decides nothing about servers: the session travels when its turn has come (`travelling.ts`). Each step begins between
 // two transactions, and whatever is unknown leaves the session where it is, or ends it.
-import type { Socket } from 'node:net';
 import type { SeenPosition } from '../../core/caught-up.ts';
 import { movability, movabilityBefore } from '../../core/movability.ts';
 import type { MoveFacts } from '../../core/movability.ts';
@@ -12,10 +11,8 @@ import type { CarriedState, Movability, PinReason, WalReport } from '../../model
 import type { QuestionResult } from '../../reports/move-events.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
 import { asStepOf } from '../fault.ts';
-import type { Conversation } from '../relay/conversation.ts';
 import type { MovingPart, Relayed } from '../relay/relayed.ts';
-import type { SessionRecord } from '../session-record.ts';
-import type { Movable, Outcome, Progress, SessionControl } from '../stage.ts';
+import type { Movable, Outcome, Progress } from '../stage.ts';
 import { roleOf, startupParameters } from '../../wire/startup/startup.ts';
 import { CANCELED, STATEMENT_LIMIT_MS } from '../../wire/talk/pipeline.ts';
 import { joined } from '../../wire/messages/server-messages.ts';
@@ -25,21 +22,11 @@ import { AfterSync } from './after-sync.ts';
 import { Continuity } from './continuity.ts';
 import { LoginTap } from './login-tap.ts';
 import { MoveRecord } from './move-record.ts';
-import type { Mover } from './mover.ts';
 import { QuestionChannel } from './question-channel.ts';
 import { Travelling } from './travelling.ts';
-import type { Arrival, Departure } from './travelling.ts';
-
-/** The session that moves, and what it takes. */
-export interface MoveParts {
-  readonly session: SessionControl;
-  readonly client: Socket;
-  readonly conversation: Conversation;
-  readonly record: Pick<SessionRecord, 'address'>;
-  /** The startup packet as it was forwarded. */
-  readonly packet: Uint8Array;
-  readonly mover: Mover;
-}
+import type { Arrival } from './travelling.ts';
+import type { Departure } from './departure.ts';
+import type { MoveParts } from './move-parts.ts';
 
 type PinnedAs = Extract<Movability, { kind: 'pinned' }>;
 
@@ -188,7 +175,7 @@ export class SessionMover implements Movable, MovingPart {
 
   shown(): SessionMoves {
     const before = this.#beforeEnd ?? movabilityBefore(this.#facts());
-    return (this.#record ?? NO_MOVES).shown(before, this.#travelling);
+    return (this.#record ?? NO_MOVES).shown(before, this.#travelling?.underway());
   }
 
   /** With what its server has told since then, such as another `TimeZone` after a reload. */

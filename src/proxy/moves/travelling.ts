@@ -2,18 +2,14 @@
 // has come, and logs in. An attempt that fails for now is repeated until the time for parked sessions is over. `step`
 // says where the session is; each step has at most one thing under way, which `#endStep` ends.
 import type { Socket } from 'node:net';
-import type { SeenPosition } from '../../core/caught-up.ts';
-import type { Loss } from '../../core/coverage.ts';
-import type { BackendEnding, CloseReason, EvictionCause } from '../../model/close-reason.ts';
+import type { CloseReason } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
-import type { MemberName } from '../../model/member.ts';
-import type { CarriedState } from '../../model/moves.ts';
 import { nothing } from '../../model/once.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { asStepOf } from '../fault.ts';
 import type { Relayed } from '../relay/relayed.ts';
 import { resetSocket, sayGoodbye } from '../socket.ts';
-import type { Assignment, Farewell, Stage } from '../stage.ts';
+import type { Farewell, Stage } from '../stage.ts';
 import { roleOf } from '../../wire/startup/startup.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
 import type { SessionState } from '../../reports/session-state.ts';
@@ -21,34 +17,11 @@ import { endsAll, inquire } from './loss-inquiry.ts';
 import { ParkedClient } from './parked-client.ts';
 import type { Ahead } from './parked-client.ts';
 import { attemptMove } from './move-attempt.ts';
-import type { AttemptFailure, MoveAttemptOptions, AttemptStep, ReachedServer } from './move-attempt.ts';
-import type { MoveParts } from './session-mover.ts';
-import type { Traveller } from './turns.ts';
+import type { AttemptFailure, AttemptOptions, ReachedServer } from './move-attempt.ts';
+import type { MoveParts } from './move-parts.ts';
+import type { AttemptStep, Departure, ServerLoss, TravelStep } from './departure.ts';
+import type { Passenger } from './mover.ts';
 import { tooLateText } from './waits-for.ts';
-
-/**
- * `unsure`: its server has ended it, and is being asked whether it meant this session alone. `queued`: it waits for its
- * turn. `paused`: its last attempt has failed. The session is parked in these, and moving in the others.
- */
-export type TravelStep = 'unsure' | 'queued' | 'paused' | AttemptStep;
-
-/** The reason for the journey, and what the session takes with it. */
-export interface Departure {
-  readonly from: MemberName;
-  readonly cause: EvictionCause;
-  readonly state: CarriedState;
-  /** Its next server must have that too. Undefined: `loss` decides. */
-  readonly shown: SeenPosition | undefined;
-  /** Set where its server was lost without warning. */
-  readonly loss?: ServerLoss;
-}
-
-export interface ServerLoss extends Loss {
-  readonly server: Assignment;
-  readonly ending: BackendEnding;
-  /** The server's last words, which the client has not read. */
-  readonly words: Uint8Array | undefined;
-}
 
 /** The session is relayed at its next server, which has taken over its state. */
 export interface Arrival extends ReachedServer {
@@ -57,14 +30,14 @@ export interface Arrival extends ReachedServer {
   readonly ahead: Ahead;
 }
 
-interface Way extends Pick<MoveAttemptOptions, 'departure' | 'login' | 'unnamed'> {
+interface Way extends Pick<AttemptOptions, 'departure' | 'login' | 'unnamed'> {
   readonly onArrived: (arrival: Arrival) => void;
 }
 
 /** Only the rest, or another route, is worth another login. */
 const NOT_WHOLE: AttemptFailure = { why: 'the rest of a cancelled statement has not come', isUncovered: false };
 
-export class Travelling implements Stage, Traveller {
+export class Travelling implements Stage, Passenger {
   readonly departure: Departure;
   readonly pool: PoolName;
   readonly role: string;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { MovesPolicy } from '../../../../src/model/moves.ts';
 import type { BackendConnector, ConnectRequest } from '../../../../src/proxy/connect/connect-backend.ts';
 import { Mover } from '../../../../src/proxy/moves/mover.ts';
-import type { Travelling } from '../../../../src/proxy/moves/travelling.ts';
+import type { Passenger } from '../../../../src/proxy/moves/mover.ts';
 import type { Traveller } from '../../../../src/proxy/moves/turns.ts';
 import { SessionRegistry } from '../../../../src/proxy/session-registry.ts';
 import { aPool, aWritePool } from '../../../support/values/builders.ts';
@@ -168,7 +168,7 @@ test('pauses last while tables come with the same route, and end with another ro
   const lab = new Lab(() => {});
   let retried = 0;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the mover only has it retry
-  lab.mover.departs({ pool: 'write', retry: () => (retried += 1) } as unknown as Travelling);
+  lab.mover.departs({ pool: 'write', retry: () => (retried += 1) } as unknown as Passenger);
   for (let at = 0; at < 20; at += 1) lab.mover.tableChanged();
   expect(retried).toBe(0);
   lab.primary = 'pg-2';

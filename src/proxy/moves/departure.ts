@@ -1,0 +1,35 @@
+// The values with which a session leaves its server, and the steps of its way to the next one.
+import type { SeenPosition } from '../../core/caught-up.ts';
+import type { Loss } from '../../core/coverage.ts';
+import type { BackendEnding, EvictionCause } from '../../model/close-reason.ts';
+import type { MemberName } from '../../model/member.ts';
+import type { CarriedState } from '../../model/moves.ts';
+import type { Assignment } from '../stage.ts';
+import type { LoginStep } from './log-in-again.ts';
+
+/** The reason for the journey, and what the session takes with it. */
+export interface Departure {
+  readonly from: MemberName;
+  readonly cause: EvictionCause;
+  readonly state: CarriedState;
+  /** Its next server must have that too. Undefined: `loss` decides. */
+  readonly shown: SeenPosition | undefined;
+  /** Set where its server was lost without warning. */
+  readonly loss?: ServerLoss;
+}
+
+export interface ServerLoss extends Loss {
+  readonly server: Assignment;
+  readonly ending: BackendEnding;
+  /** The server's last words, which the client has not read. */
+  readonly words: Uint8Array | undefined;
+}
+
+/** `logging_in`: it is connected. */
+export type AttemptStep = 'connecting' | LoginStep;
+
+/**
+ * `unsure`: its server has ended it, and is being asked whether it meant this session alone. `queued`: it waits for its
+ * turn. `paused`: its last attempt has failed. The session is parked in these, and moving in the others.
+ */
+export type TravelStep = 'unsure' | 'queued' | 'paused' | AttemptStep;
