@@ -52,6 +52,25 @@ export function entryOf(document: IncidentDocument): IncidentEntry {
   };
 }
 
+/** As documents show it. */
+export function entryDocument(entry: IncidentEntry): Pick<
+  IncidentDocument,
+  'id' | 'state' | 'opened_at' | 'settled_at' | 'kinds' | 'planned' | 'summary'
+> & {
+  readonly no_write_route_seconds: number | null;
+} {
+  return {
+    id: entry.id,
+    state: entry.state,
+    opened_at: entry.openedAt,
+    settled_at: entry.settledAt,
+    kinds: entry.kinds,
+    planned: entry.planned,
+    no_write_route_seconds: entry.noWriteRouteSeconds,
+    summary: entry.summary,
+  };
+}
+
 /** The newest incident that shares a moment with the time. Milliseconds since 1970; `to` undefined: it goes on. */
 export function incidentAt(
   entries: readonly IncidentEntry[],

@@ -1,6 +1,6 @@
 // The incidents: the list, and one of them as its document or as a text for a ticket.
 import { z } from 'zod';
-import type { IncidentEntry, Incidents } from '../../incidents/incident-views.ts';
+import { entryDocument, type IncidentEntry, type Incidents } from '../../incidents/incident-views.ts';
 import { failure, json, text, type Answer } from '../answer.ts';
 import { get, type Call, type Endpoint } from '../endpoint.ts';
 import type { IncidentListDocument } from '../../documents/incident-list.ts';
@@ -31,19 +31,6 @@ export function incidents({ incidents: kept }: IncidentEndpointOptions): readonl
 
 function listOf(kept: IncidentEndpointOptions['incidents']): IncidentListDocument {
   return { current_id: kept.currentId() ?? null, incidents: kept.list().map((entry) => entryDocument(entry)) };
-}
-
-function entryDocument(entry: IncidentEntry): IncidentListDocument['incidents'][number] {
-  return {
-    id: entry.id,
-    state: entry.state,
-    opened_at: entry.openedAt,
-    settled_at: entry.settledAt,
-    kinds: entry.kinds,
-    planned: entry.planned,
-    no_write_route_seconds: entry.noWriteRouteSeconds,
-    summary: entry.summary,
-  };
 }
 
 async function oneOf(

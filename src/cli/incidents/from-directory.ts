@@ -1,13 +1,13 @@
 // The incidents in a directory: those of a Pointsman that runs or ran, or a copy of them.
 import { unreadable } from '../../config/files/unusable-files.ts';
 import { FileStore } from '../../incidents/file-store.ts';
-import type { IncidentEntry } from '../../incidents/incident-views.ts';
+import { entryDocument, type IncidentEntry } from '../../incidents/incident-views.ts';
 import { redacted } from '../../incidents/redact.ts';
 import { incidentText } from '../../incidents/incident-text.ts';
 import { fail } from '../command-end.ts';
 import type { CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import type { IncidentRow, ShowHow, IncidentSource } from './source.ts';
+import type { ShowHow, IncidentSource } from './source.ts';
 
 /** Nothing is written, so nothing makes room. */
 const ALL = { keep: Infinity, maxBytes: Infinity };
@@ -22,7 +22,7 @@ export async function fromDirectory(directory: string, io: CliIo): Promise<Incid
     return fail(io, `${directory} ${unreadable(error)}`);
   }
   return {
-    list: () => Promise.resolve(entries.map((entry) => entryOf(entry))),
+    list: () => Promise.resolve(entries.map((entry) => entryDocument(entry))),
     show: async (wanted, how) => {
       const id = wanted === 'latest' ? entries[0]?.id : wanted;
       if (id === undefined) return fail(io, `there are no incidents in ${directory}`);
@@ -40,17 +40,4 @@ export async function fromDirectory(directory: string, io: CliIo): Promise<Incid
 
 function textOf(document: Parameters<typeof incidentText>[0], { isJson }: ShowHow): string {
   return isJson ? json({ ...document }) : incidentText(document);
-}
-
-function entryOf(entry: IncidentEntry): IncidentRow {
-  return {
-    id: entry.id,
-    state: entry.state,
-    opened_at: entry.openedAt,
-    settled_at: entry.settledAt,
-    kinds: entry.kinds,
-    planned: entry.planned,
-    no_write_route_seconds: entry.noWriteRouteSeconds,
-    summary: entry.summary,
-  };
 }

@@ -1,4 +1,6 @@
 // The parts of an incident that the commands show, and the form of their source.
+import type { IncidentListDocument } from '../../documents/incident-list.ts';
+import type { Loose } from '../../documents/loose-reader.ts';
 import type { RunningOptions } from '../running.ts';
 
 export interface IncidentsOptions extends RunningOptions {
@@ -7,17 +9,7 @@ export interface IncidentsOptions extends RunningOptions {
   readonly json?: boolean | undefined;
 }
 
-/** As GET /incidents has it. */
-export interface IncidentRow {
-  readonly id: string;
-  readonly state: string;
-  readonly opened_at: string;
-  readonly settled_at: string | null;
-  readonly kinds: readonly string[];
-  readonly planned: string;
-  readonly no_write_route_seconds: number | null;
-  readonly summary: string;
-}
+export type IncidentRow = Loose<IncidentListDocument['incidents'][number]>;
 
 export interface ShowHow {
   readonly isJson: boolean;

@@ -258,3 +258,24 @@ describe('80 columns', () => {
     expect(widest(text)).toBeLessThanOrEqual(80);
   });
 });
+
+describe('another version', () => {
+  test('a later one: values and fields that this one does not know', () => {
+    const pools = { write: { ...OPEN, place: { sign: 'new', word: 'somewhere new' } }, read: OPEN };
+    const notices = [{ level: 'note', about: 'new', text: 'Something new.', added: 1 }];
+    const text = screen(aStatus({ notices, members: [aMember('pg-1', { pools, added: 1 })], added: {} }));
+    expect(text).toContain('– somewhere new');
+    expect(text).toContain('new  Something new.');
+  });
+
+  test('an earlier one: no places and no notices', () => {
+    const pools = { write: { standing: 'open', why: 'w' } };
+    const text = screen(aStatus({ members: [aMember('pg-1', { pools })], pools: [aPool('write', ['pg-1'])] }));
+    expect(text).toMatch(/^pg-1 .* – \?$/m);
+    expect(text).not.toContain('ATTENTION');
+  });
+
+  test.each(['uptime_seconds', 'cluster', 'members', 'pools'])('without %s it is not understood', (name) => {
+    expect(statusReader.safeParse({ ...aStatus(), [name]: undefined }).success).toBe(false);
+  });
+});
