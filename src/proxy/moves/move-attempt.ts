@@ -28,7 +28,7 @@ export interface AttemptFailure {
   readonly isUncovered: boolean;
 }
 
-export interface AttemptOptions {
+export interface MoveAttemptOptions {
   readonly departure: Departure;
   readonly role: string;
   readonly login: RepeatableLogin;
@@ -43,7 +43,7 @@ export interface AttemptOptions {
 const RETRY_MS = 250;
 
 /** The session is in state `moving`. Returns the abort, which is idempotent. */
-export function attemptMove(parts: MoveParts, options: AttemptOptions): () => void {
+export function attemptMove(parts: MoveParts, options: MoveAttemptOptions): () => void {
   const attempt = new MoveAttempt(parts, options);
   attempt.start();
   return () => attempt.abort();
@@ -51,12 +51,12 @@ export function attemptMove(parts: MoveParts, options: AttemptOptions): () => vo
 
 class MoveAttempt {
   readonly #parts: MoveParts;
-  readonly #options: AttemptOptions;
+  readonly #options: MoveAttemptOptions;
   readonly #startedAt: Instant;
   #abortConnect = nothing;
   #abortLogin = nothing;
 
-  constructor(parts: MoveParts, options: AttemptOptions) {
+  constructor(parts: MoveParts, options: MoveAttemptOptions) {
     this.#parts = parts;
     this.#options = options;
     this.#startedAt = parts.mover.clock.now();

@@ -17,7 +17,7 @@ import { endsAll, inquire } from './loss-inquiry.ts';
 import { ParkedClient } from './parked-client.ts';
 import type { Ahead } from './parked-client.ts';
 import { attemptMove } from './move-attempt.ts';
-import type { AttemptFailure, AttemptOptions, ReachedServer } from './move-attempt.ts';
+import type { AttemptFailure, MoveAttemptOptions, ReachedServer } from './move-attempt.ts';
 import type { MoveParts } from './move-parts.ts';
 import type { AttemptStep, Departure, ServerLoss, TravelStep } from './departure.ts';
 import type { Passenger } from './mover.ts';
@@ -30,7 +30,7 @@ export interface Arrival extends ReachedServer {
   readonly ahead: Ahead;
 }
 
-interface Way extends Pick<AttemptOptions, 'departure' | 'login' | 'unnamed'> {
+interface Way extends Pick<MoveAttemptOptions, 'departure' | 'login' | 'unnamed'> {
   readonly onArrived: (arrival: Arrival) => void;
 }
 

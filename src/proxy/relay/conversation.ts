@@ -32,7 +32,7 @@ export interface Tap {
   isAsking?(): boolean;
 }
 
-export interface SessionConversationOptions {
+export interface RelayConversationOptions {
   readonly client: Socket;
   readonly clock: Clock;
   /** Its stream is in plain text of protocol 3. */
@@ -48,7 +48,7 @@ export class Conversation implements Taps, CancelTarget {
   /** Set until the login is over: reads what the server says. False: its client does not get it. */
   onLogin: ((chunk: Uint8Array) => boolean) | undefined;
   readonly key: SessionKey;
-  readonly #options: SessionConversationOptions;
+  readonly #options: RelayConversationOptions;
   readonly #settling: SettlingTime;
   #follower: SessionFollower | undefined;
   /** None for most sessions. */
@@ -60,7 +60,7 @@ export class Conversation implements Taps, CancelTarget {
   /** Requests of the client that wait until the one before them is answered. */
   #held: PromiseWithResolvers<void> | undefined;
 
-  constructor(options: SessionConversationOptions) {
+  constructor(options: RelayConversationOptions) {
     this.#options = options;
     this.key = new SessionKey(options.cancels, this);
     this.#settling = new SettlingTime(options.clock, options.traffic);
