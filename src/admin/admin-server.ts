@@ -29,7 +29,7 @@ export interface AdminOptions extends EndpointsOptions, PageOptions {
   readonly token: () => Promise<Token>;
   /** Those of GET /events. */
   readonly streams: Streams;
-  /** Of the operations on the cluster, those by other ways included. */
+  /** Shared by all operations on the cluster, those by other ways included. */
   readonly operationLock: OperationLock;
 }
 

@@ -7,7 +7,7 @@ import { API_VERSION } from './answer.ts';
 
 export interface LongAnswer {
   readonly type: string;
-  /** Of some kB each. */
+  /** Each has some kB. */
   readonly parts: Iterable<string>;
 }
 

@@ -69,7 +69,7 @@ class NamedSeries<Field extends string> {
     );
   }
 
-  /** At the limit it takes the place of a name that is away. Undefined: there is none. */
+  /** At the limit it replaces a name that is gone. Undefined if all are in use. */
   #added(name: string, present: ReadonlyMap<string, unknown>): Series<Field> | undefined {
     if (this.#series.size >= MOST_NAMES) {
       const [gone] = [...this.#series]

@@ -60,7 +60,7 @@ export const clusterHistory = z.strictObject({ history: list(historyEntry) });
 
 export const clusterConfiguration = z.strictObject({ config: anything });
 
-/** Of an operation with ?dry_run=true: the request that it would send, without credentials. */
+/** The request that an operation with ?dry_run=true would send, without credentials. */
 export const plannedRequest = z.strictObject({
   planned: z.strictObject({
     method,

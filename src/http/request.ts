@@ -49,7 +49,7 @@ export type ApiFailure =
 /** Why an API has not done its part. The message is one clause without a secret. */
 export class ApiError extends Error {
   readonly failure: ApiFailure;
-  /** Of the answer, if there was one. */
+  /** The status of the answer, if there was one. */
   readonly status: number | undefined;
   /** False: the server certainly has not received the request. */
   readonly wasSent: boolean;
@@ -103,7 +103,7 @@ export function statusError(
   secrets: readonly string[],
 ): ApiError {
   const isPage = body.trimStart().startsWith('<');
-  // Of `Bearer KEY` the key may appear alone.
+  // The key of `Bearer KEY` may appear alone.
   const words = secrets.flatMap((secret) => [secret, ...secret.split(' ').filter((word) => word.length >= 8)]);
   const text = status < 300 || isPage ? '' : excerpt(body, words);
   const own = `${method} ${path} of ${name}: ${statusText(status)}`;

@@ -3,10 +3,7 @@
 import { countText, durationText } from '../core/describe.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { OutageEvent } from '../reports/events.ts';
-import type { IncidentDocument } from './schema.ts';
-
-type Finding = IncidentDocument['findings'][number];
-type FindingOf<Name extends Finding['finding']> = Extract<Finding, { finding: Name }>;
+import type { Finding, FindingOf, IncidentDocument } from './schema.ts';
 
 /** The pools that had no route in this incident, and have one again. */
 export function restoredPools({ findings }: IncidentDocument): readonly PoolName[] {

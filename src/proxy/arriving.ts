@@ -66,7 +66,7 @@ export class Arriving implements Stage {
     const { session, client, slot } = this.#options;
     ignoreErrors(client);
     if (slot.kind === 'none') {
-      // Sent at once, without waiting until it has arrived. Most clients read it all the same.
+      // Sent without lingering; most clients still read it.
       client.write(this.#refusal('too_many_sessions', slot.exceededLimit));
       return session.cut('too_many_sessions', `${slot.exceededLimit}: cut off`);
     }

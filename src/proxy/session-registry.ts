@@ -168,7 +168,7 @@ export class SessionRegistry {
     return new Map([...this.#pools].map(([pool, sessions]) => [pool, countsOf(sessions)]));
   }
 
-  /** Of this process. */
+  /** The tally of this process. */
   tally(): Pick<Tally, 'held' | 'pools'> {
     const pools = [...this.#pools];
     return {

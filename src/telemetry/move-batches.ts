@@ -9,7 +9,7 @@ import type { PoolName } from '../model/policy.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import type { MoveEvent } from '../reports/move-events.ts';
 
-/** A batch is over when nothing of it happened for so long: sessions are asked and moved one after the other. */
+/** A batch ends after this long without an event: sessions are asked and moved one after the other. */
 const QUIET_MS = 1_000;
 
 type FinishedMoves = Extract<MoveEvent, { kind: 'moves_finished' }>;

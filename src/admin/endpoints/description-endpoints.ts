@@ -3,7 +3,7 @@ import { get, type Endpoint } from '../endpoint.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 
 export interface DescriptionOptions {
-  /** Of Pointsman. */
+  /** The version of Pointsman. */
   readonly version: string;
 }
 

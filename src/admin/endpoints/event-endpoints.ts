@@ -11,7 +11,7 @@ import type { StreamAnswer } from '../streams.ts';
 export interface EventEndpointOptions {
   readonly events: Pick<RecentEvents, 'after' | 'lastId' | 'subscribe'>;
   readonly liveStatus: Pick<LiveStatus, 'follow'>;
-  /** Of events of level info and above. */
+  /** The names of events of level info and above. */
   readonly eventNames: readonly string[];
 }
 

@@ -18,14 +18,14 @@ export interface PoolRates {
 }
 
 /** A pool, or the sessions on branches. */
-export type Counted = Pick<StatusPool, 'name' | 'sessions'>;
+export type CountedPool = Pick<StatusPool, 'name' | 'sessions'>;
 
-export function countedIn({ pools, branches }: Status): readonly Counted[] {
+export function countedIn({ pools, branches }: Status): readonly CountedPool[] {
   return branches === undefined ? pools : [...pools, { name: BRANCHES_POOL, sessions: branches.sessions }];
 }
 
 /** Undefined without an earlier look at the same process. */
-export function ratesOf(pool: Counted, before: Look | undefined, now: Look): PoolRates | undefined {
+export function ratesOf(pool: CountedPool, before: Look | undefined, now: Look): PoolRates | undefined {
   if (before === undefined || before.status.uptime_seconds > now.status.uptime_seconds) return undefined;
   const earlier = countedIn(before.status).find(({ name }) => name === pool.name)?.sessions;
   const { sessions } = pool;

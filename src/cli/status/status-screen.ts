@@ -20,7 +20,7 @@ import {
   waitingText,
 } from './cells.ts';
 import type { Status, StatusMember, StatusPool } from './read-status.ts';
-import { bytesRateText, countedIn, rateText, ratesOf, type Counted, type Look } from './rates.ts';
+import { bytesRateText, countedIn, rateText, ratesOf, type CountedPool, type Look } from './rates.ts';
 import { operationText, type OperationStatus } from './operations-under-way.ts';
 
 export interface ScreenOptions {
@@ -202,7 +202,7 @@ function routesText({ pools }: Status, { paint, width }: ScreenOptions): string 
   return tableText([{ title: '' }, { title: '', wraps: true }], rows, width);
 }
 
-function waitingCell(pool: Counted, paint: Paint): string {
+function waitingCell(pool: CountedPool, paint: Paint): string {
   const waiting = waitingIn(pool);
   return waiting === 0 ? '0' : paint('warn', `${waiting}`);
 }

@@ -57,7 +57,7 @@ function onKey(key: string, { stop }: StopSignal): void {
   if (key === CTRL_C) stop(EXIT.interrupted);
 }
 
-interface Drawing {
+interface StatusScreen {
   readonly running: Running;
   readonly options: WatchOptions;
   readonly io: CliIo;
@@ -67,7 +67,7 @@ interface Drawing {
   readonly signal: AbortSignal;
 }
 
-async function drawUntil(first: Look, drawing: Drawing): Promise<void> {
+async function drawUntil(first: Look, drawing: StatusScreen): Promise<void> {
   const { running, options, io, live, count, intervalMs, signal } = drawing;
   const paint = paintFor(io);
   let events = await readEvents(running, options.pool);

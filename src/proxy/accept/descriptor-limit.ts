@@ -3,7 +3,7 @@
 
 import type { DescriptorBudget } from '../options.ts';
 
-/** Of one process. */
+/** The open files of one process. */
 export interface OpenFiles {
   readonly limit: number;
   readonly inUse: number;

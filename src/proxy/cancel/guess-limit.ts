@@ -4,7 +4,7 @@
 import type { Instant } from '../../model/instant.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
-/** An address that has not guessed for so long guesses rarely. Milliseconds. */
+/** An address whose last guess is at least this old counts as rare. Milliseconds. */
 const RARE_MS = 1_000;
 /** Addresses that are remembered. The oldest of more is forgotten, and may then guess sooner. */
 const MOST_ADDRESSES = 1_024;

@@ -22,7 +22,7 @@ import type { Picker } from './picker.ts';
 /** One client that needs a backend, and how it hears of the outcome. */
 export interface ConnectRequest {
   readonly session: number;
-  /** Of the client, without its port. */
+  /** The address of the client, without its port. */
   readonly clientAddress: string;
   readonly pool: PoolPolicy;
   readonly attempts: ConnectAttempts;

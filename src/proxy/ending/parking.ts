@@ -40,7 +40,7 @@ const LAST_TURN_MS = 2_000;
 const LOOK_MS = 100;
 
 interface Busy {
-  /** Of its last pause. */
+  /** The start of its last pause. */
   idleAt: Instant;
   readonly stopListening: () => void;
 }

@@ -33,7 +33,7 @@ export class CatchingUp {
   readonly #parameters = new Map<string, string>();
   /** Undefined between two questions. */
   #question: WalQuestion | undefined;
-  /** Of the server, between two questions. */
+  /** The bytes of the server between two questions. */
   readonly #unread: Uint8Array[] = [];
   #isOver = false;
   #cancelPause = nothing;

@@ -12,7 +12,7 @@ const STOPPING: ReadonlySet<string> = new Set([ADMIN_SHUTDOWN, CRASH_SHUTDOWN, C
 /** ErrorResponse, and the NoticeResponse that comes before a bare end. */
 const ERROR = 0x45;
 const NOTICE = 0x4e;
-/** A longer message is none of PostgreSQL's last words. Bytes. */
+/** PostgreSQL's last words are shorter than this. Bytes. */
 const LONGEST = 8_192;
 
 export class LastWords {

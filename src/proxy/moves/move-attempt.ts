@@ -17,7 +17,7 @@ export interface ReachedServer {
   readonly target: Target;
   readonly backend: Socket;
   readonly login: LoggedIn;
-  /** Of the connect. */
+  /** The start of the connect. */
   readonly startedAt: Instant;
 }
 

@@ -10,7 +10,7 @@ import { NodeHandle } from '../relay/direct/node-handle.ts';
 
 /** The most that is read ahead, but for the rest of one read. Then the kernel keeps the rest. Bytes. */
 const MOST_AHEAD = 16 * 1024;
-/** Of Terminate. */
+/** The type of Terminate. */
 const GOODBYE = 0x58;
 /**
  * A client that is not read, or has half-closed, is told what it knows: the value of every server. If it has left, its

@@ -30,7 +30,7 @@ import type { MoveParts } from './move-parts.ts';
 
 type PinnedAs = Extract<Movability, { kind: 'pinned' }>;
 
-/** Of a session that was never asked and never moved. */
+/** The record of a session that was never asked and never moved. */
 const NO_MOVES = new MoveRecord();
 
 /** More cancel requests in a row are no accident: somebody ends the question on purpose. */
@@ -229,7 +229,10 @@ export class SessionMover implements Movable, MovingPart {
     return typeof position === 'string' ? pinned('unknown_position', position) : found;
   }
 
-  /** To be called synchronously with the answer of its server. A text: no other server can be compared with it. */
+  /**
+   * To be called synchronously with the answer of its server. A string says why its position cannot be compared with
+   * that of another server.
+   */
   #position(wal: WalReport | undefined): SeenPosition | string {
     const { session, mover } = this.#parts;
     const at = session.assignment();

@@ -8,11 +8,11 @@ export interface WaitFacts {
   readonly from: MemberName;
   /** `unsure`: its old server is being asked whether it goes on. `paused`: the last attempt did not succeed. */
   readonly step: 'unsure' | 'queued' | 'paused';
-  /** Of its pool. Undefined: the pool is no longer configured. */
+  /** The route of its pool. Undefined: the pool is no longer configured. */
   readonly route: Route | undefined;
   /** Why the pool takes no more sessions, although its route is open. */
   readonly limit: string | undefined;
-  /** Its next server must have that too. */
+  /** The WAL that its client has seen: the next server must have it. */
   readonly shown: SeenPosition | undefined;
   readonly seemsCaughtUp: (shown: SeenPosition, member: MemberName) => boolean;
 }

@@ -24,7 +24,7 @@ export interface RelayOptions extends DirectionOptions {
 }
 
 /** How a relay begins. It is not kept, because nothing of it is needed later. */
-export interface Opening extends Pick<StartupHandOver, 'hasEnded' | 'packet' | 'bytes'> {
+export interface RelayOpening extends Pick<StartupHandOver, 'hasEnded' | 'packet' | 'bytes'> {
   /** Set when `packet` was sent already. */
   readonly firstReply?: FirstReply | undefined;
 }
@@ -52,7 +52,7 @@ export class Relay {
   }
 
   /** Call once. */
-  start({ packet, bytes, firstReply, hasEnded }: Opening): void {
+  start({ packet, bytes, firstReply, hasEnded }: RelayOpening): void {
     const { client, backend, pipes } = this.#options;
     client.on('end', this.#endOfClient).on('error', this.#clientFailed).on('close', this.#clientClosed);
     backend.on('end', this.#endOfBackend).on('error', this.#backendFailed).on('close', this.#backendClosed);

@@ -19,7 +19,7 @@ import { isTls, resetSocket, sayGoodbye } from '../socket.ts';
 import type { Farewell, SessionControl, Stage } from '../stage.ts';
 import type { Conversation } from './conversation.ts';
 import type { RelayServices } from './relay-services.ts';
-import { Relay, type Opening } from './relay.ts';
+import { Relay, type RelayOpening } from './relay.ts';
 
 /** The part that moves the session. */
 export interface MovingPart {
@@ -57,7 +57,7 @@ export class Relayed implements Stage {
   }
 
   /** The login is still to come, or what follows the first reply to it. Call once. */
-  start(opening: Opening): void {
+  start(opening: RelayOpening): void {
     const { conversation } = this.#options;
     const follower = conversation.follower();
     if (follower !== undefined) conversation.onLogin = (chunk) => !this.#hasLanded(follower, chunk);
@@ -65,7 +65,7 @@ export class Relayed implements Stage {
   }
 
   /** The session comes from another server. `news`: messages for its client. Call once instead of `start`. */
-  resume(key: CancelKey | undefined, news: Uint8Array, opening: Opening): void {
+  resume(key: CancelKey | undefined, news: Uint8Array, opening: RelayOpening): void {
     const { conversation, server, record } = this.#options;
     if ('member' in server) record.reached(server.member);
     conversation.key.leadsTo(server, key);

@@ -104,7 +104,7 @@ export class ClientStartup implements PacketListener {
     return stop;
   }
 
-  /** Of the startup packet; undefined if encryption or another protocol hides them. */
+  /** The parameters of the startup packet; undefined if encryption or another protocol hides them. */
   parameters(): StartupParameters | undefined {
     const packet = this.#packet;
     if (packet?.kind === 'startup' && packet.major === 3) this.#parameters ??= readStartupParameters(this.#first());

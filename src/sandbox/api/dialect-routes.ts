@@ -5,12 +5,12 @@ import { json, refusal, type ManagerAnswer } from './api-answer.ts';
 import { isHealthPath, judgeHealth, judgeLiveness, LIVENESS } from './manager-health.ts';
 import { nodeDocument } from './node-document.ts';
 import { isRead, read } from './read-documents.ts';
-import type { ManagerRequest, Routing } from './routing.ts';
+import type { ManagerRequest, RequestRouting } from './routing.ts';
 import { isWrite, write, writeMethods } from './write-operations.ts';
 import { judgePatroniHealth, judgePatroniLiveness, judgePatroniReadiness } from './patroni-health.ts';
 import { pythonError } from './python-error.ts';
 
-export async function routeManager(request: ManagerRequest, routing: Routing): Promise<ManagerAnswer> {
+export async function routeManager(request: ManagerRequest, routing: RequestRouting): Promise<ManagerAnswer> {
   const { method, path } = request;
   const methods = methodsOf(path, routing);
   if (methods.length === 0) return refused(request, routing, 404, `there is no ${path} here`);
@@ -26,7 +26,7 @@ export async function routeManager(request: ManagerRequest, routing: Routing): P
 }
 
 /** Every answer carries the node's state. /liveness has the state of the last heartbeat, because it executes no SQL. */
-async function checkHealth(request: ManagerRequest, routing: Routing): Promise<ManagerAnswer> {
+async function checkHealth(request: ManagerRequest, routing: RequestRouting): Promise<ManagerAnswer> {
   const { path, parameters } = request;
   const { operations, about, dialect } = routing;
   const pulse = path === LIVENESS ? await operations.pulse() : undefined;
@@ -36,12 +36,12 @@ async function checkHealth(request: ManagerRequest, routing: Routing): Promise<M
   return json(verdict.kind === 'yes' ? 200 : 503, nodeDocument(member, about, dialect));
 }
 
-function methodsOf(path: string, { dialect }: Routing): readonly string[] {
+function methodsOf(path: string, { dialect }: RequestRouting): readonly string[] {
   if (isHealthPath(path)) return ['GET', 'HEAD', 'OPTIONS'];
   return [...(isRead(path, dialect) ? ['GET', 'HEAD'] : []), ...writeMethods(path)];
 }
 
-function refused({ method }: ManagerRequest, { dialect }: Routing, status: number, text: string): ManagerAnswer {
+function refused({ method }: ManagerRequest, { dialect }: RequestRouting, status: number, text: string): ManagerAnswer {
   return refusal(status, method, text, dialect.textType);
 }
 
@@ -49,7 +49,7 @@ function refused({ method }: ManagerRequest, { dialect }: Routing, status: numbe
  * As Patroni 4.1 does it. The first segment of the path names a handler. Any other GET, HEAD or OPTIONS is a health
  * check by substrings, and any other method without a handler is 501.
  */
-export async function routePatroni(request: ManagerRequest, routing: Routing): Promise<ManagerAnswer> {
+export async function routePatroni(request: ManagerRequest, routing: RequestRouting): Promise<ManagerAnswer> {
   const { method, path, parameters } = request;
   const { operations, about, dialect } = routing;
   const handler = `/${path.replace(/^\/+/, '').split('/')[0] ?? ''}`;

@@ -6,9 +6,9 @@ import { clusterDocument, historyDocument } from './cluster-document.ts';
 import type { ApiDialect } from './dialect.ts';
 import { metricsText } from './metrics.ts';
 import { nodeDocument } from './node-document.ts';
-import type { Routing } from './routing.ts';
+import type { RequestRouting } from './routing.ts';
 
-type ReadDocument = (routing: Routing) => Promise<ManagerAnswer>;
+type ReadDocument = (routing: RequestRouting) => Promise<ManagerAnswer>;
 
 const READS: ReadonlyMap<string, ReadDocument> = new Map<string, ReadDocument>([
   ['/cluster', (routing) => fromStore(routing, (cluster) => clusterDocument(cluster, routing.dialect))],
@@ -21,7 +21,7 @@ export function isRead(path: string, dialect: ApiDialect): boolean {
   return path === dialect.statusPath || READS.has(path);
 }
 
-export async function read(path: string, routing: Routing): Promise<ManagerAnswer> {
+export async function read(path: string, routing: RequestRouting): Promise<ManagerAnswer> {
   const { operations, about, dialect } = routing;
   if (path === dialect.statusPath) return json(200, nodeDocument(await operations.look(), about, dialect));
   const answer = await READS.get(path)?.(routing);
@@ -29,13 +29,16 @@ export async function read(path: string, routing: Routing): Promise<ManagerAnswe
   return answer;
 }
 
-async function fromStore({ operations }: Routing, document: (cluster: ClusterView) => unknown): Promise<ManagerAnswer> {
+async function fromStore(
+  { operations }: RequestRouting,
+  document: (cluster: ClusterView) => unknown,
+): Promise<ManagerAnswer> {
   const cluster = await operations.readCluster();
   if (cluster === undefined) return json(503, { error: 'the configuration store does not answer' });
   return json(200, document(cluster));
 }
 
-async function readMetrics({ operations, about, dialect }: Routing): Promise<ManagerAnswer> {
+async function readMetrics({ operations, about, dialect }: RequestRouting): Promise<ManagerAnswer> {
   const { type, text } = await metricsText(await operations.look(), about, dialect);
   return { status: 200, content: { type, body: text } };
 }

@@ -5,9 +5,9 @@ import { isSafe, refusal, type ManagerAnswer } from './api-answer.ts';
 import type { RequestGate } from './gate.ts';
 import { routeManager, routePatroni } from './dialect-routes.ts';
 import { BodyTooLarge, readBody } from './request-body.ts';
-import type { Routing } from './routing.ts';
+import type { RequestRouting } from './routing.ts';
 
-export interface ServerOptions extends Routing {
+export interface ServerOptions extends RequestRouting {
   readonly gate: RequestGate;
   readonly onError: (error: unknown) => void;
 }

@@ -12,7 +12,7 @@ export interface ManagerRequest {
   readonly readBody: () => Promise<string>;
 }
 
-export interface Routing {
+export interface RequestRouting {
   readonly operations: ManagerOperations;
   readonly dialect: ApiDialect;
   readonly about: ManagerIdentity;

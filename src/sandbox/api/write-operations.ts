@@ -7,7 +7,7 @@ import { json, type ManagerAnswer } from './api-answer.ts';
 import type { ApiDialect, OperationEnd } from './dialect.ts';
 import { parseFailover, parseObject, parseReinitialize, parseRestart, parseSwitchover } from './requests.ts';
 import type { ChangeOfLeader, ParsedBody, BodyRules } from './requests.ts';
-import type { Routing } from './routing.ts';
+import type { RequestRouting } from './routing.ts';
 import { z } from 'zod';
 
 type WriteOutcome = ManagerOutcome | { readonly kind: OperationEnd; readonly text: string } | ManagerAnswer;
@@ -41,7 +41,7 @@ export async function write(
   method: string,
   path: string,
   body: string,
-  { operations, dialect }: Routing,
+  { operations, dialect }: RequestRouting,
 ): Promise<ManagerAnswer> {
   const outcome = await WRITES.get(`${method} ${path}`)?.(operations, body, dialect);
   if (outcome === undefined) throw new Error(`${method} ${path} is no operation`);

@@ -8,7 +8,7 @@ import { StatementTexts } from './statement-texts.ts';
 import type { StatementWatch } from './statement-watch.ts';
 import { UnnamedStatement } from './unnamed-statement.ts';
 
-/** Of Close: a statement. */
+/** The kind of a Close: a statement. */
 const STATEMENT = 0x53;
 const READING: ReadonlySet<string> = new Set(TOLD_READING_SETTINGS);
 /** The server tells the texts of named statements in UTF-8. */
@@ -73,7 +73,7 @@ export class SessionMemory {
     return { message, encoding: this.told().get(ENCODING), description: unnamed };
   }
 
-  /** Of custom settings that the session may have. A library's own is one of them until the library is loaded. */
+  /** Names of custom settings that the session may have. A library's count as custom until the library is loaded. */
   names(): readonly string[] {
     return [...this.texts.names(), ...this.#carried];
   }

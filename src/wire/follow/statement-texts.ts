@@ -7,9 +7,9 @@ import { READING_SETTINGS, UNTOLD_READING_SETTINGS } from '../../model/moves.ts'
 /** A session with more names stays. */
 const MOST_NAMES = 100;
 const LONGEST_NAME = 100;
-/** Of a text that arrives in parts: as much is read again with the next part. Characters. */
+/** So much of a text that arrives in parts is read again with the next part. Characters. */
 const OVERLAP = 512;
-/** Of an overlap, without blanks and comments. Characters. */
+/** An overlap has at least so much, without blanks and comments. Characters. */
 const SHORTEST_REST = 128;
 /** Nothing is looked for in a text without one of these. */
 const SUSPICIOUS = /set|load|dblink_connect|origin_session_setup|backup|prepare|execute/i;
@@ -70,7 +70,7 @@ export class StatementTexts {
   #hidden: string | undefined;
   #computed: string | undefined;
   #hasPrepare = false;
-  /** Of statements of SQL. None for most sessions. */
+  /** The names of statements prepared in SQL. None for most sessions. */
   #prepared: Set<string> | undefined;
   /** Settings, of all texts. None for most sessions. */
   #untold: Set<string> | undefined;
@@ -82,7 +82,7 @@ export class StatementTexts {
   /** The end of what was read of the text that is under way. Undefined: it was read to its end. */
   #open: string | undefined;
 
-  /** Of the custom settings that the client has named. */
+  /** The custom settings that the client has named. */
   names(): readonly string[] {
     return [...(this.#names ?? [])];
   }

@@ -14,7 +14,7 @@ const DECODER = new TextDecoder();
 export class StatementWatch {
   #effect: Effect = 'clean';
   #isSystemFirst = false;
-  /** Of the last statement without a name. */
+  /** The effect of the last statement without a name. */
   #unnamed: Effect = 'unsure';
   #hasNewUnnamed = false;
 

@@ -23,7 +23,7 @@ export class UnnamedStatement {
   // Since the session was idle last. Of all statements and portals:
   #parsesDue = 0;
   #closesDue = 0;
-  // Of this one:
+  // About this one:
   #wasParsed = false;
   #wasClosed = false;
   /** Its Parse is the first request of all, and the server has not answered. */

@@ -18,7 +18,7 @@ export function errorField(bytes: Uint8Array, at: number, size: number, type: st
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 const INTERNAL_ERROR = 'XX000';
 
-/** internal_error stands for an error that has none, or text that is none. */
+/** internal_error stands for an error without a code, or with text that is no code. */
 export function sqlStateOf(bytes: Uint8Array, at: number, size: number): string {
   const text = errorField(bytes, at, size, 'C');
   return text !== undefined && SQLSTATE.test(text) ? text : INTERNAL_ERROR;

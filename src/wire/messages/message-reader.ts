@@ -20,7 +20,7 @@ export type ReadMessage =
 export class MessageReader {
   readonly #longest: number;
   #pending: Uint8Array = NOTHING;
-  /** Of a message that is too long: the bytes to come. */
+  /** The bytes to come of a message that is too long. */
   #skip = 0;
 
   /** `longest`: the most bytes of a body. */

@@ -40,7 +40,7 @@ export class ToldParameters {
   readonly #values = new Map<string, string>();
   #bytes = 0;
 
-  /** The body of a ParameterStatus. False: it is none, or the server has told too much. */
+  /** The body of a ParameterStatus. False: it is no ParameterStatus, or the server has told too much. */
   learn(body: Uint8Array): boolean {
     const parameter = readParameter(body, 0, body.length);
     return parameter !== undefined && this.set(parameter[0], parameter[1]);

@@ -28,7 +28,7 @@ export const BIND_COMPLETE = message('2');
 export const CLOSE_COMPLETE = message('3');
 export const NO_DATA = message('n');
 export const PORTAL_SUSPENDED = message('s');
-/** Of a statement without parameters. */
+/** For a statement without parameters. */
 export const NO_PARAMETERS = message('t', [int16(0)]);
 
 export function encodeSaslMechanisms(mechanisms: readonly string[]): Uint8Array {
@@ -64,7 +64,7 @@ export function encodeCommandComplete(tag: string): Uint8Array {
 export function encodeRowDescription(columns: readonly RowColumn[]): Uint8Array {
   const fields = columns.flatMap(({ name, type }) => [
     cString(name),
-    // Of no table.
+    // The column belongs to no table.
     int32(0),
     int16(0),
     int32(TYPE_IDS[type]),

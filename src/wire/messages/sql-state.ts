@@ -12,7 +12,7 @@ const STATES_ABOUT_CLIENT: ReadonlySet<string> = new Set(['53300', '57P04', '57P
  * serialization_failure.
  */
 const FOR_NOW: ReadonlySet<string> = new Set(['57P03', '57P01', '57P02', '57014', '55P03', '40P01', '40001']);
-/** Of the class insufficient_resources: no connection, memory or disk. */
+/** The class insufficient_resources: no connection, memory or disk. */
 const RESOURCES = '53';
 
 /** True: another attempt may succeed. */

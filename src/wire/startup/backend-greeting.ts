@@ -5,7 +5,7 @@ import { isAboutClient } from '../messages/sql-state.ts';
 
 const ERROR_RESPONSE = 0x45;
 const AUTHENTICATION_OK = Uint8Array.of(0x52, 0, 0, 0, 8, 0, 0, 0, 0);
-/** Of an error before the login, with room for long texts. */
+/** The longest error before the login, with room for long texts. */
 const LONGEST_ERROR = 30_000;
 /**
  * A server that cannot start a process sends no length, but text up to a NUL (report_fork_failure_to_client in

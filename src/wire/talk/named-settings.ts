@@ -41,7 +41,7 @@ const MOST_NAMES = 200;
 const LONGEST_NAME = 100;
 /** As digits, which a tree has for each byte. */
 const LONGEST_DIGITS = 5 * (LONGEST_NAME + HEADER);
-/** Of objects that keep sessions. One of each owner and schema is enough, and owners take turns. */
+/** So many objects that keep sessions. One of each owner and schema is enough, and owners take turns. */
 const MOST_UNCLEAR = 200;
 /** A longer text is not read, nor one of many that are longer together. Bytes. Read, they take some 0.5 s. */
 const LONGEST_TEXT = 4_000_000;
@@ -83,7 +83,7 @@ function functions(serverMajor: number): CatalogPlace {
     trees: serverMajor >= 14 ? ['prosqlbody', 'proargdefaults'] : ['proargdefaults'],
   };
 }
-/** Of a domain, unless it belongs to nobody. */
+/** The checks of a domain, unless it belongs to nobody. */
 const DOMAIN_CHECKS: CatalogPlace = {
   from: `pg_catalog.pg_constraint AS x JOIN pg_catalog.pg_type AS r ON r.oid OPERATOR(pg_catalog.=) x.contypid
       AND x.oid ${OF_USERS} AND x.conbin IS NOT NULL`,

@@ -10,7 +10,7 @@ import type { Description, Row, ServerError } from './server-replies.ts';
 /** The name of our statements. A client's own statement of this name makes a question fail, and stays. */
 export const OUR_STATEMENT = '_pointsman';
 
-/** Of a request that the session's own limit of time ended before our guard was in force. */
+/** Attempts at a request that a timeout of the session cancelled before our guard was in force. */
 export const MOST_TRIES = 20;
 export const GUARD = 'guard';
 export const UNNAMED = 'the unnamed statement';
@@ -24,11 +24,11 @@ export const CANCELED = '57014';
  * LISTEN, some thousand notifications arrive while a question waits for its longest time. Bytes.
  */
 const MOST_UNASKED = 4_000_000;
-// Of ReadyForQuery.
+// The states in ReadyForQuery.
 const IDLE = 0x49;
 const FAILED = 0x45;
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
-/** Of a question. Milliseconds. */
+/** A question takes so long at most. Milliseconds. */
 export const STATEMENT_LIMIT_MS = 3_000;
 const LIMITS_MS: Readonly<Record<string, number>> = { lock_timeout: 500, statement_timeout: STATEMENT_LIMIT_MS };
 /** A restore has more statements, and one limit holds for all that are prepared. Milliseconds. */
@@ -283,7 +283,7 @@ export function refusesUnnamed(error: ServerError | undefined): boolean {
   return error?.request === UNNAMED && /^(?:42|3F|26|0A)/.test(error.sqlState);
 }
 
-/** Of the body of a Parse message, each with its NUL. */
+/** Name and text in the body of a Parse message, each with its NUL. */
 function nameAndText(message: Uint8Array): Uint8Array {
   const textAt = message.indexOf(0, HEADER) + 1;
   return message.subarray(HEADER, message.indexOf(0, textAt) + 1);

@@ -5,7 +5,7 @@ import { beginningOf } from '../../model/printable.ts';
 
 export interface ServerError {
   readonly sqlState: string;
-  /** Of what the server wrote, in its language: one printable line. */
+  /** One printable line of what the server wrote, in its language. */
   readonly message: string;
   readonly isFatal: boolean;
   /** Our name for the request that failed. */

@@ -42,7 +42,7 @@ export type StateAnswer =
   | {
       readonly kind: 'failed';
       readonly reason: FailedQuestion;
-      /** Of the server's error, if it sent one. */
+      /** The code of the server's error, if it sent one. */
       readonly sqlState?: string | undefined;
       readonly why: string;
     }

@@ -102,7 +102,7 @@ export class SessionRestore {
   readonly #options: RestoreOptions;
   #pipeline: Pipeline;
   #tries = 1;
-  /** Of all tries. */
+  /** The parameters of all tries. */
   readonly #parameters = new ToldParameters();
   #isToldTooMuch = false;
   #differences: string[] = [];
@@ -233,7 +233,7 @@ export class SessionRestore {
     });
   }
 
-  /** Its text is none of our encoding. */
+  /** Its text is not in our encoding. */
   #parseUnnamed({ message, encoding = 'UTF8', description }: CarriedUnnamed): void {
     const pipeline = this.#pipeline;
     const isOther = encoding !== 'UTF8';

@@ -2,7 +2,7 @@
 // value. Servers are compared by them when a session moves, so that none goes back in time.
 import type { WalReport } from '../../model/moves.ts';
 
-/** Of a page of WAL, and of the first page of a segment. Bytes; constant since PostgreSQL 9.3. */
+/** The header of a page of WAL, and that of the first page of a segment. Bytes; constant since PostgreSQL 9.3. */
 const PAGE_HEADER = 24;
 const FIRST_PAGE_HEADER = 40;
 
