@@ -53,7 +53,7 @@ export class Travelling implements Stage, Passenger {
   /** Reads ahead. */
   #client: ParkedClient | undefined;
   #cancelLimit = nothing;
-  /** Of the last attempt. */
+  /** The failure of the last attempt. */
   #failure: AttemptFailure | undefined;
   /** Its server meant this session alone: how its client is told. */
   #lost: Farewell | undefined;
