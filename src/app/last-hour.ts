@@ -4,7 +4,7 @@
 import { SAMPLE_MS, Samples, type MemberSample, type PoolSample } from '../admin/samples.ts';
 import { Spans, type SpansOptions } from '../admin/spans.ts';
 import { ClusterHistory } from '../history/cluster-history.ts';
-import { incidentAt, type Incidents } from '../incidents/incident-views.ts';
+import { incidentAt } from '../incidents/incident-views.ts';
 import type { IncidentRecorder } from '../incidents/recorder.ts';
 import { Outages } from '../incidents/outages.ts';
 import { primaryPositions, recentLags } from '../core/lag.ts';
@@ -16,18 +16,13 @@ import type { CountsByPool } from '../reports/counts.ts';
 import type { OutageEvent, ReportedEvent } from '../reports/events.ts';
 import type { InForce } from './reload.ts';
 
-export interface HistoryOptions extends Pick<LastHourOptions, 'clock' | 'running'> {
-  readonly monitor: Pick<Monitor, 'snapshot' | 'table'>;
-  readonly incidents: Pick<IncidentRecorder, 'recorded'>;
-}
-
 export interface LastHourOptions {
   readonly history: ClusterHistory;
   readonly clock: Clock;
   readonly running: Pick<InForce, 'config'>;
-  readonly monitor: Pick<Monitor, 'snapshot'>;
+  readonly monitor: Pick<Monitor, 'snapshot' | 'table'>;
   readonly proxy: Pick<Proxy, 'counts'>;
-  readonly incidents: Pick<Incidents, 'list' | 'currentId' | 'get' | 'subscribe'>;
+  readonly incidents: Pick<IncidentRecorder, 'recorded' | 'list' | 'currentId' | 'get' | 'subscribe'>;
   readonly onOutage: (event: OutageEvent) => void;
 }
 
@@ -48,6 +43,8 @@ const LOOK_MS = 1000;
 type Peaks = ReadonlyMap<PoolName, Pick<PoolSample, 'waiting' | 'parked'>>;
 
 const NONE = { waiting: 0, parked: 0 };
+
+type HistoryOptions = Pick<LastHourOptions, 'clock' | 'running' | 'monitor' | 'incidents'>;
 
 export function createHistory({ clock, running, monitor, incidents }: HistoryOptions): ClusterHistory {
   return new ClusterHistory({

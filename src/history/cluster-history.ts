@@ -27,11 +27,7 @@ export class ClusterHistory {
   readonly routes: RouteHistory;
   readonly waiting = new WaitingClients();
   readonly #primaries = new PrimaryHistory();
-  /** The switchovers that the cluster had scheduled at the decision before the newest one, and at the newest. */
-  #scheduled: readonly [before: ScheduledSwitchover | undefined, now: ScheduledSwitchover | undefined] = [
-    undefined,
-    undefined,
-  ];
+  /** The switchover that the cluster had scheduled at the last loss. */
   #scheduledAtLoss: readonly ScheduledSwitchover[] = [];
   readonly #plans = new Map<PoolName, Plan>();
 
@@ -42,11 +38,9 @@ export class ClusterHistory {
 
   /** To be called with each decision, before its events. */
   decided(): void {
-    const { snapshot, table } = this.#options.known();
-    this.#scheduled = [this.#scheduled[1], snapshot.switchover];
     // It may have been promoted in place.
     const { member } = this.primary() ?? {};
-    if (member !== undefined) this.#serves(member, this.#moment(table.decidedAt), undefined);
+    if (member !== undefined) this.#serves(member, this.#moment(this.#options.known().table.decidedAt), undefined);
   }
 
   /** `at`: when it happened, which may be before this call. */
@@ -88,7 +82,7 @@ export class ClusterHistory {
     const known = this.#options.known();
     if (!primaryPools(known.policy).some(({ name }) => name === change.pool)) return;
     const isLoss = change.to.kind !== 'open' || ended?.cause === 'none';
-    if (isLoss) this.#scheduledAtLoss = this.#scheduled.filter((one) => one !== undefined);
+    if (isLoss) this.#scheduledAtLoss = [known.snapshot.switchover].filter((one) => one !== undefined);
     if (ended !== undefined) {
       this.#plans.set(change.pool, judgement(ended, this.#options.recorded(), this.#scheduledAtLoss).planned);
     }

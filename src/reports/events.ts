@@ -353,9 +353,9 @@ export function ofKind<Entry extends { readonly event: ReportedEvent }, Kind ext
 
 /** By kind. Events of the other kinds are of no interest. */
 export type EventHandlers<Args extends readonly unknown[] = [], Result = void> = {
-  readonly [Kind in EventKind]?: (event: Events[Kind], ...args: Args) => Result;
+  readonly [Kind in EventKind]?: (event: EventsByKind[Kind], ...args: Args) => Result;
 };
-type Events = { readonly [Kind in EventKind]: EventOf<Kind> };
+export type EventsByKind = { readonly [Kind in EventKind]: EventOf<Kind> };
 
 /** Undefined: there is no handler. */
 export function handle<Args extends readonly unknown[], Result>(
@@ -369,9 +369,9 @@ export function handle<Args extends readonly unknown[], Result>(
 function handleKind<Kind extends EventKind, Args extends readonly unknown[], Result>(
   handlers: EventHandlers<Args, Result>,
   kind: Kind,
-  event: Events[Kind],
+  event: EventsByKind[Kind],
   args: Args,
 ): Result | undefined {
-  const handler: ((event: Events[Kind], ...args: Args) => Result) | undefined = handlers[kind];
+  const handler: ((event: EventsByKind[Kind], ...args: Args) => Result) | undefined = handlers[kind];
   return handler?.(event, ...args);
 }

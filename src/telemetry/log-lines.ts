@@ -5,7 +5,7 @@ import type { BranchIdentity } from '../model/branch.ts';
 import { countText, describeRoute, durationText } from '../core/describe.ts';
 import { refusalText } from '../core/refusal-words.ts';
 import { isPlanned } from '../core/routing-table.ts';
-import type { EventKind, EventOf, ReportedEvent } from '../reports/events.ts';
+import type { EventKind, EventOf, EventsByKind, ReportedEvent } from '../reports/events.ts';
 import type { MemberRefusal } from '../model/member.ts';
 import { AGREEMENT_MS } from '../core/refused-primary.ts';
 import { BRANCH_LINES } from './branch-lines.ts';
@@ -14,8 +14,7 @@ import { MOVE_LINES } from './move-lines.ts';
 import { standingLine } from './standing-lines.ts';
 
 export type Event = ReportedEvent;
-type Events = { readonly [Kind in EventKind]: EventOf<Kind> };
-type Lines = { readonly [Kind in EventKind]: (event: Events[Kind], isNews: boolean) => LogLine };
+type Lines = { readonly [Kind in EventKind]: (event: EventsByKind[Kind], isNews: boolean) => LogLine };
 
 const LINES: Lines = {
   client_accepted: ({ session, client, pool }) =>
@@ -82,7 +81,7 @@ export function logLine(event: Event, isNews: boolean): LogLine {
   return lineOf(event.kind, event, isNews);
 }
 
-function lineOf<Kind extends EventKind>(kind: Kind, event: Events[Kind], isNews: boolean): LogLine {
+function lineOf<Kind extends EventKind>(kind: Kind, event: EventsByKind[Kind], isNews: boolean): LogLine {
   return LINES[kind](event, isNews);
 }
 
@@ -125,7 +124,7 @@ export function placeText(member: string | undefined, branch: BranchIdentity | u
   return branch === undefined ? (member ?? 'no member') : `branch ${branch.name}`;
 }
 
-function workerText({ worker, pid, why, sessions, replacedInMs }: Events['worker_ended']): string {
+function workerText({ worker, pid, why, sessions, replacedInMs }: EventOf<'worker_ended'>): string {
   const died = `worker ${worker}${pid === undefined ? '' : ` (pid ${pid})`} exited: ${why}`;
   const took = `${countText(sessions, 'session')} closed with it`;
   const next = replacedInMs === undefined ? '' : `; restarting in ${durationText(replacedInMs)}`;
@@ -137,23 +136,23 @@ function staleWordText(member: string): string {
   return `${how}; a pooler in between probably repeats an old value; sessions are allowed`;
 }
 
-function acceptedText({ member, by, detail }: Events['primary_accepted']): string {
+function acceptedText({ member, by, detail }: EventOf<'primary_accepted'>): string {
   const why = by === 'operator' ? 'by the operator' : `all members agreed for ${durationText(AGREEMENT_MS)}`;
   return `${member}: accepted as primary with ${detail}: ${why}`;
 }
 
-function reloadLine({ changed, needsRestart }: Events['config_reloaded']): LogLine {
+function reloadLine({ changed, needsRestart }: EventOf<'config_reloaded'>): LogLine {
   const text = (): string => `configuration reloaded: ${changed.length === 0 ? 'no changes' : changed.join(', ')}`;
   if (needsRestart.length === 0) return { level: 'info', text };
   return line('warn', () => `${text()}; needs a restart: ${needsRestart.join(', ')}`);
 }
 
-function phaseText({ what, operation, phase, before, beforeMs = 0 }: Events['operation_phase']): string {
+function phaseText({ what, operation, phase, before, beforeMs = 0 }: EventOf<'operation_phase'>): string {
   const done = before === undefined ? '' : ` (${before} took ${durationText(beforeMs)})`;
   return `${what} ${operation}: ${phase}${done}`;
 }
 
-function operationEndLine({ what, operation, outcome, why, ...event }: Events['operation_ended']): LogLine {
+function operationEndLine({ what, operation, outcome, why, ...event }: EventOf<'operation_ended'>): LogLine {
   const { durationMs, held, ended, cut, moved } = event;
   const text = (): string => {
     const moves = moved === 0 ? '' : `, ${moved} moved`;
@@ -163,7 +162,7 @@ function operationEndLine({ what, operation, outcome, why, ...event }: Events['o
   return { level: outcome === 'done' ? 'info' : outcome === 'unknown' ? 'error' : 'warn', text };
 }
 
-function dialLine(event: Events['dial_finished']): LogLine {
+function dialLine(event: EventOf<'dial_finished'>): LogLine {
   const { session, member, outcome, durationMs } = event;
   const isConnected = outcome === 'connected';
   const what = isConnected ? `connected to ${member} in` : `connect to ${member}: ${outcome} after`;
@@ -173,7 +172,7 @@ function dialLine(event: Events['dial_finished']): LogLine {
   };
 }
 
-function closeLine(event: Events['session_closed']): LogLine {
+function closeLine(event: EventOf<'session_closed'>): LogLine {
   const { session, client, member, branch, reason, detail, durationMs } = event;
   const text = (): string => {
     const where = member === undefined && branch === undefined ? '' : ` on ${placeText(member, branch)}`;
@@ -183,7 +182,7 @@ function closeLine(event: Events['session_closed']): LogLine {
   return { level: CLOSE_REASONS[reason].level, text };
 }
 
-function probeLine(event: Events['probe_finished']): LogLine {
+function probeLine(event: EventOf<'probe_finished'>): LogLine {
   const { member, check, outcome, detail, durationMs } = event;
   const level = outcome === 'yes' || outcome === 'no' ? 'trace' : 'debug';
   const text = (): string =>
@@ -191,12 +190,12 @@ function probeLine(event: Events['probe_finished']): LogLine {
   return { level, text };
 }
 
-function reportText({ member, role, state, timeline, isUnlocked }: Events['member_reported']): string {
+function reportText({ member, role, state, timeline, isUnlocked }: EventOf<'member_reported'>): string {
   const report = `role ${role ?? 'none'}, state ${state ?? 'none'}, timeline ${timeline ?? 'none'}`;
   return `${member} reports ${report}${isUnlocked ? ', nobody holds the leader lock' : ''}`;
 }
 
-function discoveryLine(event: Events['discovery_finished'], isNews: boolean): LogLine {
+function discoveryLine(event: EventOf<'discovery_finished'>, isNews: boolean): LogLine {
   const { source, detail, members } = event;
   if (detail !== undefined) return { level: isNews ? 'warn' : 'debug', text: () => `discovery failed: ${detail}` };
   const text = (): string => `discovered ${countText(members, 'member')} via ${source ?? 'the configuration'}`;
@@ -216,7 +215,7 @@ function refusedLine(refused: readonly MemberRefusal[]): LogLine {
   return line('warn', () => `not used: ${refused.map(({ name, why }) => `${name} (${why})`).join(', ')}`);
 }
 
-function routeLine({ pool, from, to }: Events['route_changed']): LogLine {
+function routeLine({ pool, from, to }: EventOf<'route_changed'>): LogLine {
   const text = (): string => `pool ${pool}: ${describeRoute(to)}`;
   if (to.kind === 'hold' && to.cause === 'two_primaries') return { level: 'error', text };
   const isLoss = from?.kind === 'open' && to.kind !== 'open' && !isPlanned(to);
@@ -225,7 +224,7 @@ function routeLine({ pool, from, to }: Events['route_changed']): LogLine {
 }
 
 /** A failing source is a warning even if it has worked before, because its last result becomes outdated. */
-function sourceLine({ source, contactPoints, failing }: Events['contact_source_changed']): LogLine {
+function sourceLine({ source, contactPoints, failing }: EventOf<'contact_source_changed'>): LogLine {
   const list = contactPoints.length === 0 ? 'no contact points' : `contact points ${contactPoints.join(', ')}`;
   if (failing === undefined) return line('info', () => `${source}: ${list}`);
   const { why, forMs } = failing;
@@ -239,7 +238,7 @@ function refreshLine(isMerged: boolean): LogLine {
   return line('info', () => 'refresh requested: probing all members now');
 }
 
-function relayText({ isOn, why }: Events['relay_chosen']): string {
+function relayText({ isOn, why }: EventOf<'relay_chosen'>): string {
   if (isOn) return 'direct relay enabled';
   return `direct relay not in use, relaying through Node streams: ${why ?? 'unknown reason'}`;
 }

@@ -1,14 +1,13 @@
 // All findings of a document, from its events and snapshots alone. Each names the events that it rests on. Pure: a
 // reader of the document can verify every one of them.
 import type { Finding } from '../schema.ts';
+import { refusedMembers, timelines } from './cluster-findings.ts';
 import { clientsRefused, holds, loginsRefused, sessionsCut } from './clients.ts';
 import type { IncidentEvidence } from './recorded-events.ts';
 import { aboutInterruption } from './interruption-findings.ts';
 import { interruptionsOf } from './interruptions.ts';
-import { refusedMembers } from './refused-members.ts';
 import { sessionsMoved } from './move-findings.ts';
 import { planFindings } from './plan-findings.ts';
-import { timelines } from './timelines.ts';
 
 export function findingsOf(evidence: IncidentEvidence): readonly Finding[] {
   const interruptions = interruptionsOf(evidence);

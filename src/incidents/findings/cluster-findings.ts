@@ -1,4 +1,4 @@
-// The timeline of the primary before and after the incident.
+// The findings about the cluster: the timeline of its primary before and after, and members that may not be contacted.
 import { ofKind } from '../../reports/events.ts';
 import type { Finding } from '../schema.ts';
 import { idsOf, type IncidentEvidence } from './recorded-events.ts';
@@ -14,4 +14,13 @@ export function timelines(evidence: IncidentEvidence): readonly Finding[] {
     ? `The timeline stayed ${before}: no member was promoted.`
     : `The timeline changed from ${before ?? 'unknown'} to ${after ?? 'unknown'}.`;
   return [{ finding: 'timelines', before, after, event_ids: isSame ? [] : idsOf([first]), text }];
+}
+
+/** The newest list of them. It can be the reason why a pool has no member. */
+export function refusedMembers(evidence: IncidentEvidence): readonly Finding[] {
+  const newest = ofKind(evidence.events, 'members_refused').at(-1);
+  if (newest === undefined || newest.event.refused.length === 0) return [];
+  const members = newest.event.refused.map(({ name, why }) => ({ member: name, why }));
+  const named = members.map(({ member, why }) => `${member} (${why})`).join(', ');
+  return [{ finding: 'members_refused', members, event_ids: idsOf([newest]), text: `Not used: ${named}.` }];
 }
