@@ -3,26 +3,21 @@
 import type { Socket } from 'node:net';
 import type { BranchIdentity } from '../model/branch.ts';
 import type { CloseReason } from '../model/close-reason.ts';
-import type { ProxyEvent } from '../reports/events.ts';
-import type { Clock, Instant } from '../model/instant.ts';
+import type { Instant } from '../model/instant.ts';
 import { addressText, type MemberName } from '../model/member.ts';
 import type { SessionActivity, SessionEntry, SessionTls } from '../reports/session-list.ts';
 import type { Traffic } from '../reports/counts.ts';
+import type { ProxyDependencies } from './options.ts';
 import type { Server } from './server.ts';
 import { isTls } from './socket.ts';
 import type { SessionHandle } from './stage.ts';
 import { NO_NAMES, type ClientNames } from './client-names.ts';
 
-export interface SessionRecordOptions {
-  readonly clock: Clock;
-  readonly onEvent: (event: ProxyEvent) => void;
-}
-
 export class SessionRecord {
   readonly traffic: Traffic = { toBackendBytes: 0, toClientBytes: 0 };
   readonly #session: SessionHandle;
   readonly #address: string;
-  readonly #options: SessionRecordOptions;
+  readonly #options: Pick<ProxyDependencies, 'clock' | 'onEvent'>;
   readonly #acceptedAt: Instant;
   #stateSince: Instant;
   #names: ClientNames = NO_NAMES;
@@ -35,7 +30,7 @@ export class SessionRecord {
   /** From then on its client lingers. */
   #endedAt: Instant = Infinity;
 
-  constructor(session: SessionHandle, client: Socket, options: SessionRecordOptions) {
+  constructor(session: SessionHandle, client: Socket, options: Pick<ProxyDependencies, 'clock' | 'onEvent'>) {
     this.#session = session;
     this.#address = client.remoteAddress ?? 'unknown';
     this.#options = options;
