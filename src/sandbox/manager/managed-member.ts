@@ -13,7 +13,7 @@ import type { PostgresReport, ReportOutcome } from './postgres-report.ts';
 import { SoleTask } from './sole-task.ts';
 import type { StoreLink } from './store-link.ts';
 import { StoreSession } from './store-session.ts';
-import type { MemberFacts, MemberView, ScheduledRestart } from './view.ts';
+import type { MemberKnowledge, MemberView, ScheduledRestart } from './view.ts';
 
 export interface ManagerOptions {
   readonly name: string;
@@ -148,7 +148,7 @@ export class ManagedMember {
     if (!this.#isAbandoned) this.#options.onEvent?.(event);
   }
 
-  #facts(): MemberFacts {
+  #facts(): MemberKnowledge {
     const { name, apiUrl, server, systemIdentifier } = this.#options;
     return {
       name,

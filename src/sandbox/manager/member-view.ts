@@ -1,9 +1,9 @@
 // A member's view of itself, made from the manager's knowledge and PostgreSQL's last report. Pure.
 import type { PostgresReport } from './postgres-report.ts';
-import type { ClusterView, MemberFacts, MemberRole, MemberState, MemberView, PublishedMember } from './view.ts';
+import type { ClusterView, MemberKnowledge, MemberRole, MemberState, MemberView, PublishedMember } from './view.ts';
 
 /** `report` is undefined when PostgreSQL did not answer. */
-export function memberView(facts: MemberFacts, report: PostgresReport | undefined): MemberView {
+export function memberView(facts: MemberKnowledge, report: PostgresReport | undefined): MemberView {
   return {
     ...facts,
     state: stateOf(facts, report),
@@ -19,7 +19,7 @@ export function memberView(facts: MemberFacts, report: PostgresReport | undefine
   };
 }
 
-export function publishedMember(facts: MemberFacts, report: PostgresReport | undefined): PublishedMember {
+export function publishedMember(facts: MemberKnowledge, report: PostgresReport | undefined): PublishedMember {
   const { name, apiUrl, host, port, tags, scheduledRestart } = facts;
   const wal = report?.wal.kind === 'replica' ? report.wal : undefined;
   const state = stateOf(facts, report);
@@ -40,7 +40,7 @@ export function publishedMember(facts: MemberFacts, report: PostgresReport | und
   };
 }
 
-function stateOf({ state }: MemberFacts, report: PostgresReport | undefined): MemberState {
+function stateOf({ state }: MemberKnowledge, report: PostgresReport | undefined): MemberState {
   return state === 'running' && report === undefined ? 'unknown' : state;
 }
 
@@ -48,7 +48,7 @@ function stateOf({ state }: MemberFacts, report: PostgresReport | undefined): Me
  * A primary by PostgreSQL's own report. After a promotion it comes later than the lock, and after a loss of the lock it
  * lasts longer.
  */
-function roleOf(facts: MemberFacts, report: PostgresReport | undefined): MemberRole {
+function roleOf(facts: MemberKnowledge, report: PostgresReport | undefined): MemberRole {
   const role = report === undefined ? facts.role : report.isInRecovery ? 'replica' : 'primary';
   return role === 'replica' && facts.hasLock && facts.isStandbyCluster ? 'standby_leader' : role;
 }

@@ -72,7 +72,7 @@ export interface LastKnown {
 }
 
 /** The facts of a member that its manager knows without a query. */
-export interface MemberFacts {
+export interface MemberKnowledge {
   readonly name: string;
   readonly apiUrl: string;
   readonly host: string;
@@ -97,7 +97,7 @@ export interface MemberFacts {
 }
 
 /** A view of one member now: its PostgreSQL was queried for it. State and role are those that it shows. */
-export interface MemberView extends Omit<MemberFacts, 'apiUrl' | 'host' | 'port' | 'isStandbyCluster'> {
+export interface MemberView extends Omit<MemberKnowledge, 'apiUrl' | 'host' | 'port' | 'isStandbyCluster'> {
   /** ISO 8601 with an offset. Absent while PostgreSQL does not answer, as are the next five. */
   readonly postmasterStartTime: string | undefined;
   /** 180004 is 18.4. */
@@ -113,7 +113,7 @@ export interface MemberView extends Omit<MemberFacts, 'apiUrl' | 'host' | 'port'
 
 /** The data that a member last published about itself. */
 export interface PublishedMember extends Pick<
-  MemberFacts,
+  MemberKnowledge,
   'name' | 'apiUrl' | 'host' | 'port' | 'role' | 'tags' | 'scheduledRestart'
 > {
   /** `streaming` for a replica that streams. */

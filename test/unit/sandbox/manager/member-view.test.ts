@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memberView, publishedMember } from '../../../../src/sandbox/manager/member-view.ts';
-import type { MemberFacts } from '../../../../src/sandbox/manager/view.ts';
+import type { MemberKnowledge } from '../../../../src/sandbox/manager/view.ts';
 import type { PostgresReport } from '../../../../src/sandbox/manager/postgres-report.ts';
 import { aCluster } from './lab.ts';
 
@@ -22,7 +22,7 @@ const PRIMARY: PostgresReport = {
   wal: { kind: 'primary', location: 1000 },
 };
 
-function facts(changes: Partial<MemberFacts> = {}): MemberFacts {
+function facts(changes: Partial<MemberKnowledge> = {}): MemberKnowledge {
   return {
     name: 'pg-2',
     apiUrl: 'http://127.0.0.1/manager',
@@ -74,7 +74,7 @@ it('publishes a streaming replica as such, with its positions, and a leader as r
   expect(leader).toMatchObject({ state: 'running', role: 'primary', timeline: 2, received: undefined });
 });
 
-function syncRoleIn(cluster: MemberFacts['cluster']) {
+function syncRoleIn(cluster: MemberKnowledge['cluster']) {
   return memberView(facts({ cluster }), STANDBY).syncRole;
 }
 
