@@ -2,12 +2,10 @@
 // for a route, and is connected. Each state has at most one thing under way (a deadline, a place in the hold queue, a
 // connect). The routing table is brought up to date before each routing (G2, G3).
 import type { Socket } from 'node:net';
-import { isRefusal } from '../model/close-reason.ts';
-import type { CloseReason, RefusalReason } from '../model/close-reason.ts';
+import { isRefusal, type CloseReason, type RefusalReason } from '../model/close-reason.ts';
 import { nothing } from '../model/once.ts';
 import type { PoolPolicy } from '../model/policy.ts';
-import { openRoute } from '../core/routing-table.ts';
-import type { HoldCause, PoolDecision } from '../core/routing-table.ts';
+import { openRoute, type HoldCause, type PoolDecision } from '../core/routing-table.ts';
 import type { SessionEvent, SessionState } from '../reports/session-state.ts';
 import type { Slot } from './accept/admission.ts';
 import { ConnectAttempts } from './connect/connect-attempts.ts';
@@ -18,8 +16,7 @@ import { encodeRefusal } from './messages/refusal-message.ts';
 import type { ProxyParts } from './assembly.ts';
 import type { Adoption } from './moves/load-mover.ts';
 import { Conversation } from './relay/conversation.ts';
-import { Relayed } from './relay/relayed.ts';
-import type { MovingPart } from './relay/relayed.ts';
+import { Relayed, type MovingPart } from './relay/relayed.ts';
 import type { Server } from './server.ts';
 import type { SessionRecord } from './session-record.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';

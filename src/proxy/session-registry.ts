@@ -2,17 +2,14 @@
 // index by pool and member makes an eviction cost only what it closes. Limits on sessions are checked against these
 // counts alone. Owns no socket.
 import { BRANCHES_POOL } from '../model/branch.ts';
-import type { PoolCounts } from '../reports/counts.ts';
+import type { PoolCounts, Traffic } from '../reports/counts.ts';
 import type { Clock } from '../model/instant.ts';
-import { isSameAddress } from '../model/member.ts';
-import type { Address, MemberName } from '../model/member.ts';
+import { isSameAddress, type Address, type MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { SessionState } from '../reports/session-state.ts';
 import type { PoolTally, Tally } from '../reports/tally.ts';
 import type { OpenRoute } from '../core/routing-table.ts';
-import { NO_PEERS } from './peers.ts';
-import type { Peers } from './peers.ts';
-import type { Traffic } from '../reports/counts.ts';
+import { NO_PEERS, type Peers } from './peers.ts';
 import type { Assignment, SessionHandle } from './stage.ts';
 
 interface PoolLedger {

@@ -1,6 +1,6 @@
 // `pointsman sandbox`: a cluster with Pointsman in front of it, in this process, until it is told to end. This file
 // composes the parts. The verbs are in sandbox/console, the cluster is in the other files of sandbox/.
-import type { ActionOptions } from './console/actions.ts';
+import { createActions, type ActionOptions } from './console/actions.ts';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createApp, type App } from '../app/app.ts';
@@ -12,7 +12,6 @@ import type { Event } from '../telemetry/log-lines.ts';
 import { WRITE_STATEMENT, banner } from './console/banner.ts';
 import { askToPerform, askEndpoints } from './console/control-client.ts';
 import { listenForControl, type ControlTarget } from './console/control-server.ts';
-import { createActions } from './console/actions.ts';
 import { firstTaken } from './console/free-addresses.ts';
 import { keysText } from './console/keys.ts';
 import { writeWithoutPointsman } from './console/plain-client.ts';

@@ -1,8 +1,7 @@
 // Keeps a session able to go on when its primary is lost without warning: what is known of its state, and the last
 // words of a server that stops, which are kept back. When the server ends the session between two transactions, the
 // session is parked, and goes on at the next primary if that one has all that the session was told (`travelling.ts`).
-import { proofOf } from '../../core/coverage.ts';
-import type { ServerRun } from '../../core/coverage.ts';
+import { proofOf, type ServerRun } from '../../core/coverage.ts';
 import { isOfPrimary } from '../../core/primary-pools.ts';
 import type { WalEvidence } from '../../core/wal-samples.ts';
 import type { BackendEnding } from '../../model/close-reason.ts';
@@ -11,8 +10,7 @@ import type { MemberName } from '../../model/member.ts';
 import type { CarriedState, Movability } from '../../model/moves.ts';
 import { StatementWatch } from '../../wire/follow/statement-watch.ts';
 import type { Tap } from '../relay/conversation.ts';
-import { LastState } from './last-state.ts';
-import type { StateReport, LastStateOptions } from './last-state.ts';
+import { LastState, type StateReport, type LastStateOptions } from './last-state.ts';
 import { LastWords } from './last-words.ts';
 import type { QuestionChannel } from './question-channel.ts';
 import type { MoveParts } from './move-parts.ts';

@@ -2,8 +2,7 @@
 // decides nothing about servers: the session travels when its turn has come (`travelling.ts`). Each step begins between
 // two transactions, and whatever is unknown leaves the session where it is, or ends it.
 import type { SeenPosition } from '../../core/caught-up.ts';
-import { movability, movabilityBefore } from '../../core/movability.ts';
-import type { MoveFacts } from '../../core/movability.ts';
+import { movability, movabilityBefore, type MoveFacts } from '../../core/movability.ts';
 import type { BackendEnding, CloseReason, EvictionCause } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
@@ -23,8 +22,7 @@ import { Continuity } from './continuity.ts';
 import { LoginTap } from './login-tap.ts';
 import { MoveRecord } from './move-record.ts';
 import { QuestionChannel } from './question-channel.ts';
-import { Travelling } from './travelling.ts';
-import type { Arrival } from './travelling.ts';
+import { Travelling, type Arrival } from './travelling.ts';
 import type { Departure } from './departure.ts';
 import type { MoveParts } from './move-parts.ts';
 

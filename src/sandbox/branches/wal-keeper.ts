@@ -1,10 +1,9 @@
 // Bounds the disk space of the cluster's past: after so much WAL it takes a new base copy. Older copies and WAL files
 // go when neither the last two copies nor a branch needs them.
-import type { BaseCopyPlan } from './base-copy.ts';
+import { takeBaseCopy, type CopyUse, type BaseCopyPlan } from './base-copy.ts';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Root } from './ancestor.ts';
-import { takeBaseCopy, type CopyUse } from './base-copy.ts';
 import { firstSegment, lastSegment, segmentOfFile } from './wal-files.ts';
 
 export interface WalKeeperOptions extends Pick<BaseCopyPlan, 'superuser' | 'owner'> {

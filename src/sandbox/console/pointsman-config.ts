@@ -1,7 +1,6 @@
 // The configuration of the Pointsman in front of the sandbox, as a user would write it for such a cluster. Pure.
-import type { Sandbox } from '../sandbox.ts';
+import type { Sandbox, BranchPlace, SandboxBranches, SandboxMoves, SandboxPlatform, SkillDialect } from '../sandbox.ts';
 import { stringify } from 'yaml';
-import type { BranchPlace, SandboxBranches, SandboxMoves, SandboxPlatform, SkillDialect } from '../sandbox.ts';
 
 /** Known to everybody, as the passwords are: what listens is on loopback. */
 export const ADMIN_TOKEN = 'sandbox-operator';
