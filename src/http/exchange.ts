@@ -28,6 +28,8 @@ export interface ExchangeRequest extends SocketTarget {
   readonly limits?: ExchangeLimits | undefined;
   /** For connect, TLS, headers and body together. Milliseconds. Absent: `signal` alone ends it. */
   readonly deadlineMs?: number | undefined;
+  /** For the TCP connect alone. The kernel does not repeat a lost SYN within an ordinary deadline. Milliseconds. */
+  readonly connectMs?: number | undefined;
   /** Ends it early. Its reason is the error if it is an ExchangeError. */
   readonly signal?: AbortSignal | undefined;
   /** Called when TCP is connected. */
@@ -53,13 +55,13 @@ const WIRE_BYTES = 4;
 
 /** Resolves with any answer, whatever its status. Rejects with an ExchangeError. The socket is destroyed by then. */
 export async function exchange(request: ExchangeRequest): Promise<ExchangeAnswer> {
-  const { url, limits = LIMITS, deadlineMs, signal, onConnected } = request;
+  const { url, limits = LIMITS, deadlineMs, connectMs, signal } = request;
   const { promise: ended, reject: end } = Promise.withResolvers<never>();
   let socket: Socket | undefined;
   let isSent = false;
   const client = new Client(new URL(url).origin, {
     connect: (_options, callback) => {
-      socket = openSocket(request, onConnected, (error, opened) => {
+      socket = openSocket(request, connected, (error, opened) => {
         if (error === null) callback(null, opened);
         else callback(error, null);
       });
@@ -72,8 +74,15 @@ export async function exchange(request: ExchangeRequest): Promise<ExchangeAnswer
   });
   const abort = (): void =>
     end(signal?.reason instanceof ExchangeError ? signal.reason : new ExchangeError('local', 'interrupted'));
-  const late = (): void => end(new ExchangeError('timeout', `no whole answer within ${deadlineMs} ms`));
-  const timer = deadlineMs === undefined ? undefined : setTimeout(late, deadlineMs);
+  const late = (ms: number | undefined, what: string): NodeJS.Timeout | undefined =>
+    ms === undefined
+      ? undefined
+      : setTimeout(() => end(new ExchangeError('timeout', `no ${what} within ${ms} ms`)), ms);
+  const timers = [late(deadlineMs, 'whole answer'), late(connectMs, 'connection')];
+  const connected = (): void => {
+    clearTimeout(timers[1]);
+    request.onConnected?.();
+  };
   signal?.addEventListener('abort', abort);
   const onSent = (): void => {
     isSent = true;
@@ -86,7 +95,7 @@ export async function exchange(request: ExchangeRequest): Promise<ExchangeAnswer
   } catch (error) {
     throw errorOf(error, isSent);
   } finally {
-    clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
     void client.destroy();
     socket?.destroy();

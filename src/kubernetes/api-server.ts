@@ -15,7 +15,7 @@ export interface KubernetesServer {
 /** Rejects with an Error with a readable message. */
 export async function ask(
   { url, credentials }: KubernetesServer,
-  request: Pick<ExchangeRequest, 'path' | 'signal' | 'onStatus'>,
+  request: Pick<ExchangeRequest, 'path' | 'connectMs' | 'signal' | 'onStatus'>,
 ): Promise<ExchangeAnswer> {
   const [token, ca] = await Promise.all([readToken(credentials), readCa(credentials)]);
   const headers = { accept: 'application/json', authorization: `Bearer ${token}` };

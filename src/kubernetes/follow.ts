@@ -37,6 +37,7 @@ export interface RetryPace {
   /** Pause before the next attempt: after the first failure, and the longest. */
   readonly leastPauseMs: number;
   readonly mostPauseMs: number;
+  readonly connectMs: number;
   /** Limit for a complete list. */
   readonly listMs: number;
   /** A watch without a byte for this long is aborted. Bookmarks come every minute. */
@@ -45,7 +46,14 @@ export interface RetryPace {
   readonly watchMs: number;
 }
 
-const PACE: RetryPace = { leastPauseMs: 1000, mostPauseMs: 30_000, listMs: 10_000, quietMs: 150_000, watchMs: 300_000 };
+const PACE: RetryPace = {
+  leastPauseMs: 1000,
+  mostPauseMs: 30_000,
+  connectMs: 5000,
+  listMs: 10_000,
+  quietMs: 150_000,
+  watchMs: 300_000,
+};
 const MAX_OBJECT_BYTES = 2 * 1024 * 1024;
 /** Limit on objects in one list; far above the members of a cluster. */
 const MAX_OBJECTS = 500;
@@ -124,10 +132,14 @@ class Follower {
     const query = new URLSearchParams({ labelSelector: labels, limit: String(MAX_OBJECTS) });
     // Version 0: from the API server's cache, which spares its store.
     if (!this.#wantsNewest) query.set('resourceVersion', '0');
-    const { listMs } = this.#pace;
+    const { connectMs, listMs } = this.#pace;
     const limit = this.#limit(listMs, `no whole list within ${listMs} ms`);
     try {
-      const { status, body } = await ask(server, { path: `${path}?${query.toString()}`, signal: limit.signal });
+      const { status, body } = await ask(server, {
+        path: `${path}?${query.toString()}`,
+        connectMs,
+        signal: limit.signal,
+      });
       if (status !== 200) return refused(status, body);
       const list = readList(JSON.parse(body));
       if (list === undefined) return { kind: 'failed', why: 'the answer is no list' };
@@ -143,7 +155,7 @@ class Follower {
   }
 
   async #watch({ server, path, labels, read }: Collection, from: string): Promise<WatchEnd> {
-    const { quietMs, watchMs } = this.#pace;
+    const { connectMs, quietMs, watchMs } = this.#pace;
     const seconds = Math.max(1, Math.round((watchMs * (0.8 + 0.4 * this.#options.random())) / 1000));
     const query = new URLSearchParams({
       labelSelector: labels,
@@ -167,6 +179,7 @@ class Follower {
     try {
       const { status, body } = await ask(server, {
         path: `${path}?${query.toString()}`,
+        connectMs,
         signal: limit.signal,
         onStatus: (status) => {
           if (status !== 200) return undefined;

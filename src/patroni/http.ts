@@ -5,7 +5,7 @@ import { exchange } from '../http/exchange.ts';
 import { ExchangeError } from '../http/exchange-error.ts';
 import type { ApiEndpoint } from '../model/member.ts';
 import { tcpTarget } from '../model/tcp-target.ts';
-import { startDeadline, STALL_MS, type Deadline } from './deadline.ts';
+import { startDeadline, STALL_MS } from './deadline.ts';
 import { failure, type ReadFailure } from './failure.ts';
 import type { TlsSource } from './tls-files.ts';
 
@@ -26,9 +26,7 @@ export interface Request {
   readonly authorization?: string | undefined;
   /** Limit for connect, TLS, headers and body together. Milliseconds. */
   readonly deadlineMs: number;
-  /**
-   * Limit for the TCP connect alone, milliseconds. The kernel does not repeat a lost SYN within an ordinary deadline.
-   */
+  /** Limit for the TCP connect alone. Milliseconds. */
   readonly connectMs?: number;
   /** Called when TCP is connected. */
   readonly onConnected?: () => void;
@@ -42,18 +40,16 @@ export type HttpResult = { readonly kind: 'answered'; readonly status: number; r
 
 /** Never rejects. Destroys the socket before it returns. */
 export async function send({ api, body, authorization, method = 'GET', ...request }: Request): Promise<HttpResult> {
-  const { deadlineMs, connectMs = deadlineMs, onConnected } = request;
+  const { deadlineMs, connectMs } = request;
   if (isIP(api.address.host) === 0) return unresolved(api);
   const late = new AbortController();
-  const expire = (why: string) => (): void => late.abort(new ExchangeError('timeout', why));
-  const deadline = startDeadline(deadlineMs, expire(`no whole answer within ${deadlineMs} ms`));
-  let connectDeadline: Deadline | undefined;
+  const why = `no whole answer within ${deadlineMs} ms`;
+  const deadline = startDeadline(deadlineMs, () => late.abort(new ExchangeError('timeout', why)));
   try {
     const tls = api.url.startsWith('https:') ? await request.tls?.() : undefined;
-    connectDeadline = startDeadline(connectMs, expire(`no connection within ${connectMs} ms`));
     const answer = await exchange({
       url: api.url,
-      target: tcpTarget(api.address, Math.min(connectMs, deadlineMs)),
+      target: tcpTarget(api.address, Math.min(connectMs ?? deadlineMs, deadlineMs)),
       tls,
       method,
       path: request.path,
@@ -61,10 +57,8 @@ export async function send({ api, body, authorization, method = 'GET', ...reques
       json: body,
       limits: LIMITS,
       signal: late.signal,
-      onConnected: () => {
-        connectDeadline?.cancel();
-        onConnected?.();
-      },
+      connectMs,
+      onConnected: request.onConnected,
       onSent: request.onSent,
     });
     return { kind: 'answered', ...answer };
@@ -74,7 +68,6 @@ export async function send({ api, body, authorization, method = 'GET', ...reques
     return ended.kind === 'failed' && stalledMs > stallLimit(deadlineMs) ? stalled(stalledMs) : ended;
   } finally {
     deadline.cancel();
-    connectDeadline?.cancel();
   }
 }
 

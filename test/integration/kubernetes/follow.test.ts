@@ -1,12 +1,13 @@
 // The members as Kubernetes lists them, followed through every behaviour of an API server.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { addressText } from '../../../src/model/member.ts';
 import { createMembersSource } from '../../../src/kubernetes/members-source.ts';
 import type { KubernetesConfig } from '../../../src/model/cluster-config.ts';
 import type { MembersSource } from '../../../src/kubernetes/members-source.ts';
 import { systemClock } from '../../support/waiting/system-clock.ts';
+import { startBlackHole } from '../../support/fakes/black-hole.ts';
 import { FakeApiServer } from '../../support/fakes/kubernetes/api-server.ts';
 import { aPod, aSlice, PODS, SLICES } from '../../support/fakes/kubernetes/objects.ts';
 import { OTHER } from '../../support/values/tls-files.ts';
@@ -197,6 +198,14 @@ describe('a watch that ends', () => {
 });
 
 describe('an unreachable API server', () => {
+  test('that takes no connection: a list, and a watch, do not wait for as long as they may be silent', async () => {
+    const hole = await startBlackHole();
+    onTestFinished(() => hole.stop());
+    await hole.swallow();
+    following({ server: hole.api.url }, { connectMs: 100 });
+    await until('the reason', async () => (await why()) === 'no connection within 100 ms');
+  });
+
   test.each([
     ['unavailable', 'the API server answered 503: etcd is gone'],
     ['forbidden', 'the API server answered 403: the service account may not list and watch them'],
