@@ -73,6 +73,23 @@ test('every file that a page about the code names exists', () => {
   expect(gone).toEqual([]);
 });
 
+test('every method that a page about the code names exists', () => {
+  const sources = globSync('src/**/*.{ts,tsx}', { cwd: TOP }).map((file) => readFileSync(join(TOP, file), 'utf8'));
+  const named = DOCUMENTS.filter(({ file }) => file.startsWith('src/')).flatMap((page) => {
+    const pictures = page.blocks.filter(({ language }) => language === '').flatMap(({ text }) => text.split(/\s+/));
+    return [...inlineCode(page), ...pictures].flatMap((code) => {
+      const [, type, method] = /^([A-Z]\w+)\.(#?[a-z]\w+)$/.exec(code) ?? [];
+      return type === undefined ? [] : [{ code: `${page.file}: ${code}`, type, method }];
+    });
+  });
+  expect(named.length).toBeGreaterThan(5);
+  const gone = named.filter(({ type, method }) => {
+    const own = sources.filter((text) => new RegExp(`^export (?:class|interface) ${type}\\b`, 'm').test(text));
+    return !own.some((text) => new RegExp(`^ {2}(?:readonly |async |static )?${method}\\b`, 'm').test(text));
+  });
+  expect(gone.map(({ code }) => code)).toEqual([]);
+});
+
 /** The program itself writes this page (telemetry/reference.test.ts). */
 /** Tables of renamed things begin with the old name. */
 function withoutOldNames(document: Document): Document {
