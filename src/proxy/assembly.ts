@@ -112,6 +112,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
   const cancels = new Cancels({ ...options, registry, dial: dialServer });
   const connector = new BackendConnector({ ...options, ...base, dial, policy: () => inForce.current().backend });
   const buffered = new BufferedBytes();
+  const limiting = { ...options, drains };
   return {
     ...options,
     policy: () => inForce.current(),
@@ -137,7 +138,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
       isStopping,
       routing: () => inForce.current().branches,
     }),
-    watchLimits: (session, ofPool) => watchLimits(session, ofPool, { ...options, drains }),
+    watchLimits: (session, ofPool) => watchLimits(session, ofPool, limiting),
     stallGate: base.stallGate,
     openPipes: base.pipes.openPipes,
     mover: new LoadedMover({
