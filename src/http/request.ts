@@ -20,8 +20,9 @@ export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below the base address. Its parts are encoded. */
   readonly path: string;
-  /** JSON text, or a form. */
   readonly body?: string | Uint8Array;
+  /** The body as a value. */
+  readonly json?: unknown;
   /** Ends the request early. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { entriesOf, optional, optionalLsn, required } from './fields.ts';
 import { ApiError, sendRequest, type ApiRequest, type ApiServer } from '../../http/request.ts';
 import { readApiKey } from '../../http/secret-files.ts';
-import { DEFAULT_TIMEOUT_MS, isSuccess, jsonBody, read, refusal, type ClientOptions } from './storage-client.ts';
+import { DEFAULT_TIMEOUT_MS, isSuccess, read, refusal, type ClientOptions } from './storage-client.ts';
 
 export type ConsoleAccess = ConsolePolicy;
 
@@ -40,13 +40,16 @@ export interface ConsoleClient {
 
 export function createConsoleClient(access: ConsoleAccess, options: ClientOptions = {}): ConsoleClient {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
-  // The contract wants both headers in every request, also in those without a body.
-  const server = jsonBody({
+  const server: ApiServer = {
     name: 'the console',
     url: access.url,
     timeoutMs,
-    headers: async () => ({ authorization: `Bearer ${await readApiKey(access.apiKeyFile)}` }),
-  } satisfies ApiServer);
+    // The contract wants both headers in every request, also in those without a body.
+    headers: async () => ({
+      authorization: `Bearer ${await readApiKey(access.apiKeyFile)}`,
+      'content-type': 'application/json',
+    }),
+  };
   const path = `/api/v2/projects/${encodeURIComponent(access.project)}/branches`;
 
   return {
@@ -55,7 +58,7 @@ export function createConsoleClient(access: ConsoleAccess, options: ClientOption
       return (await read(server, request, await sendRequest(server, request), list)).branches;
     },
     async createBranch(wanted) {
-      const request: ApiRequest = { method: 'POST', path, body: JSON.stringify(bodyOf(wanted)) };
+      const request: ApiRequest = { method: 'POST', path, json: bodyOf(wanted) };
       try {
         const answer = await sendRequest(server, request);
         return creationOf(answer.status, refusal(server, request, answer).message);

@@ -111,9 +111,9 @@ export function createStorageClient(access: StorageAccess, options: ClientOption
     },
     async createTimeline(wanted, limitMs = timeoutMs) {
       // The path of the creation ends with a slash, the path of the list does not.
-      const request: ApiRequest = { method: 'POST', path: `${timelinesPath}/`, body: bodyOf(wanted) };
+      const request: ApiRequest = { method: 'POST', path: `${timelinesPath}/`, json: bodyOf(wanted) };
       try {
-        const answer = await sendRequest({ ...jsonBody(server), timeoutMs: limitMs }, request);
+        const answer = await sendRequest({ ...server, timeoutMs: limitMs }, request);
         return creationOf(answer.status, refusal(server, request, answer).message);
       } catch (error) {
         const isOver = !(error instanceof ApiError) || error.failure === 'local';
@@ -175,19 +175,14 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** The same server, with the header of a body in JSON. */
-export function jsonBody(server: ApiServer): ApiServer {
-  return { ...server, headers: async () => ({ ...(await server.headers()), 'content-type': 'application/json' }) };
-}
-
 /** The same bytes for the same request. */
-function bodyOf({ id, ancestorId, lsn, pgVersion }: TimelineRequest): string {
-  return JSON.stringify({
+function bodyOf({ id, ancestorId, lsn, pgVersion }: TimelineRequest): object {
+  return {
     new_timeline_id: id,
     ancestor_timeline_id: ancestorId,
     ...(lsn === undefined ? {} : { ancestor_start_lsn: lsn }),
     pg_version: pgVersion,
-  });
+  };
 }
 
 /** Statuses of 4xx that mean "later". */
