@@ -37,7 +37,11 @@ export class LoadedMover {
     if (!isConfigured || !isReadable || packet === undefined || 'branch' in server) return undefined;
     if (this.#loaded === undefined) return undefined;
     const { mover, session: OneSession } = this.#loaded;
-    return new OneSession({ ...parts, packet: mover.sharedPacket(packet), mover });
+    return new OneSession({
+      ...parts,
+      packet: mover.packets.share(Buffer.from(packet).toString('latin1'), packet),
+      mover,
+    });
   }
 
   /** Undefined: moves were never configured. */

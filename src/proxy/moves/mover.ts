@@ -6,10 +6,9 @@ import { hasSameTargets, includesTarget, openRoute, type RoutingTable, type Targ
 import type { WalEvidence } from '../../core/wal-samples.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
-import type { CarriedState, MovesPolicy } from '../../model/moves.ts';
+import type { MovesPolicy } from '../../model/moves.ts';
 import { nothing } from '../../model/once.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
-import { matchesWildcard } from '../../model/wildcard.ts';
 import type { ProxyEvent } from '../../reports/events.ts';
 import type { Preflight } from '../../reports/preflight.ts';
 import type { MoveResult } from '../../reports/session-move.ts';
@@ -64,8 +63,9 @@ export class Mover {
   readonly #reads: ReadFreshness;
   readonly #writes: WriteFreshness;
   readonly #options: MoverOptions;
-  readonly #named = new NamedByDatabase();
-  readonly #packets = new SharedValues<Uint8Array>();
+  readonly named = new NamedByDatabase();
+  /** Sessions of one application have equal startup packets, so each keeps the same one. */
+  readonly packets = new SharedValues<Uint8Array>();
   readonly #told = new SharedValues<string>();
   /** All that have set out, and have not arrived. */
   readonly #travellers = new Set<Passenger>();
@@ -123,16 +123,12 @@ export class Mover {
 
   // For its sessions alone.
 
-  /** Sessions of one application have equal startup packets, so each keeps the same one. */
-  sharedPacket(packet: Uint8Array): Uint8Array {
-    return this.#packets.share(Buffer.from(packet).toString('latin1'), packet);
-  }
-
   /** The parameters that a session was told, as one text: most sessions of an application are told the same. */
   readonly sharedTold = (told: string): string => this.#told.share(told, told);
 
-  isRoleConfigured(role: string): boolean {
-    return this.#options.policy()?.roles.some((pattern) => matchesWildcard(role, pattern)) === true;
+  /** As it is now. Undefined: no session moves any more. */
+  policy(): MovesPolicy | undefined {
+    return this.#options.policy();
   }
 
   question(serverMajor: number, database: string, memory: SessionMemory): SessionQuestion {
@@ -142,19 +138,10 @@ export class Mover {
     return new SessionQuestion({
       serverMajor,
       customNames,
-      named: this.#named.of(database),
+      named: this.named.of(database),
       unnamedText,
       maxStateBytes,
     });
-  }
-
-  /** The operator names the custom settings whose names functions compute. */
-  areSettingsListed(): boolean {
-    return (this.#options.policy()?.settings ?? []).length > 0;
-  }
-
-  learn(database: string, { namedSettings }: CarriedState): void {
-    this.#named.learn(database, namedSettings);
   }
 
   /** The rule for the next server of a session of the pool. */
@@ -176,10 +163,6 @@ export class Mover {
   coverageAt(member: MemberName, loss: Loss): Coverage | undefined {
     const known = this.#options.wal?.();
     return known && coverageOf(loss, { member, sample: known.samples.get(member)?.[0] }, known.ends);
-  }
-
-  parkTimeoutMs(): number {
-    return this.#options.policy()?.parkTimeoutMs ?? 0;
   }
 
   connect(

@@ -6,7 +6,8 @@ import { movability, movabilityBefore, type MoveFacts } from '../../core/movabil
 import type { BackendEnding, CloseReason, EvictionCause } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
-import type { CarriedState, Movability, PinReason, WalReport } from '../../model/moves.ts';
+import type { CarriedState, Movability, MovesPolicy, PinReason, WalReport } from '../../model/moves.ts';
+import { matchesWildcard } from '../../model/wildcard.ts';
 import type { QuestionResult } from '../../reports/move-events.ts';
 import type { SessionMoves } from '../../reports/session-list.ts';
 import { asStepOf } from '../fault.ts';
@@ -63,7 +64,7 @@ export class SessionMover implements Movable, MovingPart {
     const wal = mover.lossEvidence();
     this.#continuity = wal && new Continuity(wal, parts, this.#questions, this);
     this.#memory.watch = this.#continuity?.watch;
-    const keepsLogin = mover.isRoleConfigured(roleOf(packet));
+    const keepsLogin = isConfigured(mover.policy(), roleOf(packet));
     this.#login = new LoginTap(keepsLogin, (told) => {
       this.#memory.begins(told);
       conversation.remove(this.#login);
@@ -135,7 +136,7 @@ export class SessionMover implements Movable, MovingPart {
       // A late cancel request of the client or of an administrator has hit it. Its own limit would take longer.
       const isHit = result?.kind === 'failed' && result.sqlState === CANCELED && canceled < MOST_CANCELED;
       if (isHit && mover.clock.now() - startedAt < STATEMENT_LIMIT_MS) return this.#ask(onAnswer, canceled + 1);
-      if (result?.kind === 'answered') mover.learn(database, result.state);
+      if (result?.kind === 'answered') mover.named.learn(database, result.state.namedSettings);
       // A reload may have changed what the session may do.
       const found = this.#judged(result);
       (this.#record ??= new MoveRecord()).answered(found, mover.clock.now());
@@ -206,13 +207,14 @@ export class SessionMover implements Movable, MovingPart {
     const { mover, packet } = this.#parts;
     const { conversation } = this.#parts;
     const loginRole = roleOf(packet);
+    const policy = mover.policy();
     return {
       isReadable: conversation.activity() !== undefined,
       isReplication: startupParameters(packet).has('replication'),
-      isRoleConfigured: mover.isRoleConfigured(loginRole),
+      isRoleConfigured: isConfigured(policy, loginRole),
       loginFault: this.#login.isReading() ? undefined : mover.verifiers.loginFault(this.#login.login().login),
       ...this.#memory.facts(),
-      areSettingsListed: mover.areSettingsListed(),
+      areSettingsListed: policy !== undefined && policy.settings.length > 0,
       loginRole,
     };
   }
@@ -293,6 +295,11 @@ export class SessionMover implements Movable, MovingPart {
     this.#listeners = undefined;
     for (const run of listeners) run(outcome);
   }
+}
+
+/** A pattern of `moves.roles` names the role. */
+function isConfigured(policy: MovesPolicy | undefined, role: string): boolean {
+  return policy?.roles.some((pattern) => matchesWildcard(role, pattern)) === true;
 }
 
 function pinned(reason: PinReason, detail?: string): PinnedAs {

@@ -82,7 +82,7 @@ export class Travelling implements Stage, Passenger {
       onWaiting: () => mover.turns.waits(this),
       onWhole: () => this.#isWhole(),
     });
-    const limitMs = mover.parkTimeoutMs();
+    const limitMs = mover.policy()?.parkTimeoutMs ?? 0;
     this.#cancelLimit = mover.clock.schedule(limitMs, () => this.#tooLate(limitMs));
     return true;
   }
