@@ -1,7 +1,7 @@
 // A socket as a direct pipe sees it. The test plays the kernel: which bytes can be read, how many are taken at once,
 // and when the rest is taken.
 import { Socket } from 'node:net';
-import type { PipeEnd, HandleReader } from '../../../src/proxy/relay/direct/node-handle.ts';
+import type { PipeEnd, HandleSink } from '../../../src/proxy/relay/direct/node-handle.ts';
 
 export class FakePipeEnd implements PipeEnd {
   /** Never connected. */
@@ -13,10 +13,10 @@ export class FakePipeEnd implements PipeEnd {
   /** The sender's own buffers, as the kernel would read them later. */
   readonly #waiting: Uint8Array[] = [];
   #buffer: Uint8Array | undefined;
-  #reader: HandleReader | undefined;
+  #reader: HandleSink | undefined;
   #onWritten = (): void => {};
 
-  readInto(buffer: Uint8Array, reader: HandleReader): void {
+  readInto(buffer: Uint8Array, reader: HandleSink): void {
     this.#buffer = buffer;
     this.#reader = reader;
   }

@@ -2,14 +2,14 @@
 // the same buffer. While the kernel has not taken a write, nothing is read. Small writes may wait for the end of the
 // turn (`write-batch.ts`). README.md has the states, and what this class relies on.
 import { keepingStep } from '../../fault.ts';
-import type { PipeEnd, HandleReader } from './node-handle.ts';
+import type { PipeEnd, HandleSink } from './node-handle.ts';
 import { StreamPipe, type Pipe, type Receiver } from '../stream-pipe.ts';
 import { readBuffers, type ReadBuffer } from './read-buffers.ts';
 import type { WriteBatch } from './write-batch.ts';
 
 const NO_RECEIVER: Receiver = { receive: () => {} };
 
-export class DirectPipe implements Pipe, HandleReader {
+export class DirectPipe implements Pipe, HandleSink {
   readonly #source: PipeEnd;
   readonly #sink: PipeEnd;
   readonly #batch: WriteBatch;

@@ -8,7 +8,7 @@ import { getSystemErrorName } from 'node:util';
 import { nothing } from '../../../model/once.ts';
 import { keepingStep } from '../../fault.ts';
 
-export interface HandleReader {
+export interface HandleSink {
   /** `length` bytes are in the buffer. Returns the buffer for the next read; undefined: the same one. */
   read(length: number): Uint8Array | undefined;
 }
@@ -90,7 +90,7 @@ export class NodeHandle {
   }
 
   /** Reads into `buffer` from now on; may be called again. Bytes that Node has read before still arrive as `data`. */
-  readInto(buffer: Uint8Array, reader: HandleReader): void {
+  readInto(buffer: Uint8Array, reader: HandleSink): void {
     const handle = this.#handle;
     // The second reader of a pipe is its last: the socket's next pipe must not pass on through this one.
     if (this.#passOn !== undefined) nodesOwn.set(handle, this.#passOn);
