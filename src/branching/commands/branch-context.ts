@@ -10,11 +10,12 @@ import { configurationDocument } from '../../documents/configuration-document.ts
 import { looseReader } from '../../documents/loose-reader.ts';
 import { addressText } from '../../model/member.ts';
 import { configFor, fileFor, withoutCluster } from '../../cli/configuration.ts';
+import { fail } from '../../cli/command-end.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { tryRequest } from '../../cli/admin-request.ts';
 import { findRunning, type Running } from '../../cli/running.ts';
 import type { BranchControl, ListWait } from '../control-branches.ts';
-import { BRANCH_EXIT, endWith } from './branch-exit.ts';
+import { BRANCH_EXIT } from './branch-exit.ts';
 
 export interface BranchParts {
   /** Over the source's own API. */
@@ -47,11 +48,11 @@ export async function openContext<Options extends BranchOptions>(
 ): Promise<BranchContext<Options>> {
   const found = isConfigured(options, io) ? ownConfig(options, io) : await configOfRunning(options, io);
   const { config, from, configuredBy } = found;
-  if (config.branches === undefined) return endWith(BRANCH_EXIT.usage, `${from} ${NO_BRANCHES}`, io);
+  if (config.branches === undefined) return fail(io, `${from} ${NO_BRANCHES}`, BRANCH_EXIT.usage);
   const policy = withKey(config.branches, options.apiKeyFile);
   if (policy === undefined) {
     const why = '--api-key-file is for `source: console`; a storage node takes branches.storage.headers_file';
-    return endWith(BRANCH_EXIT.usage, why, io);
+    return fail(io, why, BRANCH_EXIT.usage);
   }
   const control = await parts.openSource(policy.source);
   return { options, io, policy, config, control, source: sourceText(policy.source), configuredBy };
@@ -84,17 +85,17 @@ async function configOfRunning(options: BranchOptions, io: CliIo): Promise<Found
   const running = findRunning(options, io);
   const from = `the Pointsman at ${addressText(running.address)}`;
   const answer = await tryRequest(running, { method: 'GET', path: '/config' });
-  if (answer.kind === 'failed') return endWith(BRANCH_EXIT.failure, `${answer.why} ${HINT}`, io);
+  if (answer.kind === 'failed') return fail(io, `${answer.why} ${HINT}`);
   const { data } = configReader.safeParse(answer.body);
   if (answer.status !== 200 || data === undefined) {
-    return endWith(BRANCH_EXIT.failure, `${from} does not report its configuration. ${HINT}`, io);
+    return fail(io, `${from} does not report its configuration. ${HINT}`);
   }
   const { pools, listeners, branches } = data.configuration;
   const text = JSON.stringify({ cluster: { seeds: [NO_SEED] }, pools, listeners, branches });
   const loaded = loadConfig({ file: 'configuration', env: {}, readFile: () => text });
   if (loaded.kind === 'ok') return { config: loaded.config, from, configuredBy: running };
   const why = `the configuration of ${from} cannot be used here. ${HINT}\n${formatProblems(loaded.problems)}`;
-  return endWith(BRANCH_EXIT.failure, why, io);
+  return fail(io, why);
 }
 
 /** Undefined: the source takes no key. */
@@ -140,5 +141,5 @@ export async function readBranches(
 ): Promise<readonly Branch[]> {
   const listed = await control.list(wait);
   if (listed.kind === 'read') return listed.branches;
-  return endWith(BRANCH_EXIT.failure, `the branches cannot be read from ${source}: ${listed.why}`, io);
+  return fail(io, `the branches cannot be read from ${source}: ${listed.why}`);
 }

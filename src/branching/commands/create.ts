@@ -8,7 +8,7 @@ import { parseLsn } from '../../model/lsn.ts';
 import { addressText } from '../../model/member.ts';
 import { STANDARD_INPUT } from '../../config/source/read-file.ts';
 import { fileFor } from '../../cli/configuration.ts';
-import { CommandEnd, unlessEnded } from '../../cli/command-end.ts';
+import { CommandEnd, fail, unlessEnded } from '../../cli/command-end.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { json } from '../../cli/json.ts';
 import {
@@ -20,7 +20,7 @@ import {
   type BranchParts,
 } from './branch-context.ts';
 import { whyBadName, whyUnreachable } from './create-rules.ts';
-import { BRANCH_EXIT, endWith } from './branch-exit.ts';
+import { BRANCH_EXIT } from './branch-exit.ts';
 import { branchText, findBranch, severalText } from './find-branch.ts';
 import { routeTo, type TargetRoute } from './target-route.ts';
 
@@ -36,19 +36,19 @@ export interface CreateOptions extends BranchOptions {
 export async function create(name: string, options: CreateOptions, io: CliIo, parts: BranchParts): Promise<number> {
   const context = await openContext(options, io, parts);
   const wrong = whyBadName(name) ?? whyWrongUsage(context);
-  if (wrong !== undefined) return endWith(BRANCH_EXIT.usage, wrong, io);
+  if (wrong !== undefined) return fail(io, wrong, BRANCH_EXIT.usage);
   const began = performance.now();
   const onRetry = (why: string): void => io.stderr(`trying again: ${why}\n`);
   const all = await readBranches(context, { waitMs: options.wait, onRetry });
   const refused = whyUnreachable(name, all, context);
-  if (refused !== undefined) return endWith(BRANCH_EXIT.refused, refused, io);
+  if (refused !== undefined) return fail(io, refused, BRANCH_EXIT.refused);
   const parent = options.parent === undefined ? undefined : findBranch(options.parent, all);
   if (parent?.kind === 'several') {
-    return endWith(BRANCH_EXIT.refused, `--parent: ${severalText(options.parent ?? '', parent.ids)}`, io);
+    return fail(io, `--parent: ${severalText(options.parent ?? '', parent.ids)}`, BRANCH_EXIT.refused);
   }
   if (parent?.kind === 'none') {
     const why = `--parent: there is no branch ${shown(options.parent ?? '')} in ${context.source}`;
-    return endWith(BRANCH_EXIT.failure, `${why}. See: pointsman branches list`, io);
+    return fail(io, `${why}. See: pointsman branches list`);
   }
   const created = await context.control.create({
     name,
@@ -70,12 +70,12 @@ function endUnfinished(name: string, { kind, why }: Exclude<CreationResult, { ki
   switch (kind) {
     case 'unfinished': {
       const next = 'Run the same command again: it continues with the same branch';
-      return endWith(BRANCH_EXIT.unfinished, `${shown(name)} is not finished yet: ${why}. ${next}`, io);
+      return fail(io, `${shown(name)} is not finished yet: ${why}. ${next}`, BRANCH_EXIT.unfinished);
     }
     case 'refused':
-      return endWith(BRANCH_EXIT.refused, `${shown(name)} cannot be created: ${why}`, io);
+      return fail(io, `${shown(name)} cannot be created: ${why}`, BRANCH_EXIT.refused);
     case 'failed':
-      return endWith(BRANCH_EXIT.failure, `${shown(name)} is not created: ${why}`, io);
+      return fail(io, `${shown(name)} is not created: ${why}`);
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Branch } from '../../model/branch.ts';
 import { sizeText } from '../../model/check.ts';
 import { shown } from '../../model/printable.ts';
+import { fail } from '../../cli/command-end.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { json } from '../../cli/json.ts';
 import { confirm } from '../../cli/terminal/confirm.ts';
@@ -14,7 +15,7 @@ import {
   type BranchParts,
 } from './branch-context.ts';
 import { distancesOf } from '../../model/branch-distances.ts';
-import { BRANCH_EXIT, endWith } from './branch-exit.ts';
+import { BRANCH_EXIT } from './branch-exit.ts';
 import { branchText, findBranch, severalText } from './find-branch.ts';
 import { readRunning, type RunningReport } from './branch-sessions.ts';
 
@@ -31,14 +32,14 @@ export async function remove(
   parts: BranchParts,
 ): Promise<number> {
   if (options.json === true && options.yes !== true) {
-    return endWith(BRANCH_EXIT.usage, '--json asks no question: add --yes', io);
+    return fail(io, '--json asks no question: add --yes', BRANCH_EXIT.usage);
   }
   const context = await openContext(options, io, parts);
   const cannot = whyNoDeletion(context);
-  if (cannot !== undefined) return endWith(BRANCH_EXIT.usage, cannot, io);
+  if (cannot !== undefined) return fail(io, cannot, BRANCH_EXIT.usage);
   const [all, running] = await Promise.all([readBranches(context), readRunning(context)]);
   const found = findBranch(target, all);
-  if (found.kind === 'several') return endWith(BRANCH_EXIT.refused, severalText(target, found.ids), io);
+  if (found.kind === 'several') return fail(io, severalText(target, found.ids), BRANCH_EXIT.refused);
   if (found.kind === 'none') return missing(target, context);
   return removeFound(found.branch, { all, running, context });
 }
@@ -57,7 +58,7 @@ function whyNoDeletion(context: BranchContext): string | undefined {
 
 function missing(target: string, { io, options, source }: BranchContext<DeleteBranchOptions>): number {
   const text = `there is no branch ${shown(target)} in ${source}`;
-  if (options.ifExists !== true) return endWith(BRANCH_EXIT.failure, `${text}. See: pointsman branches list`, io);
+  if (options.ifExists !== true) return fail(io, `${text}. See: pointsman branches list`);
   io.stdout(options.json === true ? json({ deleted: null }) : `${text}: nothing to delete\n`);
   return BRANCH_EXIT.ok;
 }
@@ -71,7 +72,7 @@ interface DeletionFacts {
 async function removeFound(branch: Branch, known: DeletionFacts): Promise<number> {
   const { io, options, control } = known.context;
   const why = whyRefused(branch, known);
-  if (why !== undefined) return endWith(BRANCH_EXIT.refused, why, io);
+  if (why !== undefined) return fail(io, why, BRANCH_EXIT.refused);
   if (known.running.kind !== 'answer') {
     io.stderr(`warning: the sessions of the branch are unknown: ${known.running.why}\n`);
   }
@@ -86,7 +87,7 @@ async function removeFound(branch: Branch, known: DeletionFacts): Promise<number
   const removed = await control.remove(branch);
   if (removed.kind === 'failed') {
     const failed = `${branchText(branch)} is not deleted: ${removed.why}`;
-    return endWith(BRANCH_EXIT.failure, failed, io);
+    return fail(io, failed);
   }
   const deleted = { id: branch.id, name: branch.name };
   io.stdout(options.json === true ? json({ deleted }) : `${branchText(branch)} is deleted\n`);

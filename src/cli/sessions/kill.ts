@@ -8,7 +8,7 @@ import { json } from '../json.ts';
 import { reportFailure, requestWithToken, type OperateOptions } from '../send-operation.ts';
 import { findRunning, type Running } from '../running.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { readSessions, SESSION, type SessionRow } from './read-sessions.ts';
+import { checkIds, readSessions, SESSION, type SessionRow } from './read-sessions.ts';
 import { sessionsTable } from './session-table.ts';
 
 export interface KillOptions extends OperateOptions {
@@ -24,11 +24,7 @@ type KillAnswer = z.infer<typeof killedReader>;
 
 /** Exit code 1 if a session could not be ended, for example because it has ended already. */
 export async function kill(ids: readonly string[], options: KillOptions, io: CliIo): Promise<number> {
-  const wrong = ids.find((id) => !/^\d+$/.test(id));
-  if (wrong !== undefined) {
-    io.stderr(`pointsman: ${wrong} is not a session: an id is a number, as \`pointsman sessions\` shows it\n`);
-    return EXIT.usage;
-  }
+  checkIds(ids, io);
   const running = findRunning(options, io);
   const { dryRun, yes, json: isJson } = options;
   const found = await find([...new Set(ids)], running, io);

@@ -8,6 +8,7 @@ import { CommandEnd, unlessEnded } from '../command-end.ts';
 import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
 import { reportFailure, requestWithToken, type OperateOptions } from '../send-operation.ts';
+import { checkIds } from './read-sessions.ts';
 import { findRunning, type Running } from '../running.ts';
 
 /** A busy session, and a parked one, take their time. */
@@ -18,11 +19,7 @@ type MoveAnswer = z.infer<typeof movedReader>;
 
 /** Exit code 1 if a session did not move. */
 export async function move(ids: readonly string[], options: OperateOptions, io: CliIo): Promise<number> {
-  const wrong = ids.find((id) => !/^\d+$/.test(id));
-  if (wrong !== undefined) {
-    io.stderr(`pointsman: ${wrong} is not a session: an id is a number, as \`pointsman sessions\` shows it\n`);
-    return EXIT.usage;
-  }
+  checkIds(ids, io);
   const running = findRunning(options, io);
   let code: number = EXIT.ok;
   const results: MoveAnswer[] = [];

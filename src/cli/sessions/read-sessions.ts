@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { looseReader } from '../../documents/loose-reader.ts';
 import { sessionList } from '../../documents/sessions-document.ts';
 import { addressText } from '../../model/member.ts';
-import { fail } from '../command-end.ts';
+import { fail, wrong } from '../command-end.ts';
 import { EXIT, type CliIo } from '../io.ts';
 import { reportFailure, requestWithToken } from '../send-operation.ts';
 import type { Running } from '../running.ts';
@@ -17,6 +17,13 @@ export const SESSION = [
 const sessionsReader = looseReader(sessionList, { needed: ['total left_out sessions', ...SESSION] });
 export type SessionRows = z.infer<typeof sessionsReader>;
 export type SessionRow = SessionRows['sessions'][number];
+
+/** Ends the command if one of them is no id. */
+export function checkIds(ids: readonly string[], io: CliIo): void {
+  const other = ids.find((id) => !/^\d+$/.test(id));
+  if (other !== undefined)
+    wrong(io, `${other} is not a session: an id is a number, as \`pointsman sessions\` shows it`);
+}
 
 export async function readSessions(
   running: Running,

@@ -32,10 +32,13 @@ export interface ScreenOptions {
   readonly operations?: readonly OperationStatus[];
 }
 
+export interface LiveLook extends Look, Required<Pick<ScreenOptions, 'operations'>> {
+  readonly events: readonly EventDocument[];
+}
+
 export interface LiveOptions extends ScreenOptions {
   /** For rates. Undefined: the first look. */
   readonly before: Look | undefined;
-  readonly events: readonly EventDocument[];
   /** Undefined: no terminal, so everything is shown. */
   readonly rows: number | undefined;
   /** The last line: the keys, or why there is no news. */
@@ -47,10 +50,10 @@ export function statusScreen(status: Status, options: ScreenOptions): string {
 }
 
 /** With the traffic of each pool, and as many of the last events as fit. */
-export function liveScreen(now: Look, options: LiveOptions): string {
-  const { status } = now;
-  const { paint, width, rows, footer, events } = options;
-  const attention = `${waitingLines(status, options)}${noticesText(status, options)}`;
+export function liveScreen(now: LiveLook, options: LiveOptions): string {
+  const { status, events, operations } = now;
+  const { paint, width, rows, footer } = options;
+  const attention = `${waitingLines(status, options)}${noticesText(status, { ...options, operations })}`;
   const above = screenOf(status, [trafficText(now, options), routesText(status, options)], attention, options);
   const room = rows === undefined ? undefined : rows - linesIn(above) - 2 - linesIn(footer);
   const below = `${lastEvents(events, room, paint, width)}${footer}`;

@@ -53,7 +53,7 @@ const EVENTS = Array.from({ length: 40 }, (_, index) => ({
 }));
 const OPTIONS = { paint: paintFor({ env: {} }), width: 80, from: '127.0.0.1:8432', footer: 'q: quit\n' };
 const screen = (before: Look | undefined, now: Look, rows: number | undefined): string =>
-  liveScreen(now, { ...OPTIONS, before, events: EVENTS, rows });
+  liveScreen({ ...now, events: EVENTS, operations: [] }, { ...OPTIONS, before, rows });
 
 const withBranches = (one: Look): Look => {
   const [pool] = one.status.pools;
