@@ -2,14 +2,14 @@
 // for ever: the caller sets the limit.
 
 /** One kind of call: its argument, and its reply. Both ends have a table of them (messages.ts). */
-export interface Call<Argument, Reply> {
+export interface CallKind<Argument, Reply> {
   readonly argument: Argument;
   readonly reply: Reply;
 }
 
-type Table<Kinds> = Record<keyof Kinds, Call<unknown, unknown>>;
+type CallTable<Kinds> = Record<keyof Kinds, CallKind<unknown, unknown>>;
 
-type MessageByKind<Kinds extends Table<Kinds>> = {
+type MessageByKind<Kinds extends CallTable<Kinds>> = {
   readonly [Kind in keyof Kinds]: {
     readonly kind: 'call';
     readonly id: number;
@@ -17,7 +17,7 @@ type MessageByKind<Kinds extends Table<Kinds>> = {
     readonly argument: Kinds[Kind]['argument'];
   };
 };
-export type CallMessage<Kinds extends Table<Kinds>> = MessageByKind<Kinds>[keyof Kinds];
+export type CallMessage<Kinds extends CallTable<Kinds>> = MessageByKind<Kinds>[keyof Kinds];
 
 export interface ReplyMessage {
   readonly kind: 'reply';
@@ -30,7 +30,7 @@ interface PendingCall {
   readonly end: () => void;
 }
 
-export class Calls<Kinds extends Table<Kinds>> {
+export class Calls<Kinds extends CallTable<Kinds>> {
   readonly #send: (message: CallMessage<Kinds>) => void;
   readonly #pending = new Map<number, PendingCall>();
   #lastId = 0;
@@ -68,14 +68,14 @@ export class Calls<Kinds extends Table<Kinds>> {
 }
 
 /** A function for each kind of call, at the end that is called. */
-export type CallHandlers<Kinds extends Table<Kinds>> = {
+export type CallHandlers<Kinds extends CallTable<Kinds>> = {
   readonly [Kind in keyof Kinds]: (
     argument: Kinds[Kind]['argument'],
   ) => Kinds[Kind]['reply'] | Promise<Kinds[Kind]['reply']>;
 };
 
 /** Never rejects if no handler does. */
-export async function answerCall<Kinds extends Table<Kinds>>(
+export async function answerCall<Kinds extends CallTable<Kinds>>(
   handlers: CallHandlers<Kinds>,
   { id, what, argument }: CallMessage<Kinds>,
   send: (reply: ReplyMessage) => void,

@@ -16,7 +16,7 @@ import type { MoveResult } from '../reports/session-move.ts';
 import type { Tally } from '../reports/tally.ts';
 import type { ProxyPolicy } from '../proxy/options.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
-import type { Call, CallMessage, ReplyMessage } from './calls.ts';
+import type { CallKind, CallMessage, ReplyMessage } from './calls.ts';
 import type { SnapshotDelta } from './snapshot-delta.ts';
 
 /** The part of the configuration that a worker needs. Holds no secret. */
@@ -52,28 +52,28 @@ export type WorkerOrder =
 /** From the main process to a worker. */
 export interface CallsOfMain {
   /** Its reply comes once it is carried out. */
-  readonly do: Call<WorkerOrder, undefined>;
+  readonly do: CallKind<WorkerOrder, undefined>;
   /** Another worker has a cancel request whose key it does not know. No member is contacted. */
-  readonly find_cancel: Call<Uint8Array, boolean>;
+  readonly find_cancel: CallKind<Uint8Array, boolean>;
   /** To the worker that has the session. Its reply, the problem, comes once the request is forwarded or has failed. */
-  readonly take_cancel: Call<CancelPacket, string | undefined>;
+  readonly take_cancel: CallKind<CancelPacket, string | undefined>;
   /** The reply is undefined if the worker has ended. */
-  readonly list_sessions: Call<SessionQuery, SessionList | undefined>;
-  readonly kill_session: Call<number, KillResult>;
+  readonly list_sessions: CallKind<SessionQuery, SessionList | undefined>;
+  readonly kill_session: CallKind<number, KillResult>;
   /** Its reply comes within the limits of `moves`. */
-  readonly move_session: Call<number, MoveResult>;
+  readonly move_session: CallKind<number, MoveResult>;
   /** Its reply takes some seconds. It is undefined if the worker has ended. */
-  readonly preflight: Call<MemberName, Preflight | undefined>;
+  readonly preflight: CallKind<MemberName, Preflight | undefined>;
 }
 
 /** From a worker to the main process. */
 export interface CallsOfWorker {
   /** A snapshot with the new evidence is sent before the reply. `since`: only probes that begin after it count. */
-  readonly freshen: Call<{ readonly pool: PoolName; readonly since: Instant | undefined }, undefined>;
-  readonly read_key_pair: Call<KeyPairFiles, KeyPairReading>;
-  readonly read_authorities: Call<string, AuthorityReading>;
-  readonly pass_cancel: Call<CancelPacket, CancelOutcome>;
-  readonly locate_branch: Call<{ readonly target: string; readonly access: BranchAccess }, BranchLookup>;
+  readonly freshen: CallKind<{ readonly pool: PoolName; readonly since: Instant | undefined }, undefined>;
+  readonly read_key_pair: CallKind<KeyPairFiles, KeyPairReading>;
+  readonly read_authorities: CallKind<string, AuthorityReading>;
+  readonly pass_cancel: CallKind<CancelPacket, CancelOutcome>;
+  readonly locate_branch: CallKind<{ readonly target: string; readonly access: BranchAccess }, BranchLookup>;
 }
 
 export interface CancelPacket {
