@@ -1,4 +1,5 @@
 // The narration for a person at a terminal: few lines, with many clients summed up in one. The log has the details.
+import type { EventOf } from '../reports/events.ts';
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import { durationText } from '../core/describe.ts';
 import { WaitingClients, isHold, type HoldEvent, type WaitGroup } from '../history/waiting-clients.ts';
@@ -48,10 +49,8 @@ function writeLogged(event: Event, { write }: NarrationOptions): void {
   if (level !== 'debug' && level !== 'trace') write(text(), level);
 }
 
-type SessionEnding = Extract<Event, { readonly kind: 'session_closed' }>;
-
 /** Sessions that close together for one reason share a line. */
-function createEndings({ write, later }: NarrationOptions): (event: SessionEnding) => void {
+function createEndings({ write, later }: NarrationOptions): (event: EventOf<'session_closed'>) => void {
   const counts = new Map<string, number>();
   const writeAll = (): void => {
     for (const [what, count] of counts)

@@ -6,17 +6,14 @@ import type { MemberName } from '../model/member.ts';
 import type { PinReason } from '../model/moves.ts';
 import { nothing } from '../model/once.ts';
 import type { PoolName } from '../model/policy.ts';
-import type { ReportedEvent } from '../reports/events.ts';
-import type { MoveEvent } from '../reports/move-events.ts';
+import type { EventOf, ReportedEvent } from '../reports/events.ts';
 
 /** A batch ends after this long without an event: sessions are asked and moved one after the other. */
 const QUIET_MS = 1_000;
 
-type FinishedMoves = Extract<MoveEvent, { kind: 'moves_finished' }>;
-
 export interface MoveBatchesOptions {
   readonly clock: Clock;
-  readonly tell: (event: FinishedMoves) => void;
+  readonly tell: (event: EventOf<'moves_finished'>) => void;
 }
 
 interface MoveBatch {
@@ -118,7 +115,7 @@ function emptyBatch(at: Instant): MoveBatch {
   };
 }
 
-function addMoved(batch: MoveBatch, { session, from, to, gapMs }: Extract<MoveEvent, { kind: 'session_moved' }>): void {
+function addMoved(batch: MoveBatch, { session, from, to, gapMs }: EventOf<'session_moved'>): void {
   batch.parked.delete(session);
   batch.from.add(from);
   batch.to.add(to);

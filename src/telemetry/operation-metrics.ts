@@ -1,13 +1,11 @@
 // Counts the operations that take a while.
-import { OPERATION_OUTCOMES, type OperationEvent } from '../reports/events.ts';
+import { type EventOf, OPERATION_OUTCOMES } from '../reports/events.ts';
 import type { Families } from './families.ts';
 
 const KIND = 'switchover';
 const BUCKETS = [1, 2.5, 5, 7.5, 10, 15, 20, 30, 60];
 
-type EndedOperation = Extract<OperationEvent, { kind: 'operation_ended' }>;
-
-export function countOperations({ counter, histogram }: Families): (event: EndedOperation) => void {
+export function countOperations({ counter, histogram }: Families): (event: EventOf<'operation_ended'>) => void {
   const total = counter('pointsman_operations_total', 'Operations that ended, by outcome.', ['kind', 'outcome']);
   const seconds = histogram(
     'pointsman_operation_duration_seconds',

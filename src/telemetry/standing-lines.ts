@@ -1,10 +1,8 @@
 // The line about a member's new state in a pool: the news first, and each piece of news once. Pure.
 import { placeWord } from '../core/place-words.ts';
 import type { WhyCode } from '../core/why.ts';
-import type { MonitorEvent } from '../reports/events.ts';
+import type { EventOf } from '../reports/events.ts';
 import type { LogLine } from './line.ts';
-
-type StandingChange = Extract<MonitorEvent, { kind: 'standing_changed' }>;
 
 /** Codes that mean trouble; for other codes a person or the cluster manager made a decision. */
 const TROUBLE: readonly WhyCode[] = [
@@ -20,24 +18,24 @@ const TROUBLE: readonly WhyCode[] = [
 /** Another line has the news: that of the route, `member_drained` or `member_resumed`. */
 const TOLD_ELSEWHERE: readonly WhyCode[] = ['fallback', 'drained'];
 
-export function standingLine(event: StandingChange): LogLine {
+export function standingLine(event: EventOf<'standing_changed'>): LogLine {
   return { level: levelOf(event), text: () => `pool ${event.pool}: ${sentence(event)}` };
 }
 
-function levelOf({ from, to }: StandingChange): LogLine['level'] {
+function levelOf({ from, to }: EventOf<'standing_changed'>): LogLine['level'] {
   if (from?.kind === 'open' && (TROUBLE.includes(to.why.code) || to.why.code === 'vouched')) return 'warn';
   if (from?.kind !== 'open' && to.kind !== 'open') return 'debug';
   return isToldElsewhere({ from, to }) ? 'debug' : 'info';
 }
 
 /** After a failover each replica reaches the new timeline within a second: the line of the route says so. */
-function isToldElsewhere({ from, to }: Pick<StandingChange, 'from' | 'to'>): boolean {
+function isToldElsewhere({ from, to }: Pick<EventOf<'standing_changed'>, 'from' | 'to'>): boolean {
   if (TOLD_ELSEWHERE.includes(to.why.code)) return true;
   const isBack = from?.kind === 'leave' && to.why.code === 'positive';
   return isBack && (from.why.code === 'other_timeline' || from.why.code === 'drained');
 }
 
-function sentence({ member, from, to, text }: StandingChange): string {
+function sentence({ member, from, to, text }: EventOf<'standing_changed'>): string {
   const { code, detail } = to.why;
   if (code === 'vouched') return `${member}: API does not answer, still the primary: ${detail ?? text}`;
   if (from?.why.code === 'vouched' && code === 'positive') return `${member}: API answers again: ${text}`;

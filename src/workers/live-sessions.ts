@@ -1,6 +1,6 @@
 // The live sessions of each worker, from the events that it reports. When a worker dies, this is the only record of its
 // sessions.
-import type { ClientFacts, ProxyEvent } from '../reports/events.ts';
+import type { ClientFacts, EventOf, ProxyEvent } from '../reports/events.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
@@ -58,25 +58,14 @@ export class LiveSessions {
     ]);
   }
 
-  #add(
-    worker: number,
-    { session, pool, client }: Extract<ProxyEvent, { kind: 'client_accepted' }>,
-    now: Instant,
-  ): void {
+  #add(worker: number, { session, pool, client }: EventOf<'client_accepted'>, now: Instant): void {
     const sessions = this.#byWorker.get(worker) ?? new Map<number, Live>();
     const live: Live = { client, pool, member: undefined, facts: {}, acceptedAt: now, heldSince: undefined };
     this.#byWorker.set(worker, sessions.set(session, live));
   }
 }
 
-function opened(live: Live, event: Extract<ProxyEvent, { kind: 'session_opened' }>): void {
-  const { member, user, database, application, tls, branch } = event;
-  live.member = member;
-  live.facts = {
-    ...(user === undefined ? {} : { user }),
-    ...(database === undefined ? {} : { database }),
-    ...(application === undefined ? {} : { application }),
-    ...(tls === undefined ? {} : { tls }),
-    ...(branch === undefined ? {} : { branch }),
-  };
+function opened(live: Live, event: EventOf<'session_opened'>): void {
+  const { kind: _, pool: __, session: ___, client: ____, member, ...facts } = event;
+  Object.assign(live, { member, facts });
 }

@@ -3,7 +3,7 @@ import { WaitGroup, isHold } from '../../history/waiting-clients.ts';
 import { CLOSE_REASONS, isMoveFailure } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
-import type { ProxyEvent, ReportedEvent } from '../../reports/events.ts';
+import type { EventOf, ReportedEvent } from '../../reports/events.ts';
 import type { SwitchoverSessions } from '../../documents/switchover-document.ts';
 
 export class SessionTally {
@@ -81,7 +81,7 @@ export class SessionTally {
     };
   }
 
-  #takeEnd(reason: Extract<ProxyEvent, { kind: 'session_closed' }>['reason']): void {
+  #takeEnd(reason: EventOf<'session_closed'>['reason']): void {
     if (CLOSE_REASONS[reason].side === 'client') this.#closed += 1;
     else if (reason === 'evicted_switchover_timeout') this.#cut += 1;
     else if (reason !== 'evicted_switchover') this.#lost += 1;

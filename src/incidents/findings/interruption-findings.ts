@@ -2,8 +2,7 @@
 import { ofKind } from '../../reports/events.ts';
 import type { Finding } from '../schema.ts';
 import type { RecordedInterruption } from './interruptions.ts';
-import { clockText, idsOf, ms, secondsBetween, secondsText } from './recorded-events.ts';
-import type { IncidentEvidence, RecordedEvent, RecordedOf } from './recorded-events.ts';
+import { clockText, idsOf, ms, secondsBetween, secondsText, type IncidentEvidence } from './recorded-events.ts';
 
 /** The evidence about the old primary begins at most this long before the loss of the route. Milliseconds. */
 const BEFORE_MS = 60_000;
@@ -47,27 +46,21 @@ function noRoute({ number, pool, from, to, loss: { cause }, lost, reopened }: Re
 }
 
 /** The first connection of the pool to the old primary that broke or was refused, shortly before the loss. */
-function firstSign(
-  { pool, from, loss: { before }, earliest = '' }: RecordedInterruption,
-  { events }: IncidentEvidence,
-): RecordedEvent | undefined {
+function firstSign({ pool, from, loss, earliest = '' }: RecordedInterruption, { events }: IncidentEvidence) {
   return events.find(
     ({ event, time }) =>
       (event.kind === 'dial_finished' || event.kind === 'session_closed') &&
       event.pool === pool.name &&
-      event.member === before &&
+      event.member === loss.before &&
       time >= earliest &&
       time <= from &&
       ms(time) >= ms(from) - SIGNS_MS,
   );
 }
 
-function firstSession(
-  { pool, to }: RecordedInterruption,
-  evidence: IncidentEvidence,
-): RecordedOf<'session_opened'> | undefined {
-  if (to === undefined) return undefined;
-  return ofKind(evidence.events, 'session_opened').find(({ event, time }) => event.pool === pool.name && time >= to);
+function firstSession({ pool, to }: RecordedInterruption, { events }: IncidentEvidence) {
+  const opened = ofKind(events, 'session_opened');
+  return to === undefined ? undefined : opened.find(({ event, time }) => event.pool === pool.name && time >= to);
 }
 
 function noService(one: RecordedInterruption, evidence: IncidentEvidence): readonly Finding[] {
@@ -99,7 +92,7 @@ function noService(one: RecordedInterruption, evidence: IncidentEvidence): reado
  * The old primary's last yes, and its first other answer or failed probe after that. A fault of our own machine is
  * neither. The yes may come after the loss of the route: a switchover takes it away before the primary steps down.
  */
-function firstNegative(one: RecordedInterruption, evidence: IncidentEvidence): Answers {
+function firstNegative(one: RecordedInterruption, evidence: IncidentEvidence) {
   const { pool, from, to, earliest = '' } = one;
   const probes = ofKind(evidence.events, 'probe_finished').filter(
     ({ event }) => event.member === one.loss.before && event.outcome !== 'local',
@@ -117,13 +110,6 @@ function firstNegative(one: RecordedInterruption, evidence: IncidentEvidence): A
       ms(lastTime) >= ms(from) - BEFORE_MS,
   );
   return { positive, negative };
-}
-
-type ProbeEvent = RecordedOf<'probe_finished'>;
-
-interface Answers {
-  readonly positive: ProbeEvent | undefined;
-  readonly negative: ProbeEvent | undefined;
 }
 
 function oldPrimary(one: RecordedInterruption, evidence: IncidentEvidence): readonly Finding[] {
@@ -160,7 +146,7 @@ function standingChange(
   member: string,
   field: 'from' | 'to',
   until: string,
-): RecordedOf<'standing_changed'> | undefined {
+) {
   return ofKind(evidence.events, 'standing_changed').findLast(
     ({ event, time }) =>
       event.pool === pool.name && event.member === member && event[field]?.kind === 'open' && time <= until,
