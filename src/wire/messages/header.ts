@@ -2,7 +2,7 @@
 export const HEADER = 5;
 export const LENGTH_WORD = 4;
 
-/** The size of the body of the message that begins at `at`, by its complete header. Negative: no message has that size. */
+/** The size of the body of the message that begins at `at`, by its complete header. Negative: no message has it. */
 export function bodySize(bytes: Uint8Array, at = 0): number {
   return new DataView(bytes.buffer, bytes.byteOffset).getInt32(at + 1) - LENGTH_WORD;
 }

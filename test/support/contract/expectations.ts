@@ -1,5 +1,5 @@
 // The expectation of a target: the contract's, or the one in the table of known differences. A listed difference that
-// is none, or that its test does not ask for, is an error: no line of the table outlives its reason.
+// is gone, or that its test does not ask for, is an error: no line of the table outlives its reason.
 import { isDeepStrictEqual } from 'node:util';
 import type { ItemId } from './checklist.ts';
 import type { KnownDifference } from './known-differences.ts';
