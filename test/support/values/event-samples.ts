@@ -70,7 +70,8 @@ export const EVENT_SAMPLES: EventSamples = {
     samples: [{ kind: 'hold_started', pool: 'write', session: 7, cause: 'no_member' }],
   },
   hold_ended: {
-    meaning: 'The wait of a client ended. `outcome`: `released`, `timeout`, `gave_up` or `refused`.',
+    meaning:
+      'The wait of a client ended. `outcome`: `released`, `timeout`, `gave_up` or `refused` (also with its worker).',
     samples: [{ kind: 'hold_ended', pool: 'write', session: 7, outcome: 'released', waitedMs: 10 }],
   },
   dial_finished: {
