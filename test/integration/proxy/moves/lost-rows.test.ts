@@ -55,6 +55,11 @@ async function promoteWithoutRow(scene: Scene): Promise<void> {
   await promoteSecond(scene);
 }
 
+async function untilReplayed(standby: PostgresServer, position = ''): Promise<void> {
+  const isThere = `select pg_last_wal_replay_lsn() >= '${position}'`;
+  await until(`${position} on the standby`, async () => (await ask(standby, isThere)) === 'true', LIMIT_MS);
+}
+
 async function letAppIn(server: PostgresServer): Promise<void> {
   const file = join(server.dataDirectory, 'pg_hba.conf');
   await writeFile(file, `host all app 127.0.0.1/32 trust\n${await readFile(file, 'utf8')}`);
@@ -108,6 +113,8 @@ describeUnless(missingForSandbox, 'a primary that is lost while its sessions are
       await first.query('create role app login');
       await first.query('create table visits (id int primary key)');
       await first.query('grant all on visits to app');
+      // A standby that stops before has no role, and refuses the login.
+      await untilReplayed(second, await ask(first, 'select pg_current_wal_insert_lsn()'));
       const samples = new Map<string, readonly WalSample[]>();
       const lab = await startProxyLab({
         moves: {},
@@ -176,9 +183,8 @@ describeUnless(missingForSandbox, 'a primary that is lost while its sessions are
       const { first, second, client, errors } = scene;
       await client.query('insert into visits values (101)');
       const written = await ask(first, 'select pg_current_wal_insert_lsn()');
-      const hasAll = `select pg_last_wal_replay_lsn() >= '${written}'`;
       await park(scene);
-      await until('the row on the standby', async () => (await ask(second, hasAll)) === 'true', LIMIT_MS);
+      await untilReplayed(second, written);
       await first.stop('immediate');
       await promoteSecond(scene);
       routeTo(scene, second);
