@@ -1,7 +1,7 @@
 // The documents agree with the program: their links, anchors, settings, variables, metrics, codes and configurations
 // exist. test/integration/deploy/documents.test.ts runs their commands.
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { formatProblems } from '../../src/config/fault.ts';
@@ -64,13 +64,26 @@ test('no line of a page is too long, code included, except tables, links and ter
 test('every file that a page about the code names exists', () => {
   const pages = DOCUMENTS.filter(({ file }) => file.startsWith('src/'));
   expect(pages.length).toBeGreaterThan(10);
-  const gone = pages.flatMap(({ file, ...page }) =>
-    inlineCode({ file, ...page })
-      .filter((code) => /^[a-z]+(?:\/[\w-]+)*\/[\w-]+\.(?:ts|md)$/.test(code) && !code.startsWith('dist/'))
-      .filter((code) => !existsSync(join(TOP, 'src', code)) && !existsSync(join(TOP, code)))
-      .map((code) => `${file}: ${code}`),
-  );
+  const gone = pages.flatMap((page) => {
+    const [room] = /^src\/[a-z]+\//.exec(page.file) ?? ['src/'];
+    return inlineCode(page)
+      .filter((code) => /^(?:[a-z]+\/)?(?:[\w-]+\/)*[\w-]+\.(?:ts|md)$/.test(code) && !code.startsWith('dist/'))
+      .filter((code) =>
+        // A name without a folder is of the page's own room.
+        code.includes('/')
+          ? !existsSync(join(TOP, 'src', code)) && !existsSync(join(TOP, code))
+          : globSync(`${room}**/${code}`, { cwd: TOP }).length === 0,
+      )
+      .map((code) => `${page.file}: ${code}`);
+  });
   expect(gone).toEqual([]);
+});
+
+test('the reading order of core/ has each of its files', () => {
+  const names = new Set(inlineCode(named('src/core/README.md')));
+  const files = globSync('src/core/*.ts', { cwd: TOP }).map((file) => basename(file, '.ts'));
+  expect(files.length).toBeGreaterThan(20);
+  expect(files.filter((file) => !names.has(file))).toEqual([]);
 });
 
 test('every method that a page about the code names exists', () => {
@@ -90,12 +103,12 @@ test('every method that a page about the code names exists', () => {
   expect(gone.map(({ code }) => code)).toEqual([]);
 });
 
-/** The program itself writes this page (telemetry/reference.test.ts). */
 /** Tables of renamed things begin with the old name. */
 function withoutOldNames(document: Document): Document {
   return { ...document, prose: document.prose.map((line) => line.replace(/^\| (?:`[^`]+`(?:, )?)+ \|/, '|')) };
 }
 
+/** The program itself writes these pages (telemetry/reference.test.ts, incidents/reference.test.ts). */
 const GENERATED = ['deploy/metrics.md', 'deploy/log-events.md', 'deploy/incidents.md'];
 
 test('every link and anchor within the repository has a target', () => {
