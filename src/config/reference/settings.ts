@@ -1,15 +1,13 @@
 // The configuration in effect, key by key: the value, and where it comes from. Plain data for JSON, without secrets.
 import type { Config } from '../config.ts';
 import { formatPath, type Path } from '../fault.ts';
+import { NO_SEED } from '../load.ts';
 import { complete, DEFAULT_POOLS, derivedFrom, withDefaults, type CompleteFile } from '../schema/defaults.ts';
 import { parse } from '../schema/parse.ts';
 import { isSecret, needsRestart } from '../schema/shape.ts';
 import { leavesOf, type WrittenAt } from '../source/origins.ts';
 import { childOf, setAt, valueAt, type Tree } from '../source/tree.ts';
 import { effectiveFile, writtenForm } from '../written-form.ts';
-
-/** A configuration needs a seed. Nothing contacts this one. */
-const ANY_SEED = 'http://127.0.0.1:1';
 
 export type SettingOrigin =
   | WrittenAt
@@ -114,7 +112,7 @@ function defaultOrigin(path: Path): SettingOrigin {
 function usualValues(file: CompleteFile): (key: string) => string | undefined {
   const pools = Object.entries(file.pools).map(([name, { check }]) => [name, { check: check.text }] as const);
   const own = pools.filter(([name]) => !DEFAULT_POOLS.includes(name));
-  const { parsed } = parse(withDefaults({ cluster: { seeds: [ANY_SEED] }, pools: Object.fromEntries(own) }));
+  const { parsed } = parse(withDefaults({ cluster: { seeds: [NO_SEED] }, pools: Object.fromEntries(own) }));
   if (parsed === undefined) throw new Error('the defaults are not valid');
   const tree = writtenForm(complete(parsed));
   const values = new Map(leavesOf([], tree).map((path) => [formatPath(path), JSON.stringify(valueAt(tree, path))]));

@@ -3,30 +3,10 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import type { Admin, AdminOptions } from '../../../src/admin/admin-server.ts';
-import type { StatusDocument } from '../../../src/documents/status-document.ts';
-import { STATUS_FIELDS } from '../../support/values/status-basics.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
+import { statusOf } from '../../support/page/status.ts';
 
-const status: StatusDocument = {
-  version: '1.2.3',
-  ...STATUS_FIELDS,
-  uptime_seconds: 1,
-  ready: true,
-  cluster: {
-    scope: 'lab',
-    system_identifier: null,
-    timeline: null,
-    primary: null,
-    last_interruption: null,
-    first_round_complete: true,
-    drained: [],
-    scheduled_switchover: null,
-  },
-  notices: [],
-  members: [],
-  refused_members: [],
-  pools: [],
-};
+const status = statusOf({});
 
 const opened: (() => Promise<unknown> | void)[] = [];
 afterEach(async () => {
