@@ -89,7 +89,7 @@ class Directory {
   index: BranchIndex | undefined;
   readonly #options: BranchDirectoryOptions;
   #policy: BranchesPolicy;
-  /** About the list in use. */
+  /** When the read of the list in use began. */
   #readAt: Instant | undefined;
   #failing: BranchListStatus['failing'];
   readonly #questions = new Set<TargetQuestion>();

@@ -11,7 +11,7 @@ import { rememberVerifier } from './scram.ts';
 import type { ConsoleSources } from './shows/shows.ts';
 
 const MOST_CONNECTIONS = 32;
-/** That are still connected. */
+/** Refused clients that are still connected. */
 const MOST_REFUSED = 8;
 /** Until the login is complete. psql has asked its user for the password before. */
 const LOGIN_MS = 5_000;
@@ -41,7 +41,7 @@ interface Client {
 export function createConsole({ address, sources, token }: ConsoleOptions): Console {
   /** Oldest first. */
   const clients = new Set<Client>();
-  /** Until they have read why. Oldest first. */
+  /** Refused clients, until they have read the reason. Oldest first. */
   const refused = new Set<Socket>();
   const verifierOf = rememberVerifier();
   const accessOf = async ({ remoteAddress }: Socket): Promise<ReaderCheck> => {

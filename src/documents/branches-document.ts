@@ -5,7 +5,7 @@ import { count, list, seconds, time } from './document-parts.ts';
 
 const bytes = z.number().min(0);
 
-/** About the list in use. */
+/** The state of the list of branches. */
 export const branchList = {
   source: z.enum(BRANCH_SOURCES),
   read_at: time.nullable().describe('When the read of the list in use began. Null: no read has succeeded yet.'),

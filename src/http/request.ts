@@ -1,6 +1,6 @@
 // One exchange with an API that gets a key. Follows no redirect: the key goes to the configured server alone. Errors
-// have our own words, the path and the status. The body of a refusal may follow, without secrets. A header and the body
-// of a success never do: that of a creation may hold passwords.
+// have our own words, the path and the status, and may have the body of a refusal, without secrets. They never have a
+// header, or the body of a success, which may hold passwords.
 import { excerpt } from './excerpt.ts';
 import { errorOf, type ExchangeFault } from './exchange-error.ts';
 import { exchange } from './exchange.ts';

@@ -119,7 +119,7 @@ function cutSessions({ events, findings }: IncidentDocument): readonly string[] 
   return [...lines.slice(0, MOST_CUT_LINES), `${lines.length - MOST_CUT_LINES} more groups: the JSON has them.`];
 }
 
-/** A field that is text: the document has those of the log. */
+/** The value of a field, if it is text. The fields are those of the log. */
 function text({ fields }: IncidentEvent, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' ? value : undefined;

@@ -115,9 +115,9 @@ export interface ClientPolicy {
   readonly startupTimeoutMs: number;
   /** Accepted connections at a time, over all listeners, held ones included. */
   readonly maxSessions: number;
-  /** So many of these from one address. Undefined: no limit of their own. */
+  /** The most of them from one address. Undefined: no limit of their own. */
   readonly maxSessionsPerAddress?: number | undefined;
-  /** So many of these without a complete startup message. Undefined: no limit of their own. */
+  /** The most of them without a complete startup message. Undefined: no limit of their own. */
   readonly maxHandshakes?: number | undefined;
   /** Sessions ended per second for reasons that can wait. */
   readonly maxDisconnectsPerSecond: number;

@@ -56,10 +56,7 @@ export function fail(io: CliIo, why: string, code?: number): never {
 /** After these the platform may have done its part. */
 const UNCERTAIN: ReadonlySet<string> = new Set(['unreachable', 'timeout', 'server_error']);
 
-/**
- * Waits for a request. `hint`: where to look when the platform
- * may have done its part.
- */
+/** Waits for a request. `hint`: where to look when the platform may have done its part. */
 export async function asked<T>(io: CliIo, request: Promise<T>, hint = ''): Promise<T> {
   try {
     return await request;

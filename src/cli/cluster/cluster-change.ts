@@ -14,7 +14,7 @@ export interface ChangeStep {
   readonly title: string;
   /** Waits until the step has taken effect. A text is the reason why the next step must not follow. */
   readonly settle?: () => Promise<string | undefined>;
-  /** A string if the failure is expected: the next step runs. */
+  /** Why this failure is expected, so that the next step runs. Undefined: it is not expected. */
   readonly excuse?: (result: OperationResult) => string | undefined;
 }
 

@@ -12,9 +12,9 @@ const NOTABLE_LAG = 1024 * 1024;
 export interface Judgement {
   /** Why the management API refuses this candidate. */
   readonly refusal?: string;
-  /** With the name of the member. */
+  /** Each names the member. */
   readonly warnings: readonly string[];
-  /** The same for its own row. */
+  /** The warnings for the member's own row, without its name. */
   readonly note: string;
 }
 

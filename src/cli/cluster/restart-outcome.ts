@@ -14,8 +14,8 @@ const MOST_WAIT_MS = 120_000;
 const MOST_WAIT_FOR_FLAG_MS = 15_000;
 
 /**
- * The order is given, so a parameter has just been changed. Each member marks itself with a heartbeat of its own: those
- * that have not yet would be left out.
+ * The order is given, so a parameter has just been changed. Each member marks itself with its next heartbeat. Earlier
+ * reports would leave out those that have not done so.
  */
 export async function whenMarked(context: ClusterContext): Promise<ClusterReport> {
   const since = context.now().getTime();

@@ -21,7 +21,7 @@ export async function sourceOf(options: IncidentsOptions, io: CliIo): Promise<In
   return fromDirectory(directory, io);
 }
 
-/** The directory of the Pointsman that was meant: another address may be another Pointsman. */
+/** Undefined with --admin: another address may be another Pointsman, with another directory. */
 function configuredDirectory({ admin, config }: IncidentsOptions, io: CliIo): string | undefined {
   if (admin !== undefined) return undefined;
   const loaded = load({ config }, io);

@@ -45,7 +45,7 @@ export async function kill(ids: readonly string[], options: KillOptions, io: Cli
 
 interface KillTargets {
   readonly live: readonly SessionRow[];
-  /** The code for the sessions that are not live. */
+  /** The exit code, if some of the sessions are not live. */
   readonly code: number;
 }
 

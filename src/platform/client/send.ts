@@ -28,7 +28,7 @@ export interface PlatformRequest {
 
 /** An upload of several megabytes over a slow line. Milliseconds. */
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** A GET is sent so often. */
+/** Only a GET is repeated. */
 const MOST_ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 500;
 /** Statuses of 4xx that mean "later". */

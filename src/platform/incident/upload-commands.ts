@@ -18,7 +18,7 @@ const REQUEST_HELP = `
 Prints the headers and the body of a message request that refers to the stored incident, and with --skill to the skill.
 Nothing is sent: the path of message creation belongs to your platform. The key is not printed.`;
 
-/** `incidents`: the command that has those which read. */
+/** Adds the commands to `incidents`, which has those that read. */
 export function describeUploads(
   incidents: Command,
   io: CliIo,

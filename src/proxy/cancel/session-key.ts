@@ -15,12 +15,12 @@ export class SessionKey {
     this.#target = target;
   }
 
-  /** As its client was told first. */
+  /** The client was told this key. Only the first one counts. */
   learn(key: CancelKey | undefined, server: Server): void {
     if (key !== undefined) this.#keyed ??= this.#cancels.keys.add(key, server, this.#target);
   }
 
-  /** Without a new key the first one may still be of use there. It is of none at the old server. */
+  /** Without a new key the first one stays: the new server may know it, and the old one has the session no more. */
   leadsTo(server: Server, key: CancelKey | undefined): void {
     if (this.#keyed !== undefined) Object.assign(this.#keyed, { current: key ?? this.#keyed.current, server });
   }

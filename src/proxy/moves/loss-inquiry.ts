@@ -35,8 +35,8 @@ export function endsAll({ words, server }: ServerLoss, pool: PoolName, { table }
 }
 
 /**
- * Calls `onAnswer` once; true: the server meant this session alone. Words that an administrator's decision may be
- * behind are taken back only for what proves that the server stopped. Returns the abort; nothing is reported after it.
+ * Calls `onAnswer` once; true: the server meant this session alone. Where an administrator may be behind its words,
+ * the answer is true unless something proves that the server stopped. Returns the abort; nothing is reported after it.
  */
 export function inquire(
   { loss, pool, packet, services }: InquiryOptions,

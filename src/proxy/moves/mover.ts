@@ -47,7 +47,7 @@ export interface MoverOptions extends Pick<
   readonly connectAttempts: () => number;
 }
 
-/** A session that has set out. */
+/** A session between two servers. */
 export interface Passenger extends Traveller {
   readonly step: TravelStep;
   readonly departure: Departure;
@@ -67,7 +67,7 @@ export class Mover {
   /** Sessions of one application have equal startup packets, so each keeps the same one. */
   readonly packets = new SharedValues<Uint8Array>();
   readonly #told = new SharedValues<string>();
-  /** All that have set out, and have not arrived. */
+  /** All sessions between two servers. */
   readonly #travellers = new Set<Passenger>();
   /** The latest one. */
   #table: RoutingTable;

@@ -80,7 +80,7 @@ export class ParkedClient {
     this.#stopLooking();
   }
 
-  /** All that it has sent by then. */
+  /** All that the client has sent so far. */
   ahead(): Ahead {
     return { bytes: this.#waiting.bytes(), hasEnded: this.#hasEnded };
   }

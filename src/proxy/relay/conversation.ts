@@ -20,7 +20,7 @@ import type { Relay } from './relay.ts';
 import { SettlingTime } from './settling-time.ts';
 import type { Gate } from './stall-gate.ts';
 
-/** Reads along, and may keep bytes back. Without a method: it does not do that. */
+/** Reads along, and may keep bytes back. A tap leaves out the methods that it does not need. */
 export interface Tap {
   /** Undefined: the client's bytes may go on. */
   wait?(): Promise<void> | undefined;

@@ -20,10 +20,10 @@ export class UnnamedStatement {
   /** Settings that say how it is read, and have changed since. */
   #changed: Set<string> | undefined;
   #isInDoubt = false;
-  // Since the session was idle last. Of all statements and portals:
+  // Since the session was idle last, of all statements and portals:
   #parsesDue = 0;
   #closesDue = 0;
-  // About this one:
+  // Since then, of this statement:
   #wasParsed = false;
   #wasClosed = false;
   /** Its Parse is the first request of all, and the server has not answered. */

@@ -17,7 +17,7 @@ import { serverError } from './server-replies.ts';
 export interface BackendLoginOptions {
   /** The StartupMessage that the first server got. */
   readonly startup: Uint8Array;
-  /** The words of the first login. */
+  /** The first login, as its transcript has it. */
   readonly login: TranscriptLogin;
   /** The body of the first server's NegotiateProtocolVersion. */
   readonly negotiated: Uint8Array | undefined;

@@ -41,7 +41,7 @@ const MOST_NAMES = 200;
 const LONGEST_NAME = 100;
 /** As digits, which a tree has for each byte. */
 const LONGEST_DIGITS = 5 * (LONGEST_NAME + HEADER);
-/** So many objects that keep sessions. One of each owner and schema is enough, and owners take turns. */
+/** More objects that keep sessions are not listed. One of each owner and schema is enough, and owners take turns. */
 const MOST_UNCLEAR = 200;
 /** A longer text is not read, nor one of many that are longer together. Bytes. Read, they take some 0.5 s. */
 const LONGEST_TEXT = 4_000_000;

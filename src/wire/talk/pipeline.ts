@@ -28,7 +28,7 @@ const MOST_UNASKED = 4_000_000;
 const IDLE = 0x49;
 const FAILED = 0x45;
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
-/** A question takes so long at most. Milliseconds. */
+/** The longest time of a question. Milliseconds. */
 export const STATEMENT_LIMIT_MS = 3_000;
 const LIMITS_MS: Readonly<Record<string, number>> = { lock_timeout: 500, statement_timeout: STATEMENT_LIMIT_MS };
 /** A restore has more statements, and one limit holds for all that are prepared. Milliseconds. */

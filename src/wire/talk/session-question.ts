@@ -184,7 +184,7 @@ export class SessionQuestion {
     if (end.kind === 'over') {
       const { error } = end;
       const why = error === undefined ? 'the answer is not understood' : `${error.sqlState} ${error.message}`;
-      // The client asked for none of an answer that is not understood. It may read the server's last words.
+      // The client may read the server's last words. An answer that is not understood is to our question, not to it.
       return this.#done({ kind: 'over', why }, error?.isFatal === true ? end.bytes : new Uint8Array(0));
     }
     const rest = this.#pipeline.rest();
