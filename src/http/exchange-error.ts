@@ -4,7 +4,8 @@ import { errnoCause, errnoText, errorCode, type ErrnoCause } from '../model/errn
 import type { FailureCause } from '../model/observation.ts';
 import { shown } from '../model/printable.ts';
 
-export type ExchangeFault = Exclude<FailureCause, 'redirect' | 'unexpected_status'> | 'refused';
+/** `cut`: the connection ended within the answer, after the server had said that it would close it. */
+export type ExchangeFault = Exclude<FailureCause, 'redirect' | 'unexpected_status'> | 'refused' | 'cut';
 
 /** The message is one readable clause, without any part of the request. */
 export class ExchangeError extends Error {
@@ -22,10 +23,12 @@ export class ExchangeError extends Error {
   }
 }
 
+const CLOSED_EARLY = 'connection closed before the answer was whole';
 const WORDS: Readonly<Record<ExchangeFault, string>> = {
   refused: 'connection refused',
   timeout: 'connection timed out',
-  reset: 'connection closed before the answer was whole',
+  reset: CLOSED_EARLY,
+  cut: CLOSED_EARLY,
   unreachable: 'no way to the address',
   malformed: 'not an HTTP answer',
   oversized: 'answer too large',
@@ -51,7 +54,7 @@ const FAULTS: Readonly<Record<ErrnoCause, ExchangeFault>> = {
 const UNDICI: ReadonlyMap<string, ExchangeFault> = new Map([
   ['UND_ERR_HEADERS_OVERFLOW', 'oversized'],
   ['HPE_HEADER_OVERFLOW', 'oversized'],
-  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'malformed'],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'cut'],
   ['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', 'malformed'],
 ]);
 
@@ -72,8 +75,12 @@ export function errorOf(error: unknown, isSent = false): ExchangeError {
   const code = errorCode(error);
   // Some of undici's parser errors have no code.
   const isParserError = error instanceof Error && error.name === 'HTTPParserError';
-  const fault = isParserError && !UNDICI.has(code) ? 'malformed' : faultOf(code, message);
+  const fault = isParserError && !UNDICI.has(code) ? parserFault(message) : faultOf(code, message);
   return new ExchangeError(fault, wordsOf(fault, code, message), code, isSent);
+}
+
+function parserFault(message: string): ExchangeFault {
+  return message.includes('Invalid EOF state') ? 'cut' : 'malformed';
 }
 
 function wordsOf(fault: ExchangeFault, code: string, message: string): string {

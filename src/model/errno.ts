@@ -47,7 +47,9 @@ const ERRNO: ReadonlyMap<string, ErrnoFacts> = new Map([
  */
 export function errorCode(error: unknown): string {
   const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
-  const codes = errors.map((one) => (one instanceof Error && 'code' in one ? String(one.code) : ''));
+  const codes = errors.map((one) =>
+    one instanceof Error && 'code' in one && one.code !== undefined ? String(one.code) : '',
+  );
   return codes.find((code) => code !== 'ECONNREFUSED') ?? codes[0] ?? '';
 }
 

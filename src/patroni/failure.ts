@@ -19,5 +19,6 @@ export function failure(error: unknown): ReadFailure {
   const { fault, message, code } = errorOf(error);
   if (fault === 'refused') return { kind: 'refused' };
   const isUnsent = errnoCause(code) === 'exhausted';
-  return { kind: 'failed', cause: fault, detail: message, ...(isUnsent ? { isUnsent } : {}) };
+  const cause = fault === 'cut' ? 'malformed' : fault;
+  return { kind: 'failed', cause, detail: message, ...(isUnsent ? { isUnsent } : {}) };
 }

@@ -32,6 +32,10 @@ test.each([
   expect(errorCode(new AggregateError(codes.map(failed)))).toBe(code);
 });
 
+test('a code that is not set is no code', () => {
+  expect(errorCode(Object.assign(new Error('of the parser'), { code: undefined }))).toBe('');
+});
+
 test('a fault that no table has is our own, and never evidence', () => {
   expect(failure(failed('EODD'))).toEqual({ kind: 'failed', cause: 'local', detail: 'fault on this side (EODD)' });
 });
