@@ -47,10 +47,13 @@ const ERRNO: ReadonlyMap<string, ErrnoFacts> = new Map([
  */
 export function errorCode(error: unknown): string {
   const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
-  const codes = errors.map((one) =>
-    one instanceof Error && 'code' in one && one.code !== undefined ? String(one.code) : '',
-  );
+  const codes = errors.map(codeOf);
   return codes.find((code) => code !== 'ECONNREFUSED') ?? codes[0] ?? '';
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error && 'code' in error)) return '';
+  return typeof error.code === 'string' || typeof error.code === 'number' ? String(error.code) : '';
 }
 
 export function errnoCause(code: string): ErrnoCause | undefined {
