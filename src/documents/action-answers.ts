@@ -21,7 +21,7 @@ export const reloaded = z.strictObject({
 export const drained = z.strictObject({
   member,
   drained: z.boolean(),
-  was_drained: z.boolean().exactOptional().describe('Of resume.'),
+  was_drained: z.boolean().exactOptional().describe('In the answer to resume.'),
   pools,
 });
 

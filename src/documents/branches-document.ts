@@ -9,7 +9,7 @@ const bytes = z.number().min(0);
 export const branchList = {
   source: z.enum(BRANCH_SOURCES),
   read_at: time.nullable().describe('When the read of the list in use began. Null: no read has succeeded yet.'),
-  age_seconds: seconds.nullable().describe('Of the list in use.'),
+  age_seconds: seconds.nullable().describe('The age of the list in use.'),
   failing: z
     .strictObject({
       failure: z.enum(BRANCH_LIST_FAILURES),

@@ -24,7 +24,9 @@ const memberReport = z.strictObject({
     .nullable()
     .default(null)
     .describe('Bytes, from its own report: written by a leader, replayed by any other member.'),
-  indicators: list(indicator).default([]).describe('Of its own report: the cluster is not in its ordinary state.'),
+  indicators: list(indicator)
+    .default([])
+    .describe('How its own report says that the cluster is not in its ordinary state.'),
   tags: byName(z.string()),
   pending_restart: z.boolean(),
   pending_restart_reason: byName(z.strictObject({ old_value: z.string().nullable(), new_value: z.string().nullable() }))
@@ -80,7 +82,7 @@ export const operationResult = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.enum(['done', 'scheduled']), text, reason, config: anything.exactOptional() }),
   z.strictObject({
     kind: z.enum(['invalid', 'precondition', 'failed', 'unauthorized', 'unexpected']),
-    status: z.number().describe('Of the answer of the management API.'),
+    status: z.number().describe('The status of the answer of the management API.'),
     text,
     reason,
   }),

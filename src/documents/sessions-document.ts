@@ -48,7 +48,7 @@ export const session = z.strictObject({
   branch: z
     .strictObject({ id: z.string(), name: z.string() })
     .nullable()
-    .describe('Of a session with a branch as its target, which has no member.'),
+    .describe('The branch that is the target of the session, which then has no member.'),
   client: z.string().describe('host:port'),
   listener: z.string().describe('The address at which the client was accepted.'),
   user: z.string().nullable(),
@@ -58,7 +58,7 @@ export const session = z.strictObject({
   activity: z
     .enum(['starting', 'busy', 'idle', 'in_transaction', 'in_failed_transaction'])
     .nullable()
-    .describe('Of a relayed session that can be read. busy: a request has no complete answer.'),
+    .describe('The activity of a relayed session that can be read. busy: a request has no complete answer.'),
   tls: z
     .enum(['none', 'terminate', 'passthrough'])
     .nullable()

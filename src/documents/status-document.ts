@@ -41,8 +41,8 @@ const contactSource = z.strictObject({
 
 const lastInterruption = z.strictObject({
   pool: poolName,
-  from: time.describe('Of the decision that took the route away.'),
-  to: time.nullable().describe('Of the decision that gave it back. Null: it lasts.'),
+  from: time.describe('When the decision took the route away.'),
+  to: time.nullable().describe('When the decision gave it back. Null: it lasts.'),
   seconds: seconds.describe('So far, if it lasts.'),
   incident_id: z.string().nullable().describe('Null: no incident is known.'),
   text: z.string().describe('One sentence.'),
@@ -197,7 +197,7 @@ const sessions = z.strictObject({
     ),
   longest_wait_seconds: seconds
     .exactOptional()
-    .describe('Of the clients in state holding: the longest wait so far. Absent: none waits.'),
+    .describe('The longest wait so far of a client in state holding. Absent: none waits.'),
   accepted: count.describe('Since the start.'),
   closed: count.describe('Since the start.'),
   to_backend_bytes: count,
@@ -212,7 +212,7 @@ export const poolStatus = z.strictObject({
   check: z.string(),
   exclusive: z.boolean(),
   route,
-  route_since: time.describe('Of the decision that made this route, or of the start.'),
+  route_since: time.describe('When the decision made this route; before the first one, the start.'),
   why: z.string().describe('The sentence of the log.'),
   on_drain: z
     .enum(LEAVE_MODES)
@@ -247,12 +247,12 @@ const limits = z.strictObject({
     .nullable()
     .describe('The longest wait of a parked session: moves.park_timeout. Null: no session moves.'),
   outage_seconds: seconds.describe('A pool without a route for so long refuses its clients: hold.outage_timeout.'),
-  max_connects_per_second: count.describe('Of waiting clients, when a route opens.'),
+  max_connects_per_second: count.describe('Connects of waiting clients, when a route opens.'),
 });
 
 export const configurationStatus = z.strictObject({
   source: z.string().describe('The file, or environment.'),
-  hash: z.string().describe('Of the values in effect, secrets left out. Equal configurations have equal hashes.'),
+  hash: z.string().describe('The values in effect, secrets left out. Equal configurations have equal hashes.'),
   loaded_at: time.describe('At the start, or by the last reload that succeeded.'),
 });
 
@@ -272,7 +272,7 @@ const notice = z.strictObject({
 
 export const statusDocument = z.strictObject({
   version: z.string(),
-  time: time.describe('Of this answer.'),
+  time: time.describe('The time of this answer.'),
   started_at: time,
   uptime_seconds: seconds,
   ready: z.boolean(),
@@ -289,7 +289,7 @@ export const statusDocument = z.strictObject({
     .exactOptional()
     .describe('The list of branches, and the sessions on them. Absent: none are configured.'),
   limits,
-  open_files: openFiles.exactOptional().describe('Of this process; absent where the system does not report it.'),
+  open_files: openFiles.exactOptional().describe('For this process. Absent: the system does not report them.'),
   workers: list(worker).exactOptional().describe('Absent if one process does everything.'),
   recent_events: list(recentEvent).describe('The last 20, without those of sessions. GET /events has more.'),
 });

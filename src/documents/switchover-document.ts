@@ -31,7 +31,7 @@ export const planDocument = z.strictObject({
   sessions_on_primary: count.nullable().describe('Connecting or connected, in all pools. Null: there is no primary.'),
   unreadable_sessions_on_primary: count
     .nullable()
-    .describe('Of these, sessions whose encryption is with the server. They are cut at the end of the time.'),
+    .describe('Those of them whose encryption is with the server. They are cut at the end of the time.'),
   moves: z
     .strictObject({
       movable: count.describe('They go on with the next primary.'),

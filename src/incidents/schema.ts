@@ -33,8 +33,8 @@ export const incidentEvent = z.strictObject({
       last_message: z.string(),
       waits: list(z.strictObject({ ms: z.number(), count }))
         .exactOptional()
-        .describe('Of hold_ended: how many clients waited how long, to 2 %. The shortest first.'),
-      longest_wait_ms: z.number().exactOptional().describe('Of hold_ended, exact.'),
+        .describe('How many clients of hold_ended waited how long, to 2 %. The shortest first.'),
+      longest_wait_ms: z.number().exactOptional().describe('The longest wait of hold_ended, exact.'),
     })
     .exactOptional()
     .describe('Present when equal events followed: one entry has them all. `fields` are those of the first.'),
@@ -64,7 +64,7 @@ export const incidentSnapshot = z.strictObject({
       exclusive: z.boolean().describe('For the primary: at most one member takes its sessions.'),
       check: z.string().describe('The health endpoint that its members must pass.'),
       route: z.enum(['open', 'hold', 'closed']),
-      cause: z.string().nullable().describe('Of a hold.'),
+      cause: z.string().nullable().describe('The cause of a hold.'),
       members: list(member).describe('They take new sessions.'),
       fallback: pool.nullable().describe('The pool whose members serve it. Null: its own members.'),
       sessions: count.describe('Connected to a member.'),
@@ -87,7 +87,7 @@ const noRoute = z
     from: time.describe('Since then the pool had no route for new sessions.'),
     to: time.nullable().describe('Since then it had one again. Null: not yet.'),
     seconds: seconds.nullable().describe('From `from` to `to`, by the monotonic clock.'),
-    cause: z.string().describe('Of the hold; closed: clients were refused.'),
+    cause: z.string().describe('The cause of the hold; closed: clients were refused.'),
     event_ids: eventIds,
     text,
   })
@@ -115,7 +115,7 @@ const oldPrimary = z
     member,
     last_positive: time.nullable().describe('Its last yes to the check of the pool. Null: not recorded.'),
     first_negative: time.nullable().describe('Its first other answer, or failed probe, after that.'),
-    outcome: z.string().nullable().describe('Of the first negative: no, refused, timeout, …'),
+    outcome: z.string().nullable().describe('The outcome of the first negative: no, refused, timeout, …'),
     event_ids: eventIds,
     text,
   })
@@ -216,7 +216,7 @@ export const MISSING = [
 const missing = z.strictObject({
   what: z.enum(MISSING),
   why: text,
-  count: count.exactOptional().describe('Of dropped events, or of sessions.'),
+  count: count.exactOptional().describe('The number of dropped events, or of sessions.'),
 });
 
 export const incidentDocument = z.strictObject({
@@ -237,7 +237,7 @@ export const incidentDocument = z.strictObject({
     .describe('planned: all its interruptions were. unplanned: one was not. Else unknown. See the finding `plan`.'),
   summary: z.string().describe('One sentence.'),
   recorder: z.strictObject({
-    version: z.string().describe('Of Pointsman.'),
+    version: z.string().describe('The version of Pointsman.'),
     run: z.string().describe('The first part of its event ids.'),
     started_at: time,
     workers: count,

@@ -24,7 +24,7 @@ const BANNED: readonly (readonly [RegExp, string])[] = [
   [/\bin (?:this|the same|that|one) step\b/i, 'synchronously'],
   [/\bspec 1\b|\/\/.*\bbehaviour: /, 'the management API, or guarantees.md'],
   [/\bdirect[ _-]io\b/i, 'relay pipes'],
-  [/^\s*(?:\/\/|\/\*\*|\*) Of /, 'the thing that it is about'],
+  [/^\s*(?:\/\/|\/\*\*|\*) Of |\.describe\('Of /, 'the thing that it is about'],
 ];
 
 /** A sentence of a comment or of a document that begins so has no noun as its subject. A question may. */
