@@ -17,7 +17,7 @@ export interface SpansOptions {
   /** Milliseconds since 1970. */
   readonly wallClock: () => number;
   /** It has each event before it comes here. */
-  readonly history: Pick<ClusterHistory, 'routes' | 'waiting' | 'lastPlan'>;
+  readonly history: Pick<ClusterHistory, 'hasPool' | 'waiting' | 'lastPlan'>;
   /** The incident of a time. Milliseconds since 1970; `to` undefined: it goes on. */
   readonly incidentAt: (from: number, to: number | undefined) => string | undefined;
 }
@@ -127,9 +127,10 @@ export class Spans {
     this.#end('handover', {});
   }
 
+  /** Clients that wait for a removed pool are refused: the last of them ends their span. */
   #poolsGone(): void {
-    for (const kind of ['no_route', 'hold', 'lag'] as const)
-      this.#endAll(kind, ({ pool }) => pool !== undefined && !this.#options.history.routes.has(pool));
+    for (const kind of ['no_route', 'lag'] as const)
+      this.#endAll(kind, ({ pool }) => pool !== undefined && !this.#options.history.hasPool(pool));
   }
 
   /** A span that is open already keeps its beginning, and gets the text and the graver severity. */

@@ -53,6 +53,11 @@ export class ClusterHistory {
     }
   }
 
+  /** False: the configuration in effect has no such pool. */
+  hasPool(pool: PoolName): boolean {
+    return this.#options.known().policy.pools.some(({ name }) => name === pool);
+  }
+
   /** Undefined while no member may take writes. */
   primary(): PrimaryTerm | undefined {
     const term = this.#primaries.lastTerm();

@@ -105,12 +105,6 @@ export class RouteHistory {
     }
   }
 
-  /** False: a reload has removed it, or no decision was about it. */
-  has(pool: PoolName): boolean {
-    const { cause, member } = this.#pools.get(pool) ?? {};
-    return cause !== undefined || member !== undefined;
-  }
-
   /** Undefined: no decision has given the pool a route, or the reason why it has none. */
   since(pool: PoolName): Moment | undefined {
     return this.#pools.get(pool)?.since;

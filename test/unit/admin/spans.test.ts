@@ -1,35 +1,33 @@
 // The spans of the last hour, from events: beginning, end, severity, text and limits.
 import { expect, test } from 'vitest';
 import { Spans } from '../../../src/admin/spans.ts';
-import { RouteHistory } from '../../../src/history/route-history.ts';
-import { WaitingClients, isHold } from '../../../src/history/waiting-clients.ts';
-import type { ReportedEvent } from '../../../src/reports/events.ts';
+import { ClusterHistory } from '../../../src/history/cluster-history.ts';
+import type { HoldOutcome, ReportedEvent } from '../../../src/reports/events.ts';
+import { emptyTable } from '../../../src/core/decide-routes.ts';
 import type { Route } from '../../../src/core/routing-table.ts';
 import { timelineDocument } from '../../../src/documents/timeline-document.ts';
+import { aPolicy, aSnapshot } from '../../support/values/builders.ts';
 
 const START = Date.parse('2026-11-22T14:00:00Z');
 const HOUR = 3_600_000;
 
-/** Spans with a clock that the test moves. */
+/** Spans with a clock that the test moves. The configuration has the pools `write` and `read`. */
 function started() {
   let ms = 0;
-  const history = {
-    waiting: new WaitingClients(),
-    routes: new RouteHistory({ at: 0, wallClock: START }),
-    lastPlan: () => undefined,
-  };
+  const policy = aPolicy();
+  const snapshot = aSnapshot(policy);
+  const known = { policy, snapshot, table: emptyTable(policy, snapshot, 5000) };
+  const clocks = { now: () => 5000 + ms, wallClock: () => START + ms };
+  const history = new ClusterHistory({ ...clocks, known: () => known, recorded: () => [] });
   const spans = new Spans({
+    ...clocks,
     history,
-    now: () => 5000 + ms,
-    wallClock: () => START + ms,
     incidentAt: (from) => (from === START + 10_000 ? '2026-11-22-1' : undefined),
   });
   const at = (second: number, ...events: readonly ReportedEvent[]): void => {
     ms = second * 1000;
     for (const event of events) {
-      if (isHold(event)) history.waiting.take(event);
-      if (event.kind === 'route_changed') history.routes.take(event, { at: 5000 + ms, wallClock: START + ms });
-      if (event.kind === 'config_reloaded') history.routes.retain(new Set(['write']), { at: 0, wallClock: 0 });
+      history.take(event, 5000 + ms);
       spans.take(event, 5000 + ms);
     }
   };
@@ -49,7 +47,7 @@ function route(to: Route, pool = 'write'): ReportedEvent {
   return { kind: 'route_changed', pool, from: undefined, to };
 }
 
-function holds(pool: string, waits: readonly (readonly ['released' | 'timeout', number])[]): readonly ReportedEvent[] {
+function holds(pool: string, waits: readonly (readonly [HoldOutcome, number])[]): readonly ReportedEvent[] {
   return [
     ...waits.map((_, session) => ({ kind: 'hold_started', pool, session, cause: 'no_member' }) as const),
     ...waits.map(([outcome, waitedMs], session) => ({ kind: 'hold_ended', pool, session, outcome, waitedMs }) as const),
@@ -159,13 +157,38 @@ test('a drained member until it is resumed, and a switchover with its result', (
   ]);
 });
 
+const REMOVED: ReportedEvent = { kind: 'config_reloaded', changed: ['pools.reports removed'], needsRestart: [] };
+
 test('a span of a pool that a reload removes ends', () => {
   const { at, shown } = started();
   at(0, route(LOST, 'reports'), route(LOST));
-  at(9, { kind: 'config_reloaded', changed: ['pools.reports removed'], needsRestart: [] });
+  at(9, REMOVED);
   expect(shown().map(({ pool, to }) => [pool, to === null])).toEqual([
     ['reports', false],
     ['write', true],
+  ]);
+});
+
+test('clients that wait for the first route: a reload does not end their span', () => {
+  const { at, shown } = started();
+  at(1, ...holds('write', [['released', 9000]]).slice(0, 1));
+  at(5, REMOVED);
+  expect(shown()).toMatchObject([{ kind: 'hold', pool: 'write', to: null }]);
+});
+
+test('clients that wait for a pool that a reload removes: one span until the last of them is refused', () => {
+  const { at, shown } = started();
+  const [first, end] = holds('reports', [['refused', 4000]]);
+  if (first === undefined || end === undefined) throw new Error('no events');
+  at(1, first);
+  at(4, REMOVED);
+  at(5, end);
+  expect(shown()).toMatchObject([
+    {
+      from: '2026-11-22T14:00:01.000Z',
+      to: '2026-11-22T14:00:05.000Z',
+      text: 'pool reports: 1 client waited, longest 4 s, 1 not served',
+    },
   ]);
 });
 
