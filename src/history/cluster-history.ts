@@ -47,10 +47,7 @@ export class ClusterHistory {
   take(event: ReportedEvent, at: Instant): void {
     if (isHold(event)) this.waiting.take(event);
     else if (event.kind === 'route_changed') this.#takeRoute(event, this.#moment(at));
-    else if (event.kind === 'config_reloaded') {
-      const pools = new Set(this.#options.known().policy.pools.map(({ name }) => name));
-      this.routes.retain(pools, this.#moment(at));
-    }
+    else if (event.kind === 'config_reloaded') this.#takePolicy(this.#moment(at));
   }
 
   /** False: the configuration in effect has no such pool. */
@@ -86,13 +83,26 @@ export class ClusterHistory {
     const ended = this.routes.take(change, moment);
     const known = this.#options.known();
     if (!primaryPools(known.policy).some(({ name }) => name === change.pool)) return;
-    const isLoss = change.to.kind !== 'open' || ended?.cause === 'none';
-    if (isLoss) this.#scheduledAtLoss = [known.snapshot.switchover].filter((one) => one !== undefined);
+    // Not at a change of the hold: the cluster may no longer list the switchover then.
+    if (change.from?.kind === 'open')
+      this.#scheduledAtLoss = [known.snapshot.switchover].filter((one) => one !== undefined);
     if (ended !== undefined) {
       this.#plans.set(change.pool, judgement(ended, this.#options.recorded(), this.#scheduledAtLoss).planned);
     }
-    const member = openPrimary(known);
-    if (member !== undefined) this.#serves(member, moment, this.lastPlan(change.pool));
+    this.#takePrimary(moment, change.pool);
+  }
+
+  /** A removed pool may have been the only one for writes that the primary did not serve. */
+  #takePolicy(moment: Moment): void {
+    const { policy } = this.#options.known();
+    this.routes.retain(new Set(policy.pools.map(({ name }) => name)), moment);
+    const [pool] = primaryPools(policy);
+    if (pool !== undefined) this.#takePrimary(moment, pool.name);
+  }
+
+  #takePrimary(moment: Moment, pool: PoolName): void {
+    const member = openPrimary(this.#options.known());
+    if (member !== undefined) this.#serves(member, moment, this.lastPlan(pool));
   }
 
   #serves(member: MemberName, moment: Moment, lossPlan: Plan | undefined): void {

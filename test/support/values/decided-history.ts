@@ -16,7 +16,7 @@ const LIMITS = { decisions: 100, probes: 100, sessions: 1, traffic: 1, singleSes
 
 export class DecidedHistory {
   readonly history: ClusterHistory;
-  readonly #policy: RoutingPolicy;
+  #policy: RoutingPolicy;
   #snapshot: Snapshot;
   #table: RoutingTable;
   #now: Instant = 0;
@@ -29,7 +29,7 @@ export class DecidedHistory {
     this.#snapshot = aSnapshot(policy);
     this.#table = emptyTable(policy, this.#snapshot, 0);
     this.history = new ClusterHistory({
-      known: () => ({ policy, table: this.#table, snapshot: this.#snapshot }),
+      known: () => ({ policy: this.#policy, table: this.#table, snapshot: this.#snapshot }),
       recorded: () => this.#recording.entries(),
       now: () => this.#now + lateMs,
       wallClock: () => epoch + this.#now + lateMs,
@@ -57,6 +57,13 @@ export class DecidedHistory {
     for (const event of [probeEvent(answer, 1), ...evidenceChanges(this.#snapshot, snapshot, answer)])
       this.happened(event);
     return this.decide(snapshot, this.#now);
+  }
+
+  reload(policy: RoutingPolicy, at: Instant): this {
+    this.#policy = policy;
+    this.decide(this.#snapshot, at);
+    this.happened({ kind: 'config_reloaded', changed: [], needsRestart: [] });
+    return this;
   }
 
   happened(event: ReportedEvent): void {

@@ -5,7 +5,9 @@ import type { ProbeObservation } from '../../../src/model/observation.ts';
 import {
   aList,
   aPolicy,
+  aPool,
   aSnapshot,
+  aWritePool,
   answered,
   isPrimary,
   isReplica,
@@ -97,9 +99,31 @@ test('switchover: by an operator here, also if the old primary misses a probe at
   expect(kinds()).toEqual([0, 1]);
 });
 
+test('switchover: at a scheduled time that was known at the loss, whatever the cluster lists later', () => {
+  const { hear, change, happened, kinds } = aLab();
+  hear(...start);
+  change((snapshot) => ({ ...snapshot, switchover: { at: 2500, leader: 'pg-1' } }));
+  hear(refused({ at: 2000 }));
+  change((snapshot) => ({ ...snapshot, switchover: undefined }));
+  const lost = { kind: 'hold', cause: 'no_member' } as const;
+  happened({ kind: 'route_changed', pool: 'write', from: lost, to: { kind: 'hold', cause: 'in_recovery' } });
+  hear(next(3000));
+  expect(kinds()).toEqual([0, 1]);
+});
+
 test('back and forth: each change counts once', () => {
   const { hear, kinds } = aLab();
   hear(...start, stopping(2000), next(3000));
   hear(asReplica(3100), refused({ member: 'pg-2', at: 4000 }), isPrimary('pg-1', 5000, { timeline: 3 }));
   expect(kinds()).toEqual([1, 1]);
+});
+
+test('a reload that removes a pool without a route: the member that serves the others is the primary', () => {
+  const [write, read] = [aWritePool(), aPool()];
+  const unheard = aWritePool({ name: 'unheard', check: '/leader' });
+  const decisions = new DecidedHistory(aPolicy({ pools: [write, unheard, read] }));
+  decisions.decide(aSnapshot(policy, aList(0, 'pg-1', 'pg-2'), ...start), 1000);
+  expect(decisions.history.primary()).toBeUndefined();
+  decisions.reload(policy, 5000);
+  expect(decisions.history.primary()).toEqual({ member: 'pg-1', timeline: 1, since: moment(5000) });
 });
