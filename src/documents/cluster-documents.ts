@@ -97,6 +97,17 @@ export const operationResult = z.discriminatedUnion('kind', [
   }),
 ]);
 
+const error = z.string().describe('The text again, for clients that know no other field.');
+const [succeeded, refusedThere, refusedHere, unanswered] = operationResult.options;
+
+/** The result as an answer of the admin API. */
+export const operationAnswer = z.discriminatedUnion('kind', [
+  succeeded,
+  refusedThere.extend({ error }),
+  refusedHere.extend({ error }),
+  unanswered.extend({ error }),
+]);
+
 export type MemberReport = z.infer<typeof memberReport>;
 export type ClusterReport = z.infer<typeof clusterReport>;
 export type HistoryEntry = z.infer<typeof historyEntry>;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { PIN_REASONS } from '../model/moves.ts';
 import { OPERATION_OUTCOMES } from '../reports/events.ts';
+import { failure } from './action-answers.ts';
 import { clusterReport } from './cluster-documents.ts';
 import { count, list, time } from './document-parts.ts';
 
@@ -88,6 +89,9 @@ export const operationDocument = z.strictObject({
   primary: member.nullable().describe('The member that takes new clients of the primary now.'),
   cluster: clusterReport.nullable().describe('As the members report it after the end. Null: not known.'),
 });
+
+/** A refusal because of an operation that runs, or that has ended. */
+export const operationConflict = failure.pick({ error: true }).extend({ operation: operationDocument });
 
 export const operationList = z.strictObject({ operations: list(operationDocument).describe('The newest first.') });
 

@@ -4,7 +4,7 @@ import {
   clusterConfiguration,
   clusterHistory,
   clusterReport,
-  operationResult,
+  operationAnswer,
   plannedRequest,
 } from '../../documents/cluster-documents.ts';
 import { branchesDocument } from '../../documents/branches-document.ts';
@@ -24,7 +24,12 @@ import {
 import { killedSession, movedSession, sessionList } from '../../documents/sessions-document.ts';
 import { samplesDocument } from '../../documents/samples-document.ts';
 import { poolDocument, statusDocument } from '../../documents/status-document.ts';
-import { operationDocument, operationList, planDocument } from '../../documents/switchover-document.ts';
+import {
+  operationConflict,
+  operationDocument,
+  operationList,
+  planDocument,
+} from '../../documents/switchover-document.ts';
 import { timelineDocument } from '../../documents/timeline-document.ts';
 
 /** By name; an answer has one of them, or one of several. */
@@ -45,9 +50,10 @@ export const SCHEMAS = {
   ClusterConfiguration: clusterConfiguration,
   Branches: branchesDocument,
   PlannedRequest: plannedRequest,
-  OperationResult: operationResult,
+  OperationResult: operationAnswer,
   SwitchoverPlan: planDocument,
   Operation: operationDocument,
+  OperationConflict: operationConflict,
   Operations: operationList,
   Refreshed: refreshed,
   Reloaded: reloaded,
@@ -150,13 +156,13 @@ export const DESCRIBED: Readonly<Record<string, AnswerDescription>> = {
   },
   'POST /switchover': {
     summary: 'Start a switchover that holds clients. GET /operations/ID tells its progress.',
-    answers: { 202: ['Operation'], 409: ['Failure'] },
+    answers: { 202: ['Operation'], 409: ['OperationConflict', 'Failure'] },
   },
   'GET /operations': { summary: 'The last operations, with the running one.', answers: { 200: ['Operations'] } },
   'GET /operations/ID': { summary: 'One operation.', answers: { 200: ['Operation'], 404: ['Failure'] } },
   'POST /operations/ID/cancel': {
     summary: 'Cancel a running operation: its clients are released at once.',
-    answers: { 202: ['Operation'], 404: ['Failure'], 409: ['Failure'] },
+    answers: { 202: ['Operation'], 404: ['Failure'], 409: ['OperationConflict'] },
   },
   'POST /refresh': { summary: 'Probe all members now.', answers: { 200: ['Refreshed'] } },
   'POST /reload': {

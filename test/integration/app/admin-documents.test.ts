@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { endpointsOf } from '../../../src/admin/endpoints/endpoints.ts';
-import { DESCRIBED, SCHEMAS } from '../../../src/admin/openapi/answers.ts';
+import { validate, type DescribedAnswer } from '../../support/documents/described-answer.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { AppLab, FakeCluster, freeAddresses } from '../../support/labs/app-lab.ts';
 import { addressText } from '../../../src/model/member.ts';
@@ -47,24 +47,10 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-interface Answer {
-  readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-async function ask(method: string, path: string, body: object = {}): Promise<Answer> {
+async function ask(method: string, path: string, body: object = {}): Promise<DescribedAnswer> {
   const sent = method === 'POST' ? { body: JSON.stringify(body) } : {};
   const response = await fetch(`${lab.admin}${path}`, { method, headers: HEADERS, ...sent });
   return { status: response.status, body: z.record(z.string(), z.unknown()).parse(await response.json()) };
-}
-
-/** Fails with what is wrong, unless the answer is one of those that the description names for its status. */
-function validate(key: string, { status, body: { api_version: version, ...body } }: Answer): void {
-  expect(version).toBe(1);
-  const names = DESCRIBED[key]?.answers[status] ?? (status < 500 && status >= 400 ? ['Failure'] : undefined);
-  if (names === undefined || typeof names === 'string') throw new Error(`${key} describes no JSON answer ${status}`);
-  const problems = names.map((name) => SCHEMAS[name].safeParse(body).error?.message);
-  expect(problems.includes(undefined) ? [] : [JSON.stringify(body), ...problems]).toEqual([]);
 }
 
 const JSON_DOCUMENTS = endpointsOf(adminOptions())

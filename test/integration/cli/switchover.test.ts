@@ -3,13 +3,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/admin-server.ts';
 import type { CancelResult, OperationStart } from '../../../src/cluster/long-operations.ts';
-import type { OperationDocument, Phase } from '../../../src/documents/switchover-document.ts';
+import type { OperationDocument } from '../../../src/documents/switchover-document.ts';
 import type { HeldSwitchoverRequest } from '../../../src/cluster/switchover/plan.ts';
 import type { PlanOfPrimary } from '../../../src/documents/switchover-document.ts';
 import type { CliIo } from '../../../src/cli/io.ts';
 import { EXIT } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
+import { anOperation } from '../../support/labs/an-operation.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { aReport, STREAMING } from '../../support/labs/switchover-lab.ts';
 import { until } from '../../support/waiting/until.ts';
@@ -33,47 +34,6 @@ const PLAN: PlanOfPrimary = {
   moves: null,
   stays_text: null,
 };
-
-function anOperation(phases: readonly Phase[], changes: Partial<OperationDocument> = {}): OperationDocument {
-  const hasEnded = changes.outcome !== undefined;
-  return {
-    id: 'k3x9',
-    kind: 'switchover',
-    state: hasEnded ? 'ended' : 'running',
-    outcome: null,
-    why: null,
-    started_at: '2026-01-01T00:00:00.000Z',
-    duration_ms: 4000,
-    phase: phases.at(-1) ?? 'check',
-    phases: phases.map((phase, index) => ({
-      phase,
-      started_at: '2026-01-01T00:00:00.000Z',
-      duration_ms: hasEnded || index < phases.length - 1 ? 10 * (index + 1) : null,
-    })),
-    from: 'pg-1',
-    to: null,
-    transaction_timeout_ms: 10_000,
-    sessions: {
-      at_start: 100,
-      held: 12,
-      waiting: 0,
-      longest_wait_ms: 5800,
-      not_served: 0,
-      ended: 99,
-      parked: 0,
-      moved: 0,
-      move_failed: 0,
-      cut: 1,
-      lost: 0,
-    },
-    held_ms: 6000,
-    switch_ms: 5000,
-    without_primary_ms: 2500,
-    primary: 'pg-2',
-    cluster: aReport({ leader: 'pg-2' }),
-    ...changes,
-  };
-}
 
 const DONE = anOperation(['check', 'hold', 'drain', 'switch', 'confirm', 'release'], {
   outcome: 'done',

@@ -2,11 +2,13 @@
 // unchanged.
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { createAdmin } from '../../../../src/admin/admin-server.ts';
 import type { Admin } from '../../../../src/admin/admin-server.ts';
 import { controlByAdmin } from '../../../../src/cli/cluster/by-admin.ts';
 import type { ClusterControl, ClusterOperation } from '../../../../src/cluster/control.ts';
 import type { OperationResult } from '../../../../src/documents/cluster-documents.ts';
+import { validate } from '../../../support/documents/described-answer.ts';
 import { adminOptions } from '../../../support/fakes/admin-options.ts';
 import { fakeControl } from '../../../support/fakes/fake-control.ts';
 import type { FakeControl } from '../../../support/fakes/fake-control.ts';
@@ -128,7 +130,12 @@ describe('operations', () => {
     expect(await control.perform(SWITCHOVER)).toEqual(result);
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
     const sent = { method: 'POST', headers, body: JSON.stringify({ leader: 'pg-1' }) };
-    expect((await fetch(`http://127.0.0.1:${port}/cluster/switchover`, sent)).status).toBe(status);
+    const answer = await fetch(`http://127.0.0.1:${port}/cluster/switchover`, sent);
+    expect(answer.status).toBe(status);
+    validate('POST /cluster/switchover', {
+      status,
+      body: z.record(z.string(), z.unknown()).parse(await answer.json()),
+    });
   });
 
   test('another operation is refused meanwhile, by its name; a plan is not', async () => {
