@@ -95,3 +95,9 @@ test('a member that serves by fallback appears only in the line about the route'
   tell({ ...event, to: { kind: 'open', why: { code: 'positive' } } });
   expect(lines).toEqual(['pool read: pg-1: eligible: why']);
 });
+
+test('a connect that fails has no line of its own, although the log has one', () => {
+  const { lines, tell } = narrate();
+  tell({ kind: 'dial_finished', pool: 'write', session: 1, member: 'pg-1', outcome: 'refused', durationMs: 1 });
+  expect(lines).toEqual([]);
+});

@@ -71,8 +71,8 @@ describe('simple statements', () => {
     expect(watch.effect()).toBe('dirty');
   });
 
-  it('are dirty when their text is too long to be read', () => {
-    follower.fromClient(query(`SELECT '${'x'.repeat(9_000)}'`));
+  it.each(['x'.repeat(9_000), 'ä'.repeat(5_000)])('are dirty when their text is too long to be read', (text) => {
+    follower.fromClient(query(`SELECT '${text}'`));
     expect(watch.effect()).toBe('dirty');
   });
 });
@@ -103,6 +103,18 @@ describe('the extended protocol', () => {
     follower.fromClient(parse('', 'SELECT 1'));
     follower.fromClient(bind('s1'));
     expect(watch.effect()).toBe('unsure');
+  });
+
+  it.each([
+    ['Query', query('SELECT 1'), true],
+    ['Parse without a name', parse('', 'SELECT 1'), true],
+    ['Parse with a name', parse('s1', 'SELECT 1'), false],
+    ['Bind', bind(''), false],
+  ] as const)('%s: whether the unnamed statement is a new one', (_name, bytes, isNew) => {
+    follower.fromClient(bytes);
+    expect(watch.hasNewUnnamed()).toBe(isNew);
+    watch.forget(true);
+    expect(watch.hasNewUnnamed()).toBe(false);
   });
 
   it('is dirty when a statement is closed or a function is called', () => {
