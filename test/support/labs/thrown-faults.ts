@@ -22,6 +22,8 @@ export interface Faults {
   /** All sites that have run since the first call of `arm`. */
   readonly seen: ReadonlySet<string>;
   arm(chosen: Chosen): void;
+  /** Since the last site was chosen. */
+  hasThrown(): boolean;
   clock(clock: Clock): Clock;
   /** Ends it. */
   end(): void;
@@ -49,9 +51,14 @@ export function throwFaults(): Faults {
   const { readInto, whenWritten } = NodeHandle.prototype;
   const seen = new Set<string>();
   let armed: Chosen | undefined;
+  let hasThrown = false;
   const faults: Faults = {
     seen,
-    arm: (chosen) => (armed = chosen),
+    arm(chosen) {
+      armed = chosen;
+      if (chosen.site !== undefined) hasThrown = false;
+    },
+    hasThrown: () => hasThrown,
     clock: (clock) => ({
       now: () => clock.now(),
       schedule: (delayMs, run) => clock.schedule(delayMs, faulty('timer', run)),
@@ -65,6 +72,7 @@ export function throwFaults(): Faults {
   const mayThrow = (site: string): void => {
     if (armed?.site !== site) return;
     armed = {};
+    hasThrown = true;
     throw new Error(FAULT);
   };
   function faulty<One extends Run>(kind: string, run: One): One {
@@ -106,7 +114,9 @@ export function throwFaults(): Faults {
   return faults;
 }
 
-/** The first line of the proxy in the stack. */
+/** The first line of the proxy in the stack. Undefined: the callback belongs to no session. */
 function placeOf(stack: string): string | undefined {
-  return /\/src\/proxy\/(?!relay\/direct\/self-test)([^\s):]+:\d+)/.exec(stack)?.[1];
+  const place = /\/src\/proxy\/(?!relay\/direct\/self-test)([^\s):]+:\d+)/.exec(stack)?.[1];
+  // A timer of the clock that sessions share.
+  return place?.startsWith('fault.ts') === true ? undefined : place;
 }
