@@ -33,7 +33,7 @@ function* partsOf(head: string, list: Iterable<object>): Generator<string, void>
   yield `${text}\n]}\n`;
 }
 
-/** Resolves when all is on its way, or the client has gone, or a part could not be made: then the answer is cut. */
+/** Resolves when all parts are sent, or the client has gone. If a part cannot be made, the answer is cut. */
 export async function sendParts(response: ServerResponse, parts: Iterable<string>): Promise<void> {
   // A pipeline that fails destroys the response.
   await pipeline(oneATurn(response.req.method === 'HEAD' ? [] : parts), response).catch(() => {});

@@ -7,7 +7,7 @@ import type { SwitchoversOptions } from '../admin/endpoints/switchover-endpoints
 import type { OperationLock } from '../admin/operation-lock.ts';
 import { sessionsOn } from './sessions-on.ts';
 
-/** A plan looks at so many sessions. */
+/** A plan looks at no more sessions. */
 const MOST_LISTED = 10_000;
 
 export interface AppOperationsOptions extends CoreParts {

@@ -1,5 +1,5 @@
 // A replica whose replay stands still shows ever older rows, however few bytes it is behind: its replay is paused, it
-// receives nothing, or a query of a reader holds its replay up. It lags while another open replica of the pool has
+// receives nothing, or a query of a reader delays its replay. It lags while another open replica of the pool has
 // replayed more.
 import type { Ages, Instant } from '../model/instant.ts';
 import { primaryPositions } from './lag.ts';

@@ -38,7 +38,7 @@ export class ClusterHistory {
 
   /** To be called with each decision, before its events. */
   decided(): void {
-    // It may have been promoted in place.
+    // The primary may have been promoted in place.
     const { member } = this.primary() ?? {};
     if (member !== undefined) this.#serves(member, this.#moment(this.#options.known().table.decidedAt), undefined);
   }

@@ -27,7 +27,7 @@ export class PrimaryHistory {
   };
   #term: PrimaryTerm | undefined;
 
-  /** The member serves every pool for writes. `lossPlan`: of the loss of the primary before it. */
+  /** The member serves every pool for writes. `lossPlan`: whether the loss of the last primary was planned. */
   serves(member: MemberName, timeline: number | undefined, moment: Moment, lossPlan: Plan | undefined): void {
     const last = this.#term;
     if (last !== undefined && last.member !== member) {

@@ -79,8 +79,12 @@ function repeated(names: readonly string[], times: number): readonly string[] {
   return [...counts].flatMap(([name, all]) => (all.length < times ? [] : [`${name}: ${all.length}`]));
 }
 
-test('no file name stands in four folders', () => {
+test('every file begins with a comment that says what it is for', () => {
   expect(SOURCES.length).toBeGreaterThan(500);
+  expect(SOURCES.filter((file) => !/^(?:#!.*\n)?\/[/*]/.test(readFileSync(join(TOP, file), 'utf8')))).toEqual([]);
+});
+
+test('no file name stands in four folders', () => {
   const names = SOURCES.map((file) => basename(file).replace(/\.tsx?$/, ''));
   expect(repeated(names, 4)).toEqual([]);
 });

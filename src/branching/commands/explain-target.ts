@@ -57,7 +57,7 @@ function targetOf(given: string): string {
   return /(?:^|@|%40)((?:(?!@|%40).)*)$/s.exec(given)?.[1] ?? given;
 }
 
-/** That of the running Pointsman, which decides for clients. */
+/** The list of the running Pointsman, which decides for clients. */
 async function usedList(context: BranchContext): Promise<UsedList> {
   const running = await readRunning(context);
   if (running.kind === 'answer' && running.ageMs !== undefined) {

@@ -32,7 +32,7 @@ export function remainText(member: string, { pools }: Pick<Status, 'pools'>): st
   return [...texts.values()].map((alike) => alikeText(alike, member)).join('\n');
 }
 
-/** The text about pools whose sessions fare alike. */
+/** The text about pools in which the same happens to the sessions. */
 function alikeText(pools: readonly StatusPool[], member: string): string {
   const count = sessionsOn(member, pools);
   const [first] = pools;

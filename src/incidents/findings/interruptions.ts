@@ -1,5 +1,5 @@
-import { ofKind } from '../../reports/events.ts';
 // The times in which a pool had no route: the recorded changes of its route, replayed in the account of routes.
+import { ofKind } from '../../reports/events.ts';
 import { RouteHistory, type Interruption, type Moment } from '../../history/route-history.ts';
 import type { Instant } from '../../model/instant.ts';
 import { poolsOf, type IncidentEvidence, type SnapshotOfPool, type RecordedEvent } from './recorded-events.ts';

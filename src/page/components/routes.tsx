@@ -90,7 +90,7 @@ function Picture({ routes, status, choice, choose }: PictureProps): JSX.Element 
   );
 }
 
-/** So many members of a pool are named in the summary. */
+/** The summary names no more members of a pool. */
 const MOST_NAMED = 5;
 
 /** In place of the picture, where it would not fit. */

@@ -53,8 +53,8 @@ interface BranchRouteOptions extends BranchServices, BranchRequest {
 const NOT_CONFIGURED: LocateBranch = () => ({ kind: 'unknown' });
 
 /**
- * Gives each client with a branch as its target its way there. The client hears of the outcome, possibly at once. It
- * leaves by leaving its state. No branch has a connection without a client.
+ * Finds the backend of the branch for each client whose target is one. The client hears of the outcome, possibly at
+ * once. It leaves by leaving its state. No branch has a connection without a client.
  */
 export function branchConnector({
   locateBranch = NOT_CONFIGURED,

@@ -21,7 +21,7 @@ export interface LoginRefusalsOptions {
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
   readonly drains: {
-    /** The member needs the room: its sessions leave now. */
+    /** The member has no free connection: the drains of its sessions begin now. */
     hurry(member: MemberName): void;
     /** Sessions are leaving the member. */
     isClearing(member: MemberName): boolean;

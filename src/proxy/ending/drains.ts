@@ -96,7 +96,7 @@ export class Drains {
     return undefined;
   }
 
-  /** The member needs the room: the drains of its sessions that have not begun do so now. */
+  /** The member has no free connection: the drains of its sessions begin now, if they have not begun. */
   hurry(member: MemberName): void {
     for (const { drain, begin } of this.#running.values()) if (drain.member === member) begin?.();
   }

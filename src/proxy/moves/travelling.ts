@@ -118,7 +118,7 @@ export class Travelling implements Stage, Passenger {
   }
 
   drop(isReset: boolean): void {
-    // A fault has come before the park.
+    // A fault has ended the session before the park.
     if (this.#client === undefined) this.#relayed.drop(isReset);
     else if (isReset) resetSocket(this.#parts.client);
     else this.#parts.client.destroy();
