@@ -204,8 +204,7 @@ export class SessionMover implements Movable, MovingPart {
 
   /** For the decision whether it can move, as far as its server need not be asked. */
   #facts(): MoveFacts {
-    const { mover, packet } = this.#parts;
-    const { conversation } = this.#parts;
+    const { mover, packet, conversation } = this.#parts;
     const loginRole = roleOf(packet);
     const policy = mover.policy();
     return {
@@ -263,12 +262,23 @@ export class SessionMover implements Movable, MovingPart {
     return this.#listeners?.forEach((run) => run({ kind: 'parked' }));
   }
 
-  #goOn(travelling: Travelling, { target, relayed, login, ahead, startedAt }: Arrival): void {
+  #goOn(travelling: Travelling, arrival: Arrival): void {
     const { mover } = this.#parts;
+    this.#travelling = undefined;
+    try {
+      this.#resume(travelling, arrival);
+    } finally {
+      // A session that fails here keeps no turn from the others.
+      mover.arrived(travelling);
+    }
+    this.#report({ kind: 'moved', to: arrival.target.member });
+  }
+
+  #resume(travelling: Travelling, { target, relayed, login, ahead, startedAt }: Arrival): void {
+    const { mover, session } = this.#parts;
     const { state, from, cause } = travelling.departure;
     const { member: to } = target;
     const wasWaiting = travelling.isWaiting();
-    this.#travelling = undefined;
     this.#memory.carries(login.isUnnamedRefused ? { ...state, unnamed: 'refused' } : state);
     const news = joined([this.#memory.news(login.parameters), login.rest]);
     relayed.resume(login.key, news, { packet: undefined, ...ahead });
@@ -276,11 +286,8 @@ export class SessionMover implements Movable, MovingPart {
     (this.#record ??= new MoveRecord()).moved(travelling, to, now);
     this.#continuity?.resumed();
     const { pool, parkedAt } = travelling;
-    const { id } = this.#parts.session;
     const [gapMs, loginMs] = [now - parkedAt, now - startedAt];
-    mover.report({ kind: 'session_moved', pool, session: id, from, to, cause, gapMs, loginMs, wasWaiting });
-    mover.arrived(travelling);
-    this.#report({ kind: 'moved', to });
+    mover.report({ kind: 'session_moved', pool, session: session.id, from, to, cause, gapMs, loginMs, wasWaiting });
   }
 
   #reportAsked(member: MemberName | undefined, result: QuestionResult, startedAt: Instant): void {

@@ -12,6 +12,7 @@ import { FAULT, throwFaults, unownedFaults } from '../../../support/labs/thrown-
 import type { Chosen, Faults } from '../../../support/labs/thrown-faults.ts';
 import { aMessage } from '../../../support/sockets/messages.ts';
 import type { RawClient } from '../../../support/sockets/raw-client.ts';
+import { HANDING_OVER } from '../../../support/values/tables.ts';
 import { systemClock } from '../../../support/waiting/system-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
@@ -93,4 +94,36 @@ test.each<[string, ProxyLabOptions]>([
     }
   }
   expect(wrong).toEqual([]);
+});
+
+test('a session that fails as it arrives at its next server leaves its turn to the others', async () => {
+  const next = await startFakeBackend('movable');
+  let isArmed = false;
+  const lab = await startProxyLab({
+    moves: { concurrent: 1 },
+    table: { write: { open: { 'pg-1': backend.address } } },
+    onDecideIfDue() {
+      if (!isArmed) return;
+      const states = lab.proxy.counts().get('write')?.states;
+      if (states?.parked !== 1 || states.relaying !== 1) return;
+      isArmed = false;
+      throw new Error(FAULT);
+    },
+  });
+  const clients = [await lab.connect('write'), await lab.connect('write')];
+  await Promise.all(clients.map((client) => answers(client, 'the login')));
+  const { address } = backend;
+  lab.decide({ write: { others: { 'pg-1': { address, standing: HANDING_OVER } } } });
+  await until('both are parked', () => lab.proxy.counts().get('write')?.states.parked === 2);
+  for (const { socket } of clients) socket.write(QUERY);
+  await until('both wait', async () =>
+    (await lab.proxy.sessions({ limit: 2 })).sessions.every(({ moves }) => moves?.underway?.isWaiting),
+  );
+  isArmed = true;
+  lab.decide({ write: { open: { 'pg-2': next.address } } });
+  await until('the other one has moved', () => lab.events.some(({ kind }) => kind === 'session_moved'));
+  expect(lab.closed()).toMatchObject([{ reason: 'internal_error', detail: expect.stringContaining(FAULT) }]);
+  expect(unowned).toEqual([]);
+  for (const { socket } of clients) socket.destroy();
+  await lab.end(next);
 });
