@@ -1,7 +1,7 @@
 // The documents agree with the program: their links, anchors, settings, variables, metrics, codes and configurations
 // exist. test/integration/deploy/documents.test.ts runs their commands.
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { formatProblems } from '../../src/config/fault.ts';
@@ -77,6 +77,16 @@ test('every file that a page about the code names exists', () => {
       .map((code) => `${page.file}: ${code}`);
   });
   expect(gone).toEqual([]);
+});
+
+test('the page of a room names each of its folders', () => {
+  const pages = DOCUMENTS.filter(({ file }) => /^src\/[a-z]+\/README\.md$/.test(file));
+  expect(pages.length).toBeGreaterThan(10);
+  const unnamed = pages.flatMap(({ file, text }) => {
+    const folders = globSync(`${dirname(file)}/*/`, { cwd: TOP }).map((folder) => basename(folder));
+    return folders.filter((folder) => !text.includes(`${folder}/`)).map((folder) => `${file}: ${folder}/`);
+  });
+  expect(unnamed).toEqual([]);
 });
 
 test('the reading order of core/ has each of its files', () => {
