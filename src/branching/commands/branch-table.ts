@@ -112,7 +112,7 @@ function backendText(route: TargetRoute, paint: Paint): string {
   return route.kind === 'routed' ? route.address : paint('warn', `none: ${route.short}`);
 }
 
-/** A parent without a name is the start of its id: the whole id is in its own row. */
+/** A parent without a name is shown by the start of its id: the whole id is in its own row. */
 function parentText({ branch, parent }: BranchRow): string {
   if (parent !== undefined && parent.name !== parent.id) return shown(parent.name);
   const id = branch.parentId ?? NONE;

@@ -65,8 +65,7 @@ export async function create(name: string, options: CreateOptions, io: CliIo, pa
   return BRANCH_EXIT.ok;
 }
 
-/** The exit code. */
-function endUnfinished(name: string, { kind, why }: Exclude<CreationResult, { kind: 'created' }>, io: CliIo): number {
+function endUnfinished(name: string, { kind, why }: Exclude<CreationResult, { kind: 'created' }>, io: CliIo): never {
   switch (kind) {
     case 'unfinished': {
       const next = 'Run the same command again: it continues with the same branch';

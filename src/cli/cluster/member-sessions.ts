@@ -23,7 +23,6 @@ export async function sessionsOf(options: MemberSessionsOptions, io: CliIo): Pro
   const quiet = { ...io, stderr: () => {} };
   const running = await unlessEnded(() => findRunning(options, quiet));
   if (running instanceof CommandEnd) return undefined;
-  if (typeof running === 'number') return undefined;
   const answer = await tryRequest(running, { method: 'GET', path: '/status' });
   const { data } = statusReader.safeParse(answer.kind === 'answer' ? answer.body : undefined);
   if (data === undefined) return undefined;

@@ -40,7 +40,6 @@ async function readQuietly(words: readonly string[], path: string, io: CliIo): P
   const options = { config: valueOf(whole, ['-c', '--config']), admin: valueOf(whole, ['--admin']) };
   const running = await unlessEnded(() => findRunning(options, { ...io, stderr: () => {} }));
   if (running instanceof CommandEnd) return undefined;
-  if (typeof running === 'number') return undefined;
   const answer = await tryRequest(running, { method: 'GET', path, deadlineMs: DEADLINE_MS });
   return answer.kind === 'failed' ? undefined : answer.body;
 }

@@ -1,4 +1,4 @@
-// The fragment of the page's address: #incident/ID shows an incident, #incident/ID/EVENT one event of it. Pure.
+// The fragment of the page's address: #incident/ID shows an incident, #incident/ID/EVENT one event of it.
 import { useEffect, useState } from 'preact/hooks';
 
 export interface IncidentPlace {
