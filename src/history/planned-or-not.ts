@@ -77,8 +77,9 @@ function byCause({ before, cause }: RouteLoss, around: readonly Witness[]): Plan
   const restart = `A restart of ${member} was requested through this Pointsman.`;
   if (cause === 'restart') return judged('planned', restart, [], 'pointsman_restart');
   if (cause === 'switchover') return byOperation(around) ?? bySchedule(around);
+  // Without an order for this member, a member that was drained before has become the primary.
   const order = ofKind(around, 'member_drained').findLast(({ event }) => event.member === before);
-  return judged('planned', `An operator drained ${member}.`, [order], 'operator_drain');
+  return order && judged('planned', `An operator drained ${member}.`, [order], 'operator_drain');
 }
 
 /** The hold for the operation was over, or none was there, when the primary stopped. */

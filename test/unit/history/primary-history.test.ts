@@ -1,6 +1,6 @@
 // The primary, its changes, and their kind.
 import { expect, test } from 'vitest';
-import type { Snapshot } from '../../../src/core/snapshot.ts';
+import { withDrained, withResumed, type Snapshot } from '../../../src/core/snapshot.ts';
 import type { ProbeObservation } from '../../../src/model/observation.ts';
 import {
   aList,
@@ -109,6 +109,15 @@ test('switchover: at a scheduled time that was known at the loss, whatever the c
   happened({ kind: 'route_changed', pool: 'write', from: lost, to: { kind: 'hold', cause: 'in_recovery' } });
   hear(next(3000));
   expect(kinds()).toEqual([0, 1]);
+});
+
+test('failover: to a member that an operator had drained before', () => {
+  const { hear, change, kinds } = aLab();
+  hear(...start);
+  change((snapshot) => withDrained(snapshot, 'pg-2', 1500));
+  hear(next(9000), refused({ at: 9100 }));
+  change((snapshot) => withResumed(snapshot, 'pg-2'));
+  expect(kinds()).toEqual([1, 0]);
 });
 
 test('back and forth: each change counts once', () => {
