@@ -111,6 +111,28 @@ test('switchover: at a scheduled time that was known at the loss, whatever the c
   expect(kinds()).toEqual([0, 1]);
 });
 
+const switchover = { operation: 'op-1', what: 'switchover' } as const;
+const sent: readonly ReportedEvent[] = [
+  { kind: 'operation_started', ...switchover, to: 'pg-2' },
+  { kind: 'operation_phase', ...switchover, phase: 'switch' },
+];
+
+test('switchover: its request was sent, and the hold for it was over when the primary stopped', () => {
+  const { hear, happened, kinds } = aLab();
+  hear(...start);
+  sent.forEach(happened);
+  hear(refused({ at: 2000 }), next(3000));
+  expect(kinds()).toEqual([0, 1]);
+});
+
+test('failover: a switchover that ended with the loss before says nothing about this one', () => {
+  const { hear, happened, kinds } = aLab();
+  hear(...start);
+  sent.forEach(happened);
+  hear(stopping(2000), isPrimary('pg-1', 3000), refused({ at: 4000 }), next(5000));
+  expect(kinds()).toEqual([1, 0]);
+});
+
 test('failover: to a member that an operator had drained before', () => {
   const { hear, change, kinds } = aLab();
   hear(...start);

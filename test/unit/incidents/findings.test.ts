@@ -192,6 +192,12 @@ test.each<[string, (number | ReportedEvent)[], string, string | null]>([
     'cluster_manager',
   ],
   [
+    'a stop in order, and one probe that its ports refused',
+    [report('pg-1', 'stopping'), ...lost, probe('pg-1', 'refused'), 300, probe('pg-1', 'no'), ...next],
+    'unknown',
+    null,
+  ],
+  [
     'a stop in order, and probes that it missed for more than a second',
     [report('pg-1', 'stopping'), ...lost, probe('pg-1', 'timeout'), 1_100, probe('pg-1', 'no'), ...next],
     'unknown',
