@@ -3,16 +3,7 @@ import { expect, test } from 'vitest';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { Route } from '../../../src/core/routing-table.ts';
 import { withDrained } from '../../../src/core/snapshot.ts';
-import {
-  aList,
-  aPolicy,
-  aSnapshot,
-  aTable,
-  aWritePool,
-  isPrimary,
-  isReplica,
-  routeOf,
-} from '../../support/values/builders.ts';
+import { aList, aPolicy, aSnapshot, aWritePool, isPrimary, isReplica } from '../../support/values/builders.ts';
 import { DecidedHistory } from '../../support/values/decided-history.ts';
 
 const policy = aPolicy();
