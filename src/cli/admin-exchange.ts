@@ -15,7 +15,10 @@ export function adminExchange(
   { address, isTls }: AdminServer,
   request: Omit<ExchangeRequest, 'url'>,
 ): Promise<ExchangeAnswer> {
-  return exchange({ ...request, url: `${isTls ? 'https' : 'http'}://${addressText(address)}` });
+  // No URL can have the zone of an IPv6 address.
+  const host = address.host.replace(/%.*/, '');
+  const url = `${isTls ? 'https' : 'http'}://${addressText({ ...address, host })}`;
+  return exchange({ ...request, url, target: address });
 }
 
 /** In words an operator reads. */

@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
 import type { RequestListener } from 'node:http';
 import { createServer as createHttps } from 'node:https';
+import { networkInterfaces } from 'node:os';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../../src/cli/program.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { close, listen } from '../../support/sockets/listen.ts';
@@ -17,6 +18,7 @@ const answer: RequestListener = (request, response) => {
 };
 const plain = createHttp(answer);
 const tls = createHttps({ cert: readFileSync(SERVER.cert), key: readFileSync(SERVER.key) }, answer);
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 let [plainPort, tlsPort] = [0, 0];
 beforeAll(async () => {
   [plainPort, tlsPort] = [await listen(plain), await listen(tls)];
@@ -45,6 +47,13 @@ describe('--admin', () => {
     ['a URL in capitals', () => `HTTP://localhost:${plainPort}`],
   ])('%s, without any file', async (_, admin) => {
     expect(await reload(admin())).toEqual({ code: 0, out: 'no changes\n', err: '' });
+  });
+
+  test.runIf(hasIpv6)('an IPv6 address with its zone, which no URL can have', async () => {
+    const server = createHttp(answer);
+    const port = await listen(server, { host: '::1' });
+    onTestFinished(() => void server.close());
+    expect(await reload(`[::1%lo]:${port}`)).toEqual({ code: 0, out: 'no changes\n', err: '' });
   });
 
   test('an https URL of a port without TLS: the remedy, in one line', async () => {
