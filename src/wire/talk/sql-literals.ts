@@ -1,4 +1,4 @@
-// Literals in statements of ours. A text must have no backslash: what that means hangs on a setting of the session.
+// Literals in statements of ours. A text must have no backslash: a setting of the session decides its meaning.
 
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
