@@ -119,6 +119,7 @@ export class BackendConnector {
     const { connectTimeoutMs, attemptDelayMs } = policy();
     const attemptsLeft = attempts.left();
     let assigned = first;
+    let isAborted = false;
     let abort = nothing;
     const assign = (target: Target): void => {
       assigned = target;
@@ -137,22 +138,25 @@ export class BackendConnector {
       onSlow: ({ member }) => onTrigger({ kind: 'connect_slow', member }),
       onConnected: (target, socket) => {
         if (target !== assigned) assign(target);
-        abort = this.#handOver(request, target, socket);
+        abort = this.#handOver(request, target, socket, () => isAborted);
       },
       onFailed: (target, result, isLast) => this.#failed(request, target, result, isLast),
     });
     return () => {
+      isAborted = true;
       abortRace();
       abort();
     };
   }
 
-  #handOver(request: ConnectRequest, target: Target, backend: Socket): () => void {
+  #handOver(request: ConnectRequest, target: Target, backend: Socket, isAborted = (): boolean => false): () => void {
     const { clock, parked } = this.#options;
     const { pool, firstRequest, onConnected } = request;
-    if (!includesTarget(this.#freshRoute(pool.name)?.targets ?? [], target)) {
+    const isOpen = includesTarget(this.#freshRoute(pool.name)?.targets ?? [], target);
+    if (!isOpen || isAborted()) {
       backend.destroy();
-      request.onRouteAgain();
+      // An overdue decision may have routed this client again.
+      if (!isAborted()) request.onRouteAgain();
       return nothing;
     }
     if (firstRequest === undefined) {

@@ -54,6 +54,7 @@ class MoveAttempt {
   readonly #startedAt: Instant;
   #abortConnect = nothing;
   #abortLogin = nothing;
+  #isAborted = false;
 
   constructor(parts: MoveParts, options: MoveAttemptOptions) {
     this.#parts = parts;
@@ -82,6 +83,7 @@ class MoveAttempt {
   }
 
   abort(): void {
+    this.#isAborted = true;
     this.#abortConnect();
     this.#abortLogin();
   }
@@ -129,8 +131,10 @@ class MoveAttempt {
   #loggedIn(target: Target, backend: Socket, login: LoggedIn): void {
     const { session, mover } = this.#parts;
     const { onReached, onPause } = this.#options;
-    if (mover.isOpen(session.pool, target)) return onReached({ target, backend, login, startedAt: this.#startedAt });
+    const isOpen = mover.isOpen(session.pool, target);
+    // An overdue decision may have parked the session again, or ended it.
+    if (isOpen && !this.#isAborted) return onReached({ target, backend, login, startedAt: this.#startedAt });
     sayGoodbye(backend);
-    return onPause(0);
+    return this.#isAborted ? undefined : onPause(0);
   }
 }

@@ -2,6 +2,7 @@
 // count leaks.
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Standing } from '../../../../src/core/standing.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
@@ -14,6 +15,8 @@ import type { PoolPicture } from '../../../support/values/tables.ts';
 import { until } from '../../../support/waiting/until.ts';
 import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
 import type { Dial, DialResult } from '../../../../src/proxy/server.ts';
+
+const DEAD: Standing = { kind: 'leave', cause: 'dead', why: { code: 'refused' } };
 
 let lab: ProxyLab;
 let one: FakeBackend;
@@ -165,6 +168,21 @@ test('a member that left before the race begins: its client is routed again, wit
   await until('the session', () => two.connections.length > 0 && two.last().chunks.length > 0);
   expect([two.connections.length, unanswered.size]).toEqual([1, 0]);
   expect(dials()).toEqual(['pg-2 connected']);
+});
+
+test('a member that has left at the end of its connect: its client waits for another one', async () => {
+  const news: (() => void)[] = [];
+  const onDecideIfDue = (): void => {
+    if (news.length > 0 && dials().length === 1) news.pop()?.();
+  };
+  await start({ dial: dialTcp, onDecideIfDue, table: { read: { open: { 'pg-1': one.address } } } });
+  news.push(() => lab.decide({ read: { others: { 'pg-1': { address: one.address, standing: DEAD } } } }));
+  const client = await lab.connect('read');
+  await until('the decision', () => news.length === 0);
+  lab.decide({ read: { open: { 'pg-2': two.address } } });
+  await until('the session', () => client.isClosed || (two.connections.length > 0 && two.last().chunks.length > 0));
+  expect([dials(), lab.reasons()]).toEqual([['pg-1 connected', 'pg-2 connected'], []]);
+  await until('the end of the first connection', () => one.last().hasEnded);
 });
 
 test('at most `attempts` connects at once; no race where races are off or no other member is there', async () => {

@@ -1,12 +1,15 @@
 // A parked session whose pool has no route costs nothing while it waits, says what it waits for, and moves when there
 // is a route.
 import { afterEach, expect, test } from 'vitest';
+import type { Standing } from '../../../../src/core/standing.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
+
+const DEAD: Standing = { kind: 'leave', cause: 'dead', why: { code: 'refused' } };
 
 let backend: FakeBackend;
 let lab: ProxyLab;
@@ -67,4 +70,27 @@ test('the list has it under the member that it has left, with what it waits for'
   });
   expect(await moved[1]).toMatchObject({ kind: 'failed', reason: 'move_timeout' });
   for (const { socket } of clients) socket.destroy();
+});
+
+test.each(['connected', 'logged in'])('a server that has left as a session is %s there', async (step) => {
+  backend = await startFakeBackend('movable');
+  const open = { write: { open: { 'pg-1': backend.address } } };
+  const others = { 'pg-1': { address: backend.address, standing: DEAD } };
+  let isDue: (() => boolean) | undefined;
+  const onDecideIfDue = (): void => {
+    if (isDue?.() !== true) return;
+    isDue = undefined;
+    lab.decide({ write: { others } });
+  };
+  lab = await startProxyLab({ moves: {}, onDecideIfDue, table: open });
+  const client = await lab.connect('write');
+  const states = () => lab.proxy.counts().get('write')?.states;
+  await until('the login', async () => (await lab.proxy.sessions({ limit: 1 })).sessions[0]?.activity === 'idle');
+  const dials = (): number => lab.events.filter(({ kind }) => kind === 'dial_finished').length;
+  isDue = () => states()?.moving === 1 && (step === 'connected' ? dials() === 2 : backend.clients() === 2);
+  const moved = lab.proxy.move(1);
+  await until('the park', () => lab.reasons().length > 0 || (dials() === 2 && states()?.parked === 1));
+  lab.decide(open);
+  expect(await moved).toMatchObject({ kind: 'moved', to: 'pg-1' });
+  client.socket.destroy();
 });
