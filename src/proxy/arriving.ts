@@ -161,14 +161,14 @@ export class Arriving implements Stage {
   #route(isItsTurn = false): void {
     const { session, parts } = this.#options;
     this.#policy = parts.pool(session.pool) ?? this.#policy;
+    // Its own old assignment must not count against the limits, nor have the decision route the session as well.
+    session.assign(undefined);
     parts.decideIfDue();
     const route = this.#decision()?.route;
     if (parts.isStopping()) return session.end('shutdown');
     if (route === undefined || route.kind === 'closed') return session.end('no_route');
     if (route.kind === 'hold') return this.#hold(route.cause, 0);
     if (!isItsTurn && isTrialRoute(route)) return this.#hold('in_recovery', 0);
-    // Its own old assignment must not count against the limits.
-    session.assign(undefined);
     const exceeded = parts.registry.limitReached(session.pool, route);
     return exceeded === undefined ? this.#connect() : session.end('too_many_sessions', exceeded);
   }

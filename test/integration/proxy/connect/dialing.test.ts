@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Standing } from '../../../../src/core/standing.ts';
 import { aPool, aWritePool } from '../../../support/values/builders.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
@@ -9,6 +10,8 @@ import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
 import type { Dial } from '../../../../src/proxy/server.ts';
 import { until } from '../../../support/waiting/until.ts';
+
+const DEAD: Standing = { kind: 'leave', cause: 'dead', why: { code: 'refused' } };
 
 let lab: ProxyLab;
 let one: FakeBackend;
@@ -195,4 +198,22 @@ test('G6: sessions by fallback are counted and limited', async () => {
   await lab.connect('read');
   await until('a replica’s session', () => two.connections.length === 1);
   expect(lab.proxy.counts().get('read')?.fallbackSessions).toBe(2);
+});
+
+test('a server turns its client away as a decision is due that closes the route: the client waits', async () => {
+  let isDue = false;
+  lab = await startProxyLab({
+    clock,
+    table: { write: { open: { 'pg-1': one.address } } },
+    onDecideIfDue() {
+      if (!isDue || lab.triggers.length === 0) return;
+      isDue = false;
+      lab.decide({ write: { others: { 'pg-1': { address: one.address, standing: DEAD } } } });
+    },
+  });
+  one.behaviour = 'stopping';
+  isDue = true;
+  await lab.connect('write');
+  await until('the decision', () => !isDue);
+  expect([lab.reasons(), lab.proxy.counts().get('write')?.states.holding]).toEqual([[], 1]);
 });
