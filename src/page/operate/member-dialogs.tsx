@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { DrainedDocument, RefreshedDocument } from '../../documents/action-answers.ts';
 import type { StatusDocument } from '../../documents/status-document.ts';
+import { servesWrites } from '../view/standing.ts';
 import { Confirmation, Sentences } from './confirmation.tsx';
 import { drainConsequences, refreshConsequences, resumeConsequences } from './consequences.ts';
 import { CloseButton, Dialog } from './dialog.tsx';
@@ -17,7 +18,7 @@ export interface OperationProps {
 export function DrainDialog(props: OperationProps): JSX.Element {
   const { status } = props;
   const names = status.members.map(({ name }) => name).filter((name) => !status.cluster.drained.includes(name));
-  const first = names.find((name) => name !== status.cluster.primary?.member);
+  const first = names.find((name) => !servesWrites(status.pools, name));
   return <MemberDialog {...props} names={names} first={first} verb="drain" consequences={drainConsequences} />;
 }
 
@@ -46,7 +47,7 @@ function MemberDialog({ status, keeper, onClose, names, first, verb, consequence
           path={`members/${encodeURIComponent(chosen)}/${verb}`}
           action={`${title} ${chosen}`}
           isPossible={chosen !== ''}
-          isDangerous={verb === 'drain' && chosen === status.cluster.primary?.member}
+          isDangerous={verb === 'drain' && servesWrites(status.pools, chosen)}
           onDone={setDone}
         >
           <label>

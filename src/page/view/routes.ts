@@ -1,6 +1,6 @@
 // The content of the picture: which pool has which track to which member. Places are view/layout.ts.
 import type { MemberStatusDocument, PoolStatusDocument, StatusDocument } from '../../documents/status-document.ts';
-import { isTarget, placeIn, signOf, type Sign } from './standing.ts';
+import { isTarget, placeIn, servesWrites, signOf, type Sign } from './standing.ts';
 
 /**
  * `solid`: sessions are routed there. `dashed`: live sessions are leaving. `dotted`: possible, not used now.
@@ -53,12 +53,12 @@ export const MOST_MEMBERS = 12;
 /** With more, the tracks to members of another role are left out. */
 const MANY_TRACKS = 12;
 
-export function routesOf({ cluster, pools, members }: StatusDocument): Routes {
+export function routesOf({ pools, members }: StatusDocument): Routes {
   const isCrowded = pools.length * members.length > MANY_TRACKS;
   const tracks = pools.flatMap((pool) => members.flatMap((member) => trackOf(pool, member, isCrowded)));
   return {
     pools: pools.map(poolNode),
-    members: members.map((member) => memberNode(pools, member, tracks, cluster.primary?.member === member.name)),
+    members: members.map((member) => memberNode(pools, member, tracks)),
     tracks,
   };
 }
@@ -102,7 +102,6 @@ function memberNode(
   pools: readonly PoolStatusDocument[],
   member: MemberStatusDocument,
   tracks: readonly Track[],
-  isPrimary: boolean,
 ): MemberNode {
   const own = tracks.filter((track) => track.member === member.name);
   const sum = (some: readonly Track[]): number => some.reduce((total, { sessions }) => total + sessions, 0);
@@ -110,7 +109,7 @@ function memberNode(
     name: member.name,
     role: member.role_text ?? 'unknown role',
     sign: signOf(pools, member),
-    isPrimary,
+    isPrimary: servesWrites(pools, member.name),
     lagBytes: member.lag_bytes,
     sessions: sum(own),
     reasons: reasonsOf(pools, member),

@@ -18,6 +18,11 @@ export function isTarget({ route }: PoolStatusDocument, member: string): boolean
   return route.kind === 'open' && route.members.some(({ name }) => name === member);
 }
 
+/** A pool for writes routes to the member, whatever the others do: several such pools may have several members. */
+export function servesWrites(pools: readonly PoolStatusDocument[], member: string): boolean {
+  return pools.some((pool) => pool.exclusive && isTarget(pool, member));
+}
+
 /** The worst news, unless a pool routes to the member. */
 export function signOf(pools: readonly PoolStatusDocument[], member: MemberStatusDocument): Sign {
   const signs = pools.map((pool) => placeIn(pool, member).sign);

@@ -103,12 +103,11 @@ describe('tracks', () => {
     expect(routesOf(statusOf({ pools, members })).tracks.map(({ member }) => member)).toEqual(['pg-0']);
   });
 
-  test('marks the primary that the status names', () => {
-    const known = statusOf({ members: [memberOf('pg-1', []), memberOf('pg-2', [])] });
-    const primary = { member: 'pg-2', since: known.time, timeline: 1 };
-    const { members: nodes } = routesOf({ ...known, cluster: { ...known.cluster, primary } });
-    expect(nodes.map(({ isPrimary }) => isPrimary)).toEqual([false, true]);
-    expect(routesOf(known).members.some(({ isPrimary }) => isPrimary)).toBe(false);
+  test('marks each member that serves writes, also while another pool for writes has no route', () => {
+    const members = [memberOf('pg-1', ['write']), memberOf('pg-2', ['write'])];
+    const pools = [poolOf('write', { exclusive: true, route: openOn('pg-1') }), poolOf('orders', { exclusive: true })];
+    const { members: nodes } = routesOf(statusOf({ pools, members }));
+    expect(nodes.map(({ isPrimary }) => isPrimary)).toEqual([true, false]);
   });
 });
 
