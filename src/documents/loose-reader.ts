@@ -107,8 +107,9 @@ function looseObject(schema: z.core.$ZodType, rules: LooseRules, discriminator?:
   return rules.dropsUnknown ? z.object(shape) : z.looseObject(shape);
 }
 
+/** Another version may have null where the contract has a value. */
 function orAbsent(read: z.ZodType): z.ZodType {
-  if (read instanceof z.ZodArray) return read.default([]);
-  if (read instanceof z.ZodRecord) return read.default({});
-  return read instanceof z.ZodDefault ? read : read.optional();
+  if (read instanceof z.ZodDefault) return read;
+  const absent = read instanceof z.ZodArray ? [] : read instanceof z.ZodRecord ? {} : undefined;
+  return read.nullish().transform((value) => value ?? absent);
 }

@@ -76,6 +76,11 @@ describe('a reader that needs some fields', () => {
     });
   });
 
+  test('reads null as absent where the contract has a value', () => {
+    const nothing = { mode: null, since: null, notices: null, sessions: null, extra: null };
+    expect(reader.parse({ ...NEEDED, ...nothing })).toEqual(reader.parse(NEEDED));
+  });
+
   test.each([
     ['a needed field', { ...NEEDED, name: undefined }],
     ['a needed field inside', { ...NEEDED, route: { kind: 'hold' } }],
