@@ -14,13 +14,16 @@ export const gapReader = looseReader(gap, { needed: ['message'] });
 
 export type EventDocument = z.infer<typeof eventReader>;
 
-const STYLES: Readonly<Record<string, Style>> = { info: 'faint', warn: 'warn', error: 'bad' };
+const STYLES = new Map<string, Style>([
+  ['warn', 'warn'],
+  ['error', 'bad'],
+]);
 /** The width of the longest level. */
 const LEVEL_WIDTH = 5;
 
 /** `11-22 14:03:59Z  warn   pool write: …`. Long messages wrap. */
 export function eventText({ time, level, message }: EventDocument, paint: Paint, width: number): string {
-  const row = [utcTime(time), paint(STYLES[level] ?? 'faint', level.padEnd(LEVEL_WIDTH)), onOneLine(message)];
+  const row = [utcTime(time), paint(STYLES.get(level) ?? 'faint', level.padEnd(LEVEL_WIDTH)), onOneLine(message)];
   return tableText([{ title: '' }, { title: '' }, { title: '', wraps: true }], [row], width);
 }
 

@@ -13,13 +13,13 @@ export interface CellPlace {
 }
 
 const IDLE = { sign: '–', style: 'faint' } as const;
-const SIGNS: Readonly<Record<string, Omit<CellPlace, 'word'>>> = {
-  routed: { sign: '●', style: 'good' },
-  eligible: { sign: '○', style: 'good' },
-  idle: IDLE,
-  warning: { sign: '◐', style: 'warn' },
-  bad: { sign: '✗', style: 'bad' },
-};
+const SIGNS = new Map<string, Omit<CellPlace, 'word'>>([
+  ['routed', { sign: '●', style: 'good' }],
+  ['eligible', { sign: '○', style: 'good' }],
+  ['idle', IDLE],
+  ['warning', { sign: '◐', style: 'warn' }],
+  ['bad', { sign: '✗', style: 'bad' }],
+]);
 
 /** Undefined: the pool does not know the member. */
 export function placeIn({ name, route }: StatusPool, member: StatusMember): CellPlace | undefined {
@@ -28,7 +28,7 @@ export function placeIn({ name, route }: StatusPool, member: StatusMember): Cell
   // An older Pointsman has no place.
   const place = standing.place ?? { sign: 'idle', word: '?' };
   const isDegraded = route.kind === 'open' && (route.fallback !== null || route.lagging !== undefined);
-  const { sign, style } = SIGNS[place.sign] ?? IDLE;
+  const { sign, style } = SIGNS.get(place.sign) ?? IDLE;
   return { sign, word: shown(place.word), style: place.sign === 'routed' && isDegraded ? 'warn' : style };
 }
 
