@@ -1,14 +1,14 @@
 // The one account of routes, primaries and waiting clients in this run, for metrics, documents and summaries. Pure but
 // for the clocks that it is given.
 import { openPrimary, primaryPools, type PoliciesAndTable } from '../core/primary-pools.ts';
-import type { Snapshot } from '../core/snapshot.ts';
+import { isAnswering, type Snapshot } from '../core/snapshot.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { ScheduledSwitchover } from '../model/observation.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { Plan, ReportedEvent } from '../reports/events.ts';
 import { judgement, type Witness } from './planned-or-not.ts';
-import { PrimaryHistory, type PrimaryTerm } from './primary-history.ts';
+import { PrimaryHistory, type PrimaryChange, type PrimaryTerm } from './primary-history.ts';
 import { RouteHistory, type Interruption, type Moment, type RouteChange } from './route-history.ts';
 import { WaitingClients, isHold } from './waiting-clients.ts';
 
@@ -107,7 +107,14 @@ export class ClusterHistory {
 
   #serves(member: MemberName, moment: Moment, lossPlan: Plan | undefined): void {
     const timeline = this.#options.known().snapshot.members.get(member)?.status?.timeline;
-    this.#primaries.serves(member, timeline, moment, lossPlan);
+    this.#primaries.serves(member, timeline, moment, this.#kindOf(lossPlan));
+  }
+
+  /** A switchover by another tool may happen between two probes: no report shows it, and the old primary answers. */
+  #kindOf(lossPlan: Plan | undefined): PrimaryChange {
+    const old = this.#primaries.lastTerm()?.member;
+    const isAlive = old !== undefined && isAnswering(this.#options.known().snapshot.members.get(old));
+    return lossPlan === 'planned' || (lossPlan === 'unknown' && isAlive) ? 'switchover' : 'failover';
   }
 
   #moment(at: Instant): Moment {

@@ -1,7 +1,6 @@
 // Planned or not: the one judgement about the loss of a primary. A loss is planned if an operator, or a schedule of the
 // cluster, wanted it. The cause of the hold says so for the operations of this Pointsman, a drain and a scheduled
-// switchover. A switchover by another tool leaves the reports of the members alone. Metrics count a change of the
-// primary as a switchover if its loss was planned, and as a failover in every other case; incidents say why. Pure.
+// switchover. A switchover by another tool leaves the reports of the members alone. Incidents say why. Pure.
 import { isPlanned } from '../core/routing-table.ts';
 import type { Instant } from '../model/instant.ts';
 import type { ScheduledSwitchover } from '../model/observation.ts';

@@ -1,7 +1,5 @@
-// The primary as this Pointsman routes to it, and its changes. A change is a switchover if the loss of the old primary
-// was planned (planned-or-not.ts), and a failover in every other case. Pure.
+// The primary as this Pointsman routes to it, and its changes. Pure.
 import type { MemberName } from '../model/member.ts';
-import type { Plan } from '../reports/events.ts';
 import type { Moment } from './route-history.ts';
 
 export const PRIMARY_CHANGES = ['failover', 'switchover'] as const;
@@ -27,11 +25,10 @@ export class PrimaryHistory {
   };
   #term: PrimaryTerm | undefined;
 
-  /** The member serves every pool for writes. `lossPlan`: whether the loss of the last primary was planned. */
-  serves(member: MemberName, timeline: number | undefined, moment: Moment, lossPlan: Plan | undefined): void {
+  /** The member serves every pool for writes. `kind`: of the change, if it was another member before. */
+  serves(member: MemberName, timeline: number | undefined, moment: Moment, kind: PrimaryChange): void {
     const last = this.#term;
     if (last !== undefined && last.member !== member) {
-      const kind = lossPlan === 'planned' ? 'switchover' : 'failover';
       this.#changes[kind] = { count: this.#changes[kind].count + 1, last: moment };
     }
     // A promotion in place begins a term, too.

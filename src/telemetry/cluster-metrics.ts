@@ -50,7 +50,7 @@ function createPrimaryMetrics({ gauge, counter }: Families): (history: ClusterMe
   );
   const changes = counter(
     'pointsman_primary_changes_total',
-    'Changes of the primary: switchover (planned, as incidents judge it) or failover (every other).',
+    'Changes of the primary: switchover (planned; or unknown, and the old primary answers) or failover (others).',
     ['kind'],
   );
   const changedAt = gauge(

@@ -63,6 +63,7 @@ test.each<[string, readonly ProbeObservation[]]>([
   ['it is back before the next primary is proven', [refused({ at: 2000 }), asReplica(3000)]],
   ['it is silent', [silent({ at: 2000 }), silent({ at: 3000 }), silent({ at: 8000 })]],
   ['its PostgreSQL crashed', [answered({ at: 2000, status: 503, body: { role: 'replica', state: 'crashed' } })]],
+  ['it stops in order, and then does not answer', [stopping(2000), silent({ at: 2500 }), silent({ at: 8000 })]],
 ])('failover: %s', (_, loss) => {
   const { history, hear, kinds } = aLab();
   hear(...start, ...loss, next(9000));
@@ -75,6 +76,8 @@ test.each<[string, readonly ProbeObservation[]]>([
   ['it stops and answers', [stopping(2000)]],
   ['it is a replica already', [stopping(2000), asReplica(2500)]],
   ['one probe gets no answer meanwhile', [stopping(2000), silent({ at: 2200 }), asReplica(2500)]],
+  ['all happened between two probes, and it answers', [asReplica(2000)]],
+  ['the next primary is probed first', []],
 ])('switchover: %s', (_, loss) => {
   const { history, hear, kinds } = aLab();
   hear(...start, ...loss, next(3000));
