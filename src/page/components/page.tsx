@@ -1,6 +1,6 @@
 // The regions of the page. A new component is one line here: in the main column, or beside it.
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Charts } from '../charts/charts.tsx';
 import { Incident } from '../incident/incident.tsx';
 import { IncidentList } from '../incident/incident-list.tsx';
@@ -25,7 +25,8 @@ export function Page(): JSX.Element {
   const lastIncident = useRef<string>(undefined);
   if (place !== undefined) lastIncident.current = place.incident;
   const title = status === undefined ? 'Pointsman' : titleOf(status, connection.kind === 'lost');
-  useEffect(() => {
+  // With the page: a reader of the tab sees both change at once.
+  useLayoutEffect(() => {
     document.title = title;
   }, [title]);
   return (
