@@ -12,6 +12,7 @@ const listed = z.object({
       state: z.string(),
       client: z.string(),
       tls: z.string().nullable(),
+      to_backend_bytes: z.number(),
       moves: z
         .looseObject({ underway: z.looseObject({ waiting: z.boolean(), why: z.string().nullable() }).nullable() })
         .nullish(),
