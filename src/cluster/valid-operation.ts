@@ -62,7 +62,7 @@ function whyNotInFuture(field: string, text: string, now: number): string | unde
 }
 
 /** As JavaScript reads it: `+01` and `+0100` become `+01:00`. */
-function fullOffset(offset: string): string {
+export function fullOffset(offset: string): string {
   if (offset.toUpperCase() === 'Z') return 'Z';
   const digits = offset.slice(1).replace(':', '').padEnd(4, '0');
   return `${offset.slice(0, 1)}${digits.slice(0, 2)}:${digits.slice(2)}`;

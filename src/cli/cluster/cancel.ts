@@ -1,18 +1,18 @@
 // `pointsman cluster cancel`: removes a scheduled switchover, or scheduled restarts.
 import type { MemberReport, OperationResult } from '../../documents/cluster-documents.ts';
-import { EXIT, type CliIo } from '../io.ts';
+import { EXIT } from '../io.ts';
 import type { MemberName } from '../../model/member.ts';
-import { openReport, type ChangeOptions, type ClusterParts } from './cluster-context.ts';
-import { fail, wrong } from '../command-end.ts';
+import { openReport, type ChangeOptions, type ClusterCommand } from './cluster-context.ts';
+import { fail } from '../command-end.ts';
 import { switchoverText } from './cluster-list.ts';
-import { chooseMember } from './member-choice.ts';
+import { chooseMembers } from './member-choice.ts';
 import { operate, perform, type ChangeStep } from './cluster-change.ts';
 import { timeText } from './times.ts';
 
-export async function cancelSwitchover(options: ChangeOptions, io: CliIo, parts: ClusterParts): Promise<number> {
-  const { context, report } = await openReport(options, io, parts);
+export async function cancelSwitchover(command: ClusterCommand<ChangeOptions>): Promise<number> {
+  const { context, report } = await openReport(command);
   const { scheduled_switchover: scheduled } = report;
-  if (scheduled === null) return fail(io, 'nothing to cancel: no switchover is scheduled');
+  if (scheduled === null) return fail(command.io, 'nothing to cancel: no switchover is scheduled');
   return operate(
     {
       plan: `Cancel the ${switchoverText(scheduled, context.now())}\n`,
@@ -25,16 +25,10 @@ export async function cancelSwitchover(options: ChangeOptions, io: CliIo, parts:
 }
 
 /** Without a target: every scheduled restart. */
-export async function cancelRestart(
-  target: MemberName | undefined,
-  options: ChangeOptions,
-  io: CliIo,
-  parts: ClusterParts,
-): Promise<number> {
-  const { context, report } = await openReport(options, io, parts);
-  const choice = target === undefined ? undefined : chooseMember(target, report);
-  if (choice?.kind === 'unknown') return wrong(io, choice.why);
-  const chosen = choice === undefined ? report.members : [choice.member];
+export async function cancelRestart(command: ClusterCommand<ChangeOptions>, target?: MemberName): Promise<number> {
+  const { io } = command;
+  const { context, report } = await openReport(command);
+  const chosen = chooseMembers(target, report, io);
   // An API without the field knows by itself whether there is one.
   const scheduled = chosen.filter((member) => !report.reports_restarts || member.scheduled_restart !== undefined);
   const nothing = `nothing to cancel: no restart${target === undefined ? '' : ` of ${target}`} is scheduled`;

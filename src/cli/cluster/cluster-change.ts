@@ -5,7 +5,7 @@ import type { MemberName } from '../../model/member.ts';
 import { EXIT, type CliIo } from '../io.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { CommandEnd, fail, wrong } from '../command-end.ts';
-import type { ChangeOptions, ClusterOptions, ClusterContext } from './cluster-context.ts';
+import { valueOf, type ChangeOptions, type ClusterContext, type ClusterOptions } from './cluster-context.ts';
 import { json } from '../json.ts';
 
 export interface ChangeStep {
@@ -39,6 +39,12 @@ export interface Proposal {
 export interface Result {
   readonly step: ChangeStep;
   readonly result: Extract<OperationResult, { kind: 'done' | 'scheduled' }>;
+}
+
+/** For a command that finds nothing to do. Returns the exit code. */
+export function noChange(why: string, { io, options }: ClusterContext): number {
+  io.stdout(options.json === true ? json({ results: [], not_done: [] }) : `${why}\n`);
+  return EXIT.ok;
 }
 
 /** Resolves with the exit code. */
@@ -122,8 +128,7 @@ async function showRequests(
   for (const { operation } of proposal.steps) {
     // At its turn the order is right.
     const planned = await control.plan(operation.kind === 'restart' ? { ...operation, any_order: true } : operation);
-    if (planned.kind === 'unreadable') return fail(io, planned.why);
-    requests.push(planned.value);
+    requests.push(valueOf(planned, io));
   }
   if (options.json === true) {
     io.stdout(json({ dry_run: true, warnings: proposal.warnings, requests }));

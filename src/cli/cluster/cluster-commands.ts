@@ -3,13 +3,7 @@
 import { Argument, Option, type Command } from 'commander';
 import { examples } from '../examples.ts';
 import type { CliIo, CommandOptions } from '../io.ts';
-import type { ChangeConfigOptions } from './config-change.ts';
-import type { ChangeOptions, ClusterOptions, ClusterParts } from './cluster-context.ts';
-import type { FailoverOptions } from './failover.ts';
-import type { ListOptions } from './cluster-list.ts';
-import type { ReinitOptions } from './reinit.ts';
-import type { RestartOptions } from './restart.ts';
-import type { ClusterSwitchoverOptions } from './cluster-switchover.ts';
+import type { ClusterCommand, ClusterOptions, ClusterParts } from './cluster-context.ts';
 
 const HELP = `
 The commands find the cluster by -c FILE (or POINTSMAN_CONFIG), by --seed URL alone, or by --admin through a running
@@ -20,18 +14,36 @@ Exit codes: 0 success, 1 refused, declined or failed, 2 wrong usage or configura
 
 const TIME = 'ISO 8601 with an offset, or now+10m';
 
+type Tree = CommandOptions<ClusterParts>;
+
 export function describeCluster(program: Command, io: CliIo, parts: ClusterParts, end: (code: number) => void): void {
   const cluster = program
     .command('cluster')
     .description('Show the cluster and operate it through its management API')
     .addHelpText('after', HELP)
     .addHelpText('after', examples('pointsman cluster list --seed http://10.0.0.11:8008'));
-  const tree: CommandOptions<ClusterParts> = { io, parts, end };
+  const tree: Tree = { io, parts, end };
   describeReading(cluster, tree);
   describeConfig(cluster, tree);
   describeLeadership(cluster, tree);
   describeMembers(cluster, tree);
   describeCancel(cluster, tree);
+}
+
+/** The action of a command. Its code is loaded when it is used. */
+function runs<Options extends ClusterOptions>(
+  { io, parts, end }: Tree,
+  load: () => Promise<(command: ClusterCommand<Options>) => Promise<number>>,
+): (options: Options) => Promise<void> {
+  return async (options) => end(await (await load())({ ...parts, io, options }));
+}
+
+/** The same with an argument. */
+function runsOn<Given, Options extends ClusterOptions>(
+  { io, parts, end }: Tree,
+  load: () => Promise<(command: ClusterCommand<Options>, given: Given) => Promise<number>>,
+): (given: Given, options: Options) => Promise<void> {
+  return async (given, options) => end(await (await load())({ ...parts, io, options }, given));
 }
 
 /** A command that only reads. */
@@ -59,29 +71,25 @@ function collect(url: string, earlier: readonly string[] = []): readonly string[
   return [...earlier, url];
 }
 
-function describeReading(cluster: Command, { io, parts, end }: CommandOptions<ClusterParts>): void {
+function describeReading(cluster: Command, tree: Tree): void {
   reading(cluster, 'list', 'Show the members: role, state, timeline, lag, pending restarts, tags')
     .option('--watch [seconds]', 'again and again, every 2 seconds by default, until Ctrl-C')
     .addHelpText('after', examples('pointsman cluster list', 'pointsman cluster list --watch 5'))
-    .action(async (options: ListOptions) => end(await (await import('./cluster-list.ts')).list(options, io, parts)));
+    .action(runs(tree, async () => (await import('./cluster-list.ts')).list));
   reading(cluster, 'history', 'Show every change of timeline, with its reason and the new leader')
     .addHelpText('after', examples('pointsman cluster history'))
-    .action(async (options: ClusterOptions) => end(await (await import('./history.ts')).history(options, io, parts)));
+    .action(runs(tree, async () => (await import('./history.ts')).history));
 }
 
-function describeConfig(cluster: Command, { io, parts, end }: CommandOptions<ClusterParts>): void {
+function describeConfig(cluster: Command, tree: Tree): void {
   const config = cluster.command('config').description('Show and change the dynamic configuration of the cluster');
   config.addHelpText('after', examples('pointsman cluster config show'));
   reading(config, 'show', 'Print the dynamic configuration')
     .addHelpText('after', examples('pointsman cluster config show'))
-    .action(async (options: ClusterOptions) =>
-      end(await (await import('./config-show.ts')).configShow(options, io, parts)),
-    );
+    .action(runs(tree, async () => (await import('./config-change.ts')).configShow));
   changingConfig(config, 'edit', 'Edit it in $VISUAL or $EDITOR, and apply what changed')
     .addHelpText('after', examples('pointsman cluster config edit'))
-    .action(async (options: ChangeConfigOptions) =>
-      end(await (await import('./config-edit.ts')).configEdit(options, io, parts)),
-    );
+    .action(runs(tree, async () => (await import('./config-edit.ts')).configEdit));
   changingConfig(config, 'set', 'Set keys, and leave the others; KEY= removes a key')
     .argument('<assignments...>', 'KEY=VALUE, with a dotted key')
     .addHelpText(
@@ -92,18 +100,14 @@ function describeConfig(cluster: Command, { io, parts, end }: CommandOptions<Clu
         'pointsman cluster config set postgresql.parameters.work_mem= --yes',
       ),
     )
-    .action(async (given: readonly string[], options: ChangeConfigOptions) =>
-      end(await (await import('./config-change.ts')).configSet(given, options, io, parts)),
-    );
+    .action(runsOn(tree, async () => (await import('./config-change.ts')).configSet));
   changingConfig(config, 'replace', 'Replace it as a whole: keys that the file does not have are removed')
     .argument('<file>', 'YAML or JSON; - is standard input')
     .addHelpText('after', examples('pointsman cluster config replace dynamic.yaml'))
-    .action(async (file: string, options: ChangeConfigOptions) =>
-      end(await (await import('./config-change.ts')).configReplace(file, options, io, parts)),
-    );
+    .action(runsOn(tree, async () => (await import('./config-change.ts')).configReplace));
 }
 
-function describeLeadership(cluster: Command, { io, parts, end }: CommandOptions<ClusterParts>): void {
+function describeLeadership(cluster: Command, tree: Tree): void {
   changing(cluster, 'switchover', 'Ask Patroni for a planned change of the leader. It holds no clients')
     .option('--to <member>', 'the next leader; default: Patroni chooses')
     .option('--at <time>', TIME)
@@ -112,26 +116,20 @@ function describeLeadership(cluster: Command, { io, parts, end }: CommandOptions
       'after',
       examples('pointsman cluster switchover --to pg-3', 'pointsman cluster switchover --at now+10m --yes'),
     )
-    .action(async (options: ClusterSwitchoverOptions) =>
-      end(await (await import('./cluster-switchover.ts')).switchover(options, io, parts)),
-    );
+    .action(runs(tree, async () => (await import('./cluster-switchover.ts')).switchover));
   changing(cluster, 'failover', 'Make a member the leader without the old one. Writes can be lost')
     .requiredOption('--to <member>', 'the next leader')
     .addHelpText('after', examples('pointsman cluster failover --to pg-1'))
-    .action(async (options: FailoverOptions) =>
-      end(await (await import('./failover.ts')).failover(options, io, parts)),
-    );
+    .action(runs(tree, async () => (await import('./failover.ts')).failover));
   for (const kind of ['pause', 'resume'] as const) {
     const what = kind === 'pause' ? 'Stop automatic failover, until `resume`' : 'Undo a pause';
     changing(cluster, kind, what)
       .addHelpText('after', examples(`pointsman cluster ${kind}`))
-      .action(async (options: ChangeOptions) =>
-        end(await (await import('./pause.ts')).pauseOrResume(kind, options, io, parts)),
-      );
+      .action(runs(tree, async () => (await import('./pause.ts'))[kind]));
   }
 }
 
-function describeMembers(cluster: Command, { io, parts, end }: CommandOptions<ClusterParts>): void {
+function describeMembers(cluster: Command, tree: Tree): void {
   changing(cluster, 'restart', 'Restart PostgreSQL of a member, or of several one after the other')
     .argument('[member]', 'name of the member')
     .addOption(new Option('--role <role>', 'the members of this role').choices(['primary', 'replica', 'any']))
@@ -150,15 +148,11 @@ function describeMembers(cluster: Command, { io, parts, end }: CommandOptions<Cl
         'pointsman cluster restart pg-2 --at now+1h',
       ),
     )
-    .action(async (member: string | undefined, options: RestartOptions) =>
-      end(await (await import('./restart.ts')).restart(member, options, io, parts)),
-    );
+    .action(runsOn(tree, async () => (await import('./restart.ts')).restart));
   changing(cluster, 'reload', 'Let members read their local configuration files again')
     .argument('[member]', 'name of the member; default: all')
     .addHelpText('after', examples('pointsman cluster reload pg-2', 'pointsman cluster reload --yes'))
-    .action(async (member: string | undefined, options: ChangeOptions) =>
-      end(await (await import('./reload.ts')).reload(member, options, io, parts)),
-    );
+    .action(runsOn(tree, async () => (await import('./reload.ts')).reload));
   changing(cluster, 'reinit', 'Delete the data of a replica and copy it anew')
     .alias('reinitialize')
     .argument('<member>', 'name of the member')
@@ -168,23 +162,17 @@ function describeMembers(cluster: Command, { io, parts, end }: CommandOptions<Cl
       'after',
       examples('pointsman cluster reinit pg-3', 'pointsman cluster reinit pg-3 --from-leader --yes'),
     )
-    .action(async (member: string, options: ReinitOptions) =>
-      end(await (await import('./reinit.ts')).reinit(member, options, io, parts)),
-    );
+    .action(runsOn(tree, async () => (await import('./reinit.ts')).reinit));
 }
 
-function describeCancel(cluster: Command, { io, parts, end }: CommandOptions<ClusterParts>): void {
+function describeCancel(cluster: Command, tree: Tree): void {
   const cancel = cluster.command('cancel').description('Cancel what is scheduled');
   cancel.addHelpText('after', examples('pointsman cluster cancel switchover'));
   changing(cancel, 'switchover', 'Cancel the scheduled switchover')
     .addHelpText('after', examples('pointsman cluster cancel switchover'))
-    .action(async (options: ChangeOptions) =>
-      end(await (await import('./cancel.ts')).cancelSwitchover(options, io, parts)),
-    );
+    .action(runs(tree, async () => (await import('./cancel.ts')).cancelSwitchover));
   changing(cancel, 'restart', 'Cancel scheduled restarts')
     .addArgument(new Argument('[member]', 'name of the member; default: all'))
     .addHelpText('after', examples('pointsman cluster cancel restart pg-2'))
-    .action(async (member: string | undefined, options: ChangeOptions) =>
-      end(await (await import('./cancel.ts')).cancelRestart(member, options, io, parts)),
-    );
+    .action(runsOn(tree, async () => (await import('./cancel.ts')).cancelRestart));
 }

@@ -5,14 +5,13 @@ import type { ClusterConfig } from '../../model/cluster-config.ts';
 import { configFor, fileFor } from '../configuration.ts';
 import { fail, wrong } from '../command-end.ts';
 import type { CliIo } from '../io.ts';
+import type { RunningOptions } from '../running.ts';
 import type { SessionCounts } from './member-sessions.ts';
 
-export interface ClusterOptions {
-  readonly config?: string | undefined;
+/** `admin`: the running Pointsman to go through. */
+export interface ClusterOptions extends RunningOptions {
   /** URLs of management APIs; they replace those of the configuration. */
   readonly seed?: readonly string[] | undefined;
-  /** The running Pointsman to go through. */
-  readonly admin?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -29,28 +28,28 @@ export interface ClusterParts {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-export interface ClusterContext<Options extends ClusterOptions = ClusterOptions> {
+/** A command as it was given: no cluster is opened yet. */
+export interface ClusterCommand<Options extends ClusterOptions = ClusterOptions> extends ClusterParts {
   readonly options: Options;
   readonly io: CliIo;
+}
+
+export interface ClusterContext<Options extends ClusterOptions = ClusterOptions> extends ClusterCommand<Options> {
   readonly control: ClusterControl;
-  readonly now: () => Date;
-  readonly sleep: (ms: number) => Promise<void>;
   /** Sessions of each member, as the running Pointsman reports them. Undefined: none answers. */
   readonly sessions: () => Promise<SessionCounts | undefined>;
 }
 
 export async function openContext<Options extends ClusterOptions>(
-  options: Options,
-  io: CliIo,
-  parts: ClusterParts,
+  command: ClusterCommand<Options>,
 ): Promise<ClusterContext<Options>> {
-  const { now, sleep } = parts;
+  const { options, io } = command;
   if (options.admin !== undefined && options.seed !== undefined)
     return wrong(io, '--admin and --seed exclude each other: the one goes through a Pointsman, the other does not');
   const isAdmin = options.admin !== undefined || !hasCluster(options, io);
-  const control = isAdmin ? await overAdmin(options, io) : await overMembers(options, io, parts);
+  const control = isAdmin ? await overAdmin(options, io) : await overMembers(command);
   const { sessionsOf } = await import('./member-sessions.ts');
-  return { options, io, control, now, sleep, sessions: () => sessionsOf(options, io) };
+  return { ...command, control, sessions: () => sessionsOf(options, io) };
 }
 
 /** Without a file, seeds or settings of the cluster, the Pointsman of this machine is asked. */
@@ -61,11 +60,7 @@ function hasCluster({ config, seed }: ClusterOptions, io: CliIo): boolean {
   return seed !== undefined || fileFor({ config }, io) !== undefined || isInEnvironment;
 }
 
-async function overMembers(
-  { config, seed }: ClusterOptions,
-  io: CliIo,
-  { openCluster }: ClusterParts,
-): Promise<ClusterControl> {
+async function overMembers({ options: { config, seed }, io, openCluster }: ClusterCommand): Promise<ClusterControl> {
   const loaded = configFor({ config }, seed === undefined ? io : withSeeds(seed, io));
   return await openCluster(loaded.config.cluster);
 }
@@ -100,17 +95,14 @@ function hinted<T>(reading: ControlReading<T>): ControlReading<T> {
 }
 
 /** Ends the command if the cluster cannot be read. */
-export async function readReport({ control, io }: ClusterContext): Promise<ClusterReport> {
-  const report = await control.report();
-  return report.kind === 'read' ? report.value : fail(io, report.why);
+export function valueOf<T>(reading: ControlReading<T>, io: CliIo): T {
+  return reading.kind === 'read' ? reading.value : fail(io, reading.why);
 }
 
 /** The start of a command that needs the report. */
 export async function openReport<Options extends ClusterOptions>(
-  options: Options,
-  io: CliIo,
-  parts: ClusterParts,
+  command: ClusterCommand<Options>,
 ): Promise<{ readonly context: ClusterContext<Options>; readonly report: ClusterReport }> {
-  const context = await openContext(options, io, parts);
-  return { context, report: await readReport(context) };
+  const context = await openContext(command);
+  return { context, report: valueOf(await context.control.report(), command.io) };
 }

@@ -1,15 +1,15 @@
 // `pointsman cluster list`: the members as the cluster reports them, once or again and again.
 import { once } from 'node:events';
 import type { ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
-import { EXIT, type CliIo } from '../io.ts';
+import { EXIT } from '../io.ts';
 import { paintFor, type Paint } from '../terminal/colour.ts';
 import { MEMBER_COLUMNS, tableText, widthFor, type Column } from '../terminal/terminal-table.ts';
 import {
   openContext,
-  readReport,
-  type ClusterOptions,
-  type ClusterParts,
+  valueOf,
+  type ClusterCommand,
   type ClusterContext,
+  type ClusterOptions,
 } from './cluster-context.ts';
 import { wrong } from '../command-end.ts';
 import { json, jsonLine } from '../json.ts';
@@ -27,13 +27,14 @@ const DEFAULT_WATCH_SECONDS = 2;
 const LEAST_WATCH_SECONDS = 0.5;
 const MOST_WATCH_SECONDS = 3600;
 
-export async function list(options: ListOptions, io: CliIo, parts: ClusterParts): Promise<number> {
+export async function list(command: ClusterCommand<ListOptions>): Promise<number> {
+  const { options, io } = command;
   const seconds = watchSeconds(options.watch);
   if (Number.isNaN(seconds))
     return wrong(io, `--watch ${String(options.watch)} is not a number of seconds from 0.5 to 3600`);
-  const context = await openContext(options, io, parts);
+  const context = await openContext(command);
   if (seconds !== undefined) return watch(context, seconds);
-  const report = await readReport(context);
+  const report = valueOf(await context.control.report(), io);
   io.stdout(options.json === true ? json({ ...report }) : reportText(report, context));
   return EXIT.ok;
 }

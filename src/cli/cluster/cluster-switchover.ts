@@ -2,36 +2,34 @@
 import type { ClusterOperation } from '../../cluster/control.ts';
 import type { ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
 import type { MemberName } from '../../model/member.ts';
-import { EXIT, type CliIo } from '../io.ts';
+import { EXIT } from '../io.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { candidatesTable, factsText, judgeCandidate, replicas, sessionsText } from './leader-candidates.ts';
-import { openReport, type ChangeOptions, type ClusterParts, type ClusterContext } from './cluster-context.ts';
-import { fail, wrong } from '../command-end.ts';
+import { openReport, type ClusterCommand, type ClusterContext } from './cluster-context.ts';
+import { fail } from '../command-end.ts';
 import { switchoverText } from './cluster-list.ts';
 import { chooseMember, isLeader } from './member-choice.ts';
 import { afterChange } from './new-leader.ts';
 import { perform } from './cluster-change.ts';
-import { farWarning, parseTime, sentTime, timeText } from './times.ts';
+import { farAhead, sentTime, timeOption, timeText, type ScheduleOptions } from './times.ts';
 
-export interface ClusterSwitchoverOptions extends ChangeOptions {
+export interface ClusterSwitchoverOptions extends ScheduleOptions {
   readonly to?: MemberName | undefined;
-  readonly at?: string | undefined;
 }
 
 const NO_HOLD =
   'Patroni does it directly and holds no clients: sessions on the leader are cut.\n' +
   '`pointsman switchover` holds them.\n';
 
-export async function switchover(options: ClusterSwitchoverOptions, io: CliIo, parts: ClusterParts): Promise<number> {
-  const time = options.at === undefined ? undefined : parseTime(options.at, parts.now());
-  if (time?.kind === 'invalid') return wrong(io, `--at ${time.why}`);
-  const { context, report } = await openReport(options, io, parts);
+export async function switchover(command: ClusterCommand<ClusterSwitchoverOptions>): Promise<number> {
+  const { options, io } = command;
+  const at = timeOption(command);
+  const { context, report } = await openReport(command);
   const leader = report.members.find(isLeader);
   if (leader === undefined)
     return fail(io, 'there is no leader to switch over from: use `pointsman cluster failover --to MEMBER`');
-  const choice = options.to === undefined ? undefined : chooseMember(options.to, report);
-  if (choice?.kind === 'unknown') return wrong(io, choice.why);
-  const planned = { leader, candidate: choice?.member, at: time?.at };
+  const candidate = options.to === undefined ? undefined : chooseMember(options.to, report, io);
+  const planned = { leader, candidate, at };
   const refusal = refusalOf(planned, report);
   return refusal === undefined ? propose(planned, report, context) : fail(io, refusal);
 }
@@ -79,7 +77,7 @@ async function propose(
   const warnings = [
     ...(candidate === undefined ? [] : judgeCandidate(candidate, report).warnings),
     ...(earlier === null ? [] : [`this replaces the ${switchoverText(earlier, now())}`]),
-    ...(at === undefined ? [] : [farWarning(at, now())].filter((text) => text !== undefined)),
+    ...farAhead(at, now()),
   ];
   const table = candidatesTable(report, candidate?.name, widthFor(io));
   await perform(
@@ -92,5 +90,5 @@ async function propose(
     },
     context,
   );
-  return at === undefined ? await afterChange({ from: leader.name, to: candidate?.name }, context) : EXIT.ok;
+  return at === undefined ? await afterChange(leader.name, candidate?.name, context) : EXIT.ok;
 }

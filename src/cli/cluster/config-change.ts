@@ -1,5 +1,5 @@
-// `pointsman cluster config set` and `replace`: change the dynamic configuration. Every change of it uses this
-// file: the difference, its consequences, and the check that no other party changed the configuration meanwhile.
+// `pointsman cluster config show`, `set` and `replace`: the dynamic configuration. Every change of it uses this file:
+//  the difference, its consequences, and the check that no other party changed the configuration meanwhile.
 import { readFileSync } from 'node:fs';
 import { fileFault } from '../../model/errno.ts';
 import { patched } from '../../cluster/configuration-change.ts';
@@ -9,52 +9,51 @@ import { EXIT, type CliIo } from '../io.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { isSame, parseAssignments, patchBetween, unknownKeys, withTextParameters } from './config-changes.ts';
 import { wrongValues } from './config-values.ts';
-import { differenceText, parseConfig } from './config-text.ts';
+import { differenceText, parseConfig, yamlText, type ParsedConfig } from './config-text.ts';
 import { restartsText } from './config-restarts.ts';
-import { openReport, type ChangeOptions, type ClusterParts, type ClusterContext } from './cluster-context.ts';
-import { CommandEnd, fail, wrong } from '../command-end.ts';
+import { openContext, openReport, valueOf, type ChangeOptions } from './cluster-context.ts';
+import type { ClusterCommand, ClusterContext } from './cluster-context.ts';
+import { CommandEnd, wrong } from '../command-end.ts';
 import { json } from '../json.ts';
-import { perform } from './cluster-change.ts';
+import { noChange, perform } from './cluster-change.ts';
 
 export interface ChangeConfigOptions extends ChangeOptions {
   /** Values that are known to be wrong, too. */
   readonly anyValue?: boolean | undefined;
 }
 
+export async function configShow(command: ClusterCommand): Promise<number> {
+  const { control, options, io } = await openContext(command);
+  const config = valueOf(await control.config(), io);
+  io.stdout(options.json === true ? json({ config }) : yamlText(config));
+  return EXIT.ok;
+}
+
 export async function configSet(
+  command: ClusterCommand<ChangeConfigOptions>,
   given: readonly string[],
-  options: ChangeConfigOptions,
-  io: CliIo,
-  parts: ClusterParts,
 ): Promise<number> {
-  const parsed = parseAssignments(given);
-  if (parsed.kind === 'invalid') {
-    io.stderr(parsed.problems.map((problem) => `pointsman: ${problem}\n`).join(''));
-    return EXIT.usage;
-  }
-  const base = await openConfig(options, io, parts);
-  const changes = withTextParameters(parsed.changes);
+  const changes = withTextParameters(usable(parseAssignments(given), '', command.io));
+  const base = await openConfig(command);
   const after = patched(base.config, changes);
   const operation = { kind: 'patch_config', changes } as const;
   return change({ ...base, after, operation });
 }
 
-export async function configReplace(
-  file: string,
-  options: ChangeConfigOptions,
-  io: CliIo,
-  parts: ClusterParts,
-): Promise<number> {
-  const text = readText(file, io);
-  const parsed = parseConfig(text);
-  if (parsed.kind === 'invalid') {
-    io.stderr(parsed.problems.map((problem) => `pointsman: ${file}:${problem}\n`).join(''));
-    return EXIT.usage;
-  }
-  const base = await openConfig(options, io, parts);
-  const after = withTextParameters(patched({}, parsed.config));
+export async function configReplace(command: ClusterCommand<ChangeConfigOptions>, file: string): Promise<number> {
+  const { io } = command;
+  const config = usable(parseConfig(readText(file, io)), `${file}:`, io);
+  const base = await openConfig(command);
+  const after = withTextParameters(patched({}, config));
   const operation = { kind: 'replace_config', config: after } as const;
   return change({ ...base, after, operation });
+}
+
+/** Ends the command if there are problems. `place` is put before each of them. */
+function usable(parsed: ParsedConfig, place: string, io: CliIo): ClusterConfiguration {
+  if (parsed.kind === 'config') return parsed.config;
+  io.stderr(parsed.problems.map((problem) => `pointsman: ${place}${problem}\n`).join(''));
+  throw new CommandEnd(EXIT.usage);
 }
 
 /** Ends the command if it cannot be read. */
@@ -74,30 +73,27 @@ export interface ConfigBase {
   readonly config: ClusterConfiguration;
 }
 
-export async function openConfig(options: ChangeConfigOptions, io: CliIo, parts: ClusterParts): Promise<ConfigBase> {
-  const { context, report } = await openReport(options, io, parts);
-  const config = await context.control.config();
-  return config.kind === 'read' ? { context, report, config: config.value } : fail(io, config.why);
+export async function openConfig(command: ClusterCommand<ChangeConfigOptions>): Promise<ConfigBase> {
+  const { context, report } = await openReport(command);
+  return { context, report, config: valueOf(await context.control.config(), command.io) };
 }
 
-export interface ConfigurationChange extends ConfigBase {
+interface ConfigurationChange extends ConfigBase {
   readonly after: ClusterConfiguration;
   readonly operation: Extract<ClusterOperation, { kind: 'patch_config' | 'replace_config' }>;
 }
 
 /** Ends the command if there is a change that was not applied. */
-export async function change(wanted: ConfigurationChange): Promise<number> {
-  const { context, report, config: before, after, operation } = wanted;
+export async function change({
+  context,
+  report,
+  config: before,
+  after,
+  operation,
+}: ConfigurationChange): Promise<number> {
   const { io, options, control } = context;
   const paint = paintFor(io);
-  if (isSame(before, after)) {
-    io.stdout(
-      options.json === true
-        ? json({ results: [], not_done: [] })
-        : 'no change: the configuration already has these values\n',
-    );
-    return EXIT.ok;
-  }
+  if (isSame(before, after)) return noChange('no change: the configuration already has these values', context);
   const faults = wrongValues(before, after);
   if (faults.length > 0 && options.anyValue !== true) {
     const text = faults.map((fault) => `pointsman: ${fault}\n`).join('');
@@ -130,7 +126,7 @@ export async function change(wanted: ConfigurationChange): Promise<number> {
   return EXIT.ok;
 }
 
-export function conflictText(
+function conflictText(
   before: ClusterConfiguration,
   now: ClusterConfiguration,
   paint: ReturnType<typeof paintFor>,

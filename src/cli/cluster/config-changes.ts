@@ -4,11 +4,7 @@ import { isRecord } from '../../model/json.ts';
 import { parseDocument } from 'yaml';
 import { closest } from '../../config/closest.ts';
 import type { ClusterConfiguration } from '../../documents/cluster-documents.ts';
-
-export type ParsedChanges =
-  | { readonly kind: 'changes'; readonly changes: ClusterConfiguration }
-  /** One sentence for each argument that is wrong. */
-  | { readonly kind: 'invalid'; readonly problems: readonly string[] };
+import type { ParsedConfig } from './config-text.ts';
 
 interface ValueAssignment {
   readonly given: string;
@@ -17,14 +13,17 @@ interface ValueAssignment {
   readonly value: unknown;
 }
 
-/** Parses `ttl=20`, `postgresql.parameters.work_mem=8MB`, `ttl=` and `ttl=null` (both remove the key). */
-export function parseAssignments(given: readonly string[]): ParsedChanges {
+/**
+ * Parses `ttl=20`, `postgresql.parameters.work_mem=8MB`, `ttl=` and `ttl=null` (both remove the key). A problem: one
+ * sentence for each argument that is wrong.
+ */
+export function parseAssignments(given: readonly string[]): ParsedConfig {
   const parsed = given.map(parseAssignment);
   const problems = parsed.filter((one) => typeof one === 'string');
   const assignments = parsed.filter((one) => typeof one !== 'string');
   problems.push(...conflicts(assignments));
   if (problems.length > 0) return { kind: 'invalid', problems };
-  return { kind: 'changes', changes: toTree(assignments) };
+  return { kind: 'config', config: toTree(assignments) };
 }
 
 function parseAssignment(given: string): ValueAssignment | string {

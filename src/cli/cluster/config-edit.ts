@@ -9,16 +9,17 @@ import { change, openConfig, type ConfigBase, type ChangeConfigOptions } from '.
 import { patchBetween, withTextParameters } from './config-changes.ts';
 import { parseConfig, yamlText } from './config-text.ts';
 import { CommandEnd, fail, unlessEnded, wrong } from '../command-end.ts';
-import type { ClusterParts } from './cluster-context.ts';
+import type { ClusterCommand } from './cluster-context.ts';
 import { patched } from '../../cluster/configuration-change.ts';
 import type { ClusterConfiguration } from '../../documents/cluster-documents.ts';
 
 const DEFAULT_EDITOR = 'vi';
 
-export async function configEdit(options: ChangeConfigOptions, io: CliIo, parts: ClusterParts): Promise<number> {
+export async function configEdit(command: ClusterCommand<ChangeConfigOptions>): Promise<number> {
+  const { io } = command;
   const editor = io.env['VISUAL'] || io.env['EDITOR'] || (io.readLine === undefined ? undefined : DEFAULT_EDITOR);
   if (editor === undefined) return wrong(io, 'this is no terminal: set EDITOR or VISUAL, or use `config set`');
-  const base = await openConfig(options, io, parts);
+  const base = await openConfig(command);
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-config-'));
   const file = join(directory, 'configuration.yaml');
   await writeFile(file, headed(base), { mode: 0o600 });

@@ -11,10 +11,12 @@ export function yamlText(config: ClusterConfiguration): string {
 
 export type ParsedConfig =
   | { readonly kind: 'config'; readonly config: ClusterConfiguration }
-  /** Each begins with the place where there is one: `3:5: …`. */
   | { readonly kind: 'invalid'; readonly problems: readonly string[] };
 
-/** YAML, of which JSON is a part. A text without a key is invalid: nobody means an empty configuration. */
+/**
+ * YAML, of which JSON is a part. A text without a key is invalid: nobody means an empty configuration. A problem begins
+ * with its place where it has one: `3:5: …`.
+ */
 export function parseConfig(text: string): ParsedConfig {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { version: '1.2', prettyErrors: false, lineCounter });

@@ -1,10 +1,9 @@
 // `pointsman cluster failover`: makes a member the leader without the old leader's help. Writes can be lost.
-import type { CliIo } from '../io.ts';
 import type { MemberName } from '../../model/member.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { candidatesTable, factsText, judgeCandidate, sessionsText } from './leader-candidates.ts';
-import { openReport, type ChangeOptions, type ClusterParts } from './cluster-context.ts';
-import { fail, wrong } from '../command-end.ts';
+import { openReport, type ChangeOptions, type ClusterCommand } from './cluster-context.ts';
+import { fail } from '../command-end.ts';
 import { chooseMember, isLeader, isRunning, lagText } from './member-choice.ts';
 import { afterChange } from './new-leader.ts';
 import { perform } from './cluster-change.ts';
@@ -13,12 +12,11 @@ export interface FailoverOptions extends ChangeOptions {
   readonly to: MemberName;
 }
 
-export async function failover(options: FailoverOptions, io: CliIo, parts: ClusterParts): Promise<number> {
-  const { context, report } = await openReport(options, io, parts);
-  const choice = chooseMember(options.to, report);
-  if (choice.kind === 'unknown') return wrong(io, choice.why);
-  const { member } = choice;
-  const { name } = member;
+export async function failover(command: ClusterCommand<FailoverOptions>): Promise<number> {
+  const { io, options } = command;
+  const { context, report } = await openReport(command);
+  const name = options.to;
+  const member = chooseMember(name, report, io);
   if (isLeader(member)) return fail(io, `${name} is the leader already`);
   const { refusal, warnings } = judgeCandidate(member, report);
   if (refusal !== undefined) return fail(io, refusal);
@@ -33,7 +31,7 @@ export async function failover(options: FailoverOptions, io: CliIo, parts: Clust
   await perform(
     {
       plan:
-        `Failover by Patroni\n${facts}\n${candidatesTable(report, name, widthFor(context.io))}\n` +
+        `Failover by Patroni\n${facts}\n${candidatesTable(report, name, widthFor(io))}\n` +
         `Writes that ${name} has not received are lost.\n`,
       warnings: [
         ...warnings,
@@ -45,5 +43,5 @@ export async function failover(options: FailoverOptions, io: CliIo, parts: Clust
     },
     context,
   );
-  return await afterChange({ from: leader?.name, to: name }, context);
+  return await afterChange(leader?.name, name, context);
 }

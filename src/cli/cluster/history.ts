@@ -1,19 +1,16 @@
 // `pointsman cluster history`: every change of timeline that the cluster remembers.
 import type { HistoryEntry } from '../../documents/cluster-documents.ts';
 import { formatLsn } from '../../model/lsn.ts';
-import { EXIT, type CliIo } from '../io.ts';
+import { EXIT } from '../io.ts';
 import { tableText, widthFor } from '../terminal/terminal-table.ts';
-import { openContext, type ClusterOptions, type ClusterParts } from './cluster-context.ts';
-import { fail } from '../command-end.ts';
+import { openContext, valueOf, type ClusterCommand } from './cluster-context.ts';
 import { json } from '../json.ts';
 import { localTime } from './times.ts';
 
-export async function history(options: ClusterOptions, io: CliIo, parts: ClusterParts): Promise<number> {
-  const context = await openContext(options, io, parts);
-  const read = await context.control.history();
-  if (read.kind === 'unreadable') return fail(io, read.why);
-  if (options.json === true) io.stdout(json({ history: read.value }));
-  else io.stdout(historyText(read.value, widthFor(io)));
+export async function history(command: ClusterCommand): Promise<number> {
+  const { control, options, io } = await openContext(command);
+  const entries = valueOf(await control.history(), io);
+  io.stdout(options.json === true ? json({ history: entries }) : historyText(entries, widthFor(io)));
   return EXIT.ok;
 }
 

@@ -3,18 +3,22 @@ import { unknownName } from '../../config/closest.ts';
 import type { ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
 import { sizeText } from '../../model/check.ts';
 import type { MemberName } from '../../model/member.ts';
+import { wrong } from '../command-end.ts';
+import type { CliIo } from '../io.ts';
 
-export type MemberChoice =
-  | { readonly kind: 'member'; readonly member: MemberReport }
-  | { readonly kind: 'unknown'; readonly why: string };
-
-export function chooseMember(name: MemberName, { members, refused_members: refused }: ClusterReport): MemberChoice {
+/** Ends the command if the cluster has no member of this name, or does not use it. */
+export function chooseMember(name: MemberName, { members, refused_members }: ClusterReport, io: CliIo): MemberReport {
   const member = members.find((one) => one.name === name);
-  if (member !== undefined) return { kind: 'member', member };
-  const objection = refused.find((one) => one.name === name);
-  if (objection !== undefined) return { kind: 'unknown', why: `${name} is not used: ${objection.why}` };
+  if (member !== undefined) return member;
+  const objection = refused_members.find((one) => one.name === name);
+  if (objection !== undefined) return wrong(io, `${name} is not used: ${objection.why}`);
   const names = members.map((one) => one.name);
-  return { kind: 'unknown', why: unknownName('member', name, names) };
+  return wrong(io, unknownName('member', name, names));
+}
+
+/** Without a name: every member. */
+export function chooseMembers(name: MemberName | undefined, report: ClusterReport, io: CliIo): readonly MemberReport[] {
+  return name === undefined ? report.members : [chooseMember(name, report, io)];
 }
 
 export function isLeader({ role }: Pick<MemberReport, 'role'>): boolean {

@@ -1,26 +1,20 @@
 // `pointsman cluster pause` and `resume`: whether Patroni acts by itself.
 import type { ClusterReport } from '../../documents/cluster-documents.ts';
-import { EXIT, type CliIo } from '../io.ts';
-import { openReport, type ChangeOptions, type ClusterParts, type ClusterContext } from './cluster-context.ts';
-import { json } from '../json.ts';
-import { operate } from './cluster-change.ts';
+import { openReport, type ChangeOptions, type ClusterCommand, type ClusterContext } from './cluster-context.ts';
+import { noChange, operate } from './cluster-change.ts';
 
 const MEANING = {
   pause: 'Patroni stops managing the cluster: no automatic failover, and a stopped PostgreSQL stays stopped.',
   resume: 'Patroni acts by itself again: a dead leader is replaced, a stopped PostgreSQL is started.',
 } as const;
 
-export async function pauseOrResume(
-  kind: 'pause' | 'resume',
-  options: ChangeOptions,
-  io: CliIo,
-  parts: ClusterParts,
-): Promise<number> {
-  const { context, report } = await openReport(options, io, parts);
-  if ((await isSoAlready(kind, report, context)) && options.dryRun !== true) {
-    if (options.json !== true) io.stdout(`the cluster is ${kind === 'pause' ? 'paused already' : 'not paused'}\n`);
-    else io.stdout(json({ results: [], not_done: [] }));
-    return EXIT.ok;
+export const pause = (command: ClusterCommand<ChangeOptions>): Promise<number> => change('pause', command);
+export const resume = (command: ClusterCommand<ChangeOptions>): Promise<number> => change('resume', command);
+
+async function change(kind: 'pause' | 'resume', command: ClusterCommand<ChangeOptions>): Promise<number> {
+  const { context, report } = await openReport(command);
+  if ((await isSoAlready(kind, report, context)) && command.options.dryRun !== true) {
+    return noChange(`the cluster is ${kind === 'pause' ? 'paused already' : 'not paused'}`, context);
   }
   const name = report.scope ?? 'the cluster';
   return operate(

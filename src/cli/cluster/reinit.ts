@@ -1,9 +1,8 @@
 // `pointsman cluster reinit`: deletes the data of a replica and copies it anew.
-import type { CliIo } from '../io.ts';
 import type { MemberName } from '../../model/member.ts';
 import { factsText, sessionsText } from './leader-candidates.ts';
-import { openReport, type ChangeOptions, type ClusterParts } from './cluster-context.ts';
-import { fail, wrong } from '../command-end.ts';
+import { openReport, type ChangeOptions, type ClusterCommand } from './cluster-context.ts';
+import { fail } from '../command-end.ts';
 import { chooseMember, isLeader, lagText, stateText } from './member-choice.ts';
 import { operate } from './cluster-change.ts';
 
@@ -12,17 +11,10 @@ export interface ReinitOptions extends ChangeOptions {
   readonly fromLeader?: boolean | undefined;
 }
 
-export async function reinit(
-  target: MemberName,
-  options: ReinitOptions,
-  io: CliIo,
-  parts: ClusterParts,
-): Promise<number> {
-  const { context, report } = await openReport(options, io, parts);
-  const choice = chooseMember(target, report);
-  if (choice.kind === 'unknown') return wrong(io, choice.why);
-  const { member } = choice;
-  const { name } = member;
+export async function reinit(command: ClusterCommand<ReinitOptions>, name: MemberName): Promise<number> {
+  const { io, options } = command;
+  const { context, report } = await openReport(command);
+  const member = chooseMember(name, report, io);
   if (isLeader(member)) return fail(io, `${name} is the leader: only a replica can be reinitialized`);
   const { force, fromLeader } = options;
   if (report.leader === null) return fail(io, `the cluster has no leader: the data of ${name} is kept`);

@@ -1,23 +1,15 @@
 // `pointsman cluster reload`: members read their local configuration files again.
-import type { CliIo } from '../io.ts';
 import type { MemberName } from '../../model/member.ts';
-import { openReport, type ChangeOptions, type ClusterParts } from './cluster-context.ts';
-import { fail, wrong } from '../command-end.ts';
-import { chooseMember } from './member-choice.ts';
+import { openReport, type ChangeOptions, type ClusterCommand } from './cluster-context.ts';
+import { fail } from '../command-end.ts';
+import { chooseMembers } from './member-choice.ts';
 import { operate } from './cluster-change.ts';
 
 /** Without a target: every member. */
-export async function reload(
-  target: MemberName | undefined,
-  options: ChangeOptions,
-  io: CliIo,
-  parts: ClusterParts,
-): Promise<number> {
-  const { context, report } = await openReport(options, io, parts);
-  const choice = target === undefined ? undefined : chooseMember(target, report);
-  if (choice?.kind === 'unknown') return wrong(io, choice.why);
-  const names = (choice === undefined ? report.members : [choice.member]).map(({ name }) => name);
-  if (names.length === 0) return fail(io, 'the cluster has no members');
+export async function reload(command: ClusterCommand<ChangeOptions>, target?: MemberName): Promise<number> {
+  const { context, report } = await openReport(command);
+  const names = chooseMembers(target, report, command.io).map(({ name }) => name);
+  if (names.length === 0) return fail(command.io, 'the cluster has no members');
   return operate(
     {
       plan:

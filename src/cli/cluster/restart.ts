@@ -3,31 +3,23 @@
 import type { ClusterOperation, GivenOrder } from '../../cluster/control.ts';
 import type { ClusterReport, MemberReport, OperationResult } from '../../documents/cluster-documents.ts';
 import type { MemberName } from '../../model/member.ts';
-import { EXIT, type CliIo } from '../io.ts';
+import { EXIT } from '../io.ts';
 import { tableText, widthFor } from '../terminal/terminal-table.ts';
 import { factsText } from './leader-candidates.ts';
-import {
-  openContext,
-  readReport,
-  type ChangeOptions,
-  type ClusterParts,
-  type ClusterContext,
-} from './cluster-context.ts';
+import { openContext, valueOf, type ClusterCommand, type ClusterContext } from './cluster-context.ts';
 import { fail, wrong } from '../command-end.ts';
-import { json } from '../json.ts';
 import { orderOf, orderRefusal } from './order.ts';
-import { chooseMember, isLeader, lagText, restartReasons, stateText } from './member-choice.ts';
-import { perform, type ChangeStep } from './cluster-change.ts';
+import { chooseMembers, isLeader, lagText, restartReasons, stateText } from './member-choice.ts';
+import { noChange, perform, type ChangeStep } from './cluster-change.ts';
 import { lookAgain, untilCaughtUp, untilRunning, whenMarked } from './restart-outcome.ts';
-import { farWarning, parseTime, sentTime, timeText } from './times.ts';
+import { farAhead, sentTime, timeOption, timeText, type ScheduleOptions } from './times.ts';
 import { wrapped } from '../terminal/wrap.ts';
 
-export interface RestartOptions extends ChangeOptions {
+export interface RestartOptions extends ScheduleOptions {
   readonly role?: 'primary' | 'replica' | 'any' | undefined;
   readonly pending?: boolean | undefined;
   readonly pgVersion?: string | undefined;
   readonly timeout?: string | undefined;
-  readonly at?: string | undefined;
   readonly primaryFirst?: boolean | undefined;
   readonly standbysFirst?: boolean | undefined;
   readonly anyOrder?: boolean | undefined;
@@ -35,52 +27,49 @@ export interface RestartOptions extends ChangeOptions {
 
 /** The options, checked without the cluster. */
 interface RestartWish {
-  readonly target: MemberName | undefined;
   readonly role: 'primary' | 'replica' | 'any';
   readonly timeoutSeconds: number | undefined;
   readonly at: Date | undefined;
   readonly order: GivenOrder | undefined;
 }
 
-export async function restart(
-  target: MemberName | undefined,
-  options: RestartOptions,
-  io: CliIo,
-  parts: ClusterParts,
-): Promise<number> {
-  const wanted = readOptions(target, options, parts.now());
-  if (typeof wanted === 'string') return wrong(io, wanted);
-  const context = await openContext(options, io, parts);
+export async function restart(command: ClusterCommand<RestartOptions>, target?: MemberName): Promise<number> {
+  const { options, io } = command;
+  const wanted = readOptions(target, command);
+  const context = await openContext(command);
   const isAfterChange = options.pending === true && wanted.order !== undefined;
-  const report = isAfterChange ? await whenMarked(context) : await readReport(context);
-  const chosen = chooseMembers(wanted, options, report);
-  if (typeof chosen === 'string') return wrong(io, chosen);
-  if (chosen.length === 0) return nothing(options, context);
+  const report = isAfterChange ? await whenMarked(context) : valueOf(await context.control.report(), io);
+  // An API without the field decides for itself which member needs it.
+  const isOpen = options.pending !== true || !report.reports_restarts;
+  const { role } = wanted;
+  const chosen = chooseMembers(target, report, io)
+    .filter((member) => role === 'any' || isLeader(member) === (role === 'primary'))
+    .filter((member) => isOpen || member.pending_restart);
+  if (chosen.length === 0) return nothing(context);
   return propose(chosen, wanted, report, context);
 }
 
 /** As Patroni takes it: `18.4`, and `9.6.24` before version 10 (P: postgresql/misc.py, postgres_version_to_int). */
 const PG_VERSION = /^(?:[1-9]\d\.\d{1,2}|\d\.\d{1,2}\.\d{1,2})$/;
 
-/** A text: what is wrong. */
-function readOptions(target: MemberName | undefined, options: RestartOptions, now: Date): RestartWish | string {
-  const { role, pending, pgVersion, timeout, at } = options;
-  if (target !== undefined && role !== undefined) return `name either the member ${target} or --role ${role}`;
+/** Ends the command if one is wrong. */
+function readOptions(target: MemberName | undefined, command: ClusterCommand<RestartOptions>): RestartWish {
+  const { options, io } = command;
+  const { role, pending, pgVersion, timeout, primaryFirst = false, standbysFirst = false } = options;
+  if (target !== undefined && role !== undefined)
+    return wrong(io, `name either the member ${target} or --role ${role}`);
   if (target === undefined && role === undefined && pending !== true) {
-    return 'name a member, or choose several with --role primary|replica|any or --pending';
+    return wrong(io, 'name a member, or choose several with --role primary|replica|any or --pending');
   }
   if (pgVersion !== undefined && !PG_VERSION.test(pgVersion)) {
-    return `--pg-version ${pgVersion} is not a version of PostgreSQL: write 18.4`;
+    return wrong(io, `--pg-version ${pgVersion} is not a version of PostgreSQL: write 18.4`);
   }
   const timeoutSeconds = timeout === undefined ? undefined : seconds(timeout);
-  if (Number.isNaN(timeoutSeconds)) return `--timeout ${timeout} is not a duration: write 60, 90s or 2min`;
-  const time = at === undefined ? undefined : parseTime(at, now);
-  if (time?.kind === 'invalid') return `--at ${time.why}`;
-  const { primaryFirst = false, standbysFirst = false } = options;
-  if (primaryFirst && standbysFirst) return '--primary-first and --standbys-first exclude each other';
+  if (Number.isNaN(timeoutSeconds)) return wrong(io, `--timeout ${timeout} is not a duration: write 60, 90s or 2min`);
+  const at = timeOption(command);
+  if (primaryFirst && standbysFirst) return wrong(io, '--primary-first and --standbys-first exclude each other');
   const given = primaryFirst ? 'primary_first' : 'standbys_first';
-  const order = primaryFirst || standbysFirst ? given : undefined;
-  return { target, role: role ?? 'any', timeoutSeconds, at: time?.at, order };
+  return { role: role ?? 'any', timeoutSeconds, at, order: primaryFirst || standbysFirst ? given : undefined };
 }
 
 /** NaN: not a duration. */
@@ -90,26 +79,10 @@ function seconds(text: string): number {
   return Number(count) > 0 ? Number(count) * length : Number.NaN;
 }
 
-/** A text: what is wrong. */
-function chooseMembers(
-  { target, role }: RestartWish,
-  { pending }: RestartOptions,
-  report: ClusterReport,
-): readonly MemberReport[] | string {
-  const choice = target === undefined ? undefined : chooseMember(target, report);
-  if (choice?.kind === 'unknown') return choice.why;
-  const ofRole = report.members.filter((member) => role === 'any' || isLeader(member) === (role === 'primary'));
-  const chosen = choice === undefined ? ofRole : [choice.member];
-  // An API without the field decides for itself which member needs it.
-  const isOpen = pending !== true || !report.reports_restarts;
-  return chosen.filter((member) => isOpen || member.pending_restart);
-}
-
-function nothing({ json: isJson, role, pending }: RestartOptions, { io }: ClusterContext): number {
-  if (isJson === true) io.stdout(json({ results: [], not_done: [] }));
-  else if (pending === true) io.stdout('no member has a pending restart\n');
-  else return fail(io, `the cluster has no ${role ?? 'member'}`);
-  return EXIT.ok;
+function nothing(context: ClusterContext<RestartOptions>): number {
+  const { json, role, pending } = context.options;
+  if (json !== true && pending !== true) return fail(context.io, `the cluster has no ${role ?? 'member'}`);
+  return noChange('no member has a pending restart', context);
 }
 
 async function propose(
@@ -219,7 +192,7 @@ function warningsOf(
       at !== undefined && earlier !== undefined ? [`a restart of ${name} is scheduled already: cancel it first`] : [],
     ),
     ...(at !== undefined && members.length > 1 ? ['all of them restart at the same time'] : []),
-    ...(at === undefined ? [] : [farWarning(at, now())].filter((text) => text !== undefined)),
+    ...farAhead(at, now()),
   ];
 }
 

@@ -1,10 +1,12 @@
 // TIME of a scheduled operation: ISO 8601 with an offset, or `now+10m`. Shown in local time and in UTC.
+import { fullOffset } from '../../cluster/valid-operation.ts';
 import { durationText } from '../../core/describe.ts';
+import { wrong } from '../command-end.ts';
+import type { ChangeOptions, ClusterCommand } from './cluster-context.ts';
 
-export type ParsedTime =
-  | { readonly kind: 'time'; readonly at: Date }
-  /** `why` begins with the text as given. */
-  | { readonly kind: 'invalid'; readonly why: string };
+export interface ScheduleOptions extends ChangeOptions {
+  readonly at?: string | undefined;
+}
 
 const FORMS = 'write 2026-01-31T18:00:00+01:00, or now+10m';
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?(?: ?(Z|[+-]\d\d(?::?\d\d)?))?$/i;
@@ -16,17 +18,23 @@ const MOST_DAYS = 366;
 /** Beyond this the plan warns: such a schedule outlives restarts of the members and shifts of operators. */
 const FAR_DAYS = 7;
 
-export function parseTime(text: string, now: Date): ParsedTime {
+/** The option --at. Undefined: now. Ends the command if it is no time to come. */
+export function timeOption({ options: { at }, io, now }: ClusterCommand<ScheduleOptions>): Date | undefined {
+  const time = at === undefined ? undefined : parseTime(at, now());
+  return typeof time === 'string' ? wrong(io, `--at ${time}`) : time;
+}
+
+/** A text: what is wrong. It begins with the text as given. */
+export function parseTime(text: string, now: Date): Date | string {
   const given = text.trim();
   const parsed = FROM_NOW.test(given) ? fromNow(given, now) : timestamp(given);
-  if (parsed.kind === 'invalid') return parsed;
-  const aheadMs = parsed.at.getTime() - now.getTime();
+  if (typeof parsed === 'string') return parsed;
+  const aheadMs = parsed.getTime() - now.getTime();
   if (aheadMs <= 0) {
     const past = aheadMs === 0 ? 'is now' : `is in the past, ${durationText(-aheadMs)} ago`;
-    return invalid(`${given} ${past}: give a later time, or leave the option out to act now`);
+    return `${given} ${past}: give a later time, or leave the option out to act now`;
   }
-  if (aheadMs > MOST_DAYS * DAY_MS) return invalid(`${given} is ${durationText(aheadMs)} ahead: check the date`);
-  return parsed;
+  return aheadMs > MOST_DAYS * DAY_MS ? `${given} is ${durationText(aheadMs)} ahead: check the date` : parsed;
 }
 
 /** The form that every version of the management API reads. */
@@ -49,44 +57,37 @@ function bothClocks(at: Date): string {
   return `${local} ${offsetText(at)} (${local.slice(0, 10) === utc.slice(0, 10) ? utc.slice(11) : utc} UTC)`;
 }
 
-/** Undefined: the time is near. */
-export function farWarning(at: Date, now: Date): string | undefined {
-  const aheadMs = at.getTime() - now.getTime();
-  return aheadMs > FAR_DAYS * DAY_MS ? `the time is ${durationText(aheadMs)} ahead: check the date` : undefined;
+/** A warning if it is. */
+export function farAhead(at: Date | undefined, now: Date): readonly string[] {
+  const aheadMs = (at ?? now).getTime() - now.getTime();
+  return aheadMs > FAR_DAYS * DAY_MS ? [`the time is ${durationText(aheadMs)} ahead: check the date`] : [];
 }
 
-function fromNow(given: string, now: Date): ParsedTime {
+function fromNow(given: string, now: Date): Date | string {
   const parts = [...given.matchAll(/(\d+)\s*(d|h|min|m|s)/gi)];
   const ms = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit.toLowerCase()] ?? 0), 0);
   const at = new Date(now.getTime() + ms);
-  return Number.isNaN(at.getTime()) ? invalid(`${given} is too far ahead: check the number`) : { kind: 'time', at };
+  return Number.isNaN(at.getTime()) ? `${given} is too far ahead: check the number` : at;
 }
 
-function timestamp(given: string): ParsedTime {
+function timestamp(given: string): Date | string {
   const match = TIMESTAMP.exec(given);
-  if (match === null) return invalid(`${given} is not a time: ${FORMS}`);
+  if (match === null) return `${given} is not a time: ${FORMS}`;
   const [, day = '', minute = '', second = ':00', fraction = '', offset] = match;
   const clock = `${day}T${minute}${second}`;
-  if (!isOnTheClock(clock)) return invalid(`${given} is not a time: no calendar has it`);
+  if (!isOnTheClock(clock)) return `${given} is not a time: no calendar has it`;
   if (offset === undefined) {
     const local = `${clock}${offsetText(new Date(clock))}`;
-    return invalid(`${given} has no offset: write ${local} for local time, or ${clock}Z for UTC`);
+    return `${given} has no offset: write ${local} for local time, or ${clock}Z for UTC`;
   }
   const at = new Date(`${clock}${fraction.slice(0, 4)}${fullOffset(offset)}`);
-  return Number.isNaN(at.getTime()) ? invalid(`${given} is not a time: ${FORMS}`) : { kind: 'time', at };
+  return Number.isNaN(at.getTime()) ? `${given} is not a time: ${FORMS}` : at;
 }
 
 /** Date would turn February 30 into a day in March. */
 function isOnTheClock(clock: string): boolean {
   const date = new Date(`${clock}Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(clock);
-}
-
-/** `Z`, `+01`, `+0100`, `+01:00` */
-function fullOffset(offset: string): string {
-  if (offset.toUpperCase() === 'Z') return 'Z';
-  const digits = offset.slice(1).replace(':', '').padEnd(4, '0');
-  return `${offset.slice(0, 1)}${digits.slice(0, 2)}:${digits.slice(2)}`;
 }
 
 /** `2026-01-31 18:00:00 +01:00` */
@@ -104,8 +105,4 @@ function offsetText(at: Date): string {
   const minutes = -at.getTimezoneOffset();
   const clock = new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16);
   return `${minutes < 0 ? '-' : '+'}${clock}`;
-}
-
-function invalid(why: string): ParsedTime {
-  return { kind: 'invalid', why };
 }

@@ -27,7 +27,7 @@ describe('KEY=VALUE', () => {
     [[' ttl = 20 '], { ttl: 20 }],
     [['__proto__.polluted=1'], JSON.parse('{"__proto__":{"polluted":1}}')],
   ])('%j', (given, changes) => {
-    expect(parseAssignments(given)).toEqual({ kind: 'changes', changes });
+    expect(parseAssignments(given)).toEqual({ kind: 'config', config: changes });
   });
 
   test.each([
