@@ -29,7 +29,7 @@ import { createAccessLog } from '../telemetry/access-log.ts';
 import type { Log, WriteLine } from '../telemetry/log.ts';
 import { tapped } from '../telemetry/tapped-log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
-import { metricsSource } from './metrics-source.ts';
+import { scrapeOf } from './metrics-source.ts';
 import { createRecorder, type Recorder, type RecorderOptions } from '../telemetry/record.ts';
 import { createCore, type CoreOptions } from './routing-core.ts';
 import { createStreams } from '../admin/streams.ts';
@@ -96,7 +96,8 @@ export function createApp(options: AppOptions): App {
   const metrics = createMetrics({
     ...options,
     pools: sessionPools(config),
-    source: metricsSource({ ...options, ...core, history, openFiles: files.now, streams }),
+    now: () => core.clock.now(),
+    scrape: () => scrapeOf({ ...options, ...core, history, openFiles: files.now, streams }),
   });
   const life: Life = { isStopping: false, grace: createGrace(clock), inTurn: takingTurns() };
   const isStopping = (): boolean => life.isStopping;

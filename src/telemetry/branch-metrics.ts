@@ -2,17 +2,15 @@
 // may be thousands of them. They exist only where branches are configured.
 import type { Registry } from 'prom-client';
 import { BRANCH_LIST_FAILURES, type BranchListStatus, type BranchLookup } from '../model/branch.ts';
-import type { Instant } from '../model/instant.ts';
 import { BRANCH_DIAL_OUTCOMES, BRANCH_WAIT_OUTCOMES, type BranchEvent } from '../reports/branch-events.ts';
 import { handle, type EventHandlers } from '../reports/events.ts';
 import { familiesIn, type Families } from './families.ts';
+import { flag, scraped, unixSeconds, type Scrape, type ScrapedMetric } from './scrape.ts';
 
 export interface BranchMetrics {
   readonly count: (event: BranchEvent) => void;
   /** At the scrape. */
-  readonly set: (status: BranchListStatus, unixSeconds: (at: Instant) => number) => void;
-  /** Removes the gauges: branches are no longer configured. */
-  readonly clear: () => void;
+  readonly update: (scrape: Scrape) => void;
 }
 
 const RESULTS: readonly BranchLookup['kind'][] = [
@@ -30,16 +28,10 @@ const READ_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 export function createBranchMetrics(registry: Registry): BranchMetrics {
   const families = familiesIn(registry);
   const totals = counters(branchTotals(families));
-  const gauges = listGauges(families);
+  const updates = LIST_METRICS.map((create) => create(families));
   return {
     count: (event) => handle(totals, event),
-    clear: () => Object.values(gauges).forEach((gauge) => gauge.reset()),
-    set: ({ source, branches, readAt, failing }, unixSeconds) => {
-      for (const gauge of Object.values(gauges)) gauge.reset();
-      gauges.list.set({ source }, branches);
-      gauges.failing.set({ source }, failing === undefined ? 0 : 1);
-      if (readAt !== undefined) gauges.readAt.set({ source }, unixSeconds(readAt));
-    },
+    update: (scrape) => updates.forEach((update) => update(scrape)),
   };
 }
 
@@ -65,18 +57,33 @@ function counters({
   };
 }
 
-function listGauges({ gauge }: Families) {
-  const labels = ['source'] as const;
-  return {
-    list: gauge('pointsman_branches', 'Branches in the list that is in use; 0 before the first list.', labels),
-    readAt: gauge(
-      'pointsman_branch_list_read_timestamp_seconds',
-      'Start of the read that gave the list of branches in use (Unix time); absent before the first list.',
-      labels,
-    ),
-    failing: gauge('pointsman_branch_list_failing', '1 while the list of branches cannot be read.', labels),
-  };
+/** Without a series when branches are no longer configured. */
+function ofList(
+  name: string,
+  help: string,
+  read: (list: BranchListStatus, scrape: Scrape) => number | undefined,
+): ScrapedMetric {
+  return scraped(name, help, ['source'], (scrape) => {
+    const list = scrape.branches;
+    return list === undefined ? [] : [[{ source: list.source }, read(list, scrape)]];
+  });
 }
+
+const LIST_METRICS: readonly ScrapedMetric[] = [
+  ofList(
+    'pointsman_branches',
+    'Branches in the list that is in use; 0 before the first list.',
+    ({ branches }) => branches,
+  ),
+  ofList(
+    'pointsman_branch_list_read_timestamp_seconds',
+    'Start of the read that gave the list of branches in use (Unix time); absent before the first list.',
+    ({ readAt }, scrape) => unixSeconds(scrape, readAt),
+  ),
+  ofList('pointsman_branch_list_failing', '1 while the list of branches cannot be read.', ({ failing }) =>
+    flag(failing !== undefined),
+  ),
+];
 
 function branchTotals({ counter, histogram }: Families) {
   const totals = {

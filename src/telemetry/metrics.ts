@@ -1,17 +1,23 @@
 // The metrics of one program, on their own registry. Names follow the conventions of Prometheus: base units, `_total`
 // for counters, Unix time for points in time. Process metrics keep prom-client's names. deploy/metrics.md lists all.
 import { Registry, collectDefaultMetrics } from './prometheus.ts';
+import type { Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
 import { isBranchEvent } from '../reports/branch-events.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import { isMoveFailure } from '../model/close-reason.ts';
 import { isMoveEvent } from '../reports/move-events.ts';
 import { createBranchMetrics, type BranchMetrics } from './branch-metrics.ts';
+import { CLUSTER_METRICS } from './cluster-metrics.ts';
 import { createEventMetrics, type EventMetrics } from './event-metrics.ts';
 import { familiesIn } from './families.ts';
 import { HARDLY_EVER_MS, registerEventLoopLag } from './event-loop-lag.ts';
+import { MEMBER_METRICS, membersOf } from './member-metrics.ts';
 import { createMoveMetrics, type MoveMetrics } from './move-metrics.ts';
-import { createStatusMetrics, unixSeconds, type StatusSource } from './status-metrics.ts';
+import { POOL_METRICS } from './pool-metrics.ts';
+import { PROCESS_METRICS } from './process-metrics.ts';
+import { unixSeconds, type Scrape } from './scrape.ts';
+import { SESSION_METRICS } from './session-metrics.ts';
 
 const SUMS_OF_PROM_CLIENT = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
@@ -21,7 +27,9 @@ export interface MetricsOptions {
   readonly nodeVersion: string;
   /** The pools of the configuration; `learn` adds those of a later one. */
   readonly pools: readonly PoolName[];
-  readonly source: StatusSource;
+  readonly now: () => Instant;
+  /** Called once per scrape. */
+  readonly scrape: () => Scrape;
 }
 
 export interface Metrics {
@@ -32,17 +40,22 @@ export interface Metrics {
   readonly text: () => Promise<string>;
 }
 
-export function createMetrics({ version, nodeVersion, pools, source }: MetricsOptions): Metrics {
+export function createMetrics({ version, nodeVersion, pools, now, scrape }: MetricsOptions): Metrics {
   const registry = new Registry();
-  const { gauge } = familiesIn(registry);
-  const events = createEventMetrics({ registry, now: source.now });
+  const families = familiesIn(registry);
+  const events = createEventMetrics({ registry, now });
   events.learn(pools);
-  const setStatus = createStatusMetrics(registry, source);
-  gauge('pointsman_build_info', 'Always 1. The labels name the version and the Node version.', [
-    'version',
-    'node_version',
-  ]).set({ version, node_version: nodeVersion }, 1);
-  const lastDiscovery = gauge(
+  const updates = [...CLUSTER_METRICS, ...MEMBER_METRICS, ...POOL_METRICS, ...SESSION_METRICS, ...PROCESS_METRICS].map(
+    (create) => create(families),
+  );
+  const versions = { version, node_version: nodeVersion };
+  families
+    .gauge('pointsman_build_info', 'Always 1. The labels name the version and the Node version.', [
+      'version',
+      'node_version',
+    ])
+    .set(versions, 1);
+  const lastDiscovery = families.gauge(
     'pointsman_discovery_last_success_timestamp_seconds',
     'Last successful read of the member list (Unix time); absent before the first.',
   );
@@ -66,17 +79,17 @@ export function createMetrics({ version, nodeVersion, pools, source }: MetricsOp
     learn: events.learn,
     contentType: registry.contentType,
     text: () => {
-      events.retain(setStatus());
-      const at = events.discoveredAt();
-      if (at !== undefined) lastDiscovery.set(unixSeconds(source, at));
-      const list = source.branches();
-      if (list === undefined) branches?.clear();
-      else ofBranches().set(list, (instant) => unixSeconds(source, instant));
-      if (source.hasMoves()) ofMoves();
-      moves?.set(
-        source.pools().map(({ name }) => name),
-        source.counts(),
-      );
+      const read = scrape();
+      const { scope } = read.snapshot;
+      registry.setDefaultLabels(scope === undefined ? {} : { scope });
+      for (const update of updates) update(read);
+      events.retain(membersOf(read.table));
+      const discoveredAt = unixSeconds(read, events.discoveredAt());
+      if (discoveredAt !== undefined) lastDiscovery.set(discoveredAt);
+      if (read.branches !== undefined) ofBranches();
+      branches?.update(read);
+      if (read.hasMoves) ofMoves();
+      moves?.update(read);
       return registry.metrics();
     },
   };

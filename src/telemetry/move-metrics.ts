@@ -4,14 +4,14 @@ import { LEAVE_CAUSES, MOVE_FAILURES, OPERATION_CAUSES, isMoveFailure } from '..
 import { PIN_REASONS } from '../model/moves.ts';
 import type { PoolName } from '../model/policy.ts';
 import { familiesIn, type Families } from './families.ts';
-import type { PoolCounts } from '../reports/counts.ts';
 import { handle, type EventHandlers, type EventOf } from '../reports/events.ts';
 import { QUESTION_RESULTS, type MoveEvent } from '../reports/move-events.ts';
+import type { Scrape } from './scrape.ts';
 
 export interface MoveMetrics {
   readonly count: (event: MoveEvent | EventOf<'session_closed'>) => void;
-  /** At the scrape. `pools`: those of the configuration. */
-  readonly set: (pools: readonly PoolName[], counts: ReadonlyMap<PoolName, PoolCounts>) => void;
+  /** At the scrape. */
+  readonly update: (scrape: Scrape) => void;
 }
 
 /** The results with their reasons: why a session moved, why its move failed, why it stayed. */
@@ -24,7 +24,7 @@ const RESULTS: readonly (readonly [result: string, reasons: readonly string[]])[
 const LOGIN_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const GAP_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 
-/** The first call of `set` creates the series. */
+/** The first update creates the series. */
 export function createMoveMetrics(registry: Registry): MoveMetrics {
   const families = moveFamilies(familiesIn(registry));
   const counted = counters(families);
@@ -40,8 +40,8 @@ export function createMoveMetrics(registry: Registry): MoveMetrics {
   for (const waiting of ['true', 'false']) families.gapSeconds.zero({ waiting });
   return {
     count: (event) => handle(counted, event),
-    set: (pools, counts) => {
-      for (const pool of pools) {
+    update: ({ pools, counts }) => {
+      for (const { name: pool } of pools) {
         learn(pool);
         families.parked.set({ pool }, counts.get(pool)?.states.parked ?? 0);
       }

@@ -5,7 +5,8 @@ import type { Instant } from '../../../src/model/instant.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { RoutingPolicy } from '../../../src/model/policy.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
-import type { StatusSource } from '../../../src/telemetry/status-metrics.ts';
+import type { MetricsOptions } from '../../../src/telemetry/metrics.ts';
+import type { Scrape } from '../../../src/telemetry/scrape.ts';
 import { aPolicy, aSnapshot } from './builders.ts';
 import { DecidedHistory } from './decided-history.ts';
 
@@ -21,9 +22,15 @@ export const NO_COUNTS: PoolCounts = {
   toClientBytes: 0,
 };
 
+/** The parts of a scrape, each read at the scrape. */
+export type ScrapeParts = { readonly [Name in Exclude<keyof Scrape, 'history'>]: () => Scrape[Name] } & Pick<
+  Scrape,
+  'history'
+>;
+
 /** The clocks show `now`, and 1970 began at 0. */
-export function aStatusSource(own: Partial<StatusSource> = {}): StatusSource {
-  return {
+export function aStatusSource(own: Partial<ScrapeParts> = {}): Pick<MetricsOptions, 'now' | 'scrape'> {
+  const parts: ScrapeParts = {
     ...decidedAt(aPolicy(), 0),
     counts: () => new Map(),
     clients: () => NO_CLIENTS,
@@ -38,9 +45,31 @@ export function aStatusSource(own: Partial<StatusSource> = {}): StatusSource {
     droppedLogLines: () => 0,
     ...own,
   };
+  return {
+    now: parts.now,
+    scrape: () => ({
+      history: parts.history,
+      now: parts.now(),
+      wallClock: parts.wallClock(),
+      table: parts.table(),
+      snapshot: parts.snapshot(),
+      counts: parts.counts(),
+      clients: parts.clients(),
+      pools: parts.pools(),
+      limits: parts.limits(),
+      eventStreams: parts.eventStreams(),
+      refusals: parts.refusals(),
+      certificate: parts.certificate(),
+      workers: parts.workers(),
+      configLoadedAt: parts.configLoadedAt(),
+      hasMoves: parts.hasMoves(),
+      branches: parts.branches(),
+      droppedLogLines: parts.droppedLogLines(),
+    }),
+  };
 }
 
-type Decided = Pick<StatusSource, 'now' | 'wallClock' | 'pools' | 'routingTable' | 'snapshot' | 'history'>;
+type Decided = Pick<ScrapeParts, 'now' | 'wallClock' | 'pools' | 'table' | 'snapshot' | 'history'>;
 
 /** The table and the snapshot after the observations. */
 export function decidedAt(policy: RoutingPolicy, now: Instant, ...seen: readonly Observation[]): Decided {
@@ -50,7 +79,7 @@ export function decidedAt(policy: RoutingPolicy, now: Instant, ...seen: readonly
     now: () => now,
     wallClock: () => now,
     pools: () => policy.pools,
-    routingTable: () => table,
+    table: () => table,
     snapshot: () => snapshot,
     history: new DecidedHistory(policy).take(snapshot, table).history,
   };

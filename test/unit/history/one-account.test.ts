@@ -67,12 +67,12 @@ class Story {
       version: '1',
       nodeVersion: 'v24',
       pools: ['write', 'read'],
-      source: aStatusSource({
+      ...aStatusSource({
         now,
         wallClock,
         history,
         pools: () => policy.pools,
-        routingTable: () => monitor.table(),
+        table: () => monitor.table(),
         snapshot: () => monitor.snapshot(),
       }),
     });

@@ -16,7 +16,7 @@ const session = { pool: 'branches', session: 7, branch };
 
 function metricsOf(branches: () => BranchListStatus | undefined): Metrics {
   const source = aStatusSource({ now: () => 5000, wallClock: () => 1_700_000_005_000, branches });
-  return createMetrics({ version: '1.2.3', nodeVersion: 'v24.0.0', pools: ['write'], source });
+  return createMetrics({ version: '1.2.3', nodeVersion: 'v24.0.0', pools: ['write'], ...source });
 }
 
 async function samples(metrics: Metrics): Promise<readonly string[]> {
@@ -100,7 +100,7 @@ test('sessions of branches are counted, and a client that waits for a branch wai
   const states = { ...NO_COUNTS.states, holding: 3, relaying: 2 };
   const counts = () => new Map(['write', 'branches'].map((pool) => [pool, { ...NO_COUNTS, states }]));
   const source = aStatusSource({ now: () => 5000, counts, branches: () => LIST });
-  const metrics = createMetrics({ version: '1.2.3', nodeVersion: 'v24.0.0', pools: ['write'], source });
+  const metrics = createMetrics({ version: '1.2.3', nodeVersion: 'v24.0.0', pools: ['write'], ...source });
   const lines = withoutScope(await metrics.text()).split('\n');
   expect(lines).toContain('pointsman_sessions{pool="branches",state="holding"} 3');
   expect(lines.filter((line) => line.startsWith('pointsman_held_clients{'))).toEqual([

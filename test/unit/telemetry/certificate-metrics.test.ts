@@ -6,13 +6,13 @@ import { withoutScope } from '../../support/values/samples.ts';
 import { aStatusSource } from '../../support/values/status-source.ts';
 
 test('the certificate for clients, while there is one', async () => {
-  let certificate: ReturnType<MetricsOptions['source']['certificate']> = {
+  let certificate: ReturnType<MetricsOptions['scrape']>['certificate'] = {
     file: '/a.crt',
     expiresAt: 1_500,
     isCurrent: false,
   };
   const source = aStatusSource({ certificate: () => certificate });
-  const { text } = createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], source });
+  const { text } = createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], ...source });
   const samples = async () =>
     withoutScope(await text())
       .split('\n')

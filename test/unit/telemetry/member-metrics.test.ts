@@ -8,7 +8,7 @@ import { aStatusSource, decidedAt } from '../../support/values/status-source.ts'
 
 async function samplesOf(name: RegExp, ...seen: readonly Observation[]) {
   const source = aStatusSource(decidedAt(aPolicy(), 3000, ...seen));
-  const text = await createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], source }).text();
+  const text = await createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], ...source }).text();
   return withoutScope(text)
     .split('\n')
     .filter((line) => name.test(line));
@@ -55,7 +55,7 @@ test('lag is exposed of replicas that answer, while the position of the primary 
 
 test('every series has the name of the cluster', async () => {
   const source = aStatusSource(decidedAt(aPolicy(), 3000, list, isPrimary('pg-1', 1000)));
-  const text = await createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], source }).text();
+  const text = await createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], ...source }).text();
   const all = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   expect(all.filter((line) => !line.includes('scope="lab"'))).toEqual([]);
 });

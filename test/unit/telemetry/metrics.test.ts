@@ -7,15 +7,15 @@ import type { ProxyEvent } from '../../../src/reports/events.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { Metrics } from '../../../src/telemetry/metrics.ts';
-import type { StatusSource } from '../../../src/telemetry/status-metrics.ts';
+
 import { aList, aPolicy, isPrimary, isReplica, silent } from '../../support/values/builders.ts';
 import { withoutScope } from '../../support/values/samples.ts';
-import { NO_COUNTS, aStatusSource, decidedAt } from '../../support/values/status-source.ts';
+import { NO_COUNTS, aStatusSource, decidedAt, type ScrapeParts } from '../../support/values/status-source.ts';
 
 const policy = aPolicy();
 const seen = [aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 1000), isReplica('pg-2', 1500)];
 
-function metricsWith(source: Partial<StatusSource> = {}): Metrics {
+function metricsWith(source: Partial<ScrapeParts> = {}): Metrics {
   const decided = decidedAt(policy, 2000, ...seen);
   const snapshot = withDrained(decided.snapshot(), 'pg-2', 500);
   const whole = aStatusSource({
@@ -24,7 +24,7 @@ function metricsWith(source: Partial<StatusSource> = {}): Metrics {
     wallClock: () => 1_700_000_002_000,
     ...source,
   });
-  return createMetrics({ version: '1.2.3', nodeVersion: 'v24.0.0', pools: ['write', 'read'], source: whole });
+  return createMetrics({ version: '1.2.3', nodeVersion: 'v24.0.0', pools: ['write', 'read'], ...whole });
 }
 
 /** The samples with this prefix in their name, without help and type. */
@@ -140,11 +140,11 @@ describe('at the scrape', () => {
   test('G21: the table is read once, so that all samples agree', async () => {
     let reads = 0;
     const decided = decidedAt(policy, 2000, ...seen);
-    const routingTable = (): RoutingTable => {
+    const table = (): RoutingTable => {
       reads += 1;
-      return decided.routingTable();
+      return decided.table();
     };
-    await metricsWith({ ...decided, routingTable }).text();
+    await metricsWith({ ...decided, table }).text();
     expect(reads).toBe(1);
   });
 });

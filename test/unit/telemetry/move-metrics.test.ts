@@ -19,7 +19,7 @@ function aMetrics(source: Parameters<typeof aStatusSource>[0] = {}): Metrics {
     version: '1.2.3',
     nodeVersion: 'v24.0.0',
     pools: ['write', 'read'],
-    source: aStatusSource(source),
+    ...aStatusSource(source),
   });
 }
 

@@ -227,7 +227,7 @@ const worker = {
 
 /** After a change of the primary, so that every series exists. */
 async function exposition(): Promise<string> {
-  const history = new DecidedHistory(policy).take(before.snapshot(), before.routingTable());
+  const history = new DecidedHistory(policy).take(before.snapshot(), before.table());
   const operation = { operation: 'op-1', what: 'switchover' } as const;
   history.happened({ kind: 'operation_started', ...operation, to: undefined });
   history.happened({ kind: 'operation_phase', ...operation, phase: 'switch' });
@@ -235,11 +235,11 @@ async function exposition(): Promise<string> {
     version: '1.2.3',
     nodeVersion: 'v24.12.0',
     pools: ['write', 'read'],
-    source: aStatusSource({
+    ...aStatusSource({
       pools: () => policy.pools,
-      routingTable: after.routingTable,
+      table: after.table,
       snapshot: () => withDrained(after.snapshot(), 'pg-1', 0),
-      history: history.take(after.snapshot(), after.routingTable()).history,
+      history: history.take(after.snapshot(), after.table()).history,
       counts: () => new Map([['write', counts]]),
       limits: () => ({ sessions: 1, handshakes: 1, heldClients: 1, eventStreams: 1 }),
       certificate: () => ({ file: '/tls.crt', expiresAt: 0, isCurrent: true }),

@@ -11,7 +11,7 @@ function lab(first: readonly MemberRefusal[]) {
   const decided = decidedAt(aPolicy(), 0);
   let refused = first;
   const source = aStatusSource({ ...decided, snapshot: () => ({ ...decided.snapshot(), refused }) });
-  const metrics = createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], source });
+  const metrics = createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], ...source });
   const samples = async (name: string) =>
     withoutScope(await metrics.text())
       .split('\n')

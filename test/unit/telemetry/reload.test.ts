@@ -7,7 +7,7 @@ import { aStatusSource } from '../../support/values/status-source.ts';
 
 function metrics() {
   const source = aStatusSource();
-  const metrics = createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], source });
+  const metrics = createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], ...source });
   return { ...metrics, text: async () => withoutScope(await metrics.text()) };
 }
 

@@ -18,7 +18,7 @@ test.each([
   ['without a vouch is not in use at all', UNHEARD, 0],
 ])('scenario 8: a member %s', async (_, history, value) => {
   const source = aStatusSource(decidedAt(aPolicy(), 8000, ...history));
-  const text = await createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write', 'read'], source }).text();
+  const text = await createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write', 'read'], ...source }).text();
   expect(
     withoutScope(text)
       .split('\n')

@@ -9,7 +9,7 @@ import { aStatusSource } from '../../support/values/status-source.ts';
 
 async function samplesOf(workers: readonly WorkerStatus[]): Promise<readonly string[]> {
   const source = aStatusSource({ workers: () => workers });
-  const metrics = createMetrics({ version: '1', nodeVersion: 'v1', pools: [], source });
+  const metrics = createMetrics({ version: '1', nodeVersion: 'v1', pools: [], ...source });
   return withoutScope(await metrics.text())
     .split('\n')
     .filter((line) => line.startsWith('pointsman_worker'));

@@ -1,0 +1,95 @@
+// Metrics that are read at the scrape. Each is one row: its name, its help, its labels, and its series now. All are
+// read from one routing table, its snapshot and one set of counts, so that they agree with each other and with the
+// routing (G21).
+import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
+import type { RoutingTable } from '../core/routing-table.ts';
+import type { ClusterHistory } from '../history/cluster-history.ts';
+import type { CertificateStatus, ClientCounts, CountsByPool, WorkerStatus } from '../reports/counts.ts';
+import type { BranchListStatus } from '../model/branch.ts';
+import type { Instant } from '../model/instant.ts';
+import type { PoolPolicy } from '../model/policy.ts';
+import type { Families } from './families.ts';
+
+/** The values of one scrape. */
+export interface Scrape {
+  readonly table: RoutingTable;
+  /** The table's. */
+  readonly snapshot: Snapshot;
+  readonly history: Pick<ClusterHistory, 'routes' | 'primary' | 'primaryChanges'>;
+  readonly now: Instant;
+  /** At `now`. Milliseconds since 1970. */
+  readonly wallClock: number;
+  readonly counts: CountsByPool;
+  readonly clients: ClientCounts;
+  /** The pools of the configuration in effect. */
+  readonly pools: readonly PoolPolicy[];
+  readonly limits: LimitsInEffect;
+  /** Open streams of GET /events. */
+  readonly eventStreams: number;
+  /** Why primaries are refused, while there is no other primary. */
+  readonly refusals: readonly RefusalKind[];
+  /** Presented to clients; undefined in passthrough mode. */
+  readonly certificate: CertificateStatus | undefined;
+  /** Worker processes; empty if this process serves clients itself. */
+  readonly workers: readonly WorkerStatus[];
+  /** When the configuration in effect was loaded. Milliseconds since 1970. */
+  readonly configLoadedAt: number;
+  /** Sessions may move. */
+  readonly hasMoves: boolean;
+  /** The list of branches; undefined if none are configured. */
+  readonly branches: BranchListStatus | undefined;
+  /** Log lines lost since the start. */
+  readonly droppedLogLines: number;
+}
+
+/** The limits in effect. Undefined: there is none. */
+export interface LimitsInEffect {
+  /** Over all processes; what open files allow included. */
+  readonly sessions: number;
+  readonly handshakes: number | undefined;
+  readonly heldClients: number;
+  readonly eventStreams: number;
+}
+
+/** Undefined: it is absent. */
+export type Series<Label extends string> = readonly [
+  labels: Readonly<Record<Label, string>>,
+  value: number | undefined,
+];
+
+/** Creates the metric. Returns a function that updates its series: a label set that is no longer true is gone. */
+export type ScrapedMetric = (families: Families) => (scrape: Scrape) => void;
+
+/** A total if its name says so, else a gauge. */
+export function scraped<Label extends string>(
+  name: string,
+  help: string,
+  labels: readonly Label[],
+  read: (scrape: Scrape) => readonly Series<Label>[],
+): ScrapedMetric {
+  return ({ gauge, counter }) => {
+    const metric = name.endsWith('_total') ? counter(name, help, labels) : gauge(name, help, labels);
+    return (scrape) => {
+      metric.reset();
+      for (const [of, value] of read(scrape)) {
+        if (value === undefined) metric.remove(of);
+        else if ('set' in metric) metric.set(of, value);
+        else metric.inc(of, value);
+      }
+    };
+  };
+}
+
+/** Without labels. */
+export function scrapedNumber(name: string, help: string, read: (scrape: Scrape) => number | undefined): ScrapedMetric {
+  return scraped(name, help, [], (scrape) => [[{}, read(scrape)]]);
+}
+
+export function flag(isTrue: boolean): 0 | 1 {
+  return isTrue ? 1 : 0;
+}
+
+/** Unix time of an instant. */
+export function unixSeconds({ now, wallClock }: Scrape, at: Instant | undefined): number | undefined {
+  return at === undefined ? undefined : Math.round(wallClock - (now - at)) / 1000;
+}
