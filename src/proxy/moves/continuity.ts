@@ -46,6 +46,7 @@ export class Continuity implements Tap, LastStateOptions {
     this.#questions = questions;
     this.#departures = departures;
     this.#state = new LastState(this);
+    questions.onSaidMeanwhile = () => this.#state.hears();
   }
 
   wait(): Promise<void> | undefined {
@@ -62,11 +63,6 @@ export class Continuity implements Tap, LastStateOptions {
     this.#state.hears();
     this.#keeping?.end();
     return passing;
-  }
-
-  /** The server has said something while it was asked. */
-  hears(): void {
-    this.#state.hears();
   }
 
   /** The session has moved. */

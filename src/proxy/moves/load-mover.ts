@@ -31,17 +31,14 @@ export class LoadedMover {
   }
 
   /** Undefined: the session never moves. */
-  adopt({ server, handedOver, ...parts }: Adoption): SessionMover | undefined {
+  adopt({ server, handedOver, session, client, conversation, record }: Adoption): SessionMover | undefined {
     const { packet, isReadable } = handedOver;
     const isConfigured = this.#options.policy() !== undefined;
     if (!isConfigured || !isReadable || packet === undefined || 'branch' in server) return undefined;
     if (this.#loaded === undefined) return undefined;
     const { mover, session: OneSession } = this.#loaded;
-    return new OneSession({
-      ...parts,
-      packet: mover.packets.share(Buffer.from(packet).toString('latin1'), packet),
-      mover,
-    });
+    const shared = mover.packets.share(Buffer.from(packet).toString('latin1'), packet);
+    return new OneSession({ session, client, conversation, record, packet: shared, mover });
   }
 
   /** Undefined: moves were never configured. */

@@ -1,4 +1,5 @@
 // Keeps of the login of a session as much as it takes to repeat it without the client.
+import { nothing } from '../../model/once.ts';
 import { LoginTranscript, type TranscriptLogin } from '../../wire/follow/login-transcript.ts';
 import type { Tap } from '../relay/conversation.ts';
 
@@ -14,7 +15,7 @@ export interface RepeatableLogin {
 const UNKNOWN: RepeatableLogin = { login: { method: 'other' }, negotiated: undefined, serverMajor: 0 };
 
 export class LoginTap implements Tap {
-  readonly #onDone: (told: ReadonlyMap<string, string>) => void;
+  #onDone: (told: ReadonlyMap<string, string>) => void;
   /** Until the login is over. */
   #transcript: LoginTranscript | undefined;
   #login = UNKNOWN;
@@ -47,6 +48,7 @@ export class LoginTap implements Tap {
     const serverMajor = Number.parseInt(told.get('server_version') ?? '', 10);
     this.#login = { login: transcript.login(), negotiated: transcript.negotiated(), serverMajor };
     this.#onDone(told);
+    this.#onDone = nothing;
     return chunk;
   }
 

@@ -1,7 +1,7 @@
 // Asks the server of a session. While it does, the client's bytes wait, and what the server says goes to the question.
 // One question at a time.
 import type { Clock, Instant } from '../../model/instant.ts';
-import { once } from '../../model/once.ts';
+import { nothing, once } from '../../model/once.ts';
 import { LONGEST_QUESTION_MS } from '../../reports/session-move.ts';
 import type { Conversation, Tap } from '../relay/conversation.ts';
 
@@ -33,15 +33,14 @@ interface PendingQuestion {
 export class QuestionChannel implements Tap {
   readonly #clock: Clock;
   readonly #conversation: Conversation;
-  readonly #onSaidMeanwhile: () => void;
+  /** The server said something to the client while it was asked. */
+  onSaidMeanwhile = nothing;
   #asking: PendingQuestion | undefined;
   #quietSince: Instant;
 
-  /** `onSaidMeanwhile`: the server said something to the client while it was asked. */
-  constructor(clock: Clock, conversation: Conversation, onSaidMeanwhile: () => void) {
+  constructor(clock: Clock, conversation: Conversation) {
     this.#clock = clock;
     this.#conversation = conversation;
-    this.#onSaidMeanwhile = onSaidMeanwhile;
     this.#quietSince = clock.now();
   }
 
@@ -93,7 +92,7 @@ export class QuestionChannel implements Tap {
       const next = asking.next.splice(0);
       this.stop();
       if (step.toClient.length > 0) {
-        this.#onSaidMeanwhile();
+        this.onSaidMeanwhile();
         conversation.passToClient(step.toClient);
       }
       report(step.result);

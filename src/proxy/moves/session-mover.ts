@@ -60,16 +60,16 @@ export class SessionMover implements Movable, MovingPart {
     const { mover, packet, conversation } = parts;
     this.#parts = parts;
     this.#memory = new SessionMemory(mover.sharedTold);
-    this.#questions = new QuestionChannel(mover.clock, conversation, () => this.#continuity?.hears());
+    this.#questions = new QuestionChannel(mover.clock, conversation);
     const wal = mover.lossEvidence();
     this.#continuity = wal && new Continuity(wal, parts, this.#questions, this);
     this.#memory.watch = this.#continuity?.watch;
+    const afterLogin = this.#continuity === undefined ? [this.#questions] : [this.#questions, this.#continuity];
     const keepsLogin = isConfigured(mover.policy(), roleOf(packet));
     this.#login = new LoginTap(keepsLogin, (told) => {
       this.#memory.begins(told);
-      conversation.remove(this.#login);
+      conversation.tappedBy(afterLogin);
     });
-    const afterLogin = this.#continuity === undefined ? [this.#questions] : [this.#questions, this.#continuity];
     conversation.readAlong(this.#memory, keepsLogin ? [this.#login, ...afterLogin] : afterLogin);
   }
 

@@ -44,15 +44,18 @@ export interface RelayConversationOptions {
   readonly cancels: Cancels;
 }
 
+/** For most sessions. */
+const NO_TAPS: readonly Tap[] = [];
+
 export class Conversation implements Taps, CancelTarget {
   /** Set until the login is over: reads what the server says. False: its client does not get it. */
   onLogin: ((chunk: Uint8Array) => boolean) | undefined;
   readonly key: SessionKey;
-  readonly #options: RelayConversationOptions;
+  readonly #client: Socket;
+  readonly #idleListeners: ReadonlySet<() => void>;
   readonly #settling: SettlingTime;
   #follower: SessionFollower | undefined;
-  /** None for most sessions. */
-  #taps: readonly Tap[] = [];
+  #taps = NO_TAPS;
   /** To its server. Undefined: it has none. */
   #relay: Relay | undefined;
   /** While it has no server. */
@@ -60,22 +63,23 @@ export class Conversation implements Taps, CancelTarget {
   /** Requests of the client that wait until the one before them is answered. */
   #held: PromiseWithResolvers<void> | undefined;
 
-  constructor(options: RelayConversationOptions) {
-    this.#options = options;
-    this.key = new SessionKey(options.cancels, this);
-    this.#settling = new SettlingTime(options.clock, options.traffic);
-    this.#follower = options.isReadable ? new SessionFollower() : undefined;
+  constructor({ client, clock, isReadable, traffic, idleListeners, cancels }: RelayConversationOptions) {
+    this.#client = client;
+    this.#idleListeners = idleListeners;
+    this.key = new SessionKey(cancels, this);
+    this.#settling = new SettlingTime(clock, traffic);
+    this.#follower = isReadable ? new SessionFollower() : undefined;
   }
 
   /** To be called before the first byte, for a session that can be read. The follower tells `memory`. */
   readAlong(memory: SessionMemory, taps: readonly Tap[]): void {
     this.#follower = new SessionFollower(memory);
-    this.#taps = taps;
+    this.tappedBy(taps);
   }
 
-  /** The tap reads no more. */
-  remove(tap: Tap): void {
-    this.#taps = this.#taps.filter((one) => one !== tap);
+  /** From now on these read along, and no others. */
+  tappedBy(taps: readonly Tap[]): void {
+    this.#taps = taps;
   }
 
   /** Undefined: it cannot be read. */
@@ -107,7 +111,7 @@ export class Conversation implements Taps, CancelTarget {
 
   /** Between two transactions with nothing under way, as far as can be read, and with a client that can be told. */
   isIdle(): boolean {
-    return this.#follower?.isBetweenTransactions() === true && this.#options.client.writable;
+    return this.#follower?.isBetweenTransactions() === true && this.#client.writable;
   }
 
   /** Undefined: it cannot be read. */
@@ -149,7 +153,7 @@ export class Conversation implements Taps, CancelTarget {
   /** Bytes of the server that were kept from the client. They must stay as they are. */
   passToClient(bytes: Uint8Array): void {
     this.#follower?.fromBackend(bytes);
-    if (this.#relay === undefined) this.#options.client.write(bytes);
+    if (this.#relay === undefined) this.#client.write(bytes);
     else this.#relay.tellClient(bytes);
   }
 
@@ -170,7 +174,7 @@ export class Conversation implements Taps, CancelTarget {
     detail: string | undefined,
     { pool, canTell, isServed }: { pool: PoolName; canTell?: boolean | undefined; isServed?: boolean },
   ): Farewell | undefined {
-    const { client } = this.#options;
+    const client = this.#client;
     const activity = this.activity();
     if (!isEndReason(reason) || activity === undefined) return undefined;
     const isAtBoundary = this.#follower?.isAtBoundaryToClient() === true && client.writable;
@@ -200,7 +204,7 @@ export class Conversation implements Taps, CancelTarget {
   }
 
   passedToClient(): void {
-    const { idleListeners } = this.#options;
+    const idleListeners = this.#idleListeners;
     if (idleListeners.size > 0 && this.isIdle()) for (const run of idleListeners) run();
     if (this.#held === undefined) return;
     if (idleListeners.size === 0 || this.#follower?.mayGoOn() !== false) this.goOn();
@@ -216,7 +220,7 @@ export class Conversation implements Taps, CancelTarget {
   #tappedFromClient(chunk: Uint8Array): number | undefined {
     const follower = this.#follower;
     let passing: number | undefined;
-    if (this.#options.idleListeners.size > 0) passing = follower?.fromClientOneByOne(chunk);
+    if (this.#idleListeners.size > 0) passing = follower?.fromClientOneByOne(chunk);
     else follower?.fromClient(chunk);
     if (passing !== undefined && passing < chunk.length) this.#held ??= Promise.withResolvers<void>();
     for (const tap of this.#taps) tap.fromClient?.(chunk.subarray(0, passing));

@@ -48,10 +48,11 @@ function aTap(name: string, read: (chunk: Uint8Array) => Uint8Array | undefined 
 
 test('both directions have one order, and a tap that is removed reads no more', () => {
   const first = aTap('first');
-  logIn(first, aTap('second'));
+  const second = aTap('second');
+  logIn(first, second);
   conversation.fromClient(QUERY);
   expect(conversation.fromBackend(ANSWER)).toBe(true);
-  conversation.remove(first);
+  conversation.tappedBy([second]);
   conversation.fromClient(QUERY);
   const [query, answer] = [QUERY.length, ANSWER.length];
   const both = [`first < ${query}`, `second < ${query}`, `first > ${answer}`, `second > ${answer}`];
