@@ -90,9 +90,8 @@ const PASSING: ReadonlySet<BranchListFailure> = new Set(['unreachable', 'timeout
 
 /** Settles within the limits of the source's API. */
 async function checkBranches(policy: BranchesPolicy): Promise<BranchesReport> {
-  const [{ readBranchList }, { listFailure }, { indexBranches }] = await Promise.all([
+  const [{ readBranchList, listFailure }, { indexBranches }] = await Promise.all([
     import('../branches/list-branches.ts'),
-    import('../branches/list-failure.ts'),
     import('../branches/resolve.ts'),
   ]);
   try {

@@ -14,8 +14,8 @@ import type {
 } from '../model/branch.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
-import { listFailure } from './list-failure.ts';
 import { atOnce, ENTRIES, inTurns } from './in-turns.ts';
+import { listFailure, staticBranches } from './list-branches.ts';
 import { indexBranches, indexing, slugOf, type BranchIndex } from './resolve.ts';
 
 export interface BranchDirectoryOptions {
@@ -177,9 +177,7 @@ class Directory {
 
   #takeStatic(): void {
     const { source } = this.#policy;
-    if (source.kind !== 'static') return;
-    const list = [...source.branches.keys()].map((name) => staticBranch(name));
-    this.index = indexBranches(list, this.#policy);
+    if (source.kind === 'static') this.index = indexBranches(staticBranches(source), this.#policy);
   }
 
   /** The timer of the next read: by the pace, or earlier for questions. */
@@ -300,15 +298,4 @@ class Directory {
 
 function unavailable(why: string): BranchLookup {
   return { kind: 'unavailable', why };
-}
-
-export function staticBranch(name: string): Branch {
-  return {
-    id: name,
-    name,
-    parentId: undefined,
-    parentLsn: undefined,
-    lastRecordLsn: undefined,
-    hasReadEndpoint: undefined,
-  };
 }

@@ -1,18 +1,16 @@
 // The names of a storage node's timelines, which have none of their own: a JSON file that `branches create` and
 // `branches delete` write, and the directory reads. It holds intents as well: an entry is written before its timeline
 // is created, so that a command that died goes on with the same timeline.
+import type { Branch } from '../model/branch.ts';
 import { parseJson } from '../model/json.ts';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { ApiError } from '../http/request.ts';
 import { errorCode, fileFault } from '../model/errno.ts';
 
-export interface NamedTimeline {
-  readonly name: string;
-  readonly id: string;
-  readonly ancestorId: string;
-  /** The position in the ancestor at which it starts. */
-  readonly lsn: string;
+export interface NamedTimeline extends Branch {
+  readonly parentId: string;
+  readonly parentLsn: string;
   readonly pgVersion: number;
   /** The storage node has not confirmed it yet: it may not exist, or not last. */
   readonly isPending: boolean;
@@ -30,8 +28,8 @@ const entry = z
   .transform(({ name, id, ancestor, lsn, pg_version, pending }): NamedTimeline => ({
     name,
     id,
-    ancestorId: ancestor,
-    lsn,
+    parentId: ancestor,
+    parentLsn: lsn,
     pgVersion: pg_version,
     isPending: pending,
   }));

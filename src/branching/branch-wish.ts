@@ -16,13 +16,24 @@ export interface BranchWish {
   readonly onRetry?: (why: string) => void;
 }
 
+export interface Failure {
+  readonly kind: 'failed';
+  readonly why: string;
+}
+
 export type CreationResult =
   /** `isNew`: false when it existed already. */
   | { readonly kind: 'created'; readonly branch: Branch; readonly isNew: boolean }
-  /** The same wish continues with the same branch. */
-  | { readonly kind: 'unfinished'; readonly why: string }
-  /** It cannot succeed with these arguments. */
-  | { readonly kind: 'refused'; readonly why: string }
-  | { readonly kind: 'failed'; readonly why: string };
+  /** `unfinished`: the same wish continues with the same branch. `refused`: it cannot succeed with these arguments. */
+  | { readonly kind: 'unfinished' | 'refused'; readonly why: string }
+  | Failure;
 
-export type RemovalResult = { readonly kind: 'removed' } | { readonly kind: 'failed'; readonly why: string };
+export type RemovalResult = { readonly kind: 'removed' } | Failure;
+
+export function refused(why: string): CreationResult {
+  return { kind: 'refused', why };
+}
+
+export function failed(why: string): Failure {
+  return { kind: 'failed', why };
+}

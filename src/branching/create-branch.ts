@@ -6,33 +6,23 @@ import type { Branch } from '../model/branch.ts';
 import { shown } from '../model/printable.ts';
 import type { ConsoleClient } from '../branches/api/console-client.ts';
 import { ApiError } from '../http/request.ts';
-import { attemptsUntil, type Attempts, type PauseOptions } from './attempts.ts';
-import { isPassing } from './create-timeline.ts';
-import type { BranchWish, CreationResult } from './branch-wish.ts';
+import { untilRead, type Attempts } from './attempts.ts';
+import { refused, type BranchWish, type CreationResult } from './branch-wish.ts';
 
 /** Lists without the branch before its request is sent once more: a console may show a branch late. */
 const LISTS_BEFORE_REPEATING = 3;
 
-/** Never rejects for a fault of the API. The last request may end after the deadline. */
+/** Rejects with an ApiError. */
 export async function createBranch(
   wish: BranchWish,
   client: ConsoleClient,
-  pauses: PauseOptions,
+  attempts: Attempts,
 ): Promise<CreationResult> {
-  const { onRetry = () => {}, waitMs } = wish;
-  const attempts = attemptsUntil(pauses.clock.now() + waitMs, { ...pauses, onRetry });
-  try {
-    const existing = await find(wish, client, attempts);
-    if (existing.length > 0) return found(existing, wish, false);
-    return await create(wish, client, attempts);
-  } catch (error) {
-    if (error instanceof ApiError) return { kind: 'failed', why: error.message };
-    throw error;
-  }
-}
-
-async function create(wish: BranchWish, client: ConsoleClient, attempts: Attempts): Promise<CreationResult> {
   const { name, parent, schemaOnly, endpoints } = wish;
+  const find = async (): Promise<readonly Branch[]> =>
+    (await client.branches()).filter((branch) => branch.name === name);
+  const existing = await untilRead(attempts, find);
+  if (existing.length > 0) return found(existing, wish, false);
   for (;;) {
     const answer = await client.createBranch({ name, parentId: parent?.id, isSchemaOnly: schemaOnly, endpoints });
     if (answer.kind === 'refused') return { kind: 'failed', why: answer.why };
@@ -41,7 +31,7 @@ async function create(wish: BranchWish, client: ConsoleClient, attempts: Attempt
     // A list that cannot be read does not count: a second request could make a second branch.
     let listsLeft = answer.kind === 'later' ? LISTS_BEFORE_REPEATING : Infinity;
     while (listsLeft > 0) {
-      const seen = await look(wish, client);
+      const seen = await find().catch(unlessOurs);
       if (seen !== undefined && seen.length > 0) return found(seen, wish, true);
       if (seen !== undefined) listsLeft -= 1;
       if (!(await attempts.again(why))) return { kind: 'unfinished', why };
@@ -49,35 +39,18 @@ async function create(wish: BranchWish, client: ConsoleClient, attempts: Attempt
   }
 }
 
-async function find(wish: BranchWish, client: ConsoleClient, attempts: Attempts): Promise<readonly Branch[]> {
-  for (;;) {
-    try {
-      return (await client.branches()).filter(({ name }) => name === wish.name);
-    } catch (error) {
-      if (!(error instanceof ApiError) || !isPassing(error)) throw error;
-      if (!(await attempts.again(error.message))) throw error;
-    }
-  }
-}
-
 /** Undefined: the list cannot be read now. */
-async function look(wish: BranchWish, client: ConsoleClient): Promise<readonly Branch[] | undefined> {
-  try {
-    return (await client.branches()).filter(({ name }) => name === wish.name);
-  } catch (error) {
-    if (error instanceof ApiError) return undefined;
-    throw error;
-  }
+function unlessOurs(error: unknown): undefined {
+  if (!(error instanceof ApiError)) throw error;
 }
 
 function found(branches: readonly Branch[], { parent }: BranchWish, isNew: boolean): CreationResult {
   const [branch] = branches;
   if (branch === undefined || branches.length > 1) {
     const ids = branches.map(({ id }) => shown(id)).join(', ');
-    return { kind: 'refused', why: `several branches have this name: ${ids}. Delete all but one` };
+    return refused(`several branches have this name: ${ids}. Delete all but one`);
   }
-  if (parent !== undefined && branch.parentId !== undefined && branch.parentId !== parent.id) {
-    return { kind: 'refused', why: `a branch of this name exists, with the parent ${shown(branch.parentId)}` };
-  }
+  if (parent !== undefined && branch.parentId !== undefined && branch.parentId !== parent.id)
+    return refused(`a branch of this name exists, with the parent ${shown(branch.parentId)}`);
   return { kind: 'created', branch, isNew };
 }

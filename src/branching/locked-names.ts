@@ -59,11 +59,11 @@ export function isSameId(a: string | undefined, b: string | undefined): boolean 
  * lock may call it.
  */
 async function writeNames(file: string, tenant: string, names: readonly NamedTimeline[]): Promise<void> {
-  const timelines = names.map(({ name, id, ancestorId, lsn, pgVersion, isPending }) => ({
+  const timelines = names.map(({ name, id, parentId, parentLsn, pgVersion, isPending }) => ({
     name,
     id,
-    ancestor: ancestorId,
-    lsn,
+    ancestor: parentId,
+    lsn: parentLsn,
     pg_version: pgVersion,
     ...(isPending ? { pending: true } : {}),
   }));

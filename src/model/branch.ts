@@ -14,13 +14,13 @@ export interface Branch {
   /** A timeline of a storage node has no name: the names file gives it one, or else the name is its id. */
   readonly name: string;
   /** Undefined: a root branch. Of the source `static` it is not known, and no branch counts as a root. */
-  readonly parentId: string | undefined;
+  readonly parentId?: string | undefined;
   /** Where the branch left its parent, `<hex>/<hex>`. */
-  readonly parentLsn: string | undefined;
+  readonly parentLsn?: string | undefined;
   /** Its own position. The console does not report it. */
-  readonly lastRecordLsn: string | undefined;
+  readonly lastRecordLsn?: string | undefined;
   /** Whether it has an endpoint for reads. Undefined: the source does not say. */
-  readonly hasReadEndpoint: boolean | undefined;
+  readonly hasReadEndpoint?: boolean | undefined;
 }
 
 /** A branch as events, lists of sessions and documents name it. Its name may change; its id does not. */

@@ -3,11 +3,9 @@
 import type { ConsolePolicy, Branch } from '../../model/branch.ts';
 import { z } from 'zod';
 import { entriesOf, optional, optionalLsn, required } from './fields.ts';
-import { ApiError, sendRequest, type ApiRequest, type ApiServer } from '../../http/request.ts';
+import { changeOnce, DEFAULT_TIMEOUT_MS, get, isSuccess, type ClientOptions } from './branch-api.ts';
+import type { ApiServer } from '../../http/request.ts';
 import { readApiKey } from '../../http/secret-files.ts';
-import { DEFAULT_TIMEOUT_MS, isSuccess, read, refusal, type ClientOptions } from './storage-client.ts';
-
-export type ConsoleAccess = ConsolePolicy;
 
 export const ENDPOINT_TYPES = ['read_write', 'read_only'] as const;
 export type EndpointType = (typeof ENDPOINT_TYPES)[number];
@@ -25,11 +23,11 @@ export interface NewBranchRequest {
 export type BranchCreation =
   /** Accepted. The body of the answer is not part of the contract: the list shows the branch. */
   | { readonly kind: 'accepted' }
-  | { readonly kind: 'refused'; readonly why: string }
-  /** The console says that it has not done it, or never got it. */
-  | { readonly kind: 'later'; readonly why: string }
-  /** The branch may exist, now or soon: only the list tells. */
-  | { readonly kind: 'unclear'; readonly why: string };
+  /**
+   * `later`: the console says that it has not done it, or never got it. `unclear`: the branch may exist, now or soon:
+   * only the list tells.
+   */
+  | { readonly kind: 'refused' | 'later' | 'unclear'; readonly why: string };
 
 /** Every method rejects with an ApiError. */
 export interface ConsoleClient {
@@ -38,7 +36,7 @@ export interface ConsoleClient {
   createBranch(request: NewBranchRequest): Promise<BranchCreation>;
 }
 
-export function createConsoleClient(access: ConsoleAccess, options: ClientOptions = {}): ConsoleClient {
+export function createConsoleClient(access: ConsolePolicy, options: ClientOptions = {}): ConsoleClient {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
   const server: ApiServer = {
     name: 'the console',
@@ -53,21 +51,8 @@ export function createConsoleClient(access: ConsoleAccess, options: ClientOption
   const path = `/api/v2/projects/${encodeURIComponent(access.project)}/branches`;
 
   return {
-    async branches() {
-      const request: ApiRequest = { method: 'GET', path, signal };
-      return (await read(server, request, await sendRequest(server, request), list)).branches;
-    },
-    async createBranch(wanted) {
-      const request: ApiRequest = { method: 'POST', path, json: bodyOf(wanted) };
-      try {
-        const answer = await sendRequest(server, request);
-        return creationOf(answer.status, refusal(server, request, answer).message);
-      } catch (error) {
-        const isOver = !(error instanceof ApiError) || error.failure === 'local';
-        if (isOver) throw error;
-        return { kind: error.wasSent ? 'unclear' : 'later', why: error.message };
-      }
-    },
+    branches: async () => (await get(server, path, list, signal)).branches,
+    createBranch: (wanted) => changeOnce(server, { method: 'POST', path, json: bodyOf(wanted) }, creationOf),
   };
 }
 
@@ -87,7 +72,6 @@ const branch = z
     name: fields.name,
     parentId: fields.parent_id,
     parentLsn: fields.parent_lsn,
-    lastRecordLsn: undefined,
     hasReadEndpoint: fields.endpoints?.some(({ type }) => type === 'read_only'),
   }));
 
@@ -109,7 +93,8 @@ const LATER: ReadonlySet<number> = new Set([423, 425, 429]);
 /** These may follow on a branch that exists. */
 const UNCLEAR: ReadonlySet<number> = new Set([408, 409]);
 
-function creationOf(status: number, why: string): BranchCreation {
+function creationOf(status: number | undefined, why: string, wasSent: boolean): BranchCreation {
+  if (status === undefined) return { kind: wasSent ? 'unclear' : 'later', why };
   if (isSuccess(status)) return { kind: 'accepted' };
   if (LATER.has(status)) return { kind: 'later', why };
   return status >= 500 || UNCLEAR.has(status) ? { kind: 'unclear', why } : { kind: 'refused', why };

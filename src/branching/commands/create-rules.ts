@@ -30,18 +30,11 @@ export function whyUnreachable(
   );
   if (pool !== undefined) return `${shown(name)} is a name of the pool ${pool}, which comes first: choose another name`;
   const isThere = all.some((branch) => branch.name === name);
-  const route = routeTo(name, 'write', indexBranches(isThere ? all : [...all, planned(name)], policy));
+  const route = routeTo(
+    name,
+    'write',
+    indexBranches(isThere ? all : [...all, { id: 'planned', name, parentId: 'parent' }], policy),
+  );
   if (route.kind === 'routed' || !route.isRule) return undefined;
   return `no client could use ${shown(name)}: ${route.why}`;
-}
-
-function planned(name: string): Branch {
-  return {
-    id: 'planned',
-    name,
-    parentId: 'parent',
-    parentLsn: undefined,
-    lastRecordLsn: undefined,
-    hasReadEndpoint: undefined,
-  };
 }

@@ -52,6 +52,6 @@ test('the same command goes on with the same timeline', { timeout: 2 * LIMIT_MS 
   };
   expect(await readBranchList(source)).toMatchObject([
     { id: rootTimeline },
-    { id: intent.id, name: 'pr-1', parentLsn: intent.lsn },
+    { id: intent.id, name: 'pr-1', parentLsn: intent.parentLsn },
   ]);
 });

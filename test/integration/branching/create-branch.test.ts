@@ -3,8 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createConsoleClient } from '../../../src/branches/api/console-client.ts';
-import { createBranch } from '../../../src/branching/create-branch.ts';
+import { createBranchControl } from '../../../src/branching/control-branches.ts';
 import type { BranchWish } from '../../../src/branching/branch-wish.ts';
 import { startFakeConsole } from '../../support/branches/fake-console.ts';
 import type { FakeConsole } from '../../support/branches/fake-console.ts';
@@ -33,9 +32,10 @@ async function withQuirks(quirks: Partial<Quirks>): Promise<void> {
 }
 
 const create = (wish: Partial<BranchWish> = {}) =>
-  createBranch({ name: 'pr-1', waitMs: 60_000, ...wish }, createConsoleClient({ ...fake, apiKeyFile }), {
-    clock: new EagerClock(),
-    random: () => 1,
+  createBranchControl({ kind: 'console', ...fake, apiKeyFile }, { clock: new EagerClock(), random: () => 1 }).create({
+    name: 'pr-1',
+    waitMs: 60_000,
+    ...wish,
   });
 const posts = () => fake.requests.filter(({ method }) => method === 'POST');
 const made = () => fake.branches.filter(({ name }) => name === 'pr-1');
@@ -109,7 +109,7 @@ test.each([400, 401, 403, 404, 422])('%i stops, with its reason and without the 
 test('an existing branch with another parent is refused', async () => {
   const other = fake.addBranch({ name: 'other', parentId: fake.root });
   fake.addBranch({ name: 'pr-1', parentId: other.id });
-  const parent = { id: fake.root, name: 'main', ...NOTHING_MORE };
+  const parent = { id: fake.root, name: 'main' };
   expect(await create({ parent })).toMatchObject({ kind: 'refused', why: expect.stringContaining(other.id) });
   expect((await create({ parent: { ...parent, id: other.id } })).kind).toBe('created');
 });
@@ -138,10 +138,3 @@ test(
     }
   },
 );
-
-const NOTHING_MORE = {
-  parentId: undefined,
-  parentLsn: undefined,
-  lastRecordLsn: undefined,
-  hasReadEndpoint: undefined,
-};

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createStorageClient } from '../../../src/branches/api/storage-client.ts';
+import { attemptsFor } from '../../../src/branching/attempts.ts';
+import { createBranchControl } from '../../../src/branching/control-branches.ts';
 import { createTimeline } from '../../../src/branching/create-timeline.ts';
 import type { BranchWish } from '../../../src/branching/branch-wish.ts';
 import { readBranchList } from '../../../src/branches/list-branches.ts';
@@ -41,23 +43,15 @@ async function withQuirks(quirks: Partial<Quirks>): Promise<void> {
 }
 
 const create = (wish: Partial<BranchWish> = {}) =>
-  createTimeline(
-    { name: 'pr-1', waitMs: 60_000, ...wish },
-    { client: createStorageClient(node), tenant: node.tenant, namesFile, pgVersion: 17 },
+  createBranchControl(
+    { ...SOURCE, url: node.url, tenant: node.tenant, namesFile },
     { clock: clockInUse, random: () => 1 },
-  );
+  ).create({ name: 'pr-1', waitMs: 60_000, ...wish });
 const names = () => readNames(namesFile, node.tenant);
 const list = () => readBranchList({ ...SOURCE, url: node.url, tenant: node.tenant, namesFile });
 const SOURCE = { kind: 'storage', pgVersion: 17, headersFile: undefined } as const;
 const posts = () => node.requests.filter(({ method }) => method === 'POST');
-const parentOf = (id: string) => ({
-  id,
-  name: 'a parent',
-  parentId: undefined,
-  parentLsn: undefined,
-  lastRecordLsn: undefined,
-  hasReadEndpoint: undefined,
-});
+const parentOf = (id: string) => ({ id, name: 'a parent' });
 
 /** One timeline beside the root, with the name, and nothing unfinished. */
 async function expectOne(name = 'pr-1'): Promise<void> {
@@ -159,8 +153,10 @@ test('a node that needs longer gets longer; the last request ends at the deadlin
     clock.schedule(limitMs ?? 0, () => resolve({ kind: 'unclear', why: 'no whole answer' }));
     return promise;
   };
-  const source = { client: { ...client, createTimeline: slow }, tenant: node.tenant, namesFile, pgVersion: 17 };
-  const created = await createTimeline({ name: 'pr-1', waitMs: 60_000 }, source, { clock, random: () => 1 });
+  const source = { tenant: node.tenant, namesFile, pgVersion: 17 };
+  const attempts = attemptsFor(60_000, { clock, random: () => 1 });
+  const wish = { name: 'pr-1', waitMs: 60_000 };
+  const created = await createTimeline(wish, { ...client, createTimeline: slow }, source, attempts);
   expect([created.kind, limits]).toEqual(['unfinished', [10_000, 30_000, 18_500]]);
 });
 

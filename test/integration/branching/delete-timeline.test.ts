@@ -135,7 +135,7 @@ test('a source without deletions says so', async () => {
     { kind: 'console', url: node.url, project: 'p', apiKeyFile: 'none' },
     { clock: new EagerClock(), random: () => 1 },
   );
-  const branch = { id: 'br-1', name: 'pr-1', parentId: 'br-0', ...NOTHING_MORE };
+  const branch = { id: 'br-1', name: 'pr-1', parentId: 'br-0' };
   expect(await control.remove(branch)).toMatchObject({ kind: 'failed', why: expect.stringContaining('no way') });
   expect(node.requests).toEqual([]);
 });
@@ -155,5 +155,3 @@ test(`${NODES} storage nodes: a parent is refused, then child and parent go`, { 
     expect(node.violations, `seed ${seed}`).toEqual([]);
   }
 });
-
-const NOTHING_MORE = { parentLsn: undefined, lastRecordLsn: undefined, hasReadEndpoint: undefined };

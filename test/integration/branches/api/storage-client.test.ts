@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => node.stop());
 
-const create = () => client.createTimeline({ id: ID, ancestorId: node.root, lsn: '0/169AD58', pgVersion: 17 });
+const create = () => client.createTimeline({ id: ID, parentId: node.root, parentLsn: '0/169AD58', pgVersion: 17 });
 
 async function withHeaders(text: string): Promise<StorageClient> {
   const headersFile = join(folder, 'headers');

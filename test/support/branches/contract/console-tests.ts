@@ -80,7 +80,7 @@ export const CONSOLE_TESTS = {
     const { id } = await consoleBranchOf(on);
     await withClients(on, async (clients) => {
       const timeline = await clients.storage.timeline(child.new_timeline_id);
-      expect(Object.keys(timeline ?? {}).toSorted()).toEqual(['ancestorId', 'ancestorLsn', 'id', 'lastRecordLsn']);
+      expect(Object.keys(timeline ?? {}).toSorted()).toEqual(['id', 'lastRecordLsn', 'parentId', 'parentLsn']);
       const branch = (await clients.console.branches()).find((one) => one.id === id);
       expect(branch?.lastRecordLsn).toBeUndefined();
     });

@@ -102,8 +102,8 @@ export const STORAGE_TESTS = {
   async ancestor_timeline_id(on) {
     const child = await childOf(on);
     const all = await withClients(on, (clients) => clients.storage.timelines());
-    expect(all.find(({ id }) => id === child.ancestor_timeline_id)?.ancestorId).toBeUndefined();
-    expect(all.find(({ id }) => id === child.new_timeline_id)?.ancestorId).toBe(child.ancestor_timeline_id);
+    expect(all.find(({ id }) => id === child.ancestor_timeline_id)?.parentId).toBeUndefined();
+    expect(all.find(({ id }) => id === child.new_timeline_id)?.parentId).toBe(child.ancestor_timeline_id);
   },
   async ancestor_lsn(on) {
     const { ancestor_lsn } = await recordOf(on, (await childOf(on)).new_timeline_id);
@@ -159,9 +159,10 @@ export const STORAGE_TESTS = {
     expect(await withClients(on, (clients) => clients.storage.timeline(child.new_timeline_id))).toBeUndefined();
   },
   async storage_bodies(on) {
-    const { new_timeline_id: id, ancestor_timeline_id: ancestorId, ancestor_start_lsn: lsn } = await createChild(on);
+    const created = await createChild(on);
+    const { new_timeline_id: id, ancestor_timeline_id: parentId, ancestor_start_lsn: parentLsn = '' } = created;
     await withClients(on, async (clients) => {
-      const again = await clients.storage.createTimeline({ id, ancestorId, lsn, pgVersion: on.pgVersion });
+      const again = await clients.storage.createTimeline({ id, parentId, parentLsn, pgVersion: on.pgVersion });
       expect(again).toEqual({ kind: 'durable' });
       await clients.storage.deleteTimeline(id);
     });
@@ -170,7 +171,7 @@ export const STORAGE_TESTS = {
     const { ancestor_timeline_id: parent } = await childOf(on);
     await withClients(on, async ({ storage: client, storageControl }) => {
       await expect(client.deleteTimeline(parent)).rejects.toThrow(/^DELETE .*: status \d{3}/);
-      const root = { id: parent, name: parent, ...NOTHING_MORE };
+      const root = { id: parent, name: parent };
       expect(await storageControl.remove(root)).toMatchObject({
         kind: 'failed',
         why: expect.stringMatching(/has branches of its own/),
@@ -202,10 +203,3 @@ export const STORAGE_TESTS = {
     expect((await storage(on, 'GET', '/v1/tenant')).status).toBe(200);
   },
 } as const satisfies Partial<LineTests>;
-
-const NOTHING_MORE = {
-  parentId: undefined,
-  parentLsn: undefined,
-  lastRecordLsn: undefined,
-  hasReadEndpoint: undefined,
-};
