@@ -5,7 +5,7 @@ import { present } from '../../patroni/fields.ts';
 import { readSettings } from '../manager/cluster-settings.ts';
 import type { ClusterView, TimelineHistoryEntry, JsonObject, JsonValue, PublishedMember } from '../manager/view.ts';
 import type { ApiDialect } from './dialect.ts';
-import { onlyTrue, pendingRestartReason, scheduledRestartFields } from './node-document.ts';
+import { onlyTrue } from './node-document.ts';
 
 export function clusterDocument(cluster: ClusterView, dialect: ApiDialect): JsonObject {
   const members = cluster.members.toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -23,7 +23,7 @@ export function clusterDocument(cluster: ClusterView, dialect: ApiDialect): Json
 
 function memberEntry(member: PublishedMember, cluster: ClusterView, dialect: ApiDialect): JsonObject {
   const { statusPath, showsLastKnown } = dialect;
-  const { name, tags, pendingRestart, scheduledRestart: restart } = member;
+  const { name, tags, pendingRestart, scheduledRestart } = member;
   const isPendingRestart = Object.keys(pendingRestart).length > 0;
   return present({
     name,
@@ -34,11 +34,8 @@ function memberEntry(member: PublishedMember, cluster: ClusterView, dialect: Api
     port: member.port,
     timeline: member.timeline ?? (showsLastKnown ? member.lastKnown?.timeline : undefined),
     pending_restart: onlyTrue(isPendingRestart),
-    pending_restart_reason: isPendingRestart ? pendingRestartReason(pendingRestart) : undefined,
-    scheduled_restart:
-      restart === undefined
-        ? undefined
-        : present({ ...scheduledRestartFields(restart), postmaster_start_time: restart.postmasterStartTime }),
+    pending_restart_reason: isPendingRestart ? pendingRestart : undefined,
+    scheduled_restart: scheduledRestart && present(scheduledRestart),
     tags: Object.keys(tags).length > 0 ? tags : undefined,
     ...(name === cluster.leader ? {} : lags(member, cluster.leaderPosition, dialect)),
   });

@@ -2,7 +2,7 @@
 // Unknown values are absent, and indicators are present only when true. Pure.
 import { present } from '../../patroni/fields.ts';
 import { readSettings } from '../manager/cluster-settings.ts';
-import type { JsonObject, MemberView, ScheduledRestart, WalView } from '../manager/view.ts';
+import type { JsonObject, MemberView, WalView } from '../manager/view.ts';
 import type { ApiDialect } from './dialect.ts';
 
 /** The manager's own part of the document. */
@@ -14,7 +14,7 @@ export interface ManagerIdentity {
 
 export function nodeDocument(seen: MemberView, about: ManagerIdentity, dialect: ApiDialect): JsonObject {
   const member = seen.wal === undefined && dialect.showsLastKnown ? { ...seen, ...seen.lastKnown } : seen;
-  const { role, syncRole, wal, tags, pendingRestart, scheduledRestart } = member;
+  const { role, syncRole, wal, tags, replication, pendingRestart, scheduledRestart } = member;
   const isReplica = role === 'replica';
   const isPendingRestart = Object.keys(pendingRestart).length > 0;
   return present({
@@ -27,15 +27,15 @@ export function nodeDocument(seen: MemberView, about: ManagerIdentity, dialect: 
     quorum_standby: onlyTrue(isReplica && syncRole === 'quorum'),
     timeline: member.timeline,
     replication_state: member.replicationState,
-    replication: replication(member, dialect),
+    replication: dialect.showsEmpty || replication.length > 0 ? replication.map((row) => ({ ...row })) : undefined,
     ...indicators(member, dialect),
     dcs_last_seen: member.storeSeenAt,
     tags: dialect.showsEmpty || Object.keys(tags).length > 0 ? tags : undefined,
     database_system_identifier: member.systemIdentifier,
     pending_restart: onlyTrue(isPendingRestart),
-    pending_restart_reason: isPendingRestart ? pendingRestartReason(pendingRestart) : undefined,
+    pending_restart_reason: isPendingRestart ? pendingRestart : undefined,
     [dialect.documentKey]: { ...about },
-    scheduled_restart: scheduledRestart === undefined ? undefined : scheduledRestartFields(scheduledRestart),
+    scheduled_restart: scheduledRestart && present({ ...scheduledRestart, postmaster_start_time: undefined }),
   });
 }
 
@@ -60,35 +60,6 @@ function positions(wal: WalView, { hasLocationAlways }: ApiDialect): JsonObject 
     replayed_timestamp: wal.replayedAt ?? null,
     paused: wal.isPaused,
   };
-}
-
-function replication({ replication: rows }: MemberView, dialect: ApiDialect): readonly JsonObject[] | undefined {
-  if (rows.length === 0 && !dialect.showsEmpty) return undefined;
-  return rows.map((row) => ({
-    usename: row.usename,
-    application_name: row.applicationName,
-    client_addr: row.clientAddress,
-    state: row.state,
-    sync_state: row.syncState,
-    sync_priority: row.syncPriority,
-  }));
-}
-
-export function pendingRestartReason(pending: MemberView['pendingRestart']): JsonObject {
-  const entries = Object.entries(pending).map(
-    ([name, { oldValue, newValue }]) => [name, { old_value: oldValue, new_value: newValue }] as const,
-  );
-  return Object.fromEntries(entries);
-}
-
-export function scheduledRestartFields(restart: ScheduledRestart): JsonObject {
-  return present({
-    restart_pending: restart.isPendingOnly,
-    role: restart.role,
-    postgres_version: restart.postgresVersion,
-    timeout: restart.timeoutSeconds,
-    schedule: restart.schedule,
-  });
 }
 
 export function onlyTrue(value: boolean): true | undefined {

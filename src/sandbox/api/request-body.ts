@@ -1,10 +1,20 @@
-// The body of one request, read whole, with a limit.
+// The body of one request, read whole, with a limit, and the two reasons against a body.
 import type { IncomingMessage } from 'node:http';
 
 /** Far more than any dynamic configuration needs. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 export class BodyTooLarge extends Error {}
+
+/** `bad_schedule`: its time is no timestamp, or in the past. Real Patroni tells the two kinds apart. */
+export class BadBody extends Error {
+  readonly kind: 'invalid' | 'bad_schedule';
+
+  constructor(text: string, kind: BadBody['kind'] = 'invalid') {
+    super(text);
+    this.kind = kind;
+  }
+}
 
 /**
  * A body over the limit is read to its end and dropped, so that the client reads the answer. The server's request

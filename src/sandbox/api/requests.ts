@@ -1,81 +1,65 @@
 // The bodies of the write operations, checked as a whole before anything is done. The error text names the field. Pure.
 import { z } from 'zod';
-import type { SwitchoverRequest } from '../manager/operation-outcomes.ts';
+import { messageOf } from '../http-server.ts';
 import { isObject } from '../manager/cluster-settings.ts';
+import type { SwitchoverRequest } from '../manager/operation-outcomes.ts';
 import { versionNumber } from '../manager/restart-conditions.ts';
 import type { JsonObject, JsonValue, RestartGuards } from '../manager/view.ts';
-import { parseSchedule, type ParsedSchedule, type Schedule } from './schedule.ts';
+import { BadBody } from './request-body.ts';
+import { scheduleText } from './schedule.ts';
 
-interface Bad {
-  readonly kind: 'invalid' | 'bad_schedule';
-  readonly text: string;
-}
-
-export type ParsedBody<T> = { readonly kind: 'valid'; readonly value: T } | Bad;
-
-export type ChangeOfLeader =
-  | { readonly kind: 'switchover'; readonly request: SwitchoverRequest }
-  | { readonly kind: 'failover'; readonly request: { readonly candidate: string } };
+/** Without a leader it is a failover. */
+export type ChangeOfLeader = SwitchoverRequest | { readonly leader: undefined; readonly candidate: string };
 
 export interface RestartRequest {
   readonly conditions: RestartGuards;
-  readonly schedule: Schedule | undefined;
+  readonly schedule: string | undefined;
 }
 
-/** `optional`: a missing body means an empty object. */
-export function parseObject(text: string, presence: 'required' | 'optional'): ParsedBody<JsonObject> {
+/** `optional`: a missing body means an empty object. Throws BadBody, as all parsers here do. */
+export function parseObject(text: string, presence: 'required' | 'optional'): JsonObject {
   if (text.trim() === '') {
-    return presence === 'optional' ? valid({}) : invalid('the body is empty: a JSON object is needed');
+    if (presence === 'optional') return {};
+    throw new BadBody('the body is empty: a JSON object is needed');
   }
   let value: JsonValue;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return invalid(`the body is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new BadBody(`the body is not JSON: ${messageOf(error)}`);
   }
-  return isObject(value) ? valid(value) : invalid(`the body is not a JSON object: ${shown(value)}`);
+  if (!isObject(value)) throw new BadBody(`the body is not a JSON object: ${shown(value)}`);
+  return value;
 }
 
 const word = z.string('must be a string').optional();
+const truth = z.boolean('must be true or false').optional();
 const changeOfLeader = z.strictObject({ leader: word, candidate: word, scheduled_at: word });
 
-export interface BodyRules {
-  readonly now: Date;
-  /** As Patroni reads it: null is a field that is left out. The management API has texts. */
-  readonly takesNull: boolean;
-}
-
-export function parseSwitchover(text: string, reading: BodyRules): ParsedBody<ChangeOfLeader> {
-  return parseChangeOfLeader(text, 'switchover', reading);
-}
-
-/** A request with a leader is a switchover (management API). */
-export function parseFailover(text: string, reading: BodyRules): ParsedBody<ChangeOfLeader> {
-  return parseChangeOfLeader(text, 'failover', reading);
-}
-
-function parseChangeOfLeader(
+/**
+ * `takesNull`: as Patroni reads it, null is a field that is left out. The management API has texts. A failover with a
+ * leader is a switchover (management API).
+ */
+export function parseChangeOfLeader(
   text: string,
   action: 'switchover' | 'failover',
-  { now, takesNull }: BodyRules,
-): ParsedBody<ChangeOfLeader> {
+  takesNull: boolean,
+  now = new Date(),
+): ChangeOfLeader {
   const fields = parseFields(text, 'required', takesNull ? z.preprocess(withoutNull, changeOfLeader) : changeOfLeader);
-  if (fields.kind !== 'valid') return fields;
-  const { scheduled_at: scheduledAt } = fields.value;
-  const [leader, candidate] = [fields.value.leader || undefined, fields.value.candidate || undefined];
+  const leader = fields.leader || undefined;
+  const candidate = fields.candidate || undefined;
   if (action === 'failover' && candidate === undefined) {
-    return invalid('candidate is required: Failover could be performed only to a specific candidate');
+    throw new BadBody('candidate is required: Failover could be performed only to a specific candidate');
   }
-  if (leader === undefined) {
-    if (action === 'switchover' || candidate === undefined) {
-      return invalid('leader is required: Switchover could be performed only from a specific leader');
-    }
-    if (scheduledAt !== undefined) return invalid("Failover can't be scheduled");
-    return valid({ kind: 'failover', request: { candidate } });
+  if (leader !== undefined) {
+    return { leader, candidate, scheduledAt: scheduleText(fields.scheduled_at, 'switchover', now) };
   }
-  const schedule = parseOptionalSchedule(scheduledAt, 'switchover', now);
-  if (schedule.kind !== 'valid') return schedule;
-  return valid({ kind: 'switchover', request: { leader, candidate, scheduledAt: schedule.value } });
+  if (action === 'switchover' || candidate === undefined) {
+    throw new BadBody('leader is required: Switchover could be performed only from a specific leader');
+  }
+  if (fields.scheduled_at !== undefined) throw new BadBody("Failover can't be scheduled");
+  return { leader, candidate };
 }
 
 /** For "any", patronictl sends null. */
@@ -95,7 +79,7 @@ const role = z.string('must be a string').check(({ value, issues }) => {
 });
 
 const restart = z.strictObject({
-  restart_pending: z.boolean('must be true or false').optional(),
+  restart_pending: truth,
   role: role.optional(),
   postgres_version: z
     .string('must be a string')
@@ -105,55 +89,25 @@ const restart = z.strictObject({
   schedule: word,
 });
 
-export function parseRestart(text: string, now: Date): ParsedBody<RestartRequest> {
-  const fields = parseFields(text, 'optional', restart);
-  if (fields.kind !== 'valid') return fields;
-  const { role: wantedRole, restart_pending: isPendingOnly, postgres_version: postgresVersion, timeout } = fields.value;
-  const schedule = parseOptionalSchedule(fields.value.schedule, 'restart', now);
-  if (schedule.kind !== 'valid') return schedule;
-  const conditions = {
-    ...(wantedRole === undefined ? {} : { role: wantedRole }),
-    ...(postgresVersion === undefined ? {} : { postgresVersion }),
-    ...(isPendingOnly === undefined ? {} : { isPendingOnly }),
-    ...(timeout === undefined ? {} : { timeoutSeconds: timeout }),
-  };
-  return valid({ conditions, schedule: schedule.value });
+export function parseRestart(text: string, now = new Date()): RestartRequest {
+  const { schedule, ...conditions } = parseFields(text, 'optional', restart);
+  return { conditions, schedule: scheduleText(schedule, 'restart', now) };
 }
 
 /** The management API and Patroni's documentation write `from-leader`; Patroni's code reads `from_leader`. */
-const reinitialize = z.strictObject({
-  force: z.boolean('must be true or false').optional(),
-  'from-leader': z.boolean('must be true or false').optional(),
-  from_leader: z.boolean('must be true or false').optional(),
-});
+const reinitialize = z.strictObject({ force: truth, 'from-leader': truth, from_leader: truth });
 
-export function parseReinitialize(text: string): ParsedBody<{ readonly force: boolean; readonly fromLeader: boolean }> {
+export function parseReinitialize(text: string): { readonly force: boolean; readonly fromLeader: boolean } {
   const fields = parseFields(text, 'optional', reinitialize);
-  if (fields.kind !== 'valid') return fields;
-  const { force = false, 'from-leader': fromLeader, from_leader: alias = false } = fields.value;
-  return valid({ force, fromLeader: fromLeader ?? alias });
+  const { force = false, 'from-leader': fromLeader, from_leader: alias = false } = fields;
+  return { force, fromLeader: fromLeader ?? alias };
 }
 
-function parseOptionalSchedule(
-  given: string | undefined,
-  action: 'switchover' | 'restart',
-  now: Date,
-): ParsedBody<Schedule | undefined> {
-  if (given === undefined) return valid(undefined);
-  const parsed: ParsedSchedule = parseSchedule(given, action, now);
-  return parsed.kind === 'schedule' ? valid(parsed.schedule) : parsed;
-}
-
-function parseFields<T extends z.ZodType>(
-  text: string,
-  presence: 'required' | 'optional',
-  schema: T,
-): ParsedBody<z.infer<T>> {
+function parseFields<T extends z.ZodType>(text: string, presence: 'required' | 'optional', schema: T): z.infer<T> {
   const object = parseObject(text, presence);
-  if (object.kind !== 'valid') return object;
-  const parsed = schema.safeParse(object.value);
-  if (parsed.success) return valid(parsed.data);
-  return invalid(parsed.error.issues.map((issue) => reason(issue, object.value)).join('; '));
+  const parsed = schema.safeParse(object);
+  if (parsed.success) return parsed.data;
+  throw new BadBody(parsed.error.issues.map((issue) => reason(issue, object)).join('; '));
 }
 
 function reason(issue: z.core.$ZodIssue, given: JsonObject): string {
@@ -165,12 +119,4 @@ function reason(issue: z.core.$ZodIssue, given: JsonObject): string {
 function shown(value: JsonValue): string {
   const text = JSON.stringify(value);
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
-}
-
-function valid<T>(value: T): ParsedBody<T> {
-  return { kind: 'valid', value };
-}
-
-function invalid(text: string): Bad {
-  return { kind: 'invalid', text };
 }

@@ -1,33 +1,25 @@
 // Points in time from `schedule` and `scheduled_at`: ISO 8601 with an offset, in the future. Pure.
-
-export interface Schedule {
-  /** As given, but with the T and the offset's colon that Date.parse needs. */
-  readonly text: string;
-  readonly date: Date;
-}
-
-export type ParsedSchedule =
-  | { readonly kind: 'schedule'; readonly schedule: Schedule }
-  /**
-   * `invalid`: the offset is missing. `bad_schedule`: not a timestamp, or in the past. Real Patroni tells them apart.
-   */
-  | { readonly kind: 'invalid' | 'bad_schedule'; readonly text: string };
+import { BadBody } from './request-body.ts';
 
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?(?: ?(Z|[+-]\d\d(?::?\d\d)?))?$/i;
 
-export function parseSchedule(given: string, action: 'switchover' | 'restart', now: Date): ParsedSchedule {
+/** As given, but with the T and the offset's colon that Date.parse needs; undefined stays undefined. Throws BadBody. */
+export function scheduleText(
+  given: string | undefined,
+  action: 'switchover' | 'restart',
+  now: Date,
+): string | undefined {
+  if (given === undefined) return undefined;
   const match = TIMESTAMP.exec(given.trim());
-  if (match === null) return notTimestamp(given);
+  if (match === null) throw notTimestamp(given);
   const [, day = '', minute = '', second = ':00', fraction = '', offset] = match;
-  if (offset === undefined) {
-    return { kind: 'invalid', text: `Timezone information is mandatory for the scheduled ${action}` };
-  }
+  if (offset === undefined) throw new BadBody(`Timezone information is mandatory for the scheduled ${action}`);
   const wallClock = `${day}T${minute}${second}`;
   const text = `${wallClock}${fraction}${fullOffset(offset)}`;
   const date = new Date(text);
-  if (!isWallClock(wallClock) || Number.isNaN(date.getTime())) return notTimestamp(given);
-  if (date <= now) return { kind: 'bad_schedule', text: `Cannot schedule ${action} in the past` };
-  return { kind: 'schedule', schedule: { text, date } };
+  if (!isWallClock(wallClock) || Number.isNaN(date.getTime())) throw notTimestamp(given);
+  if (date <= now) throw new BadBody(`Cannot schedule ${action} in the past`, 'bad_schedule');
+  return text;
 }
 
 /** Date.parse turns February 30 into a day in March. */
@@ -43,10 +35,8 @@ function fullOffset(offset: string): string {
   return `${offset.slice(0, 1)}${digits.slice(0, 2)}:${digits.slice(2)}`;
 }
 
-function notTimestamp(given: string): ParsedSchedule {
+function notTimestamp(given: string): BadBody {
   const shown = JSON.stringify(given.slice(0, 100));
-  return {
-    kind: 'bad_schedule',
-    text: `Unable to parse scheduled timestamp ${shown}. It should be in an unambiguous format, e.g. ISO 8601`,
-  };
+  const text = `Unable to parse scheduled timestamp ${shown}. It should be in an unambiguous format, e.g. ISO 8601`;
+  return new BadBody(text, 'bad_schedule');
 }

@@ -1,27 +1,24 @@
 // The write operations of the API: a body in, an operation of the manager done, a status code of the dialect out.
 // Patroni's basic authentication is not offered. The listening address and the rule about browsers in respond.ts limit
 // access.
+import { z } from 'zod';
 import type { ConfigOutcome, ManagerOutcome, ManagerOperations } from '../manager/operation-outcomes.ts';
 import type { JsonObject } from '../manager/view.ts';
 import { json, type ManagerAnswer } from './api-answer.ts';
 import type { ApiDialect, OperationEnd } from './dialect.ts';
-import { parseFailover, parseObject, parseReinitialize, parseRestart, parseSwitchover } from './requests.ts';
-import type { ChangeOfLeader, ParsedBody, BodyRules } from './requests.ts';
+import { BadBody } from './request-body.ts';
+import { parseChangeOfLeader, parseObject, parseReinitialize, parseRestart } from './requests.ts';
 import type { RequestRouting } from './routing.ts';
-import { z } from 'zod';
 
-type WriteOutcome = ManagerOutcome | { readonly kind: OperationEnd; readonly text: string } | ManagerAnswer;
+type WriteOutcome = { readonly kind: OperationEnd; readonly text: string } | ManagerAnswer;
 type WriteHandler = (operations: ManagerOperations, body: string, dialect: ApiDialect) => Promise<WriteOutcome>;
 
 const WRITES: ReadonlyMap<string, WriteHandler> = new Map<string, WriteHandler>([
   ['PATCH /config', (operations, body, dialect) => changeConfig(body, dialect, (to) => operations.patchConfig(to))],
   ['PUT /config', (operations, body, dialect) => changeConfig(body, dialect, (to) => operations.putConfig(to))],
-  [
-    'POST /switchover',
-    (operations, body, dialect) => changeLeader(operations, parseSwitchover(body, readingOf(dialect))),
-  ],
+  ['POST /switchover', (operations, body, dialect) => changeLeader(operations, body, 'switchover', dialect)],
   ['DELETE /switchover', (operations) => operations.cancelSwitchover()],
-  ['POST /failover', (operations, body, dialect) => changeLeader(operations, parseFailover(body, readingOf(dialect)))],
+  ['POST /failover', (operations, body, dialect) => changeLeader(operations, body, 'failover', dialect)],
   ['POST /restart', restart],
   ['DELETE /restart', (operations) => operations.cancelRestart()],
   ['POST /reload', async (operations) => as('reloaded', 'done', await operations.reload())],
@@ -43,10 +40,17 @@ export async function write(
   body: string,
   { operations, dialect }: RequestRouting,
 ): Promise<ManagerAnswer> {
-  const outcome = await WRITES.get(`${method} ${path}`)?.(operations, body, dialect);
-  if (outcome === undefined) throw new Error(`${method} ${path} is no operation`);
-  if ('status' in outcome) return outcome;
-  return { status: dialect.statusOf[outcome.kind], content: { type: dialect.textType, body: outcome.text } };
+  const answer = (kind: OperationEnd, text: string): ManagerAnswer => {
+    return { status: dialect.statusOf[kind], content: { type: dialect.textType, body: text } };
+  };
+  try {
+    const outcome = await WRITES.get(`${method} ${path}`)?.(operations, body, dialect);
+    if (outcome === undefined) throw new Error(`${method} ${path} is no operation`);
+    return 'status' in outcome ? outcome : answer(outcome.kind, outcome.text);
+  } catch (error) {
+    if (error instanceof BadBody) return answer(error.kind, error.message);
+    throw error;
+  }
 }
 
 async function changeConfig(
@@ -54,36 +58,30 @@ async function changeConfig(
   { hasTypedConfig }: ApiDialect,
   change: (config: JsonObject) => Promise<ConfigOutcome>,
 ): Promise<WriteOutcome> {
-  const parsed = parseObject(body, 'required');
-  if (parsed.kind !== 'valid') return parsed;
-  const why = hasTypedConfig ? whyWrongType(parsed.value) : undefined;
-  if (why !== undefined) return { kind: 'invalid', text: why };
-  const outcome = await change(parsed.value);
+  const config = parseObject(body, 'required');
+  if (hasTypedConfig) checkTypes(config);
+  const outcome = await change(config);
   return outcome.kind === 'done' ? json(200, outcome.config) : outcome;
 }
 
-function readingOf({ name }: ApiDialect): BodyRules {
-  return { now: new Date(), takesNull: name === 'patroni' };
-}
-
-async function changeLeader(operations: ManagerOperations, parsed: ParsedBody<ChangeOfLeader>): Promise<WriteOutcome> {
-  if (parsed.kind !== 'valid') return parsed;
-  const { value } = parsed;
-  return value.kind === 'switchover' ? operations.switchover(value.request) : operations.failover(value.request);
+async function changeLeader(
+  operations: ManagerOperations,
+  body: string,
+  action: 'switchover' | 'failover',
+  { name }: ApiDialect,
+): Promise<WriteOutcome> {
+  const change = parseChangeOfLeader(body, action, name === 'patroni');
+  return change.leader === undefined ? operations.failover(change.candidate) : operations.switchover(change);
 }
 
 async function restart(operations: ManagerOperations, body: string): Promise<WriteOutcome> {
-  const parsed = parseRestart(body, new Date());
-  if (parsed.kind !== 'valid') return parsed;
-  const { conditions, schedule } = parsed.value;
+  const { conditions, schedule } = parseRestart(body);
   if (schedule !== undefined) return operations.scheduleRestart(conditions, schedule);
   return as('restart_refused', 'refused', await operations.restart(conditions));
 }
 
 async function reinitialize(operations: ManagerOperations, body: string): Promise<WriteOutcome> {
-  const parsed = parseReinitialize(body);
-  if (parsed.kind !== 'valid') return parsed;
-  return as('reinitialize_refused', 'refused', await operations.reinitialize(parsed.value));
+  return as('reinitialize_refused', 'refused', await operations.reinitialize(parseReinitialize(body)));
 }
 
 /** The outcome by its more exact name. */
@@ -109,9 +107,8 @@ const typed = z.looseObject({
     .nullish(),
 });
 
-/** The reason why a body of PATCH or PUT /config is refused; undefined when every type is right. */
-function whyWrongType(config: JsonObject): string | undefined {
-  const parsed = typed.safeParse(config);
-  if (parsed.success) return undefined;
-  return parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
+function checkTypes(config: JsonObject): void {
+  const issues = typed.safeParse(config).error?.issues;
+  if (issues !== undefined)
+    throw new BadBody(issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));
 }

@@ -26,8 +26,8 @@ export type ConfigOutcome =
 export interface SwitchoverRequest {
   readonly leader: string;
   readonly candidate: string | undefined;
-  /** As given (ISO 8601 with an offset), and the same as a date. In the future. */
-  readonly scheduledAt: { readonly text: string; readonly date: Date } | undefined;
+  /** ISO 8601 with an offset, in the future. */
+  readonly scheduledAt: string | undefined;
 }
 
 /** The input of the liveness check: known without a query to PostgreSQL. */
@@ -52,12 +52,9 @@ export interface ManagerOperations {
   putConfig(config: JsonObject): Promise<ConfigOutcome>;
   switchover(request: SwitchoverRequest): Promise<ManagerOutcome>;
   cancelSwitchover(): Promise<ManagerOutcome>;
-  failover(request: { readonly candidate: string }): Promise<ManagerOutcome>;
+  failover(candidate: string): Promise<ManagerOutcome>;
   restart(conditions: RestartGuards): Promise<ManagerOutcome>;
-  scheduleRestart(
-    conditions: RestartGuards,
-    schedule: { readonly text: string; readonly date: Date },
-  ): Promise<ManagerOutcome>;
+  scheduleRestart(conditions: RestartGuards, schedule: string): Promise<ManagerOutcome>;
   cancelRestart(): Promise<ManagerOutcome>;
   reload(): Promise<ManagerOutcome>;
   reinitialize(options: { readonly force: boolean; readonly fromLeader: boolean }): Promise<ManagerOutcome>;

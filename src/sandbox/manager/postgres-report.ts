@@ -5,7 +5,6 @@ import type { PostgresServer } from '../postgres/server-interface.ts';
 
 export interface PostgresReport extends LastKnown {
   readonly isInRecovery: boolean;
-  readonly systemIdentifier: string;
   readonly isStreaming: boolean;
   readonly replication: readonly ReplicationView[];
   readonly pendingRestart: PendingRestart;
@@ -26,21 +25,21 @@ const TIMELINE = `case
   end`;
 
 const REPLICATION = `(select coalesce(json_agg(json_build_object(
-    'usename', usename, 'applicationName', application_name, 'clientAddress', coalesce(host(client_addr), ''),
-    'state', state, 'syncState', sync_state, 'syncPriority', sync_priority)
+    'usename', usename, 'application_name', application_name, 'client_addr', coalesce(host(client_addr), ''),
+    'state', state, 'sync_state', sync_state, 'sync_priority', sync_priority)
     order by application_name), '[]'::json) from pg_stat_replication)`;
 
 /** The new value is the one in the files, or the default when no file names it any more. */
-const PENDING_RESTART = `(select coalesce(json_object_agg(s.name, json_build_object('oldValue', current_setting(s.name),
-    'newValue', coalesce((select f.setting from pg_file_settings f where f.name = s.name order by f.seqno desc limit 1),
-      s.boot_val))), '{}'::json)
+const PENDING_RESTART = `(select coalesce(json_object_agg(s.name, json_build_object(
+    'old_value', current_setting(s.name), 'new_value', coalesce(
+      (select f.setting from pg_file_settings f where f.name = s.name order by f.seqno desc limit 1), s.boot_val))),
+    '{}'::json)
     from pg_settings s where s.pending_restart)`;
 
 const STATEMENT = `select
   pg_is_in_recovery() as "isInRecovery",
   to_char(pg_postmaster_start_time(), 'YYYY-MM-DD HH24:MI:SS.USTZH:TZM') as "postmasterStartTime",
   current_setting('server_version_num')::int as "serverVersion",
-  (select system_identifier::text from pg_control_system()) as "systemIdentifier",
   ${TIMELINE} as timeline,
   case when not pg_is_in_recovery() then pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::text end as location,
   pg_wal_lsn_diff(coalesce(pg_last_wal_receive_lsn(), '0/0'), '0/0')::text as received,
@@ -70,32 +69,17 @@ export async function reportOf(server: PostgresServer, deadlineMs: number): Prom
   }
 }
 
-function toReport(row: ReportRow): PostgresReport {
-  const { postmasterStartTime, serverVersion, systemIdentifier, timeline, replication, pendingRestart } = row;
-  return {
-    isInRecovery: row.isInRecovery,
-    postmasterStartTime,
-    serverVersion,
-    systemIdentifier,
-    timeline,
-    wal: toWal(row),
-    isStreaming: row.isStreaming,
-    replication,
-    pendingRestart,
-  };
-}
-
-function toWal(row: ReportRow): WalView {
-  if (row.location !== null) return { kind: 'primary', location: Number(row.location) };
-  const replayed = Number(row.replayed);
-  return {
+function toReport({ location, received, replayed, replayedAt, isPaused, ...report }: ReportRow): PostgresReport {
+  if (location !== null) return { ...report, wal: { kind: 'primary', location: Number(location) } };
+  const wal: WalView = {
     kind: 'replica',
     // After a start nothing has been received yet, and all existing WAL was replayed.
-    received: Math.max(Number(row.received), replayed),
-    replayed,
-    replayedAt: row.replayedAt ?? undefined,
-    isPaused: row.isPaused ?? false,
+    received: Math.max(Number(received), Number(replayed)),
+    replayed: Number(replayed),
+    replayedAt: replayedAt ?? undefined,
+    isPaused: isPaused ?? false,
   };
+  return { ...report, wal };
 }
 
 /** The end of its WAL, received or written. */

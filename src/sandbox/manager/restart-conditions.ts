@@ -6,13 +6,12 @@ export type RestartSubject = Pick<MemberView, 'role' | 'serverVersion' | 'pendin
 
 /** Undefined when the restart may happen. */
 export function whyNoRestart(conditions: RestartGuards, subject: RestartSubject): string | undefined {
-  const { role, postgresVersion, isPendingOnly = false } = conditions;
+  const { role, postgres_version: version, restart_pending: isPendingOnly = false } = conditions;
   if (role !== undefined && role !== subject.role) return `role is ${subject.role}, not ${role}`;
-  if (postgresVersion !== undefined) {
-    const bound = versionNumber(postgresVersion);
+  if (version !== undefined) {
+    const bound = versionNumber(version);
     if (subject.serverVersion === undefined) return 'PostgreSQL version is not known';
-    if (bound === undefined || subject.serverVersion >= bound)
-      return `PostgreSQL version is not lower than ${postgresVersion}`;
+    if (bound === undefined || subject.serverVersion >= bound) return `PostgreSQL version is not lower than ${version}`;
   }
   if (isPendingOnly && Object.keys(subject.pendingRestart).length === 0) return 'pending restart flag is not set';
   return undefined;
@@ -37,7 +36,7 @@ export function judgeSchedule(
   postmasterStartTime: string | undefined,
   now: Date,
 ): ScheduleVerdict {
-  const expected = scheduled.postmasterStartTime;
+  const expected = scheduled.postmaster_start_time;
   if (expected !== undefined && postmasterStartTime !== undefined && expected !== postmasterStartTime) return 'void';
   return Date.parse(scheduled.schedule) <= now.getTime() ? 'now' : 'wait';
 }

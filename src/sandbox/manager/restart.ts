@@ -8,7 +8,7 @@ import type { RestartGuards } from './view.ts';
 export async function restart(member: ManagedMember, conditions: RestartGuards): Promise<ManagerOutcome> {
   const why = whyNoRestart(conditions, await member.look());
   if (why !== undefined) return { kind: 'refused', text: `restart conditions are not satisfied: ${why}` };
-  const restarting = member.task.run('restart', () => stopAndStart(member, conditions.timeoutSeconds));
+  const restarting = member.task.run('restart', () => stopAndStart(member, conditions.timeout));
   return (await restarting) ?? { kind: 'failed', text: `${member.task.name() ?? 'another task'} already in progress` };
 }
 
@@ -46,7 +46,7 @@ export async function scheduleRestart(
   if (member.scheduledRestart !== undefined) {
     return { kind: 'already_scheduled', text: 'Another restart is already scheduled' };
   }
-  member.scheduledRestart = { ...conditions, schedule, postmasterStartTime };
+  member.scheduledRestart = { ...conditions, schedule, postmaster_start_time: postmasterStartTime };
   member.publish();
   member.heartbeat.poke();
   return { kind: 'accepted', text: 'Restart scheduled' };

@@ -19,7 +19,7 @@ export async function switchover(member: ManagedMember, request: SwitchoverReque
   const why = whyNoSwitchover(request, cluster, session.settings());
   if (why !== undefined) return why;
   if (scheduledAt !== undefined) {
-    const isWritten = store.writeSwitchover({ from: leader, to: candidate, at: scheduledAt.text });
+    const isWritten = store.writeSwitchover({ from: leader, to: candidate, at: scheduledAt });
     return isWritten ? { kind: 'accepted', text: 'Switchover scheduled' } : NO_STORE;
   }
   const whyNot = await askCandidates(member, 'switchover', candidates(candidate, cluster, session.settings()));

@@ -13,7 +13,7 @@ export function chooseSynchronous(
   if (mode === 'off') return NOBODY;
   const able = replication
     .filter((row) => row.state === 'streaming')
-    .map((row) => row.applicationName)
+    .map((row) => row.application_name)
     .filter((name) => cluster.members.some((member) => member.name === name && !member.tags['nosync']))
     .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   if (mode === 'quorum') return { synchronous: [], quorum: able };
@@ -37,7 +37,7 @@ function quoted(names: readonly string[]): string {
  */
 export function publishable(wanted: SyncState, replication: readonly ReplicationView[]): SyncState {
   const isWaitedFor = (name: string, state: string): boolean =>
-    replication.some((row) => row.applicationName === name && row.syncState === state);
+    replication.some((row) => row.application_name === name && row.sync_state === state);
   return {
     synchronous: wanted.synchronous.filter((name) => isWaitedFor(name, 'sync')),
     // Every voter counts in a majority, so all of them are published or none.

@@ -34,34 +34,35 @@ export type WalView =
       readonly isPaused: boolean;
     };
 
-/** A row of pg_stat_replication. */
+/** A row of pg_stat_replication, by the names there, which are those of the management API too. */
 export interface ReplicationView {
   readonly usename: string;
-  readonly applicationName: string;
-  readonly clientAddress: string;
+  readonly application_name: string;
+  readonly client_addr: string;
   readonly state: string;
-  readonly syncState: string;
-  readonly syncPriority: number;
+  readonly sync_state: string;
+  readonly sync_priority: number;
 }
 
-/** The conditions of POST /restart. All that are present must hold. */
+/** The conditions of POST /restart, by their names there. All that are present must hold. */
 export interface RestartGuards {
-  readonly role?: string;
+  readonly restart_pending?: boolean | undefined;
+  readonly role?: string | undefined;
   /** Restart only when the server's version is lower than this one, as PostgreSQL writes versions: 18.4. */
-  readonly postgresVersion?: string;
-  readonly isPendingOnly?: boolean;
-  readonly timeoutSeconds?: number;
+  readonly postgres_version?: string | undefined;
+  /** Seconds. */
+  readonly timeout?: number | undefined;
 }
 
 export interface ScheduledRestart extends RestartGuards {
   /** As given: ISO 8601 with an offset. */
   readonly schedule: string;
   /** The server's start time when the restart was scheduled. Another restart before the schedule makes it void. */
-  readonly postmasterStartTime: string | undefined;
+  readonly postmaster_start_time: string | undefined;
 }
 
 /** Parameter names with the current value and the value that waits for a restart. */
-export type PendingRestart = Readonly<Record<string, { readonly oldValue: string; readonly newValue: string }>>;
+export type PendingRestart = Readonly<Record<string, { readonly old_value: string; readonly new_value: string }>>;
 
 /** The last known values of a PostgreSQL that does not answer any more. */
 export interface LastKnown {

@@ -134,17 +134,16 @@ describe('read endpoints', () => {
 type Case = readonly [method: NonNullable<Question['method']>, path: string, body: unknown, asked: readonly unknown[]];
 
 const AT = '2199-01-01T00:00:00+00:00';
-const schedule = { text: AT, date: new Date(AT) };
 const OPERATIONS: readonly Case[] = [
   ['POST', '/switchover', { leader: 'n1' }, ['switchover', { leader: 'n1' }]],
   ['POST', '/switchover', { leader: 'n1', candidate: 'n2' }, ['switchover', { leader: 'n1', candidate: 'n2' }]],
-  ['POST', '/switchover', { leader: 'n1', scheduled_at: AT }, ['switchover', { leader: 'n1', scheduledAt: schedule }]],
+  ['POST', '/switchover', { leader: 'n1', scheduled_at: AT }, ['switchover', { leader: 'n1', scheduledAt: AT }]],
   ['DELETE', '/switchover', undefined, ['cancelSwitchover']],
-  ['POST', '/failover', { candidate: 'n2' }, ['failover', { candidate: 'n2' }]],
+  ['POST', '/failover', { candidate: 'n2' }, ['failover', 'n2']],
   ['POST', '/failover', { leader: 'n1', candidate: 'n2' }, ['switchover', { leader: 'n1', candidate: 'n2' }]],
   ['POST', '/restart', undefined, ['restart', {}]],
   ['POST', '/restart', { role: 'primary' }, ['restart', { role: 'primary' }]],
-  ['POST', '/restart', { timeout: 9, schedule: AT }, ['scheduleRestart', { timeoutSeconds: 9 }, schedule]],
+  ['POST', '/restart', { timeout: 9, schedule: AT }, ['scheduleRestart', { timeout: 9 }, AT]],
   ['DELETE', '/restart', undefined, ['cancelRestart']],
   ['POST', '/reload', undefined, ['reload']],
   ['POST', '/reinitialize', undefined, ['reinitialize', { force: false, fromLeader: false }]],

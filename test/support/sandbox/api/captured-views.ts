@@ -5,7 +5,6 @@ import type {
   JsonObject,
   MemberView,
   PublishedMember,
-  ReplicationView,
   Tags,
   WalView,
 } from '../../../../src/sandbox/manager/view.ts';
@@ -20,7 +19,7 @@ export interface CapturedStatus {
   readonly timeline?: number;
   readonly xlog?: CapturedPositions;
   readonly replication_state?: 'streaming';
-  readonly replication?: readonly CapturedSender[];
+  readonly replication?: MemberView['replication'];
   readonly sync_standby?: true;
   readonly quorum_standby?: true;
   readonly pause?: true;
@@ -29,7 +28,7 @@ export interface CapturedStatus {
   readonly dcs_last_seen: number;
   readonly tags?: Tags;
   readonly database_system_identifier: string;
-  readonly pending_restart_reason?: CapturedReason;
+  readonly pending_restart_reason?: MemberView['pendingRestart'];
   readonly scheduled_restart?: { readonly schedule: string };
   readonly patroni: { readonly version: string; readonly scope: string; readonly name: string };
 }
@@ -42,17 +41,6 @@ interface CapturedPositions {
   readonly paused: boolean;
 }
 
-interface CapturedSender {
-  readonly usename: string;
-  readonly application_name: string;
-  readonly client_addr: string;
-  readonly state: string;
-  readonly sync_state: string;
-  readonly sync_priority: number;
-}
-
-type CapturedReason = Readonly<Record<string, { readonly old_value: string; readonly new_value: string }>>;
-
 interface CapturedEntry {
   readonly name: string;
   readonly role: string;
@@ -62,7 +50,7 @@ interface CapturedEntry {
   readonly port: number;
   readonly timeline?: number;
   readonly tags?: Tags;
-  readonly pending_restart_reason?: CapturedReason;
+  readonly pending_restart_reason?: MemberView['pendingRestart'];
   readonly scheduled_restart?: { readonly schedule: string; readonly postmaster_start_time: string };
   readonly receive_lsn?: string;
   readonly replay_lsn?: string;
@@ -89,11 +77,11 @@ export function memberOf(body: CapturedStatus, cluster: ClusterView | undefined,
     timeline: body.timeline,
     wal: body.xlog === undefined ? undefined : walOf(body.xlog),
     replicationState: body.replication_state,
-    replication: (body.replication ?? []).map(senderOf),
+    replication: body.replication ?? [],
     systemIdentifier: body.database_system_identifier,
     tags: body.tags ?? {},
-    pendingRestart: pendingRestartOf(body.pending_restart_reason),
-    scheduledRestart: restart && { schedule: restart.schedule, postmasterStartTime: undefined },
+    pendingRestart: body.pending_restart_reason ?? {},
+    scheduledRestart: restart && { schedule: restart.schedule, postmaster_start_time: undefined },
     hasLock,
     syncRole: body.sync_standby ? 'synchronous' : body.quorum_standby ? 'quorum' : undefined,
     heartbeatAgeMs: 0,
@@ -115,17 +103,6 @@ function walOf(xlog: CapturedPositions): WalView {
     replayed: xlog.replayed_location,
     replayedAt: xlog.replayed_timestamp ?? undefined,
     isPaused: xlog.paused,
-  };
-}
-
-function senderOf(row: CapturedSender): ReplicationView {
-  return {
-    usename: row.usename,
-    applicationName: row.application_name,
-    clientAddress: row.client_addr,
-    state: row.state,
-    syncState: row.sync_state,
-    syncPriority: row.sync_priority,
   };
 }
 
@@ -167,7 +144,6 @@ export function clusterOfNode(capture: Capture, node: string): ClusterView | und
 }
 
 function publishedOf(entry: CapturedEntry): PublishedMember {
-  const restart = entry.scheduled_restart;
   return {
     name: entry.name,
     apiUrl: entry.api_url,
@@ -180,19 +156,9 @@ function publishedOf(entry: CapturedEntry): PublishedMember {
     replayed: parseLsn(entry.replay_lsn ?? ''),
     lastKnown: undefined,
     tags: entry.tags ?? {},
-    pendingRestart: pendingRestartOf(entry.pending_restart_reason),
-    scheduledRestart: restart && {
-      schedule: restart.schedule,
-      postmasterStartTime: restart.postmaster_start_time,
-    },
+    pendingRestart: entry.pending_restart_reason ?? {},
+    scheduledRestart: entry.scheduled_restart,
   };
-}
-
-function pendingRestartOf(reason: CapturedReason = {}): MemberView['pendingRestart'] {
-  const entries = Object.entries(reason).map(
-    ([name, { old_value: oldValue, new_value: newValue }]) => [name, { oldValue, newValue }] as const,
-  );
-  return Object.fromEntries(entries);
 }
 
 /** It said yes where only the holder of the leader lock does. */

@@ -17,11 +17,11 @@ const PATRONI = dialectOf('patroni');
 
 const sender = {
   usename: 'replicator',
-  applicationName: 'n2',
-  clientAddress: '127.0.0.1',
+  application_name: 'n2',
+  client_addr: '127.0.0.1',
   state: 'streaming',
-  syncState: 'async',
-  syncPriority: 0,
+  sync_state: 'async',
+  sync_priority: 0,
 };
 
 describe('node status document', () => {
@@ -100,14 +100,14 @@ describe('node status document', () => {
 
   test('pending and scheduled restarts', () => {
     const member = aReplica({
-      pendingRestart: { max_connections: { oldValue: '100', newValue: '200' } },
+      pendingRestart: { max_connections: { old_value: '100', new_value: '200' } },
       scheduledRestart: {
         schedule: '2030-01-01T00:00:00+00:00',
-        postmasterStartTime: 'then',
+        postmaster_start_time: 'then',
         role: 'replica',
-        isPendingOnly: true,
-        postgresVersion: '18.5',
-        timeoutSeconds: 60,
+        restart_pending: true,
+        postgres_version: '18.5',
+        timeout: 60,
       },
     });
     expect(nodeDocument(member, ABOUT, MANAGER)).toMatchObject({

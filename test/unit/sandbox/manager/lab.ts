@@ -59,11 +59,11 @@ export function aSituation(changes: Partial<Situation> = {}): Situation {
 export function aStandby(name: string, changes: Partial<ReplicationView> = {}): ReplicationView {
   return {
     usename: 'postgres',
-    applicationName: name,
-    clientAddress: '127.0.0.1',
+    application_name: name,
+    client_addr: '127.0.0.1',
     state: 'streaming',
-    syncState: 'async',
-    syncPriority: 0,
+    sync_state: 'async',
+    sync_priority: 0,
     ...changes,
   };
 }

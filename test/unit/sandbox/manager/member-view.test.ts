@@ -8,7 +8,6 @@ const STANDBY: PostgresReport = {
   isInRecovery: true,
   postmasterStartTime: '2026-07-01 10:00:00.000000+00:00',
   serverVersion: 180_004,
-  systemIdentifier: '7',
   timeline: 2,
   wal: { kind: 'replica', received: 900, replayed: 800, replayedAt: undefined, isPaused: false },
   isStreaming: true,

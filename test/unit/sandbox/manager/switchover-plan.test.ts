@@ -38,8 +38,7 @@ describe('a switchover', () => {
     expect(whyNoSwitchover(request({ candidate: 'pg-1' }), aCluster(), SETTINGS)).toMatchObject({ kind: 'invalid' });
     expect(whyNoSwitchover(request(), aCluster(), PAUSED)).toMatchObject({ kind: 'paused' });
     expect(whyNoSwitchover(request({ candidate: 'pg-2' }), aCluster(), PAUSED)).toBeUndefined();
-    const scheduledAt = { text: '2030-01-01T00:00:00Z', date: new Date('2030-01-01T00:00:00Z') };
-    const later = request({ candidate: 'pg-2', scheduledAt });
+    const later = request({ candidate: 'pg-2', scheduledAt: '2030-01-01T00:00:00Z' });
     expect(whyNoSwitchover(later, aCluster(), PAUSED)).toMatchObject({ kind: 'paused' });
   });
 

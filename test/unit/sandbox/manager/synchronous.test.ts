@@ -33,8 +33,8 @@ it('becomes the text of synchronous_standby_names', () => {
 it('publishes a name when PostgreSQL waits for it', () => {
   const wanted = { synchronous: ['pg-2'], quorum: [] };
   expect(publishable(wanted, STREAMING).synchronous).toEqual([]);
-  expect(publishable(wanted, [aStandby('pg-2', { syncState: 'sync' })]).synchronous).toEqual(['pg-2']);
+  expect(publishable(wanted, [aStandby('pg-2', { sync_state: 'sync' })]).synchronous).toEqual(['pg-2']);
   const quorum = { synchronous: [], quorum: ['pg-2', 'pg-3'] };
-  const one = [aStandby('pg-2', { syncState: 'quorum' }), aStandby('pg-3')];
+  const one = [aStandby('pg-2', { sync_state: 'quorum' }), aStandby('pg-3')];
   expect(publishable(quorum, one).quorum).toEqual([]);
 });
