@@ -30,11 +30,10 @@ export function createRunningBranches({ running, clock, onEvent }: RunningBranch
   let directory: BranchDirectory | undefined;
   const create = (policy: BranchesPolicy): BranchDirectory => {
     if (code === undefined) throw new Error('the code of branches is not loaded');
-    const { createBranchDirectory, readBranchList } = code;
-    return createBranchDirectory(policy, {
+    return new code.BranchDirectory(policy, {
       clock,
       random: Math.random,
-      fetchList: readBranchList,
+      fetchList: code.readBranchList,
       poolOf: (target) => findPool(target, running.config.pools.map(nameOf)),
       onEvent,
     });
@@ -67,11 +66,11 @@ export function createRunningBranches({ running, clock, onEvent }: RunningBranch
 }
 
 async function load() {
-  const [{ createBranchDirectory }, { readBranchList }] = await Promise.all([
+  const [{ BranchDirectory }, { readBranchList }] = await Promise.all([
     import('../branches/directory.ts'),
     import('../branches/list-branches.ts'),
   ]);
-  return { createBranchDirectory, readBranchList };
+  return { BranchDirectory, readBranchList };
 }
 
 function nameOf({ name }: PoolPolicy): PoolName {

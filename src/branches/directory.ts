@@ -10,7 +10,6 @@ import type {
   BranchListStatus,
   BranchLookup,
   BranchSourcePolicy,
-  LocateBranch,
 } from '../model/branch.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
@@ -32,19 +31,6 @@ export interface BranchDirectoryOptions {
   readonly onEvent: (event: BranchListEvent) => void;
 }
 
-export interface BranchDirectory {
-  readonly locate: LocateBranch;
-  /** The list in use, for lookups without a read. Undefined: there is none yet. */
-  index(): BranchIndex | undefined;
-  status(): BranchListStatus;
-  /** Reads the list at once, then at the policy's pace. */
-  start(): void;
-  /** Lookups that wait end as `unavailable`. */
-  stop(): void;
-  /** The list stays, unless it comes from another source. */
-  reconfigure(policy: BranchesPolicy): void;
-}
-
 /** The shortest time between the beginnings of two reads. Milliseconds. */
 const LEAST_INTERVAL_MS = 1000;
 /**
@@ -55,18 +41,6 @@ const GATHER_MS = 100;
 const GATHER_MOST_MS = 500;
 /** A part of the interval, in both directions. */
 const JITTER = 0.1;
-
-export function createBranchDirectory(policy: BranchesPolicy, options: BranchDirectoryOptions): BranchDirectory {
-  const directory = new Directory(policy, options);
-  return {
-    locate: (target, access) => directory.locate(target, access),
-    index: () => directory.index,
-    status: () => directory.status(),
-    start: () => directory.start(),
-    stop: () => directory.stop(),
-    reconfigure: (next) => directory.reconfigure(next),
-  };
-}
 
 interface TargetQuestion {
   readonly target: string;
@@ -85,8 +59,8 @@ interface PreparedIndex {
   readonly shadowed: ShadowedNames;
 }
 
-class Directory {
-  index: BranchIndex | undefined;
+export class BranchDirectory {
+  #index: BranchIndex | undefined;
   readonly #options: BranchDirectoryOptions;
   #policy: BranchesPolicy;
   /** When the read of the list in use began. */
@@ -112,8 +86,13 @@ class Directory {
     this.#takeStatic();
   }
 
+  /** The list in use, for lookups without a read. Undefined: there is none yet. */
+  index(): BranchIndex | undefined {
+    return this.#index;
+  }
+
   locate(target: string, access: BranchAccess): BranchLookup | Promise<BranchLookup> {
-    const known = this.index?.lookup(target, access);
+    const known = this.#index?.lookup(target, access);
     if (known !== undefined && (known.kind !== 'unknown' || this.#isStatic())) return known;
     if (!this.#isRunning) return unavailable('the list is not read now');
     const since = this.#options.clock.now();
@@ -130,18 +109,20 @@ class Directory {
     const isStatic = this.#isStatic();
     return {
       source: this.#policy.source.kind,
-      branches: this.index?.branches.length ?? 0,
+      branches: this.#index?.branches.length ?? 0,
       readAt: isStatic ? this.#options.clock.now() : this.#readAt,
       failing: this.#failing,
     };
   }
 
+  /** Reads the list at once, then at the policy's pace. */
   start(): void {
     this.#isRunning = true;
     this.#tellShadowed();
     this.#plan();
   }
 
+  /** Lookups that wait end as `unavailable`. */
   stop(): void {
     this.#isRunning = false;
     this.#cancelTimer();
@@ -150,16 +131,17 @@ class Directory {
     this.#answerAll(() => unavailable('the list is not read any more'));
   }
 
+  /** The list stays, unless it comes from another source. */
   reconfigure(policy: BranchesPolicy): void {
     const isSameSource = isDeepStrictEqual(policy.source, this.#policy.source);
     this.#policy = policy;
     if (isSameSource) {
-      if (this.index !== undefined) this.index = indexBranches(this.index.branches, policy);
+      if (this.#index !== undefined) this.#index = indexBranches(this.#index.branches, policy);
       this.#pollAt = Math.min(this.#pollAt, this.#startedAt + policy.refreshMs);
     } else {
       this.#reading?.abort();
       this.#reading = undefined;
-      this.index = undefined;
+      this.#index = undefined;
       this.#readAt = undefined;
       this.#failing = undefined;
       this.#startedAt = -Infinity;
@@ -177,7 +159,7 @@ class Directory {
 
   #takeStatic(): void {
     const { source } = this.#policy;
-    if (source.kind === 'static') this.index = indexBranches(staticBranches(source), this.#policy);
+    if (source.kind === 'static') this.#index = indexBranches(staticBranches(source), this.#policy);
   }
 
   /** The timer of the next read: by the pace, or earlier for questions. */
@@ -236,7 +218,7 @@ class Directory {
     const failedForMs = this.#failing && this.#endedAt - this.#failing.since;
     this.#failing = undefined;
     this.#readAt = this.#startedAt;
-    this.index = index;
+    this.#index = index;
     const branches = index.branches.length;
     const durationMs = this.#endedAt - this.#startedAt;
     onEvent({ kind: 'branch_list_read', outcome: 'read', why: undefined, branches, durationMs });
@@ -254,7 +236,7 @@ class Directory {
     const { failure, why } = listFailure(error);
     const isFirst = this.#failing === undefined;
     this.#failing = { failure, why, since: this.#failing?.since ?? this.#startedAt };
-    const branches = this.index?.branches.length ?? 0;
+    const branches = this.#index?.branches.length ?? 0;
     const durationMs = this.#endedAt - this.#startedAt;
     onEvent({ kind: 'branch_list_read', outcome: failure, why, branches, durationMs });
     const ageMs = this.#readAt === undefined ? undefined : this.#endedAt - this.#readAt;
@@ -262,7 +244,7 @@ class Directory {
     this.#answerAll(() => unavailable(why));
   }
 
-  #tellShadowed(shadowed = atOnce(this.#shadowedOf(this.index))): void {
+  #tellShadowed(shadowed = atOnce(this.#shadowedOf(this.#index))): void {
     for (const [key, one] of shadowed) if (!this.#shadowed.has(key)) this.#options.onEvent(one);
     this.#shadowed = shadowed;
   }
@@ -281,7 +263,7 @@ class Directory {
 
   #answerKnown(): void {
     for (const question of this.#questions) {
-      const lookup = this.index?.lookup(question.target, question.access);
+      const lookup = this.#index?.lookup(question.target, question.access);
       if (lookup !== undefined && (lookup.kind !== 'unknown' || this.#isStatic())) this.#answer(question, lookup);
     }
   }

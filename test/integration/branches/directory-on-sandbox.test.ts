@@ -1,7 +1,6 @@
 // The directory by the sandbox's storage node and console, whose branches are real servers.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createBranchDirectory } from '../../../src/branches/directory.ts';
-import type { BranchDirectory } from '../../../src/branches/directory.ts';
+import { BranchDirectory } from '../../../src/branches/directory.ts';
 import { readBranchList } from '../../../src/branches/list-branches.ts';
 import type { BranchListEvent, BranchSourcePolicy } from '../../../src/model/branch.ts';
 import { BranchesLab } from '../../support/sandbox/branches-lab.ts';
@@ -26,7 +25,7 @@ afterAll(async () => {
 /** With a pace that leaves every later read to the questions. */
 async function started(source: BranchSourcePolicy): Promise<BranchDirectory> {
   directory?.stop();
-  directory = createBranchDirectory(branchesPolicy({ source, refreshMs: 3_600_000 }), {
+  directory = new BranchDirectory(branchesPolicy({ source, refreshMs: 3_600_000 }), {
     clock: systemClock,
     random: Math.random,
     fetchList: readBranchList,

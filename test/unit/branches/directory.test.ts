@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ApiError } from '../../../src/http/request.ts';
-import { createBranchDirectory } from '../../../src/branches/directory.ts';
+import { BranchDirectory } from '../../../src/branches/directory.ts';
 import type { Branch, BranchesPolicy, BranchListEvent, BranchLookup } from '../../../src/model/branch.ts';
 import { branch, branchesPolicy } from '../../support/values/branch-lists.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
@@ -24,7 +24,7 @@ function lab(policy: BranchesPolicy = branchesPolicy(), pools: readonly string[]
   const events: BranchListEvent[] = [];
   /** While set, it answers every read at once. */
   const world: { list: readonly Branch[] | Error | undefined } = { list: undefined };
-  const directory = createBranchDirectory(policy, {
+  const directory = new BranchDirectory(policy, {
     clock,
     random: () => 0.5,
     fetchList: (_source, signal) => {
@@ -90,7 +90,7 @@ test.each([
 ])('with chance %d the next read is after %d ms', async (chance, expected) => {
   const clock = new ManualClock();
   const at: number[] = [];
-  const directory = createBranchDirectory(branchesPolicy(), {
+  const directory = new BranchDirectory(branchesPolicy(), {
     clock,
     random: () => chance,
     fetchList: async () => {
