@@ -9,8 +9,7 @@ import type {
   OperationResult,
   PlannedRequest,
 } from '../documents/cluster-documents.ts';
-import type { RestartConditions } from '../patroni/restart-conditions.ts';
-import type { WriteOperation } from '../patroni/write-requests.ts';
+import type { RestartConditions, WriteOperation } from '../patroni/write-requests.ts';
 
 /** `why`: one sentence for the operator. */
 export type ControlReading<T> =

@@ -65,7 +65,7 @@ export class DirectControl implements ClusterControl {
   readonly config = (): Promise<ControlReading<ClusterConfiguration>> =>
     this.#read<ClusterConfiguration>(async (api) => {
       const read = await this.#options.reader.readConfig(api, READ_MS);
-      return read.kind === 'config' ? { kind: 'read', value: read.config.all } : unreadable(read);
+      return read.kind === 'config' ? { kind: 'read', value: read.config } : unreadable(read);
     });
 
   readonly plan = async (operation: ClusterOperation): Promise<ControlReading<PlannedRequest>> => {

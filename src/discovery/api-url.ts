@@ -1,14 +1,9 @@
-// The base URL of a management API, from a seed as an operator writes it or from a member's `api_url`.
+// The base URL of a management API, from a member's `api_url` or an SRV record.
+import type { ApiEndpoint } from '../model/member.ts';
 
-export interface ApiUrl {
-  /** Scheme, host and port; no user information, path or trailing slash. */
-  readonly url: string;
-  readonly host: string;
-  readonly port: number;
-}
-
+/** `url`: scheme, host and port; no user information, path or trailing slash. */
 export type ParsedApiUrl =
-  | { readonly kind: 'url'; readonly api: ApiUrl }
+  | { readonly kind: 'url'; readonly api: ApiEndpoint }
   | { readonly kind: 'invalid'; readonly why: string };
 
 /** `http://pg1:8008/patroni` is the API `http://pg1:8008`. Only http and https; never with a user or password. */
@@ -22,7 +17,7 @@ export function parseApiUrl(text: string): ParsedApiUrl {
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   if (port === 0) return invalid('the API URL has port 0');
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  return { kind: 'url', api: { url: `${url.protocol}//${url.hostname}:${port}`, host, port } };
+  return { kind: 'url', api: { url: `${url.protocol}//${url.hostname}:${port}`, address: { host, port } } };
 }
 
 function invalid(why: string): ParsedApiUrl {

@@ -47,8 +47,8 @@ async function checkApi(
   if (entry.apiUrl === undefined) return unreadable('/cluster has no API URL for it');
   const parsed = parseApiUrl(entry.apiUrl);
   if (parsed.kind === 'invalid') return unreadable(parsed.why);
-  const { url, host, port } = parsed.api;
-  const { found, why } = await check({ use: 'api', host, port }, rules, resolve);
+  const { url, address } = parsed.api;
+  const { found, why } = await check({ use: 'api', ...address }, rules, resolve);
   return found === undefined ? { why } : { found: { url, address: found } };
 }
 

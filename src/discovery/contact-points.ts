@@ -2,13 +2,11 @@
 // Configured members exist whatever a document lists.
 import { isIP } from 'node:net';
 import { addressOf, isSameAddress } from '../model/member.ts';
-import type { Address, ApiEndpoint, Member, MemberRefusal, Objection } from '../model/member.ts';
-import { neverContacted } from './never-contacted.ts';
-import type { ContactPoint, Use } from './addresses.ts';
-import { parseApiUrl } from './api-url.ts';
+import type { Address, ApiEndpoint, Member, MemberRefusal } from '../model/member.ts';
+import type { ContactPoint } from './addresses.ts';
 import type { ConfiguredMember, DiscoveryConfig } from '../model/cluster-config.ts';
 import type { Resolve } from './resolve.ts';
-import { findInDirectory, findSeed, type Lookups, type SeedPoint, type SeedSource } from './seeds.ts';
+import { findInDirectory, findSeed, locate, type Lookups, type SeedPoint, type SeedSource } from './seeds.ts';
 
 export interface ContactPoints {
   readonly points: readonly ContactPoint[];
@@ -20,57 +18,40 @@ export interface ContactPoints {
   readonly sources: readonly SeedSource[];
 }
 
-interface PointLocation {
-  readonly point: ContactPoint;
-  /** The addresses that may be contacted; the name itself while there is none. */
-  readonly address: Address;
-  readonly why: Objection | undefined;
-}
-
-function unresolved(why: string): Objection {
-  return { reason: 'unresolved', why };
-}
-
-async function locate(use: Use, host: string, port: number, resolve: Resolve): Promise<PointLocation> {
-  const resolution = await resolve(host);
-  if (resolution.kind === 'unresolved') {
-    return { point: { use, host, port, addresses: [] }, address: { host, port }, why: unresolved(resolution.why) };
-  }
-  const { addresses } = resolution;
-  const [usable, ...others] = addresses.filter((address) => neverContacted(address) === undefined);
-  if (usable === undefined) {
-    const why: Objection = { reason: 'forbidden_address', why: neverContacted(addresses[0]) ?? 'not allowed' };
-    return { point: { use, host, port, addresses: [] }, address: { host, port }, why };
-  }
-  return { point: { use, host, port, addresses }, address: addressOf(usable, port, others), why: undefined };
-}
-
 interface FoundMember {
   readonly points: readonly ContactPoint[];
-  readonly member?: Member;
+  readonly member: Member;
   readonly refused: readonly MemberRefusal[];
 }
 
 async function findMember(configured: ConfiguredMember, resolve: Resolve): Promise<FoundMember> {
-  const { name, postgres } = configured;
-  const parsed = parseApiUrl(configured.api.url);
-  if (parsed.kind === 'invalid') return { points: [], refused: [{ name, reason: 'unreadable', why: parsed.why }] };
-  const { url, host, port } = parsed.api;
-  const [api, pg] = await Promise.all([
-    locate('api', host, port, resolve),
-    postgres === undefined ? undefined : locate('postgres', postgres.host, postgres.port, resolve),
+  const { name, api, postgres } = configured;
+  const [http, pg] = await Promise.all([
+    locate('api', api.address, resolve),
+    postgres && locate('postgres', postgres, resolve),
   ]);
-  const refused = [api.why, pg?.why].flatMap((why) => (why === undefined ? [] : [{ name, ...why }]));
   return {
-    points: pg === undefined ? [api.point] : [api.point, pg.point],
+    points: pg === undefined ? [http.point] : [http.point, pg.point],
     member: {
       name,
-      api: { url, address: api.address },
-      postgres: pg?.why === undefined ? pg?.address : undefined,
+      api: { url: api.url, address: usedAddress(http.usable) ?? api.address },
+      postgres: pg && usedAddress(pg.usable),
       origin: 'configured',
     },
-    refused,
+    refused: [http.why, pg?.why].flatMap((why) => (why === undefined ? [] : [{ name, ...why }])),
   };
+}
+
+/** All of them as one address; undefined while there is none. */
+function usedAddress([first, ...others]: readonly Address[]): Address | undefined {
+  return (
+    first &&
+    addressOf(
+      first.host,
+      first.port,
+      others.map(({ host }) => host),
+    )
+  );
 }
 
 /** Never rejects. Takes as long as the slowest lookup. */
@@ -85,7 +66,7 @@ export async function findContactPoints(config: DiscoveryConfig, lookups: Lookup
   return {
     points: [...seeds, ...members].flatMap((one) => one.points),
     seeds: seeds.flatMap((one) => one.seeds),
-    members: members.flatMap((one) => one.member ?? []),
+    members: members.map((one) => one.member),
     refused: [
       ...seeds.flatMap(({ refused }) => refused.map((one) => ({ ...one, reason: 'contact_point' as const }))),
       ...members.flatMap((one) => one.refused),

@@ -1,7 +1,8 @@
 // Finds the members: queries contact points for the cluster document, checks its addresses and returns the list.
 // Without a document the last list stays. Never decides liveness.
 import type { Clock, Instant } from '../model/instant.ts';
-import type { ApiEndpoint, Member, MemberName, MemberRefusal } from '../model/member.ts';
+import type { ApiEndpoint, MemberName } from '../model/member.ts';
+import type { ListFailure, MemberList } from '../model/observation.ts';
 import type { ClusterDocument } from '../patroni/cluster-document.ts';
 import type { ClusterRead } from '../patroni/read-documents.ts';
 import { shown } from '../model/printable.ts';
@@ -14,7 +15,7 @@ import type { ListEndpoints, Lookups, SeedRefusal, SeedSource } from './seeds.ts
 import { createNameServer, type NameServer } from './name-server.ts';
 import { createOwnPorts } from './own-ports.ts';
 import { createResolve } from './resolve.ts';
-import { firstOfEachName, leaderOf, type DocumentLeader } from './read-members.ts';
+import { firstOfEachName, leaderOf } from './read-members.ts';
 import { KnownMembers } from './known-members.ts';
 import { createSourceChanges } from './source-changes.ts';
 import { createResolveSrv } from './srv.ts';
@@ -52,30 +53,14 @@ const DEFAULT_LIMITS: DiscoveryLimits = {
   graceMs: 30_000,
 };
 
-interface MemberListing {
-  /** Configured members first. Names are unique. For `failed`: the last list, resolved again. */
-  readonly members: readonly Member[];
-  /** Members that are not used, with the reason. */
-  readonly refused: readonly MemberRefusal[];
-  /** Start of the read that returned the document; start of the call when no read did. */
-  readonly startedAt: Instant;
-}
-
-export interface DiscoveredCluster extends MemberListing {
-  readonly kind: 'found';
-  readonly scope: string | undefined;
+export interface DiscoveredCluster extends MemberList {
   /** As it came: unchecked, and not for display. */
   readonly document: ClusterDocument;
   /** The API that gave the document. */
   readonly from: ApiEndpoint;
-  readonly leader: DocumentLeader | undefined;
-  /** The source of the document: a member's name, or a seed's URL. */
-  readonly by: string;
-  /** Wall clock, milliseconds since the epoch. */
-  readonly scheduledSwitchoverAt: number | undefined;
 }
 
-export type DiscoveryResult = DiscoveredCluster | (MemberListing & { readonly kind: 'failed'; readonly why: string });
+export type DiscoveryResult = DiscoveredCluster | ListFailure;
 
 export interface Discovery {
   /** `not`: a member to leave out, so that the document comes from another member. Never rejects. */
@@ -91,8 +76,9 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   const resolve = createResolve(lookup, clock, limits.lookupMs);
   const resolveSrv = createResolveSrv(lookupSrv, clock, limits.lookupMs);
   const lookups: Lookups = { resolve, resolveSrv, ask: options.directory };
-  const changes = createSourceChanges((source) => options.onSource?.(source, clock.now()));
-  const ownPorts = createOwnPorts(resolve);
+  let sources: readonly SeedSource[] = [];
+  const reportChanges = createSourceChanges((source) => options.onSource?.(source, clock.now()));
+  const learnPorts = createOwnPorts(resolve);
   const known = new KnownMembers(limits.graceMs);
   const query = createContactPointQuery({ readCluster, clock, limits, random, scope: config.scope });
 
@@ -104,7 +90,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   async function take({ cluster, from, startedAt }: ClusterAnswer, points: ContactPoints): Promise<DiscoveredCluster> {
     const { entries, refused } = firstOfEachName(cluster);
     const trusted = options.alsoTrusted === undefined ? points : await withSeeds(points, options.alsoTrusted);
-    const ports = await ownPorts.learn(entries, from.api.address, trusted);
+    const ports = await learnPorts(entries, from.api.address, trusted);
     const rules = createTrustRules(trusted.points, config.allow, ports);
     const checked = await Promise.all(entries.map((entry) => checkAddresses(entry, rules, resolve)));
     const isWanted = (one: CheckedMember): boolean => config.discovery === 'dynamic' || isSeed(one, points);
@@ -128,14 +114,15 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     async discover({ not } = {}) {
       const startedAt = clock.now();
       const points = await findContactPoints(config, lookups);
-      changes.update(points.sources);
+      sources = points.sources;
+      reportChanges(sources);
       const answer = await query(candidates(points, known.members(points), not));
       if (answer.kind === 'answer') return await take(answer, points);
       const problems = (answer.problems.length > 0 ? answer.problems : points.refused).map(nameAndWhy);
       const why = problems.length === 0 ? 'there is no contact point' : problems.join('; ');
       return { kind: 'failed', why, members: known.members(points), refused: points.refused, startedAt };
     },
-    sources: () => changes.latest(),
+    sources: () => sources,
   };
 }
 

@@ -2,6 +2,7 @@
 // lookups fail the last good result stays: an outage of the name server must not change the member list.
 import { errorCode } from '../model/errno.ts';
 import type { Clock, Instant } from '../model/instant.ts';
+import { withTimeout } from '../model/with-timeout.ts';
 
 export interface LookupAnswer<T> {
   readonly value: T;
@@ -33,6 +34,11 @@ const MAX_REMEMBERED = 512;
 /** Lookups under way at one time. */
 const MAX_LOOKUPS = 256;
 
+/** Without a problem there is a new value. */
+interface LookupEnd {
+  readonly why?: string;
+}
+
 interface KeptValue<T> {
   readonly value: T;
   readonly freshUntil: Instant;
@@ -46,7 +52,7 @@ export function createLastGood<T>({
   timeoutMs,
 }: LastGoodOptions<T>): (name: string) => Promise<LastGoodResult<T>> {
   const known = new Map<string, KeptValue<T>>();
-  const lookups = new Map<string, Promise<string | undefined>>();
+  const lookups = new Map<string, Promise<LookupEnd>>();
 
   function remember(name: string, { value, freshMs }: LookupAnswer<T>): void {
     known.delete(name);
@@ -55,20 +61,19 @@ export function createLastGood<T>({
     if (known.size > MAX_REMEMBERED && oldest.done !== true) known.delete(oldest.value);
   }
 
-  /** Settles with undefined when `known` has a new value, else with the problem. */
-  async function refresh(name: string): Promise<string | undefined> {
+  async function refresh(name: string): Promise<LookupEnd> {
     try {
       remember(name, await lookUp(name, known.get(name)?.value));
-      return undefined;
+      return {};
     } catch (error) {
-      return problem(error);
+      return { why: problem(error) };
     }
   }
 
-  function lookUpOnce(name: string): Promise<string | undefined> {
+  function lookUpOnce(name: string): Promise<LookupEnd> {
     const open = lookups.get(name);
     if (open !== undefined) return open;
-    if (lookups.size >= MAX_LOOKUPS) return Promise.resolve('too many names are being looked up');
+    if (lookups.size >= MAX_LOOKUPS) return Promise.resolve({ why: 'too many names are being looked up' });
     const begun = refresh(name).finally(() => lookups.delete(name));
     lookups.set(name, begun);
     return begun;
@@ -79,7 +84,8 @@ export function createLastGood<T>({
     const fresh = known.get(name);
     if (fresh !== undefined && calledAt < fresh.freshUntil)
       return { kind: 'known', value: fresh.value, stale: undefined };
-    const why = await withinTime(clock, timeoutMs, lookUpOnce(name));
+    const ended = await withTimeout(clock, timeoutMs, lookUpOnce(name));
+    const { why } = ended ?? { why: `no answer within ${timeoutMs} ms` };
     const last = known.get(name);
     if (last === undefined) return { kind: 'unknown', why: why ?? 'no answer' };
     if (why === undefined) return { kind: 'known', value: last.value, stale: undefined };
@@ -92,18 +98,4 @@ export function createLastGood<T>({
 function problem(error: unknown): string {
   if (!(error instanceof Error)) return 'the lookup failed';
   return errorCode(error) || error.message;
-}
-
-async function withinTime(
-  clock: Clock,
-  timeoutMs: number,
-  lookup: Promise<string | undefined>,
-): Promise<string | undefined> {
-  const { promise: tooLate, resolve } = Promise.withResolvers<string>();
-  const cancel = clock.schedule(timeoutMs, () => resolve(`no answer within ${timeoutMs} ms`));
-  try {
-    return await Promise.race([lookup, tooLate]);
-  } finally {
-    cancel();
-  }
 }

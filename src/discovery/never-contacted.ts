@@ -1,9 +1,17 @@
 // Addresses that are never contacted, even when the operator names them (guarantees.md: trust).
 import { BlockList, isIP } from 'node:net';
 
+/** Takes `10.0.0.0/8` and single addresses, and leaves out what is neither. */
 export function networks(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
-  for (const cidr of cidrs) addNetwork(list, cidr);
+  for (const cidr of cidrs) {
+    const [network = '', prefix] = cidr.split('/');
+    const version = isIP(network);
+    const most = version === 4 ? 32 : 128;
+    const bits = prefix === undefined ? most : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Infinity;
+    if (version === 0 || network.includes('%') || bits > most) continue;
+    list.addSubnet(network, bits, version === 4 ? 'ipv4' : 'ipv6');
+  }
   return list;
 }
 
@@ -14,16 +22,6 @@ const NEVER: readonly (readonly [string, BlockList])[] = [
   ['an unspecified address', networks(['0.0.0.0/8', '::'])],
   ['a multicast or broadcast address', networks(['224.0.0.0/4', 'ff00::/8', '255.255.255.255'])],
 ];
-
-/** Adds `10.0.0.0/8` or a single address; false when it is neither. */
-function addNetwork(list: BlockList, cidr: string): boolean {
-  const [network = '', prefix] = cidr.split('/');
-  const version = isIP(network);
-  const bits = prefix === undefined ? (version === 4 ? 32 : 128) : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Infinity;
-  if (version === 0 || network.includes('%') || bits > (version === 4 ? 32 : 128)) return false;
-  list.addSubnet(network, bits, version === 4 ? 'ipv4' : 'ipv6');
-  return true;
-}
 
 /**
  * One spelling per address: lower case, no brackets, and IPv4 for an IPv4-mapped IPv6 address, which is the same host.

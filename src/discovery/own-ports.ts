@@ -8,17 +8,15 @@ import { parseApiUrl } from './api-url.ts';
 import type { ContactPoints } from './contact-points.ts';
 import type { Resolve } from './resolve.ts';
 
-export interface OwnPorts {
-  /** Reads the document that `from` returned. Returns every port known so far. Never rejects. */
-  readonly learn: (
-    entries: readonly DocumentMember[],
-    from: Address,
-    points: Pick<ContactPoints, 'seeds' | 'members'>,
-  ) => Promise<readonly number[]>;
-}
+/** Reads the document that `from` returned. Returns every port known so far. Never rejects. */
+type LearnPorts = (
+  entries: readonly DocumentMember[],
+  from: Address,
+  points: ContactPoints,
+) => Promise<readonly number[]>;
 
 /** Remembers a seed's port while it is a seed, also while the seed is down. */
-export function createOwnPorts(resolve: Resolve): OwnPorts {
+export function createOwnPorts(resolve: Resolve): LearnPorts {
   const ports = new Map<string, number>();
 
   /** Addresses of `host`; empty when it cannot be resolved. */
@@ -35,24 +33,25 @@ export function createOwnPorts(resolve: Resolve): OwnPorts {
     const { apiUrl, host, port } = entry;
     if (apiUrl === undefined || host === undefined || port === undefined || port < FIRST_FREE_PORT) return undefined;
     const parsed = parseApiUrl(apiUrl);
-    if (parsed.kind === 'invalid' || !seeds.some((seed) => seed.port === parsed.api.port)) return undefined;
-    const [apis, databases] = await Promise.all([addressesOf(parsed.api.host), addressesOf(host)]);
-    const seed = seeds.find((one) => one.port === parsed.api.port && apis.includes(one.host));
+    if (parsed.kind === 'invalid') return undefined;
+    const { address } = parsed.api;
+    const near = seeds.filter((seed) => seed.port === address.port);
+    if (near.length === 0) return undefined;
+    const [apis, databases] = await Promise.all([addressesOf(address.host), addressesOf(host)]);
+    const seed = near.find((one) => apis.includes(one.host));
     return seed !== undefined && databases.includes(seed.host) ? [addressText(seed), port] : undefined;
   }
 
-  return {
-    learn: async (entries, from, points) => {
-      const seeds = [...points.seeds, ...points.members].map(({ api }) => api.address);
-      const known = new Set(seeds.map(addressText));
-      for (const seed of ports.keys()) if (!known.has(seed)) ports.delete(seed);
-      const isFromSeed = seeds.some((seed) => isSameAddress(seed, from));
-      if (isFromSeed) {
-        const learned = await Promise.all(entries.map((entry) => ownPort(entry, seeds)));
-        // For two entries of one seed the first counts.
-        for (const one of learned.toReversed()) if (one !== undefined) ports.set(one[0], one[1]);
-      }
-      return [...new Set(ports.values())];
-    },
+  return async (entries, from, points) => {
+    const seeds = [...points.seeds, ...points.members].map(({ api }) => api.address);
+    const known = new Set(seeds.map(addressText));
+    for (const seed of ports.keys()) if (!known.has(seed)) ports.delete(seed);
+    const isFromSeed = seeds.some((seed) => isSameAddress(seed, from));
+    if (isFromSeed) {
+      const learned = await Promise.all(entries.map((entry) => ownPort(entry, seeds)));
+      // For two entries of one seed the first counts.
+      for (const one of learned.toReversed()) if (one !== undefined) ports.set(one[0], one[1]);
+    }
+    return [...new Set(ports.values())];
   };
 }

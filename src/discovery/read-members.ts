@@ -1,5 +1,6 @@
 // Reads the members of a cluster document before any check: one entry per name, and the leader.
-import type { MemberName, MemberRefusal } from '../model/member.ts';
+import type { MemberRefusal } from '../model/member.ts';
+import type { MemberList } from '../model/observation.ts';
 import type { ClusterDocument, DocumentMember } from '../patroni/cluster-document.ts';
 import type { ContactPoints } from './contact-points.ts';
 import { configuredAs, MAX_MEMBERS } from './known-members.ts';
@@ -7,13 +8,6 @@ import type { CheckedMember } from './check-addresses.ts';
 
 /** Limit on entries of one document that are refused before the address check. */
 const MAX_REFUSED = 2 * MAX_MEMBERS;
-
-/** The leader of a cluster that takes writes. A standby leader does not count and must not be vouched for. */
-export interface DocumentLeader {
-  readonly name: MemberName;
-  readonly state: string | undefined;
-  readonly timeline: number | undefined;
-}
 
 /** For duplicate names the first entry counts. Patroni itself allows a name once. */
 export function firstOfEachName(cluster: ClusterDocument): {
@@ -43,10 +37,9 @@ export function leaderOf(
   entries: readonly DocumentMember[],
   checked: readonly CheckedMember[],
   points: ContactPoints,
-): DocumentLeader | undefined {
+): MemberList['leader'] {
   const entry = entries.find(({ role }) => role === 'leader');
   const seen = checked.find((one) => one.name === entry?.name);
   if (entry === undefined || seen === undefined) return undefined;
-  const name = configuredAs(seen, points)?.name ?? entry.name;
-  return { name, state: entry.state, timeline: entry.timeline };
+  return { name: configuredAs(seen, points)?.name ?? entry.name, state: entry.state };
 }

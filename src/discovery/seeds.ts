@@ -1,14 +1,14 @@
 // Resolves a seed to contact points: every address of its name, or every host of its SRV records. DNS gives only
 // addresses and ports. Membership and identity come from the members' own APIs.
 import { isIP } from 'node:net';
-import { addressText, type Address, type ApiEndpoint } from '../model/member.ts';
-import { learnedRefusal, type ContactPoint } from './addresses.ts';
+import { addressText, type Address, type ApiEndpoint, type Objection } from '../model/member.ts';
+import { learnedRefusal, type ContactPoint, type Use } from './addresses.ts';
 import { neverContacted } from './never-contacted.ts';
-import { parseApiUrl, type ApiUrl } from './api-url.ts';
+import { parseApiUrl } from './api-url.ts';
 import type { AllowRules, Seed, SrvSeed } from '../model/cluster-config.ts';
 import type { Stale } from './last-good.ts';
 import type { SrvRecord } from './name-server.ts';
-import type { Resolution, Resolve } from './resolve.ts';
+import type { Resolve } from './resolve.ts';
 import type { ResolveSrv } from './srv.ts';
 
 /** Why a contact point is refused. */
@@ -59,115 +59,98 @@ export async function findSeed(seed: Seed, allow: AllowRules, lookups: Lookups):
   return 'srv' in seed ? await findSrv(seed, allow, lookups) : await findNamed(seed, lookups);
 }
 
-async function findNamed(seed: ApiEndpoint, { resolve }: Lookups): Promise<FoundSeed> {
-  const parsed = parseApiUrl(seed.url);
-  // The text itself stays out: it may carry a password.
-  if (parsed.kind === 'invalid') return { points: [], seeds: [], refused: [{ name: 'a seed', why: parsed.why }] };
-  const { url, host, port } = parsed.api;
+/** A host that the operator named. */
+interface HostLocation {
+  readonly point: ContactPoint;
+  /** The addresses that may be contacted. */
+  readonly usable: readonly Address[];
+  /** Why there is none. */
+  readonly why: Objection | undefined;
+  readonly stale: Stale | undefined;
+}
+
+export async function locate(use: Use, { host, port }: Address, resolve: Resolve): Promise<HostLocation> {
   const resolution = await resolve(host);
-  const found = resolution.kind === 'resolved' ? resolution.addresses : [];
-  const [first] = found;
-  const usable = found.filter((address) => neverContacted(address) === undefined);
-  const why = resolution.kind === 'unresolved' ? resolution.why : first && neverContacted(first);
-  return {
-    points: [{ use: 'api', host, port, addresses: usable.length === 0 ? [] : found }],
-    seeds: usable.map((address) => ({ api: { url, address: { host: address, port } }, rank: 0 })),
-    refused: usable.length > 0 || why === undefined ? [] : [{ name: url, why }],
-    ...(isIP(host) === 0 ? { source: sourceOf(url, usable, port, resolution) } : {}),
-  };
-}
-
-function sourceOf(name: string, addresses: readonly string[], port: number, resolution: Resolution): SeedSource {
-  const contactPoints = addresses.map((host) => ({ host, port }));
-  if (resolution.kind === 'unresolved')
-    return { name, contactPoints, failing: { why: resolution.why, since: undefined } };
-  return { name, contactPoints, failing: resolution.stale };
-}
-
-/** An SRV record's host with the addresses that may be contacted. */
-interface RecordLocation {
-  readonly record: SrvRecord;
-  readonly api: ApiUrl;
-  readonly addresses: readonly Address[];
-  readonly refused: readonly SeedRefusal[];
-}
-
-async function findSrv(seed: SrvSeed, allow: AllowRules, lookups: Lookups): Promise<FoundSeed> {
-  const recalled = await lookups.resolveSrv(seed.srv);
-  if (recalled.kind === 'unknown') {
-    const why = `SRV records of ${seed.srv} could not be looked up: ${recalled.why}`;
-    return {
-      points: [],
-      seeds: [],
-      refused: [{ name: seed.url, why }],
-      source: { name: seed.url, contactPoints: [], failing: { why, since: undefined } },
-    };
+  if (resolution.kind === 'unresolved') {
+    const why: Objection = { reason: 'unresolved', why: resolution.why };
+    return { point: { use, host, port, addresses: [] }, usable: [], why, stale: undefined };
   }
-  const located = await Promise.all(recalled.value.map((record) => locate(seed, record, allow, lookups)));
-  const seeds = located.flatMap(({ record, api, addresses }) =>
-    addresses.map((address) => ({ api: { url: api.url, address }, rank: record.priority })),
-  );
+  const { addresses, stale } = resolution;
+  const usable = addresses.filter((one) => neverContacted(one) === undefined).map((one) => ({ host: one, port }));
+  if (usable.length > 0) return { point: { use, host, port, addresses }, usable, why: undefined, stale };
+  const why: Objection = { reason: 'forbidden_address', why: neverContacted(addresses[0]) ?? 'not allowed' };
+  return { point: { use, host, port, addresses: [] }, usable, why, stale };
+}
+
+async function findNamed({ url, address }: ApiEndpoint, { resolve }: Lookups): Promise<FoundSeed> {
+  const { point, usable, why, stale } = await locate('api', address, resolve);
+  const failing = why?.reason === 'unresolved' ? { why: why.why, since: undefined } : stale;
   return {
-    points: pointsOf(seeds),
-    seeds,
-    refused: located.flatMap(({ refused }) => refused),
-    source: {
-      name: seed.url,
-      contactPoints: seeds.map(({ api }) => api.address),
-      failing: recalled.stale,
-    },
+    points: [point],
+    seeds: usable.map((one) => ({ api: { url, address: one }, rank: 0 })),
+    refused: why === undefined ? [] : [{ name: url, why: why.why }],
+    ...(isIP(address.host) === 0 && { source: { name: url, contactPoints: usable, failing } }),
   };
 }
 
-async function locate(
+async function findSrv(seed: SrvSeed, allow: AllowRules, { resolve, resolveSrv }: Lookups): Promise<FoundSeed> {
+  const { url, srv } = seed;
+  const recalled = await resolveSrv(srv);
+  if (recalled.kind === 'unknown') {
+    const why = `SRV records of ${srv} could not be looked up: ${recalled.why}`;
+    return foundSeed(url, { seeds: [], refused: [{ name: url, why }] }, { why, since: undefined });
+  }
+  const found = await Promise.all(recalled.value.map((record) => findRecord(seed, record, allow, resolve)));
+  const refused = found.flatMap((one) => one.refused);
+  return foundSeed(url, { seeds: found.flatMap((one) => one.seeds), refused }, recalled.stale);
+}
+
+async function findRecord(
   seed: SrvSeed,
-  record: SrvRecord,
+  { target, port, priority: rank }: SrvRecord,
   allow: AllowRules,
-  { resolve }: Lookups,
-): Promise<RecordLocation> {
-  const { target, port } = record;
+  resolve: Resolve,
+): Promise<JudgedPoints> {
   const parsed = parseApiUrl(`${seed.scheme}://${target}:${port}`);
-  const none = { record, api: { url: seed.url, host: target, port }, addresses: [] };
-  if (parsed.kind === 'invalid') return { ...none, refused: [{ name: seed.url, why: `${target}: ${parsed.why}` }] };
-  const { api } = parsed;
+  if (parsed.kind === 'invalid') return { seeds: [], refused: [{ name: seed.url, why: `${target}: ${parsed.why}` }] };
+  const { url } = parsed.api;
   // A record's target is fully qualified: no search list.
   const resolution = await resolve(`${target}.`);
-  if (resolution.kind === 'unresolved') return { ...none, api, refused: [{ name: api.url, why: resolution.why }] };
-  const addresses = resolution.addresses.map((host) => ({ host, port }));
-  const judged = addresses.map((address) => ({ address, why: learnedRefusal(address, allow) }));
-  return {
-    record,
-    api,
-    addresses: judged.flatMap(({ address, why }) => (why === undefined ? [address] : [])),
-    refused: judged.flatMap(({ address, why }) =>
-      why === undefined ? [] : [{ name: addressText(address), why: `${why}, named by ${seed.url}` }],
-    ),
-  };
+  if (resolution.kind === 'unresolved') return { seeds: [], refused: [{ name: url, why: resolution.why }] };
+  const points = resolution.addresses.map((host) => ({ api: { url, address: { host, port } }, rank }));
+  return judge(points, allow, `named by ${seed.url}`);
 }
 
 /** Limit on contact points: a directory may be wrong, or belong to another cluster. */
 const MAX_LISTED = 100;
 
-/** The contact points that a directory lists, judged like those of SRV records. */
 export async function findInDirectory(ask: ListEndpoints, allow: AllowRules): Promise<FoundSeed> {
   const { name, endpoints, failing } = await ask();
-  const judged = endpoints.slice(0, MAX_LISTED).map((api) => ({ api, why: learnedRefusal(api.address, allow) }));
-  const seeds = judged.flatMap(({ api, why }) => (why === undefined ? [{ api, rank: 0 }] : []));
-  const refused = judged.flatMap(({ api, why }) =>
-    why === undefined ? [] : [{ name: addressText(api.address), why: `${why}, listed by ${name}` }],
-  );
-  const others = endpoints.length - judged.length;
-  if (others > 0) refused.push({ name: `${others} others`, why: `more than ${MAX_LISTED} are listed by ${name}` });
-  if (endpoints.length === 0) refused.push({ name, why: failing?.why ?? 'it lists no endpoint' });
+  const points = endpoints.slice(0, MAX_LISTED).map((api) => ({ api, rank: 0 }));
+  const { seeds, refused } = judge(points, allow, `listed by ${name}`);
+  const others = endpoints.length - points.length;
+  const more = { name: `${others} others`, why: `more than ${MAX_LISTED} are listed by ${name}` };
+  const none = { name, why: failing?.why ?? 'it lists no endpoint' };
+  const all = [...refused, ...(others > 0 ? [more] : []), ...(endpoints.length === 0 ? [none] : [])];
+  return foundSeed(name, { seeds, refused: all }, failing);
+}
+
+type JudgedPoints = Pick<FoundSeed, 'seeds' | 'refused'>;
+
+/** `by`: what gave the points. The operator did not name them. */
+function judge(points: readonly SeedPoint[], allow: AllowRules, by: string): JudgedPoints {
+  const judged = points.map((point) => ({ point, why: learnedRefusal(point.api.address, allow) }));
   return {
-    points: pointsOf(seeds),
-    seeds,
-    refused,
-    source: { name, contactPoints: seeds.map(({ api }) => api.address), failing },
+    seeds: judged.flatMap(({ point, why }) => (why === undefined ? [point] : [])),
+    refused: judged.flatMap(({ point, why }) =>
+      why === undefined ? [] : [{ name: addressText(point.api.address), why: `${why}, ${by}` }],
+    ),
   };
 }
 
 /** By address: a name from a record or a directory is not a name that the operator allowed. */
-function pointsOf(seeds: readonly SeedPoint[]): readonly ContactPoint[] {
-  return seeds.map(({ api }) => ({ use: 'api', ...api.address, addresses: [api.address.host] }));
+function foundSeed(name: string, { seeds, refused }: JudgedPoints, failing: SeedSource['failing']): FoundSeed {
+  const contactPoints = seeds.map(({ api }) => api.address);
+  const points = contactPoints.map((at): ContactPoint => ({ use: 'api', ...at, addresses: [at.host] }));
+  return { points, seeds, refused, source: { name, contactPoints, failing } };
 }

@@ -1,32 +1,19 @@
-// Keeps the last result of each source of contact points. Reports a change: other addresses, a failure, a recovery.
+// Reports a change of a source of contact points: other addresses, a failure, a recovery.
 import type { ContactSourceEvent } from '../reports/events.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { SeedSource } from './seeds.ts';
 
-export interface SourceChanges {
-  readonly update: (sources: readonly SeedSource[]) => void;
-  readonly latest: () => readonly SeedSource[];
-}
-
-export function createSourceChanges(onChange: (source: SeedSource) => void): SourceChanges {
+/** Called with all sources each time. */
+export function createSourceChanges(onChange: (source: SeedSource) => void): (sources: readonly SeedSource[]) => void {
   const reported = new Map<string, string>();
-  let latest: readonly SeedSource[] = [];
-
-  function updateOne(source: SeedSource): void {
-    const { name, contactPoints, failing } = source;
-    const text = JSON.stringify([contactPoints, failing?.why]);
-    if (reported.get(name) === text) return;
-    reported.set(name, text);
-    onChange(source);
-  }
-
-  return {
-    update: (sources) => {
-      latest = sources;
-      for (const source of sources) updateOne(source);
-    },
-    latest: () => latest,
+  return (sources) => {
+    for (const source of sources) {
+      const text = JSON.stringify([source.contactPoints, source.failing?.why]);
+      if (reported.get(source.name) === text) continue;
+      reported.set(source.name, text);
+      onChange(source);
+    }
   };
 }
 

@@ -64,6 +64,33 @@ export interface LandingObservation {
   readonly startedAt: Instant;
 }
 
+interface MemberListing {
+  /** Configured members first; they are known without any document. Names are unique. */
+  readonly members: readonly Member[];
+  /** Members that are not used, with the reason. */
+  readonly refused: readonly MemberRefusal[];
+  /** Start of the read that returned the document; start of the call when no read did. */
+  readonly startedAt: Instant;
+}
+
+/** The members by a cluster document. */
+export interface MemberList extends MemberListing {
+  readonly kind: 'found';
+  readonly scope?: string | undefined;
+  /** The leader of a cluster that takes writes. A standby leader does not count and must not be vouched for. */
+  readonly leader?: { readonly name: MemberName; readonly state: string | undefined } | undefined;
+  /** The source of the document: a member's name, or a seed's URL while the name is unknown. */
+  readonly by: string;
+  /** Wall clock, milliseconds since the epoch. */
+  readonly scheduledSwitchoverAt?: number | undefined;
+}
+
+/** No document could be read: `members` is the last list, resolved again. */
+export interface ListFailure extends MemberListing {
+  readonly kind: 'failed';
+  readonly why: string;
+}
+
 /** Discovery's newest list of members. */
 export interface MembersObservation {
   readonly kind: 'members';

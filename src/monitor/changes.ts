@@ -5,7 +5,7 @@ import type { MemberStatus } from '../model/member-status.ts';
 import type { MonitorEvent } from '../reports/events.ts';
 import type { Observation, ProbeObservation } from '../model/observation.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
-import type { OpenRoute, Route, RoutingTable, Target } from '../core/routing-table.ts';
+import type { Route, RoutingTable, Target } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
 
 export function changesBetween(previous: RoutingTable, next: RoutingTable): readonly MonitorEvent[] {
@@ -15,15 +15,8 @@ export function changesBetween(previous: RoutingTable, next: RoutingTable): read
     for (const [member, to] of decision.standings) {
       const from = before?.standings.get(member);
       if (isSameStanding(from, to)) continue;
-      const text = describeStanding(to, next.decidedAt);
-      events.push({
-        kind: 'standing_changed',
-        pool,
-        member,
-        from: from && withoutEvidence(from),
-        to: withoutEvidence(to),
-        text,
-      });
+      const change = { from: from && withoutEvidence(from), to: withoutEvidence(to) };
+      events.push({ kind: 'standing_changed', pool, member, ...change, text: describeStanding(to, next.decidedAt) });
     }
     if (!isSameRoute(before?.route, decision.route)) {
       events.push({ kind: 'route_changed', pool, from: before?.route, to: decision.route });
@@ -76,21 +69,16 @@ function isSameStanding(a: Standing | undefined, b: Standing): boolean {
 /** A change of weights or zones alone is not reported. */
 function isSameRoute(a: Route | undefined, b: Route): boolean {
   if (a?.kind === 'open' && b.kind === 'open') {
-    return a.fallback?.pool === b.fallback?.pool && isLagging(a) === isLagging(b) && isSameTargets(a, b);
+    const isSameKind = (a.lagging === undefined) === (b.lagging === undefined);
+    return isSameKind && a.fallback?.pool === b.fallback?.pool && isSameTargets(a.targets, b.targets);
   }
   return a?.kind === 'hold' && b.kind === 'hold' ? a.cause === b.cause : a?.kind === b.kind;
 }
 
-function isLagging({ lagging }: OpenRoute): boolean {
-  return lagging !== undefined;
-}
-
-function isSameTargets({ targets: a }: OpenRoute, { targets: b }: OpenRoute): boolean {
-  return a.length === b.length && a.every((target, index) => isSameTarget(target, b[index]));
-}
-
-function isSameTarget({ member, address }: Target, other: Target | undefined): boolean {
-  return member === other?.member && isSameAddress(address, other.address);
+function isSameTargets(a: readonly Target[], b: readonly Target[]): boolean {
+  const isSame = ({ member, address }: Target, i: number): boolean =>
+    member === b[i]?.member && isSameAddress(address, b[i].address);
+  return a.length === b.length && a.every(isSame);
 }
 
 export function probeEvent({ member, check, outcome }: ProbeObservation, durationMs: number): MonitorEvent {

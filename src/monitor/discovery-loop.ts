@@ -3,43 +3,19 @@
 // store.
 import type { MonitorEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
-import type { Member, MemberName, MemberRefusal } from '../model/member.ts';
-import type { Observation, ScheduledSwitchover } from '../model/observation.ts';
+import type { MemberName, MemberRefusal } from '../model/member.ts';
+import type { ListFailure, MemberList, Observation, ScheduledSwitchover } from '../model/observation.ts';
 import type { ProbePolicy } from '../model/policy.ts';
 import { OVERDUE_MS } from '../core/operator-override.ts';
 import type { MemberRecord, NewList } from '../core/snapshot.ts';
 import { NewLists } from './new-lists.ts';
-
-export type DiscoveredList =
-  | {
-      readonly kind: 'found';
-      readonly members: readonly Member[];
-      readonly scope?: string | undefined;
-      readonly leader?: { readonly name: MemberName; readonly state: string | undefined } | undefined;
-      /** The member that answered: its name, or its URL while the name is unknown. */
-      readonly by: string;
-      /** Epoch milliseconds. */
-      readonly scheduledSwitchoverAt?: number | undefined;
-      readonly refused: readonly MemberRefusal[];
-      readonly startedAt: Instant;
-    }
-  | {
-      readonly kind: 'failed';
-      readonly why: string;
-      /** Configured members are known without any document. */
-      readonly members: readonly Member[];
-      readonly refused: readonly MemberRefusal[];
-      readonly startedAt: Instant;
-    };
-
-type MemberList = Extract<DiscoveredList, { kind: 'found' }>;
 
 function runningLeader({ leader }: MemberList): MemberName | undefined {
   return leader?.state === 'running' ? leader.name : undefined;
 }
 
 /** Reads /cluster from some member, not from `not`. Settles within its own deadline, never rejects. */
-export type Discover = (options: { readonly not?: MemberName }) => Promise<DiscoveredList>;
+export type Discover = (options: { readonly not?: MemberName }) => Promise<MemberList | ListFailure>;
 
 export interface DiscoveryLoopOptions {
   readonly probe: () => ProbePolicy;
@@ -176,31 +152,32 @@ export class DiscoveryLoop {
     const found = await discover({});
     if (generation !== this.#generation) return;
     this.#isReading = false;
+    const list = found.kind === 'found' ? found : undefined;
     onEvent({
       kind: 'discovery_finished',
-      source: found.kind === 'found' ? found.by : undefined,
+      source: list?.by,
       detail: found.kind === 'failed' ? found.why : undefined,
-      members: found.kind === 'found' ? found.members.length : 0,
+      members: list?.members.length ?? 0,
       durationMs: clock.now() - this.#startedAt,
     });
     this.#takeRefused(found);
-    const usualMs = this.#hasFound || found.kind === 'found' ? INTERVAL_MS * (0.9 + 0.2 * random()) : MIN_INTERVAL_MS;
-    const { members, startedAt } = found;
-    if (found.kind === 'found') this.#takeNewList(members, startedAt);
-    this.#schedule(this.#requests > requests ? this.#soonestMs() : Math.min(usualMs, this.#untilFinalListMs()));
-    const scope = found.kind === 'found' ? found.scope : undefined;
-    const scheduled = found.kind === 'found' ? this.#scheduled(found) : undefined;
-    if (found.kind === 'found') {
+    if (list !== undefined) {
       this.#hasFound = true;
-      this.#watchScheduled(scheduled);
+      this.#takeNewList(list);
     }
-    const switchover = found.kind === 'found' ? { switchover: scheduled ?? ('none' as const) } : {};
-    const named = scope === undefined ? {} : { scope };
-    onObservation({ kind: 'members', startedAt, members, ...named, ...switchover, refused: this.#refused });
-    if (found.kind === 'found') this.#reportLeader(found);
+    const usualMs = this.#hasFound ? INTERVAL_MS * (0.9 + 0.2 * random()) : MIN_INTERVAL_MS;
+    this.#schedule(this.#requests > requests ? this.#soonestMs() : Math.min(usualMs, this.#untilFinalListMs()));
+    const { members, startedAt } = found;
+    const observation = { kind: 'members', startedAt, members, refused: this.#refused } as const;
+    if (list === undefined) return onObservation(observation);
+    const scheduled = this.#scheduled(list);
+    this.#watchScheduled(scheduled);
+    const named = list.scope === undefined ? {} : { scope: list.scope };
+    onObservation({ ...observation, ...named, switchover: scheduled ?? 'none' });
+    this.#reportLeader(list);
   }
 
-  #takeNewList(members: readonly Member[], startedAt: Instant): void {
+  #takeNewList({ members, startedAt }: MemberList): void {
     const list = this.#newLists?.read(members, startedAt);
     if (list === undefined) return;
     if (list.isGraceOver) this.#newLists = undefined;
@@ -220,7 +197,7 @@ export class DiscoveryLoop {
   }
 
   /** While no document can be read, the members that the last one refused stay refused. */
-  #takeRefused({ kind, refused: listed }: DiscoveredList): void {
+  #takeRefused({ kind, refused: listed }: MemberList | ListFailure): void {
     const isAnew = (one: MemberRefusal): boolean => listed.some(({ name }) => name === one.name);
     const kept = this.#refused.filter((one) => one.reason !== 'contact_point' && !isAnew(one));
     const refused = kind === 'found' ? listed : [...listed, ...kept];

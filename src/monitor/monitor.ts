@@ -5,7 +5,7 @@ import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import { observe } from '../core/observe.ts';
 import { checksOf } from '../core/next-check.ts';
-import type { Observation, ProbeObservation } from '../model/observation.ts';
+import type { LandingObservation, Observation, ProbeObservation } from '../model/observation.ts';
 import type { PoolName, ProbePolicy, RoutingPolicy } from '../model/policy.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
@@ -218,21 +218,11 @@ export class Monitor {
       case 'backend_closed':
         return this.#distrust(trigger.member);
       case 'landed_on_standby':
-        this.#take({
-          kind: 'landing',
-          member: trigger.member,
-          startedAt: this.#options.clock.now(),
-          by: trigger.isPooler ? 'pooler' : 'standby',
-        });
+        this.#takeLanding(trigger.member, trigger.isPooler ? 'pooler' : 'standby');
         this.#distrust(trigger.member);
         return this.#pace.trigger(trigger.kind);
       case 'left_recovery':
-        return this.#take({
-          kind: 'landing',
-          member: trigger.member,
-          startedAt: this.#options.clock.now(),
-          by: 'primary',
-        });
+        return this.#takeLanding(trigger.member, 'primary');
       case 'connect_slow':
         return this.#probers.of(trigger.member)?.soon(this.#policy.probe.urgent.intervalMs);
       case 'backend_reset':
@@ -258,6 +248,10 @@ export class Monitor {
     this.#take(observation);
     const doubtful = this.#pace.answered(observation.member);
     if (doubtful !== undefined) this.#discovery.seekVouch(doubtful);
+  }
+
+  #takeLanding(member: MemberName, by: LandingObservation['by']): void {
+    this.#take({ kind: 'landing', member, startedAt: this.#options.clock.now(), by });
   }
 
   #take(observation: Observation): void {

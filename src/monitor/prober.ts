@@ -104,14 +104,8 @@ export class Prober {
       const outcome = await probe(target, check, timeoutMs());
       // An answer from the member's old address is no evidence about the member.
       if (this.#isStopped || !isSameServer(target, member())) return;
-      const observation: ProbeObservation = {
-        kind: 'probe',
-        member: target.name,
-        check: check.text,
-        startedAt,
-        outcome,
-      };
-      onObservation(observation, clock.now() - startedAt);
+      const asked = { member: target.name, check: check.text, startedAt };
+      onObservation({ kind: 'probe', ...asked, outcome }, clock.now() - startedAt);
     }
   }
 }

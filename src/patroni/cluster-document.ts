@@ -21,7 +21,6 @@ export interface DocumentMember {
   readonly port?: number;
   readonly timeline?: number;
   readonly tags: ReadonlyMap<string, string>;
-  readonly noloadbalance?: boolean;
   /** Bytes behind the leader: replayed where the version reports it (Patroni 4.1.0), else received. */
   readonly lag?: number;
   /** Undefined: none is needed or scheduled. */
@@ -112,7 +111,6 @@ function toMember(fields: z.infer<typeof member>, entry: unknown): DocumentMembe
       host: fields.host,
       port: fields.port,
       timeline: fields.timeline,
-      noloadbalance: fields.tags?.noloadbalance,
       lag: fields.replay_lag ?? fields.lag,
       restart: restart.isPending || restart.scheduledAt !== undefined ? restart : undefined,
     }),

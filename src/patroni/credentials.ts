@@ -1,9 +1,8 @@
 // User name and password for the management API (HTTP basic authentication, `restapi.authentication` in patroni.yml).
 // The file is read at each use, so that a rotated password counts at once.
-import { readFile } from 'node:fs/promises';
 import type { ApiAuth } from '../model/cluster-config.ts';
 import { faultError } from '../http/exchange-error.ts';
-import { fileFault } from '../model/errno.ts';
+import { readText } from './tls-files.ts';
 
 /** The value of the header Authorization. Rejects with an ExchangeError that names the file, without its content. */
 export type CredentialSource = () => Promise<string>;
@@ -28,13 +27,7 @@ export function secretsIn(authorization: string): readonly string[] {
 async function readPassword(file: string | undefined): Promise<string> {
   if (file === undefined) throw faultError('local', 'cluster.api.auth has no password');
   const where = `cluster.api.auth.password_file ${file}`;
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    throw faultError('local', `${where} cannot be read: ${fileFault(error)}`);
-  }
-  const password = text.replace(/\r?\n$/, '');
+  const password = (await readText(file, where)).replace(/\r?\n$/, '');
   if (password === '') throw faultError('local', `${where} is empty`);
   return password;
 }

@@ -10,7 +10,6 @@ export const STALL_MS = 250;
 export interface Deadline {
   /** Total delay of this deadline's slices so far. Milliseconds. */
   stalledMs(): number;
-  hasExpired(): boolean;
   /** Idempotent. `expire` is not called afterwards. */
   cancel(): void;
 }
@@ -20,7 +19,6 @@ export function startDeadline(afterMs: number, expire: () => void): Deadline {
   const endsAt = performance.now() + afterMs;
   let due = 0;
   let lateMs = 0;
-  let expired = false;
   let timer: NodeJS.Timeout | undefined;
 
   function next(): void {
@@ -32,13 +30,11 @@ export function startDeadline(afterMs: number, expire: () => void): Deadline {
   function slice(): void {
     lateMs += Math.max(0, performance.now() - due);
     if (performance.now() < endsAt) return next();
-    expired = true;
     expire();
   }
   next();
   return {
     stalledMs: () => lateMs + Math.max(0, performance.now() - due),
-    hasExpired: () => expired,
     cancel: () => clearTimeout(timer),
   };
 }

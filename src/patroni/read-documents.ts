@@ -3,39 +3,35 @@
 import { isRecord, parseJson } from '../model/json.ts';
 import type { ApiEndpoint } from '../model/member.ts';
 import type { MemberStatus } from '../model/member-status.ts';
-import { createSend, statusText, type ApiAccess, type Send } from './access.ts';
-import { readClusterDocument, type ClusterDocument } from './cluster-document.ts';
-import { readDynamicConfig, type DynamicConfig } from './dynamic-config.ts';
+import { createSend, statusText, type ApiAccess } from './access.ts';
+import { readClusterDocument, type ParsedClusterDocument } from './cluster-document.ts';
 import type { ReadFailure } from './failure.ts';
-import { readHistory, type TimelineEnd } from './history.ts';
+import { readHistory, type ParsedHistory } from './history.ts';
 import { readRestartState, type RestartState } from './restart-state.ts';
-import { parseNodeStatus, readNodeStatus, type Dialect } from './node-status.ts';
+import { readNodeStatus, type Dialect, type ParsedNodeStatus } from './node-status.ts';
 
 export interface ReaderOptions extends ApiAccess {
   /** Decides the path of the node status. Default: patroni. */
   readonly dialect?: Dialect;
 }
 
-export type ClusterRead = { readonly kind: 'cluster'; readonly cluster: ClusterDocument } | ReadFailure;
-export type HistoryRead =
-  | { readonly kind: 'history'; readonly entries: readonly TimelineEnd[]; readonly skipped: number }
-  | ReadFailure;
-export type ConfigRead = { readonly kind: 'config'; readonly config: DynamicConfig } | ReadFailure;
-export type StatusRead = { readonly kind: 'status'; readonly status: MemberStatus } | ReadFailure;
-export type OwnReportRead = { readonly kind: 'own_report'; readonly report: OwnReport } | ReadFailure;
-export type MetricsRead = { readonly kind: 'metrics'; readonly text: string } | ReadFailure;
+/** Reads within `deadlineMs`, in all. Never rejects. */
+type ReadDocument<Document> = (api: ApiEndpoint, deadlineMs: number) => Promise<Document | ReadFailure>;
 
-/** Each reads one document within `deadlineMs`, in all. None rejects. */
 export interface DocumentReader {
-  readonly readCluster: (api: ApiEndpoint, deadlineMs: number) => Promise<ClusterRead>;
-  readonly readHistory: (api: ApiEndpoint, deadlineMs: number) => Promise<HistoryRead>;
-  readonly readConfig: (api: ApiEndpoint, deadlineMs: number) => Promise<ConfigRead>;
-  readonly readNodeStatus: (api: ApiEndpoint, deadlineMs: number) => Promise<StatusRead>;
-  /** In the text exposition format of Prometheus. */
-  readonly readMetrics: (api: ApiEndpoint, deadlineMs: number) => Promise<MetricsRead>;
+  readonly readCluster: ReadDocument<Valid<ParsedClusterDocument>>;
+  readonly readHistory: ReadDocument<Valid<ParsedHistory>>;
+  readonly readConfig: ReadDocument<Valid<ParsedConfig>>;
+  readonly readNodeStatus: ReadDocument<Valid<ParsedNodeStatus>>;
   /** From the member itself: the cluster document has the same later. In both dialects. */
-  readonly readOwnReport: (api: ApiEndpoint, deadlineMs: number) => Promise<OwnReportRead>;
+  readonly readOwnReport: ReadDocument<Valid<ParsedOwnReport>>;
 }
+
+export type ClusterRead = Awaited<ReturnType<DocumentReader['readCluster']>>;
+type Valid<Parsed> = Exclude<Parsed, Invalid>;
+/** The dynamic configuration as it came, unchecked. */
+type ParsedConfig = { readonly kind: 'config'; readonly config: Readonly<Record<string, unknown>> } | Invalid;
+type ParsedOwnReport = { readonly kind: 'own_report'; readonly report: OwnReport } | Invalid;
 
 export interface OwnReport {
   /** Empty if no field of it can be read. */
@@ -46,72 +42,62 @@ export interface OwnReport {
 const OK = [200];
 /** Real Patroni answers a path it does not know, and a health check that says no, with 503 and the status document. */
 const OK_OR_NO = [200, 503];
-/** The body of a health check is the node status document in both dialects. */
-const ANY_DIALECT = '/health';
 const PATHS: Readonly<Record<Dialect, string>> = { patroni: '/patroni', manager: '/manager' };
 
-export function createReader(options: ReaderOptions = {}): DocumentReader {
-  const { dialect = 'patroni' } = options;
-  const read = createTextReader(options);
-  return {
-    async readCluster(api, deadlineMs) {
-      const answer = await read({ api, path: '/cluster', deadlineMs }, OK);
-      if (answer.kind !== 'text') return answer;
-      const parsed = readClusterDocument(parseJson(answer.text));
-      return parsed.kind === 'invalid' ? malformed('/cluster', parsed.why) : parsed;
-    },
-    async readHistory(api, deadlineMs) {
-      const answer = await read({ api, path: '/history', deadlineMs }, OK);
-      if (answer.kind !== 'text') return answer;
-      const parsed = readHistory(parseJson(answer.text));
-      return parsed.kind === 'invalid' ? malformed('/history', parsed.why) : parsed;
-    },
-    async readConfig(api, deadlineMs) {
-      const answer = await read({ api, path: '/config', deadlineMs }, OK);
-      if (answer.kind !== 'text') return answer;
-      const parsed = readDynamicConfig(parseJson(answer.text));
-      return parsed.kind === 'invalid' ? malformed('/config', parsed.why) : parsed;
-    },
-    async readNodeStatus(api, deadlineMs) {
-      const path = PATHS[dialect];
-      const answer = await read({ api, path, deadlineMs }, OK_OR_NO);
-      if (answer.kind !== 'text') return answer;
-      const parsed = parseNodeStatus(answer.text);
-      if (parsed.kind === 'invalid') return malformed(path, parsed.why);
-      // An object without either key may be any server's error page.
-      return parsed.status.dialect === undefined ? malformed(path, 'no patroni or manager key') : parsed;
-    },
-    async readMetrics(api, deadlineMs) {
-      const answer = await read({ api, path: '/metrics', deadlineMs }, OK);
-      return answer.kind === 'text' ? { kind: 'metrics', text: answer.text } : answer;
-    },
-    async readOwnReport(api, deadlineMs) {
-      const answer = await read({ api, path: ANY_DIALECT, deadlineMs }, OK_OR_NO);
-      if (answer.kind !== 'text') return answer;
-      const json = parseJson(answer.text);
-      if (!isRecord(json)) return malformed(ANY_DIALECT, 'not a JSON object');
-      const parsed = readNodeStatus(json);
-      const status = parsed.kind === 'status' ? parsed.status : {};
-      return { kind: 'own_report', report: { status, restart: readRestartState(json) } };
-    },
-  };
-}
-
-type Text = { readonly kind: 'text'; readonly text: string };
-type DocumentRequest = Parameters<Send>[0];
-
-function createTextReader(access: ApiAccess) {
+export function createReader({ dialect = 'patroni', ...access }: ReaderOptions = {}): DocumentReader {
   const send = createSend(access);
-  return async (question: DocumentRequest, statuses: readonly number[]): Promise<Text | ReadFailure> => {
-    const result = await send(question);
-    if (result.kind !== 'answered') return result;
-    const { status, body } = result;
-    if (statuses.includes(status)) return { kind: 'text', text: body };
-    const cause = status >= 300 && status < 400 ? 'redirect' : 'unexpected_status';
-    return { kind: 'failed', cause, detail: `${question.path} answered ${statusText(status, access)}` };
+  const reading =
+    <Document extends { readonly kind: string }>(
+      path: string,
+      parse: (json: unknown) => Document | Invalid,
+      statuses = OK,
+    ): ReadDocument<Document> =>
+    async (api, deadlineMs) => {
+      const answer = await send({ api, path, deadlineMs });
+      if (answer.kind !== 'answered') return answer;
+      const { status, body } = answer;
+      if (!statuses.includes(status)) {
+        const cause = status >= 300 && status < 400 ? 'redirect' : 'unexpected_status';
+        return { kind: 'failed', cause, detail: `${path} answered ${statusText(status, access)}` };
+      }
+      const parsed = parse(parseJson(body));
+      return isInvalid(parsed) ? { kind: 'failed', cause: 'malformed', detail: `${path}: ${parsed.why}` } : parsed;
+    };
+  return {
+    readCluster: reading('/cluster', readClusterDocument),
+    readHistory: reading('/history', readHistory),
+    readConfig: reading('/config', readConfig),
+    readNodeStatus: reading(PATHS[dialect], readOwnDocument, OK_OR_NO),
+    // The body of a health check is the node status document in both dialects.
+    readOwnReport: reading('/health', readOwnReport, OK_OR_NO),
   };
 }
 
-function malformed(path: string, why: string): ReadFailure {
-  return { kind: 'failed', cause: 'malformed', detail: `${path}: ${why}` };
+interface Invalid {
+  readonly kind: 'invalid';
+  readonly why: string;
 }
+
+function isInvalid(parsed: { readonly kind: string }): parsed is Invalid {
+  return parsed.kind === 'invalid';
+}
+
+function readConfig(json: unknown): ParsedConfig {
+  return isRecord(json) ? { kind: 'config', config: json } : NO_OBJECT;
+}
+
+function readOwnDocument(json: unknown): ParsedNodeStatus {
+  const parsed = readNodeStatus(json);
+  // An object without either key may be any server's error page.
+  const isOther = parsed.kind === 'status' && parsed.status.dialect === undefined;
+  return isOther ? { kind: 'invalid', why: 'no patroni or manager key' } : parsed;
+}
+
+function readOwnReport(json: unknown): ParsedOwnReport {
+  if (!isRecord(json)) return NO_OBJECT;
+  const parsed = readNodeStatus(json);
+  const status = parsed.kind === 'status' ? parsed.status : {};
+  return { kind: 'own_report', report: { status, restart: readRestartState(json) } };
+}
+
+const NO_OBJECT: Invalid = { kind: 'invalid', why: 'not a JSON object' };

@@ -3,23 +3,16 @@
 import { readFile } from 'node:fs/promises';
 import { faultError } from '../http/exchange-error.ts';
 import { fileFault } from '../model/errno.ts';
+import type { ApiTls } from '../model/cluster-config.ts';
 import { present } from './fields.ts';
 import type { TlsMaterial } from '../http/open-socket.ts';
-
-/** Paths of PEM files. */
-export interface TlsFiles {
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-  readonly insecure?: boolean | undefined;
-}
 
 /** The current TLS settings. Rejects when the files were never readable. */
 export type TlsSource = () => Promise<TlsMaterial>;
 
 const REREAD_AFTER_MS = 10_000;
 
-export function tlsFromFiles(files: TlsFiles, rereadAfterMs = REREAD_AFTER_MS): TlsSource {
+export function tlsFromFiles(files: Partial<ApiTls>, rereadAfterMs = REREAD_AFTER_MS): TlsSource {
   let last: Promise<TlsMaterial> | undefined;
   let readAt = -Infinity;
   let isReading = false;
@@ -51,16 +44,17 @@ export function tlsFromFiles(files: TlsFiles, rereadAfterMs = REREAD_AFTER_MS): 
   };
 }
 
-async function readAll({ ca, cert, key, insecure = false }: TlsFiles): Promise<TlsMaterial> {
-  const [caText, certText, keyText] = await Promise.all([readText(ca), readText(cert), readText(key)]);
+async function readAll({ ca, cert, key, insecure = false }: Partial<ApiTls>): Promise<TlsMaterial> {
+  const texts = [ca, cert, key].map(async (path) => path && (await readText(path)));
+  const [caText, certText, keyText] = await Promise.all(texts);
   return present({ insecure, ca: caText, cert: certText, key: keyText });
 }
 
-async function readText(path: string | undefined): Promise<string | undefined> {
-  if (path === undefined) return undefined;
+/** `name`: the file in an error. */
+export async function readText(path: string, name = path): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw faultError('local', `${path} cannot be read: ${fileFault(error)}`);
+    throw faultError('local', `${name} cannot be read: ${fileFault(error)}`);
   }
 }

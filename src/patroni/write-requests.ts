@@ -1,10 +1,22 @@
 // The write operations of the management API as requests: method, path, body, and how long the answer may take.
 import type { MemberName } from '../model/member.ts';
+import { present } from './fields.ts';
 import type { Method } from './http.ts';
 import type { Dialect } from './node-status.ts';
-import type { RestartConditions } from './restart-conditions.ts';
 
 export type JsonFields = Readonly<Record<string, unknown>>;
+
+/** Conditions of POST /restart. A member that does not meet them does not restart. */
+export interface RestartConditions {
+  readonly restart_pending?: true;
+  readonly role?: 'primary' | 'replica' | 'standby_leader';
+  /** Restart only below this version: `15.4`. */
+  readonly postgres_version?: string;
+  /** As PostgreSQL writes durations: seconds, or `30s`. */
+  readonly timeout?: number | string;
+  /** ISO 8601 with offset. */
+  readonly schedule?: string;
+}
 
 export type WriteOperation =
   | {
@@ -98,7 +110,6 @@ function secondsOf(timeout: number | string | undefined): number {
 
 /** Without the fields that are undefined, and without a body when none is left. */
 function post(path: string, deadlineMs: number, fields: JsonFields): WriteRequest {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  const request = { method: 'POST', path, deadlineMs } as const;
-  return given.length === 0 ? request : { ...request, body: Object.fromEntries(given) };
+  const body = present(fields);
+  return { method: 'POST', path, deadlineMs, ...(Object.keys(body).length > 0 && { body }) };
 }

@@ -24,7 +24,7 @@ import { deltaBetween } from './snapshot-delta.ts';
 import { workerStatus } from './worker-status.ts';
 import type { MoveResult } from '../reports/session-move.ts';
 import { IDS_PER_WORKER, killSession, listSessions, moveSession, preflight } from './worker-sessions.ts';
-import { withTimeout } from './with-timeout.ts';
+import { withTimeout } from '../model/with-timeout.ts';
 
 export interface SupervisorOptions extends Pick<
   ProxyDependencies,

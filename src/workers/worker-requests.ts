@@ -6,7 +6,7 @@ import type { WorkerProcess } from './worker-process.ts';
 import { KeyPairs } from './key-pairs.ts';
 import { answerCall, type CallHandlers, type CallMessage } from './calls.ts';
 import type { CallsOfWorker, CancelPacket } from './messages.ts';
-import { withTimeout } from './with-timeout.ts';
+import { withTimeout } from '../model/with-timeout.ts';
 
 export interface WorkerRequestsOptions extends Pick<
   ProxyDependencies,

@@ -7,7 +7,7 @@ import { mergedLists, type KillResult, type SessionList, type SessionQuery } fro
 import type { MovesPolicy } from '../model/moves.ts';
 import { longestMove, type MoveResult } from '../reports/session-move.ts';
 import type { CallsOfMain } from './messages.ts';
-import { withTimeout } from './with-timeout.ts';
+import { withTimeout } from '../model/with-timeout.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
 export interface NumberedWorker {

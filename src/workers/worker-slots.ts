@@ -5,7 +5,7 @@ import type { Clock } from '../model/instant.ts';
 import type { StartProcess } from './fork.ts';
 import type { ToWorker } from './messages.ts';
 import { BEAT_MS } from './reporter.ts';
-import { withTimeout } from './with-timeout.ts';
+import { withTimeout } from '../model/with-timeout.ts';
 import { WorkerProcess, type WorkerNotice } from './worker-process.ts';
 import type { NumberedWorker } from './worker-sessions.ts';
 import { WorkerSlot } from './worker-slot.ts';

@@ -16,7 +16,7 @@ import type { Usage, WorkerOrder, WorkerPolicy } from './messages.ts';
 import { Reporter } from './reporter.ts';
 import { withDelta } from './snapshot-delta.ts';
 import { LastReport } from './shared-limits.ts';
-import { withTimeout } from './with-timeout.ts';
+import { withTimeout } from '../model/with-timeout.ts';
 
 export interface WorkerOptions extends Pick<ProxyDependencies, 'random' | 'descriptors'> {
   readonly send: (message: FromWorker) => void;

@@ -4,6 +4,7 @@ import { createDiscovery } from '../../../src/discovery/discover.ts';
 import { createReader } from '../../../src/patroni/read-documents.ts';
 import { systemClock } from '../../support/waiting/system-clock.ts';
 import { readCapture } from '../../support/values/captures.ts';
+import { seed } from '../../support/labs/discovery.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import type { FakeMemberKnobs } from '../../support/fakes/fake-member.ts';
 import { until } from '../../support/waiting/until.ts';
@@ -70,6 +71,12 @@ describe('the dialect', () => {
   });
 });
 
+test('a configuration that is no object is malformed', async () => {
+  const member = await start('n1', { raw: 'HTTP/1.0 200 OK\r\n\r\n[]' });
+  const detail = '/config: not a JSON object';
+  expect(await createReader().readConfig(member.member().api, 1000)).toMatchObject({ cause: 'malformed', detail });
+});
+
 test('discovery walks from a dead seed to a live one and finds the members, names resolved by the system', async () => {
   const [dead, one, two] = [await start('dead'), await start('n1', { role: 'primary' }), await start('n2')];
   await dead.stop();
@@ -78,7 +85,7 @@ test('discovery walks from a dead seed to a live one and finds the members, name
   const discovery = createDiscovery({
     cluster: {
       discovery: 'dynamic',
-      seeds: [dead.url, byName, two.url].map((url) => ({ url, address: { host: 'unused', port: 0 } })),
+      seeds: [dead.url, byName, two.url].map((url) => seed(url)),
       members: [],
       allow: { networks: [], hosts: [], ports: [] },
     },

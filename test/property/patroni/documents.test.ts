@@ -3,8 +3,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readClusterDocument } from '../../../src/patroni/cluster-document.ts';
-import { parseClusterDocument, parseDynamicConfig, parseHistory } from '../../support/patroni/parse.ts';
-import { readDynamicConfig } from '../../../src/patroni/dynamic-config.ts';
+import { parseClusterDocument, parseHistory } from '../../support/patroni/parse.ts';
 import { readHistory } from '../../../src/patroni/history.ts';
 import { parseLsn } from '../../../src/model/lsn.ts';
 import { parseNodeStatus, readNodeStatus } from '../../../src/patroni/node-status.ts';
@@ -32,7 +31,7 @@ function objectOf(keys: readonly string[]) {
 test('arbitrary text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      for (const parse of [parseNodeStatus, parseClusterDocument, parseHistory, parseDynamicConfig]) {
+      for (const parse of [parseNodeStatus, parseClusterDocument, parseHistory]) {
         expect(parse(text).kind).toEqual(expect.any(String));
       }
       parseLsn(text);
@@ -43,7 +42,7 @@ test('arbitrary text', () => {
 test('arbitrary JSON', () => {
   fc.assert(
     fc.property(json, (value) => {
-      for (const read of [readNodeStatus, readClusterDocument, readHistory, readDynamicConfig]) {
+      for (const read of [readNodeStatus, readClusterDocument, readHistory]) {
         expect(read(value).kind).toEqual(expect.any(String));
       }
     }),

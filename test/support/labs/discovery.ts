@@ -1,4 +1,5 @@
 // A cluster as discovery meets it, without sockets: contact points that give documents, a name server, a manual clock.
+import { parseApiUrl } from '../../../src/config/schema/address.ts';
 import type { ApiEndpoint } from '../../../src/model/member.ts';
 import type { ConfiguredMember, DiscoveryConfig, SrvSeed } from '../../../src/model/cluster-config.ts';
 import { createDiscovery } from '../../../src/discovery/discover.ts';
@@ -9,8 +10,11 @@ import { readClusterDocument } from '../../../src/patroni/cluster-document.ts';
 import type { ClusterRead } from '../../../src/patroni/read-documents.ts';
 import { ManualClock } from '../waiting/manual-clock.ts';
 
+/** As the configuration has it. */
 export function seed(url: string): ApiEndpoint {
-  return { url, address: { host: 'as written', port: 0 } };
+  const parsed = parseApiUrl(url);
+  if (parsed.kind === 'invalid') throw new Error(parsed.message);
+  return parsed.value;
 }
 
 export function srvSeed(srv: string, scheme: 'http' | 'https' = 'http'): SrvSeed {

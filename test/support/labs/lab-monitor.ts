@@ -3,10 +3,9 @@
 import type { Action } from '../../../src/core/actions.ts';
 import type { MonitorEvent } from '../../../src/reports/events.ts';
 import type { Member, MemberName, MemberRefusal } from '../../../src/model/member.ts';
-import type { ProbeOutcome } from '../../../src/model/observation.ts';
+import type { ListFailure, MemberList, ProbeOutcome } from '../../../src/model/observation.ts';
 import type { RoutingPolicy } from '../../../src/model/policy.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
-import type { DiscoveredList } from '../../../src/monitor/discovery-loop.ts';
 import type { ReadHistory } from '../../../src/monitor/timeline-history.ts';
 import { Monitor } from '../../../src/monitor/monitor.ts';
 import { aMember, aPolicy } from '../values/builders.ts';
@@ -133,7 +132,7 @@ export class LabMonitor {
     return isPrimary && this.history !== undefined ? { location: 500, startedAt: 'monday' } : {};
   }
 
-  #discover(not: MemberName | undefined): DiscoveredList {
+  #discover(not: MemberName | undefined): MemberList | ListFailure {
     const startedAt = this.clock.now();
     this.discoveries.push({ at: startedAt, not });
     return {

@@ -2,15 +2,10 @@
 import { parseJson } from '../../../src/model/json.ts';
 import { readClusterDocument } from '../../../src/patroni/cluster-document.ts';
 import type { ParsedClusterDocument } from '../../../src/patroni/cluster-document.ts';
-import { readDynamicConfig } from '../../../src/patroni/dynamic-config.ts';
 import { readHistory } from '../../../src/patroni/history.ts';
 
 export function parseClusterDocument(text: string): ParsedClusterDocument {
   return readClusterDocument(parseJson(text));
-}
-
-export function parseDynamicConfig(text: string): ReturnType<typeof readDynamicConfig> {
-  return readDynamicConfig(parseJson(text));
 }
 
 export function parseHistory(text: string): ReturnType<typeof readHistory> {

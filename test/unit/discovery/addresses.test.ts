@@ -130,7 +130,7 @@ describe('API URLs', () => {
     ['http://[fd00::1]:8008/', 'http://[fd00::1]:8008', 'fd00::1', 8008],
     ['http://0x7f.1:8008', 'http://127.0.0.1:8008', '127.0.0.1', 8008],
   ])('%s is %s', (text, url, host, port) => {
-    expect(parseApiUrl(text)).toEqual({ kind: 'url', api: { url, host, port } });
+    expect(parseApiUrl(text)).toEqual({ kind: 'url', api: { url, address: { host, port } } });
   });
 
   test.each([

@@ -38,7 +38,7 @@ describe('a cluster found from one seed', () => {
     expect(names(result)).toEqual(['pg-1', 'pg-2', 'pg-3']);
     expect(result).toMatchObject({
       scope: 'demo',
-      leader: { name: 'pg-1', state: 'running', timeline: 3 },
+      leader: { name: 'pg-1', state: 'running' },
       by: 'pg-1',
       scheduledSwitchoverAt: Date.parse('2026-11-21T05:05:10+00:00'),
       refused: [],

@@ -1,7 +1,7 @@
 // Captured answers of real members of two versions in many states, and the facts that the parser finds in them.
 import { describe, expect, test } from 'vitest';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
-import { parseClusterDocument, parseDynamicConfig, parseHistory } from '../../support/patroni/parse.ts';
+import { parseClusterDocument, parseHistory } from '../../support/patroni/parse.ts';
 import { parseNodeStatus } from '../../../src/patroni/node-status.ts';
 import { bodyText, readAllCaptures, readCapture, textOf } from '../../support/values/captures.ts';
 import type { Capture } from '../../support/values/captures.ts';
@@ -29,7 +29,6 @@ describe('every captured answer', () => {
         if (path === '/cluster')
           expect(parseClusterDocument(text)).toMatchObject({ kind: 'cluster', cluster: { skipped: [] } });
         if (path === '/history') expect(parseHistory(text)).toMatchObject({ kind: 'history', skipped: 0 });
-        if (path === '/config') expect(parseDynamicConfig(text)).toMatchObject({ kind: 'config', config: { ttl: 20 } });
         if (DOCUMENTS.some((document) => path.startsWith(document))) continue;
         const status = readStatus(text);
         expect(status.dialect).toBe('patroni');
@@ -134,13 +133,10 @@ describe('the cluster document', () => {
   });
 });
 
-test('history and configuration of 4.1.4', () => {
+test('history of 4.1.4', () => {
   const capture = readCapture('4.1.4', 'scheduled-switchover-and-restart');
   expect(parseHistory(bodyText(capture, 'n1', '/history'))).toMatchObject({
     entries: [{ timeline: 1, lsn: 83_185_840, reason: 'no recovery target specified', newLeader: 'n2' }],
-  });
-  expect(parseDynamicConfig(bodyText(capture, 'n1', '/config'))).toMatchObject({
-    config: { ttl: 20, loopWait: 5, retryTimeout: 5, maximumLagOnFailover: 1_048_576, isStandbyCluster: false },
   });
 });
 

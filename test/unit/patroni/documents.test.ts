@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { shown } from '../../../src/model/printable.ts';
 import { readClusterDocument } from '../../../src/patroni/cluster-document.ts';
 import { parseClusterDocument } from '../../support/patroni/parse.ts';
-import { readDynamicConfig } from '../../../src/patroni/dynamic-config.ts';
 import { readHistory } from '../../../src/patroni/history.ts';
 import { parseLsn } from '../../../src/model/lsn.ts';
 import { parseNodeStatus, readNodeStatus } from '../../../src/patroni/node-status.ts';
@@ -287,13 +286,4 @@ test('history skips and counts unreadable entries', () => {
     skipped: 3,
   });
   expect(readHistory({}).kind).toBe('invalid');
-});
-
-test('dynamic configuration keeps unknown keys', () => {
-  const json = { ttl: '30', loop_wait: null, synchronous_mode: true, standby_cluster: { host: 'x' }, other: { a: 1 } };
-  expect(readDynamicConfig(json)).toEqual({
-    kind: 'config',
-    config: { ttl: 30, synchronousMode: 'true', isStandbyCluster: true, all: json },
-  });
-  expect(readDynamicConfig([]).kind).toBe('invalid');
 });

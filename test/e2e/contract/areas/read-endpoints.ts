@@ -1,6 +1,5 @@
 // The documents of the read endpoints, field by field, in an ordinary cluster.
 import { expect } from 'vitest';
-import { createReader } from '../../../../src/patroni/read-documents.ts';
 import type { MemberAddress } from '../../../support/patroni/member.ts';
 import type { ItemId } from '../../../support/contract/checklist.ts';
 import type { Area, Contract } from '../../../support/contract/contract.ts';
@@ -204,8 +203,8 @@ function defineMetrics(contract: Contract): void {
       const { metricsPrefix: prefix } = on.target;
       const leader = await on.leader();
       for (const member of on.target.members()) {
-        expect((await on.ask(member, '/metrics')).contentType).toContain('text/plain');
-        const text = await metricsOf(member);
+        const { contentType, text } = await on.ask(member, '/metrics');
+        expect(contentType).toContain('text/plain');
         for (const line of text.trimEnd().split('\n')) {
           // Patroni writes a blank before the labels of one metric.
           expect(line).toMatch(/^(|# (HELP|TYPE) \S+ .+|[a-z_]+ ?(\{[^}]*\})? [-+.\deE]+|[a-z_]+ [-+.\deE]+)$/);
@@ -216,14 +215,6 @@ function defineMetrics(contract: Contract): void {
       }
     },
   );
-}
-
-/** As the program's own client reads them. */
-async function metricsOf({ api: url }: MemberAddress): Promise<string> {
-  const { hostname: host, port } = new URL(url);
-  const read = await createReader().readMetrics({ url, address: { host, port: Number(port) } }, 5000);
-  if (read.kind !== 'metrics') throw new Error(JSON.stringify(read));
-  return read.text;
 }
 
 function defineClient(contract: Contract): void {

@@ -4,7 +4,7 @@ import type { MemberAddress } from '../../../support/patroni/member.ts';
 import type { Area, Contract } from '../../../support/contract/contract.ts';
 import { parse, record } from '../../../support/contract/questions.ts';
 import type { ContractRun } from '../../../support/contract/run.ts';
-import type { RestartConditions } from '../../../../src/patroni/restart-conditions.ts';
+import type { RestartConditions } from '../../../../src/patroni/write-requests.ts';
 
 /** Set from the start: for a parameter that is removed from its file PostgreSQL itself keeps the pending mark. */
 const PARAMETER = 'max_connections';

@@ -176,7 +176,7 @@ describe.each(['manager', 'patroni'] as const)('%s', (dialect) => {
       cluster: { scope: 'demo', members },
     });
     expect(await reader.readHistory(api, 2_000)).toEqual({ kind: 'history', entries: [], skipped: 0 });
-    expect(await reader.readConfig(api, 2_000)).toMatchObject({ kind: 'config', config: { ttl: 5, loopWait: 1 } });
+    expect(await reader.readConfig(api, 2_000)).toMatchObject({ kind: 'config', config: { ttl: 5, loop_wait: 1 } });
     lab.operations.cluster = undefined;
     expect(await reader.readCluster(api, 2_000)).toMatchObject({ kind: 'failed', cause: 'unexpected_status' });
   });

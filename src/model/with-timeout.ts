@@ -1,5 +1,5 @@
 // Waits for a promise, at most for a given time.
-import type { Clock } from '../model/instant.ts';
+import type { Clock } from './instant.ts';
 
 /** The value of `done`, or undefined after `limitMs`. */
 export async function withTimeout<T>(clock: Clock, limitMs: number, done: Promise<T>): Promise<T | undefined> {
