@@ -4,7 +4,7 @@ import { isAnswering, type MemberRecord } from '../core/snapshot.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
 import { REFUSAL_REASONS, type MemberName } from '../model/member.ts';
-import { flag, scraped, scrapedNumber, unixSeconds, type Scrape, type ScrapedMetric, type Series } from './scrape.ts';
+import { flag, scraped, scrapedNumber, unixSeconds, type Scrape, type ScrapedMetric } from './scrape.ts';
 
 const STANDINGS: readonly Standing['kind'][] = ['open', 'keep', 'leave'];
 /** A document may list more strangers than anybody wants to read. */
@@ -116,7 +116,7 @@ function ofMembers(
   read: (record: MemberRecord | undefined, member: MemberName, scrape: Scrape) => number | undefined,
 ): ScrapedMetric {
   return scraped(name, help, ['member'], (scrape) =>
-    [...membersOf(scrape.table)].map((member): Series<'member'> => [
+    [...membersOf(scrape.table)].map((member) => [
       { member },
       read(scrape.snapshot.members.get(member), member, scrape),
     ]),

@@ -7,16 +7,17 @@ import { isBranchEvent } from '../reports/branch-events.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import { isMoveFailure } from '../model/close-reason.ts';
 import { isMoveEvent } from '../reports/move-events.ts';
-import { createBranchMetrics, type BranchMetrics } from './branch-metrics.ts';
+import { BRANCH_LIST_METRICS, BRANCH_METRICS } from './branch-metrics.ts';
 import { CLUSTER_METRICS } from './cluster-metrics.ts';
-import { createEventMetrics, type EventMetrics } from './event-metrics.ts';
-import { familiesIn } from './families.ts';
+import { EVENT_METRICS } from './event-metrics.ts';
+import { createEventTotals, type EventMetric, type EventTotals } from './event-totals.ts';
+import { familyIn } from './families.ts';
 import { HARDLY_EVER_MS, registerEventLoopLag } from './event-loop-lag.ts';
 import { MEMBER_METRICS, membersOf } from './member-metrics.ts';
-import { createMoveMetrics, type MoveMetrics } from './move-metrics.ts';
+import { MOVE_METRICS, PARKED_METRICS } from './move-metrics.ts';
 import { POOL_METRICS } from './pool-metrics.ts';
 import { PROCESS_METRICS } from './process-metrics.ts';
-import { unixSeconds, type Scrape } from './scrape.ts';
+import { unixSeconds, type Scrape, type ScrapedMetric } from './scrape.ts';
 import { SESSION_METRICS } from './session-metrics.ts';
 
 const SUMS_OF_PROM_CLIENT = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
@@ -32,65 +33,82 @@ export interface MetricsOptions {
   readonly scrape: () => Scrape;
 }
 
-export interface Metrics {
-  readonly count: (event: ReportedEvent) => void;
-  readonly learn: EventMetrics['learn'];
+export interface Metrics extends Pick<EventTotals, 'count' | 'learn'> {
   readonly contentType: string;
   /** The current exposition. */
   readonly text: () => Promise<string>;
 }
 
+const AT_SCRAPE = [...CLUSTER_METRICS, ...MEMBER_METRICS, ...POOL_METRICS, ...SESSION_METRICS, ...PROCESS_METRICS];
+
 export function createMetrics({ version, nodeVersion, pools, now, scrape }: MetricsOptions): Metrics {
   const registry = new Registry();
-  const families = familiesIn(registry);
-  const events = createEventMetrics({ registry, now });
-  events.learn(pools);
-  const updates = [...CLUSTER_METRICS, ...MEMBER_METRICS, ...POOL_METRICS, ...SESSION_METRICS, ...PROCESS_METRICS].map(
-    (create) => create(families),
-  );
+  const all = createGroup(registry, EVENT_METRICS, AT_SCRAPE);
+  all.learn(pools);
   const versions = { version, node_version: nodeVersion };
-  families
-    .gauge('pointsman_build_info', 'Always 1. The labels name the version and the Node version.', [
-      'version',
-      'node_version',
-    ])
-    .set(versions, 1);
-  const lastDiscovery = families.gauge(
+  const versionLabels = ['version', 'node_version'] as const;
+  familyIn(
+    registry,
+    'pointsman_build_info',
+    'Always 1. The labels name the version and the Node version.',
+    versionLabels,
+  ).put(versions, 1);
+  const lastDiscovery = familyIn(
+    registry,
     'pointsman_discovery_last_success_timestamp_seconds',
     'Last successful read of the member list (Unix time); absent before the first.',
+    [],
   );
-  lastDiscovery.remove();
+  lastDiscovery.remove({});
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: HARDLY_EVER_MS });
   registerEventLoopLag(registry);
   // Gauges must not end in _total, and each is only the sum of its series by type.
   for (const name of SUMS_OF_PROM_CLIENT) registry.removeSingleMetric(name);
-  let branches: BranchMetrics | undefined;
-  const ofBranches = (): BranchMetrics => (branches ??= createBranchMetrics(registry));
-  let moves: MoveMetrics | undefined;
-  const ofMoves = (): MoveMetrics => (moves ??= createMoveMetrics(registry));
+  let discoveredAt: Instant | undefined;
+  let branches: MetricGroup | undefined;
+  const ofBranches = (): MetricGroup => (branches ??= createGroup(registry, BRANCH_METRICS, BRANCH_LIST_METRICS));
+  let moves: MetricGroup | undefined;
+  const ofMoves = (): MetricGroup => (moves ??= createGroup(registry, MOVE_METRICS, PARKED_METRICS));
   const count = (event: ReportedEvent): void => {
     if (isBranchEvent(event)) return ofBranches().count(event);
     if (isMoveEvent(event)) return ofMoves().count(event);
     if (event.kind === 'session_closed' && isMoveFailure(event.reason)) ofMoves().count(event);
-    return events.count(event);
+    if (event.kind === 'discovery_finished' && event.detail === undefined) discoveredAt = now();
+    return all.count(event);
   };
   return {
     count,
-    learn: events.learn,
+    learn: all.learn,
     contentType: registry.contentType,
     text: () => {
       const read = scrape();
       const { scope } = read.snapshot;
       registry.setDefaultLabels(scope === undefined ? {} : { scope });
-      for (const update of updates) update(read);
-      events.retain(membersOf(read.table));
-      const discoveredAt = unixSeconds(read, events.discoveredAt());
-      if (discoveredAt !== undefined) lastDiscovery.set(discoveredAt);
+      all.update(read);
+      all.retain(membersOf(read.table));
+      const at = unixSeconds(read, discoveredAt);
+      if (at !== undefined) lastDiscovery.put({}, at);
       if (read.branches !== undefined) ofBranches();
       branches?.update(read);
       if (read.hasMoves) ofMoves();
+      moves?.learn(read.pools.map(({ name }) => name));
       moves?.update(read);
       return registry.metrics();
     },
   };
+}
+
+interface MetricGroup extends EventTotals {
+  /** At the scrape. */
+  readonly update: (scrape: Scrape) => void;
+}
+
+function createGroup(
+  registry: Registry,
+  ofEvents: readonly EventMetric[],
+  atScrape: readonly ScrapedMetric[],
+): MetricGroup {
+  const totals = createEventTotals(registry, ofEvents);
+  const updates = atScrape.map((create) => create(registry));
+  return { ...totals, update: (read) => updates.forEach((update) => update(read)) };
 }

@@ -1,6 +1,7 @@
 // The routes of the pools, and the time without one.
 import type { Route } from '../core/routing-table.ts';
-import { flag, scraped, type ScrapedMetric, type Series } from './scrape.ts';
+import type { Series } from './families.ts';
+import { flag, scraped, type ScrapedMetric } from './scrape.ts';
 
 const ROUTES: readonly Route['kind'][] = ['open', 'hold', 'closed'];
 

@@ -8,7 +8,8 @@ import type { CertificateStatus, ClientCounts, CountsByPool, WorkerStatus } from
 import type { BranchListStatus } from '../model/branch.ts';
 import type { Instant } from '../model/instant.ts';
 import type { PoolPolicy } from '../model/policy.ts';
-import type { Families } from './families.ts';
+import { familyIn, type Labels } from './families.ts';
+import type { Registry } from 'prom-client';
 
 /** The values of one scrape. */
 export interface Scrape {
@@ -51,30 +52,23 @@ export interface LimitsInEffect {
   readonly eventStreams: number;
 }
 
-/** Undefined: it is absent. */
-export type Series<Label extends string> = readonly [
-  labels: Readonly<Record<Label, string>>,
-  value: number | undefined,
-];
-
 /** Creates the metric. Returns a function that updates its series: a label set that is no longer true is gone. */
-export type ScrapedMetric = (families: Families) => (scrape: Scrape) => void;
+export type ScrapedMetric = (registry: Registry) => (scrape: Scrape) => void;
 
-/** A total if its name says so, else a gauge. */
+/** A series without a value is absent. */
 export function scraped<Label extends string>(
   name: string,
   help: string,
   labels: readonly Label[],
-  read: (scrape: Scrape) => readonly Series<Label>[],
+  read: (scrape: Scrape) => readonly (readonly [labels: Labels<Label>, value: number | undefined])[],
 ): ScrapedMetric {
-  return ({ gauge, counter }) => {
-    const metric = name.endsWith('_total') ? counter(name, help, labels) : gauge(name, help, labels);
+  return (registry) => {
+    const family = familyIn(registry, name, help, labels);
     return (scrape) => {
-      metric.reset();
+      family.reset();
       for (const [of, value] of read(scrape)) {
-        if (value === undefined) metric.remove(of);
-        else if ('set' in metric) metric.set(of, value);
-        else metric.inc(of, value);
+        if (value === undefined) family.remove(of);
+        else family.put(of, value);
       }
     };
   };

@@ -1,7 +1,8 @@
 // Sessions, clients that wait, and how clients began; each limited number beside its limit.
 import { BRANCHES_POOL } from '../model/branch.ts';
 import { FIRST_PACKETS, STARTUPS, type PoolCounts } from '../reports/counts.ts';
-import { scraped, scrapedNumber, type Scrape, type ScrapedMetric, type Series } from './scrape.ts';
+import type { Series } from './families.ts';
+import { scraped, scrapedNumber, type Scrape, type ScrapedMetric } from './scrape.ts';
 
 export const SESSION_METRICS: readonly ScrapedMetric[] = [
   scraped('pointsman_sessions', 'Current client connections, by state.', ['pool', 'state'], ({ counts, hasMoves }) =>

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { createEventMetrics } from '../../../src/telemetry/event-metrics.ts';
+import { EVENT_METRICS } from '../../../src/telemetry/event-metrics.ts';
+import { createEventTotals } from '../../../src/telemetry/event-totals.ts';
 import { Registry } from '../../../src/telemetry/prometheus.ts';
 
 test('members that left the cluster leave no series behind, also without a scrape', async () => {
   const registry = new Registry();
-  const metrics = createEventMetrics({ registry, now: () => 0 });
+  const metrics = createEventTotals(registry, EVENT_METRICS);
   const names = Array.from({ length: 300 }, (_, index) => `member-${index}`);
   for (const member of names) {
     metrics.count({ kind: 'members_changed', added: [member], removed: [] });

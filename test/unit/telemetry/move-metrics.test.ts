@@ -83,7 +83,6 @@ test('moves by result and reason, their times, questions, and the pins of the la
     'pointsman_moves_total{pool="write",result="moved",reason="switchover"} 2',
     'pointsman_moves_total{pool="write",result="stayed",reason="listening"} 1',
     'pointsman_moves_total{pool="write",result="failed",reason="move_login"} 1',
-    'pointsman_sessions_parked{pool="write"} 3',
     'pointsman_move_seconds_sum 0.012',
     'pointsman_move_seconds_count 2',
     'pointsman_move_gap_seconds_sum{waiting="true"} 0.42',
@@ -92,6 +91,7 @@ test('moves by result and reason, their times, questions, and the pins of the la
     'pointsman_move_gap_seconds_count{waiting="false"} 1',
     'pointsman_session_questions_total{result="movable"} 1',
     'pointsman_sessions_pinned{reason="listening"} 2',
+    'pointsman_sessions_parked{pool="write"} 3',
   ]);
   expect(await metrics.text()).toContain('pointsman_sessions{pool="write",state="parked"');
 });
