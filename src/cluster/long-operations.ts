@@ -5,11 +5,9 @@ import type { MemberName } from '../model/member.ts';
 import type { OperationEvent, ReportedEvent } from '../reports/events.ts';
 import type { PreflightEvent } from '../reports/move-events.ts';
 import type { Preflight } from '../reports/preflight.ts';
-import type { ControlReading } from './control.ts';
-import type { ClusterConfiguration, ClusterReport } from '../documents/cluster-documents.ts';
 import type { OperationDocument, PlanOfPrimary } from '../documents/switchover-document.ts';
 import { Switchover, type ProcedureOptions } from './switchover/procedure.ts';
-import { planSwitchover, type HeldSwitchoverRequest } from './switchover/plan.ts';
+import { planSwitchover, readCluster, type HeldSwitchoverRequest } from './switchover/plan.ts';
 
 export interface LongOperationsOptions {
   readonly site: Omit<ProcedureOptions, 'onPhase'>;
@@ -29,7 +27,7 @@ export interface LongOperationsOptions {
 export type OperationStart =
   | { readonly kind: 'started'; readonly operation: OperationDocument }
   /** `operation`: absent when the other one is a single request. */
-  | { readonly kind: 'busy'; readonly operation?: OperationDocument };
+  | { readonly kind: 'busy'; readonly operation?: OperationDocument | undefined };
 
 export type CancelResult =
   | { readonly kind: 'cancelled' | 'ended'; readonly operation: OperationDocument }
@@ -68,8 +66,8 @@ export class LongOperations {
   async plan(request: HeldSwitchoverRequest): Promise<PlanOfPrimary> {
     const { site, unreadable } = this.#options;
     this.#reading ??= readCluster(site.control).finally(() => (this.#reading = undefined));
-    const [report, config] = await this.#reading;
-    const plan = planSwitchover(request, site.known(), { report, config });
+    const read = await this.#reading;
+    const plan = planSwitchover(request, site.known(), read);
     const { from, warnings } = plan;
     if (from === null) {
       return {
@@ -99,10 +97,7 @@ export class LongOperations {
   start(request: HeldSwitchoverRequest): OperationStart {
     const { site, random, onEvent, enter } = this.#options;
     const leave = enter('switchover');
-    if (leave === undefined) {
-      const operation = this.#running?.switchover.document();
-      return operation === undefined ? { kind: 'busy' } : { kind: 'busy', operation };
-    }
+    if (leave === undefined) return { kind: 'busy', operation: this.#running?.switchover.document() };
     const id = newId(random);
     onEvent({ kind: 'operation_started', operation: id, what: 'switchover', to: request.to });
     const switchover = new Switchover(id, request, {
@@ -116,7 +111,9 @@ export class LongOperations {
           ...(before === undefined ? {} : { before: before.phase, beforeMs: before.duration_ms ?? 0 }),
         }),
     });
-    this.#keep(id, switchover);
+    this.#kept.set(id, switchover);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest);
     this.#running = { id, switchover, ended: this.#run(switchover, leave) };
     return { kind: 'started', operation: switchover.document() };
   }
@@ -165,12 +162,6 @@ export class LongOperations {
     this.#running = undefined;
     leave();
     this.#tellEnd(switchover.document());
-  }
-
-  #keep(id: string, switchover: Switchover): void {
-    this.#kept.set(id, switchover);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest);
   }
 
   /** `sessions`: on the member now. */
@@ -222,10 +213,4 @@ function totalOf({ movable, stays, unknown }: Preflight): number {
 /** Not a number: an id from before a restart must not name another operation. */
 function newId(random: () => number): string {
   return random().toString(36).slice(2, 10).padEnd(8, '0');
-}
-
-function readCluster(
-  control: ProcedureOptions['control'],
-): Promise<[ControlReading<ClusterReport>, ControlReading<ClusterConfiguration>]> {
-  return Promise.all([control.report(), control.config()]);
 }

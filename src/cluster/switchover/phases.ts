@@ -9,17 +9,12 @@ export interface PhasesOptions {
   readonly onPhase: (phase: Phase, before: PhaseDocument | undefined) => void;
 }
 
-interface PhaseEntry {
-  readonly phase: Phase;
-  readonly at: Instant;
-  endedAt: Instant | undefined;
-}
-
 export class Phases {
   readonly #options: PhasesOptions;
   readonly #startedAt: Instant;
   readonly #startedWall: number;
-  readonly #entered: PhaseEntry[] = [];
+  /** Each ends when the next one begins, the last one with the operation. */
+  readonly #entered: { readonly phase: Phase; readonly at: Instant }[] = [];
   /** The end of the operation. */
   #endedAt: Instant | undefined;
 
@@ -32,15 +27,13 @@ export class Phases {
   }
 
   enter(phase: Phase): void {
-    const last = this.#leave();
-    this.#entered.push({ phase, at: this.#options.clock.now(), endedAt: undefined });
-    this.#options.onPhase(phase, last && this.#document(last));
+    this.#entered.push({ phase, at: this.#options.clock.now() });
+    this.#options.onPhase(phase, this.document().phases.at(-2));
   }
 
   /** The operation is over. */
   end(): void {
     this.#endedAt = this.#options.clock.now();
-    this.#leave();
   }
 
   hasEnded(): boolean {
@@ -63,21 +56,11 @@ export class Phases {
       started_at: this.#wallAt(this.#startedAt),
       duration_ms: this.span(this.#startedAt) ?? 0,
       phase: this.current(),
-      phases: this.#entered.map((entered) => this.#document(entered)),
-    };
-  }
-
-  #leave(): PhaseEntry | undefined {
-    const last = this.#entered.at(-1);
-    if (last !== undefined) last.endedAt ??= this.#options.clock.now();
-    return last;
-  }
-
-  #document({ phase, at, endedAt }: PhaseEntry): PhaseDocument {
-    return {
-      phase,
-      started_at: this.#wallAt(at),
-      duration_ms: endedAt === undefined ? null : Math.round(endedAt - at),
+      phases: this.#entered.map(({ phase, at }, i) => {
+        const endedAt = this.#entered[i + 1]?.at ?? this.#endedAt;
+        const duration_ms = endedAt === undefined ? null : Math.round(endedAt - at);
+        return { phase, started_at: this.#wallAt(at), duration_ms };
+      }),
     };
   }
 

@@ -11,7 +11,7 @@ import type { MovesPolicy } from '../../model/moves.ts';
 import type { HoldPolicy, RoutingPolicy } from '../../model/policy.ts';
 import { unknownText } from '../../model/printable.ts';
 import type { CandidateDocument, PlanDocument } from '../../documents/switchover-document.ts';
-import type { ControlReading } from '../control.ts';
+import type { ClusterControl, ControlReading } from '../control.ts';
 import type { ClusterConfiguration, ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
 
 export interface HeldSwitchoverRequest {
@@ -35,6 +35,12 @@ export interface OwnKnowledge {
 export interface ClusterKnowledge {
   readonly report: ControlReading<ClusterReport>;
   readonly config: ControlReading<ClusterConfiguration>;
+}
+
+/** Never rejects. */
+export async function readCluster(control: Pick<ClusterControl, 'report' | 'config'>): Promise<ClusterKnowledge> {
+  const [report, config] = await Promise.all([control.report(), control.config()]);
+  return { report, config };
 }
 
 /** From the request to the proof of the next primary: Patroni needs about 6 s, this leaves room. Milliseconds. */

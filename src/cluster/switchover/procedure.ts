@@ -17,7 +17,7 @@ import type { OperationDocument, PlanDocument } from '../../documents/switchover
 import { cameBack, nextPrimary, whyNotPrimary, whyPointless, isRefusal } from './switchover-evidence.ts';
 import { ChangeWaiter } from './change-waiter.ts';
 import { Phases, type PhasesOptions } from './phases.ts';
-import { planSwitchover, type OwnKnowledge, type HeldSwitchoverRequest } from './plan.ts';
+import { planSwitchover, readCluster, type OwnKnowledge, type HeldSwitchoverRequest } from './plan.ts';
 import { SessionTally } from './session-tally.ts';
 
 /** The parts of the program that a switchover needs. */
@@ -161,9 +161,8 @@ export class Switchover {
 
   async #check(): Promise<PlanDocument | undefined> {
     const { control, known } = this.#site;
-    const reading = Promise.all([control.report(), control.config()]);
-    const read = await this.#changes.settled(reading, CHECK_MS, () => this.#cancelledBy !== undefined);
-    return read && planSwitchover(this.#request, known(), { report: read[0], config: read[1] });
+    const read = await this.#changes.settled(readCluster(control), CHECK_MS, () => this.#cancelledBy !== undefined);
+    return read && planSwitchover(this.#request, known(), read);
   }
 
   async #hold(from: MemberName, mostMs: number): Promise<SwitchoverEnd | undefined> {
