@@ -32,8 +32,12 @@ export function reportOf({ document, members, refused, own }: ReportInput): Clus
 }
 
 /** A standby leader leads its cluster as well. */
+export function isLeader({ role }: { readonly role: string }): boolean {
+  return role === 'leader' || role === 'standby_leader';
+}
+
 export function leaderOf(document: ClusterDocument): MemberName | undefined {
-  return document.members.find(({ role }) => role === 'leader' || role === 'standby_leader')?.name;
+  return document.members.find(isLeader)?.name;
 }
 
 /** Patroni leaves the fields out where there is nothing to report. The management API does not have them. */

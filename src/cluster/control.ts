@@ -9,7 +9,7 @@ import type {
   OperationResult,
   PlannedRequest,
 } from '../documents/cluster-documents.ts';
-import type { RestartConditions, WriteOperation } from '../patroni/write-requests.ts';
+import type { WriteOperation } from '../patroni/write-requests.ts';
 
 /** `why`: one sentence for the operator. */
 export type ControlReading<T> =
@@ -19,32 +19,20 @@ export type ControlReading<T> =
 /** The operator's own knowledge of parameters whose values no member reports (Patroni before 3.3). */
 export type GivenOrder = 'primary_first' | 'standbys_first';
 
-/** One request to the management API. */
+type RestartOperation = Extract<WriteOperation, { kind: 'restart' }>;
+type MemberOperation = Extract<WriteOperation, { kind: 'cancel_restart' | 'reload' | 'reinitialize' }>;
+
+/** One request to the management API: that of `member`, or of the leader. */
 export type ClusterOperation =
-  | Extract<WriteOperation, { kind: 'switchover' | 'cancel_switchover' | 'failover' | 'pause' | 'resume' }>
+  | Exclude<WriteOperation, RestartOperation | MemberOperation>
+  | (MemberOperation & { readonly member: MemberName })
   /** `any_order`: also when the members must restart in another order. Neither it nor `order` is sent. */
-  | ({
-      readonly kind: 'restart';
-      readonly member: MemberName;
-      readonly order?: GivenOrder;
-      readonly any_order?: true;
-    } & RestartConditions)
-  | { readonly kind: 'cancel_restart'; readonly member: MemberName }
-  | { readonly kind: 'reload'; readonly member: MemberName }
-  | {
-      readonly kind: 'reinitialize';
-      readonly member: MemberName;
-      readonly force?: true;
-      readonly from_leader?: true;
-    }
-  /** A null removes a key. */
-  | { readonly kind: 'patch_config'; readonly changes: ClusterConfiguration }
-  | { readonly kind: 'replace_config'; readonly config: ClusterConfiguration };
+  | (RestartOperation & { readonly member: MemberName; readonly order?: GivenOrder; readonly any_order?: true });
 
 /** None of these rejects. */
 export interface ClusterControl {
   /** Where the answers come from, for the operator: `http://10.0.0.11:8008` or `the Pointsman at 127.0.0.1:8432`. */
-  readonly source: string;
+  readonly source: () => string;
   readonly report: () => Promise<ControlReading<ClusterReport>>;
   readonly history: () => Promise<ControlReading<readonly HistoryEntry[]>>;
   readonly config: () => Promise<ControlReading<ClusterConfiguration>>;

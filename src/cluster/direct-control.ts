@@ -14,7 +14,7 @@ import type {
   OperationResult,
   PlannedRequest,
 } from '../documents/cluster-documents.ts';
-import { notSent, resultOf, type UnreachableApi } from './operation-words.ts';
+import { notSent, resultOf } from './operation-words.ts';
 import { orderFault } from './restart-order.ts';
 import { clusterTargets, targetsOf, type FoundCluster, type ApiTargets } from './targets.ts';
 import { whyInvalid } from './valid-operation.ts';
@@ -45,9 +45,7 @@ export class DirectControl implements ClusterControl {
     this.#source = options.seeds;
   }
 
-  get source(): string {
-    return this.#source;
-  }
+  readonly source = (): string => this.#source;
 
   readonly report = async (): Promise<ControlReading<ClusterReport>> => {
     const found = await this.#options.find();
@@ -70,24 +68,24 @@ export class DirectControl implements ClusterControl {
 
   readonly plan = async (operation: ClusterOperation): Promise<ControlReading<PlannedRequest>> => {
     const found = await this.#targetsOf(operation);
-    if (found.kind === 'none') return { kind: 'unreadable', why: found.why };
-    const [{ api }] = found.targets;
+    if (found.kind === 'unreadable') return found;
+    const [{ api }] = found.value;
     const { method, path, body } = await this.#requestOf(operation, api);
     return { kind: 'read', value: { method, url: `${api.url}${path}`, ...(body === undefined ? {} : { body }) } };
   };
 
   readonly perform = async (operation: ClusterOperation): Promise<OperationResult> => {
     const found = await this.#targetsOf(operation);
-    if (found.kind === 'none') return { kind: 'refused', text: found.why };
+    if (found.kind === 'unreadable') return { kind: 'refused', text: found.why };
     const { write, hasCredentials } = this.#options;
-    const unreached: UnreachableApi[] = [];
-    for (const { api, name } of found.targets) {
+    const unreached: string[] = [];
+    for (const { api, name } of found.value) {
       const answer = await write(api, await this.#requestOf(operation, api));
       // Another API is asked only while it is certain that none has the request.
       if (answer.kind === 'answered' || answer.isSent) {
         return resultOf({ operation, by: name, answer, hasCredentials });
       }
-      unreached.push({ name, why: answer.why });
+      unreached.push(`${name} (${answer.why})`);
     }
     return notSent(operation, unreached);
   };
@@ -99,17 +97,17 @@ export class DirectControl implements ClusterControl {
     return requestOf(operation, own?.kind === 'own_report' ? own.report.status.dialect : undefined);
   }
 
-  /** None where a rule forbids the operation. */
+  /** Unreadable where a rule forbids the operation. */
   async #targetsOf(operation: ClusterOperation): Promise<ApiTargets> {
     const invalid = whyInvalid(operation, this.#options.wallClock());
-    if (invalid !== undefined) return { kind: 'none', why: invalid };
+    if (invalid !== undefined) return { kind: 'unreadable', why: invalid };
     const found = await this.#options.find();
     const targets = targetsOf(operation, found);
-    if (targets.kind === 'none' || found.kind === 'failed' || operation.kind !== 'restart') return targets;
+    if (targets.kind === 'unreadable' || found.kind === 'failed' || operation.kind !== 'restart') return targets;
     // Until the time of a scheduled restart other members may have restarted.
     if (operation.any_order === true || operation.schedule !== undefined) return targets;
     const fault = orderFault(await this.#reportOf(found), operation.member, operation.order);
-    return fault === undefined ? targets : { kind: 'none', why: fault.why };
+    return fault === undefined ? targets : { kind: 'unreadable', why: fault.why };
   }
 
   async #reportOf(found: Extract<FoundCluster, { kind: 'found' }>): Promise<ClusterReport> {
@@ -120,9 +118,9 @@ export class DirectControl implements ClusterControl {
   async #read<T>(read: (api: ApiEndpoint) => Promise<ControlReading<T>>): Promise<ControlReading<T>> {
     const found = await this.#options.find();
     const known = clusterTargets(found);
-    if (known.kind === 'none') return { kind: 'unreadable', why: known.why };
+    if (known.kind === 'unreadable') return known;
     const problems: string[] = found.kind === 'failed' ? [found.why] : [];
-    for (const { api, name } of known.targets) {
+    for (const { api, name } of known.value) {
       const reading = await read(api);
       if (reading.kind === 'read') {
         this.#source = api.url;

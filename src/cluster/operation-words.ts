@@ -67,7 +67,9 @@ export function resultOf(answered: OperationAnswer): OperationResult {
   if (status === 200) {
     const isConfig = document !== undefined && (isPatch || operation.kind === 'replace_config');
     const reason = isConfig ? '' : answer.reason;
-    const text = `${isStart(operation) ? 'Started' : 'Done'}: ${doneNoun(operation, reason)}.${own(by, reason)}`;
+    // The member copies the data after its answer.
+    const word = operation.kind === 'reinitialize' ? 'Started' : 'Done';
+    const text = `${word}: ${doneNoun(operation, reason)}.${own(by, reason)}`;
     return { kind: 'done', text, reason, ...(isConfig ? { config: document } : {}) };
   }
   if (status === 202) {
@@ -95,14 +97,9 @@ function doneNoun(operation: ClusterOperation, reason: string): string {
 }
 
 /** Patroni's word when it stops waiting for the end of a switchover (P: api.py, poll_failover_result). */
-const UNDECIDED = /\bstatus unknown\b/i;
+export const UNDECIDED = /\bstatus unknown\b/i;
 const MAY_HOLD = 'It may be in effect: look at the configuration before you send it again';
 const LOOK_FIRST = 'It may be under way: look at the cluster before you send it again';
-
-/** The member copies the data after its answer. */
-function isStart({ kind }: ClusterOperation): boolean {
-  return kind === 'reinitialize';
-}
 
 type OperationRefusal = Pick<Extract<OperationResult, { readonly status: number }>, 'kind' | 'text'>;
 
@@ -142,15 +139,8 @@ function own(by: string, reason: string): string {
   return reason === '' ? '' : ` ${by} answered: ${reason}`;
 }
 
-/** An API that could not be asked. */
-export interface UnreachableApi {
-  readonly name: string;
-  /** One clause. */
-  readonly why: string;
-}
-
-export function notSent(operation: ClusterOperation, unreached: readonly UnreachableApi[]): OperationResult {
-  const names = unreached.map(({ name, why }) => `${name} (${why})`).join(', ');
-  const text = `The request for ${nounOf(operation)} was not sent: no connection to ${names}.`;
+/** `unreached`: each API with the reason: `pg-1 (connection refused)`. */
+export function notSent(operation: ClusterOperation, unreached: readonly string[]): OperationResult {
+  const text = `The request for ${nounOf(operation)} was not sent: no connection to ${unreached.join(', ')}.`;
   return { kind: 'no_answer', text, may_have_happened: false };
 }

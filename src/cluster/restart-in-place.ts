@@ -28,13 +28,7 @@ type Restart = Extract<ClusterOperation, { kind: 'restart' }>;
 /** Restarts that happen now move sessions; all else is left to `control`. */
 export function withParking(control: ClusterControl, site: RestartInPlaceOptions): ClusterControl {
   return {
-    get source() {
-      return control.source;
-    },
-    report: () => control.report(),
-    history: () => control.history(),
-    config: () => control.config(),
-    plan: (operation) => control.plan(operation),
+    ...control,
     async perform(operation) {
       const isNow = operation.kind === 'restart' && operation.schedule === undefined;
       // A refusal must not touch a session.

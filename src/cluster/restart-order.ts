@@ -3,6 +3,7 @@
 // stops replaying. Pure.
 import type { MemberName } from '../model/member.ts';
 import type { ParameterChange } from '../patroni/restart-state.ts';
+import { isLeader } from './cluster-report.ts';
 import { restartNeeds, type ParameterChanges } from './configuration-change.ts';
 import type { GivenOrder } from './control.ts';
 import type { ClusterReport, MemberReport } from '../documents/cluster-documents.ts';
@@ -209,10 +210,6 @@ function directions(
   ];
   const raised = of('raised');
   return { raised, lowered: of('lowered').filter((parameter) => !raised.includes(parameter)) };
-}
-
-function isLeader({ role }: MemberReport): boolean {
-  return role === 'leader' || role === 'standby_leader';
 }
 
 function names(members: readonly MemberReport[]): readonly MemberName[] {

@@ -4,7 +4,7 @@ import { isSameAddress, type ApiEndpoint, type Member, type MemberName, type Mem
 import { unknownText } from '../model/printable.ts';
 import type { ClusterDocument } from '../patroni/cluster-document.ts';
 import { leaderOf } from './cluster-report.ts';
-import type { ClusterOperation } from './control.ts';
+import type { ClusterOperation, ControlReading } from './control.ts';
 
 /** `members`: those whose addresses may be contacted. */
 export type FoundCluster =
@@ -24,18 +24,15 @@ export interface ApiTarget {
   readonly name: string;
 }
 
-export type ApiTargets =
-  | { readonly kind: 'targets'; readonly targets: readonly [ApiTarget, ...ApiTarget[]] }
-  /** `why`: one sentence. */
-  | { readonly kind: 'none'; readonly why: string };
+export type ApiTargets = ControlReading<readonly [ApiTarget, ...ApiTarget[]]>;
 
 export function targetsOf(operation: ClusterOperation, found: FoundCluster): ApiTargets {
   if (!('member' in operation)) return clusterTargets(found);
   const { member } = operation;
   const target = found.members.find(({ name }) => name === member);
   return target === undefined
-    ? { kind: 'none', why: unknownMember(member, found) }
-    : { kind: 'targets', targets: [target] };
+    ? { kind: 'unreadable', why: unknownMember(member, found) }
+    : { kind: 'read', value: [target] };
 }
 
 /** The leader, then the API that answered last, then the other members. Each API once. */
@@ -44,8 +41,8 @@ export function clusterTargets(found: FoundCluster): ApiTargets {
   const [first, ...others] = all.filter(
     (one, i) => all.findIndex((other) => isSameAddress(other.api.address, one.api.address)) === i,
   );
-  if (first !== undefined) return { kind: 'targets', targets: [first, ...others] };
-  return { kind: 'none', why: notFound(found) };
+  if (first !== undefined) return { kind: 'read', value: [first, ...others] };
+  return { kind: 'unreadable', why: notFound(found) };
 }
 
 function inOrder({ members, document, from }: Extract<FoundCluster, { kind: 'found' }>): readonly ApiTarget[] {

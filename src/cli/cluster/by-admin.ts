@@ -27,7 +27,7 @@ export function controlByAdmin(running: Running): ClusterControl {
   const read = async <T>(path: string, schema: z.ZodType<T>): Promise<ControlReading<T>> =>
     readingOf(await tryRequest(running, { method: 'GET', path, deadlineMs: READ_MS }), schema, source);
   return {
-    source,
+    source: () => source,
     report: () => read('/cluster', clusterReport),
     history: async () => mapped(await read('/cluster/history', clusterHistory), ({ history }) => history),
     config: async () => mapped(await read('/cluster/config', clusterConfiguration), ({ config }) => config),

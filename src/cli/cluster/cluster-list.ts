@@ -13,7 +13,8 @@ import {
 } from './cluster-context.ts';
 import { wrong } from '../command-end.ts';
 import { json, jsonLine } from '../json.ts';
-import { isLeader, isRunning, lagText, restartReasons, stateText } from './member-choice.ts';
+import { isLeader } from '../../cluster/cluster-report.ts';
+import { isRunning, lagText, restartReasons, stateText } from './member-choice.ts';
 import { timeText } from './times.ts';
 import { untilStopped } from '../terminal/until-stopped.ts';
 import { wrapped } from '../terminal/wrap.ts';
@@ -89,7 +90,7 @@ export function reportText(report: ClusterReport, { io, control, now, options }:
     return shown.map((column) => cells[COLUMNS.indexOf(column)] ?? '');
   });
   return [
-    `${paint('strong', title)}\nread from ${control.source}\n\n`,
+    `${paint('strong', title)}\nread from ${control.source()}\n\n`,
     rows.length === 0 ? 'no members\n' : tableText(shown, rows, widthFor(io)),
     ...notes(report, now(), paint, options.seed !== undefined).map(
       (note, index) => `${index === 0 ? '\n' : ''}${note}\n`,

@@ -8,7 +8,8 @@ import { candidatesTable, factsText, judgeCandidate, replicas, sessionsText } fr
 import { openReport, type ClusterCommand, type ClusterContext } from './cluster-context.ts';
 import { fail } from '../command-end.ts';
 import { switchoverText } from './cluster-list.ts';
-import { chooseMember, isLeader } from './member-choice.ts';
+import { isLeader } from '../../cluster/cluster-report.ts';
+import { chooseMember } from './member-choice.ts';
 import { afterChange } from './new-leader.ts';
 import { perform } from './cluster-change.ts';
 import { farAhead, sentTime, timeOption, timeText, type ScheduleOptions } from './times.ts';
@@ -67,7 +68,7 @@ async function propose(
   };
   const route = `from ${leader.name} to ${candidate?.name ?? 'a candidate of Patroni’s choice'}`;
   const facts = factsText([
-    ['cluster', `${report.scope ?? '(no name)'}, by ${control.source}`],
+    ['cluster', `${report.scope ?? '(no name)'}, by ${control.source()}`],
     ['leader', `${leader.name}${leader.timeline === null ? '' : `, timeline ${leader.timeline}`}`],
     ['to', candidate?.name ?? 'any candidate, as Patroni chooses'],
     ['when', at === undefined ? 'now' : timeText(at, now())],

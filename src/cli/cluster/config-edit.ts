@@ -33,7 +33,7 @@ export async function configEdit(command: ClusterCommand<ChangeConfigOptions>): 
 }
 
 function headed({ report, context, config }: ConfigBase): string {
-  const where = `${report.scope ?? 'the cluster'}, read from ${context.control.source}`;
+  const where = `${report.scope ?? 'the cluster'}, read from ${context.control.source()}`;
   const how = 'Save and close to see the difference. Without a change nothing happens.';
   return `# Dynamic configuration of ${where}.\n# ${how}\n${yamlText(config)}`;
 }

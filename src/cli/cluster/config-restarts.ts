@@ -2,7 +2,7 @@
 import { parameterChanges, restartNeeds, type ParameterChanges } from '../../cluster/configuration-change.ts';
 import type { ClusterConfiguration, ClusterReport } from '../../documents/cluster-documents.ts';
 import { restartOrder } from '../../cluster/restart-order.ts';
-import { isLeader } from './member-choice.ts';
+import { isLeader } from '../../cluster/cluster-report.ts';
 import { wrapped } from '../terminal/wrap.ts';
 
 const COMMAND = 'pointsman cluster restart --pending';

@@ -4,7 +4,8 @@ import { widthFor } from '../terminal/terminal-table.ts';
 import { candidatesTable, factsText, judgeCandidate, sessionsText } from './leader-candidates.ts';
 import { openReport, type ChangeOptions, type ClusterCommand } from './cluster-context.ts';
 import { fail } from '../command-end.ts';
-import { chooseMember, isLeader, isRunning, lagText } from './member-choice.ts';
+import { isLeader } from '../../cluster/cluster-report.ts';
+import { chooseMember, isRunning, lagText } from './member-choice.ts';
 import { afterChange } from './new-leader.ts';
 import { perform } from './cluster-change.ts';
 
@@ -22,7 +23,7 @@ export async function failover(command: ClusterCommand<FailoverOptions>): Promis
   if (refusal !== undefined) return fail(io, refusal);
   const leader = report.members.find(isLeader);
   const facts = factsText([
-    ['cluster', `${report.scope ?? '(no name)'}, by ${context.control.source}`],
+    ['cluster', `${report.scope ?? '(no name)'}, by ${context.control.source()}`],
     ['leader', leader?.name ?? 'none'],
     ['to', `${name}, lag ${lagText(member)}`],
     ['sessions', leader && sessionsText(leader.name, await context.sessions())],

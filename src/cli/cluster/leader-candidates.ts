@@ -3,7 +3,8 @@ import type { ClusterReport, MemberReport } from '../../documents/cluster-docume
 import type { MemberName } from '../../model/member.ts';
 import { sizeText } from '../../model/check.ts';
 import { tableText } from '../terminal/terminal-table.ts';
-import { hasTag, isLeader, isRunning, lagText, stateText } from './member-choice.ts';
+import { isLeader } from '../../cluster/cluster-report.ts';
+import { hasTag, isRunning, lagText, stateText } from './member-choice.ts';
 import type { SessionCounts } from './member-sessions.ts';
 
 /** From here on a lag is worth a warning: a switchover waits for it, a failover loses it. Bytes. */

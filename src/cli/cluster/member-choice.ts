@@ -1,4 +1,5 @@
 // Members as the commands of `pointsman cluster` speak of them: their choice by name, their state and lag in words.
+import { isLeader } from '../../cluster/cluster-report.ts';
 import { unknownName } from '../../config/closest.ts';
 import type { ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
 import { sizeText } from '../../model/check.ts';
@@ -19,10 +20,6 @@ export function chooseMember(name: MemberName, { members, refused_members }: Clu
 /** Without a name: every member. */
 export function chooseMembers(name: MemberName | undefined, report: ClusterReport, io: CliIo): readonly MemberReport[] {
   return name === undefined ? report.members : [chooseMember(name, report, io)];
-}
-
-export function isLeader({ role }: Pick<MemberReport, 'role'>): boolean {
-  return role === 'leader' || role === 'standby_leader';
 }
 
 export function isRunning({ state }: Pick<MemberReport, 'state'>): boolean {

@@ -3,7 +3,7 @@ import type { GivenOrder } from '../../cluster/control.ts';
 import type { ClusterReport, MemberReport } from '../../documents/cluster-documents.ts';
 import { orderFault, restartOrder, type OrderFault } from '../../cluster/restart-order.ts';
 import type { MemberName } from '../../model/member.ts';
-import { isLeader } from './member-choice.ts';
+import { isLeader } from '../../cluster/cluster-report.ts';
 
 export interface RestartSequence {
   /** A member is named twice if it must restart twice. */
@@ -27,17 +27,12 @@ export function orderOf(chosen: readonly MemberReport[], report: ClusterReport, 
   };
 }
 
-export interface OrderQuestion {
-  /** All restart at the same time. */
-  readonly isTogether: boolean;
-  readonly order?: GivenOrder | undefined;
-}
-
-/** Why one of the members must not restart in its turn. */
+/** Why one of the members must not restart in its turn. `isTogether`: all restart at the same time. */
 export function orderRefusal(
   members: readonly MemberReport[],
   report: ClusterReport,
-  { isTogether, order }: OrderQuestion,
+  isTogether: boolean,
+  order: GivenOrder | undefined,
 ): OrderFault | undefined {
   const done = new Set<MemberName>();
   for (const { name } of members) {

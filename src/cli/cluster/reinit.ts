@@ -3,7 +3,8 @@ import type { MemberName } from '../../model/member.ts';
 import { factsText, sessionsText } from './leader-candidates.ts';
 import { openReport, type ChangeOptions, type ClusterCommand } from './cluster-context.ts';
 import { fail } from '../command-end.ts';
-import { chooseMember, isLeader, lagText, stateText } from './member-choice.ts';
+import { isLeader } from '../../cluster/cluster-report.ts';
+import { chooseMember, lagText, stateText } from './member-choice.ts';
 import { operate } from './cluster-change.ts';
 
 export interface ReinitOptions extends ChangeOptions {
@@ -19,7 +20,7 @@ export async function reinit(command: ClusterCommand<ReinitOptions>, name: Membe
   const { force, fromLeader } = options;
   if (report.leader === null) return fail(io, `the cluster has no leader: the data of ${name} is kept`);
   const facts = factsText([
-    ['cluster', `${report.scope ?? '(no name)'}, by ${context.control.source}`],
+    ['cluster', `${report.scope ?? '(no name)'}, by ${context.control.source()}`],
     ['member', `${name}, ${stateText(member)}, lag ${lagText(member)}`],
     [
       'copied from',

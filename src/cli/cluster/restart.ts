@@ -9,7 +9,8 @@ import { factsText } from './leader-candidates.ts';
 import { openContext, valueOf, type ClusterCommand, type ClusterContext } from './cluster-context.ts';
 import { fail, wrong } from '../command-end.ts';
 import { orderOf, orderRefusal } from './order.ts';
-import { chooseMembers, isLeader, lagText, restartReasons, stateText } from './member-choice.ts';
+import { isLeader } from '../../cluster/cluster-report.ts';
+import { chooseMembers, lagText, restartReasons, stateText } from './member-choice.ts';
 import { noChange, perform, type ChangeStep } from './cluster-change.ts';
 import { lookAgain, untilCaughtUp, untilRunning, whenMarked } from './restart-outcome.ts';
 import { farAhead, sentTime, timeOption, timeText, type ScheduleOptions } from './times.ts';
@@ -95,14 +96,13 @@ async function propose(
   const { order } = wanted;
   const { members, reasons } = orderOf(chosen, report, order);
   const isScheduled = wanted.at !== undefined;
-  const fault =
-    options.anyOrder === true ? undefined : orderRefusal(members, report, { isTogether: isScheduled, order });
+  const fault = options.anyOrder === true ? undefined : orderRefusal(members, report, isScheduled, order);
   // Before the time of a single one the others may have restarted.
   const isRisk = isScheduled && members.length === 1;
   if (fault !== undefined && !isRisk) return fail(io, `${fault.why} ${WAYS[fault.kind]}`);
   const sessions = await context.sessions();
   const facts = factsText([
-    ['cluster', `${report.scope ?? '(no name)'}, by ${control.source}`],
+    ['cluster', `${report.scope ?? '(no name)'}, by ${control.source()}`],
     ['when', whenText(members, wanted, now())],
     ['only if', conditionText(options)],
   ]);

@@ -4,6 +4,7 @@ import { isDead } from '../../core/snapshot.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import { primaryPools } from '../../core/primary-pools.ts';
+import { UNDECIDED } from '../operation-words.ts';
 import type { OwnKnowledge } from './plan.ts';
 import type { OperationResult } from '../../documents/cluster-documents.ts';
 
@@ -47,20 +48,7 @@ export function whyPointless(own: OwnKnowledge, from: MemberName, to: MemberName
 
 /** The cluster did not take the request, so the primary stays. */
 export function isRefusal(answer: OperationResult): boolean {
-  switch (answer.kind) {
-    case 'done':
-    case 'scheduled':
-      return false;
-    case 'no_answer':
-      return !answer.may_have_happened;
-    case 'failed':
-      // Patroni: "Switchover status unknown" when it stopped waiting for the result.
-      return !/\bstatus unknown\b/i.test(answer.reason);
-    case 'refused':
-    case 'invalid':
-    case 'precondition':
-    case 'unauthorized':
-    case 'unexpected':
-      return true;
-  }
+  if (answer.kind === 'no_answer') return !answer.may_have_happened;
+  if (answer.kind === 'failed') return !UNDECIDED.test(answer.reason);
+  return answer.kind !== 'done' && answer.kind !== 'scheduled';
 }

@@ -64,7 +64,7 @@ describeUnless(missingForSandbox, 'a sandbox', () => {
       await cluster.waitUntilHealthy();
       expect((await cluster.leader()).name).toBe(candidate?.name);
       const history = valueOf(await control.history());
-      expect(control.source).toBe(candidate?.api);
+      expect(control.source()).toBe(candidate?.api);
       expect(history.at(-1)).toMatchObject({ timeline: 1, new_leader: candidate?.name });
     }, 60_000);
 

@@ -87,9 +87,9 @@ test('reading goes on to the next API, and the source names it', async () => {
   const other = await start();
   other.answer = () => ({ status: 200, text: '{"ttl": 30}' });
   const control = controlOf(await dead(), other.api);
-  expect(control.source).toBe('http://seed:8008');
+  expect(control.source()).toBe('http://seed:8008');
   expect(await control.config()).toEqual({ kind: 'read', value: { ttl: 30 } });
-  expect(control.source).toBe(other.api.url);
+  expect(control.source()).toBe(other.api.url);
 });
 
 test('an answer that is long, hostile or HTML stays one printable line', async () => {

@@ -69,7 +69,7 @@ export function fakeCluster(): FakeCluster {
     cluster.report_ = { ...cluster.report_, members: moved, leader: next ?? null };
   };
   const cluster: FakeCluster = {
-    source: 'http://10.0.0.1:8008',
+    source: () => 'http://10.0.0.1:8008',
     report_: aReport([aLeader('pg-1'), aMember('pg-2'), aMember('pg-3')]),
     config_: { ttl: 30, loop_wait: 10, postgresql: { parameters: { max_connections: '100', work_mem: '4MB' } } },
     history_: [],

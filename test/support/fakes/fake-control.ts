@@ -39,7 +39,7 @@ export function fakeControl(): FakeControl {
   const read = <T>(value: T) =>
     Promise.resolve(control.isReadable ? { kind: 'read' as const, value } : { kind: 'unreadable' as const, why });
   const control: FakeControl = {
-    source: 'http://10.0.0.1:8008',
+    source: () => 'http://10.0.0.1:8008',
     performed: [],
     isReadable: true,
     result: () => ({ kind: 'done', text: 'done', reason: 'ok' }),

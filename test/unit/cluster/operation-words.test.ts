@@ -64,10 +64,7 @@ way: look at the cluster before you send it again.`,
   });
 
   test('because the request was not sent', () => {
-    const unreached = [
-      { name: 'pg-1', why: 'connection refused' },
-      { name: 'pg-2', why: 'no connection within 3000 ms' },
-    ];
+    const unreached = ['pg-1 (connection refused)', 'pg-2 (no connection within 3000 ms)'];
     expect(notSent(SWITCHOVER, unreached)).toEqual({
       kind: 'no_answer',
       text: `The request for ${NOUN} was not sent: no connection to pg-1 (connection refused), pg-2 (no connection \

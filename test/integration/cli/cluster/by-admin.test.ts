@@ -46,7 +46,7 @@ const SWITCHOVER: ClusterOperation = { kind: 'switchover', leader: 'pg-1', candi
 
 describe('documents', () => {
   test('the report, the history and the configuration', async () => {
-    expect(control.source).toBe(`the Pointsman at 127.0.0.1:${port}`);
+    expect(control.source()).toBe(`the Pointsman at 127.0.0.1:${port}`);
     expect(await control.report()).toEqual(await behind.report());
     expect(await control.history()).toEqual(await behind.history());
     expect(await control.config()).toEqual(await behind.config());
