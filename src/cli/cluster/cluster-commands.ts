@@ -14,7 +14,7 @@ Exit codes: 0 success, 1 refused, declined or failed, 2 wrong usage or configura
 
 const TIME = 'ISO 8601 with an offset, or now+10m';
 
-type Tree = CommandOptions<ClusterParts>;
+type ClusterTree = CommandOptions<ClusterParts>;
 
 export function describeCluster(program: Command, io: CliIo, parts: ClusterParts, end: (code: number) => void): void {
   const cluster = program
@@ -22,7 +22,7 @@ export function describeCluster(program: Command, io: CliIo, parts: ClusterParts
     .description('Show the cluster and operate it through its management API')
     .addHelpText('after', HELP)
     .addHelpText('after', examples('pointsman cluster list --seed http://10.0.0.11:8008'));
-  const tree: Tree = { io, parts, end };
+  const tree: ClusterTree = { io, parts, end };
   describeReading(cluster, tree);
   describeConfig(cluster, tree);
   describeLeadership(cluster, tree);
@@ -32,7 +32,7 @@ export function describeCluster(program: Command, io: CliIo, parts: ClusterParts
 
 /** The action of a command. Its code is loaded when it is used. */
 function runs<Options extends ClusterOptions>(
-  { io, parts, end }: Tree,
+  { io, parts, end }: ClusterTree,
   load: () => Promise<(command: ClusterCommand<Options>) => Promise<number>>,
 ): (options: Options) => Promise<void> {
   return async (options) => end(await (await load())({ ...parts, io, options }));
@@ -40,7 +40,7 @@ function runs<Options extends ClusterOptions>(
 
 /** The same with an argument. */
 function runsOn<Given, Options extends ClusterOptions>(
-  { io, parts, end }: Tree,
+  { io, parts, end }: ClusterTree,
   load: () => Promise<(command: ClusterCommand<Options>, given: Given) => Promise<number>>,
 ): (given: Given, options: Options) => Promise<void> {
   return async (given, options) => end(await (await load())({ ...parts, io, options }, given));
@@ -71,7 +71,7 @@ function collect(url: string, earlier: readonly string[] = []): readonly string[
   return [...earlier, url];
 }
 
-function describeReading(cluster: Command, tree: Tree): void {
+function describeReading(cluster: Command, tree: ClusterTree): void {
   reading(cluster, 'list', 'Show the members: role, state, timeline, lag, pending restarts, tags')
     .option('--watch [seconds]', 'again and again, every 2 seconds by default, until Ctrl-C')
     .addHelpText('after', examples('pointsman cluster list', 'pointsman cluster list --watch 5'))
@@ -81,7 +81,7 @@ function describeReading(cluster: Command, tree: Tree): void {
     .action(runs(tree, async () => (await import('./history.ts')).history));
 }
 
-function describeConfig(cluster: Command, tree: Tree): void {
+function describeConfig(cluster: Command, tree: ClusterTree): void {
   const config = cluster.command('config').description('Show and change the dynamic configuration of the cluster');
   config.addHelpText('after', examples('pointsman cluster config show'));
   reading(config, 'show', 'Print the dynamic configuration')
@@ -107,7 +107,7 @@ function describeConfig(cluster: Command, tree: Tree): void {
     .action(runsOn(tree, async () => (await import('./config-change.ts')).configReplace));
 }
 
-function describeLeadership(cluster: Command, tree: Tree): void {
+function describeLeadership(cluster: Command, tree: ClusterTree): void {
   changing(cluster, 'switchover', 'Ask Patroni for a planned change of the leader. It holds no clients')
     .option('--to <member>', 'the next leader; default: Patroni chooses')
     .option('--at <time>', TIME)
@@ -129,7 +129,7 @@ function describeLeadership(cluster: Command, tree: Tree): void {
   }
 }
 
-function describeMembers(cluster: Command, tree: Tree): void {
+function describeMembers(cluster: Command, tree: ClusterTree): void {
   changing(cluster, 'restart', 'Restart PostgreSQL of a member, or of several one after the other')
     .argument('[member]', 'name of the member')
     .addOption(new Option('--role <role>', 'the members of this role').choices(['primary', 'replica', 'any']))
@@ -165,7 +165,7 @@ function describeMembers(cluster: Command, tree: Tree): void {
     .action(runsOn(tree, async () => (await import('./reinit.ts')).reinit));
 }
 
-function describeCancel(cluster: Command, tree: Tree): void {
+function describeCancel(cluster: Command, tree: ClusterTree): void {
   const cancel = cluster.command('cancel').description('Cancel what is scheduled');
   cancel.addHelpText('after', examples('pointsman cluster cancel switchover'));
   changing(cancel, 'switchover', 'Cancel the scheduled switchover')
