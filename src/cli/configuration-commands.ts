@@ -1,11 +1,10 @@
 // The commands about a configuration: `init`, `check` and `config`. Each is loaded when it is used.
-import type { Command } from 'commander';
+import type { CliCommand } from './cli-command.ts';
 import { describeInit } from './init/describe-init.ts';
 import type { CheckOptions } from './check.ts';
 import type { PrintOptions } from './config.ts';
 import type { CliIo } from './io.ts';
 import type { CheckSeeds } from './live-check.ts';
-import { LOCATION } from './location.ts';
 
 const CHECK_HELP = `
 With --live the exit code is 1 if no seed answers, if a member would be refused, if no primary would be usable, if the
@@ -33,17 +32,10 @@ const PAGES = {
   example: 'a file with every key and its default',
 } as const;
 
-export interface ConfigurationParts {
-  /** Creates a command that takes -c. */
-  readonly configured: (name: string, description: string) => Command;
-  readonly io: CliIo;
-  readonly checkSeeds: CheckSeeds;
-  readonly end: (code: number) => void;
-}
-
-export function describeConfiguration(program: Command, { configured, io, checkSeeds, end }: ConfigurationParts): void {
-  describeInit(program, io, checkSeeds, end);
-  configured('check', 'Validate a configuration and print a summary')
+export function describeConfiguration(program: CliCommand, io: CliIo, checkSeeds: CheckSeeds): void {
+  describeInit(program, io, checkSeeds);
+  program
+    .configured('check', 'Validate a configuration and print a summary')
     .argument('[file]', 'as -c FILE')
     .option(
       '--live',
@@ -53,26 +45,24 @@ export function describeConfiguration(program: Command, { configured, io, checkS
     .option('--json', 'print JSON')
     .option('-q, --quiet', 'print only problems and warnings')
     .addHelpText('after', CHECK_HELP)
-    .action(async (file: string | undefined, { config = file, ...options }: CheckOptions) =>
-      end(await (await import('./check.ts')).check({ ...options, config }, io, checkSeeds)),
+    .runs(async (file: string | undefined, { config = file, ...options }: CheckOptions) =>
+      (await import('./check.ts')).check({ ...options, config }, io, checkSeeds),
     );
   const config = program
     .command('config')
     .description('Print the configuration in effect, or what is generated from the descriptions of its keys')
     .addHelpText('after', CONFIG_HELP);
   config
-    .command('print')
-    .description('Print the configuration in effect, and where each value comes from')
-    .option(...LOCATION.config)
+    .configured('print', 'Print the configuration in effect, and where each value comes from')
     .option('--only-changed', 'only values that differ from the default')
     .option('--json', 'print JSON')
     .addHelpText('after', PRINT_HELP)
-    .action(async (options: PrintOptions) => end((await import('./config.ts')).printConfig(options, io)));
+    .runs(async (options: PrintOptions) => (await import('./config.ts')).printConfig(options, io));
   for (const page of ['schema', 'reference', 'example'] as const) {
     config
       .command(page)
       .description(`Print ${PAGES[page]}`)
       .addHelpText('after', `\nExample:\n  pointsman config ${page}`)
-      .action(async () => end((await import('./config.ts')).printPage(page, io)));
+      .runs(async () => (await import('./config.ts')).printPage(page, io));
   }
 }

@@ -31,13 +31,6 @@ export interface CliIo {
   readonly onOutputLost?: (listener: () => void) => () => void;
 }
 
-/** For each command of a group. `end` takes its exit code. */
-export interface CommandOptions<Parts> {
-  readonly io: CliIo;
-  readonly parts: Parts;
-  readonly end: (code: number) => void;
-}
-
 /** Reads the same file and environment again. `no-file`: the configuration came from the environment alone. */
 export type Reload = () => LoadResult | { readonly kind: 'no_file' };
 

@@ -1,6 +1,7 @@
 // The command line: parses argv, runs the command, and returns an exit code: 0, 1 (runtime failure) or 2 (wrong usage
 // or configuration).
-import { Command, CommanderError, Option } from 'commander';
+import { CommanderError, Option } from 'commander';
+import { CliCommand } from './cli-command.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/schema/log-options.ts';
 import { describeCluster } from './cluster/cluster-commands.ts';
 import type { ClusterParts } from './cluster/cluster-context.ts';
@@ -10,11 +11,9 @@ import { CommandEnd } from './command-end.ts';
 import type { ConfigOptions } from './configuration.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { HealthcheckOptions } from './healthcheck.ts';
-import { examples } from './examples.ts';
 import { helpWithin } from './help-text.ts';
 import { EXIT, type CliIo, type RunApp, type SandboxParts } from './io.ts';
 import { json } from './json.ts';
-import { LOCATION } from './location.ts';
 import type { CheckSeeds } from './live-check.ts';
 import { describeIncidents } from './incidents/incident-commands.ts';
 import { describeOperations } from './running-commands.ts';
@@ -43,7 +42,7 @@ An environment variable overrides a value of the file: POINTSMAN_PROBE_INTERVAL 
 Exit codes: 0 success, 1 runtime failure, 2 wrong usage or configuration, 130 ended by Ctrl-C.`;
 
 /** Adds commands to the program. Their code is loaded when they are used. */
-export type DescribeCommands = (program: Command, io: CliIo, end: (code: number) => void) => void;
+export type DescribeCommands = (program: CliCommand, io: CliIo) => void;
 
 export interface CliParts {
   readonly runApp: RunApp;
@@ -58,13 +57,10 @@ export interface CliParts {
 
 /** Runs the command in `argv`, the arguments after `pointsman`. Resolves with the exit code; never rejects. */
 export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts): Promise<number> {
-  let code: number = EXIT.ok;
-  const program = describe(io, parts, (outcome) => {
-    code = outcome;
-  });
+  const program = describe(io, parts);
   try {
     await program.parseAsync(withOwnNames(argv, program), { from: 'user' });
-    return code;
+    return EXIT.ok;
   } catch (error) {
     if (error instanceof CommandEnd) return error.code;
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
@@ -73,10 +69,10 @@ export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts
   }
 }
 
-function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Command {
+function describe(io: CliIo, parts: CliParts): CliCommand {
   const { runApp, checkSeeds, sandbox, version } = parts;
   const width = (): number => Math.min(100, io.screen?.size().columns ?? 80);
-  const program = new Command('pointsman')
+  const program = new CliCommand('pointsman')
     .description(
       'A TCP proxy for PostgreSQL clusters run by Patroni: it routes writes to the primary and reads to replicas.',
     )
@@ -94,73 +90,60 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
       getErrHelpWidth: width,
     })
     .exitOverride();
-  const configured = (name: string, description: string): Command =>
-    program
-      .command(name)
-      .description(description)
-      .option(...LOCATION.config);
-  configured('run', 'Run the proxy until SIGTERM or SIGINT')
+  program
+    .configured('run', 'Run the proxy until SIGTERM or SIGINT')
     .addOption(new Option('--log-level <level>', 'override log.level').choices(LOG_LEVELS))
     .addOption(new Option('--log-format <format>', 'override log.format').choices(LOG_FORMATS))
-    .addHelpText('after', examples('pointsman run -c /etc/pointsman/pointsman.yaml'))
-    .action(async (options: ConfigOptions) => end(await run(options, io, runApp)));
-  describeConfiguration(program, { configured, io, checkSeeds, end });
-  const remote = (name: string, description: string): Command =>
-    configured(name, description).option(...LOCATION.admin);
-  describeStatus(remote, io, end);
-  describeExplain(remote, io, end);
-  remote('healthcheck', 'Exit 0 if the local Pointsman is ready, 1 otherwise')
+    .examples('pointsman run -c /etc/pointsman/pointsman.yaml')
+    .runs(async (options: ConfigOptions) => run(options, io, runApp));
+  describeConfiguration(program, io, checkSeeds);
+  describeStatus(program, io);
+  describeExplain(program, io);
+  program
+    .remote('healthcheck', 'Exit 0 if the local Pointsman is ready, 1 otherwise')
     .option('--live', 'liveness only: exit 0 if it answers at all')
-    .addHelpText('after', examples('pointsman healthcheck', 'pointsman healthcheck --live --admin 127.0.0.1:8432'))
-    .action(async (options: HealthcheckOptions) =>
-      end(await (await import('./healthcheck.ts')).healthcheck(options, io)),
-    );
-  describeIncidents(program, io, end);
-  describeSessions(remote, io, end);
-  describeOperations(remote, io, end);
-  describeSwitchover(remote, io, end);
-  describeCluster(program, io, parts.cluster, end);
-  for (const describeOther of parts.others) describeOther(program, io, end);
-  describeSandbox(program, io, sandbox, end);
-  describeCompletion(program, io, end);
+    .examples('pointsman healthcheck', 'pointsman healthcheck --live --admin 127.0.0.1:8432')
+    .runs(async (options: HealthcheckOptions) => (await import('./healthcheck.ts')).healthcheck(options, io));
+  describeIncidents(program, io);
+  describeSessions(program, io);
+  describeOperations(program, io);
+  describeSwitchover(program, io);
+  describeCluster(program, io, parts.cluster);
+  for (const describeOther of parts.others) describeOther(program, io);
+  describeSandbox(program, io, sandbox);
+  describeCompletion(program, io);
   describeHelp(program, io, version);
   nameHelp(program, 'pointsman');
   return program;
 }
 
-function describeExplain(
-  remote: (name: string, description: string) => Command,
-  io: CliIo,
-  end: (code: number) => void,
-): void {
-  remote('explain', 'Show why: where each pool routes and each member stands, or what keeps or moves one session')
+function describeExplain(program: CliCommand, io: CliIo): void {
+  program
+    .remote('explain', 'Show why: where each pool routes and each member stands, or what keeps or moves one session')
     .argument('[session]', 'one session alone: its id, or ADDRESS:PORT of its client, as the log shows it')
     .option('--pool <name>', 'only this pool')
     .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      examples('pointsman explain', 'pointsman explain --pool read', 'pointsman explain 10.0.0.5:51234'),
-    )
-    .action(async (id: string | undefined, options: ExplainOptions, command: Command) => {
-      if (id === undefined) return end(await (await import('./explain.ts')).explain(options, io));
+    .examples('pointsman explain', 'pointsman explain --pool read', 'pointsman explain 10.0.0.5:51234')
+    .runs(async (id: string | undefined, options: ExplainOptions, command: CliCommand) => {
+      if (id === undefined) return (await import('./explain.ts')).explain(options, io);
       if (options.pool !== undefined) return command.error('error: --pool is for all members, not for one session');
-      return end(await (await import('./sessions/explain-session.ts')).explainSession(id, options, io));
+      return (await import('./sessions/explain-session.ts')).explainSession(id, options, io);
     });
 }
 
 /** After a wrong usage each command names its own help. */
-function nameHelp(command: Command, path: string): void {
+function nameHelp(command: CliCommand, path: string): void {
   command.showHelpAfterError(`Run \`${path} --help\` for usage.`);
   for (const child of command.commands) nameHelp(child, `${path} ${child.name()}`);
 }
 
 /** The commands about the program itself. */
-function describeHelp(program: Command, io: CliIo, version: string): void {
+function describeHelp(program: CliCommand, io: CliIo, version: string): void {
   program
     .command('help')
     .description('Print the help of a command')
     .argument('[command]')
-    .addHelpText('after', examples('pointsman help drain'))
+    .examples('pointsman help drain')
     .action((name: string | undefined) => {
       const found = name === undefined ? program : program.commands.find((command) => command.name() === name);
       if (found === undefined) program.error(`error: unknown command '${name}'`);
@@ -174,7 +157,7 @@ function describeHelp(program: Command, io: CliIo, version: string): void {
     .command('version')
     .description('Print the version')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples('pointsman version'))
+    .examples('pointsman version')
     .action((options: { readonly json?: boolean }) =>
       io.stdout(options.json === true ? json({ version }) : `${version}\n`),
     );

@@ -1,10 +1,10 @@
 // The commands that change a running Pointsman: `refresh`, `reload`, `accept`. They send the admin token of
 // the same configuration.
-import { Argument, type Command } from 'commander';
+import { Argument } from 'commander';
+import type { CliCommand } from './cli-command.ts';
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import { accepted, reloaded } from '../documents/action-answers.ts';
 import { looseReader } from '../documents/loose-reader.ts';
-import { examples } from './examples.ts';
 import type { CliIo } from './io.ts';
 import { operate, type OperateOptions } from './send-operation.ts';
 import { poolsText } from './pools-text.ts';
@@ -12,33 +12,29 @@ import { poolsText } from './pools-text.ts';
 const reloadedReader = looseReader(reloaded);
 const acceptedReader = looseReader(accepted);
 
-/** `remote` creates a command with the options that locate a running Pointsman. */
-export function describeOperations(
-  remote: (name: string, description: string) => Command,
-  io: CliIo,
-  end: (code: number) => void,
-): void {
-  remote('refresh', 'Probe all members now, and show what each of them said')
+export function describeOperations(program: CliCommand, io: CliIo): void {
+  program
+    .remote('refresh', 'Probe all members now, and show what each of them said')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples('pointsman refresh'))
-    .action(async (options: OperateOptions) => end(await (await import('./refresh.ts')).refresh(options, io)));
-  remote('reload', 'Reload the configuration, as SIGHUP does, and print the changes')
+    .examples('pointsman refresh')
+    .runs(async (options: OperateOptions) => (await import('./refresh.ts')).refresh(options, io));
+  program
+    .remote('reload', 'Reload the configuration, as SIGHUP does, and print the changes')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples('pointsman reload -c /etc/pointsman/pointsman.yaml'))
-    .action(async (options: OperateOptions) => end(await operate('/reload', options, io, reloadedText)));
-  remote('accept', 'Accept a refused primary; without an argument, show which primaries are refused')
+    .examples('pointsman reload -c /etc/pointsman/pointsman.yaml')
+    .runs(async (options: OperateOptions) => operate('/reload', options, io, reloadedText));
+  program
+    .remote('accept', 'Accept a refused primary; without an argument, show which primaries are refused')
     .addArgument(
       new Argument('[what]', 'reason of the refusal').choices(REFUSAL_KINDS.map((kind) => kind.replace('_', '-'))),
     )
     .option('--json', 'print JSON')
     .addHelpText('after', ACCEPT_HELP)
-    .addHelpText('after', examples('pointsman accept', 'pointsman accept timeline'))
-    .action(async (what: string | undefined, options: OperateOptions) =>
-      end(
-        what === undefined
-          ? await (await import('./accept.ts')).showRefused(options, io)
-          : await operate(`/accept/${what}`, options, io, acceptedText),
-      ),
+    .examples('pointsman accept', 'pointsman accept timeline')
+    .runs(async (what: string | undefined, options: OperateOptions) =>
+      what === undefined
+        ? await (await import('./accept.ts')).showRefused(options, io)
+        : await operate(`/accept/${what}`, options, io, acceptedText),
     );
 }
 

@@ -1,8 +1,8 @@
 // `pointsman sandbox`: runs a whole cluster behind Pointsman, and the verbs that break and repair it.
-import { Option, type Command } from 'commander';
+import { Option } from 'commander';
+import type { CliCommand } from './cli-command.ts';
 import { closest } from '../config/closest.ts';
 import { SKILL_DIALECTS } from '../config/schema/platform-section.ts';
-import { examples } from './examples.ts';
 import { wrong } from './command-end.ts';
 import { EXIT, type AskSandbox, type CliIo, type SandboxParts, type SandboxRequest } from './io.ts';
 
@@ -10,30 +10,18 @@ const CONTROL = '127.0.0.1:8433';
 
 const HELP = `
 Runs three real PostgreSQL servers, a small cluster manager for each, and Pointsman in front, until Ctrl-C. For trying
-and testing, not for data. While it runs, its verbs and the other commands work in another terminal.
-${examples(
-  'pointsman sandbox',
-  'pointsman sandbox --moves',
-  'pointsman sandbox --branches',
-  'pointsman sandbox --platform',
-  'pointsman sandbox kill primary',
-  'pointsman sandbox switchover',
-  'pointsman sandbox heal',
-  'pointsman sandbox traffic',
-  'pointsman sandbox config > second.yaml',
-  'pointsman sandbox sql "insert into visits default values returning *"',
-)}`;
+and testing, not for data. While it runs, its verbs and the other commands work in another terminal.`;
 
 /** In the form commander returns them. */
 type RunFlags = Omit<SandboxRequest, 'members' | 'isUsualControl'> & { readonly members: string };
 
-type Finish = (answer: ReturnType<AskSandbox>) => Promise<void>;
+type Finish = (answer: ReturnType<AskSandbox>) => Promise<number>;
 
-function controlOf(command: Command): string {
+function controlOf(command: CliCommand): string {
   return command.optsWithGlobals<{ control: string }>().control;
 }
 
-export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts, end: (code: number) => void): void {
+export function describeSandbox(program: CliCommand, io: CliIo, parts: SandboxParts): void {
   const sandbox = program
     .command('sandbox')
     .description('Run a local test cluster behind Pointsman')
@@ -48,20 +36,32 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
     .option('--admin <address>', 'admin address', '127.0.0.1:8432')
     .option('--control <address>', 'address for the verbs; port 0 picks a free one', CONTROL)
     .addHelpText('after', HELP)
+    .examples(
+      'pointsman sandbox',
+      'pointsman sandbox --moves',
+      'pointsman sandbox --branches',
+      'pointsman sandbox --platform',
+      'pointsman sandbox kill primary',
+      'pointsman sandbox switchover',
+      'pointsman sandbox heal',
+      'pointsman sandbox traffic',
+      'pointsman sandbox config > second.yaml',
+      'pointsman sandbox sql "insert into visits default values returning *"',
+    )
     .allowExcessArguments()
     // `--control` is allowed behind the verb, too.
     .enablePositionalOptions(false)
-    .action(async (flags: RunFlags, command: Command) => {
+    .runs(async (flags: RunFlags, command: CliCommand) => {
       const [verb] = command.args;
       if (verb !== undefined)
         command.error(unknownVerb(verb, [...parts.verbs.map(({ name }) => name), 'sql', 'config']));
-      end(await runSandbox(flags, io, parts));
+      return runSandbox(flags, io, parts);
     });
 
   const finish: Finish = async (answer) => {
     const { ok, isUnknown = false, text } = await answer;
     (ok ? io.stdout : io.stderr)(ok ? `${text}\n` : `pointsman: ${text}\n`);
-    end(ok ? EXIT.ok : isUnknown ? EXIT.usage : EXIT.failure);
+    return ok ? EXIT.ok : isUnknown ? EXIT.usage : EXIT.failure;
   };
   for (const { name, target, alone = false, summary } of parts.verbs) {
     const command = sandbox
@@ -70,8 +70,8 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
     if (alone) command.allowExcessArguments(false);
     else command.argument('[member]', target === undefined ? 'a member' : 'primary, replica or a member');
     command
-      .addHelpText('after', examples(['pointsman sandbox', name, target].filter(Boolean).join(' ')))
-      .action((member: unknown) =>
+      .examples(['pointsman sandbox', name, target].filter(Boolean).join(' '))
+      .runs((member: unknown) =>
         finish(parts.ask(controlOf(command), name, typeof member === 'string' ? member : undefined)),
       );
   }
@@ -107,19 +107,17 @@ function platformOption(): Option {
 }
 
 /** The commands to a running sandbox: its configuration, and a statement. */
-function describeQuestions(sandbox: Command, parts: SandboxParts, finish: Finish): void {
+function describeQuestions(sandbox: CliCommand, parts: SandboxParts, finish: Finish): void {
   const config = sandbox
     .command('config')
     .description('Print a configuration for a second Pointsman before the cluster');
-  config
-    .addHelpText('after', examples('pointsman sandbox config > second.yaml'))
-    .action(() => finish(parts.config(controlOf(config))));
+  config.examples('pointsman sandbox config > second.yaml').runs(() => finish(parts.config(controlOf(config))));
   const sql = sandbox.command('sql').description('Run a statement through Pointsman (psql is not needed)');
   sql
     .argument('<statement>', 'SQL')
     .addOption(new Option('--pool <name>', 'pool to use').choices(['write', 'read']).default('write'))
-    .addHelpText('after', examples('pointsman sandbox sql --pool read "select count(*) from visits"'))
-    .action((statement: string, { pool }: { pool: 'write' | 'read' }) =>
+    .examples('pointsman sandbox sql --pool read "select count(*) from visits"')
+    .runs((statement: string, { pool }: { pool: 'write' | 'read' }) =>
       finish(parts.sql(controlOf(sql), pool, statement)),
     );
 }

@@ -1,6 +1,7 @@
 // The message request that `request` commands print. Nothing is sent: the path of message creation is not part of the
 // platform's interface.
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import type { CliCommand } from '../cli/cli-command.ts';
 
 export interface MessageOptions {
   readonly model: string;
@@ -8,7 +9,7 @@ export interface MessageOptions {
   readonly question?: string | undefined;
 }
 
-export function withMessageOptions(command: Command): Command {
+export function withMessageOptions(command: CliCommand): CliCommand {
   return command
     .requiredOption('--model <name>', 'the model, as the platform names it')
     .requiredOption('--max-tokens <n>', 'the most tokens of the answer', positive)

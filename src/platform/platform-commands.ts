@@ -7,11 +7,11 @@ import type { PlatformParts } from './platform-context.ts';
 import { describeSkill } from './skill/skill-commands.ts';
 
 export function platformCommands(parts: PlatformParts): DescribeCommands {
-  return (program, io, end) => {
+  return (program, io) => {
     const incidents = program.commands.find((command) => command.name() === 'incidents');
-    if (incidents !== undefined) describeUploads(incidents, io, parts, end);
-    describeSkill(program, io, parts, end);
-    describeAgent(program, io, parts, end);
-    describeComputer(program, io, end);
+    if (incidents !== undefined) describeUploads(incidents, io, parts);
+    describeSkill(program, io, parts);
+    describeAgent(program, io, parts);
+    describeComputer(program, io);
   };
 }

@@ -1,11 +1,9 @@
 // `pointsman branches …` on the command line: the arguments and options of each command. The commands themselves are
 // loaded when they are used.
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { parseDuration } from '../../config/schema/duration.ts';
-import { examples } from '../../cli/examples.ts';
-import type { CommandOptions } from '../../cli/io.ts';
+import { InvalidArgumentError, Option } from 'commander';
+import { duration, LOCATION, type CliCommand } from '../../cli/cli-command.ts';
+import type { CliIo } from '../../cli/io.ts';
 import type { DescribeCommands } from '../../cli/program.ts';
-import { LOCATION } from '../../cli/location.ts';
 import type { BranchOptions, BranchParts } from './branch-context.ts';
 import type { EndpointType } from '../../branches/api/console-client.ts';
 import type { CreateOptions } from './create.ts';
@@ -39,19 +37,18 @@ own list, else the source is read now. Exit code 0: the target can be used.`;
 const ENDPOINTS: readonly EndpointType[] = ['read_write', 'read_only'];
 
 export function branchCommands(parts: BranchParts): DescribeCommands {
-  return (program, io, end) => {
+  return (program, io) => {
     const branches = program
       .command('branches')
       .description('List, create and delete branches of the database, and explain where a target goes')
       .addHelpText('after', HELP)
-      .addHelpText('after', examples('pointsman branches list', 'pointsman branches create pr-1'));
-    const tree: CommandOptions<BranchParts> = { io, parts, end };
-    describeReading(branches, tree);
-    describeChanging(branches, tree);
+      .examples('pointsman branches list', 'pointsman branches create pr-1');
+    describeReading(branches, io, parts);
+    describeChanging(branches, io, parts);
   };
 }
 
-function sourced(parent: Command, name: string, description: string): Command {
+function sourced(parent: CliCommand, name: string, description: string): CliCommand {
   return parent
     .command(name)
     .description(description)
@@ -61,21 +58,21 @@ function sourced(parent: Command, name: string, description: string): Command {
     .option('--json', 'print JSON');
 }
 
-function describeReading(branches: Command, { io, parts, end }: CommandOptions<BranchParts>): void {
+function describeReading(branches: CliCommand, io: CliIo, parts: BranchParts): void {
   sourced(branches, 'list', 'Show the branches: parent, distance from it, backend, sessions')
     .addHelpText('after', LIST_HELP)
-    .addHelpText('after', examples('pointsman branches list', 'pointsman branches list --json'))
-    .action(async (options: BranchOptions) => end(await (await import('./branch-table.ts')).list(options, io, parts)));
+    .examples('pointsman branches list', 'pointsman branches list --json')
+    .runs(async (options: BranchOptions) => (await import('./branch-table.ts')).list(options, io, parts));
   sourced(branches, 'explain', 'Show where a target goes, and why')
     .argument('<branch>', 'DATABASE@BRANCH, or the name or id of a branch')
     .addHelpText('after', EXPLAIN_HELP)
-    .addHelpText('after', examples('pointsman branches explain app@pr-1'))
-    .action(async (target: string, options: BranchOptions) =>
-      end(await (await import('./explain-target.ts')).explain(target, options, io, parts)),
+    .examples('pointsman branches explain app@pr-1')
+    .runs(async (target: string, options: BranchOptions) =>
+      (await import('./explain-target.ts')).explain(target, options, io, parts),
     );
 }
 
-function describeChanging(branches: Command, { io, parts, end }: CommandOptions<BranchParts>): void {
+function describeChanging(branches: CliCommand, io: CliIo, parts: BranchParts): void {
   sourced(branches, 'create', 'Create a branch, or find it if it exists')
     .argument('<name>', 'its name: a client connects to DATABASE@NAME')
     .option('--parent <branch>', 'name or id of its parent')
@@ -84,9 +81,9 @@ function describeChanging(branches: Command, { io, parts, end }: CommandOptions<
     .option('--endpoint <types>', 'servers for it: read_write, read_only or both with a comma (console)', endpoints)
     .addOption(new Option('--wait <duration>', 'try so long at most').argParser(duration).default(60_000, '60s'))
     .addHelpText('after', CREATE_HELP)
-    .addHelpText('after', examples('pointsman branches create pr-1', 'pointsman branches create pr-1-b --parent pr-1'))
-    .action(async (name: string, options: CreateOptions) =>
-      end(await (await import('./create.ts')).create(name, options, io, parts)),
+    .examples('pointsman branches create pr-1', 'pointsman branches create pr-1-b --parent pr-1')
+    .runs(async (name: string, options: CreateOptions) =>
+      (await import('./create.ts')).create(name, options, io, parts),
     );
   sourced(branches, 'delete', 'Delete a branch and its data (storage node)')
     .argument('<branch>', 'name or id of the branch')
@@ -94,19 +91,10 @@ function describeChanging(branches: Command, { io, parts, end }: CommandOptions<
     .option('--force', 'also a root, or a branch with sessions')
     .option('-y, --yes', 'ask no question')
     .addHelpText('after', DELETE_HELP)
-    .addHelpText(
-      'after',
-      examples('pointsman branches delete pr-1-b', 'pointsman branches delete pr-9 --if-exists --yes'),
-    )
-    .action(async (target: string, options: DeleteBranchOptions) =>
-      end(await (await import('./delete.ts')).remove(target, options, io, parts)),
+    .examples('pointsman branches delete pr-1-b', 'pointsman branches delete pr-9 --if-exists --yes')
+    .runs(async (target: string, options: DeleteBranchOptions) =>
+      (await import('./delete.ts')).remove(target, options, io, parts),
     );
-}
-
-function duration(text: string): number {
-  const parsed = parseDuration(text);
-  if (parsed.kind === 'invalid') throw new InvalidArgumentError(parsed.message);
-  return parsed.ms;
 }
 
 function endpoints(text: string): readonly EndpointType[] {

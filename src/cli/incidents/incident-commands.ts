@@ -1,8 +1,6 @@
 // The commands about incidents. Each is loaded when it is used.
-import type { Command } from 'commander';
-import { examples } from '../examples.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CliIo } from '../io.ts';
-import { LOCATION } from '../location.ts';
 import type { ShowIncidentOptions } from './show-incidents.ts';
 import type { IncidentsOptions } from './source.ts';
 
@@ -17,36 +15,28 @@ it needs the admin token, or the right to read the files.
 Exit codes: 0 success, 1 there is no such incident, or no answer, 2 wrong usage.`;
 
 /** A command that reads incidents, from wherever they are. */
-export function readingCommand(incidents: Command, name: string, description: string): Command {
+export function readingCommand(incidents: CliCommand, name: string, description: string): CliCommand {
   return incidents
-    .command(name)
-    .description(description)
-    .option(...LOCATION.config)
-    .option(...LOCATION.admin)
+    .remote(name, description)
     .option('--directory <directory>', 'read the files in this directory')
     .option('--json', 'print JSON');
 }
 
-export function describeIncidents(program: Command, io: CliIo, end: (code: number) => void): void {
+export function describeIncidents(program: CliCommand, io: CliIo): void {
   const incidents = program
     .command('incidents')
     .description('Show the record of outages: what happened, for how long, and which sessions were cut')
     .addHelpText('after', HELP)
-    .addHelpText('after', examples('pointsman incidents list', 'pointsman incidents show latest'));
+    .examples('pointsman incidents list', 'pointsman incidents show latest');
   readingCommand(incidents, 'list', 'List the incidents, the newest first')
-    .addHelpText(
-      'after',
-      examples('pointsman incidents list', 'pointsman incidents list --directory /var/lib/pointsman'),
-    )
-    .action(async (options: IncidentsOptions) =>
-      end(await (await import('./show-incidents.ts')).listIncidents(options, io)),
-    );
+    .examples('pointsman incidents list', 'pointsman incidents list --directory /var/lib/pointsman')
+    .runs(async (options: IncidentsOptions) => (await import('./show-incidents.ts')).listIncidents(options, io));
   readingCommand(incidents, 'show', 'Print one incident as a text for a ticket, or as JSON')
     .argument('<incident>', 'its id, or latest')
     .option('--full', 'show the addresses, users, databases and applications of clients')
     .addHelpText('after', SHOW_HELP)
-    .addHelpText('after', examples('pointsman incidents show latest', 'pointsman incidents show 2026-11-22-1 --json'))
-    .action(async (id: string, options: ShowIncidentOptions) =>
-      end(await (await import('./show-incidents.ts')).showIncident(id, options, io)),
+    .examples('pointsman incidents show latest', 'pointsman incidents show 2026-11-22-1 --json')
+    .runs(async (id: string, options: ShowIncidentOptions) =>
+      (await import('./show-incidents.ts')).showIncident(id, options, io),
     );
 }

@@ -1,5 +1,6 @@
 // The options of `pointsman init`. The command itself is loaded when it is used.
-import { Option, type Command } from 'commander';
+import { Option } from 'commander';
+import type { CliCommand } from '../cli-command.ts';
 import type { CliIo } from '../io.ts';
 import type { CheckSeeds } from '../live-check.ts';
 import type { InitOptions } from './init.ts';
@@ -20,7 +21,7 @@ source that cannot be read.
 Example:
   pointsman init --from http://10.0.0.11:8008`;
 
-export function describeInit(program: Command, io: CliIo, checkSeeds: CheckSeeds, end: (code: number) => void): void {
+export function describeInit(program: CliCommand, io: CliIo, checkSeeds: CheckSeeds): void {
   program
     .command('init')
     .description('Generate a minimal configuration from an API, haproxy.cfg, patroni.yml or connection string')
@@ -39,5 +40,5 @@ export function describeInit(program: Command, io: CliIo, checkSeeds: CheckSeeds
     .option('--api-port <port>', 'port of the management API where SOURCE does not have it', '8008')
     .option('--ca <file>', 'PEM file of the authority of the management API')
     .addHelpText('after', HELP)
-    .action(async (options: InitOptions) => end(await (await import('./init.ts')).init(options, io, checkSeeds)));
+    .runs(async (options: InitOptions) => (await import('./init.ts')).init(options, io, checkSeeds));
 }

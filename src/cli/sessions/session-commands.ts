@@ -1,11 +1,9 @@
 // The commands about sessions: list them, end them, and move them off a member. Each is loaded when it is used.
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { parseDuration } from '../../config/schema/duration.ts';
+import { Option } from 'commander';
+import { duration, type CliCommand } from '../cli-command.ts';
 import { SESSION_SORTS } from '../../reports/session-list.ts';
 import { SESSION_STATES } from '../../reports/session-state.ts';
-import { examples } from '../examples.ts';
 import type { CliIo } from '../io.ts';
-import { LOCATION } from '../location.ts';
 import type { OperateOptions } from '../send-operation.ts';
 import type { DrainOptions } from './drain.ts';
 import type { KillOptions } from './kill.ts';
@@ -37,13 +35,9 @@ on_leave.operator says. If the member is the primary, its clients wait until it 
 so the command asks first. Ctrl-C during --wait leaves the member drained.
 Exit codes: 0 success, 1 failure, or sessions remain at the timeout, 2 wrong usage.`;
 
-/** `remote` creates a command with the options that locate a running Pointsman. */
-export function describeSessions(
-  remote: (name: string, description: string) => Command,
-  io: CliIo,
-  end: (code: number) => void,
-): void {
-  const list = remote('sessions', 'List the live sessions, the oldest first unless --sort says otherwise')
+export function describeSessions(program: CliCommand, io: CliIo): void {
+  const list = program
+    .remote('sessions', 'List the live sessions, the oldest first unless --sort says otherwise')
     .option('--pool <name>', 'only this pool')
     .option('--member <name>', 'only sessions on this member, on their way to it, or parked since they left it')
     .option('--client <address>', 'only this client: ADDRESS or ADDRESS:PORT')
@@ -52,44 +46,28 @@ export function describeSessions(
     .option('--limit <n>', 'show at most N sessions (default: 100, at most 1000)')
     .option('--json', 'print JSON')
     .addHelpText('after', SESSIONS_HELP)
-    .addHelpText(
-      'after',
-      examples('pointsman sessions --sort bytes --limit 10', 'pointsman sessions --pool write --state holding'),
-    )
-    .action(async (options: ListSessionsOptions) =>
-      end(await (await import('./sessions-command.ts')).sessions(options, io)),
-    );
+    .examples('pointsman sessions --sort bytes --limit 10', 'pointsman sessions --pool write --state holding')
+    .runs(async (options: ListSessionsOptions) => (await import('./sessions-command.ts')).sessions(options, io));
   list
-    .command('move')
-    .description('Move sessions to a server of their pool; their clients notice nothing')
+    .remote('move', 'Move sessions to a server of their pool; their clients notice nothing')
     .argument('<session...>', 'ids, as `pointsman sessions` shows them')
-    .option(...LOCATION.config)
-    .option(...LOCATION.admin)
     .option('--json', 'print JSON')
     .addHelpText('after', MOVE_HELP)
-    .addHelpText('after', examples('pointsman sessions move 17', 'pointsman sessions move 17 18'))
-    .action(async (ids: readonly string[], _: unknown, command: Command) =>
-      end(await (await import('./move.ts')).move(ids, command.optsWithGlobals<OperateOptions>(), io)),
+    .examples('pointsman sessions move 17', 'pointsman sessions move 17 18')
+    .runs(async (ids: readonly string[], _: unknown, command: CliCommand) =>
+      (await import('./move.ts')).move(ids, command.optsWithGlobals<OperateOptions>(), io),
     );
-  remote('kill', 'End sessions by their ids')
+  program
+    .remote('kill', 'End sessions by their ids')
     .argument('<session...>', 'ids, as `pointsman sessions` shows them')
     .option('--yes', 'do not ask')
     .option('--dry-run', 'only show the sessions')
     .option('--json', 'print JSON; it asks no question, so add --yes or --dry-run')
     .addHelpText('after', KILL_HELP)
-    .addHelpText('after', examples('pointsman kill 17', 'pointsman kill 17 18 --dry-run'))
-    .action(async (ids: readonly string[], options: KillOptions) =>
-      end(await (await import('./kill.ts')).kill(ids, options, io)),
-    );
-  describeDrain(remote, io, end);
-}
-
-function describeDrain(
-  remote: (name: string, description: string) => Command,
-  io: CliIo,
-  end: (code: number) => void,
-): void {
-  remote('drain', 'Take a member out of all pools until it is resumed or Pointsman restarts')
+    .examples('pointsman kill 17', 'pointsman kill 17 18 --dry-run')
+    .runs(async (ids: readonly string[], options: KillOptions) => (await import('./kill.ts')).kill(ids, options, io));
+  program
+    .remote('drain', 'Take a member out of all pools until it is resumed or Pointsman restarts')
     .argument('<member>', 'name of the member')
     .option('--wait', 'wait until no session is left on it')
     .addOption(
@@ -101,22 +79,13 @@ function describeDrain(
     .option('--dry-run', 'only show the effect')
     .option('--json', 'print JSON')
     .addHelpText('after', DRAIN_HELP)
-    .addHelpText('after', examples('pointsman drain pg-2', 'pointsman drain pg-2 --wait --timeout 5min'))
-    .action(async (member: string, options: DrainOptions) =>
-      end(await (await import('./drain.ts')).drain(member, options, io)),
-    );
-  remote('resume', 'Undo a drain')
+    .examples('pointsman drain pg-2', 'pointsman drain pg-2 --wait --timeout 5min')
+    .runs(async (member: string, options: DrainOptions) => (await import('./drain.ts')).drain(member, options, io));
+  program
+    .remote('resume', 'Undo a drain')
     .argument('<member>', 'name of the member')
     .option('--dry-run', 'only show the effect')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples('pointsman resume pg-2'))
-    .action(async (member: string, options: DrainOptions) =>
-      end(await (await import('./drain.ts')).resume(member, options, io)),
-    );
-}
-
-function duration(text: string): number {
-  const parsed = parseDuration(text);
-  if (parsed.kind === 'invalid') throw new InvalidArgumentError(parsed.message);
-  return parsed.ms;
+    .examples('pointsman resume pg-2')
+    .runs(async (member: string, options: DrainOptions) => (await import('./drain.ts')).resume(member, options, io));
 }

@@ -1,6 +1,5 @@
 // `pointsman switchover`, as commander sees it.
-import type { Command } from 'commander';
-import { examples } from '../examples.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CliIo } from '../io.ts';
 import type { SwitchoverOptions } from './held-switchover.ts';
 
@@ -14,27 +13,19 @@ Another Pointsman in front of the same cluster does not hold its clients: its se
 It begins at once. \`pointsman cluster switchover --at TIME\` schedules one; hold.before_switchover holds its clients.
 Exit codes: 0 switched over, 1 refused, failed or cancelled, 2 wrong usage.`;
 
-const EXAMPLES = examples(
-  'pointsman switchover --dry-run',
-  'pointsman switchover --to pg-2 --yes',
-  'pointsman switchover --to pg-1 --transaction-timeout 5s --yes',
-);
-
-/** `remote` creates a command with the options that locate a running Pointsman. */
-export function describeSwitchover(
-  remote: (name: string, description: string) => Command,
-  io: CliIo,
-  end: (code: number) => void,
-): void {
-  remote('switchover', 'Move the primary to another member, while clients wait instead of failing')
+export function describeSwitchover(program: CliCommand, io: CliIo): void {
+  program
+    .remote('switchover', 'Move the primary to another member, while clients wait instead of failing')
     .option('--to <member>', 'the next primary (default: the cluster chooses)')
     .option('--transaction-timeout <duration>', 'time for running transactions before they are cut', '10s')
     .option('--yes', 'do not ask')
     .option('--dry-run', 'only show the plan')
     .option('--json', 'print the document of the operation when it has ended (with --dry-run: the plan)')
     .addHelpText('after', HELP)
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: SwitchoverOptions) =>
-      end(await (await import('./held-switchover.ts')).switchover(options, io)),
-    );
+    .examples(
+      'pointsman switchover --dry-run',
+      'pointsman switchover --to pg-2 --yes',
+      'pointsman switchover --to pg-1 --transaction-timeout 5s --yes',
+    )
+    .runs(async (options: SwitchoverOptions) => (await import('./held-switchover.ts')).switchover(options, io));
 }

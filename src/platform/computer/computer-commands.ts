@@ -1,8 +1,6 @@
 // `pointsman computer`, as commander sees it.
-import type { Command } from 'commander';
-import { examples } from '../../cli/examples.ts';
+import { collected, LOCATION, type CliCommand } from '../../cli/cli-command.ts';
 import type { CliIo } from '../../cli/io.ts';
-import { LOCATION } from '../../cli/location.ts';
 import { withMessageOptions } from '../message-options.ts';
 import type { ComputerOptions } from './computer.ts';
 import type { ToolRequestOptions } from './tool-request.ts';
@@ -22,7 +20,7 @@ const REQUEST_HELP = `
 It prints the headers and the body, and sends nothing. Newer models need no beta header. For older models the name of
 the header is platform.beta_header of the configuration, or --beta-header.`;
 
-export function describeComputer(program: Command, io: CliIo, end: (code: number) => void): void {
+export function describeComputer(program: CliCommand, io: CliIo): void {
   const computer = program
     .command('computer')
     .description('Let an agent look at the status page and use it, in a headless Chromium of this machine')
@@ -32,8 +30,8 @@ export function describeComputer(program: Command, io: CliIo, end: (code: number
     .option('--allow-operations', 'clicks may change something: a switchover, a drain')
     .option('--no-sandbox', 'run Chromium without its own sandbox, as in most containers')
     .addHelpText('after', HELP)
-    .addHelpText('after', examples('pointsman computer --url http://127.0.0.1:8432/'))
-    .action(async (options: ComputerOptions) => end(await (await import('./computer.ts')).computer(options, io)));
+    .examples('pointsman computer --url http://127.0.0.1:8432/')
+    .runs(async (options: ComputerOptions) => (await import('./computer.ts')).computer(options, io));
   withMessageOptions(
     computer.command('request').description('Print a message request that declares the computer tool to a model'),
   )
@@ -41,18 +39,12 @@ export function describeComputer(program: Command, io: CliIo, end: (code: number
     .option(
       '--tool-field <name=value>',
       'a further field of the tool, for an older model; repeat it for several',
-      collect,
+      collected,
       [],
     )
     .option('--beta-header <name>', 'the header for beta values (default: platform.beta_header)')
     .option(...LOCATION.config)
     .addHelpText('after', REQUEST_HELP)
-    .addHelpText('after', examples('pointsman computer request --model vendor-opus-5 --max-tokens 4096'))
-    .action(async (options: ToolRequestOptions) =>
-      end((await import('./tool-request.ts')).printToolRequest(options, io)),
-    );
-}
-
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value];
+    .examples('pointsman computer request --model vendor-opus-5 --max-tokens 4096')
+    .runs(async (options: ToolRequestOptions) => (await import('./tool-request.ts')).printToolRequest(options, io));
 }

@@ -1,6 +1,5 @@
 // `pointsman incidents upload` and `request`: beside the commands that read incidents. Each is loaded when it is used.
-import type { Command } from 'commander';
-import { examples } from '../../cli/examples.ts';
+import type { CliCommand } from '../../cli/cli-command.ts';
 import { readingCommand } from '../../cli/incidents/incident-commands.ts';
 import type { CliIo } from '../../cli/io.ts';
 import { withMessageOptions } from '../message-options.ts';
@@ -19,19 +18,14 @@ Prints the headers and the body of a message request that refers to the stored i
 Nothing is sent: the path of message creation belongs to your platform. The key is not printed.`;
 
 /** Adds the commands to `incidents`, which has those that read. */
-export function describeUploads(
-  incidents: Command,
-  io: CliIo,
-  parts: PlatformParts,
-  end: (code: number) => void,
-): void {
+export function describeUploads(incidents: CliCommand, io: CliIo, parts: PlatformParts): void {
   readingCommand(incidents, 'upload', 'Store the redacted text of an incident on the platform')
     .argument('<incident>', 'its id, or latest')
     .option('--again', 'also when it is stored already')
     .addHelpText('after', UPLOAD_HELP)
-    .addHelpText('after', examples('pointsman incidents upload latest'))
-    .action(async (id: string, options: UploadOptions) =>
-      end(await (await import('./upload-incident.ts')).uploadIncident(id, options, io, parts)),
+    .examples('pointsman incidents upload latest')
+    .runs(async (id: string, options: UploadOptions) =>
+      (await import('./upload-incident.ts')).uploadIncident(id, options, io, parts),
     );
   withMessageOptions(
     readingCommand(incidents, 'request', 'Print a message request about a stored incident, and send nothing')
@@ -40,11 +34,8 @@ export function describeUploads(
       .option('--record <file>', 'the record of published skills'),
   )
     .addHelpText('after', REQUEST_HELP)
-    .addHelpText(
-      'after',
-      examples('pointsman incidents request latest --skill pointsman-runbook --model vendor-opus-5 --max-tokens 4096'),
-    )
-    .action(async (id: string, options: IncidentRequestOptions) =>
-      end(await (await import('./incident-request.ts')).requestAboutIncident(id, options, io)),
+    .examples('pointsman incidents request latest --skill pointsman-runbook --model vendor-opus-5 --max-tokens 4096')
+    .runs(async (id: string, options: IncidentRequestOptions) =>
+      (await import('./incident-request.ts')).requestAboutIncident(id, options, io),
     );
 }

@@ -1,7 +1,6 @@
 // `pointsman skill …` on the command line. Each command is loaded when it is used.
-import type { Command } from 'commander';
-import { examples } from '../../cli/examples.ts';
-import type { CliIo, CommandOptions } from '../../cli/io.ts';
+import type { CliCommand } from '../../cli/cli-command.ts';
+import type { CliIo } from '../../cli/io.ts';
 import type { PlatformParts } from '../platform-context.ts';
 import { withMessageOptions } from '../message-options.ts';
 import type { CheckSkillOptions } from './check-skill.ts';
@@ -30,47 +29,43 @@ belongs to your platform. VERSION is latest by default. The key is not printed.`
 
 const ID = 'its id (skill_…), or its name if it was published from here';
 
-export function describeSkill(program: Command, io: CliIo, parts: PlatformParts, end: (code: number) => void): void {
+export function describeSkill(program: CliCommand, io: CliIo, parts: PlatformParts): void {
   const skill = program
     .command('skill')
     .description('Check and publish a skill: a folder that tells a model how to operate the cluster')
     .addHelpText('after', HELP)
-    .addHelpText('after', examples('pointsman skill check deploy/skills/pointsman-runbook'));
-  const tree: CommandOptions<PlatformParts> = { io, parts, end };
-  describePublishing(skill, tree);
-  describeReading(skill, tree);
-  describeDelete(skill, tree);
+    .examples('pointsman skill check deploy/skills/pointsman-runbook');
+  describePublishing(skill, io, parts);
+  describeReading(skill, io, parts);
+  describeDelete(skill, io, parts);
 }
 
-function describePublishing(skill: Command, { io, parts, end }: CommandOptions<PlatformParts>): void {
+function describePublishing(skill: CliCommand, io: CliIo, parts: PlatformParts): void {
   skill
     .command('check')
     .description('Check the folder of a skill')
     .argument('<directory>', 'the folder with SKILL.md')
     .option('--json', 'print JSON')
     .addHelpText('after', CHECK_HELP)
-    .addHelpText('after', examples('pointsman skill check deploy/skills/pointsman-runbook'))
-    .action(async (directory: string, options: CheckSkillOptions) =>
-      end(await (await import('./check-skill.ts')).checkSkill(directory, options, io)),
+    .examples('pointsman skill check deploy/skills/pointsman-runbook')
+    .runs(async (directory: string, options: CheckSkillOptions) =>
+      (await import('./check-skill.ts')).checkSkill(directory, options, io),
     );
   stored(skill, 'publish', 'Upload the folder of a skill, if its content is new')
     .argument('<directory>', 'the folder with SKILL.md')
     .option('--create', 'make a new skill')
     .option('--skill-id <id>', 'add a version to this skill')
     .addHelpText('after', PUBLISH_HELP)
-    .addHelpText(
-      'after',
-      examples(
-        'pointsman skill publish deploy/skills/pointsman-runbook --create',
-        'pointsman skill publish deploy/skills/pointsman-runbook',
-      ),
+    .examples(
+      'pointsman skill publish deploy/skills/pointsman-runbook --create',
+      'pointsman skill publish deploy/skills/pointsman-runbook',
     )
-    .action(async (directory: string, options: PublishOptions) =>
-      end(await (await import('./publish.ts')).publishSkill(directory, options, io, parts)),
+    .runs(async (directory: string, options: PublishOptions) =>
+      (await import('./publish.ts')).publishSkill(directory, options, io, parts),
     );
 }
 
-function stored(parent: Command, name: string, description: string): Command {
+function stored(parent: CliCommand, name: string, description: string): CliCommand {
   return parent
     .command(name)
     .description(description)
@@ -79,23 +74,21 @@ function stored(parent: Command, name: string, description: string): Command {
     .option('--json', 'print JSON');
 }
 
-function describeReading(skill: Command, { io, parts, end }: CommandOptions<PlatformParts>): void {
+function describeReading(skill: CliCommand, io: CliIo, parts: PlatformParts): void {
   stored(skill, 'list', 'List the skills of the platform')
-    .addHelpText('after', examples('pointsman skill list'))
-    .action(async (options: StoredOptions) =>
-      end(await (await import('./stored-skills.ts')).listSkills(options, io, parts)),
-    );
+    .examples('pointsman skill list')
+    .runs(async (options: StoredOptions) => (await import('./stored-skills.ts')).listSkills(options, io, parts));
   stored(skill, 'show', 'Show one skill')
     .argument('<skill>', ID)
-    .addHelpText('after', examples('pointsman skill show pointsman-runbook'))
-    .action(async (wanted: string, options: StoredOptions) =>
-      end(await (await import('./stored-skills.ts')).showSkill(wanted, options, io, parts)),
+    .examples('pointsman skill show pointsman-runbook')
+    .runs(async (wanted: string, options: StoredOptions) =>
+      (await import('./stored-skills.ts')).showSkill(wanted, options, io, parts),
     );
   stored(skill, 'versions', 'List the versions of a skill')
     .argument('<skill>', ID)
-    .addHelpText('after', examples('pointsman skill versions pointsman-runbook'))
-    .action(async (wanted: string, options: StoredOptions) =>
-      end(await (await import('./stored-skills.ts')).listVersions(wanted, options, io, parts)),
+    .examples('pointsman skill versions pointsman-runbook')
+    .runs(async (wanted: string, options: StoredOptions) =>
+      (await import('./stored-skills.ts')).listVersions(wanted, options, io, parts),
     );
   const request = skill
     .command('request')
@@ -105,22 +98,19 @@ function describeReading(skill: Command, { io, parts, end }: CommandOptions<Plat
     .option('--record <file>', 'the record of published skills');
   withMessageOptions(request)
     .addHelpText('after', REQUEST_HELP)
-    .addHelpText(
-      'after',
-      examples('pointsman skill request pointsman-runbook:latest --model vendor-opus-5 --max-tokens 4096'),
-    )
-    .action(async (wanted: string, options: SkillRequestOptions) =>
-      end(await (await import('./skill-request.ts')).requestWithSkill(wanted, options, io)),
+    .examples('pointsman skill request pointsman-runbook:latest --model vendor-opus-5 --max-tokens 4096')
+    .runs(async (wanted: string, options: SkillRequestOptions) =>
+      (await import('./skill-request.ts')).requestWithSkill(wanted, options, io),
     );
 }
 
-function describeDelete(skill: Command, { io, parts, end }: CommandOptions<PlatformParts>): void {
+function describeDelete(skill: CliCommand, io: CliIo, parts: PlatformParts): void {
   stored(skill, 'delete', 'Delete a skill, or one version of it')
     .argument('<skill>', ID)
     .option('--version <version>', 'this version alone')
     .option('-y, --yes', 'ask no question')
-    .addHelpText('after', examples('pointsman skill delete pointsman-runbook'))
-    .action(async (wanted: string, options: DeleteSkillOptions) =>
-      end(await (await import('./stored-skills.ts')).deleteSkill(wanted, options, io, parts)),
+    .examples('pointsman skill delete pointsman-runbook')
+    .runs(async (wanted: string, options: DeleteSkillOptions) =>
+      (await import('./stored-skills.ts')).deleteSkill(wanted, options, io, parts),
     );
 }

@@ -1,19 +1,15 @@
 // The names that patronictl gives to options are understood by the commands that have such an option, and by no other.
-import { Command } from 'commander';
 import { expect, test } from 'vitest';
+import { CliCommand } from '../../../src/cli/cli-command.ts';
 import { describeCluster } from '../../../src/cli/cluster/cluster-commands.ts';
 import { OWN_NAMES, withOwnNames } from '../../../src/cli/patronictl-names.ts';
 import { describeSwitchover } from '../../../src/cli/switchover/switchover-commands.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 
-const program = new Command('pointsman');
+const program = new CliCommand('pointsman');
 const io = { env: {}, stdout: () => {}, stderr: () => {} };
-describeCluster(program, io, cliParts().cluster, () => {});
-describeSwitchover(
-  (name) => program.command(name),
-  io,
-  () => {},
-);
+describeCluster(program, io, cliParts().cluster);
+describeSwitchover(program, io);
 
 test.each([
   ['cluster switchover --candidate pg-2 --force', 'cluster switchover --to pg-2 --yes'],
@@ -33,7 +29,7 @@ test.each([
 });
 
 test('each entry has a command that knows the own name, and none knows both but for a meaning of its own', () => {
-  const commands = (one: Command): readonly Command[] => [one, ...one.commands.flatMap(commands)];
+  const commands = (one: CliCommand): readonly CliCommand[] => [one, ...one.commands.flatMap(commands)];
   const all = commands(program);
   const knowing = (name: string) => all.filter(({ options }) => options.some(({ long }) => long === name));
   for (const [name, own] of OWN_NAMES) {
