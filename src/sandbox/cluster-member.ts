@@ -1,6 +1,7 @@
 // One member of the sandbox as a machine: a PostgreSQL, its manager and the manager's API, which die and come back
 // together. It also knows the faults that were made on purpose.
 import { createApiServer, type ManagerServer } from './api/api-listener.ts';
+import { messageOf } from './http-server.ts';
 import { createOperations } from './manager/manager-operations.ts';
 import { Manager } from './manager/manager.ts';
 import type { ManagerOptions } from './manager/managed-member.ts';
@@ -63,8 +64,9 @@ export class ClusterMember {
       version: MANAGER_VERSION,
       onError: (error) => manager.member.warn(`the API failed: ${String(error)}`),
     });
-    const listening = await api.listen(this.server.host, apiPort);
-    if (listening.kind === 'failed') throw new Error(`the API of ${this.name} cannot listen: ${listening.why}`);
+    await api.listen(this.server.host, apiPort).catch((cause: unknown) => {
+      throw new Error(`the API of ${this.name} cannot listen: ${messageOf(cause)}`, { cause });
+    });
     this.#running = { manager, api };
     await manager.start();
   }

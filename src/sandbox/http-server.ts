@@ -1,4 +1,4 @@
-// An HTTP server on loopback for an API of the sandbox other than the managers'. It reads the request, refuses
+// An HTTP server for an API of the sandbox other than the managers', usually on loopback. It reads the request, refuses
 // browsers, and turns errors into a status.
 import { parseJson } from '../model/json.ts';
 import { once } from 'node:events';
@@ -18,6 +18,7 @@ export interface LabRequest {
 export interface HttpServer {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
+  readonly port: number;
   close(): Promise<void>;
 }
 
@@ -26,11 +27,12 @@ const MAX_BODY_BYTES = 1024 * 1024;
 
 export type HttpRoute = (asked: LabRequest) => Promise<ManagerAnswer>;
 
-/** `route` may reject: the client gets 500, `onError` the reason. */
+/** `route` may reject: the client gets 500, `onError` the reason. Rejects when the server cannot listen. */
 export async function serveHttp(
   route: HttpRoute,
   onError: (error: unknown) => void,
   maxBodyBytes = MAX_BODY_BYTES,
+  at = { host: HOST, port: 0 },
 ): Promise<HttpServer> {
   const server = createServer((request, response) => {
     response.on('error', () => {});
@@ -54,8 +56,8 @@ export async function serveHttp(
     }
   }
 
-  const port = await bind(server, HOST, 0);
-  return { url: `http://${HOST}:${port}`, close: () => closeNow(server) };
+  const port = await bind(server, at.host, at.port);
+  return { url: `http://${at.host}:${port}`, port, close: () => closeNow(server) };
 }
 
 /** Resolves with the port in use. Rejects when the server cannot listen there. */

@@ -77,7 +77,6 @@ export async function runSandbox(options: RunSandboxOptions): Promise<number> {
   const closing: (() => Promise<void>)[] = [];
   try {
     const control = await listenForControl(request.control, () => controlled);
-    if (control.kind === 'failed') throw new Error(control.why);
     closing.push(control.close);
     const taken = await firstTaken([request.write, request.read, request.admin]);
     if (taken !== undefined) throw new Error(`${taken} is in use: ${ELSEWHERE}`);

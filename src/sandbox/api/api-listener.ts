@@ -6,10 +6,10 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ManagerOperations } from '../manager/operation-outcomes.ts';
 import type { DialectName } from '../sandbox.ts';
-import { bind, closeNow, messageOf } from '../http-server.ts';
+import { bind, closeNow } from '../http-server.ts';
 import { refusal } from './api-answer.ts';
 import { dialectOf } from './dialect.ts';
-import { createGate } from './gate.ts';
+import { Gate } from '../gate.ts';
 import { pythonError } from './python-error.ts';
 import { answerTo, type ServerOptions } from './respond.ts';
 import { writeHttp10, writeHttp11, writeRefusal } from './write-answer.ts';
@@ -23,13 +23,9 @@ export interface ApiServerOptions extends ManagerIdentity {
   readonly requestTimeoutMs?: number;
 }
 
-export type ApiListening =
-  | { readonly kind: 'listening'; readonly port: number }
-  | { readonly kind: 'failed'; readonly why: string };
-
 export interface ManagerServer {
-  /** Port 0 chooses a free one. To be called once. */
-  listen(host: string, port: number): Promise<ApiListening>;
+  /** Resolves with the port; 0 chooses a free one. Rejects when the server cannot listen. To be called once. */
+  listen(host: string, port: number): Promise<number>;
   /** From now on connections are accepted and never answered. This includes requests that are already in progress. */
   freeze(): void;
   /** Answers the requests that wait. */
@@ -45,15 +41,16 @@ const REQUEST_TIMEOUT_MS = 10_000;
 
 export function createApiServer(options: ApiServerOptions): ManagerServer {
   const { operations, version, scope, name, onError = () => {}, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-  const gate = createGate();
+  const gate = new Gate();
   const serving: ServerOptions = {
     operations,
     dialect: dialectOf(options.dialect),
     about: { version, scope, name },
     gate,
+    delayMs: 0,
     onError,
   };
-  const respond = options.dialect === 'manager' ? respondHttp11(serving) : respondHttp10(serving);
+  const respond = responder(serving);
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -63,50 +60,34 @@ export function createApiServer(options: ApiServerOptions): ManagerServer {
       // Health checkers send HTTP/1.1 without a Host header.
       requireHostHeader: false,
     },
-    respond,
+    (request, response) => void respond(request, response),
   );
   server.on('clientError', (error, socket) => void refuse(error, socket, serving));
   return {
-    listen: (host, port) =>
-      bind(server, host, port).then(
-        (bound) => ({ kind: 'listening', port: bound }),
-        (error: unknown) => ({ kind: 'failed', why: messageOf(error) }),
-      ),
+    listen: (host, port) => bind(server, host, port),
     freeze: () => gate.shut(),
     thaw: () => gate.open(),
-    slow: (ms) => gate.slow(ms),
+    slow: (ms) => {
+      serving.delayMs = ms;
+    },
     // Requests at a shut gate wait for ever: a dead server carries nothing out.
     close: () => closeNow(server),
   };
 }
 
-type Respond = (request: IncomingMessage, response: ServerResponse) => void;
-
-function respondHttp11(serving: ServerOptions): Respond {
-  return (request, response) => {
-    response.on('error', () => {});
-    void answerHttp11(request, response, serving);
-  };
-}
-
-function respondHttp10(serving: ServerOptions): Respond {
-  // One answer for each connection, whatever a client sends after its request.
+function responder(serving: ServerOptions): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const isHttp10 = serving.dialect.name === 'patroni';
   const answered = new WeakSet<Socket>();
-  return (request) => {
-    if (answered.has(request.socket)) return;
+  return async (request, response) => {
+    response.on('error', () => {});
+    // With HTTP/1.0 one answer for each connection, whatever a client sends after its request.
+    if (isHttp10 && answered.has(request.socket)) return;
     answered.add(request.socket);
-    void answerHttp10(request, serving);
+    const answer = await answerTo(request, serving);
+    if (answer === undefined) return;
+    if (isHttp10) writeHttp10(request, answer);
+    else if (!response.destroyed) writeHttp11(response, answer);
   };
-}
-
-async function answerHttp11(request: IncomingMessage, response: ServerResponse, serving: ServerOptions): Promise<void> {
-  const answer = await answerTo(request, serving);
-  if (answer !== undefined && !response.destroyed) writeHttp11(response, answer);
-}
-
-async function answerHttp10(request: IncomingMessage, serving: ServerOptions): Promise<void> {
-  const answer = await answerTo(request, serving);
-  if (answer !== undefined) writeHttp10(request, answer);
 }
 
 /** For input that is not HTTP, too large, or too late. */

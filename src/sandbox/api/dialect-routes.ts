@@ -2,7 +2,7 @@
 // the management API is silent, an unknown path is 404, an unknown method 405, and HEAD works wherever GET does (RFC
 // 9110, 9.3.2).
 import { json, refusal, type ManagerAnswer } from './api-answer.ts';
-import { isHealthPath, judgeHealth, judgeLiveness, LIVENESS } from './manager-health.ts';
+import { isHealthPath, judgeHealth, LIVENESS } from './manager-health.ts';
 import { nodeDocument } from './node-document.ts';
 import { isRead, read } from './read-documents.ts';
 import type { ManagerRequest, RequestRouting } from './routing.ts';
@@ -29,9 +29,8 @@ export async function routeManager(request: ManagerRequest, routing: RequestRout
 async function checkHealth(request: ManagerRequest, routing: RequestRouting): Promise<ManagerAnswer> {
   const { path, parameters } = request;
   const { operations, about, dialect } = routing;
-  const pulse = path === LIVENESS ? await operations.pulse() : undefined;
-  const member = pulse?.member ?? (await operations.look());
-  const verdict = pulse ? judgeLiveness(pulse, parameters) : judgeHealth(path, parameters, member);
+  const member = path === LIVENESS ? operations.pulse() : await operations.look();
+  const verdict = judgeHealth(path, parameters, member);
   if (verdict.kind === 'invalid') return refused(request, routing, 400, verdict.text);
   return json(verdict.kind === 'yes' ? 200 : 503, nodeDocument(member, about, dialect));
 }
@@ -56,7 +55,7 @@ export async function routePatroni(request: ManagerRequest, routing: RequestRout
   if (isWrite(method, handler)) return write(method, handler, await request.readBody(), routing);
   if (method === 'GET') {
     if (isRead(handler, dialect)) return read(handler, routing);
-    if (handler === '/liveness') return statusOnly(judgePatroniLiveness(await operations.pulse()));
+    if (handler === '/liveness') return statusOnly(judgePatroniLiveness(operations.pulse()));
     const member = await operations.look();
     if (handler === '/readiness') return statusOnly(judgePatroniReadiness(parameters, member));
     const status = judgePatroniHealth(path, parameters, member) ? 200 : 503;

@@ -1,7 +1,6 @@
 // The health checks as the management API defines them, path by path. Pure. It does not say what happens to a parameter
 // that cannot be parsed. Here the request is refused, because an ignored lag= would make every replica look good.
-import type { Pulse } from '../manager/operation-outcomes.ts';
-import { readSettings } from '../manager/cluster-settings.ts';
+import { settingsOf } from '../manager/cluster-settings.ts';
 import type { MemberView } from '../manager/view.ts';
 import { isAttached, isReplica, isWithinLag, matchesTags, type LagMode } from './health-conditions.ts';
 import { parseLagBound } from './lag-bound.ts';
@@ -27,8 +26,8 @@ const isPrimary = ({ hasLock, role, state }: MemberView): boolean =>
 const isSynchronous = (member: MemberView): boolean => isReplica(member) && member.syncRole === 'synchronous';
 const isQuorum = (member: MemberView): boolean => isReplica(member) && member.syncRole === 'quorum';
 
-function isStandbyLeader({ hasLock, role, cluster }: MemberView): boolean {
-  return hasLock && role !== 'primary' && readSettings(cluster?.config ?? {}).standbyCluster !== undefined;
+function isStandbyLeader(member: MemberView): boolean {
+  return member.hasLock && member.role !== 'primary' && settingsOf(member).standbyCluster !== undefined;
 }
 
 function isNear(member: MemberView, { lagBytes }: Bounds): boolean {
@@ -38,9 +37,19 @@ function isNear(member: MemberView, { lagBytes }: Bounds): boolean {
 /** The node is the leader, or a replica that runs, streams, and lags less than the limit. */
 function isReady(member: MemberView, { lagBytes, mode }: Bounds): boolean {
   if (member.hasLock) return true;
-  const maximum = lagBytes ?? readSettings(member.cluster?.config ?? {}).maximumLagOnFailover;
+  const maximum = lagBytes ?? settingsOf(member).maximumLagOnFailover;
   return isAttached(member) && isWithinLag(member, maximum, mode);
 }
+
+/**
+ * No, when the last heartbeat is older than ttl on a primary, or than 2*ttl on a replica. The management API makes no
+ * exception for a pause.
+ */
+export function hasFreshHeartbeat(member: MemberView): boolean {
+  return member.heartbeatAgeMs <= settingsOf(member).ttlMs * (member.role === 'primary' ? 1 : 2);
+}
+
+export const LIVENESS = '/liveness';
 
 const primary: HealthCheck = { holds: isPrimary, ignoresTags: true };
 const synchronous: HealthCheck = { holds: isSynchronous };
@@ -66,15 +75,14 @@ const CHECKS: ReadonlyMap<string, HealthCheck> = new Map([
   ['/async', asynchronous],
   ['/health', { holds: ({ state }) => state === 'running' }],
   ['/readiness', { holds: isReady, takesLag: true, takesMode: true }],
+  [LIVENESS, { holds: hasFreshHeartbeat }],
 ]);
 
-export const LIVENESS = '/liveness';
-
 export function isHealthPath(path: string): boolean {
-  return path === LIVENESS || CHECKS.has(path);
+  return CHECKS.has(path);
 }
 
-/** For a path that is a health check other than liveness. */
+/** For a path that is a health check. */
 export function judgeHealth(path: string, parameters: URLSearchParams, member: MemberView): HealthVerdict {
   const check = CHECKS.get(path);
   if (check === undefined) return { kind: 'invalid', text: `${path} is no health check` };
@@ -91,21 +99,5 @@ export function judgeHealth(path: string, parameters: URLSearchParams, member: M
     return { kind: 'invalid', text: `mode must be apply or write, not ${JSON.stringify(mode)}` };
   }
   const holds = check.holds(member, { lagBytes, mode });
-  return verdict(holds && (check.ignoresTags === true || matchesTags(member.tags, parameters)));
-}
-
-/**
- * 503 when the last heartbeat is older than ttl on a primary, or than 2*ttl on a replica. The management API makes no
- * exception for a pause.
- */
-export function judgeLiveness(pulse: Pulse, parameters: URLSearchParams): HealthVerdict {
-  return verdict(hasFreshHeartbeat(pulse) && matchesTags(pulse.member.tags, parameters));
-}
-
-export function hasFreshHeartbeat({ heartbeatAgeMs, role, ttlMs }: Pulse): boolean {
-  return heartbeatAgeMs <= ttlMs * (role === 'primary' ? 1 : 2);
-}
-
-function verdict(isYes: boolean): HealthVerdict {
-  return { kind: isYes ? 'yes' : 'no' };
+  return { kind: holds && (check.ignoresTags === true || matchesTags(member.tags, parameters)) ? 'yes' : 'no' };
 }

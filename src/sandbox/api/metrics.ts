@@ -2,7 +2,7 @@
 // a registry of its own.
 import { Gauge, Registry } from 'prom-client';
 import type { MemberView } from '../manager/view.ts';
-import { readSettings } from '../manager/cluster-settings.ts';
+import { settingsOf } from '../manager/cluster-settings.ts';
 import type { ApiDialect } from './dialect.ts';
 import type { ManagerIdentity } from './node-document.ts';
 
@@ -84,7 +84,7 @@ function ofCluster(member: MemberView, { version }: ManagerIdentity): readonly M
     metric('failsafe_mode_is_active', 'Value is 1 if failsafe mode is active, 0 if not.', member.isFailsafeActive),
     metric('dcs_last_seen', 'Epoch timestamp when the store was last contacted successfully.', member.storeSeenAt),
     metric('pending_restart', 'Value is 1 if the node needs a restart.', Object.keys(member.pendingRestart).length > 0),
-    metric('is_paused', 'Value is 1 if auto failover is disabled.', readSettings(cluster?.config ?? {}).isPaused),
+    metric('is_paused', 'Value is 1 if auto failover is disabled.', settingsOf(member).isPaused),
   ];
 }
 

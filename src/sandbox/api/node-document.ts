@@ -1,7 +1,7 @@
 // The node status document: the body of /manager (/patroni) and of the health checks. The keys have Patroni's order.
 // Unknown values are absent, and indicators are present only when true. Pure.
 import { present } from '../../patroni/fields.ts';
-import { readSettings } from '../manager/cluster-settings.ts';
+import { settingsOf } from '../manager/cluster-settings.ts';
 import type { JsonObject, MemberView, WalView } from '../manager/view.ts';
 import type { ApiDialect } from './dialect.ts';
 
@@ -45,7 +45,7 @@ function indicators(member: MemberView, { name }: ApiDialect): JsonObject {
   // Patroni without its store knows no lock. In failsafe mode it shows both indicators.
   const isUnlocked = cluster?.leader === undefined || (name === 'patroni' && isFailsafeActive);
   return present({
-    pause: onlyTrue(readSettings(cluster?.config ?? {}).isPaused),
+    pause: onlyTrue(settingsOf(member).isPaused),
     cluster_unlocked: onlyTrue(isUnlocked),
     failsafe_mode_is_active: onlyTrue(isFailsafeActive),
   });

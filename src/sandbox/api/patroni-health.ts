@@ -1,7 +1,6 @@
 // The health checks as Patroni 4.1 answers them: any path, matched by substrings in this order. A lag limit applies
 // wherever the replica condition does, and one that cannot be parsed is ignored. Pure.
-import type { Pulse } from '../manager/operation-outcomes.ts';
-import { readSettings } from '../manager/cluster-settings.ts';
+import { settingsOf } from '../manager/cluster-settings.ts';
 import type { MemberView } from '../manager/view.ts';
 import { isAttached, isReplica, isWithinLag, matchesTags } from './health-conditions.ts';
 import { parseLagBound } from './lag-bound.ts';
@@ -24,8 +23,8 @@ export function judgePatroniHealth(path: string, given: URLSearchParams, member:
 }
 
 function conditionsOf(member: MemberView, parameters: URLSearchParams): Conditions {
-  const { hasLock, role, cluster } = member;
-  const isStandbyCluster = readSettings(cluster?.config ?? {}).standbyCluster !== undefined;
+  const { hasLock, role } = member;
+  const isStandbyCluster = settingsOf(member).standbyCluster !== undefined;
   const lagBytes = parseLagBound(parameters.get('lag') ?? '') ?? Number.POSITIVE_INFINITY;
   const wantedState = parameters.get('replication_state');
   const isWanted = wantedState === null || wantedState === member.replicationState;
@@ -67,13 +66,12 @@ export function judgePatroniReadiness(parameters: URLSearchParams, member: Membe
   if (member.hasLock) return true;
   if (!isAttached(member)) return false;
   if (member.cluster === undefined) return member.isFailsafeActive;
-  const maximum =
-    parseLagBound(parameters.get('lag') ?? '') ?? readSettings(member.cluster.config).maximumLagOnFailover;
+  const maximum = parseLagBound(parameters.get('lag') ?? '') ?? settingsOf(member).maximumLagOnFailover;
   return isWithinLag(member, maximum, parameters.get('mode') === 'write' ? 'write' : 'apply');
 }
 
-export function judgePatroniLiveness(pulse: Pulse): boolean {
-  return pulse.isPaused || hasFreshHeartbeat(pulse);
+export function judgePatroniLiveness(member: MemberView): boolean {
+  return settingsOf(member).isPaused || hasFreshHeartbeat(member);
 }
 
 /** Python's parse_qs drops empty values. */

@@ -8,7 +8,7 @@ import { metricsText } from './metrics.ts';
 import { nodeDocument } from './node-document.ts';
 import type { RequestRouting } from './routing.ts';
 
-type ReadDocument = (routing: RequestRouting) => Promise<ManagerAnswer>;
+type ReadDocument = (routing: RequestRouting) => ManagerAnswer | Promise<ManagerAnswer>;
 
 const READS: ReadonlyMap<string, ReadDocument> = new Map<string, ReadDocument>([
   ['/cluster', (routing) => fromStore(routing, (cluster) => clusterDocument(cluster, routing.dialect))],
@@ -29,11 +29,8 @@ export async function read(path: string, routing: RequestRouting): Promise<Manag
   return answer;
 }
 
-async function fromStore(
-  { operations }: RequestRouting,
-  document: (cluster: ClusterView) => unknown,
-): Promise<ManagerAnswer> {
-  const cluster = await operations.readCluster();
+function fromStore({ operations }: RequestRouting, document: (cluster: ClusterView) => unknown): ManagerAnswer {
+  const cluster = operations.readCluster();
   if (cluster === undefined) return json(503, { error: 'the configuration store does not answer' });
   return json(200, document(cluster));
 }

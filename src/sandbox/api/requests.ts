@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { messageOf } from '../http-server.ts';
 import { isObject } from '../manager/cluster-settings.ts';
-import type { SwitchoverRequest } from '../manager/operation-outcomes.ts';
+import type { ReinitializeOptions, SwitchoverRequest } from '../manager/operation-outcomes.ts';
 import { versionNumber } from '../manager/restart-conditions.ts';
 import type { JsonObject, JsonValue, RestartGuards } from '../manager/view.ts';
 import { BadBody } from './request-body.ts';
@@ -97,7 +97,7 @@ export function parseRestart(text: string, now = new Date()): RestartRequest {
 /** The management API and Patroni's documentation write `from-leader`; Patroni's code reads `from_leader`. */
 const reinitialize = z.strictObject({ force: truth, 'from-leader': truth, from_leader: truth });
 
-export function parseReinitialize(text: string): { readonly force: boolean; readonly fromLeader: boolean } {
+export function parseReinitialize(text: string): ReinitializeOptions {
   const fields = parseFields(text, 'optional', reinitialize);
   const { force = false, 'from-leader': fromLeader, from_leader: alias = false } = fields;
   return { force, fromLeader: fromLeader ?? alias };

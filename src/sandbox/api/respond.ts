@@ -1,14 +1,17 @@
 // Makes the answer to a request. It waits while the server is frozen, refuses browsers, calls the dialect's router, and
 // turns errors into a status.
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isSafe, refusal, type ManagerAnswer } from './api-answer.ts';
-import type { RequestGate } from './gate.ts';
+import type { Gate } from '../gate.ts';
 import { routeManager, routePatroni } from './dialect-routes.ts';
 import { BodyTooLarge, readBody } from './request-body.ts';
 import type { RequestRouting } from './routing.ts';
 
 export interface ServerOptions extends RequestRouting {
-  readonly gate: RequestGate;
+  readonly gate: Gate;
+  /** Each request takes this much longer. */
+  delayMs: number;
   readonly onError: (error: unknown) => void;
 }
 
@@ -16,7 +19,7 @@ export interface ServerOptions extends RequestRouting {
 export async function answerTo(request: IncomingMessage, serving: ServerOptions): Promise<ManagerAnswer | undefined> {
   const { gate } = serving;
   await gate.passed();
-  await gate.delayed();
+  if (serving.delayMs > 0) await delay(serving.delayMs);
   const answer = await attempt(request, serving);
   await gate.passed();
   return answer;

@@ -11,7 +11,11 @@ import { parseChangeOfLeader, parseObject, parseReinitialize, parseRestart } fro
 import type { RequestRouting } from './routing.ts';
 
 type WriteOutcome = { readonly kind: OperationEnd; readonly text: string } | ManagerAnswer;
-type WriteHandler = (operations: ManagerOperations, body: string, dialect: ApiDialect) => Promise<WriteOutcome>;
+type WriteHandler = (
+  operations: ManagerOperations,
+  body: string,
+  dialect: ApiDialect,
+) => WriteOutcome | Promise<WriteOutcome>;
 
 const WRITES: ReadonlyMap<string, WriteHandler> = new Map<string, WriteHandler>([
   ['PATCH /config', (operations, body, dialect) => changeConfig(body, dialect, (to) => operations.patchConfig(to))],
@@ -53,14 +57,14 @@ export async function write(
   }
 }
 
-async function changeConfig(
+function changeConfig(
   body: string,
   { hasTypedConfig }: ApiDialect,
-  change: (config: JsonObject) => Promise<ConfigOutcome>,
-): Promise<WriteOutcome> {
+  change: (config: JsonObject) => ConfigOutcome,
+): WriteOutcome {
   const config = parseObject(body, 'required');
   if (hasTypedConfig) checkTypes(config);
-  const outcome = await change(config);
+  const outcome = change(config);
   return outcome.kind === 'done' ? json(200, outcome.config) : outcome;
 }
 

@@ -1,22 +1,19 @@
 // Reads the dynamic configuration into the settings that the managers decide by. The defaults for absent and unusable
 // keys are here only. Unknown keys are kept and ignored.
-import type { ClusterSettings, JsonObject, JsonValue } from './view.ts';
+import type { ClusterSettings, JsonObject, JsonValue, MemberKnowledge } from './view.ts';
+
+const DEFAULT = { ttl: 5, loop_wait: 1, retry_timeout: 2, maximum_lag_on_failover: 1_048_576 } as const;
 
 export const DEFAULT_CONFIG: JsonObject = {
-  ttl: 5,
-  loop_wait: 1,
-  retry_timeout: 2,
-  maximum_lag_on_failover: 1_048_576,
+  ...DEFAULT,
   postgresql: { use_pg_rewind: false, parameters: { max_connections: '100' } },
 };
-
-const DEFAULT = { ttl: 5, loopWait: 1, retryTimeout: 2, maximumLag: 1_048_576 } as const;
 
 export function readSettings(config: JsonObject): ClusterSettings {
   const postgresql = asObject(config['postgresql']);
   return {
     ...readTimes(config),
-    maximumLagOnFailover: number(config['maximum_lag_on_failover'], DEFAULT.maximumLag),
+    maximumLagOnFailover: number(config['maximum_lag_on_failover'], DEFAULT.maximum_lag_on_failover),
     isPaused: asBoolean(config['pause']) ?? false,
     isFailsafeMode: asBoolean(config['failsafe_mode']) ?? false,
     synchronousMode: synchronousMode(config['synchronous_mode']),
@@ -25,14 +22,19 @@ export function readSettings(config: JsonObject): ClusterSettings {
   };
 }
 
+/** As the member last read them; the defaults before that. */
+export function settingsOf({ cluster }: Pick<MemberKnowledge, 'cluster'>): ClusterSettings {
+  return readSettings(cluster?.config ?? {});
+}
+
 /**
  * The lock must not expire between two heartbeats, nor before its holder has demoted itself. Patroni's rule is
  * `loop_wait + 2 * retry_timeout <= ttl`, and it lowers the values when the configuration breaks it.
  */
 function readTimes(config: JsonObject): Pick<ClusterSettings, 'ttlMs' | 'loopWaitMs' | 'retryTimeoutMs'> {
   const ttlMs = seconds(config['ttl'], DEFAULT.ttl);
-  const retryTimeoutMs = Math.min(seconds(config['retry_timeout'], DEFAULT.retryTimeout), 0.4 * ttlMs);
-  const loopWaitMs = Math.min(seconds(config['loop_wait'], DEFAULT.loopWait), ttlMs - 2 * retryTimeoutMs);
+  const retryTimeoutMs = Math.min(seconds(config['retry_timeout'], DEFAULT.retry_timeout), 0.4 * ttlMs);
+  const loopWaitMs = Math.min(seconds(config['loop_wait'], DEFAULT.loop_wait), ttlMs - 2 * retryTimeoutMs);
   return { ttlMs, loopWaitMs, retryTimeoutMs };
 }
 

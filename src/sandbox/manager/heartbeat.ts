@@ -1,4 +1,5 @@
 // Runs a manager's heartbeat: every loop_wait, at once when poked, never twice at a time, and not while it is frozen.
+import { Gate } from '../gate.ts';
 import type { ManagerClock } from './clock.ts';
 
 export interface HeartbeatOptions {
@@ -13,12 +14,11 @@ export interface HeartbeatOptions {
 
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
+  readonly #gate = new Gate();
   #endedAt: number;
   #isClosed = false;
   #isPoked = false;
   #wake = (): void => {};
-  #gate: Promise<void> = Promise.resolve();
-  #openGate: (() => void) | undefined;
   #running: Promise<void> | undefined;
   #beating: Promise<void> = Promise.resolve();
 
@@ -37,7 +37,7 @@ export class Heartbeat {
   }
 
   isFrozen(): boolean {
-    return this.#openGate !== undefined;
+    return this.#gate.isShut();
   }
 
   ageMs(): number {
@@ -46,17 +46,12 @@ export class Heartbeat {
 
   /** Resolves when no beat runs any more. */
   async freeze(): Promise<void> {
-    if (this.#openGate === undefined) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#gate = promise;
-      this.#openGate = resolve;
-    }
+    this.#gate.shut();
     await this.#beating;
   }
 
   thaw(): void {
-    this.#openGate?.();
-    this.#openGate = undefined;
+    this.#gate.open();
   }
 
   /** Resolves when the last beat has ended. Idempotent. */
@@ -69,7 +64,7 @@ export class Heartbeat {
 
   async #run(): Promise<void> {
     for (;;) {
-      await this.#gate;
+      await this.#gate.passed();
       if (this.#isClosed) return;
       this.#isPoked = false;
       this.#beating = this.#beat();

@@ -7,7 +7,6 @@ import type { Heartbeat } from './heartbeat.ts';
 import { Instance } from './instance.ts';
 import { MemberConfiguration } from './member-configuration.ts';
 import { memberView, publishedMember } from './member-view.ts';
-import type { Pulse } from './operation-outcomes.ts';
 import type { AskPeers } from './peers.ts';
 import type { PostgresReport, ReportOutcome } from './postgres-report.ts';
 import { SoleTask } from './sole-task.ts';
@@ -104,10 +103,9 @@ export class ManagedMember {
     return memberView(this.#facts(), outcome.kind === 'report' ? outcome.report : undefined);
   }
 
-  pulse(): Pulse {
-    const { ttlMs, isPaused } = this.session.settings();
-    const member = memberView(this.#facts(), this.report);
-    return { heartbeatAgeMs: member.heartbeatAgeMs, role: member.role, ttlMs, isPaused, member };
+  /** The view of the last heartbeat. */
+  pulse(): MemberView {
+    return memberView(this.#facts(), this.report);
   }
 
   publish(): void {
@@ -160,7 +158,6 @@ export class ManagedMember {
       state: this.instance.state(),
       role: this.instance.role(),
       hasLock: this.session.hasLock(),
-      isStandbyCluster: this.session.settings().standbyCluster !== undefined,
       scheduledRestart: this.scheduledRestart,
       heartbeatAgeMs: this.heartbeat.ageMs(),
       storeSeenAt: this.session.seenAt(),

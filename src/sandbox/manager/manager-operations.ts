@@ -1,25 +1,25 @@
-// The manager's operations for the API (operation-outcomes.ts), each delegated to its file.
+// The manager's operations for the API, each delegated to its file.
 import { patched, replaced, type ConfigChange } from './config-change.ts';
 import type { ManagedMember } from './managed-member.ts';
-import type { ConfigOutcome, ManagerOutcome, ManagerOperations } from './operation-outcomes.ts';
+import type { ConfigOutcome, ManagerOutcome, ManagerOperations, ReinitializeOptions } from './operation-outcomes.ts';
 import { cancelRestart, restart, scheduleRestart } from './restart.ts';
 import { cancelSwitchover, failover, switchover } from './switchover-on-request.ts';
-import type { JsonObject, ClusterView } from './view.ts';
+import type { ClusterView, JsonObject } from './view.ts';
 import { rebuild } from './steps.ts';
 
 export function createOperations(member: ManagedMember): ManagerOperations {
   return {
-    pulse: () => Promise.resolve(member.pulse()),
+    pulse: () => member.pulse(),
     look: () => member.look(),
-    readCluster: () => Promise.resolve(member.store.read()),
-    patchConfig: (changes) => Promise.resolve(changeConfig(member, (config) => patched(config, changes))),
-    putConfig: (config) => Promise.resolve(changeConfig(member, () => replaced(config))),
+    readCluster: () => member.store.read(),
+    patchConfig: (changes) => changeConfig(member, (config) => patched(config, changes)),
+    putConfig: (config) => changeConfig(member, () => replaced(config)),
     switchover: (request) => switchover(member, request),
-    cancelSwitchover: () => Promise.resolve(cancelSwitchover(member)),
+    cancelSwitchover: () => cancelSwitchover(member),
     failover: (candidate) => failover(member, candidate),
     restart: (conditions) => restart(member, conditions),
     scheduleRestart: (conditions, schedule) => scheduleRestart(member, conditions, schedule),
-    cancelRestart: () => Promise.resolve(cancelRestart(member)),
+    cancelRestart: () => cancelRestart(member),
     reload: () => reload(member),
     reinitialize: (options) => reinitialize(member, options),
   };
@@ -44,10 +44,7 @@ async function reload(member: ManagedMember): Promise<ManagerOutcome> {
   return { kind: 'done', text: 'reloaded' };
 }
 
-async function reinitialize(
-  member: ManagedMember,
-  options: { readonly force: boolean; readonly fromLeader: boolean },
-): Promise<ManagerOutcome> {
+async function reinitialize(member: ManagedMember, options: ReinitializeOptions): Promise<ManagerOutcome> {
   const { session, instance } = member;
   if (!session.read()) return { kind: 'failed', text: 'the configuration store does not answer' };
   const cluster = session.cluster();

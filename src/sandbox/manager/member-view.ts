@@ -1,4 +1,5 @@
 // A member's view of itself, made from the manager's knowledge and PostgreSQL's last report. Pure.
+import { settingsOf } from './cluster-settings.ts';
 import type { PostgresReport } from './postgres-report.ts';
 import type { ClusterView, MemberKnowledge, MemberRole, MemberState, MemberView, PublishedMember } from './view.ts';
 
@@ -50,7 +51,9 @@ function stateOf({ state }: MemberKnowledge, report: PostgresReport | undefined)
  */
 function roleOf(facts: MemberKnowledge, report: PostgresReport | undefined): MemberRole {
   const role = report === undefined ? facts.role : report.isInRecovery ? 'replica' : 'primary';
-  return role === 'replica' && facts.hasLock && facts.isStandbyCluster ? 'standby_leader' : role;
+  return role === 'replica' && facts.hasLock && settingsOf(facts).standbyCluster !== undefined
+    ? 'standby_leader'
+    : role;
 }
 
 function syncRole(name: string, cluster: ClusterView | undefined): MemberView['syncRole'] {

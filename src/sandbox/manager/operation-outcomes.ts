@@ -1,5 +1,5 @@
 // The operations of a manager and their outcomes. The API turns outcomes into status codes.
-import type { ClusterView, JsonObject, MemberRole, MemberView, RestartGuards } from './view.ts';
+import type { ClusterView, JsonObject, MemberView, RestartGuards } from './view.ts';
 
 /**
  * The outcome of an operation, named by the distinctions of the management API ("Errors"): `done` 200, `accepted` 202,
@@ -30,32 +30,26 @@ export interface SwitchoverRequest {
   readonly scheduledAt: string | undefined;
 }
 
-/** The input of the liveness check: known without a query to PostgreSQL. */
-export interface Pulse {
-  /** Time since the last complete heartbeat. Milliseconds. */
-  readonly heartbeatAgeMs: number;
-  readonly role: MemberRole;
-  readonly ttlMs: number;
-  readonly isPaused: boolean;
-  /** With PostgreSQL's report of the last heartbeat. */
-  readonly member: MemberView;
+export interface ReinitializeOptions {
+  readonly force: boolean;
+  readonly fromLeader: boolean;
 }
 
 export interface ManagerOperations {
-  /** Synchronous, without SQL. */
-  pulse(): Promise<Pulse>;
+  /** The view with PostgreSQL's report of the last heartbeat: without SQL. */
+  pulse(): MemberView;
   /** Queries the member's PostgreSQL for this answer. While PostgreSQL hangs, this waits too. Never rejects. */
   look(): Promise<MemberView>;
   /** Reads the store. Undefined while the store does not answer. */
-  readCluster(): Promise<ClusterView | undefined>;
-  patchConfig(changes: JsonObject): Promise<ConfigOutcome>;
-  putConfig(config: JsonObject): Promise<ConfigOutcome>;
+  readCluster(): ClusterView | undefined;
+  patchConfig(changes: JsonObject): ConfigOutcome;
+  putConfig(config: JsonObject): ConfigOutcome;
   switchover(request: SwitchoverRequest): Promise<ManagerOutcome>;
-  cancelSwitchover(): Promise<ManagerOutcome>;
+  cancelSwitchover(): ManagerOutcome;
   failover(candidate: string): Promise<ManagerOutcome>;
   restart(conditions: RestartGuards): Promise<ManagerOutcome>;
   scheduleRestart(conditions: RestartGuards, schedule: string): Promise<ManagerOutcome>;
-  cancelRestart(): Promise<ManagerOutcome>;
+  cancelRestart(): ManagerOutcome;
   reload(): Promise<ManagerOutcome>;
-  reinitialize(options: { readonly force: boolean; readonly fromLeader: boolean }): Promise<ManagerOutcome>;
+  reinitialize(options: ReinitializeOptions): Promise<ManagerOutcome>;
 }

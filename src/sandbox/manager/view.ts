@@ -85,7 +85,6 @@ export interface MemberKnowledge {
   readonly scheduledRestart: ScheduledRestart | undefined;
   /** The member holds the leader lock, as far as it knows. */
   readonly hasLock: boolean;
-  readonly isStandbyCluster: boolean;
   /** Time since the last complete heartbeat. Milliseconds. */
   readonly heartbeatAgeMs: number;
   /** Epoch seconds of the last answer of the store. */
@@ -98,7 +97,7 @@ export interface MemberKnowledge {
 }
 
 /** A view of one member now: its PostgreSQL was queried for it. State and role are those that it shows. */
-export interface MemberView extends Omit<MemberKnowledge, 'apiUrl' | 'host' | 'port' | 'isStandbyCluster'> {
+export interface MemberView extends Omit<MemberKnowledge, 'apiUrl' | 'host' | 'port'> {
   /** ISO 8601 with an offset. Absent while PostgreSQL does not answer, as are the next five. */
   readonly postmasterStartTime: string | undefined;
   /** 180004 is 18.4. */

@@ -54,9 +54,7 @@ export async function startApi({ dialect = 'manager', member, requestTimeoutMs }
     onError: (error) => errors.push(error),
     ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
   });
-  const listening = await server.listen('127.0.0.1', 0);
-  if (listening.kind === 'failed') throw new Error(listening.why);
-  const { port } = listening;
+  const port = await server.listen('127.0.0.1', 0);
   const url = `http://127.0.0.1:${port}`;
   const open = async (): Promise<Socket> => {
     const socket = connect({ host: '127.0.0.1', port });

@@ -2,7 +2,7 @@
 // request is recorded, and a look at PostgreSQL can be made to hang.
 import type { ManagerOutcome, ManagerOperations } from '../../../../src/sandbox/manager/operation-outcomes.ts';
 import type { ClusterView, JsonObject, MemberView } from '../../../../src/sandbox/manager/view.ts';
-import { aCluster, aPrimary, aPulse } from './views.ts';
+import { aCluster, aPrimary } from './views.ts';
 
 export class FakeOperations implements ManagerOperations {
   member: MemberView;
@@ -27,9 +27,8 @@ export class FakeOperations implements ManagerOperations {
     this.#held = undefined;
   }
 
-  pulse(): ReturnType<ManagerOperations['pulse']> {
-    const { heartbeatAgeMs, role } = this.member;
-    return Promise.resolve(aPulse({ heartbeatAgeMs, role, member: this.member }));
+  pulse(): MemberView {
+    return this.member;
   }
 
   async look(): Promise<MemberView> {
@@ -38,8 +37,8 @@ export class FakeOperations implements ManagerOperations {
     return this.member;
   }
 
-  readCluster(): Promise<ClusterView | undefined> {
-    return Promise.resolve(this.cluster);
+  readCluster(): ClusterView | undefined {
+    return this.cluster;
   }
 
   patchConfig(changes: JsonObject): ReturnType<ManagerOperations['patchConfig']> {
@@ -54,8 +53,8 @@ export class FakeOperations implements ManagerOperations {
     return this.#end('switchover', request);
   }
 
-  cancelSwitchover(): Promise<ManagerOutcome> {
-    return this.#end('cancelSwitchover');
+  cancelSwitchover(): ManagerOutcome {
+    return this.#note('cancelSwitchover');
   }
 
   failover(request: Parameters<ManagerOperations['failover']>[0]): Promise<ManagerOutcome> {
@@ -70,8 +69,8 @@ export class FakeOperations implements ManagerOperations {
     return this.#end('scheduleRestart', ...given);
   }
 
-  cancelRestart(): Promise<ManagerOutcome> {
-    return this.#end('cancelRestart');
+  cancelRestart(): ManagerOutcome {
+    return this.#note('cancelRestart');
   }
 
   reload(): Promise<ManagerOutcome> {
@@ -83,14 +82,18 @@ export class FakeOperations implements ManagerOperations {
   }
 
   #end(...call: unknown[]): Promise<ManagerOutcome> {
+    return Promise.resolve(this.#note(...call));
+  }
+
+  #note(...call: unknown[]): ManagerOutcome {
     this.asked.push(call);
-    return Promise.resolve(this.outcome);
+    return this.outcome;
   }
 
   #changeConfig(name: string, given: JsonObject): ReturnType<ManagerOperations['putConfig']> {
     this.asked.push([name, given]);
     const { kind, text } = this.outcome;
-    if (kind === 'invalid' || kind === 'failed') return Promise.resolve({ kind, text });
-    return Promise.resolve({ kind: 'done', config: { ttl: 5, ...given } });
+    if (kind === 'invalid' || kind === 'failed') return { kind, text };
+    return { kind: 'done', config: { ttl: 5, ...given } };
   }
 }

@@ -1,5 +1,4 @@
 // A manager's views as plain values with defaults and small overrides, so that a test names only what it is about.
-import type { Pulse } from '../../../../src/sandbox/manager/operation-outcomes.ts';
 import type { ClusterView, MemberView, PublishedMember } from '../../../../src/sandbox/manager/view.ts';
 
 export const MB = 1024 * 1024;
@@ -87,8 +86,4 @@ export function aReplicasWal(behind: { received?: number; replayed?: number } = 
     replayedAt: '2026-07-01 12:00:01.000000+00:00',
     isPaused: false,
   };
-}
-
-export function aPulse(more: Partial<Pulse> = {}): Pulse {
-  return { heartbeatAgeMs: 100, role: 'primary', ttlMs: 5_000, isPaused: false, member: aPrimary(), ...more };
 }

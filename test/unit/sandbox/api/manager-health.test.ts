@@ -1,9 +1,9 @@
 // The health checks of the management API, every endpoint in every situation. A table lists each 200; every other
 // answer is 503.
 import { describe, expect, test } from 'vitest';
-import { isHealthPath, judgeHealth, judgeLiveness } from '../../../../src/sandbox/api/manager-health.ts';
+import { isHealthPath, judgeHealth } from '../../../../src/sandbox/api/manager-health.ts';
 import type { MemberView } from '../../../../src/sandbox/manager/view.ts';
-import { aCluster, aPrimary, aPulse, aReplica, aReplicasWal, MB } from '../../../support/sandbox/api/views.ts';
+import { aCluster, aPrimary, aReplica, aReplicasWal, MB } from '../../../support/sandbox/api/views.ts';
 
 const PATHS = [
   '/',
@@ -251,17 +251,17 @@ describe('/liveness', () => {
     ['demoted', 10_001, 'no'],
   ] as const;
   test.each(cases)('%s, last heartbeat %i ms ago, ttl 5 s: %s', (role, heartbeatAgeMs, expected) => {
-    expect(judgeLiveness(aPulse({ role, heartbeatAgeMs }), new URLSearchParams()).kind).toBe(expected);
+    expect(verdict('/liveness', aPrimary({ role, heartbeatAgeMs }))).toBe(expected);
   });
 
   test('a pause makes no difference', () => {
-    const pulse = aPulse({ isPaused: true, heartbeatAgeMs: 6_000 });
-    expect(judgeLiveness(pulse, new URLSearchParams()).kind).toBe('no');
+    const cluster = aCluster({ config: { ttl: 5, pause: true } });
+    expect(verdict('/liveness', aPrimary({ cluster, heartbeatAgeMs: 6_000 }))).toBe('no');
   });
 
   test('tags count', () => {
-    const pulse = aPulse({ member: aPrimary({ tags: { zone: 'eu-1' } }) });
-    expect(judgeLiveness(pulse, new URLSearchParams('tag_zone=eu-1')).kind).toBe('yes');
-    expect(judgeLiveness(pulse, new URLSearchParams('tag_zone=eu-2')).kind).toBe('no');
+    const member = aPrimary({ tags: { zone: 'eu-1' } });
+    expect(verdict('/liveness?tag_zone=eu-1', member)).toBe('yes');
+    expect(verdict('/liveness?tag_zone=eu-2', member)).toBe('no');
   });
 });

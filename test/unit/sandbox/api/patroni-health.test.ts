@@ -7,7 +7,7 @@ import {
   judgePatroniReadiness,
 } from '../../../../src/sandbox/api/patroni-health.ts';
 import type { MemberView } from '../../../../src/sandbox/manager/view.ts';
-import { aCluster, aPrimary, aPulse, aReplica, aReplicasWal, MB } from '../../../support/sandbox/api/views.ts';
+import { aCluster, aPrimary, aReplica, aReplicasWal, MB } from '../../../support/sandbox/api/views.ts';
 
 const primary = aPrimary();
 const replica = aReplica({ tags: { zone: 'eu-1' } });
@@ -89,7 +89,8 @@ describe('/readiness', () => {
 });
 
 test('/liveness: a pause makes every answer 200', () => {
-  expect(judgePatroniLiveness(aPulse({ heartbeatAgeMs: 6_000 }))).toBe(false);
-  expect(judgePatroniLiveness(aPulse({ heartbeatAgeMs: 6_000, isPaused: true }))).toBe(true);
-  expect(judgePatroniLiveness(aPulse({ heartbeatAgeMs: 6_000, role: 'replica' }))).toBe(true);
+  const paused = aCluster({ config: { ttl: 5, pause: true } });
+  expect(judgePatroniLiveness(aPrimary({ heartbeatAgeMs: 6_000 }))).toBe(false);
+  expect(judgePatroniLiveness(aPrimary({ heartbeatAgeMs: 6_000, cluster: paused }))).toBe(true);
+  expect(judgePatroniLiveness(aReplica({ heartbeatAgeMs: 6_000 }))).toBe(true);
 });

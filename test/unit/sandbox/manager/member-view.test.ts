@@ -32,7 +32,6 @@ function facts(changes: Partial<MemberKnowledge> = {}): MemberKnowledge {
     state: 'running',
     role: 'replica',
     hasLock: false,
-    isStandbyCluster: false,
     scheduledRestart: undefined,
     heartbeatAgeMs: 0,
     storeSeenAt: 0,
@@ -55,8 +54,9 @@ describe('the role', () => {
   });
 
   it('is standby_leader with the lock of a standby cluster', () => {
-    expect(memberView(facts({ hasLock: true, isStandbyCluster: true }), STANDBY).role).toBe('standby_leader');
-    expect(memberView(facts({ isStandbyCluster: true }), STANDBY).role).toBe('replica');
+    const cluster = aCluster({ config: { standby_cluster: { host: '10.0.0.1' } } });
+    expect(memberView(facts({ hasLock: true, cluster }), STANDBY).role).toBe('standby_leader');
+    expect(memberView(facts({ cluster }), STANDBY).role).toBe('replica');
   });
 });
 
