@@ -51,14 +51,9 @@ function parseUri(text: string): ParsedConninfo {
   return { kind: 'conninfo', form, values };
 }
 
-interface HostPort {
-  readonly host: string;
-  readonly port: string;
-}
-
 /** `pg1:5432,[::1]:5433,pg3` */
-function hostsOf(text: string): readonly HostPort[] | undefined {
-  const hosts = text.split(',').map((one): HostPort | undefined => {
+function hostsOf(text: string): readonly Readonly<Record<'host' | 'port', string>>[] | undefined {
+  const hosts = text.split(',').map((one) => {
     const match = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(one);
     return match === null ? undefined : { host: match[1] ?? match[2] ?? '', port: match[3] ?? '' };
   });

@@ -36,38 +36,45 @@ export function unusable(...problems: readonly string[]): Unusable {
   return { kind: 'unusable', problems };
 }
 
-/** Collects while a reader goes through its source. */
-export class DraftBuilder {
-  readonly #settings: DraftSetting[] = [];
-  readonly #notes: Note[] = [];
-  readonly #next: string[] = [];
-  readonly #seeds: string[] = [];
+/** Collects while a reader goes through its source. A number for a place is a line of it. */
+export class DraftBuilder implements Draft {
+  readonly settings: DraftSetting[] = [];
+  readonly notes: Note[] = [];
+  readonly next: string[] = [];
+  readonly #name: string;
+  readonly #seeds = new Set<string>();
 
-  set(path: Path, value: unknown, from?: string): void {
-    this.#settings.push({ path, value, ...(from === undefined ? {} : { from }) });
+  /** `name`: of the source, for places. */
+  constructor(name = '') {
+    this.#name = name;
+  }
+
+  at(line: number): string {
+    return `${this.#name}:${line}`;
+  }
+
+  set(path: Path, value: unknown, from?: string | number): void {
+    this.settings.push({ path, value, ...(from === undefined ? {} : { from: this.#placeOf(from) }) });
   }
 
   /** Each URL once. */
   seed(url: string, from?: string): void {
-    if (this.#seeds.includes(url)) return;
-    this.set(['cluster', 'seeds', this.#seeds.length], url, from);
-    this.#seeds.push(url);
+    if (this.#seeds.has(url)) return;
+    this.set(['cluster', 'seeds', this.#seeds.size], url, from);
+    this.#seeds.add(url);
   }
 
   /** The same sentence counts once, at its first place. */
-  note(text: string, place?: string): void {
-    if (!this.#notes.some((note) => note.text === text)) this.#notes.push({ place, text });
-  }
-
-  next(line: string): void {
-    this.#next.push(line);
+  note(text: string, place?: string | number): void {
+    if (this.notes.some((note) => note.text === text)) return;
+    this.notes.push({ place: place === undefined ? undefined : this.#placeOf(place), text });
   }
 
   get hasSeeds(): boolean {
-    return this.#seeds.length > 0;
+    return this.#seeds.size > 0;
   }
 
-  get draft(): Draft {
-    return { settings: this.#settings, notes: this.#notes, next: this.#next };
+  #placeOf(place: string | number): string {
+    return typeof place === 'number' ? this.at(place) : place;
   }
 }

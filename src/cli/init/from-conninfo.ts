@@ -53,8 +53,8 @@ export function fromConninfo(text: string, apiPort: number): ReadSource {
     );
   }
   if (values.has('password')) draft.note('the password was not read; no output shows it');
-  for (const line of nextSteps(parsed, attrs)) draft.next(line);
-  return { kind: 'draft', draft: draft.draft };
+  draft.next.push(...nextSteps(parsed, attrs));
+  return { kind: 'draft', draft };
 }
 
 function addHosts(values: ReadonlyMap<string, string>, apiPort: number, draft: DraftBuilder): void {

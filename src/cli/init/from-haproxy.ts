@@ -1,8 +1,9 @@
 // An haproxy.cfg in front of Patroni as a draft: listeners, checks, servers, and what has no counterpart.
+import type { Environment } from '../../config/source/environment.ts';
 import { DraftBuilder, unusable, type ReadSource } from './draft.ts';
 import { apiOf, checkOf, hasCheckPort, otherExpectations } from './haproxy-check.ts';
 import { noteTheRest } from './haproxy-leftovers.ts';
-import { backendOf, listenersOf } from './haproxy-listeners.ts';
+import { addListeners, backendOf } from './haproxy-listeners.ts';
 import { lastLine, proxiesOf, type HaproxyProxy } from './haproxy-proxies.ts';
 import { readHaproxyText, type HaproxySection, type HaproxyText } from './haproxy-text.ts';
 
@@ -10,7 +11,7 @@ export interface HaproxySource {
   readonly text: string;
   /** For places: `haproxy.cfg`. */
   readonly name: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly apiPort: number;
 }
 
@@ -33,48 +34,34 @@ const EXCLUSIVE = /^\/(?:primary|leader|standby-leader)\b/;
 
 export function fromHaproxy({ text, name, env, apiPort }: HaproxySource): ReadSource {
   const read = readHaproxyText(text, env);
-  const draft = new DraftBuilder();
-  const at = (line: number): string => `${name}:${line}`;
-  for (const fault of read.faults) draft.note(fault.text, at(fault.line));
+  const draft = new DraftBuilder(name);
+  const none = (why: string): ReadSource =>
+    unusable(...draft.notes.map(({ place, text: noted }) => `${place ?? name}: ${noted}`), `${name}: ${why}`);
+  for (const fault of read.faults) draft.note(fault.text, fault.line);
   const proxies = proxiesOf(read);
-  const found = backendsOf(proxies, draft, at);
-  if (found.length === 0) {
-    const why = draft.draft.notes.map((note) => `${note.place ?? name}: ${note.text}`);
-    return unusable(...why, `${name}: no backend asks Patroni's API (option httpchk /primary): nothing to convert`);
-  }
-  for (const { proxy, line } of found) addServers(proxy, line, { draft, at, apiPort });
-  if (!draft.hasSeeds) {
-    const why = draft.draft.notes.map((note) => `${note.place ?? name}: ${note.text}`);
-    return unusable(...why, `${name}: no server can be used as a seed: start from the URL of a member's API`);
-  }
-  addTls(read, found, draft, at);
+  const found = backendsOf(proxies, draft);
+  if (found.length === 0) return none("no backend asks Patroni's API (option httpchk /primary): nothing to convert");
+  for (const { proxy, line } of found) addServers(proxy, line, apiPort, draft);
+  if (!draft.hasSeeds) return none("no server can be used as a seed: start from the URL of a member's API");
+  addTls(read, found, draft);
   const pools = new Map(found.map(({ proxy, pool }) => [proxy.name, pool]));
-  for (const [i, { address, pool, line }] of listenersOf(proxies, pools, draft, at).entries()) {
-    draft.set(['listeners', i], { address, pool }, at(line));
-  }
-  for (const one of found) addPool(one, draft, at);
+  addListeners(proxies, pools, draft);
+  for (const one of found) addPool(one, draft);
   const accepting = proxies.filter((proxy) => proxy.kind !== 'backend' && pools.has(backendOf(proxy) ?? ''));
-  addLimits({ found, accepting, read, draft, at });
+  addLimits(found, accepting, read, draft);
   const converted = new Set([...accepting, ...found.map(({ proxy }) => proxy)]);
-  noteTheRest(
-    read,
-    proxies,
-    proxies.filter((proxy) => converted.has(proxy)),
-    draft,
-    at,
-  );
-  return { kind: 'draft', draft: draft.draft };
+  const inOrder = proxies.filter((proxy) => converted.has(proxy));
+  noteTheRest(read, proxies, inOrder, draft);
+  return { kind: 'draft', draft };
 }
 
-type At = (line: number) => string;
-
 /** The first backend of primaries is the pool `write`, the first other one `read`; further ones keep their names. */
-function backendsOf(proxies: readonly HaproxyProxy[], draft: DraftBuilder, at: At): readonly HaproxyPool[] {
+function backendsOf(proxies: readonly HaproxyProxy[], draft: DraftBuilder): readonly HaproxyPool[] {
   const found: HaproxyPool[] = [];
   for (const proxy of proxies.filter(({ servers }) => servers.length > 0)) {
     const check = checkOf(proxy);
     if (check.kind === 'none') {
-      if (!check.isOther) draft.note(`${proxy.kind} ${proxy.name} is not converted: ${check.why}`, at(check.line));
+      if (!check.isOther) draft.note(`${proxy.kind} ${proxy.name} is not converted: ${check.why}`, check.line);
       continue;
     }
     const twin = found.find((one) => one.check === check.check);
@@ -83,42 +70,36 @@ function backendsOf(proxies: readonly HaproxyProxy[], draft: DraftBuilder, at: A
     const pool = twin?.pool ?? (found.some((one) => one.pool === usual) ? own : usual);
     found.push({ proxy, check: check.check, line: check.line, pool });
     for (const line of otherExpectations(proxy)) {
-      draft.note('http-check expect: Pointsman always takes 200 for yes and 503 for no', at(line));
+      draft.note('http-check expect: Pointsman always takes 200 for yes and 503 for no', line);
     }
   }
   return found;
 }
 
-interface ServerContext {
-  readonly draft: DraftBuilder;
-  readonly at: At;
-  readonly apiPort: number;
-}
-
-function addServers(proxy: HaproxyProxy, line: number, { draft, at, apiPort }: ServerContext): void {
+function addServers(proxy: HaproxyProxy, line: number, apiPort: number, draft: DraftBuilder): void {
   const missing = proxy.servers.filter((server) => !hasCheckPort(server, proxy));
   for (const server of proxy.servers) {
     const api = apiOf(server, proxy, apiPort);
-    if (api.kind === 'api') draft.seed(api.url, `${at(server.line)} ${server.name}`);
-    else draft.note(`server ${server.name} is not used as a seed: ${api.why}`, at(server.line));
+    if (api.kind === 'api') draft.seed(api.url, `${draft.at(server.line)} ${server.name}`);
+    else draft.note(`server ${server.name} is not used as a seed: ${api.why}`, server.line);
   }
   const other = proxy.servers.find(({ address }) => /:\d+$/.test(address) && !address.endsWith(':5432'));
   if (other !== undefined) {
     const text =
       'the servers have another port than 5432: Pointsman connects to the port of PostgreSQL that each member ' +
       'reports. For a pooler on the hosts of the members set cluster.members[].postgres';
-    draft.note(text, at(other.line));
+    draft.note(text, other.line);
   }
   if (missing.length > 0) {
     draft.note(
       `the check has no port, so port ${apiPort} is assumed for the API (--api-port)`,
-      at(missing[0]?.line ?? line),
+      missing[0]?.line ?? line,
     );
   }
 }
 
 /** TLS towards the APIs: `check-ssl ca-file FILE crt FILE verify none`. */
-function addTls(read: HaproxyText, found: readonly HaproxyPool[], draft: DraftBuilder, at: At): void {
+function addTls(read: HaproxyText, found: readonly HaproxyPool[], draft: DraftBuilder): void {
   const servers = found.flatMap(({ proxy }) => proxy.servers).filter(({ options }) => options.has('check-ssl'));
   const [server] = servers;
   if (server === undefined) return;
@@ -126,20 +107,20 @@ function addTls(read: HaproxyText, found: readonly HaproxyPool[], draft: DraftBu
   const global = read.sections.find(({ kind }) => kind === 'global');
   const ca = options.get('ca-file');
   const crt = options.get('crt');
-  if (ca?.startsWith('@') === true) draft.note(`ca-file ${ca}: the authorities that Node.js knows are used`, at(line));
-  else if (ca !== undefined) draft.set(['cluster', 'api', 'tls', 'ca'], within(global, 'ca-base', ca), at(line));
+  if (ca?.startsWith('@') === true) draft.note(`ca-file ${ca}: the authorities that Node.js knows are used`, line);
+  else if (ca !== undefined) draft.set(['cluster', 'api', 'tls', 'ca'], within(global, 'ca-base', ca), line);
   if (crt !== undefined) {
-    draft.set(['cluster', 'api', 'tls', 'cert'], within(global, 'crt-base', crt), at(line));
-    draft.set(['cluster', 'api', 'tls', 'key'], within(global, 'crt-base', crt), at(line));
+    draft.set(['cluster', 'api', 'tls', 'cert'], within(global, 'crt-base', crt), line);
+    draft.set(['cluster', 'api', 'tls', 'key'], within(global, 'crt-base', crt), line);
   }
   const isUnverified =
     options.get('verify') === 'none' ||
     (options.get('verify') === undefined && lastLine(global?.lines ?? [], 'ssl-server-verify', 'none') !== undefined);
   if (isUnverified) {
-    draft.set(['cluster', 'api', 'tls', 'insecure'], true, `${at(line)} verify none`);
+    draft.set(['cluster', 'api', 'tls', 'insecure'], true, `${draft.at(line)} verify none`);
     draft.note(
       'verify none: a stranger that answers at the address of a member could redirect the writes. Set a CA',
-      at(line),
+      line,
     );
   }
 }
@@ -150,19 +131,19 @@ function within(global: HaproxySection | undefined, keyword: string, file: strin
   return base === undefined || file.startsWith('/') ? file : `${base}/${file}`;
 }
 
-function addPool({ proxy, pool, check, line }: HaproxyPool, draft: DraftBuilder, at: At): void {
-  draft.set(['pools', pool, 'check'], check, at(line));
+function addPool({ proxy, pool, check, line }: HaproxyPool, draft: DraftBuilder): void {
+  draft.set(['pools', pool, 'check'], check, line);
   if (EXCLUSIVE.test(check)) return;
   const balance = lastLine(proxy.lines, 'balance');
   const algorithm = balance?.words[1]?.replace(/\(.*/, '') ?? 'roundrobin';
   const written = BALANCE[algorithm];
   if (written === undefined) {
-    draft.note(`balance ${algorithm} has no counterpart: the fewest sessions count`, at(balance?.line ?? line));
+    draft.note(`balance ${algorithm} has no counterpart: the fewest sessions count`, balance?.line ?? line);
   } else
-    draft.set(['pools', pool, 'balance'], written, balance === undefined ? 'the default of HAProxy' : at(balance.line));
+    draft.set(['pools', pool, 'balance'], written, balance === undefined ? 'the default of HAProxy' : balance.line);
   if (proxy.servers.some(({ options }) => options.has('backup'))) {
-    draft.note('backup servers: new sessions go to the pool write while no member of the pool is eligible', at(line));
-    if (pool !== 'read') draft.set(['pools', pool, 'fallback'], { pool: 'write' }, at(line));
+    draft.note('backup servers: new sessions go to the pool write while no member of the pool is eligible', line);
+    if (pool !== 'read') draft.set(['pools', pool, 'fallback'], { pool: 'write' }, line);
     return;
   }
   if (pool === 'read') draft.set(['pools', pool, 'fallback'], 'none', 'as HAProxy; without this line: the primary');
@@ -181,17 +162,16 @@ function sumOf(limits: readonly number[]): number {
   return limits.every((limit) => limit > 0) ? limits.reduce((sum, limit) => sum + limit, 0) : 0;
 }
 
-interface LimitOptions {
-  readonly found: readonly HaproxyPool[];
-  /** The proxies that accept the clients of the pools. */
-  readonly accepting: readonly HaproxyProxy[];
-  readonly read: HaproxyText;
-  readonly draft: DraftBuilder;
-  readonly at: At;
-}
-
-/** The limit on clients: that of the servers, else that of the listeners, else the one for everything. */
-function addLimits({ found, accepting, read, draft, at }: LimitOptions): void {
+/**
+ * The limit on clients: that of the servers, else that of the listeners, else the one for everything. `accepting`: the
+ * proxies that accept the clients of the pools.
+ */
+function addLimits(
+  found: readonly HaproxyPool[],
+  accepting: readonly HaproxyProxy[],
+  read: HaproxyText,
+  draft: DraftBuilder,
+): void {
   const sums = found.map(({ proxy: { servers } }) => {
     const limits = servers.map(({ options }) => Number(options.get('maxconn')));
     const isSame = limits.every((limit) => limit === limits[0]);
@@ -204,12 +184,12 @@ function addLimits({ found, accepting, read, draft, at }: LimitOptions): void {
   const limits = own.every((line) => line !== undefined) ? own : [global];
   const limit = sumOf(limits.map((line) => Number(line?.words[1])));
   if (most !== undefined && most.sum > 0) {
-    draft.set(['client', 'max_sessions'], most.sum, `${at(most.line)} ${most.text}`);
+    draft.set(['client', 'max_sessions'], most.sum, `${draft.at(most.line)} ${most.text}`);
   } else if (limit > 0) {
-    draft.set(['client', 'max_sessions'], limit, `${at(limits[0]?.line ?? 0)} maxconn`);
+    draft.set(['client', 'max_sessions'], limit, `${draft.at(limits[0]?.line ?? 0)} maxconn`);
   }
   const connect = lastLine(found[0]?.proxy.lines ?? [], 'timeout', 'connect');
   const ms = timeOf(connect?.words[2]);
   if (connect === undefined || ms === undefined || ms === 0) return;
-  draft.set(['backend', 'connect_timeout'], ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`, at(connect.line));
+  draft.set(['backend', 'connect_timeout'], ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`, connect.line);
 }

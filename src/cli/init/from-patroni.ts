@@ -55,7 +55,7 @@ export function fromPatroni({ text, name, apiPort }: PatroniSource): ReadSource 
       at('restapi', 'allowlist'),
     );
   }
-  return { kind: 'draft', draft: draft.draft };
+  return { kind: 'draft', draft };
 }
 
 type PatroniEndpoint =

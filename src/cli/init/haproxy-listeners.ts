@@ -2,52 +2,44 @@
 import type { DraftBuilder } from './draft.ts';
 import { linesWith, lastLine, type HaproxyProxy } from './haproxy-proxies.ts';
 
-export interface HaproxyListener {
-  readonly address: string;
-  readonly pool: string;
-  readonly line: number;
-}
-
 /** `pools`: the pool of each converted backend or listen section, by its name. */
-export function listenersOf(
+export function addListeners(
   proxies: readonly HaproxyProxy[],
   pools: ReadonlyMap<string, string>,
   draft: DraftBuilder,
-  at: (line: number) => string,
-): readonly HaproxyListener[] {
-  const found = new Map<string, HaproxyListener>();
+): void {
+  const taken = new Set<string>();
   for (const proxy of proxies.filter(({ kind }) => kind !== 'backend')) {
     const backend = backendOf(proxy);
     const pool = pools.get(backend ?? '');
     if (pool === undefined) continue;
     for (const { line, words } of linesWith(proxy.lines, 'use_backend')) {
       if (words[1] === backend) continue;
-      draft.note(`use_backend ${words[1]}: a rule has no counterpart, each pool has a listener of its own`, at(line));
+      draft.note(`use_backend ${words[1]}: a rule has no counterpart, each pool has a listener of its own`, line);
     }
     for (const { line, words } of linesWith(proxy.lines, 'bind')) {
       const [, addresses = '', ...options] = words;
       for (const written of addresses.split(',').filter((one) => one !== '')) {
         const address = addressOf(written);
-        if (address === undefined) draft.note(`bind ${written} is not converted: write the listener by hand`, at(line));
-        else if (!found.has(address)) found.set(address, { address, pool, line });
+        if (address === undefined) draft.note(`bind ${written} is not converted: write the listener by hand`, line);
+        else if (!taken.has(address)) draft.set(['listeners', taken.size], { address, pool }, line);
+        if (address !== undefined) taken.add(address);
       }
-      noteOptions(options, draft, at(line));
+      if (options.includes('ssl')) {
+        draft.note(
+          'bind … ssl: TLS is not converted. Set client.tls (mode, cert, key) for clients of PostgreSQL',
+          line,
+        );
+      }
+      if (options.includes('accept-proxy')) draft.note('accept-proxy has no counterpart', line);
     }
   }
-  return [...found.values()];
 }
 
 /** The backend of a frontend; a listen section with servers is its own. */
 export function backendOf({ kind, name, lines, servers }: HaproxyProxy): string | undefined {
   if (kind === 'listen' && servers.length > 0) return name;
   return lastLine(lines, 'default_backend')?.words[1] ?? lastLine(lines, 'use_backend')?.words[1];
-}
-
-function noteOptions(options: readonly string[], draft: DraftBuilder, place: string): void {
-  if (options.includes('ssl')) {
-    draft.note('bind … ssl: TLS is not converted. Set client.tls (mode, cert, key) for clients of PostgreSQL', place);
-  }
-  if (options.includes('accept-proxy')) draft.note('accept-proxy has no counterpart', place);
 }
 
 /** As `listeners` takes it: `*:5000`, `127.0.0.1:5000`, `[::1]:5000`. Undefined: a socket, a range or a variable. */

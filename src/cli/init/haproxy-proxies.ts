@@ -6,8 +6,6 @@ export interface HaproxyServer {
   readonly line: number;
   /** `10.0.0.11:5432`, as written. */
   readonly address: string;
-  /** It is a `server-template`: the address is a DNS name that stands for several servers. */
-  readonly isTemplate: boolean;
   /** The options of `default-server` and its own, the last one wins: `port` -> `8008`, `check` -> ``. */
   readonly options: ReadonlyMap<string, string>;
 }
@@ -68,10 +66,9 @@ function serversOf(lines: readonly HaproxyLine[]): readonly HaproxyServer[] {
   return lines.flatMap(({ line, words: [keyword, name = '', ...rest] }): readonly HaproxyServer[] => {
     if (keyword === 'default-server') usual = new Map([...usual, ...optionsOf([name, ...rest])]);
     if (keyword !== 'server' && keyword !== 'server-template') return [];
-    const isTemplate = keyword === 'server-template';
-    const [address = '', ...words] = isTemplate ? rest.slice(1) : rest;
+    const [address = '', ...words] = keyword === 'server' ? rest : rest.slice(1);
     if (address === '') return [];
-    return [{ name, line, address, isTemplate, options: new Map([...usual, ...optionsOf(words)]) }];
+    return [{ name, line, address, options: new Map([...usual, ...optionsOf(words)]) }];
   });
 }
 

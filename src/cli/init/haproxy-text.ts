@@ -1,6 +1,7 @@
 // The text of an haproxy.cfg as sections, lines and words. Tolerant: an unknown keyword is a line like any other. No
 // well-kept library for Node reads this format.
 // https://docs.haproxy.org/3.0/configuration.html#2.2 (quoting), #4 (sections)
+import type { Environment } from '../../config/source/environment.ts';
 
 export interface HaproxyLine {
   /** Starts at 1. */
@@ -18,42 +19,22 @@ export interface HaproxySection {
   readonly lines: readonly HaproxyLine[];
 }
 
-export interface HaproxyFault {
-  readonly line: number;
-  readonly text: string;
-}
-
 export interface HaproxyText {
   readonly sections: readonly HaproxySection[];
-  readonly faults: readonly HaproxyFault[];
+  readonly faults: readonly { readonly line: number; readonly text: string }[];
 }
 
-const SECTIONS = new Set([
-  'acme',
-  'backend',
-  'cache',
-  'crt-store',
-  'defaults',
-  'fcgi-app',
-  'frontend',
-  'global',
-  'http-errors',
-  'listen',
-  'log-forward',
-  'log-profile',
-  'mailers',
-  'peers',
-  'program',
-  'resolvers',
-  'ring',
-  'traces',
-  'userlist',
-]);
+const SECTIONS = new Set(
+  [
+    'acme backend cache crt-store defaults fcgi-app frontend global http-errors listen',
+    'log-forward log-profile mailers peers program resolvers ring traces userlist',
+  ].flatMap((line) => line.split(' ')),
+);
 
 /** `env`: for `"${NAME}"` inside double quotes. */
-export function readHaproxyText(text: string, env: Readonly<Record<string, string | undefined>>): HaproxyText {
+export function readHaproxyText(text: string, env: Environment): HaproxyText {
   const sections: (HaproxySection & { readonly lines: HaproxyLine[] })[] = [];
-  const faults: HaproxyFault[] = [];
+  const faults: { line: number; text: string }[] = [];
   for (const [i, raw] of text
     .replace(/^\uFEFF/, '')
     .split(/\r\n|\n|\r/)
@@ -81,13 +62,8 @@ export function readHaproxyText(text: string, env: Readonly<Record<string, strin
   return { sections, faults };
 }
 
-interface HaproxyWords {
-  readonly words: readonly string[];
-  readonly faults: readonly string[];
-}
-
 /** Splits one line as HAProxy does: quotes, backslashes, comments, and variables inside double quotes. */
-function wordsOf(text: string, env: Readonly<Record<string, string | undefined>>): HaproxyWords {
+function wordsOf(text: string, env: Environment): Readonly<Record<'words' | 'faults', readonly string[]>> {
   const words: string[] = [];
   const faults: string[] = [];
   let word: string | undefined;
@@ -125,7 +101,7 @@ function wordsOf(text: string, env: Readonly<Record<string, string | undefined>>
 function variableAt(
   text: string,
   start: number,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): { readonly value: string; readonly length: number; readonly fault?: string } {
   const match = /^\$(?:\{([A-Za-z_]\w*)(?:-([^}]*))?(?:\[\*\])?\}|([A-Za-z_]\w*))/.exec(text.slice(start));
   if (match === null) return { value: '$', length: 1 };

@@ -39,19 +39,18 @@ export async function init(options: InitOptions, io: CliIo, checkSeeds: CheckSee
   if (output !== undefined && !force && existsSync(output)) {
     return fail(EXIT.failure, `${output} exists already: choose another name, or overwrite it with --force`);
   }
-  const read = readSources(options.from, { kind: options.kind, apiPort }, io);
-  if (read.kind === 'unknown') return fail(EXIT.usage, read.why);
-  if (read.result.kind === 'unusable') return fail(EXIT.usage, ...read.result.problems);
-  const { draft } = read.result;
+  const read = readSources(options.from, options.kind, apiPort, io);
+  if (read.kind === 'unusable') return fail(EXIT.usage, ...read.problems);
+  const { draft, name } = read;
   const settings = [...draft.settings, ...authority(options.ca)];
-  const head = heading(read.name, output);
+  const head = heading(name, output);
   // The configuration alone goes to standard output.
   const report: CliIo = output === undefined ? { ...io, stdout: io.stderr } : io;
-  report.stdout(sourceText(read.name, draft));
+  report.stdout(sourceText(name, draft));
   const completed = offline ? undefined : await completeDraft(settings, head, checkSeeds);
   const written = completed?.written ?? writeDraft(settings, head);
   if (written.kind === 'invalid') {
-    return fail(EXIT.usage, `${read.name} gives no valid configuration:`, ...written.problems);
+    return fail(EXIT.usage, `${name} gives no valid configuration:`, ...written.problems);
   }
   for (const problem of written.problems) io.stderr(`${problem}\n`);
   const live = completed?.report === undefined ? EXIT.ok : showLive(completed.report, report);
@@ -65,17 +64,14 @@ export async function init(options: InitOptions, io: CliIo, checkSeeds: CheckSee
   if (output === undefined) io.stdout(written.text);
   else {
     try {
-      (io.writeFile ?? writeWhole)(output, written.text, force ? 'w' : 'wx');
+      const write = io.writeFile ?? ((file, text, flag) => writeFileSync(file, text, { flag }));
+      write(output, written.text, force ? 'w' : 'wx');
     } catch (error) {
       return fail(EXIT.failure, `${output} cannot be written: ${unreadable(error)}`);
     }
   }
   report.stdout(lastWords(code, draft, options));
   return code;
-}
-
-function writeWhole(file: string, text: string, mode: 'w' | 'wx'): void {
-  writeFileSync(file, text, { flag: mode });
 }
 
 function authority(ca: string | undefined): readonly DraftSetting[] {
