@@ -17,25 +17,29 @@ const READ_MS = 35_000;
 const OPERATION_MS = 16 * 60_000;
 
 const clusterReport = looseReader(contract.clusterReport, { dropsUnknown: true });
-const clusterHistory = looseReader(contract.clusterHistory);
-const clusterConfiguration = looseReader(contract.clusterConfiguration);
-const plannedRequest = looseReader(contract.plannedRequest);
+const clusterHistory = looseReader(contract.clusterHistory).transform(({ history }) => history);
+const clusterConfiguration = looseReader(contract.clusterConfiguration).transform(({ config }) => config);
+const plannedRequest = looseReader(contract.plannedRequest).transform(({ planned }) => planned);
 const operationResult = looseReader(contract.operationResult, { dropsUnknown: true });
 
-export function controlByAdmin(running: Running): ClusterControl {
+/** `hint`: behind the reason why a document cannot be read. */
+export function controlByAdmin(running: Running, hint = ''): ClusterControl {
   const source = `the Pointsman at ${addressText(running.address)}`;
-  const read = async <T>(path: string, schema: z.ZodType<T>): Promise<ControlReading<T>> =>
-    readingOf(await tryRequest(running, { method: 'GET', path, deadlineMs: READ_MS }), schema, source);
+  const read = async <T>(path: string, schema: z.ZodType<T>): Promise<ControlReading<T>> => {
+    const answer = await tryRequest(running, { method: 'GET', path, deadlineMs: READ_MS });
+    const reading = readingOf(answer, schema, source);
+    return reading.kind === 'read' ? reading : { ...reading, why: `${reading.why}${hint}` };
+  };
   return {
     source: () => source,
     report: () => read('/cluster', clusterReport),
-    history: async () => mapped(await read('/cluster/history', clusterHistory), ({ history }) => history),
-    config: async () => mapped(await read('/cluster/config', clusterConfiguration), ({ config }) => config),
+    history: () => read('/cluster/history', clusterHistory),
+    config: () => read('/cluster/config', clusterConfiguration),
     async plan(operation) {
       const token = await readAdminToken(running.admin);
       if (token.kind !== 'token') return { kind: 'unreadable', why: whyNoToken(token) };
       const sent = { ...requestOf(operation, '?dry_run=true', token.value), deadlineMs: READ_MS };
-      return mapped(readingOf(await tryRequest(running, sent), plannedRequest, source), ({ planned }) => planned);
+      return readingOf(await tryRequest(running, sent), plannedRequest, source);
     },
     async perform(operation) {
       const token = await readAdminToken(running.admin);
@@ -87,8 +91,4 @@ function errorOf({ status, body }: Extract<RequestResult, { kind: 'answer' }>, s
   const { data } = failureReader.safeParse(body);
   if (data === undefined) return `${source} answers with HTTP status ${status}: it may be of another version`;
   return data.problems === undefined ? data.error : data.problems.join('; ');
-}
-
-function mapped<T, R>(reading: ControlReading<T>, change: (value: T) => R): ControlReading<R> {
-  return reading.kind === 'read' ? { kind: 'read', value: change(reading.value) } : reading;
 }

@@ -25,7 +25,7 @@ export interface Proposal {
   readonly warnings: readonly string[];
   readonly question: string;
   /** Data can be lost: the operator types this name. */
-  readonly name?: MemberName;
+  readonly name?: MemberName | undefined;
   /** In this order; at least one. */
   readonly steps: readonly ChangeStep[];
   /** No step needs the one before: a failure does not end the command. */
@@ -36,9 +36,9 @@ export interface Proposal {
   readonly verify?: () => Promise<string | undefined>;
 }
 
-export interface Result {
+interface Attempt {
   readonly step: ChangeStep;
-  readonly result: Extract<OperationResult, { kind: 'done' | 'scheduled' }>;
+  readonly result: OperationResult;
 }
 
 /** For a command that finds nothing to do. Returns the exit code. */
@@ -53,15 +53,16 @@ export async function operate(proposal: Proposal, context: ClusterContext<Change
   return EXIT.ok;
 }
 
-/** As `operate`, for a command that has more to say after success. Otherwise it ends the command. */
-export async function perform(proposal: Proposal, context: ClusterContext<ChangeOptions>): Promise<readonly Result[]> {
+/** As `operate`, for a command that has more to say after success: of these steps. Otherwise it ends the command. */
+export async function perform(proposal: Proposal, context: ClusterContext<ChangeOptions>): Promise<readonly Attempt[]> {
   const { io, options } = context;
   const isPlain = options.json !== true;
   if (options.dryRun === true) return showRequests(proposal, context);
   if (!isPlain && options.yes !== true) return wrong(io, '--json asks no question: add --yes or --dry-run');
   if (isPlain && options.yes !== true) io.stdout(proposal.plan);
   warn(proposal, io);
-  const answer = await confirm({ question: proposal.question, ...named(proposal), yes: options.yes }, io);
+  const { question, name } = proposal;
+  const answer = await confirm({ question, name, yes: options.yes }, io);
   if (answer !== 'confirmed') throw new CommandEnd(answer);
   const objection = await proposal.verify?.();
   if (objection !== undefined) return fail(io, objection);
@@ -69,12 +70,7 @@ export async function perform(proposal: Proposal, context: ClusterContext<Change
   if (!isPlain) io.stdout(json(resultsDocument(proposal.steps, results)));
   if (code !== EXIT.ok) throw new CommandEnd(code);
   if (isPlain && proposal.note !== undefined) io.stdout(`${proposal.note}\n`);
-  return results.flatMap(succeeded);
-}
-
-interface Attempt {
-  readonly step: ChangeStep;
-  readonly result: OperationResult;
+  return results.filter(isDone);
 }
 
 /** Stops at the first step that fails, if the next ones depend on it. */
@@ -88,11 +84,11 @@ async function sendAll(
   for (const [index, step] of steps.entries()) {
     const result = await control.perform(step.operation);
     results.push({ step, result });
-    const isDone = result.kind === 'done' || result.kind === 'scheduled';
-    const excuse = isDone ? undefined : step.excuse?.(result);
-    if ((isDone || excuse !== undefined) && options.json !== true) io.stdout(`${excuse ?? result.text}\n`);
+    const hasWorked = isDone({ result });
+    const excuse = hasWorked ? undefined : step.excuse?.(result);
+    if ((hasWorked || excuse !== undefined) && options.json !== true) io.stdout(`${excuse ?? result.text}\n`);
     if (excuse !== undefined) continue;
-    const why = isDone ? await step.settle?.() : failureText(result, options);
+    const why = hasWorked ? await step.settle?.() : failureText(result, options);
     if (why === undefined) continue;
     io.stderr(`pointsman: ${why}\n`);
     code = EXIT.failure;
@@ -148,10 +144,6 @@ function warn({ warnings }: Proposal, io: CliIo): void {
   io.stderr(warnings.map((warning) => `warning: ${warning}\n`).join(''));
 }
 
-function named({ name }: Proposal): { readonly name?: string } {
-  return name === undefined ? {} : { name };
-}
-
 function resultsDocument(steps: readonly ChangeStep[], results: readonly Attempt[]): Readonly<Record<string, unknown>> {
   return {
     results: results.map(({ step, result }) => ({ operation: step.operation, result })),
@@ -159,6 +151,6 @@ function resultsDocument(steps: readonly ChangeStep[], results: readonly Attempt
   };
 }
 
-function succeeded({ step, result }: Attempt): readonly Result[] {
-  return result.kind === 'done' || result.kind === 'scheduled' ? [{ step, result }] : [];
+function isDone({ result: { kind } }: Pick<Attempt, 'result'>): boolean {
+  return kind === 'done' || kind === 'scheduled';
 }

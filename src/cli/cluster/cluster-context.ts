@@ -73,25 +73,9 @@ function withSeeds(seeds: readonly string[], io: CliIo): CliIo {
 
 async function overAdmin(options: ClusterOptions, io: CliIo): Promise<ClusterControl> {
   const [{ findRunning }, { controlByAdmin }] = await Promise.all([import('../running.ts'), import('./by-admin.ts')]);
-  const running = findRunning(options, io);
-  const control = controlByAdmin(running);
-  return options.admin === undefined ? withHint(control) : control;
-}
-
-const HINT = 'Or name the cluster: -c FILE, or --seed http://HOST:8008.';
-
-/** Nothing names a cluster: a Pointsman that does not answer may not be meant at all. */
-function withHint(control: ClusterControl): ClusterControl {
-  return {
-    ...control,
-    report: async () => hinted(await control.report()),
-    history: async () => hinted(await control.history()),
-    config: async () => hinted(await control.config()),
-  };
-}
-
-function hinted<T>(reading: ControlReading<T>): ControlReading<T> {
-  return reading.kind === 'read' ? reading : { ...reading, why: `${reading.why} ${HINT}` };
+  // Nothing names a cluster: a Pointsman that does not answer may not be meant at all.
+  const hint = options.admin === undefined ? ' Or name the cluster: -c FILE, or --seed http://HOST:8008.' : '';
+  return controlByAdmin(findRunning(options, io), hint);
 }
 
 /** Ends the command if the cluster cannot be read. */

@@ -59,7 +59,7 @@ async function propose(
   report: ClusterReport,
   context: ClusterContext<ClusterSwitchoverOptions>,
 ): Promise<number> {
-  const { io, now, control } = context;
+  const { io, now } = context;
   const operation: ClusterOperation = {
     kind: 'switchover',
     leader: leader.name,
@@ -67,8 +67,7 @@ async function propose(
     ...(at === undefined ? {} : { scheduled_at: sentTime(at) }),
   };
   const route = `from ${leader.name} to ${candidate?.name ?? 'a candidate of Patroni’s choice'}`;
-  const facts = factsText([
-    ['cluster', `${report.scope ?? '(no name)'}, by ${control.source()}`],
+  const facts = factsText(report, context, [
     ['leader', `${leader.name}${leader.timeline === null ? '' : `, timeline ${leader.timeline}`}`],
     ['to', candidate?.name ?? 'any candidate, as Patroni chooses'],
     ['when', at === undefined ? 'now' : timeText(at, now())],

@@ -1,7 +1,7 @@
 // `pointsman cluster config show`, `set` and `replace`: the dynamic configuration. Every change of it uses this file:
 //  the difference, its consequences, and the check that no other party changed the configuration meanwhile.
-import { readFileSync } from 'node:fs';
-import { fileFault } from '../../model/errno.ts';
+import { unreadable } from '../../config/files/unusable-files.ts';
+import { readWhole } from '../../config/source/read-file.ts';
 import { patched } from '../../cluster/configuration-change.ts';
 import type { ClusterOperation } from '../../cluster/control.ts';
 import type { ClusterConfiguration, ClusterReport } from '../../documents/cluster-documents.ts';
@@ -59,10 +59,9 @@ function usable(parsed: ParsedConfig, place: string, io: CliIo): ClusterConfigur
 /** Ends the command if it cannot be read. */
 function readText(file: string, io: CliIo): string {
   try {
-    const read = io.readFile ?? ((name: string) => readFileSync(name === '-' ? 0 : name, 'utf8'));
-    return read(file);
+    return (io.readFile ?? readWhole)(file);
   } catch (error) {
-    return wrong(io, `${file} cannot be read: ${fileFault(error)}`);
+    return wrong(io, `${file} ${unreadable(error)}`);
   }
 }
 

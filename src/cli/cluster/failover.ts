@@ -22,8 +22,7 @@ export async function failover(command: ClusterCommand<FailoverOptions>): Promis
   const { refusal, warnings } = judgeCandidate(member, report);
   if (refusal !== undefined) return fail(io, refusal);
   const leader = report.members.find(isLeader);
-  const facts = factsText([
-    ['cluster', `${report.scope ?? '(no name)'}, by ${context.control.source()}`],
+  const facts = factsText(report, context, [
     ['leader', leader?.name ?? 'none'],
     ['to', `${name}, lag ${lagText(member)}`],
     ['sessions', leader && sessionsText(leader.name, await context.sessions())],

@@ -19,7 +19,7 @@ function historyText(entries: readonly HistoryEntry[], width: number): string {
   const rows = entries.map(({ timeline, lsn, reason, at, new_leader: leader }) => [
     String(timeline),
     formatLsn(lsn),
-    at === null ? '-' : timeOf(at),
+    at === null ? '-' : localTime(at),
     leader ?? '-',
     reason,
   ]);
@@ -31,9 +31,4 @@ function historyText(entries: readonly HistoryEntry[], width: number): string {
     { title: 'REASON', wraps: true },
   ] as const;
   return tableText(columns, rows, width);
-}
-
-function timeOf(at: string): string {
-  const date = new Date(at);
-  return Number.isNaN(date.getTime()) ? at : localTime(date);
 }

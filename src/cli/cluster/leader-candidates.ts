@@ -5,6 +5,7 @@ import { sizeText } from '../../model/check.ts';
 import { tableText } from '../terminal/terminal-table.ts';
 import { isLeader } from '../../cluster/cluster-report.ts';
 import { hasTag, isRunning, lagText, stateText } from './member-choice.ts';
+import type { ClusterContext } from './cluster-context.ts';
 import type { SessionCounts } from './member-sessions.ts';
 
 /** From here on a lag is worth a warning: a switchover waits for it, a failover loses it. Bytes. */
@@ -71,9 +72,14 @@ export function sessionsText(member: MemberName, sessions: SessionCounts | undef
   return `${count === 1 ? '1 session' : `${count} sessions`} of the Pointsman at ${sessions.from}`;
 }
 
-/** Aligned lines, the ones without a text left out. */
-export function factsText(facts: readonly (readonly [label: string, text: string | undefined])[]): string {
-  const shown = facts.filter(([, text]) => text !== undefined);
+/** Aligned lines, the ones without a text left out. The first one names the cluster. */
+export function factsText(
+  { scope }: ClusterReport,
+  { control }: ClusterContext,
+  facts: readonly (readonly [label: string, text: string | undefined])[],
+): string {
+  const cluster = ['cluster', `${scope ?? '(no name)'}, by ${control.source()}`] as const;
+  const shown = [cluster, ...facts].filter(([, text]) => text !== undefined);
   const width = Math.max(0, ...shown.map(([label]) => label.length));
   return shown.map(([label, text]) => `  ${label.padEnd(width)}  ${text}\n`).join('');
 }

@@ -19,8 +19,7 @@ export async function reinit(command: ClusterCommand<ReinitOptions>, name: Membe
   if (isLeader(member)) return fail(io, `${name} is the leader: only a replica can be reinitialized`);
   const { force, fromLeader } = options;
   if (report.leader === null) return fail(io, `the cluster has no leader: the data of ${name} is kept`);
-  const facts = factsText([
-    ['cluster', `${report.scope ?? '(no name)'}, by ${context.control.source()}`],
+  const facts = factsText(report, context, [
     ['member', `${name}, ${stateText(member)}, lag ${lagText(member)}`],
     [
       'copied from',

@@ -92,7 +92,7 @@ async function propose(
   report: ClusterReport,
   context: ClusterContext<RestartOptions>,
 ): Promise<number> {
-  const { options, io, now, control } = context;
+  const { options, io, now } = context;
   const { order } = wanted;
   const { members, reasons } = orderOf(chosen, report, order);
   const isScheduled = wanted.at !== undefined;
@@ -101,8 +101,7 @@ async function propose(
   const isRisk = isScheduled && members.length === 1;
   if (fault !== undefined && !isRisk) return fail(io, `${fault.why} ${WAYS[fault.kind]}`);
   const sessions = await context.sessions();
-  const facts = factsText([
-    ['cluster', `${report.scope ?? '(no name)'}, by ${control.source()}`],
+  const facts = factsText(report, context, [
     ['when', whenText(members, wanted, now())],
     ['only if', conditionText(options)],
   ]);

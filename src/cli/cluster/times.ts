@@ -90,9 +90,10 @@ function isOnTheClock(clock: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(clock);
 }
 
-/** `2026-01-31 18:00:00 +01:00` */
-export function localTime(at: Date): string {
-  return `${localClock(at)} ${offsetText(at)}`;
+/** `2026-01-31 18:00:00 +01:00`; the text itself if it is no time. */
+export function localTime(text: string): string {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? text : `${localClock(at)} ${offsetText(at)}`;
 }
 
 function localClock(at: Date): string {

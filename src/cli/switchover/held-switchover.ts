@@ -10,11 +10,9 @@ import { CommandEnd, fail, unlessEnded, wrong } from '../command-end.ts';
 import { printFailure } from '../send-operation.ts';
 import { request, tryRequest, type AdminAnswer } from '../admin-request.ts';
 import { findRunning, tokenFor, type Running, type RunningOptions } from '../running.ts';
-import { paintFor } from '../terminal/colour.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { widthFor } from '../terminal/terminal-table.ts';
 import { untilStopped } from '../terminal/until-stopped.ts';
-import { clusterText, endText, phaseText, planText, type TextLook } from './switchover-text.ts';
+import { clusterText, endText, phaseText, planText } from './switchover-text.ts';
 import {
   busyReader,
   operationReader,
@@ -53,9 +51,8 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
     transaction_timeout_ms: duration.ms,
   };
   const plan = await planFor(running, asked, io);
-  const look: TextLook = { paint: paintFor(io), width: widthFor(io) };
   // A plan that cannot be carried out is not shown as one.
-  if (options.json !== true) io.stdout(plan.problems.length === 0 ? planText(plan, look) : '');
+  if (options.json !== true) io.stdout(plan.problems.length === 0 ? planText(plan, io) : '');
   else if (options.dryRun === true) io.stdout(json({ ...plan }));
   for (const warning of plan.warnings) io.stderr(`pointsman: warning: ${warning}\n`);
   for (const problem of plan.problems) io.stderr(`pointsman: ${problem}\n`);
@@ -69,8 +66,8 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
   const ended = await perform(asked, { running, token, isQuiet, io });
   if (options.json === true) io.stdout(json({ ...ended }));
   else {
-    io.stdout(endText(ended, look.paint));
-    if (ended.outcome !== 'done') io.stdout(clusterText(ended, look));
+    io.stdout(endText(ended, io));
+    if (ended.outcome !== 'done') io.stdout(clusterText(ended, io));
   }
   return ended.outcome === 'done' ? EXIT.ok : EXIT.failure;
 }

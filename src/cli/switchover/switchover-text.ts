@@ -2,14 +2,10 @@
 import { countText, durationText } from '../../core/describe.ts';
 import { staysText } from '../../core/pin-words.ts';
 import { sizeText } from '../../model/check.ts';
-import type { Paint } from '../terminal/colour.ts';
-import { MEMBER_COLUMNS, tableText } from '../terminal/terminal-table.ts';
+import type { CliIo } from '../io.ts';
+import { paintFor } from '../terminal/colour.ts';
+import { MEMBER_COLUMNS, tableText, widthFor } from '../terminal/terminal-table.ts';
 import type { Operation, SwitchoverPlanDocument } from './switchover-readers.ts';
-
-export interface TextLook {
-  readonly paint: Paint;
-  readonly width: number;
-}
 
 const COLUMNS = [
   { title: 'CANDIDATE' },
@@ -19,7 +15,8 @@ const COLUMNS = [
   { title: 'ELIGIBLE', wraps: true },
 ] as const;
 
-export function planText(plan: SwitchoverPlanDocument, { paint, width }: TextLook): string {
+export function planText(plan: SwitchoverPlanDocument, io: CliIo): string {
+  const paint = paintFor(io);
   const { from, to, candidates, sessions_on_primary: sessions, unreadable_sessions_on_primary: unreadable } = plan;
   const rows = candidates.map(({ name, role, state, lag_bytes: lag, eligible, why }) => [
     name,
@@ -31,7 +28,7 @@ export function planText(plan: SwitchoverPlanDocument, { paint, width }: TextLoo
   const transactions = durationText(plan.transaction_timeout_ms);
   return [
     `Switchover from ${from ?? 'no primary'} to ${to ?? 'the member that the cluster chooses'}\n\n`,
-    candidates.length === 0 ? '' : `${tableText(COLUMNS, rows, width)}\n`,
+    candidates.length === 0 ? '' : `${tableText(COLUMNS, rows, widthFor(io))}\n`,
     from === null || sessions === null ? '' : sessionsText(plan, from, sessions),
     unreadable === null || unreadable === 0
       ? ''
@@ -67,7 +64,7 @@ export function phaseText({ phase, duration_ms: ms }: Operation['phases'][number
 }
 
 /** One line about the whole. */
-export function endText({ outcome, why, sessions, ...operation }: Operation, paint: Paint): string {
+export function endText({ outcome, why, sessions, ...operation }: Operation, io: CliIo): string {
   const { held, longest_wait_ms: longest, not_served: refused, ended, cut, lost } = sessions;
   const { parked, moved, move_failed: failed } = sessions;
   const gap = operation.without_primary_ms;
@@ -82,11 +79,11 @@ export function endText({ outcome, why, sessions, ...operation }: Operation, pai
     ...(gap === null ? [] : [`no primary for ${durationText(gap)}`]),
   ];
   const style = outcome === 'done' ? 'good' : 'bad';
-  return `${paint(style, outcome ?? 'ended')}: ${why ?? ''}; ${facts.join(', ')}\n`;
+  return `${paintFor(io)(style, outcome ?? 'ended')}: ${why ?? ''}; ${facts.join(', ')}\n`;
 }
 
 /** The state of the cluster, for an operation that did not succeed. */
-export function clusterText({ primary, cluster }: Operation, { width }: TextLook): string {
+export function clusterText({ primary, cluster }: Operation, io: CliIo): string {
   const serving = primary === null ? 'No primary takes clients now.' : `${primary} takes clients of the primary now.`;
   if (cluster === null) return `${serving} The cluster could not be read: look with \`pointsman status\`.\n`;
   const rows = cluster.members.map(({ name, role, state, timeline, lag_bytes: lag }) => [
@@ -96,5 +93,5 @@ export function clusterText({ primary, cluster }: Operation, { width }: TextLook
     String(timeline ?? ''),
     lag === null ? '' : sizeText(lag),
   ]);
-  return `${serving}\n\n${tableText(MEMBER_COLUMNS, rows, width)}`;
+  return `${serving}\n\n${tableText(MEMBER_COLUMNS, rows, widthFor(io))}`;
 }

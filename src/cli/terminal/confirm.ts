@@ -5,7 +5,7 @@ export interface Confirmation {
   /** One sentence with a question mark. */
   readonly question: string;
   /** The operator types this name, instead of yes: for what cannot be undone. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The option --yes: no question. */
   readonly yes?: boolean | undefined;
   /** The option --json: a question would stand in the way of a script. */
