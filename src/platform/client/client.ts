@@ -1,7 +1,8 @@
 // The client of the platform: skills, files and agents. Commands alone use it.
 // Source: the model platform API, "Endpoints".
 import { ApiError } from '../../http/request.ts';
-import { BETAS, type Beta } from '../betas.ts';
+import type { SkillDialect } from '../../config/schema/platform-section.ts';
+import { BETAS } from '../betas.ts';
 import { expected, readFileId, readList, readSkill, readVersion } from './records.ts';
 import type { ListPage, StoredSkill, StoredVersion } from './records.ts';
 import { send, sendForText, type PlatformAccess, type PlatformRequest } from './send.ts';
@@ -28,98 +29,65 @@ export interface PlatformClient {
 }
 
 export function createPlatformClient(access: PlatformAccess): PlatformClient {
-  return { ...skillMethods(access), ...versionMethods(access), ...otherMethods(access) };
-}
-
-type SkillMethods = Pick<PlatformClient, 'createSkill' | 'skills' | 'skill' | 'deleteSkill'>;
-
-function skillMethods(access: PlatformAccess): SkillMethods {
-  const betas = skillBetas(access);
-  return {
-    async createSkill(files) {
-      const body = await skillForm(access, files);
-      const document = await send(access, { method: 'POST', path: '/v1/skills', betas, body });
-      return expected(readSkill(document), 'with no id of the skill: look it up in the list of skills');
-    },
-    async skills() {
-      const document = await send(access, { method: 'GET', path: '/v1/skills', betas });
-      return expected(readList(document, readSkill), 'not with a list of skills');
-    },
-    async skill(id) {
-      const document = await send(access, { method: 'GET', path: skillPath(id), betas });
-      return expected(readSkill(document), 'not with a skill');
-    },
-    async deleteSkill(id) {
-      await send(access, { method: 'DELETE', path: skillPath(id), betas });
-    },
+  const { files, skills } = access.policy;
+  // The beta value changes how versions are addressed, so the general dialect does not send it.
+  const betas = skills.dialect === 'beta' ? [BETAS.skills] : [];
+  const get = (path: string): Promise<unknown> => send(access, { method: 'GET', path, betas });
+  const remove = (path: string): Promise<unknown> => send(access, { method: 'DELETE', path, betas });
+  const upload = async (path: string, sent: readonly UploadedFile[]): Promise<unknown> => {
+    const body = await formBody(skills.filesField, sent, skills.extraFields);
+    return send(access, { method: 'POST', path, betas, body });
   };
-}
+  const pathOf = (id: string, version: string): string => versionPath(id, version, skills.dialect);
 
-type VersionMethods = Pick<PlatformClient, 'createVersion' | 'versions' | 'version' | 'deleteVersion'>;
-
-function versionMethods(access: PlatformAccess): VersionMethods {
-  const betas = skillBetas(access);
-  const pathOf = (id: string, version: string): string => versionPath(access, id, version);
   return {
-    async createVersion(id, files) {
-      const path = `${skillPath(id)}/versions`;
-      const body = await skillForm(access, files);
-      const document = await send(access, { method: 'POST', path, betas, body });
-      return expected(readVersion(document), 'with no version: look it up in the list of versions');
-    },
-    async versions(id) {
-      const document = await send(access, { method: 'GET', path: `${skillPath(id)}/versions`, betas });
-      return expected(readList(document, readVersion), 'not with a list of versions');
-    },
-    async version(id, version) {
-      const document = await send(access, { method: 'GET', path: pathOf(id, version), betas });
-      return expected(readVersion(document), 'not with a version of a skill');
-    },
-    async deleteVersion(id, version) {
-      await send(access, { method: 'DELETE', path: pathOf(id, version), betas });
-    },
-  };
-}
-
-function otherMethods(access: PlatformAccess): Pick<PlatformClient, 'uploadFile' | 'createAgent'> {
-  const { field, extraFields } = access.policy.files;
-  return {
+    createSkill: async (sent) =>
+      expected(
+        readSkill(await upload('/v1/skills', sent)),
+        'with no id of the skill: look it up in the list of skills',
+      ),
+    skills: async () => expected(readList(await get('/v1/skills'), readSkill), 'not with a list of skills'),
+    skill: async (id) => expected(readSkill(await get(skillPath(id))), 'not with a skill'),
+    deleteSkill: async (id) => void (await remove(skillPath(id))),
+    createVersion: async (id, sent) =>
+      expected(
+        readVersion(await upload(versionsPath(id), sent)),
+        'with no version: look it up in the list of versions',
+      ),
+    versions: async (id) => expected(readList(await get(versionsPath(id)), readVersion), 'not with a list of versions'),
+    version: async (id, version) =>
+      expected(readVersion(await get(pathOf(id, version))), 'not with a version of a skill'),
+    deleteVersion: async (id, version) => void (await remove(pathOf(id, version))),
     async uploadFile(file) {
-      const body = await formBody(field, [file], extraFields);
+      const body = await formBody(files.field, [file], files.extraFields);
       const document = await send(access, { method: 'POST', path: '/v1/files', betas: [BETAS.files], body });
       return expected(readFileId(document), 'with no id of the file');
     },
-    async createAgent(configuration) {
+    createAgent(configuration) {
       const body = { type: 'application/json', content: configuration };
-      return await sendForText(access, { method: 'POST', path: '/v1/agents', betas: [BETAS.agents], body });
+      return sendForText(access, { method: 'POST', path: '/v1/agents', betas: [BETAS.agents], body });
     },
   };
 }
 
-/** The beta value changes how versions are addressed, so the general dialect does not send it. */
-function skillBetas({ policy }: PlatformAccess): readonly Beta[] {
-  return policy.skills.dialect === 'beta' ? [BETAS.skills] : [];
-}
-
-function skillForm({ policy }: PlatformAccess, files: readonly UploadedFile[]): ReturnType<typeof formBody> {
-  return formBody(policy.skills.filesField, files, policy.skills.extraFields);
-}
-
 function skillPath(id: string): string {
-  if (!/^skill_[\w-]{1,250}$/.test(id))
-    throw invalid(`${JSON.stringify(id)} is no id of a skill: it begins with skill_`);
-  return `/v1/skills/${id}`;
+  if (/^skill_[\w-]{1,250}$/.test(id)) return `/v1/skills/${id}`;
+  throw invalid(`${JSON.stringify(id)} is no id of a skill: it begins with skill_`);
 }
 
-function versionPath({ policy }: PlatformAccess, id: string, version: string): string {
-  if (policy.skills.dialect === 'beta' && !/^\d{1,20}$/.test(version)) {
+function versionsPath(skillId: string): string {
+  return `${skillPath(skillId)}/versions`;
+}
+
+function versionPath(skillId: string, version: string, dialect: SkillDialect): string {
+  if (dialect === 'beta' && !/^\d{1,20}$/.test(version)) {
     const example = 'such as 1759178010641129';
     throw invalid(`${JSON.stringify(version)} is no version of the dialect beta: it is a Unix epoch ${example}`);
   }
   if (!/^[\x21-\x7e]{1,256}$/.test(version) || /^\.{1,2}$/.test(version)) {
     throw invalid(`${JSON.stringify(version)} is no version of a skill`);
   }
-  return `${skillPath(id)}/versions/${encodeURIComponent(version)}`;
+  return `${versionsPath(skillId)}/${encodeURIComponent(version)}`;
 }
 
 function invalid(message: string): ApiError {

@@ -3,6 +3,7 @@
 import { readHeaderValue } from '../../http/secret-files.ts';
 import { ApiError, sendRequest, statusError, type ApiRequest, type ApiServer } from '../../http/request.ts';
 import type { Clock } from '../../model/instant.ts';
+import { parseJson } from '../../model/json.ts';
 import type { PlatformPolicy } from '../../config/schema/platform-section.ts';
 import { betaHeaders, type Beta } from '../betas.ts';
 
@@ -14,8 +15,6 @@ export interface PlatformAccess {
   readonly random: () => number;
   /** For one attempt. Milliseconds. */
   readonly timeoutMs?: number;
-  /** Ends a request early. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface PlatformRequest {
@@ -42,7 +41,7 @@ export async function send(access: PlatformAccess, request: PlatformRequest): Pr
 /** As `send`, with the text of the document. */
 export async function sendForText(access: PlatformAccess, request: PlatformRequest): Promise<string | undefined> {
   const text = await sendUntilAnswered(access, request);
-  return parseJson(text) === undefined ? undefined : text.replace(/^\uFEFF/, '').trim();
+  return parseJson(text) === undefined ? undefined : text.trim();
 }
 
 async function sendUntilAnswered(access: PlatformAccess, request: PlatformRequest): Promise<string> {
@@ -52,14 +51,16 @@ async function sendUntilAnswered(access: PlatformAccess, request: PlatformReques
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (request.method !== 'GET') throw withDoubt(error);
-      if (attempt >= MOST_ATTEMPTS || !mayPass(error) || access.signal?.aborted === true) throw error;
-      await pause(access, FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + 0.5 * access.random()));
+      if (attempt >= MOST_ATTEMPTS || !mayPass(error)) throw error;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      access.clock.schedule(FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + 0.5 * access.random()), resolve);
+      await promise;
     }
   }
 }
 
 async function sendOnce(access: PlatformAccess, { method, path, betas, body }: PlatformRequest): Promise<string> {
-  const { policy, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = access;
+  const { policy, timeoutMs = DEFAULT_TIMEOUT_MS } = access;
   const key = await readHeaderValue(policy.apiKeyFile);
   const headers = {
     ...policy.headers,
@@ -68,7 +69,7 @@ async function sendOnce(access: PlatformAccess, { method, path, betas, body }: P
     [policy.authHeader]: key,
   };
   const server: ApiServer = { name: 'the platform', url: policy.url, timeoutMs, headers: async () => headers };
-  const request: ApiRequest = { method, path, signal, ...(body === undefined ? {} : { body: body.content }) };
+  const request: ApiRequest = { method, path, ...(body === undefined ? {} : { body: body.content }) };
   const answer = await sendRequest(server, request);
   if (answer.status < 200 || answer.status >= 300) throw statusError(server, request, answer, [key]);
   return answer.body;
@@ -89,24 +90,4 @@ function withDoubt(error: ApiError): ApiError {
     status,
     true,
   );
-}
-
-/** Ends early with `signal`. */
-async function pause({ clock, signal }: PlatformAccess, forMs: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = clock.schedule(forMs, resolve);
-  const end = (): void => resolve();
-  signal?.addEventListener('abort', end);
-  await promise;
-  cancel();
-  signal?.removeEventListener('abort', end);
-}
-
-/** Undefined for other text, such as the HTML page of a web server. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,10 +1,13 @@
 // The screen that actions happen on.
 import type { ToolAction } from './tool-members.ts';
 
-export type ScreenResult =
-  | { readonly kind: 'text'; readonly text: string }
-  /** A PNG in base64. */
-  | { readonly kind: 'image'; readonly base64: string };
+interface ImageBlock {
+  readonly type: 'image';
+  readonly source: { readonly type: 'base64'; readonly media_type: 'image/png'; readonly data: string };
+}
+
+/** A text; of screenshot and zoom an image. */
+export type ScreenResult = string | readonly ImageBlock[];
 
 export interface AgentScreen {
   /** The size of a screenshot, in pixels. */

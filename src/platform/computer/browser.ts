@@ -83,12 +83,10 @@ async function load(page: Page, url: URL): Promise<void> {
   throw new NoBrowser(`${url.href} answered ${said}`);
 }
 
-interface BrowserLaunch {
-  readonly browser: Browser;
-  readonly close: () => Promise<void>;
-}
-
-async function launch(executable: string, { url, path, isSandboxed }: BrowserOptions): Promise<BrowserLaunch> {
+async function launch(
+  executable: string,
+  { url, path, isSandboxed }: BrowserOptions,
+): Promise<{ readonly browser: Browser; readonly close: () => Promise<void> }> {
   const chromium = await driver();
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-computer-'));
   const removeFiles = (): Promise<void> => rm(directory, { recursive: true, force: true });

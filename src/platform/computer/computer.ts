@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { NoBrowser, openScreen, type OpenScreen } from './browser.ts';
 import { readTurn } from './read-turn.ts';
 import { runTurn } from './run-turn.ts';
+import { fail, wrong } from '../../cli/command-end.ts';
 import { EXIT, type CliIo } from '../../cli/io.ts';
 import { untilStopped } from '../../cli/terminal/until-stopped.ts';
-import { pageUrl } from './page-url.ts';
 
 export interface ComputerOptions {
   readonly url?: string;
@@ -16,24 +16,23 @@ export interface ComputerOptions {
 }
 
 export async function computer(options: ComputerOptions, io: CliIo): Promise<number> {
-  const page = pageUrl(options.url, options.allowRemote ?? false);
-  if (page.kind === 'invalid') return failed(io, page.why, EXIT.usage);
+  const url = pageUrl(options, io);
   try {
     const screen = await openScreen({
-      url: page.url,
+      url,
       executable: options.browser,
       path: io.env['PATH'] ?? '',
       isSandboxed: options.sandbox,
       allowsOperations: options.allowOperations ?? false,
     });
     try {
-      io.stderr(openText(page.url, screen, options));
+      io.stderr(openText(url, screen, options));
       return await serve(screen, io);
     } finally {
       await screen.close();
     }
   } catch (error) {
-    if (error instanceof NoBrowser) return failed(io, error.message, EXIT.failure);
+    if (error instanceof NoBrowser) return fail(io, error.message);
     throw error;
   }
 }
@@ -56,7 +55,7 @@ async function serve(screen: OpenScreen, io: CliIo): Promise<number> {
       if (next === undefined || next.done === true) return stopping.end();
       if (next.value.trim() === '') continue;
       const turn = readTurn(next.value);
-      if (turn.kind === 'invalid') return failed(io, `line ${number}: ${turn.why}`, EXIT.usage);
+      if (turn.kind === 'invalid') return wrong(io, `line ${number}: ${turn.why}`);
       const results = await Promise.race([runTurn(turn.blocks, screen), stopped]);
       if (results === undefined) return stopping.end();
       io.stdout(`${JSON.stringify(results)}\n`);
@@ -66,7 +65,15 @@ async function serve(screen: OpenScreen, io: CliIo): Promise<number> {
   }
 }
 
-function failed(io: CliIo, why: string, code: number): number {
-  io.stderr(`pointsman: ${why}\n`);
-  return code;
+/** On this machine, unless another one is allowed. */
+function pageUrl({ url: given, allowRemote }: ComputerOptions, io: CliIo): URL {
+  if (given === undefined) return wrong(io, 'name the page: --url http://127.0.0.1:8432/');
+  const url = URL.parse(given);
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    return wrong(io, '--url is no http or https URL: write http://127.0.0.1:8432/');
+  if (url.username !== '' || url.password !== '')
+    return wrong(io, '--url has a name or a password, which other users of this machine can read: leave it out');
+  if (allowRemote !== true && !/^(?:localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/.test(url.hostname))
+    return wrong(io, `${url.hostname} is another machine: --allow-remote allows it`);
+  return url;
 }

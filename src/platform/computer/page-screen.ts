@@ -50,7 +50,7 @@ async function perform(page: Page, pointer: Pointer, action: ToolAction): Promis
     case 'zoom':
       return screenshot(page, action.area);
     case 'cursor_position':
-      return text(placeOf(pointer.at()));
+      return placeOf(pointer.at());
     case 'left_click':
     case 'right_click':
     case 'middle_click':
@@ -58,7 +58,7 @@ async function perform(page: Page, pointer: Pointer, action: ToolAction): Promis
     case 'triple_click':
       return click(page, pointer, action);
     case 'mouse_move':
-      return text(`the pointer is at ${placeOf(await pointer.go(action.to))}`);
+      return `the pointer is at ${placeOf(await pointer.go(action.to))}`;
     case 'left_click_drag':
       return drag(page, pointer, action);
     case 'left_mouse_down':
@@ -69,16 +69,16 @@ async function perform(page: Page, pointer: Pointer, action: ToolAction): Promis
     case 'type':
       await page.keyboard.type(action.text);
       // The text may be a secret.
-      return text(`typed ${action.text.length} characters`);
+      return `typed ${action.text.length} characters`;
     case 'key':
       for (const chord of action.chords) await during(page, chord, () => Promise.resolve());
-      return text(`pressed ${action.chords.map((chord) => chord.join('+')).join(' ')}`);
+      return `pressed ${action.chords.map((chord) => chord.join('+')).join(' ')}`;
     case 'hold_key':
       await during(page, action.chord, () => setTimeout(action.seconds * 1000));
-      return text(`held ${action.chord.join('+')} for ${action.seconds} s`);
+      return `held ${action.chord.join('+')} for ${action.seconds} s`;
     case 'wait':
       await setTimeout(action.seconds * 1000);
-      return text(`waited ${action.seconds} s`);
+      return `waited ${action.seconds} s`;
   }
 }
 
@@ -87,7 +87,7 @@ async function screenshot(page: Page, clip?: Area): Promise<ScreenResult> {
   const png = await page.screenshot(
     clip === undefined ? { scale: 'css', caret: 'initial' } : { clip, scale: 'device', caret: 'initial' },
   );
-  return { kind: 'image', base64: png.toString('base64') };
+  return [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: png.toString('base64') } }];
 }
 
 const BUTTONS: Readonly<Record<Click, readonly ['left' | 'right' | 'middle', clicks: number]>> = {
@@ -102,7 +102,7 @@ async function click(page: Page, pointer: Pointer, { member, at, held }: Of<Clic
   const place = await pointer.go(at);
   const [button, clickCount] = BUTTONS[member];
   await during(page, held, () => page.mouse.click(place.x, place.y, { button, clickCount }));
-  return text(`${member} at ${placeOf(place)}`);
+  return `${member} at ${placeOf(place)}`;
 }
 
 async function drag(page: Page, pointer: Pointer, { from, to }: Of<'left_click_drag'>): Promise<ScreenResult> {
@@ -113,7 +113,7 @@ async function drag(page: Page, pointer: Pointer, { from, to }: Of<'left_click_d
   } finally {
     await page.mouse.up();
   }
-  return text(`dragged from ${placeOf(start)} to ${placeOf(to)}`);
+  return `dragged from ${placeOf(start)} to ${placeOf(to)}`;
 }
 
 type Press = Of<'left_mouse_down' | 'left_mouse_up'>;
@@ -121,7 +121,7 @@ type Press = Of<'left_mouse_down' | 'left_mouse_up'>;
 async function press(page: Page, pointer: Pointer, { member, at }: Press): Promise<ScreenResult> {
   const place = await pointer.go(at);
   await (member === 'left_mouse_down' ? page.mouse.down() : page.mouse.up());
-  return text(`${member} at ${placeOf(place)}`);
+  return `${member} at ${placeOf(place)}`;
 }
 
 const SCROLLED: Readonly<Record<ScrollDirection, readonly [x: number, y: number]>> = {
@@ -139,7 +139,7 @@ async function scroll(
   const place = await pointer.go(at);
   const [x, y] = SCROLLED[direction];
   await during(page, held, () => page.mouse.wheel(x * notches, y * notches));
-  return text(`scrolled ${direction} by ${notches} at ${placeOf(place)}`);
+  return `scrolled ${direction} by ${notches} at ${placeOf(place)}`;
 }
 
 /** The keys are up again afterwards, whatever happened. */
@@ -178,8 +178,4 @@ async function withDeadline(work: Promise<ScreenResult>, ms: number): Promise<Sc
 
 function placeOf({ x, y }: Point): string {
   return `X=${x},Y=${y}`;
-}
-
-function text(text: string): ScreenResult {
-  return { kind: 'text', text };
 }

@@ -7,18 +7,12 @@ import type { AgentScreen, ScreenResult } from './agent-screen.ts';
 
 const MOST_CHARACTERS = 500;
 
-interface ImageBlock {
-  readonly type: 'image';
-  readonly source: { readonly type: 'base64'; readonly media_type: 'image/png'; readonly data: string };
-}
-
 export interface ToolResult {
   readonly type: 'tool_result';
   readonly tool_use_id: string;
   readonly toolset_name: 'computer';
   readonly is_error: boolean;
-  /** A text; of screenshot and zoom an image. */
-  readonly content: string | readonly ImageBlock[];
+  readonly content: ScreenResult;
 }
 
 /** One result for each block, in the same order. Never rejects. */
@@ -31,8 +25,7 @@ export async function runTurn(blocks: readonly ToolUse[], screen: AgentScreen): 
       continue;
     }
     try {
-      const seen = await screen.perform(readAction(member, input, screen.size));
-      results.push(result(id, false, contentOf(seen)));
+      results.push(result(id, false, await screen.perform(readAction(member, input, screen.size))));
     } catch (error) {
       failed = id;
       results.push(result(id, true, why(error)));
@@ -41,13 +34,8 @@ export async function runTurn(blocks: readonly ToolUse[], screen: AgentScreen): 
   return results;
 }
 
-function result(id: string, isError: boolean, content: ToolResult['content']): ToolResult {
+function result(id: string, isError: boolean, content: ScreenResult): ToolResult {
   return { type: 'tool_result', tool_use_id: id, toolset_name: 'computer', is_error: isError, content };
-}
-
-function contentOf(seen: ScreenResult): ToolResult['content'] {
-  if (seen.kind === 'text') return seen.text;
-  return [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: seen.base64 } }];
 }
 
 /** The first line: errors of the browser go on with a log of its calls. */

@@ -1,8 +1,8 @@
 // `pointsman computer request`: a message request with the computer tool. Nothing is sent.
-import { COMPUTER_MODELS, computerFragment, messageRequest, oneActionFragment } from '../fragments.ts';
+import { COMPUTER_MODELS, computerFragment, oneActionFragment } from '../fragments.ts';
 import { EXIT, type CliIo } from '../../cli/io.ts';
 import { fail, platformConfig } from '../platform-context.ts';
-import type { MessageOptions } from '../message-options.ts';
+import { printRequest, type MessageOptions } from '../message-options.ts';
 
 const QUESTION = 'Look at the status page and say what you see.';
 
@@ -14,24 +14,26 @@ export interface ToolRequestOptions extends MessageOptions {
 }
 
 export function printToolRequest(options: ToolRequestOptions, io: CliIo): number {
-  const { model, maxTokens, question = QUESTION, oneAction = false, toolField } = options;
+  const { model, oneAction = false, toolField } = options;
   const fields = fieldsOf(toolField);
-  if (fields === undefined) return wrong(io, '--tool-field is NAME=VALUE, such as display_number=1');
+  if (fields === undefined) return fail(io, '--tool-field is NAME=VALUE, such as display_number=1', EXIT.usage);
   const tool = computerFragment(model, fields);
   if (tool === undefined)
-    return wrong(io, `the computer tool is not known for ${model}, only for models -${COMPUTER_MODELS.join(', -')}`);
+    return fail(
+      io,
+      `the computer tool is not known for ${model}, only for models -${COMPUTER_MODELS.join(', -')}`,
+      EXIT.usage,
+    );
   const needsHeader = tool.betas.length > 0;
   if (!needsHeader && toolField.length > 0)
-    return wrong(io, `the tool of ${model} takes no further fields: positions are pixels of the screenshots`);
+    return fail(
+      io,
+      `the tool of ${model} takes no further fields: positions are pixels of the screenshots`,
+      EXIT.usage,
+    );
   const header = needsHeader ? betaHeader(options, io) : '';
-  const fragments = [tool, ...(oneAction ? [oneActionFragment()] : [])];
-  const request = messageRequest(header, { model, maxTokens, text: question, fragments });
-  io.stdout(`${JSON.stringify(request, null, 2)}\n`);
+  printRequest(io, options, QUESTION, header, [tool, ...(oneAction ? [oneActionFragment()] : [])]);
   return EXIT.ok;
-}
-
-function wrong(io: CliIo, why: string): number {
-  return fail(io, why, EXIT.usage);
 }
 
 /** Undefined: one of them has no name. */
@@ -52,6 +54,5 @@ function valueOf(text: string): unknown {
 
 function betaHeader({ config, betaHeader }: ToolRequestOptions, io: CliIo): string {
   if (betaHeader !== undefined) return betaHeader;
-  const found = platformConfig({ config }, io);
-  return found.policy.betaHeader;
+  return platformConfig({ config }, io).policy.betaHeader;
 }

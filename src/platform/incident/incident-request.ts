@@ -1,12 +1,12 @@
 // `pointsman incidents request`: the message request that asks a model about a stored incident. Nothing is sent.
-import { fileFragment, messageRequest, skillsFragment, type Fragment } from '../fragments.ts';
+import { fileFragment, skillsFragment } from '../fragments.ts';
 import { EXIT, type CliIo } from '../../cli/io.ts';
 import { fail, platformConfig } from '../platform-context.ts';
-import type { MessageOptions } from '../message-options.ts';
+import { printRequest, type MessageOptions } from '../message-options.ts';
 import { skillReference } from '../skill/skill-id.ts';
 import { sourceOf } from '../../cli/incidents/find-source.ts';
 import type { IncidentsOptions } from '../../cli/incidents/source.ts';
-import { uploadsOf } from './upload-incident.ts';
+import { uploadsOf } from './uploads.ts';
 
 export interface IncidentRequestOptions extends IncidentsOptions, MessageOptions {
   /** `ID[:VERSION]`, or the name of a skill that was published from here. */
@@ -31,12 +31,11 @@ export async function requestAboutIncident(
   if (typeof upload === 'string') return fail(io, upload);
   if (upload === undefined)
     return fail(io, `incident ${id} is not stored on ${policy.url}: \`pointsman incidents upload ${id}\` stores it`);
-  const skill = await skillFragments(options, policy.url, io);
+  const { skill, record } = options;
+  const skills = skill === undefined ? [] : [skillsFragment([await skillReference(skill, { record }, policy.url, io)])];
   const document = fileFragment(upload.file_id, 'text/plain');
-  const fragments = [...skill, ...(document === undefined ? [] : [document])];
-  const { model, maxTokens, question = QUESTION } = options;
-  const request = messageRequest(policy.betaHeader, { model, maxTokens, text: question, fragments });
-  io.stdout(`${JSON.stringify(request, null, 2)}\n`);
+  const fragments = [...skills, ...(document === undefined ? [] : [document])];
+  printRequest(io, options, QUESTION, policy.betaHeader, fragments);
   if (upload.state === 'open') {
     io.stderr(`pointsman: incident ${id} was open when it was stored: upload it again when it has settled\n`);
   }
@@ -47,14 +46,4 @@ async function latest(options: IncidentRequestOptions, io: CliIo): Promise<strin
   const source = await sourceOf(options, io);
   const entries = await source.list();
   return entries[0]?.id ?? fail(io, 'there are no incidents');
-}
-
-async function skillFragments(
-  { skill, record }: IncidentRequestOptions,
-  url: string,
-  io: CliIo,
-): Promise<readonly Fragment[]> {
-  if (skill === undefined) return [];
-  const reference = await skillReference(skill, { record }, url, io);
-  return [skillsFragment([reference])];
 }

@@ -5,17 +5,11 @@ import { looseReader } from '../../documents/loose-reader.ts';
 import { incidentDocument } from '../../incidents/schema.ts';
 import { EXIT, type CliIo } from '../../cli/io.ts';
 import { json } from '../../cli/json.ts';
-import {
-  asked,
-  fail,
-  openPlatform,
-  type PlatformConfig,
-  type PlatformContext,
-  type PlatformParts,
-} from '../platform-context.ts';
+import { asked, fail, openPlatform, type PlatformParts } from '../platform-context.ts';
 import { sourceOf } from '../../cli/incidents/find-source.ts';
 import type { IncidentsOptions, IncidentSource } from '../../cli/incidents/source.ts';
-import { uploadsIn, type Upload, type Uploads } from './uploads.ts';
+import { writeState } from '../state-file.ts';
+import { uploadsOf, type Upload } from './uploads.ts';
 
 export interface UploadOptions extends IncidentsOptions {
   /** Also when it is stored already. */
@@ -41,8 +35,27 @@ export async function uploadIncident(
   if (typeof known === 'string') return fail(io, known);
   if (known !== undefined && options.again !== true && isTheSame(known, found))
     return report(found, known, options, io);
-  const text = await source.show(found.id, { isJson: false, isFull: false });
-  return send({ context, found, text, uploads, options });
+  const content = Buffer.from(await source.show(found.id, { isJson: false, isFull: false }));
+  const place = await uploads.place(found.id);
+  if ('why' in place) return fail(io, `${place.why}. Nothing was sent`);
+  const stored = await asked(
+    io,
+    context.client.uploadFile({ name: `${found.id}.txt`, mediaType: 'text/plain', content }),
+    ': look at the files of the platform before you repeat it',
+  );
+  const upload: Upload = {
+    url: context.policy.url,
+    file_id: stored,
+    state: found.state,
+    run: found.recorder.run,
+    bytes: content.length,
+    sha256: createHash('sha256').update(content).digest('hex'),
+    uploaded_at: new Date().toISOString(),
+  };
+  if (options.json === true) io.stdout(json({ incident: found.id, changed: true, ...upload }));
+  else io.stdout(`incident ${found.id}: stored as ${upload.file_id}, ${upload.bytes} bytes${openNote(found)}\n`);
+  const failed = await writeState(place.file, upload);
+  return failed === undefined ? EXIT.ok : fail(io, `${failed}. The file is stored as ${upload.file_id}`);
 }
 
 /** The document itself says what it is: its text is sent only if it is redacted. */
@@ -58,39 +71,6 @@ function isTheSame(known: Upload, found: IncidentHead): boolean {
   return known.run === found.recorder.run && known.state === found.state;
 }
 
-interface UploadRequest {
-  readonly context: PlatformContext;
-  readonly found: IncidentHead;
-  readonly text: string;
-  readonly uploads: Uploads;
-  readonly options: UploadOptions;
-}
-
-async function send({ context, found, text, uploads, options }: UploadRequest): Promise<number> {
-  const { policy, client, io } = context;
-  const place = await uploads.place(found.id);
-  if ('why' in place) return fail(io, `${place.why}. Nothing was sent`);
-  const content = Buffer.from(text);
-  const stored = await asked(
-    io,
-    client.uploadFile({ name: `${found.id}.txt`, mediaType: 'text/plain', content }),
-    ': look at the files of the platform before you repeat it',
-  );
-  const upload: Upload = {
-    url: policy.url,
-    file_id: stored,
-    state: found.state,
-    run: found.recorder.run,
-    bytes: content.length,
-    sha256: createHash('sha256').update(content).digest('hex'),
-    uploaded_at: new Date().toISOString(),
-  };
-  if (options.json === true) io.stdout(json({ incident: found.id, changed: true, ...upload }));
-  else io.stdout(`incident ${found.id}: stored as ${upload.file_id}, ${upload.bytes} bytes${openNote(found)}\n`);
-  const failed = await uploads.write(place.file, upload);
-  return failed === undefined ? EXIT.ok : fail(io, `${failed}. The file is stored as ${upload.file_id}`);
-}
-
 function report(found: IncidentHead, known: Upload, options: UploadOptions, io: CliIo): number {
   if (options.json === true) io.stdout(json({ incident: found.id, changed: false, ...known }));
   else {
@@ -102,10 +82,4 @@ function report(found: IncidentHead, known: Upload, options: UploadOptions, io: 
 
 function openNote({ state }: IncidentHead): string {
   return state === 'open' ? '; it is still open: upload it again when it has settled' : '';
-}
-
-/** The directory of another machine's Pointsman is not here. */
-export function uploadsOf(options: IncidentsOptions, { policy, incidents }: PlatformConfig, io: CliIo): Uploads {
-  const configured = options.admin === undefined ? incidents : undefined;
-  return uploadsIn(options.directory ?? configured, policy.url, io);
 }

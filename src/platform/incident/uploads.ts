@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { uploadNote } from '../../incidents/file-store.ts';
 import type { CliIo } from '../../cli/io.ts';
-import { readState, stateDirectory, whyNotWritable, writeState } from '../state-file.ts';
+import type { IncidentsOptions } from '../../cli/incidents/source.ts';
+import type { PlatformConfig } from '../platform-context.ts';
+import { readState, stateDirectory, whyNotWritable } from '../state-file.ts';
 
 const uploadFile = z.object({
   /** The address of the platform. */
@@ -25,16 +27,15 @@ export interface Uploads {
   readonly find: (id: string) => Promise<Upload | string | undefined>;
   /** Where the note of this incident will be, tried before anything is sent. A `why` says that there is no place. */
   readonly place: (id: string) => Promise<{ readonly file: string } | { readonly why: string }>;
-  /** Undefined: it is written. Else the reason. */
-  readonly write: (file: string, upload: Upload) => Promise<string | undefined>;
 }
 
 function fileIn(place: string, id: string): string {
   return join(place, uploadNote(id));
 }
 
-/** `directory`: of the incidents, where it is known. */
-export function uploadsIn(directory: string | undefined, url: string, io: CliIo): Uploads {
+export function uploadsOf(options: IncidentsOptions, { policy, incidents }: PlatformConfig, io: CliIo): Uploads {
+  // The directory of another machine's Pointsman is not here.
+  const directory = options.directory ?? (options.admin === undefined ? incidents : undefined);
   const own = stateDirectory(io);
   const places = [directory, own && join(own, 'uploads')].filter((place) => place !== undefined);
   return {
@@ -42,7 +43,7 @@ export function uploadsIn(directory: string | undefined, url: string, io: CliIo)
       for (const place of places) {
         const read = await readState(fileIn(place, id), uploadFile);
         if (read.kind === 'broken' && place !== directory) return read.why;
-        if (read.kind === 'read' && read.value.url === url) return read.value;
+        if (read.kind === 'read' && read.value.url === policy.url) return read.value;
       }
       return undefined;
     },
@@ -56,6 +57,5 @@ export function uploadsIn(directory: string | undefined, url: string, io: CliIo)
       }
       return { why };
     },
-    write: writeState,
   };
 }

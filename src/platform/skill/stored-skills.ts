@@ -112,12 +112,12 @@ async function forget({ policy, io }: PlatformContext, id: string, options: Dele
   return failed === undefined ? EXIT.ok : fail(io, failed);
 }
 
-interface OpenSkill {
-  readonly context: PlatformContext;
-  readonly id: string;
-}
-
-async function openOne(wanted: string, options: StoredOptions, io: CliIo, parts: PlatformParts): Promise<OpenSkill> {
+async function openOne(
+  wanted: string,
+  options: StoredOptions,
+  io: CliIo,
+  parts: PlatformParts,
+): Promise<{ readonly context: PlatformContext; readonly id: string }> {
   const context = await openPlatform(options, io, parts);
   const id = await idOf(wanted, options, context.policy.url, io);
   return { context, id };

@@ -253,15 +253,3 @@ test.each<[string, (one: PlatformClient) => Promise<unknown>]>([
   expect((await errorOf(run(client()))).message).toContain(expected);
   expect(fake.requests).toEqual([]);
 });
-
-test('an interruption ends the pause before the next attempt', async () => {
-  const interruption = new AbortController();
-  fake.script = () => {
-    setImmediate(() => interruption.abort());
-    return { status: 503 };
-  };
-  const still = { now: () => 0, schedule: () => () => {} };
-  const error = await errorOf(client({}, { signal: interruption.signal, clock: still }).skills());
-  expect(error.message).toMatch(/status 503|interrupted/);
-  expect(fake.requests).toHaveLength(1);
-});

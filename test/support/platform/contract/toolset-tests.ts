@@ -46,7 +46,7 @@ async function perform(blocks: readonly Block[], failing?: number) {
     perform: async (action) => {
       performed.push(action);
       if (performed.length - 1 === failing) throw new Error('the page is gone');
-      return { kind: 'text', text: 'done' };
+      return 'done';
     },
   };
   const uses = blocks.map(([member, input = {}], i) => ({ id: `toolu_${i + 1}`, member, input }));

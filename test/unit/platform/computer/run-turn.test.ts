@@ -18,6 +18,8 @@ const INPUTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   wait: { duration: 300 },
 };
 
+const IMAGE = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'QUJD' } } as const;
+
 function recording(fails: (action: ToolAction) => string | undefined = () => undefined): AgentScreen & {
   readonly done: ToolAction[];
 } {
@@ -29,9 +31,7 @@ function recording(fails: (action: ToolAction) => string | undefined = () => und
       done.push(action);
       const why = fails(action);
       if (why !== undefined) throw new Error(why);
-      return action.member === 'screenshot' || action.member === 'zoom'
-        ? { kind: 'image', base64: 'QUJD' }
-        : { kind: 'text', text: `did ${action.member}` };
+      return action.member === 'screenshot' || action.member === 'zoom' ? [IMAGE] : `did ${action.member}`;
     },
   };
 }
@@ -59,11 +59,10 @@ describe('the results of a turn', () => {
 
   test('each block gets one result, in the same order, and each names the toolset', async () => {
     const results = await runTurn(turn('left_click', 'screenshot', 'wait'), recording());
-    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'QUJD' } };
     const common = { type: 'tool_result', toolset_name: 'computer', is_error: false };
     expect(results).toEqual([
       { ...common, tool_use_id: 'toolu_1', content: 'did left_click' },
-      { ...common, tool_use_id: 'toolu_2', content: [image] },
+      { ...common, tool_use_id: 'toolu_2', content: [IMAGE] },
       { ...common, tool_use_id: 'toolu_3', content: 'did wait' },
     ]);
   });
