@@ -135,8 +135,9 @@ function* placesOf(
     if (place.kind === 'nowhere' || place.isOwn) return place;
     const other = owners.get(addressKey(place) ?? '')?.find(({ id }) => id !== branch.id);
     if (other === undefined) return place;
-    const text = `${settingOf(place.backend)} gives it the address of branch ${shown(other.name)} (${shown(other.id)})`;
-    return nowhere(`${text}: use {id} there, or an entry of branches.backends.overrides by id`);
+    const owner = `branch ${shown(other.name)} (${shown(other.id)})`;
+    const why = `${settingOf(place.backend.rule)} gives it the address of ${owner}`;
+    return nowhere(`${why}: use {id} there, or an entry of branches.backends.overrides by id`);
   };
 }
 
@@ -145,8 +146,9 @@ function addressKey(place: BackendPlace | undefined): string | undefined {
   return place?.kind === 'at' ? addressText(place.backend.address).toLowerCase() : undefined;
 }
 
-function settingOf({ rule }: BranchBackend): string {
-  return `branches.backends.${rule.replace(/override$/, 'overrides')}`;
+/** `branches.backends.template` */
+export function settingOf(rule: BranchBackend['rule']): string {
+  return rule === 'static' ? 'branches.static' : `branches.backends.${rule.replace(/override$/, 'overrides')}`;
 }
 
 function placeOf(branch: Branch, { source, backends }: BranchesPolicy, access: BranchAccess): BackendPlace {
@@ -175,37 +177,32 @@ function placeOf(branch: Branch, { source, backends }: BranchesPolicy, access: B
   if (used === undefined) {
     return nowhere('it has no entry in branches.backends.overrides, and there is no branches.backends.template');
   }
-  const host = filled(used.host, branch);
-  return host.kind === 'host'
-    ? at({ host: host.text, port: used.port }, rule, false)
-    : nowhere(`branches.backends.${rule} gives it no address: ${host.why}`);
+  const { host, why } = filled(used.host, branch);
+  if (why !== undefined) return nowhere(`${settingOf(rule)} gives it no address: ${why}`);
+  return at({ host, port: used.port }, rule, false);
 }
 
 function nowhere(why: string): BackendPlace {
   return { kind: 'nowhere', why };
 }
 
-type TemplateResult =
-  | { readonly kind: 'host'; readonly text: string }
-  | { readonly kind: 'not_host'; readonly why: string };
-
 const PLACEHOLDER = new RegExp(`\\{(${BRANCH_PLACEHOLDERS.join('|')})\\}`, 'g');
 
 /** The names are foreign text: none may turn the host into another kind of address, or leave the template's domain. */
-function filled(template: string, branch: Branch): TemplateResult {
+function filled(template: string, branch: Branch): { readonly host: string; readonly why?: string } {
   const values: Readonly<Record<string, string>> = { id: branch.id, name: branch.name, slug: slugOf(branch.name) };
   for (const [, key = ''] of template.matchAll(PLACEHOLDER)) {
     const value = values[key] ?? '';
     // A dot would lead to another level of the domain: to any service of a cluster, where that is its domain.
     if (/^[\w-]+$/.test(value)) continue;
     const advice = key === 'id' ? 'use branches.backends.overrides' : `use ${key === 'name' ? '{slug} or ' : ''}{id}`;
-    return { kind: 'not_host', why: `its ${key} "${shown(value)}" cannot be part of a host name; ${advice}` };
+    return { host: template, why: `its ${key} "${shown(value)}" cannot be part of a host name; ${advice}` };
   }
-  const text = template.replaceAll(PLACEHOLDER, (_, key: string) => values[key] ?? '');
+  const host = template.replaceAll(PLACEHOLDER, (_, key: string) => values[key] ?? '');
   const isHost =
-    text.length <= MAX_HOST &&
-    text.split('.').every((label) => label.length <= MAX_LABEL && /^\w(?:[\w-]*\w)?$/.test(label)) &&
+    host.length <= MAX_HOST &&
+    host.split('.').every((label) => label.length <= MAX_LABEL && /^\w(?:[\w-]*\w)?$/.test(label)) &&
     // Resolvers read such a host as a number of an address.
-    !/(?:^|\.)(?:\d+|0x[\da-f]*)$/i.test(text);
-  return isHost ? { kind: 'host', text } : { kind: 'not_host', why: `"${shown(text)}" is not a host name` };
+    !/(?:^|\.)(?:\d+|0x[\da-f]*)$/i.test(host);
+  return isHost ? { host } : { host, why: `"${shown(host)}" is not a host name` };
 }

@@ -1,6 +1,5 @@
 // The wish for a new branch and its outcome, for both sources. Each reason is one clause without a secret.
-import type { Branch } from '../model/branch.ts';
-import type { EndpointType } from '../branches/api/console-client.ts';
+import type { Branch, EndpointType } from '../model/branch.ts';
 
 export interface BranchWish {
   readonly name: string;

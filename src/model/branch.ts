@@ -23,6 +23,9 @@ export interface Branch {
   readonly hasReadEndpoint?: boolean | undefined;
 }
 
+export const ENDPOINT_TYPES = ['read_write', 'read_only'] as const;
+export type EndpointType = (typeof ENDPOINT_TYPES)[number];
+
 /** A branch as events, lists of sessions and documents name it. Its name may change; its id does not. */
 export type BranchIdentity = Pick<Branch, 'id' | 'name'>;
 

@@ -1,14 +1,11 @@
 // The console's API: lists and creates branches of a project. It has no deletion.
 // Source: the console API, "Endpoints" and "Authentication".
-import type { ConsolePolicy, Branch } from '../../model/branch.ts';
+import type { Branch, ConsolePolicy, EndpointType } from '../../model/branch.ts';
 import { z } from 'zod';
 import { entriesOf, optional, optionalLsn, required } from './fields.ts';
 import { changeOnce, DEFAULT_TIMEOUT_MS, get, isSuccess, type ClientOptions } from './branch-api.ts';
 import type { ApiServer } from '../../http/request.ts';
 import { readApiKey } from '../../http/secret-files.ts';
-
-export const ENDPOINT_TYPES = ['read_write', 'read_only'] as const;
-export type EndpointType = (typeof ENDPOINT_TYPES)[number];
 
 export interface NewBranchRequest {
   readonly name: string;

@@ -5,7 +5,7 @@ import { duration, LOCATION, type CliCommand } from '../../cli/cli-command.ts';
 import type { CliIo } from '../../cli/io.ts';
 import type { DescribeCommands } from '../../cli/program.ts';
 import type { BranchOptions, BranchParts } from './branch-context.ts';
-import type { EndpointType } from '../../branches/api/console-client.ts';
+import { ENDPOINT_TYPES, type EndpointType } from '../../model/branch.ts';
 import type { CreateOptions } from './create.ts';
 import type { DeleteBranchOptions } from './delete.ts';
 
@@ -32,9 +32,6 @@ its own tools.`;
 const EXPLAIN_HELP = `
 Shows the backend of a target, the setting that gives it, and how old the list is. With a running Pointsman that is its
 own list, else the source is read now. Exit code 0: the target can be used.`;
-
-/** The client of the console is loaded when it is used. */
-const ENDPOINTS: readonly EndpointType[] = ['read_write', 'read_only'];
 
 export function branchCommands(parts: BranchParts): DescribeCommands {
   return (program, io) => {
@@ -99,8 +96,8 @@ function describeChanging(branches: CliCommand, io: CliIo, parts: BranchParts): 
 
 function endpoints(text: string): readonly EndpointType[] {
   return text.split(',').map((given) => {
-    const known = ENDPOINTS.find((type) => type === given.trim());
-    if (known === undefined) throw new InvalidArgumentError(`Write ${ENDPOINTS.join(', ')}, or both.`);
+    const known = ENDPOINT_TYPES.find((type) => type === given.trim());
+    if (known === undefined) throw new InvalidArgumentError(`Write ${ENDPOINT_TYPES.join(', ')}, or both.`);
     return known;
   });
 }

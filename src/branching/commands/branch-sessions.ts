@@ -10,20 +10,20 @@ import { tryRequest } from '../../cli/admin-request.ts';
 import { findRunning } from '../../cli/running.ts';
 import type { BranchContext } from './branch-context.ts';
 
-export type RunningReport =
-  | {
-      readonly kind: 'answer';
-      /** `the Pointsman at 127.0.0.1:8432` */
-      readonly from: string;
-      readonly branches: readonly Branch[];
-      /** Milliseconds. Undefined: it could not read its list yet. */
-      readonly ageMs: number | undefined;
-      /** `for 12 min: status 503`. Undefined: its last read of the list succeeded. */
-      readonly failing: string | undefined;
-      /** By id. A branch without sessions may be absent. */
-      readonly sessions: ReadonlyMap<string, number>;
-    }
-  | { readonly kind: 'none'; readonly why: string };
+export interface ReportedBranches {
+  readonly kind: 'answer';
+  /** `the Pointsman at 127.0.0.1:8432` */
+  readonly from: string;
+  readonly branches: readonly Branch[];
+  /** Milliseconds. Undefined: it could not read its list yet. */
+  readonly ageMs: number | undefined;
+  /** `for 12 min: status 503`. Undefined: its last read of the list succeeded. */
+  readonly failing: string | undefined;
+  /** By id. A branch without sessions may be absent. */
+  readonly sessions: ReadonlyMap<string, number>;
+}
+
+export type RunningReport = ReportedBranches | { readonly kind: 'none'; readonly why: string };
 
 const branchesReader = looseReader(branchesDocument, { needed: ['branches id name sessions why for_seconds'] });
 

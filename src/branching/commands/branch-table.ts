@@ -41,15 +41,13 @@ export async function list(options: BranchOptions, io: CliIo, parts: BranchParts
 }
 
 function rowOf(branch: Branch, index: BranchIndex, running: RunningReport): BranchRow {
+  const parent = index.branches.find(({ id }) => id === branch.parentId);
   return {
     branch,
-    parent: index.branches.find(({ id }) => id === branch.parentId),
+    parent,
     route: routeTo(branch.id, 'write', index),
     sessions: running.kind === 'answer' ? (running.sessions.get(branch.id) ?? 0) : undefined,
-    ...distancesOf(
-      branch,
-      index.branches.find(({ id }) => id === branch.parentId),
-    ),
+    ...distancesOf(branch, parent),
   };
 }
 
@@ -81,11 +79,9 @@ function listText(rows: readonly BranchRow[], running: RunningReport, context: B
   const { io, source } = context;
   const paint = paintFor(io);
   const count = rows.length === 1 ? '1 branch' : `${rows.length} branches`;
-  const cells = rows.map((row) => COLUMNS.map(({ cell }) => cell(row, paint)));
   // A source that does not report a value leaves its column out.
-  const used = COLUMNS.map((_, index) => cells.some((line) => line[index] !== NONE));
-  const columns = COLUMNS.filter((_, index) => used[index]);
-  const lines = cells.map((line) => line.filter((_, index) => used[index]));
+  const columns = COLUMNS.filter(({ cell }) => rows.some((row) => cell(row, paint) !== NONE));
+  const lines = rows.map((row) => columns.map(({ cell }) => cell(row, paint)));
   return [
     `${paint('strong', `${rows.length === 0 ? 'no branches' : count} in ${source}`)}\n`,
     rows.length === 0 ? '' : `\n${tableText(columns, lines, widthFor(io))}`,

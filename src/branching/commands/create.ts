@@ -1,8 +1,7 @@
 // `pointsman branches create`: finds the branch of this name, or creates it, and prints its target.
-import type { EndpointType } from '../../branches/api/console-client.ts';
 import type { CreationResult } from '../branch-wish.ts';
 import { indexBranches } from '../../branches/resolve.ts';
-import type { Branch } from '../../model/branch.ts';
+import type { Branch, EndpointType } from '../../model/branch.ts';
 import { shown } from '../../model/printable.ts';
 import { parseLsn } from '../../model/lsn.ts';
 import { addressText } from '../../model/member.ts';

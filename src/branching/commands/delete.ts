@@ -1,4 +1,5 @@
 // `pointsman branches delete`: checks what would be lost, asks, and deletes the branch on the storage node.
+import { countText } from '../../core/describe.ts';
 import type { Branch } from '../../model/branch.ts';
 import { sizeText } from '../../model/check.ts';
 import { shown } from '../../model/printable.ts';
@@ -41,7 +42,21 @@ export async function remove(
   const found = findBranch(target, all);
   if (found.kind === 'several') return fail(io, severalText(target, found.ids), BRANCH_EXIT.refused);
   if (found.kind === 'none') return missing(target, context);
-  return removeFound(found.branch, { all, running, context });
+  const { branch } = found;
+  const title = branchText(branch);
+  const why = whyRefused(branch, all, running, options.force === true);
+  if (why !== undefined) return fail(io, `${title} ${why}`, BRANCH_EXIT.refused);
+  if (running.kind !== 'answer') io.stderr(`warning: the sessions of the branch are unknown: ${running.why}\n`);
+  const parent = all.find(({ id }) => id === branch.parentId);
+  const { written = 0 } = distancesOf(branch, parent);
+  const loss = written === 0 ? '' : ` It has written ${sizeText(written)}, which is lost.`;
+  const answer = await confirm({ question: `Delete ${title}?${loss}`, name: branch.name, yes: options.yes }, io);
+  if (answer !== 'confirmed') return answer;
+  const removed = await context.control.remove(branch);
+  if (removed.kind === 'failed') return fail(io, `${title} is not deleted: ${removed.why}`);
+  const deleted = { id: branch.id, name: branch.name };
+  io.stdout(options.json === true ? json({ deleted }) : `${title} is deleted\n`);
+  return BRANCH_EXIT.ok;
 }
 
 function whyNoDeletion(context: BranchContext): string | undefined {
@@ -63,50 +78,22 @@ function missing(target: string, { io, options, source }: BranchContext<DeleteBr
   return BRANCH_EXIT.ok;
 }
 
-interface DeletionFacts {
-  readonly all: readonly Branch[];
-  readonly running: RunningReport;
-  readonly context: BranchContext<DeleteBranchOptions>;
-}
-
-async function removeFound(branch: Branch, known: DeletionFacts): Promise<number> {
-  const { io, options, control } = known.context;
-  const why = whyRefused(branch, known);
-  if (why !== undefined) return fail(io, why, BRANCH_EXIT.refused);
-  if (known.running.kind !== 'answer') {
-    io.stderr(`warning: the sessions of the branch are unknown: ${known.running.why}\n`);
-  }
-  const { written } = distancesOf(
-    branch,
-    known.all.find(({ id }) => id === branch.parentId),
-  );
-  const loss = written === undefined || written === 0 ? '' : ` It has written ${sizeText(written)}, which is lost.`;
-  const question = `Delete ${branchText(branch)}?${loss}`;
-  const answer = await confirm({ question, name: branch.name, yes: options.yes }, io);
-  if (answer !== 'confirmed') return answer;
-  const removed = await control.remove(branch);
-  if (removed.kind === 'failed') {
-    const failed = `${branchText(branch)} is not deleted: ${removed.why}`;
-    return fail(io, failed);
-  }
-  const deleted = { id: branch.id, name: branch.name };
-  io.stdout(options.json === true ? json({ deleted }) : `${branchText(branch)} is deleted\n`);
-  return BRANCH_EXIT.ok;
-}
-
-function whyRefused(branch: Branch, { all, running, context: { options } }: DeletionFacts): string | undefined {
-  const title = branchText(branch);
+/** The end of a sentence about the branch. */
+function whyRefused(
+  branch: Branch,
+  all: readonly Branch[],
+  running: RunningReport,
+  isForced: boolean,
+): string | undefined {
   const children = all.filter(({ parentId }) => parentId === branch.id);
   if (children.length > 0) {
     const names = children.map(({ name }) => shown(name)).join(', ');
     const [count, those] = children.length === 1 ? ['1 branch', 'that'] : [`${children.length} branches`, 'them'];
-    return `${title} has ${count} of its own: ${names}. Delete ${those} first`;
+    return `has ${count} of its own: ${names}. Delete ${those} first`;
   }
-  if (options.force === true) return undefined;
-  if (branch.parentId === undefined)
-    return `${title} is a root, so it may be production. --force deletes it all the same`;
+  if (isForced) return undefined;
+  if (branch.parentId === undefined) return 'is a root, so it may be production. --force deletes it all the same';
   const sessions = running.kind === 'answer' ? (running.sessions.get(branch.id) ?? 0) : 0;
   if (sessions === 0) return undefined;
-  const count = sessions === 1 ? '1 session' : `${sessions} sessions`;
-  return `${title} has ${count}. End them first, or use --force, which breaks them`;
+  return `has ${countText(sessions, 'session')}. End them first, or use --force, which breaks them`;
 }

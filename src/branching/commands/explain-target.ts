@@ -1,7 +1,6 @@
 // `pointsman branches explain`: where a target goes, by which setting, and from how old a list.
-import { indexBranches, type BranchMatch } from '../../branches/resolve.ts';
+import { indexBranches, settingOf, type BranchMatch } from '../../branches/resolve.ts';
 import { durationText } from '../../core/describe.ts';
-import type { Branch } from '../../model/branch.ts';
 import { findPool } from '../../model/pool-names.ts';
 import { shown } from '../../model/printable.ts';
 import { CommandEnd, unlessEnded } from '../../cli/command-end.ts';
@@ -18,19 +17,11 @@ import {
 } from './branch-context.ts';
 import { BRANCH_EXIT } from './branch-exit.ts';
 import { branchText } from './find-branch.ts';
-import { routeTo, ruleText, type TargetRoute } from './target-route.ts';
-import { readRunning } from './branch-sessions.ts';
+import { routeTo, type TargetRoute } from './target-route.ts';
+import { readRunning, type ReportedBranches } from './branch-sessions.ts';
 
 /** The list that decides. */
-interface UsedList {
-  readonly branches: readonly Branch[];
-  /** `the Pointsman at 127.0.0.1:8432` */
-  readonly from: string;
-  /** Milliseconds. */
-  readonly ageMs: number;
-  /** `for 12 min: status 503` */
-  readonly failing: string | undefined;
-}
+type UsedList = Pick<ReportedBranches, 'branches' | 'from' | 'failing'> & { readonly ageMs: number };
 
 export async function explain(given: string, options: BranchOptions, io: CliIo, parts: BranchParts): Promise<number> {
   const context = await openContext(options, io, parts);
@@ -41,7 +32,7 @@ export async function explain(given: string, options: BranchOptions, io: CliIo, 
   );
   const found = await unlessEnded(() => usedList(context));
   const list = found instanceof CommandEnd ? undefined : found;
-  if (pool !== undefined) return explainPool({ given, target, pool, list }, context);
+  if (pool !== undefined) return explainPool(given, target, pool, list, context);
   if (list === undefined) return BRANCH_EXIT.failure;
   const index = indexBranches(list.branches, context.policy);
   const write = routeTo(target, 'write', index);
@@ -60,22 +51,19 @@ function targetOf(given: string): string {
 /** The list of the running Pointsman, which decides for clients. */
 async function usedList(context: BranchContext): Promise<UsedList> {
   const running = await readRunning(context);
-  if (running.kind === 'answer' && running.ageMs !== undefined) {
-    return { branches: running.branches, from: running.from, ageMs: running.ageMs, failing: running.failing };
-  }
+  if (running.kind === 'answer' && running.ageMs !== undefined) return { ...running, ageMs: running.ageMs };
   const branches = await readBranches(context);
   return { branches, from: context.source, ageMs: 0, failing: undefined };
 }
 
-interface PoolTarget {
-  readonly given: string;
-  readonly target: string;
-  readonly pool: string;
-  readonly list: UsedList | undefined;
-}
-
 /** A pool comes before a branch of its name. */
-function explainPool({ given, target, pool, list }: PoolTarget, { io, options }: BranchContext): number {
+function explainPool(
+  given: string,
+  target: string,
+  pool: string,
+  list: UsedList | undefined,
+  { io, options }: BranchContext,
+): number {
   const hidden = list?.branches.filter(({ name, id }) => name === target && id !== target) ?? [];
   if (options.json === true) {
     io.stdout(json({ target, kind: 'pool', pool, hidden_branches: hidden.map(({ id, name }) => ({ id, name })) }));
@@ -130,7 +118,7 @@ function textOf({ given, by, write, read, list }: TargetExplanation, { io, polic
 }
 
 function backendText(route: TargetRoute): string {
-  return route.kind === 'routed' ? `${route.address}, by ${ruleText(route.backend.rule)}` : `refused: ${route.why}`;
+  return route.kind === 'routed' ? `${route.address}, by ${settingOf(route.backend.rule)}` : `refused: ${route.why}`;
 }
 
 function rowsText(rows: readonly (readonly string[])[], io: CliIo): string {

@@ -56,15 +56,3 @@ function refusalOf(lookup: Exclude<ListLookup, { kind: 'found' }>): Omit<TargetR
       return { short: 'no address', why: lookup.why, sqlstate: '57P03', isRule: false };
   }
 }
-
-/** `branches.backends.template` */
-export function ruleText(rule: BranchBackend['rule']): string {
-  const key = {
-    override: 'backends.overrides',
-    read_override: 'backends.read_overrides',
-    template: 'backends.template',
-    read_template: 'backends.read_template',
-    static: 'static',
-  }[rule];
-  return `branches.${key}`;
-}

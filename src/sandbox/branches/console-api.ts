@@ -2,6 +2,7 @@
 // no status or body, this answers as the usual console does.
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { ENDPOINT_TYPES } from '../../model/branch.ts';
 import { formatLsn } from '../../model/lsn.ts';
 import { json, type ManagerAnswer } from '../api/api-answer.ts';
 import { isJson, parseBody, type LabRequest } from '../http-server.ts';
@@ -42,7 +43,7 @@ const creation = z.object({
       init_source: z.literal('schema-only').nullish(),
     })
     .nullish(),
-  endpoints: z.array(z.object({ type: z.enum(['read_write', 'read_only']) })).nullish(),
+  endpoints: z.array(z.object({ type: z.enum(ENDPOINT_TYPES) })).nullish(),
 });
 
 async function create(asked: LabRequest, project: Project): Promise<ManagerAnswer> {

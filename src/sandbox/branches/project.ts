@@ -2,9 +2,8 @@
 // knows the branches that were made through it, and answers before a branch is up.
 import { randomBytes, randomInt } from 'node:crypto';
 import type { SandboxServer } from '../postgres/postgres-server.ts';
+import type { EndpointType } from '../../model/branch.ts';
 import type { Tenant } from './tenant.ts';
-
-export type EndpointKind = 'read_write' | 'read_only';
 
 export interface ProjectBranch {
   /** Prefix `br-`. */
@@ -13,7 +12,7 @@ export interface ProjectBranch {
   readonly timelineId: string;
   /** Undefined: the default branch, which is the cluster. */
   readonly parentId: string | undefined;
-  readonly endpoints: readonly EndpointKind[];
+  readonly endpoints: readonly EndpointType[];
   readonly createdAt: Date;
 }
 
@@ -22,7 +21,7 @@ export interface NewProjectBranch {
   /** Undefined: the default branch. */
   readonly parentId: string | undefined;
   readonly isSchemaOnly: boolean;
-  readonly endpoints: readonly EndpointKind[];
+  readonly endpoints: readonly EndpointType[];
 }
 
 export type ProjectCreation =
@@ -61,7 +60,7 @@ export class Project {
   }
 
   /** Where a branch listens: of `read_only` the standby. Undefined: it has no such endpoint now. */
-  serverOf({ timelineId, endpoints }: ProjectBranch, type: EndpointKind): SandboxServer | undefined {
+  serverOf({ timelineId, endpoints }: ProjectBranch, type: EndpointType): SandboxServer | undefined {
     if (!endpoints.includes(type)) return undefined;
     const found = this.tenant.find(timelineId);
     return type === 'read_write' ? found?.branch.server : found?.reader;
