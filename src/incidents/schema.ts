@@ -1,10 +1,8 @@
 // The document of one incident, version 1. The running program imports its types alone: zod is loaded for a file that
 // is read again, and by the tests that write deploy/incident.schema.json and deploy/incidents.md.
 import { z } from 'zod';
-import { PLANNED_BY } from '../history/planned-or-not.ts';
 import { PLANS } from '../reports/events.ts';
-import { count, eventId, eventIds, list, member, pool, seconds, text, time } from './schema-parts.ts';
-import { holds, loginsRefused, membersRefused, refusals, sessionsCut, sessionsMoved } from './schema-of-sessions.ts';
+import { anyFinding, count, eventId, list, member, pool, seconds, text, time } from './schema-of-findings.ts';
 
 export const SCHEMA_VERSION = 1;
 
@@ -76,130 +74,6 @@ export const incidentSnapshot = z.strictObject({
   members: list(snapshotMember),
 });
 
-const interruption = count.min(1).describe('The number of the interruption in this incident, from 1.');
-
-const noRoute = z
-  .strictObject({
-    finding: z.literal('no_route'),
-    interruption,
-    pool,
-    write: z.boolean().describe('True for a pool of the primary.'),
-    from: time.describe('Since then the pool had no route for new sessions.'),
-    to: time.nullable().describe('Since then it had one again. Null: not yet.'),
-    seconds: seconds.nullable().describe('From `from` to `to`, by the monotonic clock.'),
-    cause: z.string().describe('The cause of the hold; closed: clients were refused.'),
-    event_ids: eventIds,
-    text,
-  })
-  .describe('The time in which a pool had no route, as this Pointsman saw it.');
-
-const noService = z
-  .strictObject({
-    finding: z.literal('no_service'),
-    interruption,
-    pool,
-    from: time.describe(
-      'The first sign: a failed probe, a broken session, a failed connect, or the loss of the route.',
-    ),
-    to: time.nullable().describe('The first session on a member after it. Null: not yet.'),
-    seconds: seconds.nullable(),
-    event_ids: eventIds,
-    text,
-  })
-  .describe('From the first sign of the loss to the first client that was served again.');
-
-const oldPrimary = z
-  .strictObject({
-    finding: z.literal('old_primary'),
-    interruption,
-    member,
-    last_positive: time.nullable().describe('Its last yes to the check of the pool. Null: not recorded.'),
-    first_negative: time.nullable().describe('Its first other answer, or failed probe, after that.'),
-    outcome: z.string().nullable().describe('The outcome of the first negative: no, refused, timeout, …'),
-    event_ids: eventIds,
-    text,
-  })
-  .describe('The last positive and the first negative answer of the old primary.');
-
-const decision = z
-  .strictObject({
-    finding: z.literal('decision'),
-    interruption,
-    pool,
-    member,
-    time,
-    reason: z.string().describe('The code of the log field `reason`.'),
-    event_ids: eventIds,
-    text,
-  })
-  .describe('The decision that took new sessions away from the old primary.');
-
-const nextPrimary = z
-  .strictObject({
-    finding: z.literal('next_primary'),
-    interruption,
-    pool,
-    member,
-    time: time.describe('Since then it takes new sessions.'),
-    same: z.boolean().describe('It is the old primary.'),
-    event_ids: eventIds,
-    text,
-  })
-  .describe('The next primary was proven.');
-
-const firstClient = z
-  .strictObject({
-    finding: z.literal('first_client'),
-    interruption,
-    pool,
-    member,
-    time: time.describe('When its session began on the member.'),
-    event_ids: eventIds,
-    text,
-  })
-  .describe('The first client that was served after the interruption.');
-
-const timelines = z
-  .strictObject({
-    finding: z.literal('timelines'),
-    before: z.number().nullable(),
-    after: z.number().nullable(),
-    event_ids: eventIds,
-    text,
-  })
-  .describe('The timeline of the primary before and after. Both come from the snapshots.');
-
-const plan = z
-  .strictObject({
-    finding: z.literal('plan'),
-    interruption: interruption.nullable().describe('Null: the incident interrupted no pool of the primary.'),
-    planned: z.enum(PLANS),
-    by: z
-      .enum(PLANNED_BY)
-      .nullable()
-      .describe('cluster_manager: concluded from the reports of the members. Null: not planned, or unknown.'),
-    event_ids: eventIds,
-    text: text.describe('The reason, also for unknown.'),
-  })
-  .describe('Whether somebody wanted the change.');
-
-export const finding = z.discriminatedUnion('finding', [
-  noRoute,
-  noService,
-  oldPrimary,
-  decision,
-  nextPrimary,
-  firstClient,
-  timelines,
-  sessionsMoved,
-  sessionsCut,
-  loginsRefused,
-  holds,
-  membersRefused,
-  refusals,
-  plan,
-]);
-
 export const MISSING = [
   'before_start',
   'short_record',
@@ -248,7 +122,7 @@ export const incidentDocument = z.strictObject({
   }),
   snapshots: list(incidentSnapshot),
   events: list(incidentEvent).describe('In the order of their times.'),
-  findings: list(finding).describe('Computed from `events` and `snapshots` alone.'),
+  findings: list(anyFinding).describe('Computed from `events` and `snapshots` alone.'),
   missing: list(missing).describe('What the incident does not show, and why.'),
 });
 
@@ -256,6 +130,6 @@ export type IncidentDocument = z.infer<typeof incidentDocument>;
 export type IncidentEvent = z.infer<typeof incidentEvent>;
 export type IncidentSnapshot = z.infer<typeof incidentSnapshot>;
 export type SnapshotOfMember = z.infer<typeof snapshotMember>;
-export type Finding = z.infer<typeof finding>;
+export type Finding = z.infer<typeof anyFinding>;
 export type FindingOf<Name extends Finding['finding']> = Extract<Finding, { finding: Name }>;
 export type MissingEvidence = z.infer<typeof missing>;

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readSkill } from '../../../src/platform/skill/read-folder.ts';
 import { runCli } from '../../../src/cli/program.ts';
-import { finding, INCIDENT_KINDS, MISSING } from '../../../src/incidents/schema.ts';
+import { anyFinding } from '../../../src/incidents/schema-of-findings.ts';
+import { INCIDENT_KINDS, MISSING } from '../../../src/incidents/schema.ts';
 import { CLOSE_REASONS } from '../../../src/model/close-reason.ts';
 import { commandLines, commandsIn, pointsmanArguments } from '../../support/documents/commands.ts';
 import { documents, inlineCode } from '../../support/documents/markdown.ts';
@@ -147,7 +148,7 @@ describe('paths', () => {
 describe('words', () => {
   test('every finding, kind, gap and cause of an incident is explained', () => {
     const codes = codesOf('references/incident.md');
-    const findings = finding.options.map(({ shape }) => shape.finding.value);
+    const findings = anyFinding.options.map(({ shape }) => shape.finding.value);
     const plans = [
       'pointsman_switchover',
       'pointsman_restart',
