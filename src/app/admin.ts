@@ -23,7 +23,7 @@ import type { ListedSetting } from '../config/reference/settings.ts';
 import { branchReport } from './branch-report.ts';
 import { createConsoleOf, type ConsoleControl } from './console.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
-import type { Incidents } from '../incidents/incident-views.ts';
+import type { FlightRecorder } from '../incidents/recorder.ts';
 import { BRANCHES_POOL } from '../model/branch.ts';
 import type { Instant } from '../model/instant.ts';
 import { EVENT_NAMES } from '../telemetry/event-names.ts';
@@ -45,7 +45,7 @@ export interface AdminParts extends CoreParts {
   readonly startedAt: Instant;
   readonly log: Log;
   readonly recent: RecentEvents;
-  readonly incidents: Incidents;
+  readonly incidents: FlightRecorder;
   readonly past: LastHour;
   readonly history: ClusterHistory;
   readonly metrics: Metrics;

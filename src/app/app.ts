@@ -9,7 +9,7 @@ import { RecentEvents } from '../admin/recent-events.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
 import type { Config } from '../config/config.ts';
 import type { ConsoleControl } from './console.ts';
-import type { IncidentRecorder } from '../incidents/recorder.ts';
+import type { FlightRecorder } from '../incidents/recorder.ts';
 import type { LoadResult } from '../config/load.ts';
 import { EventIds } from '../reports/event-ids.ts';
 import { addressText } from '../model/member.ts';
@@ -178,7 +178,7 @@ interface Life {
 interface LifeOptions extends ReloadOptions, Control {
   readonly operations: AppOperations;
   readonly past: LastHour;
-  readonly incidents: IncidentRecorder;
+  readonly incidents: FlightRecorder;
   readonly recorder: Recorder;
 }
 

@@ -1,7 +1,7 @@
 // Connects the flight recorder with the parts that it watches.
 import type { CoreParts } from './reload.ts';
 import type { Config } from '../config/config.ts';
-import { createIncidentRecorder, type IncidentRecorder } from '../incidents/recorder.ts';
+import { FlightRecorder } from '../incidents/recorder.ts';
 import { onOneLine } from '../model/printable.ts';
 import type { EventIds } from '../reports/event-ids.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -16,9 +16,9 @@ export interface IncidentOptions extends CoreParts {
   readonly config: Config;
 }
 
-export function createIncidents(options: IncidentOptions): IncidentRecorder {
+export function createIncidents(options: IncidentOptions): FlightRecorder {
   const { clock, ids, log, version, config, running, monitor, proxy } = options;
-  return createIncidentRecorder({
+  return new FlightRecorder({
     clock,
     wallClock: () => Date.now(),
     ids,

@@ -5,7 +5,7 @@ import { SAMPLE_MS, Samples, type MemberSample, type PoolSample } from '../admin
 import { Spans, type SpansOptions } from '../admin/spans.ts';
 import { ClusterHistory } from '../history/cluster-history.ts';
 import { incidentAt } from '../incidents/incident-views.ts';
-import type { IncidentRecorder } from '../incidents/recorder.ts';
+import type { FlightRecorder } from '../incidents/recorder.ts';
 import { Outages } from '../incidents/outages.ts';
 import { primaryPositions, recentLags } from '../core/lag.ts';
 import type { Clock, Instant } from '../model/instant.ts';
@@ -22,7 +22,7 @@ export interface LastHourOptions {
   readonly running: Pick<InForce, 'config'>;
   readonly monitor: Pick<Monitor, 'snapshot' | 'table'>;
   readonly proxy: Pick<Proxy, 'counts'>;
-  readonly incidents: Pick<IncidentRecorder, 'recorded' | 'list' | 'currentId' | 'get' | 'subscribe'>;
+  readonly incidents: Pick<FlightRecorder, 'recorded' | 'list' | 'currentId' | 'get' | 'subscribe'>;
   readonly onOutage: (event: OutageEvent) => void;
 }
 

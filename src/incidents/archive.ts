@@ -1,9 +1,9 @@
 // Where incidents are kept: in a directory if there is one and it works, else in memory. Writes go one after the other
 // and nobody waits for them; of an incident that changes faster than the disk writes, only its newest state is written.
 import type { FileStore, StoreLimits } from './file-store.ts';
-import { entryOf, type IncidentEntry } from './incident-views.ts';
+import { entryOf } from './incident-views.ts';
 import { byId, nextId } from './ids.ts';
-import type { IncidentDocument, MissingEvidence } from './schema.ts';
+import type { IncidentDocument, IncidentEntry, MissingEvidence } from './schema.ts';
 
 export interface ArchiveOptions extends StoreLimits {
   /** Undefined: memory only. */

@@ -3,9 +3,9 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { entryOf, type IncidentEntry } from './incident-views.ts';
+import { entryOf } from './incident-views.ts';
 import { byId, ID } from './ids.ts';
-import { incidentDocument, type IncidentDocument } from './schema.ts';
+import { incidentDocument, incidentEntry, type IncidentDocument, type IncidentEntry } from './schema.ts';
 
 export interface StoreLimits {
   readonly maxBytes: number;
@@ -22,21 +22,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
 
 const INDEX = 'index.json';
 
-const { id, state, kinds, planned, summary } = incidentDocument.shape;
-const indexFile = z.object({
-  entries: z.array(
-    z.object({
-      id,
-      state,
-      openedAt: z.string(),
-      settledAt: z.string().nullable(),
-      kinds,
-      planned,
-      noWriteRouteSeconds: z.number().nullable(),
-      summary,
-    }),
-  ),
-});
+const indexFile = z.object({ entries: z.array(incidentEntry) });
 
 /** The note of a command that has stored the incident on a model platform. It is beside the incident. */
 export function uploadNote(id: string): string {

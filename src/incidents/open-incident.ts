@@ -20,18 +20,12 @@ const BEFORE_MS = 60_000;
 const MOST_STATES = 20;
 const MOST_REOPENINGS = 20;
 
-export interface IncidentStart extends Pick<
-  IncidentRecord,
-  'openedAt' | 'continues' | 'recorder' | 'startedAt' | 'id'
-> {
-  /** The events of the time before it. */
-  readonly before: Recording;
-}
+export type IncidentStart = Pick<IncidentRecord, 'id' | 'openedAt' | 'continues' | 'startedAt' | 'recorder'>;
 
 export class OpenIncident {
   readonly id: string;
   readonly recording = new Recording(LIMITS);
-  readonly #beginning: IncidentStart;
+  readonly #start: IncidentStart;
   readonly #kinds: IncidentKind[] = [];
   readonly #states: IncidentState[] = [];
   #reopenedAt: readonly Instant[] = [];
@@ -40,10 +34,11 @@ export class OpenIncident {
   /** Something other than a probe has happened since the beginning. */
   hasNews = false;
 
-  constructor(beginning: IncidentStart) {
-    this.#beginning = beginning;
-    this.id = beginning.id;
-    this.recording.adopt(beginning.before, beginning.openedAt - BEFORE_MS);
+  /** `before`: the events of the time before it. */
+  constructor(start: IncidentStart, before: Recording) {
+    this.#start = start;
+    this.id = start.id;
+    this.recording.adopt(before, start.openedAt - BEFORE_MS);
   }
 
   add(kind: IncidentKind): void {
@@ -79,21 +74,16 @@ export class OpenIncident {
   }
 
   recorded(): IncidentRecord {
-    const { id, openedAt, continues, startedAt, recorder } = this.#beginning;
     return {
-      id,
+      ...this.#start,
       state: this.#settledAt === undefined ? 'open' : 'settled',
-      openedAt,
       settledAt: this.#settledAt,
       reopenedAt: this.#reopenedAt,
-      continues,
       continuedBy: this.#continuedBy,
       kinds: this.#kinds,
       states: this.#states,
       entries: this.recording.entries(),
       dropped: this.recording.dropped(),
-      startedAt,
-      recorder,
     };
   }
 }

@@ -3,14 +3,14 @@
 import type { WaitingClients } from '../history/waiting-clients.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { OutageEvent, ReportedEvent } from '../reports/events.ts';
-import type { Incidents } from './incident-views.ts';
 import { outageSummary, restoredPools } from './outage-summary.ts';
+import type { FlightRecorder } from './recorder.ts';
 import type { IncidentDocument } from './schema.ts';
 
 export interface OutagesOptions {
   /** They have each event before it comes here. */
   readonly waiting: Pick<WaitingClients, 'of'>;
-  readonly incidents: Pick<Incidents, 'currentId' | 'get' | 'subscribe'>;
+  readonly incidents: Pick<FlightRecorder, 'currentId' | 'get' | 'subscribe'>;
   readonly tell: (event: OutageEvent) => void;
 }
 

@@ -3,7 +3,6 @@ import type { Clock, Instant } from '../model/instant.ts';
 import type { EventIds } from '../reports/event-ids.ts';
 import { Archive, type ArchiveOptions } from './archive.ts';
 import type { DocumentWords } from './incident-document.ts';
-import type { IncidentChange } from './incident-views.ts';
 import type { OpenIncident } from './open-incident.ts';
 import type { IncidentDocument } from './schema.ts';
 
@@ -17,6 +16,8 @@ export interface PublisherOptions {
   /** A bug: routing goes on. */
   readonly onFault: (error: unknown) => void;
 }
+
+export type IncidentChange = 'opened' | 'reopened' | 'settled';
 
 type IncidentListener = (change: IncidentChange, document: IncidentDocument) => void;
 

@@ -5,13 +5,12 @@ import type { Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { PoolCounts } from '../reports/counts.ts';
 import type { ReportedEvent } from '../reports/events.ts';
-import { Publisher, type PublisherOptions } from './publisher.ts';
+import { Publisher, type IncidentChange, type PublisherOptions } from './publisher.ts';
 import { IncidentLifecycle, type Step, type TroubleKind } from './incident-lifecycle.ts';
-import type { IncidentChange, IncidentEntry, Incidents, ShowOptions } from './incident-views.ts';
 import { OpenIncident } from './open-incident.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { Recording, type RecordingEntry, type RecordingLimits } from './recording.ts';
-import type { IncidentDocument, IncidentKind } from './schema.ts';
+import type { IncidentDocument, IncidentEntry, IncidentKind } from './schema.ts';
 import { TroubleWatch } from './trouble.ts';
 
 export interface FlightRecorderOptions extends PublisherOptions {
@@ -22,17 +21,9 @@ export interface FlightRecorderOptions extends PublisherOptions {
   readonly counts: () => ReadonlyMap<PoolName, PoolCounts>;
 }
 
-export interface IncidentRecorder extends Incidents {
-  /** To be awaited before the first event. Never rejects. */
-  open(): Promise<void>;
-  /** `at`: when it happened, which may be before this call. Cheap, and never throws. */
-  take(event: ReportedEvent, number: number, at: Instant): void;
-  /** The events of the last minute, or of the incident that is open, in the order of their times. */
-  recorded(): readonly RecordingEntry[];
-  /** After each decision. Cheap. */
-  tableChanged(): void;
-  /** Writes an open incident: its end is not recorded. */
-  close(): Promise<void>;
+export interface ShowOptions {
+  /** Shows client addresses, users and databases. Default: names such as `client-1` stand for them. */
+  readonly isUnredacted?: boolean;
 }
 
 /** Before an incident: little memory. */
@@ -52,11 +43,7 @@ const SOON_MS = 200;
 /** Sessions are counted for the state before an incident at most so often. Milliseconds. */
 const COUNT_MS = 1_000;
 
-export function createIncidentRecorder(options: FlightRecorderOptions): IncidentRecorder {
-  return new FlightRecorder(options);
-}
-
-class FlightRecorder implements IncidentRecorder {
+export class FlightRecorder {
   readonly #options: FlightRecorderOptions;
   readonly #publisher: Publisher;
   readonly #trouble: TroubleWatch;
@@ -78,10 +65,12 @@ class FlightRecorder implements IncidentRecorder {
     this.#trouble = new TroubleWatch((name) => known().pools.find((pool) => pool.name === name)?.exclusive);
   }
 
+  /** To be awaited before the first event. Never rejects. */
   async open(): Promise<void> {
     await this.#publisher.archive.open();
   }
 
+  /** `at`: when it happened, which may be before this call. Cheap, and never throws. */
   take(event: ReportedEvent, number: number, at: Instant): void {
     const wasGoingOn = this.#current !== undefined && this.#trouble.isGoingOn();
     const kinds = this.#trouble.take(event, at);
@@ -101,6 +90,7 @@ class FlightRecorder implements IncidentRecorder {
     }
   }
 
+  /** After each decision. Cheap. */
   tableChanged(): void {
     const { clock, known, counts } = this.#options;
     const at = clock.now();
@@ -108,17 +98,20 @@ class FlightRecorder implements IncidentRecorder {
     this.#states = [this.#states[1], { at, ...known(), counts: this.#counted.counts }];
   }
 
+  /** Writes an open incident: its end is not recorded. */
   async close(): Promise<void> {
     this.#cancelTimer();
     if (this.#current !== undefined) this.#publisher.publish(this.#current, undefined, true);
     await this.#publisher.written();
   }
 
+  /** Newest first. */
   list(): readonly IncidentEntry[] {
     return this.#publisher.archive.list();
   }
 
-  async get(id: string, { isUnredacted = false }: ShowOptions = {}): Promise<IncidentDocument | undefined> {
+  /** Undefined: no incident has this id, or its file cannot be read. Never rejects. */
+  async get(id: string, { isUnredacted = false }: ShowOptions): Promise<IncidentDocument | undefined> {
     const { archive } = this.#publisher;
     const document = await (this.#current?.id === id ? this.#publisher.documentOf(this.#current) : archive.get(id));
     if (document === undefined || isUnredacted) return document;
@@ -126,21 +119,25 @@ class FlightRecorder implements IncidentRecorder {
     return redacted(document);
   }
 
-  async text(id: string, options: ShowOptions = {}): Promise<string | undefined> {
+  /** At most 64 kB for a ticket. Undefined as for get(). Never rejects. */
+  async text(id: string, options: ShowOptions): Promise<string | undefined> {
     const document = await this.get(id, options);
     if (document === undefined) return undefined;
     const { incidentText } = await import('./incident-text.ts');
     return incidentText(document);
   }
 
+  /** The events of the last minute, or of the incident that is open, in the order of their times. */
   recorded(): readonly RecordingEntry[] {
     return this.#recording().entries();
   }
 
+  /** The incident that is open, or has settled and may open again. */
   currentId(): string | undefined {
     return this.#current?.id;
   }
 
+  /** Calls `listener` with each change of state. Returns a function that ends it. */
   subscribe(listener: (change: IncidentChange, document: IncidentDocument) => void): () => void {
     return this.#publisher.subscribe(listener);
   }
@@ -189,14 +186,14 @@ class FlightRecorder implements IncidentRecorder {
     const { ids, version, workers } = this.#options;
     if (continued === undefined) this.#publisher.setClock();
     const time = (instant: Instant): string => this.#publisher.time(instant);
-    const incident = new OpenIncident({
+    const start = {
       id: this.#publisher.archive.newId(time(at).slice(0, 10)),
       openedAt: at,
-      before: continued?.recording ?? this.#idle,
       continues: continued?.id,
       startedAt: this.#startedAt,
       recorder: { version, run: ids.run, started_at: time(this.#startedAt), workers },
-    });
+    };
+    const incident = new OpenIncident(start, continued?.recording ?? this.#idle);
     this.#current = incident;
     this.#idle = new Recording(IDLE_LIMITS);
     const before = continued === undefined ? this.#states[0] : this.#states[1];

@@ -126,6 +126,20 @@ export const incidentDocument = z.strictObject({
   missing: list(missing).describe('What the incident does not show, and why.'),
 });
 
+/** One row of the list of incidents. */
+export const incidentEntry = z.strictObject({
+  ...incidentDocument.pick({ id: true, state: true }).shape,
+  opened_at: z.iso.datetime(),
+  settled_at: z.iso.datetime().nullable().describe('Null while it is open.'),
+  kinds: list(z.enum(INCIDENT_KINDS)),
+  planned: z.enum(PLANS),
+  no_write_route_seconds: seconds
+    .nullable()
+    .describe('Without a route for pools of the primary, all interruptions together. Null: none, or not over yet.'),
+  summary: incidentDocument.shape.summary,
+});
+
+export type IncidentEntry = z.infer<typeof incidentEntry>;
 export type IncidentDocument = z.infer<typeof incidentDocument>;
 export type IncidentEvent = z.infer<typeof incidentEvent>;
 export type IncidentSnapshot = z.infer<typeof incidentSnapshot>;

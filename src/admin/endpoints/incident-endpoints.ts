@@ -1,12 +1,13 @@
 // The incidents: the list, and one of them as its document or as a text for a ticket.
 import { z } from 'zod';
-import { entryDocument, type IncidentEntry, type Incidents } from '../../incidents/incident-views.ts';
+import type { FlightRecorder } from '../../incidents/recorder.ts';
+import type { IncidentEntry } from '../../incidents/schema.ts';
 import { failure, json, text, type Answer } from '../answer.ts';
 import { get, type Call, type Endpoint } from '../endpoint.ts';
 import type { IncidentListDocument } from '../../documents/incident-list.ts';
 
 export interface IncidentEndpointOptions {
-  readonly incidents: Pick<Incidents, 'list' | 'get' | 'text' | 'currentId'>;
+  readonly incidents: Pick<FlightRecorder, 'list' | 'get' | 'text' | 'currentId'>;
 }
 
 /** Stands for the id of the newest incident. */
@@ -30,7 +31,7 @@ export function incidents({ incidents: kept }: IncidentEndpointOptions): readonl
 }
 
 function listOf(kept: IncidentEndpointOptions['incidents']): IncidentListDocument {
-  return { current_id: kept.currentId() ?? null, incidents: kept.list().map((entry) => entryDocument(entry)) };
+  return { current_id: kept.currentId() ?? null, incidents: kept.list() };
 }
 
 async function oneOf(

@@ -1,7 +1,7 @@
 // The incidents in a directory: those of a Pointsman that runs or ran, or a copy of them.
 import { unreadable } from '../../config/files/unusable-files.ts';
 import { FileStore } from '../../incidents/file-store.ts';
-import { entryDocument, type IncidentEntry } from '../../incidents/incident-views.ts';
+import type { IncidentEntry } from '../../incidents/schema.ts';
 import { redacted } from '../../incidents/redact.ts';
 import { incidentText } from '../../incidents/incident-text.ts';
 import { fail } from '../command-end.ts';
@@ -22,7 +22,7 @@ export async function fromDirectory(directory: string, io: CliIo): Promise<Incid
     return fail(io, `${directory} ${unreadable(error)}`);
   }
   return {
-    list: () => Promise.resolve(entries.map((entry) => entryDocument(entry))),
+    list: () => Promise.resolve(entries),
     show: async (wanted, how) => {
       const id = wanted === 'latest' ? entries[0]?.id : wanted;
       if (id === undefined) return fail(io, `there are no incidents in ${directory}`);

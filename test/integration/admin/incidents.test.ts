@@ -7,7 +7,7 @@ import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { anIncident, anIncidentEntry } from '../../support/values/incidents.ts';
 
 const TOKEN = '0123456789abcdef-secret';
-let entries = [anIncidentEntry({ id: '2026-11-22-2', state: 'open', settledAt: null }), anIncidentEntry()];
+let entries = [anIncidentEntry({ id: '2026-11-22-2', state: 'open', settled_at: null }), anIncidentEntry()];
 const isKnown = (id: string): boolean => entries.some((entry) => entry.id === id);
 const admin = createAdmin(
   adminOptions({

@@ -18,8 +18,8 @@ const ENTRIES = [
   anIncidentEntry({
     id: '2026-11-22-2',
     state: 'open',
-    settledAt: null,
-    noWriteRouteSeconds: null,
+    settled_at: null,
+    no_write_route_seconds: null,
     planned: 'unknown',
   }),
   anIncidentEntry(),
@@ -84,7 +84,7 @@ test('list: a wide terminal also shows the plan; --json is the document', async 
 });
 
 test('list: an incident that was open when Pointsman ended is interrupted', async () => {
-  entries = [anIncidentEntry({ settledAt: null })];
+  entries = [anIncidentEntry({ settled_at: null })];
   expect((await cli(['list'])).out).toMatch(/^2026-11-22-1 {2}interrupted {2}/m);
 });
 

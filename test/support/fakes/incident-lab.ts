@@ -1,8 +1,8 @@
 // A flight recorder with a clock of its own, and a cluster state that stays as it is. Tests give it events.
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import type { HoldCause, Route } from '../../../src/core/routing-table.ts';
-import type { IncidentChange } from '../../../src/incidents/incident-views.ts';
-import { createIncidentRecorder } from '../../../src/incidents/recorder.ts';
+import type { IncidentChange } from '../../../src/incidents/publisher.ts';
+import { FlightRecorder } from '../../../src/incidents/recorder.ts';
 import type { FlightRecorderOptions } from '../../../src/incidents/recorder.ts';
 import type { IncidentDocument } from '../../../src/incidents/schema.ts';
 import { EventIds } from '../../../src/reports/event-ids.ts';
@@ -27,7 +27,7 @@ export function incidentLab(own: Partial<FlightRecorderOptions> = {}) {
   const ids = new EventIds('r1');
   const faults: unknown[] = [];
   const changes: { readonly change: IncidentChange; readonly document: IncidentDocument }[] = [];
-  const recorder = createIncidentRecorder({
+  const recorder = new FlightRecorder({
     clock,
     wallClock: () => NOON + clock.now(),
     ids,

@@ -1,16 +1,15 @@
 // Incidents for tests that only show them.
-import type { IncidentEntry } from '../../../src/incidents/incident-views.ts';
-import type { IncidentDocument } from '../../../src/incidents/schema.ts';
+import type { IncidentDocument, IncidentEntry } from '../../../src/incidents/schema.ts';
 
 export function anIncidentEntry(own: Partial<IncidentEntry> = {}): IncidentEntry {
   return {
     id: '2026-11-22-1',
     state: 'settled',
-    openedAt: '2026-11-22T14:00:00.000Z',
-    settledAt: '2026-11-22T14:01:00.000Z',
+    opened_at: '2026-11-22T14:00:00.000Z',
+    settled_at: '2026-11-22T14:01:00.000Z',
     kinds: ['primary_lost', 'primary_changed'],
     planned: 'unplanned',
-    noWriteRouteSeconds: 3.9,
+    no_write_route_seconds: 3.9,
     summary: 'pg-1 was lost; pg-2 is the primary; no write route for 3.9 s',
     ...own,
   };

@@ -6,7 +6,7 @@ import { buildStatus } from '../../../src/admin/status.ts';
 import { ClusterHistory } from '../../../src/history/cluster-history.ts';
 import { incidentAt } from '../../../src/incidents/incident-views.ts';
 import { Outages } from '../../../src/incidents/outages.ts';
-import { createIncidentRecorder } from '../../../src/incidents/recorder.ts';
+import { FlightRecorder } from '../../../src/incidents/recorder.ts';
 import { NO_CLIENTS } from '../../../src/reports/counts.ts';
 import { EventIds } from '../../../src/reports/event-ids.ts';
 import type { ProxyEvent, ReportedEvent } from '../../../src/reports/events.ts';
@@ -36,14 +36,14 @@ class Story {
   readonly #metrics: () => Promise<string>;
   readonly #history: ClusterHistory;
   readonly #spans: Spans;
-  readonly #incidents: ReturnType<typeof createIncidentRecorder>;
+  readonly #incidents: FlightRecorder;
 
   constructor() {
     const { clock, monitor } = this.lab;
     const [ids, now, wallClock] = [new EventIds('r1'), () => clock.now(), () => NOON + clock.now()];
     const destination = { write: (line: string) => void this.#lines.push(JSON.parse(line)) };
     const { log } = createLog({ level: 'info', format: 'json', isTerminal: false, destination });
-    const incidents = createIncidentRecorder({
+    const incidents = new FlightRecorder({
       clock,
       wallClock,
       ids,

@@ -20,7 +20,7 @@ test('the loss of the primary opens an incident, which settles after ten quiet s
   await clock.advance(11_000);
   expect(changes.map(({ change }) => change)).toEqual(['opened', 'settled']);
   expect(recorder.list()).toMatchObject([
-    { state: 'settled', kinds: ['primary_lost', 'primary_changed'], noWriteRouteSeconds: 30 },
+    { state: 'settled', kinds: ['primary_lost', 'primary_changed'], no_write_route_seconds: 30 },
   ]);
 });
 
@@ -41,7 +41,7 @@ test('trouble that returns within a minute opens it again: three failovers are o
     'reopened',
     'settled',
   ]);
-  expect(recorder.list()).toMatchObject([{ id: '2026-11-22-1', noWriteRouteSeconds: 12 }]);
+  expect(recorder.list()).toMatchObject([{ id: '2026-11-22-1', no_write_route_seconds: 12 }]);
   const document = await recorder.get('2026-11-22-1', {});
   expect(document?.reopened_at.length).toBe(2);
   const text = (await recorder.text('2026-11-22-1', {})) ?? '';
@@ -113,7 +113,7 @@ test('an operation is an incident of its own: a crash soon after it is another o
     ['opened', '2026-11-22-2'],
     ['settled', '2026-11-22-2'],
   ]);
-  expect(recorder.list()).toMatchObject([{ noWriteRouteSeconds: 0.5 }, { noWriteRouteSeconds: 3 }]);
+  expect(recorder.list()).toMatchObject([{ no_write_route_seconds: 0.5 }, { no_write_route_seconds: 3 }]);
 });
 
 test('three operations one after the other are three incidents, and an effect of one is part of it', async () => {
@@ -130,8 +130,8 @@ test('three operations one after the other are three incidents, and an effect of
     await clock.advance(20_000);
   }
   expect(recorder.list()).toMatchObject(
-    [1, 1, 1].map((noWriteRouteSeconds) => ({
-      noWriteRouteSeconds,
+    [1, 1, 1].map((seconds) => ({
+      no_write_route_seconds: seconds,
       kinds: ['primary_lost', 'primary_changed', 'read_pool_empty'],
     })),
   );
@@ -176,5 +176,5 @@ test('a failure in the middle of an operation belongs to it', async () => {
   await clock.advance(9_000);
   take(onSecond);
   await clock.advance(90_000);
-  expect(recorder.list()).toMatchObject([{ noWriteRouteSeconds: 10 }]);
+  expect(recorder.list()).toMatchObject([{ no_write_route_seconds: 10 }]);
 });

@@ -7,8 +7,8 @@ const minute = (number: number): number => Date.parse('2026-11-22T14:00:00Z') + 
 const entry = (id: string, opened: number, settled: number | null) =>
   anIncidentEntry({
     id,
-    openedAt: new Date(minute(opened)).toISOString(),
-    settledAt: settled === null ? null : new Date(minute(settled)).toISOString(),
+    opened_at: new Date(minute(opened)).toISOString(),
+    settled_at: settled === null ? null : new Date(minute(settled)).toISOString(),
   });
 const ENTRIES = [entry('3', 30, null), entry('2', 20, 25), entry('1', 10, 15)];
 

@@ -1,6 +1,6 @@
 // When an outage is summed up: not while its clients still wait, once, and again at the end if something has changed.
 import { expect, test } from 'vitest';
-import type { Incidents } from '../../../src/incidents/incident-views.ts';
+import type { FlightRecorder } from '../../../src/incidents/recorder.ts';
 import { WaitingClients, isHold } from '../../../src/history/waiting-clients.ts';
 import { Outages } from '../../../src/incidents/outages.ts';
 import type { IncidentDocument } from '../../../src/incidents/schema.ts';
@@ -9,7 +9,7 @@ import { AN_OUTAGE } from '../../support/values/an-outage.ts';
 
 function started() {
   const told: OutageEvent[] = [];
-  const listeners: Parameters<Incidents['subscribe']>[0][] = [];
+  const listeners: Parameters<FlightRecorder['subscribe']>[0][] = [];
   let document: IncidentDocument | undefined = AN_OUTAGE;
   const waiting = new WaitingClients();
   const outages = new Outages({
