@@ -3,14 +3,13 @@ import { durationText } from '../core/describe.ts';
 import { shown } from '../model/printable.ts';
 import { EXIT, type CliIo } from './io.ts';
 import { json } from './json.ts';
-import type { OperateOptions } from './send-operation.ts';
 import { request } from './admin-request.ts';
-import { findRunning } from './running.ts';
+import { findRunning, type RunningOptions } from './running.ts';
 import { statusReader, type Status } from './status/read-status.ts';
 import { paintFor } from './terminal/colour.ts';
 import { tableText, widthFor } from './terminal/terminal-table.ts';
 
-export async function showRefused(options: OperateOptions, io: CliIo): Promise<number> {
+export async function showRefused(options: RunningOptions, io: CliIo): Promise<number> {
   const running = findRunning(options, io);
   const answer = await request(running, { method: 'GET', path: '/status' }, io);
   const { data } = statusReader.safeParse(answer.body);

@@ -12,12 +12,7 @@ import { heading, noticesText } from './status/status-screen.ts';
 import { paintFor } from './terminal/colour.ts';
 import { tableText, widthFor } from './terminal/terminal-table.ts';
 
-export interface ExplainOptions extends StatusOptions {
-  /** Print the part of /status instead of sentences. */
-  readonly json?: boolean | undefined;
-}
-
-export async function explain(options: ExplainOptions, io: CliIo): Promise<number> {
+export async function explain(options: StatusOptions, io: CliIo): Promise<number> {
   const { status, running } = await readStatus(options, io);
   const { pools, members, refused_members, notices, branches } = status;
   const part = { pools, members, refused_members, notices, branches };

@@ -7,11 +7,9 @@ import { readYaml } from '../config/source/yaml-text.ts';
 import { addressText, type Address } from '../model/member.ts';
 import { adminExchange, whyNot, type AdminServer } from './admin-exchange.ts';
 import { EXIT, type CliIo } from './io.ts';
+import type { RunningOptions } from './running.ts';
 
-export interface HealthcheckOptions {
-  readonly config?: string | undefined;
-  /** `host:port` or a URL; overrides the configuration. */
-  readonly admin?: string | undefined;
+export interface HealthcheckOptions extends RunningOptions {
   /** Liveness only. */
   readonly live?: boolean | undefined;
 }

@@ -10,3 +10,8 @@ export function json(document: Readonly<Record<string, unknown>>): string {
 export function jsonLine(document: Readonly<Record<string, unknown>>): string {
   return `${JSON.stringify({ api_version: API_VERSION, ...document })}\n`;
 }
+
+/** A document of the admin API has its version. */
+export function asJson(body: unknown): string {
+  return `${JSON.stringify(body, null, 2)}\n`;
+}

@@ -9,7 +9,6 @@ import { describeCompletion } from './completion/completion-commands.ts';
 import { describeConfiguration } from './configuration-commands.ts';
 import { CommandEnd } from './command-end.ts';
 import type { ConfigOptions } from './configuration.ts';
-import type { ExplainOptions } from './explain.ts';
 import type { HealthcheckOptions } from './healthcheck.ts';
 import { helpWithin } from './help-text.ts';
 import { EXIT, type CliIo, type RunApp, type SandboxParts } from './io.ts';
@@ -21,6 +20,7 @@ import { withOwnNames } from './patronictl-names.ts';
 import { run } from './run-command.ts';
 import { describeSandbox } from './sandbox.ts';
 import { describeSessions } from './sessions/session-commands.ts';
+import type { StatusOptions } from './status/read-status.ts';
 import { describeStatus } from './status/status-commands.ts';
 import { describeSwitchover } from './switchover/switchover-commands.ts';
 
@@ -124,7 +124,7 @@ function describeExplain(program: CliCommand, io: CliIo): void {
     .option('--pool <name>', 'only this pool')
     .option('--json', 'print JSON')
     .examples('pointsman explain', 'pointsman explain --pool read', 'pointsman explain 10.0.0.5:51234')
-    .runs(async (id: string | undefined, options: ExplainOptions, command: CliCommand) => {
+    .runs(async (id: string | undefined, options: StatusOptions, command: CliCommand) => {
       if (id === undefined) return (await import('./explain.ts')).explain(options, io);
       if (options.pool !== undefined) return command.error('error: --pool is for all members, not for one session');
       return (await import('./sessions/explain-session.ts')).explainSession(id, options, io);

@@ -5,8 +5,8 @@ import { looseReader } from '../documents/loose-reader.ts';
 import { onOneLine, shown } from '../model/printable.ts';
 import { EXIT, type CliIo } from './io.ts';
 import { json } from './json.ts';
-import { reportFailure, requestWithToken, type OperateOptions } from './send-operation.ts';
-import { findRunning, type Running } from './running.ts';
+import { documentOf } from './admin-request.ts';
+import { findRunning, type Running, type RunningOptions } from './running.ts';
 import { ageText, lagText, roleOf } from './status/cells.ts';
 import { statusFrom, type Status, type StatusMember } from './status/read-status.ts';
 import { paintFor, type Paint } from './terminal/colour.ts';
@@ -16,19 +16,15 @@ const POLL_MS = 50;
 /** More than the longest probe by the defaults. */
 const MOST_WAIT_MS = 1000;
 
-const refreshedReader = looseReader(refreshed);
-
 /** Exit code 0 also if a member does not answer: it was asked. */
-export async function refresh(options: OperateOptions, io: CliIo): Promise<number> {
+export async function refresh(options: RunningOptions, io: CliIo): Promise<number> {
   const running = findRunning(options, io);
   const startedAt = performance.now();
-  const answer = await requestWithToken(running, { method: 'POST', path: '/refresh' }, io);
-  const { data } = refreshedReader.safeParse(answer.body);
-  if (answer.status !== 200 || data === undefined) return reportFailure(answer, io);
+  const { merged } = await documentOf(running, { method: 'POST', path: '/refresh' }, looseReader(refreshed), io);
   // A merged one belongs to a refresh of the last second.
-  const status = await answered(running, startedAt - (data.merged ? 1000 : 0), io);
-  const members = status.members.map(documentOf);
-  if (options.json === true) io.stdout(json({ merged: data.merged, members }));
+  const status = await answered(running, startedAt - (merged ? 1000 : 0), io);
+  const members = status.members.map(memberDocument);
+  if (options.json === true) io.stdout(json({ merged, members }));
   else io.stdout(textOf(status.members, io));
   return EXIT.ok;
 }
@@ -45,7 +41,7 @@ async function answered(running: Running, since: number, io: CliIo): Promise<Sta
   }
 }
 
-function documentOf(member: StatusMember) {
+function memberDocument(member: StatusMember) {
   const { name, role, state, timeline, lag_bytes, last_answer_age_seconds: age, failing } = member;
   const outcome = failing?.outcome ?? null;
   return { name, answered: failing === undefined && age !== null, role, state, timeline, lag_bytes, outcome };

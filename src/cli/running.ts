@@ -5,7 +5,7 @@ import type { AdminConfig } from '../config/config.ts';
 import { loadAdmin } from '../config/load-admin.ts';
 import { formatProblems } from '../config/fault.ts';
 import { addressText, type Address } from '../model/member.ts';
-import { CommandEnd, wrong } from './command-end.ts';
+import { CommandEnd, unlessEnded, wrong } from './command-end.ts';
 import { count, fileFor, load, withoutCluster } from './configuration.ts';
 import { EXIT, type CliIo } from './io.ts';
 
@@ -13,6 +13,8 @@ export interface RunningOptions {
   readonly config?: string | undefined;
   /** `host:port` or a URL; overrides the configuration. */
   readonly admin?: string | undefined;
+  /** Print JSON instead of text. */
+  readonly json?: boolean | undefined;
 }
 
 export interface Running {
@@ -37,6 +39,12 @@ export function findRunning(options: RunningOptions, io: CliIo): Running {
   const address = { host: isEverywhere ? '127.0.0.1' : host, port };
   if (fault !== undefined) io.stderr(`pointsman: ${fault}; continuing with ${addressText(address)}\n`);
   return { address, isTls: given?.value.isTls ?? false, admin };
+}
+
+/** Says nothing. Undefined: the address is not known. */
+export async function runningIfKnown(options: RunningOptions, io: CliIo): Promise<Running | undefined> {
+  const running = await unlessEnded(() => findRunning(options, { ...io, stderr: () => {} }));
+  return running instanceof CommandEnd ? undefined : running;
 }
 
 interface FoundAdmin {

@@ -15,7 +15,6 @@ export interface WaitOptions extends RunningOptions {
   /** Default: every pool. */
   readonly pool?: readonly string[] | undefined;
   readonly timeout: string;
-  readonly json?: boolean | undefined;
   /** No output. */
   readonly quiet?: boolean | undefined;
 }

@@ -5,9 +5,8 @@ import type { Branch } from '../../model/branch.ts';
 import { branchesDocument } from '../../documents/branches-document.ts';
 import { looseReader } from '../../documents/loose-reader.ts';
 import { addressText } from '../../model/member.ts';
-import { CommandEnd, unlessEnded } from '../../cli/command-end.ts';
 import { tryRequest } from '../../cli/admin-request.ts';
-import { findRunning } from '../../cli/running.ts';
+import { runningIfKnown } from '../../cli/running.ts';
 import type { BranchContext } from './branch-context.ts';
 
 export interface ReportedBranches {
@@ -29,8 +28,8 @@ const branchesReader = looseReader(branchesDocument, { needed: ['branches id nam
 
 /** Never fails: the report only adds to what the source says. */
 export async function readRunning({ options, io, configuredBy }: BranchContext): Promise<RunningReport> {
-  const running = configuredBy ?? (await unlessEnded(() => findRunning(options, { ...io, stderr: () => {} })));
-  if (running instanceof CommandEnd) return { kind: 'none', why: 'no admin address of a running Pointsman is known' };
+  const running = configuredBy ?? (await runningIfKnown(options, io));
+  if (running === undefined) return { kind: 'none', why: 'no admin address of a running Pointsman is known' };
   const from = `the Pointsman at ${addressText(running.address)}`;
   const answer = await tryRequest(running, { method: 'GET', path: '/branches' });
   if (answer.kind === 'failed') return { kind: 'none', why: answer.why };

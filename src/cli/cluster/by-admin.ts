@@ -7,8 +7,7 @@ import * as contract from '../../documents/cluster-documents.ts';
 import { looseReader } from '../../documents/loose-reader.ts';
 import { readAdminToken } from '../../config/files/admin-token.ts';
 import { addressText } from '../../model/member.ts';
-import { failureReader } from '../send-operation.ts';
-import { tryRequest, type AdminRequest, type RequestResult } from '../admin-request.ts';
+import { failureReader, tryRequest, type AdminRequest, type RequestResult } from '../admin-request.ts';
 import type { Running } from '../running.ts';
 
 /** For what Pointsman reads from the members. Milliseconds. */

@@ -2,9 +2,8 @@
 // without.
 import { addressText, type MemberName } from '../../model/member.ts';
 import type { CliIo } from '../io.ts';
-import { tryRequest } from '../admin-request.ts';
-import { CommandEnd, unlessEnded } from '../command-end.ts';
-import { findRunning, type RunningOptions } from '../running.ts';
+import { tryDocument } from '../admin-request.ts';
+import { runningIfKnown, type RunningOptions } from '../running.ts';
 import { statusReader } from '../status/read-status.ts';
 
 export interface SessionCounts {
@@ -20,14 +19,12 @@ interface MemberSessionsOptions extends RunningOptions {
 
 export async function sessionsOf(options: MemberSessionsOptions, io: CliIo): Promise<SessionCounts | undefined> {
   if (options.seed !== undefined && options.admin === undefined) return undefined;
-  const quiet = { ...io, stderr: () => {} };
-  const running = await unlessEnded(() => findRunning(options, quiet));
-  if (running instanceof CommandEnd) return undefined;
-  const answer = await tryRequest(running, { method: 'GET', path: '/status' });
-  const { data } = statusReader.safeParse(answer.kind === 'answer' ? answer.body : undefined);
-  if (data === undefined) return undefined;
+  const running = await runningIfKnown(options, io);
+  if (running === undefined) return undefined;
+  const status = await tryDocument(running, '/status', statusReader);
+  if (status === undefined) return undefined;
   const byMember = new Map<MemberName, number>();
-  for (const { sessions } of data.pools) {
+  for (const { sessions } of status.pools) {
     for (const [name, count] of Object.entries(sessions?.by_member ?? {})) {
       byMember.set(name, (byMember.get(name) ?? 0) + count);
     }

@@ -1,14 +1,8 @@
 // The words that can come next on a command line, from the tree of commands.
 import type { Command } from 'commander';
 
-/** Names of the running Pointsman. Asked only if needed; empty if it does not answer. */
-export interface CompletionNames {
-  readonly pools: () => Promise<readonly string[]>;
-  readonly members: () => Promise<readonly string[]>;
-  /** Ids, and `latest`. */
-  readonly incidents: () => Promise<readonly string[]>;
-  readonly branches: () => Promise<readonly string[]>;
-}
+/** Names of the running Pointsman, by the argument that takes one. Asked only if needed; undefined: no answer. */
+export type CompletionNames = ReadonlyMap<string, () => Promise<readonly string[] | undefined>>;
 
 export interface NextWord {
   readonly value: string;
@@ -50,7 +44,7 @@ export async function candidatesFor(
 /** `app@` before the names of branches, once that is typed. */
 function targetsFor(typed: string, names: CompletionNames): CompletionNames {
   const before = typed.slice(0, typed.lastIndexOf('@') + 1);
-  return { ...names, branches: async () => (await names.branches()).map((name) => before + name) };
+  return new Map(names).set('branch', async () => (await names.get('branch')?.())?.map((name) => before + name));
 }
 
 /** bash splits at `=`, at `:` and at `@`, other shells do not. Of `app@pr` bash completes `pr` alone. */
@@ -128,10 +122,7 @@ function commandsOf(command: Command): readonly NextWord[] {
 /** By the name of the argument or of the option's value. */
 async function namedBy(placeholder: string, names: CompletionNames): Promise<Candidates> {
   if (placeholder === 'file' || placeholder === 'directory') return 'files';
-  if (placeholder === 'incident') return plain(await names.incidents());
-  if (placeholder === 'branch') return plain(await names.branches());
-  if (placeholder === 'pool') return plain(await names.pools());
-  return placeholder === 'member' ? plain(await names.members()) : [];
+  return plain((await names.get(placeholder)?.()) ?? []);
 }
 
 function plain(values: readonly string[]): readonly NextWord[] {

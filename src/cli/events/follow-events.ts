@@ -6,9 +6,8 @@ import { unknownName } from '../../config/closest.ts';
 import { addressText } from '../../model/member.ts';
 import { wrong } from '../command-end.ts';
 import { EXIT, type CliIo } from '../io.ts';
-import { jsonLine } from '../json.ts';
-import { asJson, failureReader } from '../send-operation.ts';
-import { request, tryRequest } from '../admin-request.ts';
+import { asJson, jsonLine } from '../json.ts';
+import { failureReader, request, tryDocument } from '../admin-request.ts';
 import { findRunning, type Running, type RunningOptions } from '../running.ts';
 import { statusReader } from '../status/read-status.ts';
 import { paintFor } from '../terminal/colour.ts';
@@ -17,7 +16,7 @@ import { untilStopped } from '../terminal/until-stopped.ts';
 import { eventListReader, eventReader, eventText, gapReader, type EventDocument } from './event.ts';
 import { readStream, type StreamMessage } from './stream.ts';
 
-export interface EventsOptions extends RunningOptions, Pick<ListSessionsOptions, 'limit' | 'pool' | 'json' | 'member'> {
+export interface EventsOptions extends RunningOptions, Pick<ListSessionsOptions, 'limit' | 'pool' | 'member'> {
   readonly follow?: boolean | undefined;
   readonly event?: string | undefined;
   readonly level?: string | undefined;
@@ -62,10 +61,9 @@ export async function events(options: EventsOptions, io: CliIo): Promise<number>
 /** Events of a pool or a member that is gone may be kept, so a name is unknown only if it has none. */
 async function whyUnknown({ pool, member }: EventsOptions, running: Running): Promise<string | undefined> {
   if (pool === undefined && member === undefined) return undefined;
-  const answer = await tryRequest(running, { method: 'GET', path: '/status' });
-  const { data } = statusReader.safeParse(answer.kind === 'answer' ? answer.body : undefined);
-  const pools = data?.pools.map(({ name }) => name) ?? [];
-  const members = data?.members.map(({ name }) => name) ?? [];
+  const status = await tryDocument(running, '/status', statusReader);
+  const pools = status?.pools.map(({ name }) => name) ?? [];
+  const members = status?.members.map(({ name }) => name) ?? [];
   if (pool !== undefined && pools.length > 0 && !pools.includes(pool)) return unknownName('pool', pool, pools);
   if (member === undefined || members.length === 0 || members.includes(member)) return undefined;
   return unknownName('member', member, members);

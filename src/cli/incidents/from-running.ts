@@ -4,8 +4,8 @@ import { incidentList } from '../../documents/incident-list.ts';
 import { addressText } from '../../model/member.ts';
 import { fail } from '../command-end.ts';
 import type { CliIo } from '../io.ts';
-import { asJson, reportFailure } from '../send-operation.ts';
-import { request, tryRequest, type AdminAnswer } from '../admin-request.ts';
+import { asJson } from '../json.ts';
+import { reportFailure, request, tryRequest, type AdminAnswer } from '../admin-request.ts';
 import { tokenFor, type Running } from '../running.ts';
 import type { IncidentRow, ShowHow, IncidentSource } from './source.ts';
 

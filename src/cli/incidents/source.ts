@@ -6,7 +6,6 @@ import type { RunningOptions } from '../running.ts';
 export interface IncidentsOptions extends RunningOptions {
   /** Reads the files there. Default: the running Pointsman. */
   readonly directory?: string | undefined;
-  readonly json?: boolean | undefined;
 }
 
 export type IncidentRow = Loose<IncidentListDocument['incidents'][number]>;

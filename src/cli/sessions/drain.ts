@@ -8,22 +8,20 @@ import { looseReader } from '../../documents/loose-reader.ts';
 import { CommandEnd, unlessEnded, wrong } from '../command-end.ts';
 import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import { reportFailure, requestWithToken, type OperateOptions } from '../send-operation.ts';
+import { documentOf } from '../admin-request.ts';
 import { poolsText } from '../pools-text.ts';
-import { findRunning, tokenFor, type Running } from '../running.ts';
+import { findRunning, tokenFor, type Running, type RunningOptions } from '../running.ts';
 import { readStatus, statusFrom, type Status } from '../status/read-status.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { drainWarning, remainText, sessionsOn, sessionsText } from './drain-text.ts';
 
-export interface DrainOptions extends OperateOptions {
+export interface DrainOptions extends RunningOptions {
   readonly wait?: boolean | undefined;
   /** Milliseconds. Undefined: no limit. */
   readonly timeout?: number | undefined;
   readonly yes?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
 }
-
-const drainedReader = looseReader(drainedDocument);
 
 const POLL_MS = 250;
 /** Between two lines of progress where they are kept: a file or a pipe. */
@@ -82,11 +80,8 @@ function whyUnknown(member: string, { members, cluster }: Status): string | unde
 
 async function change(member: string, what: 'drain' | 'resume', running: Running, io: CliIo): Promise<DrainedDocument> {
   const path = `/members/${encodeURIComponent(member)}/${what}`;
-  const answer = await requestWithToken(running, { method: 'POST', path }, io);
-  const { data } = drainedReader.safeParse(answer.body);
-  if (answer.status === 200 && data !== undefined) return data;
-  // There is no such member.
-  return reportFailure(answer, io, answer.status === 404 ? EXIT.usage : EXIT.failure);
+  // 404: there is no such member.
+  return await documentOf(running, { method: 'POST', path }, looseReader(drainedDocument), io, { 404: EXIT.usage });
 }
 
 interface DrainWait {

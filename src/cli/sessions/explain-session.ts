@@ -7,19 +7,15 @@ import { eventListReader, eventText } from '../events/event.ts';
 import { wrong } from '../command-end.ts';
 import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import { requestWithToken } from '../send-operation.ts';
+import { requestWithToken } from '../admin-request.ts';
 import { findRunning, type Running, type RunningOptions } from '../running.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { clientKind } from './client-kind.ts';
 import { readSessions, type SessionRow } from './read-sessions.ts';
 
-export interface ExplainSessionOptions extends RunningOptions {
-  readonly json?: boolean | undefined;
-}
-
 /** `what`: the id of a session, or the address of its client with the port. */
-export async function explainSession(what: string, options: ExplainSessionOptions, io: CliIo): Promise<number> {
+export async function explainSession(what: string, options: RunningOptions, io: CliIo): Promise<number> {
   const filter = filterOf(what);
   if (filter === undefined) {
     const forms = 'give an id, or ADDRESS:PORT of a client, as `pointsman sessions` and the log show them';

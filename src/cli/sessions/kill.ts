@@ -2,16 +2,14 @@
 import type { z } from 'zod';
 import { looseReader } from '../../documents/loose-reader.ts';
 import { killedSession } from '../../documents/sessions-document.ts';
-import { CommandEnd, unlessEnded } from '../command-end.ts';
 import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import { reportFailure, requestWithToken, type OperateOptions } from '../send-operation.ts';
-import { findRunning, type Running } from '../running.ts';
+import { findRunning, type Running, type RunningOptions } from '../running.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { checkIds, readSessions, SESSION, type SessionRow } from './read-sessions.ts';
+import { changeEach, checkIds, readSessions, SESSION, type SessionChange, type SessionRow } from './read-sessions.ts';
 import { sessionsTable } from './session-table.ts';
 
-export interface KillOptions extends OperateOptions {
+export interface KillOptions extends RunningOptions {
   readonly yes?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
 }
@@ -40,7 +38,14 @@ export async function kill(ids: readonly string[], options: KillOptions, io: Cli
   const question = live.length === 1 ? 'End this session?' : `End these ${live.length} sessions?`;
   const confirmed = await confirm({ question, yes, json: isJson }, io);
   if (confirmed !== 'confirmed') return confirmed;
-  return end(live, code, running, isJson, io);
+  const change: SessionChange<KillAnswer> = {
+    request: (id) => ({ method: 'POST', path: `/sessions/${id}/kill` }),
+    reader: killedReader,
+    textOf: killedText,
+  };
+  const liveIds = live.map(({ id }) => id);
+  const killed = await changeEach(liveIds, change, running, isJson, io);
+  return killed.code === EXIT.ok ? code : killed.code;
 }
 
 interface KillTargets {
@@ -61,33 +66,6 @@ async function find(ids: readonly string[], running: Running, io: CliIo): Promis
     code = EXIT.failure;
   }
   return { live, code };
-}
-
-async function end(
-  live: readonly SessionRow[],
-  before: number,
-  running: Running,
-  isJson: boolean | undefined,
-  io: CliIo,
-): Promise<number> {
-  let code = before;
-  const results: KillAnswer[] = [];
-  for (const { id } of live) {
-    const killed = await unlessEnded(() => killOne(id, running, io));
-    if (killed instanceof CommandEnd) {
-      code = killed.code;
-      continue;
-    }
-    results.push(killed);
-    if (isJson !== true) io.stdout(killedText(killed));
-  }
-  if (isJson === true) io.stdout(json({ results }));
-  return code;
-}
-
-async function killOne(id: number, running: Running, io: CliIo): Promise<KillAnswer> {
-  const answer = await requestWithToken(running, { method: 'POST', path: `/sessions/${id}/kill` }, io);
-  return killedReader.safeParse(answer.body).data ?? reportFailure(answer, io);
 }
 
 function killedText({ killed: gone, client_told: isTold, note }: KillAnswer): string {

@@ -3,9 +3,10 @@ import type { z } from 'zod';
 import { looseReader } from '../../documents/loose-reader.ts';
 import { sessionList } from '../../documents/sessions-document.ts';
 import { addressText } from '../../model/member.ts';
-import { fail, wrong } from '../command-end.ts';
+import { CommandEnd, fail, unlessEnded, wrong } from '../command-end.ts';
 import { EXIT, type CliIo } from '../io.ts';
-import { reportFailure, requestWithToken } from '../send-operation.ts';
+import { json } from '../json.ts';
+import { documentOf, reportFailure, requestWithToken, type AdminRequest } from '../admin-request.ts';
 import type { Running } from '../running.ts';
 
 /** The ages in the moves are newer. */
@@ -41,4 +42,32 @@ export async function readSessions(
   const { data } = sessionsReader.safeParse(answer.body);
   if (data !== undefined) return data;
   return fail(io, `${addressText(running.address)} is not a Pointsman admin endpoint, or of another version`);
+}
+
+export interface SessionChange<Result> {
+  readonly request: (id: number | string) => Omit<AdminRequest, 'token'>;
+  readonly reader: z.ZodType<Result>;
+  readonly textOf: (result: Result) => string;
+}
+
+/** One after the other. `code`: that of the last one that could not be changed, whose reason is on stderr. */
+export async function changeEach<Result>(
+  ids: Iterable<number | string>,
+  { request, reader, textOf }: SessionChange<Result>,
+  running: Running,
+  isJson: boolean | undefined,
+  io: CliIo,
+): Promise<{ readonly code: number; readonly results: readonly Result[] }> {
+  let code: number = EXIT.ok;
+  const results: Result[] = [];
+  for (const id of ids) {
+    const one = await unlessEnded(() => documentOf(running, request(id), reader, io));
+    if (one instanceof CommandEnd) code = one.code;
+    else {
+      results.push(one);
+      if (isJson !== true) io.stdout(textOf(one));
+    }
+  }
+  if (isJson === true) io.stdout(json({ results }));
+  return { code, results };
 }

@@ -4,7 +4,7 @@ import { duration, type CliCommand } from '../cli-command.ts';
 import { SESSION_SORTS } from '../../reports/session-list.ts';
 import { SESSION_STATES } from '../../reports/session-state.ts';
 import type { CliIo } from '../io.ts';
-import type { OperateOptions } from '../send-operation.ts';
+import type { RunningOptions } from '../running.ts';
 import type { DrainOptions } from './drain.ts';
 import type { KillOptions } from './kill.ts';
 import type { ListSessionsOptions } from './sessions-command.ts';
@@ -55,7 +55,7 @@ export function describeSessions(program: CliCommand, io: CliIo): void {
     .addHelpText('after', MOVE_HELP)
     .examples('pointsman sessions move 17', 'pointsman sessions move 17 18')
     .runs(async (ids: readonly string[], _: unknown, command: CliCommand) =>
-      (await import('./move.ts')).move(ids, command.optsWithGlobals<OperateOptions>(), io),
+      (await import('./move.ts')).move(ids, command.optsWithGlobals<RunningOptions>(), io),
     );
   program
     .remote('kill', 'End sessions by their ids')

@@ -3,7 +3,7 @@ import type { SessionSort } from '../../reports/session-list.ts';
 import { wrong } from '../command-end.ts';
 import { EXIT, type CliIo } from '../io.ts';
 import { findRunning, type RunningOptions } from '../running.ts';
-import { asJson } from '../send-operation.ts';
+import { asJson } from '../json.ts';
 import { clientKind } from './client-kind.ts';
 import { readSessions, type SessionRows } from './read-sessions.ts';
 import { sessionsTable } from './session-table.ts';
@@ -15,7 +15,6 @@ export interface ListSessionsOptions extends RunningOptions {
   readonly state?: string | undefined;
   readonly limit?: string | undefined;
   readonly sort?: SessionSort | undefined;
-  readonly json?: boolean | undefined;
 }
 
 /** The limit of the server. */

@@ -4,7 +4,7 @@ import { operationList } from '../../documents/switchover-document.ts';
 import type { z } from 'zod';
 import { durationText } from '../../core/describe.ts';
 import { shown } from '../../model/printable.ts';
-import { tryRequest } from '../admin-request.ts';
+import { tryDocument } from '../admin-request.ts';
 import type { Running } from '../running.ts';
 
 export const operationsReader = looseReader(operationList, { needed: ['operations id kind state phase duration_ms'] });
@@ -13,9 +13,8 @@ export type OperationStatus = z.infer<typeof operationsReader>['operations'][num
 
 /** Empty if there is none, or if this version of Pointsman has none. */
 export async function runningOperations(running: Running): Promise<readonly OperationStatus[]> {
-  const answer = await tryRequest(running, { method: 'GET', path: '/operations' });
-  const { data } = operationsReader.safeParse(answer.kind === 'answer' ? answer.body : undefined);
-  return data?.operations.filter(({ state }) => state === 'running') ?? [];
+  const list = await tryDocument(running, '/operations', operationsReader);
+  return list?.operations.filter(({ state }) => state === 'running') ?? [];
 }
 
 /** `from pg-1 to pg-2, phase drain, for 3.2 s (op-1)` */

@@ -1,7 +1,7 @@
 // `pointsman status`: one screen about a running Pointsman and its cluster.
 import { addressText } from '../../model/member.ts';
 import { EXIT, type CliIo } from '../io.ts';
-import { asJson } from '../send-operation.ts';
+import { asJson } from '../json.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { readStatus, type StatusOptions } from './read-status.ts';
@@ -13,7 +13,6 @@ import { watchStatus } from './watch-status.ts';
 export interface StatusCommandOptions extends StatusOptions {
   /** The evidence for each member's place in each pool. */
   readonly why?: boolean | undefined;
-  readonly json?: boolean | undefined;
   /** Live, with rates and the last events. True: every second. Else the interval. */
   readonly watch?: true | string | undefined;
 }

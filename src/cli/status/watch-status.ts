@@ -5,7 +5,7 @@ import { addressText } from '../../model/member.ts';
 import { eventListReader, type EventDocument } from '../events/event.ts';
 import { wrong } from '../command-end.ts';
 import { EXIT, type CliIo } from '../io.ts';
-import { tryRequest } from '../admin-request.ts';
+import { tryDocument, tryRequest } from '../admin-request.ts';
 import type { Running } from '../running.ts';
 import { ofPool, readStatus, statusReader, type Status, type StatusOptions } from './read-status.ts';
 import { runningOperations } from './operations-under-way.ts';
@@ -90,6 +90,6 @@ async function lookAt(status: Status, running: Running, pool: string | undefined
 /** Empty if there are none, or if this version has no list. */
 async function readEvents(running: Running, pool: string | undefined): Promise<readonly EventDocument[]> {
   const of = pool === undefined ? '' : `&pool=${encodeURIComponent(pool)}`;
-  const answer = await tryRequest(running, { method: 'GET', path: `/events?format=json&limit=${EVENTS}${of}` });
-  return answer.kind === 'failed' ? [] : (eventListReader.safeParse(answer.body).data?.events ?? []);
+  const path = `/events?format=json&limit=${EVENTS}${of}`;
+  return (await tryDocument(running, path, eventListReader))?.events ?? [];
 }
