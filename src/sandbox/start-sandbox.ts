@@ -49,7 +49,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     if (options.directory === undefined) await rm(directory, { recursive: true, force: true });
     throw error;
   });
-  const store = new Store({ scope, config });
+  const store = new Store(scope, config);
   const sandbox = new RunningSandbox({ directory, app: APP, store, prepared });
   const tell = clusterEvents(store, (event) => {
     if (!sandbox.isStopping()) onEvent(event);
@@ -87,7 +87,7 @@ function initialConfig(changes: Readonly<Record<string, unknown>>): JsonObject {
   const given = z.record(z.string(), z.json()).safeParse(changes);
   if (!given.success) throw new Error('the configuration is not valid: it is not a JSON object');
   const config = patched(DEFAULT_CONFIG, given.data);
-  if (config.kind === 'invalid') throw new Error(`the configuration is not valid: ${config.text}`);
+  if (config.kind !== 'done') throw new Error(`the configuration is not valid: ${config.text}`);
   return config.config;
 }
 

@@ -1,6 +1,6 @@
 // Steady traffic: 20 writes a second by each of several ways, every write on a connection of its own, and a line that
 // compares the ways.
-import type { ManagerClock } from '../manager/clock.ts';
+import type { Clock } from '../../model/instant.ts';
 
 /** A way to the primary. `write` rejects when the write failed. */
 export interface TrafficWay {
@@ -10,7 +10,7 @@ export interface TrafficWay {
 
 export interface TrafficOptions {
   readonly ways: readonly TrafficWay[];
-  readonly clock: ManagerClock;
+  readonly clock: Clock;
   /** Called once a second while there is traffic. */
   readonly onStatus: (text: string) => void;
 }
@@ -23,14 +23,14 @@ const WAITS_FROM_MS = 200;
 const MOST_UNDER_WAY = 400;
 
 class TrafficCounts {
-  readonly #clock: ManagerClock;
+  readonly #clock: Clock;
   readonly #begun = new Set<{ readonly at: number }>();
   #ok = 0;
   #okBefore = 0;
   #failed = 0;
   #longestMs = 0;
 
-  constructor(clock: ManagerClock) {
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 

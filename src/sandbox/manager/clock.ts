@@ -1,13 +1,7 @@
-// The time of the managers and their store: it never goes back, and tests can drive it.
+// The clock of the managers and their store, where no test gives them another one.
+import type { Clock } from '../../model/instant.ts';
 
-export interface ManagerClock {
-  /** Monotonic milliseconds. */
-  now(): number;
-  /** Returns a function that cancels. */
-  schedule(delayMs: number, run: () => void): () => void;
-}
-
-export const systemClock: ManagerClock = {
+export const systemClock: Clock = {
   now: () => performance.now(),
   schedule(delayMs, run) {
     const timer = setTimeout(run, delayMs);

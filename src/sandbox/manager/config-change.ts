@@ -1,21 +1,18 @@
 // Changes of the dynamic configuration: merged or replaced, then checked as a whole. A refused change changes nothing,
 // and the reason names the path of the key.
 import { z } from 'zod';
-import { whyOwned } from './parameters.ts';
 import { asBoolean, isObject } from './cluster-settings.ts';
+import type { ConfigOutcome } from './operation-outcomes.ts';
+import { whyOwned } from './parameters.ts';
 import type { JsonObject, JsonValue } from './view.ts';
 
-export type ConfigChange =
-  | { readonly kind: 'valid'; readonly config: JsonObject }
-  | { readonly kind: 'invalid'; readonly text: string };
-
 /** PATCH: objects are merged, null removes a key, any other value replaces it (management API). */
-export function patched(config: JsonObject, changes: JsonObject): ConfigChange {
+export function patched(config: JsonObject, changes: JsonObject): ConfigOutcome {
   return check(merge(config, changes));
 }
 
 /** PUT: absent keys are removed, and null means absent. */
-export function replaced(config: JsonObject): ConfigChange {
+export function replaced(config: JsonObject): ConfigOutcome {
   return check(merge({}, config));
 }
 
@@ -72,9 +69,9 @@ const dynamicConfig = z.looseObject({
     .optional(),
 });
 
-function check(config: JsonObject): ConfigChange {
+function check(config: JsonObject): ConfigOutcome {
   const parsed = dynamicConfig.safeParse(config);
-  if (parsed.success) return { kind: 'valid', config };
+  if (parsed.success) return { kind: 'done', config };
   return { kind: 'invalid', text: parsed.error.issues.map((issue) => reason(issue, config)).join('; ') };
 }
 

@@ -1,6 +1,6 @@
 // Runs a manager's heartbeat: every loop_wait, at once when poked, never twice at a time, and not while it is frozen.
 import { Gate } from '../gate.ts';
-import type { ManagerClock } from './clock.ts';
+import type { Clock } from '../../model/instant.ts';
 
 export interface HeartbeatOptions {
   /** Resolves with true when the beat ran to its end. */
@@ -9,7 +9,7 @@ export interface HeartbeatOptions {
   readonly onError: (error: unknown) => void;
   /** The time until the next beat. */
   readonly waitMs: () => number;
-  readonly clock: ManagerClock;
+  readonly clock: Clock;
 }
 
 export class Heartbeat {

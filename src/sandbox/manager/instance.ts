@@ -1,16 +1,10 @@
 // A member's PostgreSQL, and what its manager knows without a query: state, role, upstream, parameters. It makes no
 // decision. An abandoned instance starts nothing any more.
 import type { Parameters, PostgresServer, ServerRole, StartOutcome, Upstream } from '../postgres/server-interface.ts';
+import { isWithin } from '../postgres/within.ts';
 import { isSame, raisedToPrimary } from './parameters.ts';
 import { reportOf, type ReportOutcome } from './postgres-report.ts';
 import type { MemberRole, MemberState } from './view.ts';
-
-export interface InstanceOptions {
-  readonly server: PostgresServer;
-  /** The role of its data directory when the manager began. */
-  readonly role: 'primary' | 'replica';
-  readonly onState: (state: MemberState) => void;
-}
 
 /** PostgreSQL names one insufficient parameter per start, and there are five. */
 const MAX_RAISES = 5;
@@ -28,10 +22,11 @@ export class Instance {
   #failedStarts = 0;
   #isAbandoned = false;
 
-  constructor(options: InstanceOptions) {
-    this.server = options.server;
-    this.#role = options.role;
-    this.#onState = options.onState;
+  /** `role`: of the data directory when the manager began. */
+  constructor(server: PostgresServer, role: 'primary' | 'replica', onState: (state: MemberState) => void) {
+    this.server = server;
+    this.#role = role;
+    this.#onState = onState;
     this.#stopListening = this.server.onExit(() => {
       // A wanted end has its own state, which was set before the process was gone.
       if (this.#state === 'running') this.#enter('crashed');
@@ -84,15 +79,8 @@ export class Instance {
   /** Fast, then immediate when that takes too long: a frozen standby can delay a fast shutdown. */
   async stop(mode: 'fast' | 'immediate', state: MemberState = 'stopping'): Promise<void> {
     this.#enter(state);
-    if (mode === 'fast') {
-      const { promise: isLate, resolve } = Promise.withResolvers<'late'>();
-      const timer = setTimeout(() => resolve('late'), FAST_STOP_MS);
-      const ended = await Promise.race([this.server.stop('fast'), isLate]);
-      clearTimeout(timer);
-      if (ended === 'late') await this.server.stop('immediate');
-    } else {
-      await this.server.stop('immediate');
-    }
+    const isStopped = mode === 'fast' && (await isWithin(this.server.stop('fast'), FAST_STOP_MS));
+    if (!isStopped) await this.server.stop('immediate');
     if (this.#state === 'stopping') this.#enter('stopped');
   }
 

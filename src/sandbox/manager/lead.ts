@@ -17,8 +17,8 @@ export async function lead(member: ManagedMember): Promise<void> {
   await keepSynchronous(member);
 }
 
-/** Records a promotion that the store has missed. */
-async function keepHistory(member: ManagedMember): Promise<void> {
+/** Records a promotion that the store does not know. */
+export async function keepHistory(member: ManagedMember): Promise<void> {
   const { session, store, instance, name } = member;
   const timeline = member.report?.timeline ?? 1;
   const known = session.cluster()?.history ?? [];

@@ -1,7 +1,8 @@
 // One member as its manager works on it: its server, its view of the store, its settings and its one task. The steps
 // and the operations act on it; it decides nothing.
+import type { Clock } from '../../model/instant.ts';
 import type { Parameters, PostgresServer } from '../postgres/server-interface.ts';
-import { systemClock, type ManagerClock } from './clock.ts';
+import { systemClock } from './clock.ts';
 import type { PeerAnswer } from './election.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { Instance } from './instance.ts';
@@ -28,7 +29,7 @@ export interface ManagerOptions {
   /** The member's configuration file. May be missing. */
   readonly filePath: string;
   readonly onEvent?: (event: ManagerEvent) => void;
-  readonly clock?: ManagerClock;
+  readonly clock?: Clock;
 }
 
 export type ManagerEvent =
@@ -43,7 +44,7 @@ const MAX_PEER_DEADLINE_MS = 1_000;
 
 export class ManagedMember {
   readonly name: string;
-  readonly clock: ManagerClock;
+  readonly clock: Clock;
   readonly store: StoreLink;
   readonly session: StoreSession;
   readonly instance: Instance;
@@ -71,13 +72,9 @@ export class ManagedMember {
     this.session = new StoreSession(name, store, clock);
     this.configuration = new MemberConfiguration(filePath, (text) => this.warn(text));
     this.task = new SoleTask(() => heartbeat.poke());
-    this.instance = new Instance({
-      server,
-      role,
-      onState: (state) => {
-        this.publish();
-        this.tell(state);
-      },
+    this.instance = new Instance(server, role, (state) => {
+      this.publish();
+      this.tell(state);
     });
   }
 

@@ -1,9 +1,10 @@
 // The manager's operations for the API, each delegated to its file.
-import { patched, replaced, type ConfigChange } from './config-change.ts';
+import { patched, replaced } from './config-change.ts';
 import type { ManagedMember } from './managed-member.ts';
 import type { ConfigOutcome, ManagerOutcome, ManagerOperations, ReinitializeOptions } from './operation-outcomes.ts';
 import { cancelRestart, restart, scheduleRestart } from './restart.ts';
-import { cancelSwitchover, failover, switchover } from './switchover-on-request.ts';
+import { NO_STORE, cancelSwitchover, failover, switchover } from './switchover-on-request.ts';
+import { refused } from './switchover-plan.ts';
 import type { ClusterView, JsonObject } from './view.ts';
 import { rebuild } from './steps.ts';
 
@@ -26,13 +27,12 @@ export function createOperations(member: ManagedMember): ManagerOperations {
 }
 
 /** Every manager sees the change in the store and applies it in a heartbeat that starts at once. */
-function changeConfig({ store }: ManagedMember, change: (config: JsonObject) => ConfigChange): ConfigOutcome {
+function changeConfig({ store }: ManagedMember, change: (config: JsonObject) => ConfigOutcome): ConfigOutcome {
   const cluster = store.read();
-  if (cluster === undefined) return { kind: 'failed', text: 'the configuration store does not answer' };
+  if (cluster === undefined) return NO_STORE;
   const changed = change(cluster.config);
-  if (changed.kind === 'invalid') return changed;
-  store.writeConfig(changed.config);
-  return { kind: 'done', config: changed.config };
+  if (changed.kind === 'done') store.writeConfig(changed.config);
+  return changed;
 }
 
 async function reload(member: ManagedMember): Promise<ManagerOutcome> {
@@ -46,10 +46,10 @@ async function reload(member: ManagedMember): Promise<ManagerOutcome> {
 
 async function reinitialize(member: ManagedMember, options: ReinitializeOptions): Promise<ManagerOutcome> {
   const { session, instance } = member;
-  if (!session.read()) return { kind: 'failed', text: 'the configuration store does not answer' };
-  const cluster = session.cluster();
-  const leader = cluster?.leader;
-  if (cluster === undefined || leader === undefined) return refused('Cluster has no leader, can not reinitialize');
+  const cluster = session.read();
+  if (cluster === undefined) return NO_STORE;
+  const { leader } = cluster;
+  if (leader === undefined) return refused('Cluster has no leader, can not reinitialize');
   if (leader === member.name) return refused('I am the leader, can not reinitialize');
   if (instance.role() === 'primary') return refused('I am a primary, can not reinitialize');
   const source = options.fromLeader ? leader : (sourceAmong(cluster, member.name) ?? leader);
@@ -71,8 +71,4 @@ function sourceAmong(cluster: ClusterView, me: string): string | undefined {
   return cluster.members.find(
     ({ name, tags, state }) => name !== me && Boolean(tags['clonefrom']) && state === 'streaming',
   )?.name;
-}
-
-function refused(text: string): ManagerOutcome {
-  return { kind: 'refused', text };
 }

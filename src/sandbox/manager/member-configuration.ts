@@ -1,6 +1,7 @@
 // The configuration of one member: its own file, and what its PostgreSQL gets of that file and of the cluster's
 // configuration.
 import type { Parameters, PostgresServer } from '../postgres/server-interface.ts';
+import { messageOf } from '../http-server.ts';
 import { readMemberFile, type MemberFile } from './member-file.ts';
 import { readCatalog, usable, type Catalog } from './parameter-catalog.ts';
 import { composeParameters } from './parameters.ts';
@@ -22,13 +23,14 @@ export class MemberConfiguration {
 
   /** Returns the problem, with nothing changed; undefined when the file was read. */
   async readFile(): Promise<string | undefined> {
-    const read = await readMemberFile(this.#filePath);
-    if (read.kind === 'invalid') {
-      this.#warn(read.text);
-      return read.text;
+    try {
+      this.#file = await readMemberFile(this.#filePath);
+    } catch (error) {
+      const why = messageOf(error);
+      this.#warn(why);
+      return why;
     }
-    this.#file = read.file;
-    for (const warning of read.file.warnings) this.#warn(warning);
+    for (const warning of this.#file.warnings) this.#warn(warning);
     return undefined;
   }
 

@@ -28,23 +28,22 @@ const BOOLEAN = /^(on|off|true|false|yes|no|t|f|y|n|1|0)$/i;
 const NUMBER =
   /^\s*[+-]?(0x[0-9a-f]+|\d+(\.\d*)?(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?)\s*(B|kB|MB|GB|TB|us|ms|s|min|h|d)?\s*$/i;
 
-/** Undefined when PostgreSQL accepts the value. Ranges are left to PostgreSQL. */
-export function whyUnusable(name: string, value: string, catalog: Catalog): string | undefined {
+/** Whether PostgreSQL accepts the value. Ranges are left to PostgreSQL. */
+export function isUsable(name: string, value: string, catalog: Catalog): boolean {
   // A parameter of an extension: PostgreSQL keeps unknown names that contain a dot.
-  if (name.includes('.')) return undefined;
+  if (name.includes('.')) return true;
   const kind = catalog.get(name);
-  if (kind === undefined) return 'PostgreSQL does not know it';
-  if (kind.context === 'internal') return 'it cannot be set';
+  if (kind === undefined || kind.context === 'internal') return false;
   switch (kind.vartype) {
     case 'bool':
-      return BOOLEAN.test(value) ? undefined : `${value} is not a boolean`;
+      return BOOLEAN.test(value);
     case 'enum':
-      return isOneOf(value, kind.enumvals ?? []) ? undefined : `${value} is not one of its values`;
+      return isOneOf(value, kind.enumvals ?? []);
     case 'integer':
     case 'real':
-      return NUMBER.test(value) ? undefined : `${value} is not a number`;
+      return NUMBER.test(value);
     case 'string':
-      return undefined;
+      return true;
   }
 }
 
@@ -55,7 +54,5 @@ function isOneOf(value: string, allowed: readonly string[]): boolean {
 
 export function usable(parameters: Parameters, catalog: Catalog | undefined): Parameters {
   if (catalog === undefined) return parameters;
-  return Object.fromEntries(
-    Object.entries(parameters).filter(([name, value]) => whyUnusable(name, value, catalog) === undefined),
-  );
+  return Object.fromEntries(Object.entries(parameters).filter(([name, value]) => isUsable(name, value, catalog)));
 }

@@ -28,14 +28,12 @@ export function versionNumber(text: string): number | undefined {
   return major >= 10 ? major * 10_000 + second : major * 10_000 + second * 100 + third;
 }
 
-export type ScheduleVerdict = 'wait' | 'now' | 'void';
-
 /** A scheduled restart is void when PostgreSQL was restarted since: its purpose is fulfilled. */
 export function judgeSchedule(
   scheduled: ScheduledRestart,
   postmasterStartTime: string | undefined,
   now: Date,
-): ScheduleVerdict {
+): 'wait' | 'now' | 'void' {
   const expected = scheduled.postmaster_start_time;
   if (expected !== undefined && postmasterStartTime !== undefined && expected !== postmasterStartTime) return 'void';
   return Date.parse(scheduled.schedule) <= now.getTime() ? 'now' : 'wait';

@@ -4,11 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerRole } from '../postgres/server-interface.ts';
 import type { ManagerStep } from './decide.ts';
 import { whyNot } from './election.ts';
-import { lead } from './lead.ts';
+import { keepHistory, lead } from './lead.ts';
 import type { ManagedMember } from './managed-member.ts';
 import { positionOf } from './postgres-report.ts';
 import { candidates, whyNobodyIsGood } from './switchover-plan.ts';
-import { readTimelineHistory } from './timeline-history.ts';
 
 /**
  * Patroni waits as long before its old leader starts as a replica, so that another member can take the lock (ha.py,
@@ -68,7 +67,7 @@ async function start(member: ManagedMember, role: ServerRole): Promise<void> {
 }
 
 async function promote(member: ManagedMember): Promise<void> {
-  const { instance, session, store } = member;
+  const { instance, session } = member;
   try {
     await instance.promote();
   } catch (error) {
@@ -81,9 +80,7 @@ async function promote(member: ManagedMember): Promise<void> {
   member.report = outcome.report;
   member.publish();
   member.tellLeads(outcome.report.timeline);
-  const known = session.cluster()?.history ?? [];
-  const history = await readTimelineHistory(instance.server, outcome.report.timeline, known, member.name);
-  if (history !== undefined) store.writeHistory(history);
+  await keepHistory(member);
 }
 
 async function demote(member: ManagedMember, step: Extract<ManagerStep, { kind: 'demote' }>): Promise<void> {

@@ -2,7 +2,7 @@
 // the moment before the request, on the manager's own clock. So a manager that was frozen knows by itself that it has
 // lost the lock.
 import type { Upstream } from '../postgres/server-interface.ts';
-import type { ManagerClock } from './clock.ts';
+import type { Clock } from '../../model/instant.ts';
 import type { LockView } from './decide.ts';
 import { readSettings } from './cluster-settings.ts';
 import type { StoreLink } from './store-link.ts';
@@ -12,7 +12,7 @@ import type { ClusterSettings, ClusterView } from './view.ts';
 export class StoreSession {
   readonly #name: string;
   readonly #store: StoreLink;
-  readonly #clock: ManagerClock;
+  readonly #clock: Clock;
   #cluster: ClusterView | undefined;
   #settings = readSettings({});
   #lockUntil = Number.NEGATIVE_INFINITY;
@@ -21,7 +21,7 @@ export class StoreSession {
   #freeSince: number | undefined;
   #isFailsafeActive = false;
 
-  constructor(name: string, store: StoreLink, clock: ManagerClock) {
+  constructor(name: string, store: StoreLink, clock: Clock) {
     this.#name = name;
     this.#store = store;
     this.#clock = clock;
@@ -57,15 +57,15 @@ export class StoreSession {
     return this.#seenAt;
   }
 
-  /** True when the store answered. */
-  read(): boolean {
+  /** Undefined when the store did not answer. */
+  read(): ClusterView | undefined {
     const cluster = this.#store.read();
-    if (cluster === undefined) return false;
+    if (cluster === undefined) return undefined;
     this.#cluster = cluster;
     this.#settings = readSettings(cluster.config);
     this.#contactAt = this.#clock.now();
     this.#seenAt = Math.floor(Date.now() / 1000);
-    return true;
+    return cluster;
   }
 
   /**
@@ -73,9 +73,10 @@ export class StoreSession {
    * that has no store?
    */
   async heartbeat(vouch: () => Promise<boolean>): Promise<LockView> {
-    if (!this.read()) return this.#withoutStore(vouch);
+    const cluster = this.read();
+    if (cluster === undefined) return this.#withoutStore(vouch);
     this.#isFailsafeActive = false;
-    const leader = this.#cluster?.leader;
+    const { leader } = cluster;
     const now = this.#clock.now();
     if (leader === this.#name && this.#store.refresh(this.#name, this.#settings.ttlMs) === 'refreshed') {
       this.#lockUntil = now + this.#settings.ttlMs;

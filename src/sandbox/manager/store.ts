@@ -1,20 +1,12 @@
 // The sandbox's replacement for etcd: one leader lock with a time to live, and the data that the members share through
 // it. Every change is atomic, and an expired lease is gone for all readers at once. While the store is down every call
 // reports that and changes nothing.
-import { systemClock, type ManagerClock } from './clock.ts';
+import type { Clock } from '../../model/instant.ts';
+import { systemClock } from './clock.ts';
 import type { ClusterView, TimelineHistoryEntry, JsonObject, SwitchoverRecord, PublishedMember } from './view.ts';
 
-export interface StoreOptions {
-  readonly scope: string;
-  readonly config: JsonObject;
-  readonly clock?: ManagerClock;
-}
-
 /** The synchronous standbys, as the leader names them. */
-export interface SyncState {
-  readonly synchronous: readonly string[];
-  readonly quorum: readonly string[];
-}
+export type SyncState = Pick<ClusterView, 'synchronous' | 'quorum'>;
 
 interface Lease<T> {
   readonly value: T;
@@ -24,7 +16,7 @@ interface Lease<T> {
 
 export class Store {
   readonly scope: string;
-  readonly #clock: ManagerClock;
+  readonly #clock: Clock;
   #downSince: number | undefined;
   #lock: Lease<string> | undefined;
   #position: number | undefined;
@@ -36,10 +28,10 @@ export class Store {
   readonly #watchers = new Set<() => void>();
   #cancelExpiry = (): void => {};
 
-  constructor(options: StoreOptions) {
-    this.scope = options.scope;
-    this.#config = options.config;
-    this.#clock = options.clock ?? systemClock;
+  constructor(scope: string, config: JsonObject, clock: Clock = systemClock) {
+    this.scope = scope;
+    this.#config = config;
+    this.#clock = clock;
   }
 
   /** Undefined during an outage. */
@@ -48,7 +40,7 @@ export class Store {
     this.#dropExpired();
     return {
       scope: this.scope,
-      leader: this.#holder(),
+      leader: this.holder(),
       leaderPosition: this.#position,
       members: [...this.#members.values()]
         .map((lease) => lease.value)
@@ -62,13 +54,13 @@ export class Store {
 
   /** The holder of the lock, also during an outage. This is for the sandbox; no manager sees it. */
   holder(): string | undefined {
-    return this.#holder();
+    return this.#lock !== undefined && this.#lock.expiresAt > this.#now() ? this.#lock.value : undefined;
   }
 
   /** Compare and set: succeeds only when the lock is free or has expired. */
   acquire(name: string, ttlMs: number): 'acquired' | 'held' | 'down' {
     if (this.#isDown()) return 'down';
-    const holder = this.#holder();
+    const holder = this.holder();
     if (holder !== undefined) return holder === name ? 'acquired' : 'held';
     this.#hold(name, ttlMs);
     this.#tell();
@@ -78,13 +70,13 @@ export class Store {
   /** Succeeds only for the holder, and only in time. */
   refresh(name: string, ttlMs: number): 'refreshed' | 'lost' | 'down' {
     if (this.#isDown()) return 'down';
-    if (this.#holder() !== name) return 'lost';
+    if (this.holder() !== name) return 'lost';
     this.#hold(name, ttlMs);
     return 'refreshed';
   }
 
   release(name: string): boolean {
-    if (this.#isDown() || this.#holder() !== name) return false;
+    if (this.#isDown() || this.holder() !== name) return false;
     this.#lock = undefined;
     this.#cancelExpiry();
     this.#tell();
@@ -139,7 +131,7 @@ export class Store {
       return;
     }
     this.#dropExpired();
-    const lock = this.#holder() === undefined ? undefined : this.#lock;
+    const lock = this.holder() === undefined ? undefined : this.#lock;
     this.#downSince = undefined;
     for (const { value, ttlMs } of this.#members.values()) this.publish(value, ttlMs);
     if (lock !== undefined) this.#hold(lock.value, lock.ttlMs);
@@ -163,10 +155,6 @@ export class Store {
 
   #dropExpired(): void {
     for (const [name, lease] of this.#members) if (lease.expiresAt <= this.#now()) this.#members.delete(name);
-  }
-
-  #holder(): string | undefined {
-    return this.#lock !== undefined && this.#lock.expiresAt > this.#now() ? this.#lock.value : undefined;
   }
 
   #hold(name: string, ttlMs: number): void {

@@ -1,20 +1,20 @@
 // Switchover and failover on request: the request goes into the store, the leader or the candidate carries it out in
 // its heartbeat, and the member that received the request waits here for the outcome.
 import { setTimeout as delay } from 'node:timers/promises';
+import { isNoFailover } from './election.ts';
 import { positionOf } from './postgres-report.ts';
 import type { ManagedMember } from './managed-member.ts';
 import type { ManagerOutcome, SwitchoverRequest } from './operation-outcomes.ts';
-import { candidates, ownAnswer, whyNobodyIsGood, whyNoFailover, whyNoSwitchover } from './switchover-plan.ts';
+import { candidates, whyNobodyIsGood, whyNoFailover, whyNoSwitchover } from './switchover-plan.ts';
 
-const NO_STORE: ManagerOutcome = { kind: 'failed', text: 'the configuration store does not answer' };
+export const NO_STORE = { kind: 'failed', text: 'the configuration store does not answer' } as const;
 const ASK_AGAIN_MS = 25;
 const MIN_WAIT_MS = 10_000;
 
 export async function switchover(member: ManagedMember, request: SwitchoverRequest): Promise<ManagerOutcome> {
   const { session, store } = member;
   const { leader, candidate, scheduledAt } = request;
-  if (!session.read()) return NO_STORE;
-  const cluster = session.cluster();
+  const cluster = session.read();
   if (cluster === undefined) return NO_STORE;
   const why = whyNoSwitchover(request, cluster, session.settings());
   if (why !== undefined) return why;
@@ -30,8 +30,7 @@ export async function switchover(member: ManagedMember, request: SwitchoverReque
 
 export async function failover(member: ManagedMember, candidate: string): Promise<ManagerOutcome> {
   const { session, store } = member;
-  if (!session.read()) return NO_STORE;
-  const cluster = session.cluster();
+  const cluster = session.read();
   if (cluster === undefined) return NO_STORE;
   const why = whyNoFailover(candidate, cluster) ?? (await askCandidates(member, 'failover', [candidate]));
   if (why !== undefined) return why;
@@ -40,8 +39,9 @@ export async function failover(member: ManagedMember, candidate: string): Promis
 }
 
 export function cancelSwitchover({ session, store }: ManagedMember): ManagerOutcome {
-  if (!session.read()) return NO_STORE;
-  if (session.cluster()?.switchover?.at === undefined) {
+  const cluster = session.read();
+  if (cluster === undefined) return NO_STORE;
+  if (cluster.switchover?.at === undefined) {
     return { kind: 'nothing_scheduled', text: 'no switchover is scheduled' };
   }
   return store.writeSwitchover(undefined) ? { kind: 'done', text: 'scheduled switchover deleted' } : NO_STORE;
@@ -55,7 +55,9 @@ async function askCandidates(
   const answers = [...(await member.askOthers(names))];
   if (names.includes(member.name)) {
     const { wal, tags } = await member.look();
-    answers.push(ownAnswer(member.name, wal && positionOf(wal), tags));
+    // The member itself is not queried over HTTP.
+    const position = wal && positionOf(wal);
+    answers.push({ name: member.name, kind: 'answered', isPrimary: false, position, isNoFailover: isNoFailover(tags) });
   }
   return whyNobodyIsGood(action, answers);
 }

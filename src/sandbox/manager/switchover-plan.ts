@@ -1,6 +1,6 @@
 // Decides when a planned switchover is due, and whether a requested switchover or failover is possible. Pure. The texts
 // are Patroni's.
-import { isNoFailover, type PeerAnswer } from './election.ts';
+import type { PeerAnswer } from './election.ts';
 import type { ManagerOutcome, SwitchoverRequest } from './operation-outcomes.ts';
 import type { ClusterSettings, ClusterView, SwitchoverRecord } from './view.ts';
 
@@ -20,36 +20,27 @@ export function whyNoSwitchover(
   cluster: ClusterView,
   settings: ClusterSettings,
 ): ManagerOutcome | undefined {
-  if (settings.isPaused && scheduledAt !== undefined) return paused("Can't schedule switchover in the paused state");
+  if (settings.isPaused && scheduledAt !== undefined)
+    return { kind: 'paused', text: "Can't schedule switchover in the paused state" };
   if (settings.isPaused && candidate === undefined) {
-    return paused('Switchover is possible only to a specific candidate in a paused state');
+    return { kind: 'paused', text: 'Switchover is possible only to a specific candidate in a paused state' };
   }
-  if (leader === candidate) return invalid('Switchover target and source are the same');
+  if (leader === candidate) return { kind: 'invalid', text: 'Switchover target and source are the same' };
   if (cluster.leader !== leader) {
     return refused(cluster.leader === undefined ? 'cluster has no leader' : 'leader name does not match');
   }
-  return whyNoCandidate('switchover', candidate, cluster, settings);
+  if (candidates(candidate, cluster, settings).length > 0) return undefined;
+  if (candidate === undefined) {
+    const lacking = settings.synchronousMode === 'off' ? 'members except leader' : 'synchronous standbys';
+    return refused(`switchover is not possible: cluster does not have ${lacking}`);
+  }
+  const exists = cluster.members.some(({ name }) => name === candidate);
+  return refused(exists ? 'candidate name does not match with sync_standby' : 'candidate does not exist');
 }
 
 export function whyNoFailover(candidate: string, cluster: ClusterView): ManagerOutcome | undefined {
   if (cluster.leader === candidate) return refused('candidate is the leader already');
   return cluster.members.some(({ name }) => name === candidate) ? undefined : refused('candidate does not exist');
-}
-
-function whyNoCandidate(
-  action: string,
-  candidate: string | undefined,
-  cluster: ClusterView,
-  settings: ClusterSettings,
-): ManagerOutcome | undefined {
-  const others = candidates(candidate, cluster, settings);
-  if (others.length > 0) return undefined;
-  if (candidate === undefined) {
-    const lacking = settings.synchronousMode === 'off' ? 'members except leader' : 'synchronous standbys';
-    return refused(`${action} is not possible: cluster does not have ${lacking}`);
-  }
-  const exists = cluster.members.some(({ name }) => name === candidate);
-  return refused(exists ? 'candidate name does not match with sync_standby' : 'candidate does not exist');
 }
 
 /** The members that could take over. In synchronous mode these are the synchronous standbys only. */
@@ -73,23 +64,6 @@ export function whyNobodyIsGood(action: string, answers: readonly PeerAnswer[]):
   return isGood ? undefined : refused(`${action} is not possible: no good candidates have been found`);
 }
 
-/** The member itself is not queried over HTTP. */
-export function ownAnswer(
-  name: string,
-  position: number | undefined,
-  tags: ClusterView['members'][number]['tags'],
-): PeerAnswer {
-  return { name, kind: 'answered', isPrimary: false, position, isNoFailover: isNoFailover(tags) };
-}
-
-function refused(text: string): ManagerOutcome {
+export function refused(text: string): ManagerOutcome {
   return { kind: 'refused', text };
-}
-
-function paused(text: string): ManagerOutcome {
-  return { kind: 'paused', text };
-}
-
-function invalid(text: string): ManagerOutcome {
-  return { kind: 'invalid', text };
 }

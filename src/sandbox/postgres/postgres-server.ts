@@ -20,6 +20,7 @@ import type {
 import { clusterWideArguments, ownedArguments, roleArguments, settingArguments } from './settings-files.ts';
 import type { Credentials } from './settings-files.ts';
 import { openSql, type Sql } from './sql.ts';
+import { isWithin } from './within.ts';
 
 export interface ServerPlan {
   readonly name: string;
@@ -219,14 +220,4 @@ export class SandboxServer implements PostgresServer {
   #reload(): void {
     if (this.#postmaster !== undefined) send(this.#postmaster.pid, 'SIGHUP');
   }
-}
-
-async function isWithin(event: Promise<void>, timeoutMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), timeoutMs);
-  });
-  const isDone = await Promise.race([event.then(() => true), deadline]);
-  clearTimeout(timer);
-  return isDone;
 }

@@ -7,7 +7,7 @@ import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 test('the store is down for the member that is cut off, and for no other', () => {
   const network = new Network();
-  const store = new Store({ scope: 'lab', config: {}, clock: new ManualClock() });
+  const store = new Store('lab', {}, new ManualClock());
   const [one, two] = ['pg-1', 'pg-2'].map((name) => linkTo(store, () => network.isCut(name)));
   expect(one?.acquire('pg-1', 1_000)).toBe('acquired');
   network.cut('pg-1');

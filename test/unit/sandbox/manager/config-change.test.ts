@@ -10,7 +10,7 @@ describe('PATCH', () => {
   it('changes only the given keys, at every depth, and keeps values unchanged', () => {
     const changes = { loop_wait: 2, postgresql: { parameters: { max_connections: 150 } } };
     expect(patched(CONFIG, changes)).toEqual({
-      kind: 'valid',
+      kind: 'done',
       config: {
         ttl: 5,
         loop_wait: 2,
@@ -21,14 +21,14 @@ describe('PATCH', () => {
 
   it('removes keys with null', () => {
     expect(patched(CONFIG, { ttl: null, postgresql: { parameters: { work_mem: null, absent: null } } })).toEqual({
-      kind: 'valid',
+      kind: 'done',
       config: { postgresql: { use_pg_rewind: false, parameters: { max_connections: '100' } } },
     });
   });
 
   it('creates an object where there was none, without its nulls', () => {
     expect(patched({}, { standby_cluster: { host: 'a', port: null } })).toEqual({
-      kind: 'valid',
+      kind: 'done',
       config: { standby_cluster: { host: 'a' } },
     });
   });
@@ -36,7 +36,7 @@ describe('PATCH', () => {
 
 it('PUT removes the absent keys', () => {
   expect(replaced({ ttl: 7, anything: { at: ['all'] } })).toEqual({
-    kind: 'valid',
+    kind: 'done',
     config: { ttl: 7, anything: { at: ['all'] } },
   });
 });

@@ -52,7 +52,7 @@ function aServer(outcomes: StartOutcome[] = []) {
 function anInstance(outcomes: StartOutcome[] = []) {
   const fake = aServer(outcomes);
   const states: string[] = [];
-  const instance = new Instance({ server: fake.server, role: 'replica', onState: (state) => states.push(state) });
+  const instance = new Instance(fake.server, 'replica', (state) => states.push(state));
   return { ...fake, instance, states };
 }
 

@@ -9,7 +9,7 @@ const everybody = () => Promise.resolve(true);
 
 function aSession(config = {}) {
   const clock = new ManualClock();
-  const store = new Store({ scope: 'sandbox', config, clock });
+  const store = new Store('sandbox', config, clock);
   const session = new StoreSession('pg-1', store, clock);
   session.read();
   return { clock, store, session };

@@ -7,7 +7,7 @@ const TTL_MS = 5000;
 
 function aStore() {
   const clock = new ManualClock();
-  const store = new Store({ scope: 'sandbox', config: { ttl: 5 }, clock });
+  const store = new Store('sandbox', { ttl: 5 }, clock);
   let told = 0;
   store.watch(() => (told += 1));
   return { clock, store, told: () => told };
