@@ -1,5 +1,5 @@
 // From the complete file to the frozen Config: the program's names instead of the file's.
-import type { ApiAuth, ApiTls, ClusterConfig } from '../model/cluster-config.ts';
+import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { ClientTls, ProbePolicy } from '../model/policy.ts';
 import type { Config } from './config.ts';
 import { branchesPolicy } from './schema/branches-section.ts';
@@ -57,27 +57,14 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
   });
 }
 
-function clusterConfig(cluster: CompleteFile['cluster']): ClusterConfig {
-  const { scope, discovery, seeds, kubernetes, members, allow, api } = cluster;
-  const tls: ApiTls | undefined = api.tls && {
-    ca: api.tls.ca,
-    cert: api.tls.cert,
-    key: api.tls.key,
-    insecure: api.tls.insecure,
-  };
-  const auth: ApiAuth | undefined = api.auth && {
-    username: api.auth.username,
-    password: api.auth.password,
-    passwordFile: api.auth.password_file,
-  };
+function clusterConfig({ kubernetes, api: { tls, auth }, ...cluster }: CompleteFile['cluster']): ClusterConfig {
   return {
-    scope,
-    discovery,
-    seeds,
-    kubernetes: kubernetes && kubernetesConfig(kubernetes, scope),
-    members: members.map((member) => ({ name: member.name, api: member.api, postgres: member.postgres })),
-    allow,
-    api: { tls, auth },
+    ...cluster,
+    kubernetes: kubernetes && kubernetesConfig(kubernetes, cluster.scope),
+    api: {
+      tls,
+      auth: auth && { username: auth.username, password: auth.password, passwordFile: auth.password_file },
+    },
   };
 }
 

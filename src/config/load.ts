@@ -3,9 +3,7 @@
 import { assemble } from './assemble.ts';
 import type { Config } from './config.ts';
 import type { Fault, Path, Problem } from './fault.ts';
-import { unusableAuthority } from './files/authority.ts';
-import { readKeyPairNow } from './files/key-pair.ts';
-import { isOpenToAll, unreadable, unreadableFile, unusableDirectory } from './files/unusable-files.ts';
+import { unreadable } from './files/unusable-files.ts';
 import { checkRules } from './rules/rules.ts';
 import { complete, withDefaults } from './schema/defaults.ts';
 import { parse } from './schema/parse.ts';
@@ -48,11 +46,7 @@ export function loadConfig(options: LoadOptions): LoadResult {
   const written = withoutEmptySections(withoutExtensions(yaml.tree));
   const { tree, variables, problems: unknownVariables } = applyEnvironment(withDefaults(written), env);
   const { parsed, faults, leftOut } = parse(withApiServer(tree, env));
-  const files = { readKeyPair: readKeyPairNow, unusableAuthority, unreadableFile, unusableDirectory };
-  // The files of a pod are its own, and Kubernetes mounts them readable.
-  const isAlone = env['KUBERNETES_SERVICE_HOST'] !== undefined;
-  const means = { ...files, isOpenToAll: isAlone ? () => false : isOpenToAll, now: Date.now() };
-  const broken = (parsed === undefined ? [] : checkRules(parsed, means)).filter(
+  const broken = (parsed === undefined ? [] : checkRules(parsed, env)).filter(
     ({ paths }) => !paths.some((path) => leftOut.some((bad) => isWithin(bad, path))),
   );
   const problemsOf = (severity: Fault['severity']): readonly Problem[] =>

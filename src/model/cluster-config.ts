@@ -23,11 +23,11 @@ export interface AllowRules {
 
 /** PEM files; the HTTP client reads them. */
 export interface ApiTls {
-  readonly ca: string | undefined;
-  readonly cert: string | undefined;
-  readonly key: string | undefined;
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
   /** True: certificates of members are not verified. */
-  readonly insecure: boolean;
+  readonly insecure?: boolean;
 }
 
 /** Basic authentication. The HTTP client reads the file. */
@@ -52,9 +52,9 @@ export type Seed = ApiEndpoint | SrvSeed;
 /** Where Kubernetes has the members' APIs. */
 export interface KubernetesConfig {
   /** Undefined: the namespace of the service account. */
-  readonly namespace: string | undefined;
+  readonly namespace?: string | undefined;
   /** The Service whose endpoints count; undefined: pods by `labels`. */
-  readonly service: string | undefined;
+  readonly service?: string | undefined;
   /** As `kubectl -l` takes it: `application=patroni,cluster-name=batman`. */
   readonly labels: string;
   readonly roleLabel: string;
@@ -62,7 +62,7 @@ export interface KubernetesConfig {
   readonly port: number | string;
   readonly scheme: 'http' | 'https';
   /** `https://10.96.0.1:443`; undefined: neither written nor in a pod. */
-  readonly server: string | undefined;
+  readonly server?: string | undefined;
   /** A folder as a service account is mounted. */
   readonly credentials: string;
 }

@@ -12,7 +12,7 @@ export type TlsSource = () => Promise<TlsMaterial>;
 
 const REREAD_AFTER_MS = 10_000;
 
-export function tlsFromFiles(files: Partial<ApiTls>, rereadAfterMs = REREAD_AFTER_MS): TlsSource {
+export function tlsFromFiles(files: ApiTls, rereadAfterMs = REREAD_AFTER_MS): TlsSource {
   let last: Promise<TlsMaterial> | undefined;
   let readAt = -Infinity;
   let isReading = false;
@@ -44,7 +44,7 @@ export function tlsFromFiles(files: Partial<ApiTls>, rereadAfterMs = REREAD_AFTE
   };
 }
 
-async function readAll({ ca, cert, key, insecure = false }: Partial<ApiTls>): Promise<TlsMaterial> {
+async function readAll({ ca, cert, key, insecure = false }: ApiTls): Promise<TlsMaterial> {
   const texts = [ca, cert, key].map(async (path) => path && (await readText(path)));
   const [caText, certText, keyText] = await Promise.all(texts);
   return present({ insecure, ca: caText, cert: certText, key: keyText });

@@ -1,9 +1,8 @@
 // The token for operations, from the configuration or from the file that it names. The file is read each time, so that
 // a rotated token counts at once.
-import { readFile } from 'node:fs/promises';
 import type { AdminConfig } from '../config.ts';
 import { secret } from '../schema/values.ts';
-import { unreadable } from './unusable-files.ts';
+import { readText } from './unusable-files.ts';
 
 export type AdminToken =
   | { readonly kind: 'none' }
@@ -19,11 +18,9 @@ export async function readAdminToken({
   if (token !== undefined) return { kind: 'token', value: token };
   if (tokenFile === undefined) return { kind: 'none' };
   const unusable = (why: string): AdminToken => ({ kind: 'unusable', why: `admin.token_file ${tokenFile} ${why}` });
-  try {
-    const read = secret.safeParse((await readFile(tokenFile, 'utf8')).trim());
-    if (read.success) return { kind: 'token', value: read.data };
-    return unusable(`cannot be used: its content ${read.error.issues[0]?.message ?? 'is not a token'}`);
-  } catch (error) {
-    return unusable(unreadable(error));
-  }
+  const { text, why } = await readText(tokenFile);
+  if (why !== undefined) return unusable(why);
+  const read = secret.safeParse(text.trim());
+  if (read.success) return { kind: 'token', value: read.data };
+  return unusable(`cannot be used: its content ${read.error.issues[0]?.message ?? 'is not a token'}`);
 }

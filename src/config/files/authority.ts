@@ -1,35 +1,27 @@
 // Checks a PEM file of certificate authorities: can TLS verify a server with it?
 import type * as Crypto from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { ReadAuthorities } from '../../model/authority.ts';
-import { unreadable } from './unusable-files.ts';
+import type { AuthorityReading, ReadAuthorities } from '../../model/authority.ts';
+import { readText, readTextNow, type FileText } from './unusable-files.ts';
 
 /** Node's TLS takes 5 MB of memory, so it is loaded when there is a file to check. */
 const load = createRequire(import.meta.url);
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^-]*-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
 
-/** Blocks until the file is read. Undefined when it can be used; else the reason, to follow the file's name. */
-export function unusableAuthority(file: string): string | undefined {
-  try {
-    return faultOf(readFileSync(file, 'utf8'));
-  } catch (error) {
-    return unreadable(error);
-  }
+/** Blocks until the file is read. */
+export function readAuthoritiesNow(file: string): AuthorityReading {
+  return judge(readTextNow(file));
 }
 
 /** The same without blocking. */
-export const readAuthorities: ReadAuthorities = async (file) => {
-  try {
-    const text = await readFile(file, 'utf8');
-    const why = faultOf(text);
-    return why === undefined ? { kind: 'authorities', text } : { kind: 'unusable', why };
-  } catch (error) {
-    return { kind: 'unusable', why: unreadable(error) };
-  }
-};
+export const readAuthorities: ReadAuthorities = async (file) => judge(await readText(file));
+
+function judge({ text, why: unreadable }: FileText): AuthorityReading {
+  if (unreadable !== undefined) return { kind: 'unusable', why: unreadable };
+  const why = faultOf(text);
+  return why === undefined ? { kind: 'authorities', text } : { kind: 'unusable', why };
+}
 
 function faultOf(text: string): string | undefined {
   const certificates = text.match(CERTIFICATE) ?? [];

@@ -1,5 +1,6 @@
-// Why a file or a directory cannot be used, for the operator.
+// The text of a file, and why a file or a directory cannot be used, for the operator.
 import { readFileSync, accessSync, constants, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode, fileFault } from '../../model/errno.ts';
 
@@ -8,13 +9,26 @@ export function unreadable(error: unknown): string {
   return `cannot be read: ${fileFault(error)}`;
 }
 
-/** Blocks until the file is read. Undefined when it can be. */
-export function unreadableFile(file: string): string | undefined {
+/** `why` follows the file's name. */
+export type FileText =
+  | { readonly text: string; readonly why?: undefined }
+  | { readonly text?: undefined; readonly why: string };
+
+/** Blocks until the file is read. */
+export function readTextNow(file: string): FileText {
   try {
-    readFileSync(file);
-    return undefined;
+    return { text: readFileSync(file, 'utf8') };
   } catch (error) {
-    return unreadable(error);
+    return { why: unreadable(error) };
+  }
+}
+
+/** The same without blocking. Never rejects. */
+export async function readText(file: string): Promise<FileText> {
+  try {
+    return { text: await readFile(file, 'utf8') };
+  } catch (error) {
+    return { why: unreadable(error) };
   }
 }
 

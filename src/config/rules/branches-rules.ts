@@ -4,18 +4,14 @@ import { error, warning, type Fault, type Path } from '../fault.ts';
 import type { ParsedBranches } from '../schema/branches-section.ts';
 import { formatDuration as time } from '../schema/duration.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
-import { isPlainRemote } from './plain-remote.ts';
+import { plainKey, unreadableSecret } from './secret-file-rules.ts';
+import { unusableAuthorities } from './tls-rules.ts';
 
 const AT: Path = ['branches'];
 const SOURCE: Path = [...AT, 'source'];
 const BACKENDS: Path = [...AT, 'backends'];
 
-interface Readers {
-  readonly unreadableFile: (file: string) => string | undefined;
-  readonly unusableAuthority: (file: string) => string | undefined;
-}
-
-export function branchesRules({ branches, client, pools }: ParsedFile, readers: Readers): readonly Fault[] {
+export function branchesRules({ branches, client, pools }: ParsedFile): readonly Fault[] {
   if (branches === undefined) return [];
   const reserved: Path = ['pools', BRANCHES_POOL];
   return [
@@ -24,9 +20,9 @@ export function branchesRules({ branches, client, pools }: ParsedFile, readers: 
       : []),
     ...sourceRules(branches),
     ...backendRules(branches),
-    ...tlsRules(branches, client.tls.mode, readers),
+    ...tlsRules(branches, client.tls.mode),
     ...connectRules(branches),
-    ...secretRules(branches, readers),
+    ...secretRules(branches),
   ];
 }
 
@@ -65,7 +61,7 @@ function backendRules({ source, backends }: ParsedBranches): readonly Fault[] {
   return faults;
 }
 
-function tlsRules({ backends }: ParsedBranches, mode: string, readers: Readers): readonly Fault[] {
+function tlsRules({ backends }: ParsedBranches, mode: string): readonly Fault[] {
   const { tls, ca_file: authority } = backends;
   const [at, file]: readonly [Path, Path] = [
     [...BACKENDS, 'tls'],
@@ -81,9 +77,7 @@ function tlsRules({ backends }: ParsedBranches, mode: string, readers: Readers):
       'certificates, so channel binding (SCRAM-SHA-256-PLUS) fails. Use one of the two';
     faults.push(error(text, at, ['client', 'tls', 'mode']));
   }
-  const why = authority === undefined ? undefined : readers.unusableAuthority(authority);
-  if (why !== undefined) faults.push(error(`${authority} ${why}`, file));
-  return faults;
+  return [...faults, ...unusableAuthorities(file, authority)];
 }
 
 function connectRules({ connect }: ParsedBranches): readonly Fault[] {
@@ -93,20 +87,12 @@ function connectRules({ connect }: ParsedBranches): readonly Fault[] {
   return [error(text, [...AT, 'connect', 'attempt_timeout'], [...AT, 'connect', 'budget'])];
 }
 
-/** Warnings: pools are routed without branches, and a file may be checked where the secret is not. */
-function secretRules({ source, console, storage }: ParsedBranches, { unreadableFile }: Readers): readonly Fault[] {
-  const faults: Fault[] = [];
-  const files: readonly (readonly [Path, string | undefined])[] = [
-    [[...AT, 'console', 'api_key_file'], source === 'console' ? console?.api_key_file : undefined],
-    [[...AT, 'storage', 'headers_file'], source === 'storage' ? storage?.headers_file : undefined],
+function secretRules({ source, console, storage }: ParsedBranches): readonly Fault[] {
+  const effect = 'the list of branches cannot be read';
+  if (source === 'storage') return unreadableSecret([...AT, 'storage', 'headers_file'], storage?.headers_file, effect);
+  if (source === 'static' || console === undefined) return [];
+  return [
+    ...unreadableSecret([...AT, 'console', 'api_key_file'], console.api_key_file, effect),
+    ...plainKey([...AT, 'console', 'url'], console.url),
   ];
-  for (const [path, file] of files) {
-    const why = file === undefined ? undefined : unreadableFile(file);
-    if (why !== undefined) faults.push(warning(`${file} ${why}: the list of branches cannot be read`, path));
-  }
-  if (source === 'console' && console !== undefined && isPlainRemote(console.url)) {
-    const text = 'http sends the API key in plain text over the network: use https';
-    faults.push(warning(text, [...AT, 'console', 'url']));
-  }
-  return faults;
 }

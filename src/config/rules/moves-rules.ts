@@ -1,6 +1,7 @@
 // Rules for moves: one source of verifiers, whole, and the files that are named.
 import { error, warning, type Fault, type Path } from '../fault.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
+import { unreadableSecret } from './secret-file-rules.ts';
 
 const AT: Path = ['moves'];
 const VERIFIERS: Path = [...AT, 'verifiers'];
@@ -8,13 +9,11 @@ const USER: Path = [...VERIFIERS, 'user'];
 const FILE: Path = [...VERIFIERS, 'file'];
 /** Only the source that queries a server has these. */
 const OF_THE_QUERY = ['password_file', 'database', 'query'] as const;
+const STAYS = 'sessions that log in with a password cannot move';
 
-/** Returns the reason why a file cannot be read; undefined when it can. */
-type Unreadable = (file: string) => string | undefined;
-
-export function movesRules({ moves, pools }: ParsedFile, unreadable: Unreadable): readonly Fault[] {
+export function movesRules({ moves, pools }: ParsedFile): readonly Fault[] {
   if (moves === undefined) return Object.entries(pools).flatMap(([name, pool]) => unmovable(name, pool.on_leave));
-  if (moves.verifiers !== undefined) return verifierRules(moves.verifiers, unreadable);
+  if (moves.verifiers !== undefined) return verifierRules(moves.verifiers);
   if (!moves.md5) return [];
   return [warning('has no effect: without moves.verifiers no stored hash is read', [...AT, 'md5'], VERIFIERS)];
 }
@@ -26,7 +25,7 @@ function unmovable(pool: string, onLeave: ParsedFile['pools'][string]['on_leave'
 
 type ParsedVerifiers = NonNullable<NonNullable<ParsedFile['moves']>['verifiers']>;
 
-function verifierRules(verifiers: ParsedVerifiers, unreadable: Unreadable): readonly Fault[] {
+function verifierRules(verifiers: ParsedVerifiers): readonly Fault[] {
   const { user, query, file, password_file: passwordFile } = verifiers;
   if (file !== undefined) {
     if (user !== undefined) {
@@ -35,7 +34,7 @@ function verifierRules(verifiers: ParsedVerifiers, unreadable: Unreadable): read
     const unused = OF_THE_QUERY.filter((key) => verifiers[key] !== undefined);
     return [
       ...unused.map((key) => warning('has no effect: file has the verifiers', [...VERIFIERS, key], FILE)),
-      ...unreadableFile(FILE, file, unreadable),
+      ...unreadableSecret(FILE, file, STAYS),
     ];
   }
   if (user === undefined) {
@@ -45,13 +44,6 @@ function verifierRules(verifiers: ParsedVerifiers, unreadable: Unreadable): read
   const noParameter = 'has no parameter for the role: write $1 where its name belongs';
   return [
     ...(query === undefined || /\$1(?!\d)/.test(query) ? [] : [error(noParameter, [...VERIFIERS, 'query'])]),
-    ...(passwordFile === undefined ? [] : unreadableFile([...VERIFIERS, 'password_file'], passwordFile, unreadable)),
+    ...unreadableSecret([...VERIFIERS, 'password_file'], passwordFile, STAYS),
   ];
-}
-
-/** A warning: sessions are routed without it, and the configuration may be checked where the secret is not. */
-function unreadableFile(path: Path, file: string, unreadable: Unreadable): readonly Fault[] {
-  const why = unreadable(file);
-  if (why === undefined) return [];
-  return [warning(`${file} ${why}: sessions that log in with a password cannot move`, path)];
 }

@@ -1,8 +1,8 @@
 // Rules for the platform: headers that collide, and a key that crosses the network in plain text.
-import { error, warning, type Fault, type Path } from '../fault.ts';
+import { error, type Fault, type Path } from '../fault.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 import type { ParsedPlatform } from '../schema/platform-section.ts';
-import { isPlainRemote } from './plain-remote.ts';
+import { plainKey } from './secret-file-rules.ts';
 
 /** Pointsman or the transport sets these. */
 const TAKEN: ReadonlySet<string> = new Set(
@@ -15,9 +15,7 @@ const TAKEN: ReadonlySet<string> = new Set(
 /** The file with the key is not read here: it may belong to the person that runs a command, not to the proxy. */
 export function platformRules({ platform }: ParsedFile): readonly Fault[] {
   if (platform === undefined) return [];
-  const { url } = platform;
-  const plain = warning('http sends the API key in plain text over the network: use https', ['platform', 'url']);
-  return [...(isPlainRemote(url) ? [plain] : []), ...headerRules(platform)];
+  return [...plainKey(['platform', 'url'], platform.url), ...headerRules(platform)];
 }
 
 function headerRules({ auth_header: auth, beta_header: beta, headers }: ParsedPlatform): readonly Fault[] {

@@ -1,48 +1,41 @@
 // Rules between values, each with its reason. This file has those of the sections cluster, probe, hold and admin.
 import { apiAuthRules } from './api-auth-rules.ts';
-import { apiTlsRules, type FileReaders } from './api-tls-rules.ts';
 import { branchesRules } from './branches-rules.ts';
-import { clientRules } from './client-rules.ts';
 import { formatDuration as time } from '../schema/duration.ts';
 import { error, warning, type Fault, type Path } from '../fault.ts';
+import { unusableDirectory } from '../files/unusable-files.ts';
 import { kubernetesRules } from './kubernetes-rules.ts';
 import { movesRules } from './moves-rules.ts';
 import { platformRules } from './platform-rules.ts';
 import { fallbackRules, listenerRules, poolRules } from './pool-rules.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
+import type { Environment } from '../source/environment.ts';
 import { secretFileRules } from './secret-file-rules.ts';
 import { sharingRules } from './sharing-rules.ts';
-
-export interface Means extends FileReaders {
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  /** The reason why a file cannot be read; undefined when it can. */
-  readonly unreadableFile: (file: string) => string | undefined;
-  readonly isOpenToAll: (file: string) => boolean;
-  /** The reason why no file can be written in a directory; undefined when it can. */
-  readonly unusableDirectory: (directory: string) => string | undefined;
-}
+import { apiTlsRules, clientTlsRules } from './tls-rules.ts';
 
 /** All faults, not only the first. */
-export function checkRules(parsed: ParsedFile, { now, ...readers }: Means): readonly Fault[] {
+export function checkRules(parsed: ParsedFile, env: Environment): readonly Fault[] {
+  // The files of a pod are its own, and Kubernetes mounts them readable.
+  const isPod = env['KUBERNETES_SERVICE_HOST'] !== undefined;
   return [
     ...clusterRules(parsed),
     ...kubernetesRules(parsed.cluster.kubernetes, parsed.cluster.scope),
-    ...apiTlsRules(parsed, readers),
-    ...apiAuthRules(parsed, readers.unreadableFile),
-    ...branchesRules(parsed, readers),
-    ...clientRules(parsed, readers.readKeyPair, now),
+    ...apiTlsRules(parsed),
+    ...apiAuthRules(parsed),
+    ...branchesRules(parsed),
+    ...clientTlsRules(parsed),
     ...clockRules(parsed),
     ...holdRules(parsed),
     ...poolRules(parsed),
     ...fallbackRules(parsed),
     ...listenerRules(parsed),
     ...adminRules(parsed),
-    ...incidentRules(parsed, readers.unusableDirectory),
+    ...incidentRules(parsed),
     ...platformRules(parsed),
-    ...movesRules(parsed, readers.unreadableFile),
+    ...movesRules(parsed),
     ...sharingRules(parsed),
-    ...secretFileRules(parsed, readers.isOpenToAll),
+    ...(isPod ? [] : secretFileRules(parsed)),
   ];
 }
 
@@ -62,9 +55,9 @@ function adminRules({ admin: { token, token_file: file, console } }: ParsedFile)
 }
 
 /** A warning: a proxy that cannot keep incidents must route all the same. */
-function incidentRules({ incidents }: ParsedFile, unusable: Means['unusableDirectory']): readonly Fault[] {
+function incidentRules({ incidents }: ParsedFile): readonly Fault[] {
   const { directory } = incidents;
-  const why = directory === undefined ? undefined : unusable(directory);
+  const why = directory === undefined ? undefined : unusableDirectory(directory);
   if (why === undefined) return [];
   const text = `${directory} cannot be used: ${why}; incidents would be kept in memory only`;
   return [warning(text, ['incidents', 'directory'])];

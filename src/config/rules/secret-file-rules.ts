@@ -1,8 +1,9 @@
-// A warning for each file with a secret that every user of the machine can read.
+// Rules for secrets: files that every user of the machine can read, or none; a key that crosses the network in plain text.
 import { warning, type Fault, type Path } from '../fault.ts';
+import { isOpenToAll, readTextNow } from '../files/unusable-files.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 
-export function secretFileRules(parsed: ParsedFile, isOpenToAll: (file: string) => boolean): readonly Fault[] {
+export function secretFileRules(parsed: ParsedFile): readonly Fault[] {
   const { admin, branches, client, cluster, moves, platform } = parsed;
   const { tls } = client;
   const files: readonly (readonly [Path, string | undefined])[] = [
@@ -21,4 +22,20 @@ export function secretFileRules(parsed: ParsedFile, isOpenToAll: (file: string) 
       ? []
       : [warning(`${file} can be read by every user of this machine: chmod o-r, or 600`, path)],
   );
+}
+
+/**
+ * A warning, because Pointsman routes without the secret, and the configuration may be checked where the secret is not.
+ * `effect`: what does not work without it.
+ */
+export function unreadableSecret(path: Path, file: string | undefined, effect: string): readonly Fault[] {
+  const why = file === undefined ? undefined : readTextNow(file).why;
+  return why === undefined ? [] : [warning(`${file} ${why}: ${effect}`, path)];
+}
+
+export function plainKey(path: Path, url: string): readonly Fault[] {
+  const { protocol, hostname } = new URL(url);
+  const isLocal = /^(?:127\.[\d.]+|\[::1\]|localhost)$/.test(hostname);
+  if (protocol !== 'http:' || isLocal) return [];
+  return [warning('http sends the API key in plain text over the network: use https', path)];
 }

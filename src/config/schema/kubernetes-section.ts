@@ -67,16 +67,11 @@ export const kubernetes = z.strictObject({
 export type ParsedKubernetes = z.output<typeof kubernetes>;
 
 export function kubernetesConfig(parsed: ParsedKubernetes, scope: string | undefined): KubernetesConfig {
-  const { labels = LABELS, scope_label: scopeLabel = SCOPE_LABEL, role_label: roleLabel = ROLE_LABEL } = parsed;
-  const { namespace, service, port, scheme, server, credentials } = parsed;
-  return {
-    namespace,
-    service,
-    labels: `${labels},${scopeLabel}=${scope}`,
-    roleLabel,
-    port,
-    scheme,
-    server,
-    credentials,
-  };
+  const {
+    labels = LABELS,
+    scope_label: scopeLabel = SCOPE_LABEL,
+    role_label: roleLabel = ROLE_LABEL,
+    ...same
+  } = parsed;
+  return { ...same, labels: `${labels},${scopeLabel}=${scope}`, roleLabel };
 }

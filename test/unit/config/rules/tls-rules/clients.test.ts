@@ -4,11 +4,11 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { readKeyPair, readKeyPairNow } from '../../../../src/config/files/key-pair.ts';
-import { loadConfig } from '../../../../src/config/load.ts';
-import type { LoadResult } from '../../../../src/config/load.ts';
-import { formatProblems } from '../../../../src/config/fault.ts';
-import { OTHER, SERVER, tlsFile, tlsText } from '../../../support/values/tls-files.ts';
+import { readKeyPair, readKeyPairNow } from '../../../../../src/config/files/key-pair.ts';
+import { loadConfig } from '../../../../../src/config/load.ts';
+import type { LoadResult } from '../../../../../src/config/load.ts';
+import { formatProblems } from '../../../../../src/config/fault.ts';
+import { OTHER, SERVER, tlsFile, tlsText } from '../../../../support/values/tls-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pointsman-client-tls-'));
 afterAll(() => rm(folder, { recursive: true }));

@@ -4,9 +4,9 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { loadConfig } from '../../../../src/config/load.ts';
-import { formatProblems } from '../../../../src/config/fault.ts';
-import { OTHER, SERVER, tlsFile, tlsText } from '../../../support/values/tls-files.ts';
+import { loadConfig } from '../../../../../src/config/load.ts';
+import { formatProblems } from '../../../../../src/config/fault.ts';
+import { OTHER, SERVER, tlsFile, tlsText } from '../../../../support/values/tls-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pointsman-api-tls-'));
 afterAll(() => rm(folder, { recursive: true }));

@@ -1,0 +1,69 @@
+// Rules for TLS towards clients, members' management APIs and branches: the keys that belong together, and whether the
+// files can be used.
+import type { KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
+import { error, warning, type Fault, type Path } from '../fault.ts';
+import { readAuthoritiesNow } from '../files/authority.ts';
+import { readKeyPairNow } from '../files/key-pair.ts';
+import type { ParsedFile } from '../schema/file-schema.ts';
+
+const CLIENT: Path = ['client', 'tls'];
+const MODE: Path = [...CLIENT, 'mode'];
+const API: Path = ['cluster', 'api', 'tls'];
+
+export function clientTlsRules({ client }: ParsedFile): readonly Fault[] {
+  const { mode, cert, key } = client.tls;
+  if (mode === 'passthrough') {
+    if (cert === undefined && key === undefined) return [];
+    const message = 'cert and key are for the modes terminate and require: choose one of these, or leave them out';
+    return [error(message, MODE, CLIENT)];
+  }
+  if (cert === undefined || key === undefined) {
+    return [error(`${mode} needs cert and key: the files of a certificate and its private key in PEM`, MODE, CLIENT)];
+  }
+  const reading = readKeyPairNow({ cert, key });
+  if (reading.kind === 'unusable') return [unusablePair(CLIENT, { cert, key }, reading)];
+  if (reading.expiresAt > Date.now()) return [];
+  const when = new Date(reading.expiresAt).toISOString();
+  return [warning(`${cert} expired on ${when}: clients that verify refuse it`, [...CLIENT, 'cert'])];
+}
+
+export function apiTlsRules({ cluster }: ParsedFile): readonly Fault[] {
+  const { tls } = cluster.api;
+  if (tls === undefined) return [];
+  const { ca, cert, key, insecure } = tls;
+  const faults: Fault[] = [];
+  if ((cert === undefined) !== (key === undefined)) {
+    faults.push(error('cert and key belong together: give both or neither', API));
+  }
+  if (insecure && ca !== undefined) {
+    faults.push(error('insecure would ignore ca: give one of the two', [...API, 'insecure'], API));
+  } else if (insecure) {
+    const message =
+      'certificates of members are not verified: anybody who answers at their address can redirect the writes';
+    faults.push(warning(message, [...API, 'insecure']));
+  }
+  if (isUnused(cluster)) {
+    const message = 'has no effect: every seed and member is an http URL';
+    return [...faults, warning(message, API, ['cluster', 'seeds'], ['cluster', 'members'])];
+  }
+  faults.push(...unusableAuthorities([...API, 'ca'], ca));
+  if (cert === undefined || key === undefined) return faults;
+  const reading = readKeyPairNow({ cert, key });
+  return reading.kind === 'unusable' ? [...faults, unusablePair(API, { cert, key }, reading)] : faults;
+}
+
+function isUnused({ seeds, members, kubernetes }: ParsedFile['cluster']): boolean {
+  const urls = [...seeds, ...members.map((member) => member.api)].map((one) => one.url);
+  return urls.length > 0 && kubernetes?.scheme !== 'https' && urls.every((url) => /^http(?:\+srv)?:/i.test(url));
+}
+
+export function unusableAuthorities(path: Path, file: string | undefined): readonly Fault[] {
+  const reading = file === undefined ? undefined : readAuthoritiesNow(file);
+  return reading?.kind === 'unusable' ? [error(`${file} ${reading.why}`, path)] : [];
+}
+
+type UnusablePair = Extract<KeyPairReading, { kind: 'unusable' }>;
+
+function unusablePair(path: Path, files: KeyPairFiles, { file, why }: UnusablePair): Fault {
+  return error(`${files[file]} ${why}`, [...path, file]);
+}
