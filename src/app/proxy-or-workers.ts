@@ -13,7 +13,7 @@ import type { DescriptorBudget, InheritedSocket } from '../proxy/options.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
 import { verifierOpener } from '../verifiers/open-verifiers.ts';
-import { createSupervisor } from '../workers/supervisor.ts';
+import { Supervisor } from '../workers/supervisor.ts';
 import { forker } from '../workers/fork.ts';
 
 export interface ProxyOrWorkersOptions {
@@ -72,7 +72,7 @@ export function createProxyOrWorkers({
   // The source has a folder for this file, the build has none.
   const program = extname(import.meta.url) === '.ts' ? '../worker-main.ts' : './worker-main.js';
   const snapshot = () => monitor.snapshot();
-  return createSupervisor({
+  return new Supervisor({
     ...dependencies,
     policy: config,
     size,

@@ -47,7 +47,7 @@ export function formatPath(path: Path): string {
   return path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i === 0 ? '' : '.'}${part}`)).join('');
 }
 
-function formatOrigin(origin: Origin): string {
+export function formatOrigin(origin: Origin): string {
   switch (origin.kind) {
     case 'file':
       return [origin.file, origin.line, origin.column].filter((part) => part !== undefined).join(':');

@@ -12,39 +12,42 @@ import { SharedLimits } from './shared-limits.ts';
 
 export class WorkerStats {
   readonly #limits = new SharedLimits();
-  readonly #totals = new PoolTotals();
   readonly #live = new LiveSessions();
-  readonly #clients = new Map<number, ClientCounts>();
-  /** The counts of workers that ended. */
-  #pastClients = NO_CLIENTS;
+  readonly #last = new Map<number, Report>();
+  /** The totals of workers that ended: a sum never decreases when a worker dies. */
+  #past: Pick<Report, 'counts' | 'clients'> = { counts: new Map(), clients: NO_CLIENTS };
 
-  update(worker: number, { counts, clients, tally, events }: Report, now: Instant): void {
-    this.#totals.update(worker, counts);
-    this.#clients.set(worker, clients);
-    this.#limits.update(worker, tally);
-    for (const { event } of events) this.#live.record(worker, event, now);
+  update(worker: number, report: Report, now: Instant): void {
+    this.#last.set(worker, report);
+    this.#limits.update(worker, report.tally);
+    for (const { event } of report.events) this.#live.record(worker, event, now);
   }
 
-  /** The worker is gone. Returns how each of its sessions ended. */
+  /** The worker is gone, and its live sessions count as closed. Returns how each of them ended. */
   remove(worker: number, detail: string, now: Instant): readonly ProxyEvent[] {
-    this.#totals.remove(worker);
-    const last = this.#clients.get(worker) ?? NO_CLIENTS;
-    this.#clients.delete(worker);
-    this.#pastClients = sumOfClients([this.#pastClients, { ...last, handshakes: 0 }]);
+    const { counts, clients } = this.#last.get(worker) ?? { counts: new Map(), clients: NO_CLIENTS };
+    this.#last.delete(worker);
+    const ended = new Map([...counts].map(([pool, one]) => [pool, afterTheEnd(one)]));
+    this.#past = {
+      counts: sumOfCounts([this.#past.counts, ended]),
+      clients: sumOfClients([this.#past.clients, { ...clients, handshakes: 0 }]),
+    };
     this.#limits.remove(worker);
     return this.#live.remove(worker, detail, now);
   }
 
+  /** Over all pools accepted = closed + live. */
   counts(): CountsByPool {
-    return this.#totals.sum();
+    return sumOfCounts([this.#past, ...this.#last.values()].map(({ counts }) => counts));
   }
 
   clients(): ClientCounts {
-    return sumOfClients([this.#pastClients, ...this.#clients.values()]);
+    return sumOfClients([this.#past, ...this.#last.values()].map(({ clients }) => clients));
   }
 
   sessionsOf(worker: number): number {
-    return this.#totals.live(worker);
+    const pools = [...(this.#last.get(worker)?.counts.values() ?? [])];
+    return pools.reduce((sum, { states }) => sum + liveIn(states), 0);
   }
 
   /** The sum of all other workers. */
@@ -56,39 +59,6 @@ export class WorkerStats {
   changesExcept(workers: readonly number[]): ReadonlyMap<number, Tally> {
     return this.#limits.changesExcept(workers);
   }
-}
-
-/**
- * The sum of each worker's last counts, and of what ended workers had counted. Totals never decrease when a worker
- * dies. Over all pools accepted = closed + live.
- */
-class PoolTotals {
-  readonly #last = new Map<number, CountsByPool>();
-  #ended: CountsByPool = new Map();
-
-  update(worker: number, counts: CountsByPool): void {
-    this.#last.set(worker, counts);
-  }
-
-  /** Counts the worker's live sessions as closed. */
-  remove(worker: number): void {
-    const last = this.#last.get(worker) ?? new Map();
-    this.#last.delete(worker);
-    this.#ended = sumOfCounts([this.#ended, new Map([...last].map(([pool, counts]) => [pool, afterTheEnd(counts)]))]);
-  }
-
-  sum(): CountsByPool {
-    return sumOfCounts([this.#ended, ...this.#last.values()]);
-  }
-
-  /** Live sessions of one worker. */
-  live(worker: number): number {
-    return liveOf(this.#last.get(worker) ?? new Map());
-  }
-}
-
-function liveOf(counts: CountsByPool): number {
-  return [...counts.values()].reduce((sum, { states }) => sum + liveIn(states), 0);
 }
 
 function liveIn(states: PoolCounts['states']): number {

@@ -21,7 +21,6 @@ import { REPORT_MS } from './reporter.ts';
 import { divideRates } from './divide-rates.ts';
 import { CLOSE_MS, WorkerSlots } from './worker-slots.ts';
 import { deltaBetween } from './snapshot-delta.ts';
-import { workerStatus } from './worker-status.ts';
 import type { MoveResult } from '../reports/session-move.ts';
 import { IDS_PER_WORKER, killSession, listSessions, moveSession, preflight } from './worker-sessions.ts';
 import { withTimeout } from '../model/with-timeout.ts';
@@ -45,11 +44,7 @@ export interface SupervisorOptions extends Pick<
 /** A worker has this long to report its counts; after that its last report counts. Milliseconds. */
 const REPORT_LIMIT_MS = 500;
 
-export function createSupervisor(options: SupervisorOptions): Proxy {
-  return new Supervisor(options);
-}
-
-class Supervisor implements Proxy {
+export class Supervisor implements Proxy {
   readonly #options: SupervisorOptions;
   readonly #slots: WorkerSlots;
   readonly #ports: Ports;
@@ -190,7 +185,16 @@ class Supervisor implements Proxy {
   }
 
   workers(): readonly WorkerStatus[] {
-    return this.#slots.all.map((slot) => workerStatus(slot, this.#stats));
+    return this.#slots.all.map(({ number, worker, restarts }) => ({
+      number,
+      pid: worker?.pid,
+      isReady: worker?.hasBegun ?? false,
+      startedAt: worker?.startedAt,
+      restarts,
+      sessions: worker === undefined ? 0 : this.#stats.sessionsOf(worker.id),
+      cpuSeconds: worker?.report?.usage.cpuSeconds ?? 0,
+      residentBytes: worker?.report?.usage.residentBytes ?? 0,
+    }));
   }
 
   #begin(id: number): Extract<ToWorker, { kind: 'begin' }> {

@@ -1,9 +1,9 @@
 // Answers what workers request of the main process: fresh evidence, certificates, the session of a cancel request, and
 // the branch of a client.
+import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type { ProxyDependencies } from '../proxy/options.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
 import type { WorkerProcess } from './worker-process.ts';
-import { KeyPairs } from './key-pairs.ts';
 import { answerCall, type CallHandlers, type CallMessage } from './calls.ts';
 import type { CallsOfWorker, CancelPacket } from './messages.ts';
 import { withTimeout } from '../model/with-timeout.ts';
@@ -25,11 +25,11 @@ const FIND_MS = 200;
 
 export class WorkerRequests {
   readonly #options: WorkerRequestsOptions;
-  readonly #keyPairs: KeyPairs;
+  /** The last good certificate. */
+  #keyPair: { readonly files: KeyPairFiles; readonly reading: KeyPairReading } | undefined;
 
   constructor(options: WorkerRequestsOptions) {
     this.#options = options;
-    this.#keyPairs = new KeyPairs(options.readKeyPair);
   }
 
   answer(worker: WorkerProcess, call: CallMessage<CallsOfWorker>): Promise<void> {
@@ -40,12 +40,21 @@ export class WorkerRequests {
         sendSnapshot();
         return undefined;
       },
-      read_key_pair: (files) => this.#keyPairs.read(files, { mayBeOlder: !worker.hasBegun }),
+      read_key_pair: (files) => this.#readKeyPair(files, !worker.hasBegun),
       read_authorities: (file) => readAuthorities(file),
       pass_cancel: (request) => this.#passOn(worker, request),
       locate_branch: ({ target, access }) => locateBranch(target, access),
     };
     return answerCall(handlers, call, (reply) => worker.send(reply));
+  }
+
+  /** A worker that starts while the files are unusable gets the certificate that the other workers have. */
+  async #readKeyPair(files: KeyPairFiles, isStarting: boolean): Promise<KeyPairReading> {
+    const reading = await this.#options.readKeyPair(files);
+    const last = this.#keyPair;
+    if (reading.kind === 'pair') this.#keyPair = { files, reading };
+    else if (isStarting && last?.files.cert === files.cert && last.files.key === files.key) return last.reading;
+    return reading;
   }
 
   /** First finds the worker that has the session, then passes the request on: a late reply must not send it twice. */

@@ -1,6 +1,7 @@
 // The configuration in effect as a file: what was written and what the environment overrides, with every default, and
 // the origin of each value as a comment.
 import type { Config } from '../config.ts';
+import { formatOrigin } from '../fault.ts';
 import { commentedYaml } from './commented-yaml.ts';
 import { configDocument, type SettingOrigin } from './settings.ts';
 
@@ -22,11 +23,10 @@ export function originText(origin: SettingOrigin): string {
       return 'default';
     case 'derived':
       return `derived from ${origin.from}`;
-    case 'file':
-      return `${origin.file}:${origin.line}:${origin.column}`;
-    case 'environment':
-      return `environment ${origin.variable}`;
     case 'command_line':
       return `command line ${origin.option}`;
+    case 'file':
+    case 'environment':
+      return formatOrigin(origin);
   }
 }

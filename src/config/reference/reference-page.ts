@@ -1,5 +1,5 @@
 // The reference of all keys as a page (config/REFERENCE.md), from the schema and its descriptions.
-import { EXCLUSIVE_ON_LEAVE, SHARED_ON_LEAVE } from '../schema/defaults.ts';
+import { usualOnLeave } from '../schema/defaults.ts';
 import { alternatives, fileShape, type Shape } from '../schema/shape.ts';
 import { LEAVE_CAUSES } from '../../model/close-reason.ts';
 import { inline, wrapped } from './text.ts';
@@ -160,17 +160,12 @@ function defaultText({ schema }: Shape, isRequired: boolean): string {
 }
 
 function onLeaveTable(shape: Shape): string {
-  const cell = (cause: (typeof LEAVE_CAUSES)[number]): string =>
-    [
-      `\`${cause}\``,
-      shape.properties.get(cause)?.schema.description ?? '',
-      `\`${EXCLUSIVE_ON_LEAVE[cause]}\``,
-      `\`${SHARED_ON_LEAVE[cause]}\``,
-    ].join(' | ');
+  const [exclusive, shared] = [usualOnLeave(true), usualOnLeave(false)];
+  const happens = (cause: string): string => shape.properties.get(cause)?.schema.description ?? '';
   return [
     '| Cause | Happens when | Default in an exclusive pool (`write`) | Default in another pool (`read`) |',
     '|---|---|---|---|',
-    ...LEAVE_CAUSES.map((cause) => `| ${cell(cause)} |`),
+    ...LEAVE_CAUSES.map((one) => `| \`${one}\` | ${happens(one)} | \`${exclusive[one]}\` | \`${shared[one]}\` |`),
     '',
   ].join('\n');
 }

@@ -1,4 +1,4 @@
-// Rules for secrets: files that every user of the machine can read, or none; a key that crosses the network in plain text.
+// Rules for secrets: a file that every user of the machine can read, or nobody; a key that crosses the network as text.
 import { warning, type Fault, type Path } from '../fault.ts';
 import { isOpenToAll, readTextNow } from '../files/unusable-files.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';

@@ -24,35 +24,22 @@ const LISTENERS: readonly Tree[] = [
   { address: '127.0.0.1:6433', pool: 'read' },
 ];
 
-/** How existing sessions end in a pool of at most one member. */
-export const EXCLUSIVE_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
-  dead: 'close',
-  silent: 'close',
-  demoted: 'close',
-  promoted: 'close',
-  lagging: 'keep',
-  check_failed: 'keep',
-  old_timeline: 'keep',
-  tagged_out: 'keep',
-  removed: 'close',
-  operator: 'drain',
-  fallback_over: 'keep',
-};
-
-/** How they end in any other pool. */
-export const SHARED_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
-  dead: 'close',
-  silent: 'close',
-  demoted: 'keep',
-  promoted: 'drain',
-  lagging: 'drain_idle',
-  check_failed: 'drain_idle',
-  old_timeline: 'drain_idle',
-  tagged_out: 'drain',
-  removed: 'drain',
-  operator: 'drain',
-  fallback_over: 'drain',
-};
+/** How existing sessions end, in a pool of at most one member or in any other one. */
+export function usualOnLeave(exclusive: boolean): Readonly<Record<LeaveCause, LeaveMode>> {
+  return {
+    dead: 'close',
+    silent: 'close',
+    demoted: exclusive ? 'close' : 'keep',
+    promoted: exclusive ? 'close' : 'drain',
+    lagging: exclusive ? 'keep' : 'drain_idle',
+    check_failed: exclusive ? 'keep' : 'drain_idle',
+    old_timeline: exclusive ? 'keep' : 'drain_idle',
+    tagged_out: exclusive ? 'keep' : 'drain',
+    removed: exclusive ? 'close' : 'drain',
+    operator: 'drain',
+    fallback_over: exclusive ? 'keep' : 'drain',
+  };
+}
 
 /** A replica that comes back is cold, and `least_sessions` would give it every new session. */
 const SLOW_START_MS = 30_000;
@@ -77,8 +64,9 @@ export function withDefaults(written: Tree): Tree {
   const merged: Tree = { ...written, listeners: written['listeners'] ?? structuredClone(LISTENERS) };
   const pools = written['pools'] ?? {};
   if (!isTree(pools)) return merged;
-  const defaults = POOLS.map(([name, pool]): [string, unknown] => [name, mergedPool(pool, pools[name] ?? {})]);
-  return { ...merged, pools: { ...Object.fromEntries(defaults), ...withoutKeys(pools, defaults) } };
+  const usual = POOLS.map(([name, pool]) => [name, mergedPool(pool, pools[name] ?? {})] as const);
+  const others = Object.entries(pools).filter(([name]) => !DEFAULT_POOLS.includes(name));
+  return { ...merged, pools: Object.fromEntries([...usual, ...others]) };
 }
 
 function mergedPool(pool: Tree, written: unknown): unknown {
@@ -86,10 +74,6 @@ function mergedPool(pool: Tree, written: unknown): unknown {
   const [usual, given] = [pool['fallback'], written['fallback']];
   const merged = isTree(usual) && isTree(given) ? { fallback: { ...usual, ...given } } : {};
   return { ...pool, ...written, ...merged };
-}
-
-function withoutKeys(tree: Tree, entries: readonly (readonly [string, unknown])[]): Tree {
-  return Object.fromEntries(Object.entries(tree).filter(([key]) => !entries.some(([name]) => name === key)));
 }
 
 /** A pool whose check at most one member answers is exclusive unless the file says otherwise. */
@@ -145,7 +129,7 @@ function completePool(pool: ParsedPool): CompletePool {
     fallback: pool.fallback ?? 'none',
     when_all_lagging: pool.when_all_lagging ?? 'fallback',
     max_lagging_sessions: pool.max_lagging_sessions ?? MAX_LAGGING_SESSIONS,
-    on_leave: { ...(exclusive ? EXCLUSIVE_ON_LEAVE : SHARED_ON_LEAVE), ...Object.fromEntries(written) },
+    on_leave: { ...usualOnLeave(exclusive), ...Object.fromEntries(written) },
   };
 }
 

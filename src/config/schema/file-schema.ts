@@ -17,8 +17,7 @@ import {
   anyCase,
   choice,
   count,
-  countOrAuto,
-  countOrOff,
+  countOr,
   duration,
   durationOrOff,
   flag,
@@ -55,11 +54,11 @@ const client = z.strictObject({
     files of 2 x max_sessions + 1024; with a lower limit fewer sessions are served, and the log warns at the start.`,
   ),
   max_sessions_per_address: key(
-    countOrOff(1, MAX_COUNT).prefault('off'),
+    countOr('off', 1, MAX_COUNT).prefault('off'),
     'The same for one client address. Set it where one application could use up all sessions.',
   ),
   max_handshakes: key(
-    countOrOff(1, MAX_COUNT).optional(),
+    countOr('off', 1, MAX_COUNT).optional(),
     `Clients at one time that are in a TLS handshake or have not sent their startup message. When this limit or
     \`max_sessions\` is reached, the client that was silent longest (at least 1 s) is dropped first.`,
     { usual: 'a quarter of `max_sessions`, at least 1000', example: '2000' },
@@ -252,7 +251,7 @@ export const fileSchema = z.strictObject({
     { needsRestart: true },
   ),
   workers: key(
-    countOrAuto(1, MAX_WORKERS).default(1),
+    countOr('auto', 1, MAX_WORKERS).default(1),
     `Processes that serve clients, all on the same ports. 1: one process does everything, right for a sidecar. \`auto\`:
     one for each processor that may be used. More than one needs Linux. Limits on numbers apply to all of them together
     and may be exceeded by what the others admit within 50 ms; rates are divided.`,

@@ -1,7 +1,7 @@
 // The section `probe`: how often members are probed, and for how long an answer counts.
 import { z } from 'zod';
 import { key } from './key.ts';
-import { count, countOrOff, duration, flag } from './values.ts';
+import { count, countOr, duration, flag } from './values.ts';
 
 /** A member's API serves five requests at a time: no member may be probed more often than this. */
 const FASTEST_MS = 10;
@@ -51,7 +51,7 @@ export const probe = z.strictObject({
     a primary that may be isolated. It must not be shorter than \`write_max_age\`.`,
   ),
   silent_probes: key(
-    countOrOff(1, 100).prefault(3),
+    countOr('off', 1, 100).prefault(3),
     `Existing sessions on a replica end earlier when its API and its PostgreSQL port were silent in this many probes in
     a row, while another member answers. \`off\`: only \`silence_grace\` counts.`,
   ),

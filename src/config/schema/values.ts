@@ -219,18 +219,15 @@ export function writtenSize(bytes: number): string {
   return `${bytes / (parseSize(`1${exact}`) ?? 1)}${exact}`;
 }
 
-/** A whole number within the limits, both included, or `off`. */
-export function countOrOff(least: number, most: number): z.ZodType<number | 'off', number | 'off'> {
+/** A whole number within the limits, both included, or `word`. */
+export function countOr<const W extends string>(
+  word: W,
+  least: number,
+  most: number,
+): z.ZodType<number | W, number | W> {
   const error = ({ input }: { readonly input?: unknown }): string =>
-    notA(`a whole number from ${least} to ${most}, or off`, input);
-  return z.union([z.literal('off'), z.int().min(least, { error }).max(most, { error })], { error });
-}
-
-/** Likewise, or `auto`. */
-export function countOrAuto(least: number, most: number): z.ZodType<number | 'auto', number | 'auto'> {
-  const error = ({ input }: { readonly input?: unknown }): string =>
-    notA(`a whole number from ${least} to ${most}, or auto`, input);
-  return z.union([z.literal('auto'), z.int().min(least, { error }).max(most, { error })], { error });
+    notA(`a whole number from ${least} to ${most}, or ${word}`, input);
+  return z.union([z.literal(word), z.int().min(least, { error }).max(most, { error })], { error });
 }
 
 /** A whole number within the limits, both included. */

@@ -1,25 +1,21 @@
 // Where each value of a configuration was written: a line of the file, an environment variable or an option of the
 // command line. A key that is not here has its default.
 import { formatPath, type Path } from '../fault.ts';
+import { shownFile, type Sources } from './place.ts';
 import { isTree, type Tree } from './tree.ts';
-import { STANDARD_INPUT } from './read-file.ts';
 import type { TextPosition } from './yaml-text.ts';
 
 export type WrittenAt =
-  | { readonly kind: 'file'; readonly file: string; readonly line: number; readonly column: number }
+  | ({ readonly kind: 'file'; readonly file: string } & TextPosition)
   | { readonly kind: 'environment'; readonly variable: string }
   | { readonly kind: 'command_line'; readonly option: string };
 
 /** By the path of a single value, or of a list of single values: `probe.interval`, `listeners[0].address`. */
 export type Origins = ReadonlyMap<string, WrittenAt>;
 
-export interface OriginSources {
-  readonly file: string | undefined;
+export interface OriginSources extends Sources {
   /** The file alone, before defaults and environment. */
   readonly written: Tree;
-  readonly positionOf: (path: Path, part: 'key' | 'value') => TextPosition | undefined;
-  /** The variable that gave the value at a path. */
-  readonly variables: ReadonlyMap<string, string>;
   /** The option of the command line that is passed on as a variable: `POINTSMAN_LOG_LEVEL` -> `--log-level`. */
   readonly options: Readonly<Record<string, string>>;
 }
@@ -28,8 +24,7 @@ export function originsOf({ file, written, positionOf, variables, options }: Ori
   const inFile = leavesOf([], written).flatMap((path) => {
     const at = positionOf(path, 'value');
     if (at === undefined || file === undefined) return [];
-    const name = file === STANDARD_INPUT ? 'standard input' : file;
-    return [[formatPath(path), { kind: 'file', file: name, ...at }] as const];
+    return [[formatPath(path), { kind: 'file', file: shownFile(file), ...at }] as const];
   });
   const others = [...variables].map(([path, variable]): readonly [string, WrittenAt] => {
     const option = options[variable];

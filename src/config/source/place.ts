@@ -12,7 +12,11 @@ export interface Sources {
 
 export function fileOrigin(file: string | undefined, at: TextPosition | undefined): Origin {
   if (file === undefined) return { kind: 'nowhere' };
-  return { kind: 'file', file: file === STANDARD_INPUT ? 'standard input' : file, ...at };
+  return { kind: 'file', file: shownFile(file), ...at };
+}
+
+export function shownFile(file: string): string {
+  return file === STANDARD_INPUT ? 'standard input' : file;
 }
 
 export function place({ paths, part, message }: Fault, sources: Sources): Problem {
