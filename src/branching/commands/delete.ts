@@ -50,8 +50,7 @@ export async function remove(
   const parent = all.find(({ id }) => id === branch.parentId);
   const { written = 0 } = distancesOf(branch, parent);
   const loss = written === 0 ? '' : ` It has written ${sizeText(written)}, which is lost.`;
-  const answer = await confirm({ question: `Delete ${title}?${loss}`, name: branch.name, yes: options.yes }, io);
-  if (answer !== 'confirmed') return answer;
+  await confirm({ question: `Delete ${title}?${loss}`, name: branch.name, yes: options.yes }, io);
   const removed = await context.control.remove(branch);
   if (removed.kind === 'failed') return fail(io, `${title} is not deleted: ${removed.why}`);
   const deleted = { id: branch.id, name: branch.name };

@@ -62,8 +62,7 @@ export async function perform(proposal: Proposal, context: ClusterContext<Change
   if (isPlain && options.yes !== true) io.stdout(proposal.plan);
   warn(proposal, io);
   const { question, name } = proposal;
-  const answer = await confirm({ question, name, yes: options.yes }, io);
-  if (answer !== 'confirmed') throw new CommandEnd(answer);
+  await confirm({ question, name, yes: options.yes }, io);
   const objection = await proposal.verify?.();
   if (objection !== undefined) return fail(io, objection);
   const { results, code } = await sendAll(proposal, context);

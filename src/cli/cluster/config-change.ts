@@ -1,5 +1,6 @@
 // `pointsman cluster config show`, `set` and `replace`: the dynamic configuration. Every change of it uses this file:
 //  the difference, its consequences, and the check that no other party changed the configuration meanwhile.
+import { isDeepStrictEqual } from 'node:util';
 import { unreadable } from '../../config/files/unusable-files.ts';
 import { readWhole } from '../../config/source/read-file.ts';
 import { patched } from '../../cluster/configuration-change.ts';
@@ -7,7 +8,7 @@ import type { ClusterOperation } from '../../cluster/control.ts';
 import type { ClusterConfiguration, ClusterReport } from '../../documents/cluster-documents.ts';
 import { EXIT, type CliIo } from '../io.ts';
 import { paintFor } from '../terminal/colour.ts';
-import { isSame, parseAssignments, patchBetween, unknownKeys, withTextParameters } from './config-changes.ts';
+import { parseAssignments, patchBetween, unknownKeys, withTextParameters } from './config-changes.ts';
 import { wrongValues } from './config-values.ts';
 import { differenceText, parseConfig, yamlText, type ParsedConfig } from './config-text.ts';
 import { restartsText } from './config-restarts.ts';
@@ -92,7 +93,8 @@ export async function change({
 }: ConfigurationChange): Promise<number> {
   const { io, options, control } = context;
   const paint = paintFor(io);
-  if (isSame(before, after)) return noChange('no change: the configuration already has these values', context);
+  if (isDeepStrictEqual(before, after))
+    return noChange('no change: the configuration already has these values', context);
   const faults = wrongValues(before, after);
   if (faults.length > 0 && options.anyValue !== true) {
     const text = faults.map((fault) => `pointsman: ${fault}\n`).join('');
@@ -116,7 +118,7 @@ export async function change({
       verify: async () => {
         const now = await control.config();
         if (now.kind === 'unreadable') return now.why;
-        return isSame(now.value, before) ? undefined : conflictText(before, now.value, paint);
+        return isDeepStrictEqual(now.value, before) ? undefined : conflictText(before, now.value, paint);
       },
     },
     context,

@@ -1,5 +1,6 @@
 // Changes of the dynamic configuration: KEY=VALUE of the command line into the object of PATCH /config, and the
 // smallest PATCH between two configurations. Pure but for the YAML of a value.
+import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../model/json.ts';
 import { parseDocument } from 'yaml';
 import { closest } from '../../config/closest.ts';
@@ -81,7 +82,7 @@ export function patchBetween(before: ClusterConfiguration, after: ClusterConfigu
   const changed = Object.entries(after).flatMap(([key, value]) => {
     if (value === null) return [];
     const old = Object.hasOwn(before, key) ? before[key] : undefined;
-    if (isSame(old, value)) return [];
+    if (isDeepStrictEqual(old, value)) return [];
     return [[key, isRecord(value) && isRecord(old) ? patchBetween(old, value) : value] as const];
   });
   return Object.fromEntries([...removed.map((key) => [key, null] as const), ...changed]);
@@ -90,28 +91,12 @@ export function patchBetween(before: ClusterConfiguration, after: ClusterConfigu
 /** The same with every PostgreSQL parameter as a text, as the management API has them. */
 export function withTextParameters(config: ClusterConfiguration): ClusterConfiguration {
   const { postgresql } = config;
-  if (!isRecord(postgresql)) return config;
-  const { parameters } = postgresql;
-  if (!isRecord(parameters)) return config;
-  const texts = Object.entries(parameters).map(([name, value]) => {
+  if (!isRecord(postgresql) || !isRecord(postgresql['parameters'])) return config;
+  const texts = Object.entries(postgresql['parameters']).map(([name, value]) => {
     const isPlain = typeof value === 'number' || typeof value === 'boolean';
     return [name, isPlain ? String(value) : value] as const;
   });
   return { ...config, postgresql: { ...postgresql, parameters: Object.fromEntries(texts) } };
-}
-
-/** The order of keys does not count. */
-export function isSame(a: unknown, b: unknown): boolean {
-  if (isRecord(a) && isRecord(b)) {
-    const keys = Object.keys(a);
-    return (
-      keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isSame(a[key], b[key]))
-    );
-  }
-  if (Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((item, index) => isSame(item, b[index]));
-  }
-  return a === b;
 }
 
 /** Patroni's dynamic configuration (docs/dynamic_configuration.rst, 4.1). Other keys are stored, and have no effect. */

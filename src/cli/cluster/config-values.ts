@@ -1,9 +1,9 @@
 // Values of the dynamic configuration that are known to be wrong. Patroni stores them without a word. Pure.
 // Sources: the management API, "Dynamic configuration"; P: docs/dynamic_configuration.rst; P: postgresql/config.py,
 // CMDLINE_OPTIONS.
+import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../model/json.ts';
 import type { ClusterConfiguration } from '../../documents/cluster-documents.ts';
-import { isSame } from './config-changes.ts';
 
 /** Undefined: the value is right. Else what it must be. */
 type Rule = (value: unknown) => string | undefined;
@@ -68,7 +68,7 @@ const TIMES = { ttl: 30, loop_wait: 10, retry_timeout: 10 } as const;
 /** One sentence for each value of the change that is wrong. Values that it leaves as they are do not count. */
 export function wrongValues(before: ClusterConfiguration, after: ClusterConfiguration): readonly string[] {
   const old = new Map(values(before));
-  const changed = values(after).filter(([key, value]) => !old.has(key) || !isSame(old.get(key), value));
+  const changed = values(after).filter(([key, value]) => !old.has(key) || !isDeepStrictEqual(old.get(key), value));
   const faults = changed.flatMap(([key, value]) => {
     const wanted = wantedOf(key, value);
     return wanted === undefined ? [] : [`${key} must be ${wanted}, not ${JSON.stringify(value)}`];
@@ -101,7 +101,7 @@ function wrongTimes(before: ClusterConfiguration, after: ClusterConfiguration): 
   const [old, now] = [timesOf(before), timesOf(after)];
   const least = now.loop_wait + 2 * now.retry_timeout;
   // An unusable one that was there before makes no sum.
-  if (isSame(old, now) || !(now.ttl < least)) return [];
+  if (isDeepStrictEqual(old, now) || !(now.ttl < least)) return [];
   const sum = `${now.loop_wait} + 2 x ${now.retry_timeout} = ${least}`;
   return [`ttl must be at least loop_wait + 2 x retry_timeout (${sum}), not ${now.ttl}`];
 }

@@ -41,8 +41,7 @@ export async function drain(member: string, options: DrainOptions, io: CliIo): P
   }
   await tokenFor(running, io);
   if (warning !== undefined) {
-    const confirmed = await confirm({ question: `${warning}. Drain it?`, yes: options.yes, json: isJson }, io);
-    if (confirmed !== 'confirmed') return confirmed;
+    await confirm({ question: `${warning}. Drain it?`, yes: options.yes, json: isJson }, io);
   }
   const drained = await change(member, 'drain', running, io);
   if (!isJson) io.stdout(`${changedText(drained)}${remainText(member, status)}\n`);

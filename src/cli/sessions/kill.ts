@@ -36,8 +36,7 @@ export async function kill(ids: readonly string[], options: KillOptions, io: Cli
     return code;
   }
   const question = live.length === 1 ? 'End this session?' : `End these ${live.length} sessions?`;
-  const confirmed = await confirm({ question, yes, json: isJson }, io);
-  if (confirmed !== 'confirmed') return confirmed;
+  await confirm({ question, yes, json: isJson }, io);
   const change: SessionChange<KillAnswer> = {
     request: (id) => ({ method: 'POST', path: `/sessions/${id}/kill` }),
     reader: killedReader,

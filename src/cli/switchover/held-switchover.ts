@@ -59,8 +59,7 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
   if (options.dryRun === true) return EXIT.ok;
   const token = await tokenFor(running, io);
   const question = `Switch over from ${plan.from ?? ''}${plan.to === null ? '' : ` to ${plan.to}`}?`;
-  const confirmed = await confirm({ question, yes: options.yes, json: options.json }, io);
-  if (confirmed !== 'confirmed') return confirmed;
+  await confirm({ question, yes: options.yes, json: options.json }, io);
   const isQuiet = options.json === true;
   const ended = await perform(asked, { running, token, isQuiet, io });
   if (options.json === true) io.stdout(json({ ...ended }));

@@ -1,5 +1,6 @@
 // Asks the operator before a command changes something.
-import { EXIT, type CliIo } from '../io.ts';
+import { fail, wrong } from '../command-end.ts';
+import type { CliIo } from '../io.ts';
 
 export interface Confirmation {
   /** One sentence with a question mark. */
@@ -12,21 +13,17 @@ export interface Confirmation {
   readonly json?: boolean | undefined;
 }
 
-/** A number is the exit code: the operator declined, or cannot be asked. The reason is then on stderr. */
-export async function confirm({ question, name, yes, json }: Confirmation, io: CliIo): Promise<'confirmed' | number> {
-  if (yes === true) return 'confirmed';
+/** Ends the command if the operator declines, or cannot be asked. */
+export async function confirm({ question, name, yes, json }: Confirmation, io: CliIo): Promise<void> {
+  if (yes === true) return;
   if (json === true) {
-    io.stderr(`pointsman: ${question} With --json there is no question: add --yes. Nothing was changed.\n`);
-    return EXIT.usage;
+    return wrong(io, `${question} With --json there is no question: add --yes. Nothing was changed.`);
   }
   if (io.readLine === undefined) {
-    io.stderr(`pointsman: ${question} Cannot ask (not a terminal); nothing was changed. Add --yes.\n`);
-    return EXIT.usage;
+    return wrong(io, `${question} Cannot ask (not a terminal); nothing was changed. Add --yes.`);
   }
   const how = name === undefined ? '[y/N]' : `Type ${name} to confirm:`;
   const answer = (await io.readLine(`${question} ${how} `))?.trim();
   const isConfirmed = name === undefined ? /^y(?:es)?$/i.test(answer ?? '') : answer === name;
-  if (isConfirmed) return 'confirmed';
-  io.stderr('pointsman: not confirmed, so nothing was changed\n');
-  return EXIT.failure;
+  if (!isConfirmed) fail(io, 'not confirmed, so nothing was changed');
 }

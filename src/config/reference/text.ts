@@ -3,12 +3,12 @@ import { stringify } from 'yaml';
 
 const WIDTH = 120;
 
-/** The words of `text` in lines of at most 120 columns, each with `prefix`. */
-export function wrapped(text: string, prefix = ''): readonly string[] {
+/** The words of `text` in lines of at most `width` columns, each with `prefix`. */
+export function wrapped(text: string, prefix = '', width = WIDTH): readonly string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
-    if (line !== '' && prefix.length + line.length + 1 + word.length > WIDTH) {
+    if (line !== '' && prefix.length + line.length + 1 + word.length > width) {
       lines.push(prefix + line);
       line = word;
     } else line = line === '' ? word : `${line} ${word}`;

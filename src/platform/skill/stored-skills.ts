@@ -93,8 +93,7 @@ export async function deleteSkill(
   const { version } = options;
   const what = version === undefined ? `${name ?? id} (${id}) with all its versions` : `version ${version} of ${id}`;
   const question = `Delete ${what}? Requests that refer to it will fail.`;
-  const confirmed = await confirm({ question, yes: options.yes, json: options.json }, io);
-  if (confirmed !== 'confirmed') return confirmed;
+  await confirm({ question, yes: options.yes, json: options.json }, io);
   const { client } = context;
   await asked(io, version === undefined ? client.deleteSkill(id) : client.deleteVersion(id, version));
   if (options.json === true) io.stdout(json({ deleted: { skill_id: id, version: version ?? null } }));

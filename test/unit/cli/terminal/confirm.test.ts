@@ -1,11 +1,13 @@
 // The question before a change, and the answers to it.
 import { describe, expect, test } from 'vitest';
+import { CommandEnd, unlessEnded } from '../../../../src/cli/command-end.ts';
+import type { CliIo } from '../../../../src/cli/io.ts';
 import { confirm } from '../../../../src/cli/terminal/confirm.ts';
 import type { Confirmation } from '../../../../src/cli/terminal/confirm.ts';
 
 async function ask(confirmation: Confirmation, answer?: { readonly typed: string | undefined }) {
   let [err, asked] = ['', ''];
-  const result = await confirm(confirmation, {
+  const io: CliIo = {
     env: {},
     stdout: () => {},
     stderr: (text) => void (err += text),
@@ -15,8 +17,9 @@ async function ask(confirmation: Confirmation, answer?: { readonly typed: string
         return Promise.resolve(answer.typed);
       },
     }),
-  });
-  return { result, err, asked };
+  };
+  const ended = await unlessEnded(() => confirm(confirmation, io));
+  return { result: ended instanceof CommandEnd ? ended.code : 'confirmed', err, asked };
 }
 
 const QUESTION = { question: 'Switch over to pg-2?' };
