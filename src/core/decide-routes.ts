@@ -7,7 +7,7 @@ import { isAllLagging, laggingCap } from './least-lagging.ts';
 import type { Address, MemberName } from '../model/member.ts';
 import type { PoolName, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
 import type { PoolDecision, Route, RoutingTable, Target } from './routing-table.ts';
-import type { Standing, Standings } from './standing.ts';
+import { mapStandings, type Standing, type Standings } from './standing.ts';
 import type { Why } from './why.ts';
 import { withOverrides } from './operator-override.ts';
 import { decideShared } from './shared-pool.ts';
@@ -26,7 +26,7 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
 function decideWith(policy: RoutingPolicy, snapshot: Snapshot, ages: Ages, usual?: RoutingTable): RoutingTable {
   const exclusives = new Map<PoolName, ExclusiveDecision>();
   for (const pool of policy.pools) {
-    if (pool.exclusive) exclusives.set(pool.name, decideExclusive(snapshot, pool, policy.probe, ages));
+    if (pool.exclusive) exclusives.set(pool.name, decideExclusive({ policy, snapshot, pool, ages }));
   }
   const served = new Map(
     [...exclusives].flatMap(([pool, { holders }]) => holders.map((name) => [name, pool] as const)),
@@ -39,27 +39,19 @@ function decideWith(policy: RoutingPolicy, snapshot: Snapshot, ages: Ages, usual
   const decide = (pool: PoolPolicy): PoolDecision => {
     const known = decided.get(pool.name);
     if (known !== undefined) return known;
+    const of = { policy, snapshot, pool, ages, usual };
     const exclusive = exclusives.get(pool.name);
     const fallbackPool = policy.pools.find((candidate) => candidate.name === pool.fallback?.pool);
     // Writes never guess: an exclusive pool has no fallback.
     const fallback = fallbackPool === undefined || pool.exclusive ? undefined : decide(fallbackPool);
-    const shared = (): Standings => {
-      const known = withPoolNames(served, decideShared(snapshot, pool, policy.probe, taken, ages));
-      return withoutVanished(snapshot, policy.probe, known, fallback);
-    };
-    const unadjusted = exclusive?.standings ?? shared();
-    const own = withEvidence(
-      snapshot,
-      pool,
-      policy.probe,
-      withOverrides({ policy, snapshot, pool, ages, usual }, unadjusted),
-    );
+    const shared = (): Standings => withoutVanished(of, withPoolNames(served, decideShared(of, taken)), fallback);
+    const own = withEvidence(of, withOverrides(of, exclusive?.standings ?? shared()));
     const targets = targetsOf(own, addresses, snapshot.complete, (member) => {
       const record = snapshot.members.get(member);
       const sharing = weightAndZoneOf(pool, policy.zone, record?.status);
       const isSuspect = !pool.exclusive && record !== undefined && missedProbe(record);
       const isStandbyReportStale = pool.exclusive && record?.standbyReport?.isStale === true;
-      const isTrial = isTried(pool, record, ages);
+      const isTrial = isTried(of, record);
       return {
         ...sharing,
         ...(isSuspect ? { isSuspect } : {}),
@@ -92,13 +84,11 @@ export function emptyTable(policy: RoutingPolicy, snapshot: Snapshot, now: Insta
 
 /** Adds the name of the exclusive pool that a member serves. */
 function withPoolNames(served: ReadonlyMap<MemberName, PoolName>, standings: Standings): Standings {
-  return new Map(
-    [...standings].map(([name, standing]) => {
-      const { why } = standing;
-      const pool = why.code === 'exclusive_elsewhere' ? served.get(name) : undefined;
-      return [name, pool === undefined ? standing : { ...standing, why: { ...why, detail: `pool ${pool}` } }];
-    }),
-  );
+  return mapStandings(standings, (standing, name) => {
+    const { why } = standing;
+    const pool = why.code === 'exclusive_elsewhere' ? served.get(name) : undefined;
+    return pool === undefined ? standing : { ...standing, why: { ...why, detail: `pool ${pool}` } };
+  });
 }
 
 function addressesOf(snapshot: Snapshot): ReadonlyMap<MemberName, Address> {
@@ -161,17 +151,14 @@ function withFallback(
   need: 'none' | 'refused' | 'served',
 ): Standings {
   if (fallbackPool === undefined || fallback === undefined) return own;
-  const standings = new Map<MemberName, Standing>();
-  for (const [name, standing] of own) {
-    const other = standing.kind === 'leave' ? fallback.standings.get(name) : undefined;
-    const isJustPromoted = standing.kind === 'leave' && standing.cause === 'promoted' && fallback.route.kind === 'hold';
-    if (isJustPromoted) standings.set(name, { kind: 'keep', why: standing.why });
-    else if (other === undefined || other.kind === 'leave') standings.set(name, standing);
-    else if (need === 'none') standings.set(name, onStandBy(standing, fallbackWhy(fallbackPool, other.why)));
-    else
-      standings.set(name, { kind: need === 'served' ? other.kind : 'keep', why: fallbackWhy(fallbackPool, other.why) });
-  }
-  return standings;
+  return mapStandings(own, (standing, name) => {
+    if (standing.kind !== 'leave') return standing;
+    if (standing.cause === 'promoted' && fallback.route.kind === 'hold') return { kind: 'keep', why: standing.why };
+    const other = fallback.standings.get(name);
+    if (other === undefined || other.kind === 'leave') return standing;
+    const why = fallbackWhy(fallbackPool, other.why);
+    return need === 'none' ? onStandBy(standing, why) : { kind: need === 'served' ? other.kind : 'keep', why };
+  });
 }
 
 /**

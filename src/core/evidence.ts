@@ -1,33 +1,21 @@
 // Adds to each standing the evidence that it rests on.
-import type { MemberName } from '../model/member.ts';
-import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
+import type { ProbePolicy } from '../model/policy.ts';
 import { primaryPositions, recentLags } from './lag.ts';
-import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
-import type { Standing, Standings } from './standing.ts';
+import type { CheckRecord, MemberRecord, Position } from './snapshot.ts';
+import { mapStandings, type PoolCase, type Standings } from './standing.ts';
 import type { Evidence } from './why.ts';
 
-export function withEvidence(
-  snapshot: Snapshot,
-  pool: PoolPolicy,
-  probe: ProbePolicy,
-  standings: Standings,
-): Standings {
-  const primary = pool.check.lagBytes === undefined ? [] : primaryPositions(snapshot);
-  const grounded = new Map<MemberName, Standing>();
-  for (const [name, standing] of standings) {
-    const record = snapshot.members.get(name);
-    const why = record && { ...standing.why, evidence: evidenceOf(record, pool, probe, primary) };
-    grounded.set(name, why === undefined ? standing : { ...standing, why });
-  }
-  return grounded;
+export function withEvidence(of: PoolCase, standings: Standings): Standings {
+  const primary = of.pool.check.lagBytes === undefined ? [] : primaryPositions(of.snapshot);
+  return mapStandings(standings, (standing, name) => {
+    const record = of.snapshot.members.get(name);
+    if (record === undefined) return standing;
+    return { ...standing, why: { ...standing.why, evidence: evidenceOf(record, of, primary) } };
+  });
 }
 
-function evidenceOf(
-  record: MemberRecord,
-  pool: PoolPolicy,
-  probe: ProbePolicy,
-  primary: readonly Position[],
-): Evidence {
+function evidenceOf(record: MemberRecord, { pool, policy }: PoolCase, primary: readonly Position[]): Evidence {
+  const { probe } = policy;
   const { failure, vouch, mismatch } = record;
   const { text, lagBytes: boundBytes } = pool.check;
   const [bytes] = boundBytes === undefined ? [] : recentLags(primary, record, 1);
@@ -44,9 +32,7 @@ function evidenceOf(
   };
 }
 
-type OfCheck = Pick<Evidence, 'answer' | 'yesAt' | 'isYes' | 'timeline' | 'streak'>;
-
-function ofCheck(check: CheckRecord | undefined, probe: ProbePolicy): OfCheck {
+function ofCheck(check: CheckRecord | undefined, probe: ProbePolicy): Partial<Evidence> {
   if (check === undefined) return {};
   const { answer, at, positiveAt, positiveTimeline, streak, verdict } = check;
   const isYes = verdict.kind === 'positive';

@@ -1,14 +1,14 @@
 // The decision for an exclusive pool: at most one member, always (G1). A member is open only on fresh positive
 // evidence, alone on the highest timeline ever seen (G2). A negative answer or a proven rival takes its sessions
 // synchronously (G3). Silence takes them by the clock (G4).
-import type { Ages, Instant } from '../model/instant.ts';
+import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { HoldCause } from './routing-table.ts';
 import { isOfPrimary } from './primary-pools.ts';
-import { isDead, type CheckRecord, type MemberRecord, type Snapshot, type StandbyReport } from './snapshot.ts';
+import { isDead, type CheckRecord, type MemberRecord, type StandbyReport } from './snapshot.ts';
 import { dead, isKeptSince, leave, notAsked, silence, since, untilGrace } from './standing.ts';
-import type { Standing, Standings } from './standing.ts';
+import type { PoolCase, Standing, Standings } from './standing.ts';
 import type { Why } from './why.ts';
 
 /** Then one client at a time tries whether the server has left recovery. Milliseconds. */
@@ -46,17 +46,13 @@ interface Election {
   readonly floor: number | undefined;
 }
 
-export function decideExclusive(
-  snapshot: Snapshot,
-  pool: PoolPolicy,
-  probe: ProbePolicy,
-  ages: Ages,
-): ExclusiveDecision {
-  const election = findWinner(snapshot, pool, freshCandidates(snapshot, pool, probe, ages));
+export function decideExclusive(of: PoolCase): ExclusiveDecision {
+  const { snapshot, pool } = of;
+  const election = findWinner(of, freshCandidates(of));
   const standings = new Map<MemberName, Standing>();
   const holders: MemberName[] = [];
   for (const [name, record] of snapshot.members) {
-    const standing = standingOf(record, pool, probe, election, ages);
+    const standing = standingOf(record, of, election);
     standings.set(name, standing);
     if (isHolder(standing, record.checks.get(pool.check.text))) holders.push(name);
   }
@@ -69,7 +65,7 @@ export function decideExclusive(
     holders,
     winner: isOpen ? election.winner : undefined,
     cause,
-    isStandbyCluster: pool.check.family === 'primary' && hasStandbyLeader(snapshot, probe, ages),
+    isStandbyCluster: pool.check.family === 'primary' && hasStandbyLeader(of),
   };
 }
 
@@ -99,12 +95,7 @@ function isVouched(
   return probe.vouching && record.vouch !== undefined && accepts;
 }
 
-function freshCandidates(
-  snapshot: Snapshot,
-  pool: PoolPolicy,
-  probe: ProbePolicy,
-  ages: Ages,
-): readonly PoolCandidate[] {
+function freshCandidates({ policy: { probe }, snapshot, pool, ages }: PoolCase): readonly PoolCandidate[] {
   const candidates: PoolCandidate[] = [];
   for (const [name, record] of snapshot.members) {
     const check = record.checks.get(pool.check.text);
@@ -118,7 +109,7 @@ function freshCandidates(
 /**
  * The highest timeline wins. Rivals with equal timelines, or one without a timeline, leave the pool without a winner.
  */
-function findWinner(snapshot: Snapshot, pool: PoolPolicy, candidates: readonly PoolCandidate[]): Election {
+function findWinner({ snapshot, pool }: PoolCase, candidates: readonly PoolCandidate[]): Election {
   const known = candidates.flatMap((candidate) => candidate.timeline ?? []);
   const seen = pool.check.family === 'primary' ? snapshot.highestTimeline : undefined;
   const top = Math.max(seen ?? -Infinity, ...known);
@@ -131,18 +122,14 @@ function findWinner(snapshot: Snapshot, pool: PoolPolicy, candidates: readonly P
   return { winner: undefined, rivals: new Set(rivals.map((rival) => rival.name)), rivalsSince: second, floor };
 }
 
-function standingOf(
-  record: MemberRecord,
-  pool: PoolPolicy,
-  probe: ProbePolicy,
-  election: Election,
-  ages: Ages,
-): Standing {
+function standingOf(record: MemberRecord, of: PoolCase, election: Election): Standing {
+  const { pool, ages } = of;
+  const { probe } = of.policy;
   const check = record.checks.get(pool.check.text);
   if (isDead(record)) return dead(record);
-  if (check === undefined) return notAsked(record, probe, ages);
+  if (check === undefined) return notAsked(record, of);
   const isProvenElsewhere = election.winner !== undefined || election.rivals.size > 0;
-  const isLeftToPostgres = !isProvenElsewhere && isShuttingDown(record, check, probe, ages);
+  const isLeftToPostgres = !isProvenElsewhere && isShuttingDown(record, check, of);
   if (check.verdict.kind === 'negative' && !isLeftToPostgres) {
     if (check.verdict.why.code === 'refused') return leave('dead', check.verdict.why);
     const demoted = leave('demoted', check.verdict.why);
@@ -158,9 +145,9 @@ function standingOf(
   }
   if (isLeftToPostgres) return { kind: 'keep', why: check.verdict.why };
   if (check.verdict.kind === 'not_now') {
-    return untilGrace(isKeptSince(record.answeredAt, record, probe, ages), check.verdict.why);
+    return untilGrace(isKeptSince(record.answeredAt, record, of), check.verdict.why);
   }
-  const isKept = isKeptSince(heldAt(record, check, probe), record, probe, ages);
+  const isKept = isKeptSince(heldAt(record, check, probe), record, of);
   if (record.mismatch !== undefined) {
     return untilGrace(isKept, { code: 'other_cluster', detail: record.mismatch.detail });
   }
@@ -186,7 +173,7 @@ function recoveryOf(pool: PoolPolicy, record: MemberRecord | undefined): Standby
 }
 
 /** One client at a time tries the server. */
-export function isTried(pool: PoolPolicy, record: MemberRecord | undefined, ages: Ages): boolean {
+export function isTried({ pool, ages }: PoolCase, record: MemberRecord | undefined): boolean {
   const recovery = recoveryOf(pool, record);
   return recovery !== undefined && ages.isYoung(recovery.at, TRIALS_END_MS);
 }
@@ -199,9 +186,9 @@ function isOfLeader({ check }: PoolPolicy): boolean {
  * The member has served until now and reports that its PostgreSQL stops or has stopped. PostgreSQL ends its sessions
  * itself, each with a message, and its replication connections last, when they have received everything.
  */
-function isShuttingDown(record: MemberRecord, check: CheckRecord, probe: ProbePolicy, ages: Ages): boolean {
+function isShuttingDown(record: MemberRecord, check: CheckRecord, of: PoolCase): boolean {
   if (check.verdict.kind !== 'negative' || check.verdict.why.code !== 'not_running') return false;
-  return record.mismatch === undefined && isKeptSince(heldAt(record, check, probe), record, probe, ages);
+  return record.mismatch === undefined && isKeptSince(heldAt(record, check, of.policy.probe), record, of);
 }
 
 function openWhy(record: MemberRecord, probe: ProbePolicy): Why {
@@ -214,7 +201,7 @@ function openWhy(record: MemberRecord, probe: ProbePolicy): Why {
     : { code: 'positive' };
 }
 
-function hasStandbyLeader(snapshot: Snapshot, probe: ProbePolicy, ages: Ages): boolean {
+function hasStandbyLeader({ policy: { probe }, snapshot, ages }: PoolCase): boolean {
   return [...snapshot.members.values()].some(
     (record) => record.status?.role === 'standby_leader' && ages.isYoung(record.answeredAt, probe.readMaxAgeMs),
   );

@@ -2,31 +2,26 @@
 // that hands over now, or a member that is about to restart. An override takes members away and never adds one.
 import type { Ages, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import { LEAVE_FORCE, type PoolPolicy, type RoutingPolicy } from '../model/policy.ts';
+import { LEAVE_FORCE, type PoolPolicy } from '../model/policy.ts';
 import type { RoutingTable } from './routing-table.ts';
-import type { Snapshot } from './snapshot.ts';
-import { leave, leaveMode, type Standing, type Standings } from './standing.ts';
+import { leave, leaveMode, mapStandings, type PoolCase, type Standing, type Standings } from './standing.ts';
 
 /** A leader that still serves this long after the scheduled time has not handed over. Milliseconds. */
 export const OVERDUE_MS = 15_000;
 
-export interface OverrideOptions {
-  readonly policy: RoutingPolicy;
-  readonly snapshot: Snapshot;
-  readonly pool: PoolPolicy;
-  readonly ages: Ages;
+export interface OverrideCase extends PoolCase {
   /** The table without the handover. */
   readonly usual: RoutingTable | undefined;
 }
 
 /** A cause that asks more of the member's sessions than the operator's wish stays. */
-export function withOverrides(options: OverrideOptions, standings: Standings): Standings {
-  return new Map([...standings].map(([name, standing]) => [name, overridden(options, name, standing)]));
+export function withOverrides(of: OverrideCase, standings: Standings): Standings {
+  return mapStandings(standings, (standing, name) => overridden(of, name, standing));
 }
 
-function overridden(options: OverrideOptions, name: MemberName, standing: Standing): Standing {
-  const { policy, snapshot, pool, ages } = options;
-  const handed = handedOver(options, name, standing);
+function overridden(of: OverrideCase, name: MemberName, standing: Standing): Standing {
+  const { policy, snapshot, pool, ages } = of;
+  const handed = handedOver(of, name, standing);
   if (handed !== undefined) return handed;
   const since = snapshot.drained.get(name);
   if (since !== undefined && !isHarder(pool, standing)) {
@@ -41,7 +36,7 @@ function overridden(options: OverrideOptions, name: MemberName, standing: Standi
 
 /** In every pool, because the member's restart ends every session on it. Undefined: the standing asks for more. */
 function handedOver(
-  { snapshot: { handover }, pool, ages, usual }: OverrideOptions,
+  { snapshot: { handover }, pool, ages, usual }: OverrideCase,
   name: MemberName,
   standing: Standing,
 ): Standing | undefined {

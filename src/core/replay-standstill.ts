@@ -1,13 +1,12 @@
 // A replica whose replay stands still shows ever older rows, however few bytes it is behind: its replay is paused, it
 // receives nothing, or a query of a reader delays its replay. It lags while another open replica of the pool has
 // replayed more.
-import type { Ages, Instant } from '../model/instant.ts';
+import type { Instant } from '../model/instant.ts';
 import { primaryPositions } from './lag.ts';
 import type { MemberName } from '../model/member.ts';
 import type { MemberStatus } from '../model/member-status.ts';
-import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { MemberRecord, Position, Snapshot } from './snapshot.ts';
-import { leave, type Standings } from './standing.ts';
+import { leave, type PoolCase, type Standings } from './standing.ts';
 
 const STILL = leave('lagging', { code: 'lagging', detail: 'it replays nothing, and others do' });
 
@@ -26,13 +25,11 @@ export function nextUnreplayedSince(
 
 /** `primary`: its positions, newest first. Without a limit of lag in its check, a pool takes every replica. */
 export function withoutStandstill(
-  snapshot: Snapshot,
-  pool: PoolPolicy,
-  { readMaxAgeMs }: ProbePolicy,
+  { policy, snapshot, pool, ages }: PoolCase,
   primary: readonly Position[],
   standings: Standings,
-  ages: Ages,
 ): Standings {
+  const { readMaxAgeMs } = policy.probe;
   if (pool.check.lagBytes === undefined || !ages.isYoung(primary[0]?.at, readMaxAgeMs)) return standings;
   const still = new Map<MemberName, number>();
   let furthest = -Infinity;

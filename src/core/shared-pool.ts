@@ -1,53 +1,50 @@
 // The decision for a pool of several members (reads). A member is open on fresh positive evidence, after rise and fall,
 // with our own estimate of its lag within the check's limit, on the primary's timeline (G5), while its replay does not
 // stand still, and while it serves no exclusive pool.
-import type { Ages } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
+import type { PoolPolicy } from '../model/policy.ts';
 import { primaryPositions, recentLags } from './lag.ts';
 import { withLeastLagging } from './least-lagging.ts';
 import { withoutStandstill } from './replay-standstill.ts';
-import { isDead, type CheckRecord, type MemberRecord, type Position, type Snapshot } from './snapshot.ts';
-import { dead, isKeptSince, leave, notAsked, silence, type Standing, type Standings } from './standing.ts';
+import { isDead, type CheckRecord, type MemberRecord, type Position } from './snapshot.ts';
+import {
+  dead,
+  isKeptSince,
+  leave,
+  notAsked,
+  silence,
+  type PoolCase,
+  type Standing,
+  type Standings,
+} from './standing.ts';
 import { invalidWeight } from './weights-and-zones.ts';
 import type { Why } from './why.ts';
 
-export function decideShared(
-  snapshot: Snapshot,
-  pool: PoolPolicy,
-  probe: ProbePolicy,
-  exclusiveMembers: ReadonlySet<MemberName>,
-  ages: Ages,
-): Standings {
-  const primary = primaryPositions(snapshot);
+export function decideShared(of: PoolCase, exclusiveMembers: ReadonlySet<MemberName>): Standings {
+  const { members } = of.snapshot;
+  const primary = primaryPositions(of.snapshot);
   const standings = new Map<MemberName, Standing>();
-  for (const [name, record] of snapshot.members) {
-    const standing = exclusiveMembers.has(name)
-      ? leave('promoted', { code: 'exclusive_elsewhere' })
-      : standingOf(snapshot, record, pool, probe, primary, ages);
-    standings.set(name, standing);
+  for (const [name, record] of members) {
+    const isElsewhere = exclusiveMembers.has(name);
+    standings.set(
+      name,
+      isElsewhere ? leave('promoted', { code: 'exclusive_elsewhere' }) : standingOf(record, of, primary),
+    );
   }
-  const following = withoutStandstill(snapshot, pool, probe, primary, standings, ages);
-  return withLeastLagging(snapshot, pool, probe, primary, following, ages);
+  return withLeastLagging(of, primary, withoutStandstill(of, primary, standings));
 }
 
-function standingOf(
-  snapshot: Snapshot,
-  record: MemberRecord,
-  pool: PoolPolicy,
-  probe: ProbePolicy,
-  primary: readonly Position[],
-  ages: Ages,
-): Standing {
+function standingOf(record: MemberRecord, of: PoolCase, primary: readonly Position[]): Standing {
+  const { policy, pool, ages } = of;
   if (isDead(record)) return dead(record);
   const { mismatch } = record;
   if (mismatch !== undefined) return leave('removed', { code: 'other_cluster', detail: mismatch.detail });
   const check = record.checks.get(pool.check.text);
-  if (check === undefined) return notAsked(record, probe, ages);
-  if (!isKeptSince(record.answeredAt, record, probe, ages)) return leave('silent', silence(record));
+  if (check === undefined) return notAsked(record, of);
+  if (!isKeptSince(record.answeredAt, record, of)) return leave('silent', silence(record));
   if (!check.up) return down(check);
-  if (!ages.isYoung(check.positiveAt, probe.readMaxAgeMs)) return { kind: 'keep', why: silence(record) };
-  const why = behind(snapshot, record, pool, probe, primary);
+  if (!ages.isYoung(check.positiveAt, policy.probe.readMaxAgeMs)) return { kind: 'keep', why: silence(record) };
+  const why = behind(record, of, primary);
   if (why !== undefined) return leave(why.code === 'lagging' ? 'lagging' : 'old_timeline', why);
   if (record.member.postgres === undefined) return { kind: 'keep', why: { code: 'no_postgres_address' } };
   return { kind: 'open', why: openWhy(pool, record) };
@@ -74,10 +71,8 @@ function down(check: CheckRecord): Standing {
  * estimate.
  */
 function behind(
-  snapshot: Snapshot,
   record: MemberRecord,
-  pool: PoolPolicy,
-  probe: ProbePolicy,
+  { policy, snapshot, pool }: PoolCase,
   primary: readonly Position[],
 ): Why | undefined {
   const timeline = record.status?.timeline;
@@ -87,7 +82,7 @@ function behind(
   }
   const limit = pool.check.lagBytes;
   if (limit === undefined) return undefined;
-  const lags = recentLags(primary, record, probe.fall);
+  const lags = recentLags(primary, record, policy.probe.fall);
   const [newest] = lags;
   const isBehind = newest !== undefined && lags.every((lag) => lag !== undefined && lag > limit);
   return isBehind ? { code: 'lagging' } : undefined;

@@ -2,9 +2,8 @@
 import { isOperation, type EvictionCause } from '../model/close-reason.ts';
 import type { Ages, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import type { LeaveMode, PoolPolicy, ProbePolicy } from '../model/policy.ts';
-import type { MemberRecord } from './snapshot.ts';
-import { isWithinGrace } from './unsent-probes.ts';
+import type { LeaveMode, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
+import type { MemberRecord, Snapshot } from './snapshot.ts';
 import type { Why } from './why.ts';
 
 export type Standing =
@@ -25,6 +24,18 @@ export interface Leave {
 }
 
 export type Standings = ReadonlyMap<MemberName, Standing>;
+
+/** What a pool is decided by, at one instant. */
+export interface PoolCase {
+  readonly policy: RoutingPolicy;
+  readonly snapshot: Snapshot;
+  readonly pool: PoolPolicy;
+  readonly ages: Ages;
+}
+
+export function mapStandings(all: Standings, next: (standing: Standing, name: MemberName) => Standing): Standings {
+  return new Map([...all].map(([name, standing]) => [name, next(standing, name)]));
+}
 
 /** The end of the live sessions of a member that leaves the pool for this cause. */
 export function leaveMode({ onLeave }: PoolPolicy, cause: EvictionCause): LeaveMode {
@@ -49,19 +60,16 @@ export function dead(record: MemberRecord): Leave {
  * The member is new, has a new address, or was not asked the pool's check yet. That is not held against it, as long as
  * it answers.
  */
-export function notAsked(record: MemberRecord, probe: ProbePolicy, ages: Ages): Standing {
-  const isKept = record.probedAt === undefined || isKeptSince(record.answeredAt, record, probe, ages);
+export function notAsked(record: MemberRecord, of: PoolCase): Standing {
+  const isKept = record.probedAt === undefined || isKeptSince(record.answeredAt, record, of);
   return untilGrace(isKept, neverAnswered(record));
 }
 
 /** Evidence of the instant `at` still keeps the live sessions. */
-export function isKeptSince(
-  at: Instant | undefined,
-  { unsent }: MemberRecord,
-  { silenceGraceMs }: ProbePolicy,
-  ages: Ages,
-): boolean {
-  return isWithinGrace(at, unsent, silenceGraceMs, ages);
+export function isKeptSince(at: Instant | undefined, { unsent }: MemberRecord, { policy, ages }: PoolCase): boolean {
+  const limitMs = policy.probe.silenceGraceMs + (unsent?.ms ?? 0);
+  if (unsent?.since === undefined) return ages.isYoung(at, limitMs);
+  return at !== undefined && at + limitMs > unsent.since;
 }
 
 export function silence(record: MemberRecord): Why {

@@ -1,6 +1,6 @@
 // Time in which this machine could not send probes (no file descriptor, no memory, no local port) does not count as
 // silence of the member (G12).
-import type { Ages, Instant } from '../model/instant.ts';
+import type { Instant } from '../model/instant.ts';
 import type { ProbeOutcome } from '../model/observation.ts';
 
 /** Time without probes since the member's newest answer. */
@@ -22,16 +22,4 @@ export function nextUnsentTime(
   const { since, ms } = known;
   if (isUnsent) return { since: since ?? at, ms };
   return since === undefined ? known : { since: undefined, ms: ms + at - since };
-}
-
-/** Evidence of the instant `at` still keeps live sessions. */
-export function isWithinGrace(
-  at: Instant | undefined,
-  unsent: UnsentTime | undefined,
-  silenceGraceMs: number,
-  ages: Ages,
-): boolean {
-  const limitMs = silenceGraceMs + (unsent?.ms ?? 0);
-  if (unsent?.since === undefined) return ages.isYoung(at, limitMs);
-  return at !== undefined && at + limitMs > unsent.since;
 }

@@ -4,16 +4,16 @@
 import type { MemberName } from '../model/member.ts';
 import type { ProbePolicy } from '../model/policy.ts';
 import type { PoolDecision } from './routing-table.ts';
-import type { MemberRecord, Snapshot } from './snapshot.ts';
-import { leave, silence, type Standing, type Standings } from './standing.ts';
+import type { MemberRecord } from './snapshot.ts';
+import { leave, mapStandings, silence, type PoolCase, type Standings } from './standing.ts';
 
 /** Members that vanished leave. `fallback`: the pool that serves when this one has no member. */
 export function withoutVanished(
-  snapshot: Snapshot,
-  { silentProbes }: ProbePolicy,
+  { policy, snapshot }: PoolCase,
   standings: Standings,
   fallback: PoolDecision | undefined,
 ): Standings {
+  const { silentProbes } = policy.probe;
   if (silentProbes === undefined) return standings;
   const answers = (name: MemberName): boolean => {
     const record = snapshot.members.get(name);
@@ -23,15 +23,13 @@ export function withoutVanished(
     [...standings].some(([name, { kind }]) => kind === 'open' && answers(name)) ||
     (fallback?.route.kind === 'open' && fallback.route.targets.some(({ member }) => answers(member)));
   if (!isServed) return standings;
-  const left = new Map<MemberName, Standing>();
-  for (const [name, standing] of standings) {
+  return mapStandings(standings, (standing, name) => {
     const record = snapshot.members.get(name);
     // The member that serves an exclusive pool is judged by that pool's clocks.
-    const isDecidedHere = record !== undefined && standing.why.code !== 'exclusive_elsewhere';
-    const hasVanished = isDecidedHere && (record.failure?.silentProbes ?? 0) >= silentProbes;
-    left.set(name, hasVanished ? leave('silent', { ...silence(record), code: 'vanished' }) : standing);
-  }
-  return left;
+    if (record === undefined || standing.why.code === 'exclusive_elsewhere') return standing;
+    const hasVanished = (record.failure?.silentProbes ?? 0) >= silentProbes;
+    return hasVanished ? leave('silent', { ...silence(record), code: 'vanished' }) : standing;
+  });
 }
 
 /** Some probes in a row were silent, but not enough of them yet: the next one should come soon. */
