@@ -25,7 +25,7 @@ export interface Leave {
 
 export type Standings = ReadonlyMap<MemberName, Standing>;
 
-/** What a pool is decided by, at one instant. */
+/** The facts and rules that decide a pool, at one instant. */
 export interface PoolCase {
   readonly policy: RoutingPolicy;
   readonly snapshot: Snapshot;
