@@ -3,7 +3,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../model/json.ts';
 import { parseDocument } from 'yaml';
-import { closest } from '../../config/closest.ts';
 import type { ClusterConfiguration } from '../../documents/cluster-documents.ts';
 import type { ParsedConfig } from './config-text.ts';
 
@@ -97,26 +96,6 @@ export function withTextParameters(config: ClusterConfiguration): ClusterConfigu
     return [name, isPlain ? String(value) : value] as const;
   });
   return { ...config, postgresql: { ...postgresql, parameters: Object.fromEntries(texts) } };
-}
-
-/** Patroni's dynamic configuration (docs/dynamic_configuration.rst, 4.1). Other keys are stored, and have no effect. */
-const KNOWN = (
-  'loop_wait ttl retry_timeout maximum_lag_on_failover maximum_lag_on_syncnode max_timelines_history ' +
-  'primary_start_timeout primary_stop_timeout master_start_timeout master_stop_timeout ' +
-  'synchronous_mode synchronous_mode_strict synchronous_node_count failsafe_mode postgresql ' +
-  'standby_cluster slots ignore_slots member_slots_ttl pause check_timeline'
-).split(' ');
-
-/** A warning for each key at the top that is new and that Patroni does not know. */
-export function unknownKeys(before: ClusterConfiguration, changes: ClusterConfiguration): readonly string[] {
-  return Object.keys(changes)
-    .filter((key) => changes[key] !== null && !KNOWN.includes(key) && !Object.hasOwn(before, key))
-    .map((key) => {
-      const meant = closest(key, KNOWN);
-      const hint =
-        meant === undefined ? `a PostgreSQL parameter is postgresql.parameters.${key}` : `did you mean ${meant}?`;
-      return `Patroni knows no key ${key} and would ignore it: ${hint}`;
-    });
 }
 
 function firstLine(text: string): string {

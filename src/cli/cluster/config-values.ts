@@ -1,8 +1,9 @@
-// Values of the dynamic configuration that are known to be wrong. Patroni stores them without a word. Pure.
+// Keys and values of the dynamic configuration that are known to be wrong. Patroni stores them without a word. Pure.
 // Sources: the management API, "Dynamic configuration"; P: docs/dynamic_configuration.rst; P: postgresql/config.py,
 // CMDLINE_OPTIONS.
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../model/json.ts';
+import { closest } from '../../config/closest.ts';
 import type { ClusterConfiguration } from '../../documents/cluster-documents.ts';
 
 /** Undefined: the value is right. Else what it must be. */
@@ -22,11 +23,13 @@ const truth: Rule = (value) =>
 const synchronous: Rule = (value) =>
   value === 'quorum' || truth(value) === undefined ? undefined : 'true, false or quorum';
 const map: Rule = (value) => (isRecord(value) ? undefined : 'a map of keys and values');
+const anything: Rule = () => undefined;
 const list: Rule = (value) => (Array.isArray(value) ? undefined : 'a list');
 
+/** Patroni 4.1; it stores other keys at the top, and they have no effect. */
 const KEYS: ReadonlyMap<string, Rule> = new Map([
-  ['ttl', whole(1)],
   ['loop_wait', whole(1)],
+  ['ttl', whole(1)],
   ['retry_timeout', whole(1)],
   ['maximum_lag_on_failover', whole(0)],
   ['maximum_lag_on_syncnode', whole(-Infinity)],
@@ -39,16 +42,18 @@ const KEYS: ReadonlyMap<string, Rule> = new Map([
   ['synchronous_mode_strict', truth],
   ['synchronous_node_count', whole(1)],
   ['failsafe_mode', truth],
-  ['check_timeline', truth],
-  ['pause', truth],
   ['postgresql', map],
-  ['postgresql.use_pg_rewind', boolean],
-  ['postgresql.use_slots', truth],
-  ['postgresql.parameters', map],
   ['standby_cluster', map],
   ['slots', map],
   ['ignore_slots', list],
+  ['member_slots_ttl', anything],
+  ['pause', truth],
+  ['check_timeline', truth],
+  ['postgresql.use_pg_rewind', boolean],
+  ['postgresql.use_slots', truth],
+  ['postgresql.parameters', map],
 ]);
+const KNOWN = [...KEYS.keys()].filter((key) => !key.includes('.'));
 
 /** Below these Patroni takes its default instead. */
 const LEAST: ReadonlyMap<string, number> = new Map([
@@ -109,4 +114,16 @@ function wrongTimes(before: ClusterConfiguration, after: ClusterConfiguration): 
 function timesOf(config: ClusterConfiguration): Record<keyof typeof TIMES, number> {
   const of = (key: keyof typeof TIMES): number => Number(config[key] ?? TIMES[key]);
   return { ttl: of('ttl'), loop_wait: of('loop_wait'), retry_timeout: of('retry_timeout') };
+}
+
+/** A warning for each key at the top that is new and that Patroni does not know. */
+export function unknownKeys(before: ClusterConfiguration, changes: ClusterConfiguration): readonly string[] {
+  return Object.keys(changes)
+    .filter((key) => changes[key] !== null && !KNOWN.includes(key) && !Object.hasOwn(before, key))
+    .map((key) => {
+      const meant = closest(key, KNOWN);
+      const hint =
+        meant === undefined ? `a PostgreSQL parameter is postgresql.parameters.${key}` : `did you mean ${meant}?`;
+      return `Patroni knows no key ${key} and would ignore it: ${hint}`;
+    });
 }

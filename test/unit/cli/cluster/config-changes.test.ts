@@ -1,6 +1,7 @@
 // KEY=VALUE, and the smallest PATCH between two configurations.
 import { describe, expect, test } from 'vitest';
-import { parseAssignments, patchBetween, unknownKeys } from '../../../../src/cli/cluster/config-changes.ts';
+import { parseAssignments, patchBetween } from '../../../../src/cli/cluster/config-changes.ts';
+import { unknownKeys } from '../../../../src/cli/cluster/config-values.ts';
 
 describe('KEY=VALUE', () => {
   test.each<[readonly string[], unknown]>([
