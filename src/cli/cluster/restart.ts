@@ -133,7 +133,7 @@ async function propose(
         ...warningsOf(members, wanted, context),
       ],
       question: wanted.at === undefined ? `Restart ${names}?` : `Schedule the restart of ${names}?`,
-      steps: members.map((member, index) => stepOf(member, { wanted, next: members.slice(index + 1) }, context)),
+      steps: members.map((member, index) => stepOf(member, members.slice(index + 1), wanted, context)),
       ...(wanted.at === undefined ? {} : { note: timeText(wanted.at, now()) }),
     },
     context,
@@ -195,16 +195,15 @@ function warningsOf(
   ];
 }
 
-interface Turn {
-  readonly wanted: RestartWish;
-  /** The members that restart after this one. */
-  readonly next: readonly MemberReport[];
-}
-
-function stepOf(member: MemberReport, { wanted, next }: Turn, context: ClusterContext<RestartOptions>): ChangeStep {
+/** `next`: the members that restart after this one. */
+function stepOf(
+  member: MemberReport,
+  next: readonly MemberReport[],
+  { role, timeoutSeconds, at, order }: RestartWish,
+  context: ClusterContext<RestartOptions>,
+): ChangeStep {
   const { name } = member;
   const { pending, pgVersion, anyOrder } = context.options;
-  const { role, timeoutSeconds, at, order } = wanted;
   const operation: ClusterOperation = {
     kind: 'restart',
     member: name,

@@ -42,19 +42,15 @@ export function sentTime(at: Date): string {
   return at.toISOString().replace(/\.\d+Z$/, '+00:00');
 }
 
-/** `2026-01-31 18:00:00 +01:00 (17:00:00 UTC), in 10 min` */
+/** `2026-01-31 18:00:00 +01:00 (17:00:00 UTC), in 10 min`; the date of UTC too where it differs. */
 export function timeText(at: Date, now: Date): string {
   const aheadMs = at.getTime() - now.getTime();
   const when = aheadMs < 0 ? `${durationText(-aheadMs)} ago` : `in ${durationText(aheadMs)}`;
-  return `${bothClocks(at)}, ${when}`;
-}
-
-/** `2026-01-31 18:00:00 +01:00 (17:00:00 UTC)`; the date of UTC too where it differs. */
-function bothClocks(at: Date): string {
   const local = localClock(at);
   const utc = at.toISOString().slice(0, 19).replace('T', ' ');
-  if (at.getTimezoneOffset() === 0) return `${utc} UTC`;
-  return `${local} ${offsetText(at)} (${local.slice(0, 10) === utc.slice(0, 10) ? utc.slice(11) : utc} UTC)`;
+  if (at.getTimezoneOffset() === 0) return `${utc} UTC, ${when}`;
+  const there = local.slice(0, 10) === utc.slice(0, 10) ? utc.slice(11) : utc;
+  return `${local} ${offsetText(at)} (${there} UTC), ${when}`;
 }
 
 /** A warning if it is. */

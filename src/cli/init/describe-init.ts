@@ -4,6 +4,9 @@ import type { CliCommand } from '../cli-command.ts';
 import type { CliIo } from '../io.ts';
 import type { CheckSeeds } from '../live-check.ts';
 import type { InitOptions } from './init.ts';
+import type { SourceKind } from './read-sources.ts';
+
+const KINDS: readonly SourceKind[] = ['cluster', 'haproxy', 'patroni', 'libpq'];
 
 const HELP = `
 SOURCE is one of these; its content tells which:
@@ -26,14 +29,7 @@ export function describeInit(program: CliCommand, io: CliIo, checkSeeds: CheckSe
     .command('init')
     .description('Generate a minimal configuration from an API, haproxy.cfg, patroni.yml or connection string')
     .requiredOption('--from <source...>', 'where to start from')
-    .addOption(
-      new Option('--kind <kind>', 'the kind of SOURCE, if its content does not tell').choices([
-        'cluster',
-        'haproxy',
-        'patroni',
-        'libpq',
-      ]),
-    )
+    .addOption(new Option('--kind <kind>', 'the kind of SOURCE, if its content does not tell').choices(KINDS))
     .option('-o, --output <file>', 'write to this file instead of standard output')
     .option('--force', 'overwrite the file')
     .option('--offline', 'contact nothing')

@@ -60,8 +60,8 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
   const token = await tokenFor(running, io);
   const question = `Switch over from ${plan.from ?? ''}${plan.to === null ? '' : ` to ${plan.to}`}?`;
   await confirm({ question, yes: options.yes, json: options.json }, io);
-  const isQuiet = options.json === true;
-  const ended = await perform(asked, { running, token, isQuiet, io });
+  const progress = options.json === true ? { ...io, stdout: () => {} } : io;
+  const ended = await perform(asked, { running, token, io: progress });
   if (options.json === true) io.stdout(json({ ...ended }));
   else {
     io.stdout(endText(ended, io));
@@ -91,30 +91,16 @@ async function planFor(running: Running, asked: SwitchoverOrder, io: CliIo): Pro
   return plan;
 }
 
-async function readPlan(
-  running: Running,
-  { to, ...more }: SwitchoverOrder,
-  io: CliIo,
-): Promise<SwitchoverPlanDocument> {
-  const query = new URLSearchParams({ transaction_timeout_ms: String(more.transaction_timeout_ms) });
-  if (to !== undefined) query.set('to', to);
-  const answer = await request(
-    running,
-    { method: 'GET', path: `/switchover?${query.toString()}`, deadlineMs: PLAN_MS },
-    io,
-  );
+async function readPlan(running: Running, asked: SwitchoverOrder, io: CliIo): Promise<SwitchoverPlanDocument> {
+  const query = new URLSearchParams({ ...asked, transaction_timeout_ms: String(asked.transaction_timeout_ms) });
+  const path = `/switchover?${query.toString()}`;
+  const answer = await request(running, { method: 'GET', path, deadlineMs: PLAN_MS }, io);
   return understood(planReader, answer, 200, io);
-}
-
-async function start(running: Running, token: string, body: SwitchoverOrder, io: CliIo): Promise<Operation> {
-  const answer = await request(running, { method: 'POST', path: '/switchover', token, body }, io);
-  return understood(operationReader, answer, 202, io);
 }
 
 interface SwitchoverFollowOptions {
   readonly running: Running;
   readonly token: string;
-  readonly isQuiet: boolean;
   readonly io: CliIo;
 }
 
@@ -168,12 +154,13 @@ const REQUESTED = ['switch', 'confirm'];
 
 /** Starts the operation and follows it to its end. */
 async function perform(asked: SwitchoverOrder, following: SwitchoverFollowOptions): Promise<Operation> {
-  const { running, token, isQuiet, io } = following;
+  const { running, token, io } = following;
   const cancellation = new Cancellation(following);
   const ignore = io.onInterrupt?.(() => cancellation.signal());
   try {
-    const started = await start(running, token, asked, io);
-    if (!isQuiet) io.stdout('\n');
+    const answer = await request(running, { method: 'POST', path: '/switchover', token, body: asked }, io);
+    const started = understood(operationReader, answer, 202, io);
+    io.stdout('\n');
     return await follow(started, cancellation, following);
   } finally {
     ignore?.();
@@ -184,7 +171,7 @@ async function perform(asked: SwitchoverOrder, following: SwitchoverFollowOption
 async function follow(
   first: Operation,
   cancellation: Cancellation,
-  { running, isQuiet, io }: SwitchoverFollowOptions,
+  { running, io }: SwitchoverFollowOptions,
 ): Promise<Operation> {
   const path = `/operations/${first.id}`;
   let known = first;
@@ -195,7 +182,7 @@ async function follow(
     for (const phase of known.phases.slice(shown)) {
       if (phase.duration_ms === null) break;
       shown += 1;
-      if (!isQuiet) io.stdout(phaseText(phase, known));
+      io.stdout(phaseText(phase, known));
     }
     if (known.state === 'ended') return known;
     if (cancellation.isImpatient()) return gone(first, 'stopped by another signal, before the operation had ended', io);

@@ -113,15 +113,8 @@ function candidateProblems(
   }
   if (to === leader) return [`${to} is the primary already`];
   const known = candidates.find(({ name }) => name === to);
-  if (known === undefined) {
-    return [
-      unknownText(
-        'member',
-        to,
-        members.map(({ name }) => name),
-      ),
-    ];
-  }
+  const names = members.map(({ name }) => name);
+  if (known === undefined) return [unknownText('member', to, names)];
   return known.eligible ? [] : [`${to} cannot follow the primary: ${known.why ?? ''}`];
 }
 

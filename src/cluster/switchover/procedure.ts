@@ -172,7 +172,7 @@ export class Switchover {
       openRoute(table, pool)?.targets.some(({ member }) => member === from) === true;
     this.#tally = new SessionTally(from, [...table.pools.keys()].filter(isServed));
     this.#at.held = this.#site.clock.now();
-    this.#handOver({ member: from, phase: 'hold', mostMs });
+    this.#handOver(from, 'hold', mostMs);
     return this.#whileSessions(from, HOLD_MS, ({ connecting }) => connecting === 0);
   }
 
@@ -182,7 +182,7 @@ export class Switchover {
     const early = this.#whyEarly(from);
     if (early !== undefined) return early;
     this.#tally?.drainBegins(onMember);
-    this.#handOver({ member: from, phase: 'drain', mostMs });
+    this.#handOver(from, 'drain', mostMs);
     return this.#whileSessions(from, this.#request.transactionMs + DRAIN_SLACK_MS, (sessions) => {
       this.#tally?.left(sessions.onMember);
       return sessions.onMember === 0;
@@ -275,16 +275,10 @@ export class Switchover {
     return { outcome: 'cancelled', why: `by ${this.#cancelledBy ?? 'the operator'}${sent}` };
   }
 
-  #handOver({ member, phase, mostMs }: Pick<Handover, 'member' | 'phase' | 'mostMs'>): void {
+  #handOver(member: MemberName, phase: Handover['phase'], mostMs: number): void {
     const since = this.#at.held ?? this.#site.clock.now();
-    this.#site.handOver({
-      operation: 'switchover',
-      member,
-      phase,
-      since,
-      mostMs,
-      transactionMs: this.#request.transactionMs,
-    });
+    const { transactionMs } = this.#request;
+    this.#site.handOver({ operation: 'switchover', member, phase, since, mostMs, transactionMs });
   }
 
   #release(): void {
