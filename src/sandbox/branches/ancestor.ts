@@ -15,11 +15,15 @@ export interface LineagePosition {
 
 export interface Ancestor {
   readonly id: string;
+  /** Undefined: of the root. */
+  readonly ancestor: Ancestor | undefined;
   readonly source: WalSource;
   /** Those that may serve to recover this position. */
   copies(position: number): readonly BaseCopy[];
   /** The end of its WAL. Rejects when its server does not answer. */
   position(): Promise<LineagePosition>;
+  /** For a list, which a server that is down must not make fail: the last one that is known. */
+  lastPosition(): Promise<number>;
   /** No branch begins before this position. */
   readonly beginsAt: number;
   /** The state at a position that is not before `beginsAt`. */
@@ -33,6 +37,7 @@ const QUERY_WITHIN_MS = 10_000;
 /** The sandbox's cluster, by its primary of the moment. */
 export class Root implements Ancestor {
   readonly id: string;
+  readonly ancestor = undefined;
   readonly beginsAt = 0;
   readonly source: WalSource;
   readonly #primary: () => PostgresServer | undefined;
@@ -83,12 +88,11 @@ export class Root implements Ancestor {
   }
 
   async position(): Promise<LineagePosition> {
-    const { timeline, position } = await askPosition(this.primary());
-    this.#last = position;
-    return { timeline, position };
+    const asked = await askPosition(this.primary());
+    this.#last = asked.position;
+    return asked;
   }
 
-  /** For a list, which must not fail while there is no primary. */
   async lastPosition(): Promise<number> {
     await this.position().catch(() => undefined);
     return this.#last;
@@ -160,7 +164,6 @@ export class TimelineBranch implements Ancestor {
     return { timeline, position: this.#last };
   }
 
-  /** For a list, which a server that is down must not make fail. */
   async lastPosition(): Promise<number> {
     await this.position().catch(() => undefined);
     return this.#last;

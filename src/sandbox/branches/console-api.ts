@@ -5,15 +5,10 @@ import { z } from 'zod';
 import { ENDPOINT_TYPES } from '../../model/branch.ts';
 import { formatLsn } from '../../model/lsn.ts';
 import { json, type ManagerAnswer } from '../api/api-answer.ts';
-import { isJson, parseBody, type LabRequest } from '../http-server.ts';
+import { isJson, parseBody, type HttpRoute, type LabRequest } from '../http-server.ts';
 import type { Project, ProjectBranch, ProjectCreation } from './project.ts';
 
-export interface ConsoleApiOptions {
-  readonly project: Project;
-  readonly apiKey: string;
-}
-
-export function consoleApi({ project, apiKey }: ConsoleApiOptions): (asked: LabRequest) => Promise<ManagerAnswer> {
+export function consoleApi(project: Project, apiKey: string): HttpRoute {
   return async (asked) => {
     const { method, path, headers } = asked;
     if (!isKey(headers.authorization, apiKey)) return refused(401, 'the API key is missing or wrong');

@@ -56,7 +56,9 @@ export class Project {
 
   /** The default branch first. A branch whose timeline was deleted is gone. */
   list(): readonly ProjectBranch[] {
-    return this.#branches.filter(({ timelineId }) => timelineId === this.tenant.root.id || this.#has(timelineId));
+    return this.#branches.filter(
+      ({ timelineId }) => timelineId === this.tenant.root.id || this.tenant.find(timelineId) !== undefined,
+    );
   }
 
   /** Where a branch listens: of `read_only` the standby. Undefined: it has no such endpoint now. */
@@ -99,10 +101,6 @@ export class Project {
     if (first === undefined || first.kind === 'created') return { kind: 'created', branch };
     this.#branches.splice(this.#branches.indexOf(branch), 1);
     return { kind: 'failed', text: first.text };
-  }
-
-  #has(timelineId: string): boolean {
-    return this.tenant.find(timelineId) !== undefined;
   }
 }
 

@@ -58,7 +58,7 @@ export async function startBranches(options: BranchLabOptions): Promise<BranchLa
     onEvent({ kind: 'warning', text: `the branch API failed: ${String(error)}` });
   const pgMajor = Number.parseInt(prepared.version, 10);
   const storage = await serveHttp(storageApi({ tenant, pgMajor }), onError);
-  const console = await serveHttp(consoleApi({ project, apiKey }), onError);
+  const console = await serveHttp(consoleApi(project, apiKey), onError);
   const timer = setInterval(() => void keeper.check(), CHECK_WAL_MS);
   return {
     storageUrl: storage.url,

@@ -5,16 +5,16 @@ import { z } from 'zod';
 import { formatLsn, parseLsn } from '../../model/lsn.ts';
 import { json, type ManagerAnswer } from '../api/api-answer.ts';
 import { isJson, parseBody, problem, type LabRequest } from '../http-server.ts';
-import type { Creation, BranchListing, NewBranch, TenantRemoval, Tenant } from './tenant.ts';
+import type { Ancestor } from './ancestor.ts';
+import type { Creation, NewBranch, TenantRemoval, Tenant } from './tenant.ts';
 
 export interface StorageApiOptions {
   readonly tenant: Tenant;
   /** 18 */
   readonly pgMajor: number;
-  /** A creation that takes longer goes on, and its request gets 503: the caller has to repeat it. Default 5 s. */
-  readonly patienceMs?: number;
 }
 
+/** A creation that takes longer goes on, and its request gets 503: the caller has to repeat it. */
 const PATIENCE_MS = 5_000;
 
 export function storageApi(options: StorageApiOptions): (asked: LabRequest) => Promise<ManagerAnswer> {
@@ -49,39 +49,23 @@ async function allow(
   return { ...problem(405, `use ${allowed}`), allow: allowed };
 }
 
-async function records({ tenant, pgMajor }: StorageApiOptions): Promise<readonly TimelineRecord[]> {
-  const root = tenant.root.lastPosition().then((position) => ({
-    tenant_id: tenant.id,
-    timeline_id: tenant.root.id,
-    ancestor_timeline_id: null,
-    ancestor_lsn: '0/0',
-    last_record_lsn: formatLsn(position),
-    pg_version: pgMajor,
-    state: 'Active' as const,
-  }));
-  const branches = tenant.list().map((listed) => recordOf(listed, tenant.id, pgMajor));
-  return Promise.all([root, ...branches]);
+async function records(options: StorageApiOptions): Promise<readonly TimelineRecord[]> {
+  const { tenant } = options;
+  const branches = tenant.list().map(({ branch, isDurable }) => recordOf(branch, isDurable, options));
+  return Promise.all([recordOf(tenant.root, true, options), ...branches]);
 }
 
-interface TimelineRecord {
-  readonly tenant_id: string;
-  readonly timeline_id: string;
-  readonly ancestor_timeline_id: string | null;
-  readonly ancestor_lsn: string;
-  readonly last_record_lsn: string;
-  readonly pg_version: number;
-  /** `Loading`: visible, and not durable yet. */
-  readonly state: 'Active' | 'Loading';
-}
+type TimelineRecord = Awaited<ReturnType<typeof recordOf>>;
 
-async function recordOf({ branch, isDurable }: BranchListing, tenant: string, pg: number): Promise<TimelineRecord> {
+async function recordOf(branch: Ancestor, isDurable: boolean, { tenant, pgMajor }: StorageApiOptions) {
   return {
-    tenant_id: tenant,
+    tenant_id: tenant.id,
     timeline_id: branch.id,
-    ancestor_timeline_id: branch.ancestor.id,
+    ancestor_timeline_id: branch.ancestor?.id ?? null,
     ancestor_lsn: formatLsn(branch.beginsAt),
     last_record_lsn: formatLsn(await branch.lastPosition()),
-    pg_version: pg,
+    pg_version: pgMajor,
+    // `Loading`: visible, and not durable yet.
     state: isDurable ? 'Active' : 'Loading',
   };
 }
@@ -112,19 +96,21 @@ async function create(asked: LabRequest, options: StorageApiOptions): Promise<Ma
     ancestor_start_lsn: lsn,
     pg_version: pg,
   } = parsed.data;
-  const { tenant, pgMajor, patienceMs = PATIENCE_MS } = options;
+  const { tenant, pgMajor } = options;
   if (pg !== undefined && pg !== null && pg !== pgMajor) {
     return problem(406, `pg_version is ${pg}, and a branch of this tenant has its parent's: ${pgMajor}`);
   }
   const wanted: NewBranch = { id, ancestorId, startAt: parseLsn(lsn ?? '') };
   const late = new AbortController();
-  const tooLong = delay(patienceMs, undefined, { signal: late.signal }).catch(() => undefined);
+  const tooLong = delay(PATIENCE_MS, undefined, { signal: late.signal }).catch(() => undefined);
   const made = await Promise.race([tenant.create(wanted), tooLong]);
   late.abort();
   if (made === undefined) return problem(503, `the timeline ${id} is not durable yet: send the same request again`);
   if (made.kind !== 'created') return problem(REFUSED[made.kind], made.text);
   const listed = tenant.find(id);
-  return listed === undefined ? problem(404, 'deleted') : json(201, await recordOf(listed, tenant.id, pgMajor));
+  return listed === undefined
+    ? problem(404, 'deleted')
+    : json(201, await recordOf(listed.branch, listed.isDurable, options));
 }
 
 const REFUSED: Readonly<Record<Exclude<Creation['kind'], 'created'>, number>> = {

@@ -49,12 +49,11 @@ export interface BranchListing {
   readonly isDurable: boolean;
 }
 
-interface TenantBranch {
+interface TenantBranch extends BranchListing {
   readonly asked: NewBranch;
-  readonly branch: TimelineBranch;
   /** Undefined: it comes from another branch, which needs the copy as well. */
   readonly use: CopyUse | undefined;
-  reader?: SandboxServer;
+  reader: SandboxServer | undefined;
   isDurable: boolean;
 }
 
@@ -83,11 +82,11 @@ export class Tenant {
 
   /** In the order of their creation, without the root. Those that are not durable yet are there too. */
   list(): readonly BranchListing[] {
-    return [...this.#kept.values()].map(({ branch, reader, isDurable }) => ({ branch, reader, isDurable }));
+    return [...this.#kept.values()];
   }
 
   find(id: string): BranchListing | undefined {
-    return this.list().find(({ branch }) => branch.id === id);
+    return this.#kept.get(id);
   }
 
   /** The uses of base copies of the root. */
@@ -96,24 +95,21 @@ export class Tenant {
   }
 
   /** The same arguments again give the same outcome, also while the creation is in progress. Never rejects. */
-  create(asked: NewBranch): Promise<Creation> {
+  async create(asked: NewBranch): Promise<Creation> {
+    const other: Creation = { kind: 'different', text: `the timeline ${asked.id} exists with other arguments` };
     const pending = this.#pending.get(asked.id);
-    if (pending !== undefined)
-      return isSame(asked, pending.asked) ? pending.ends : Promise.resolve(different(asked.id));
+    if (pending !== undefined) return isSame(asked, pending.asked) ? await pending.ends : other;
     const kept = this.#kept.get(asked.id);
     if (kept !== undefined) {
-      return Promise.resolve(
-        isSame(asked, kept.asked, kept.branch.beginsAt)
-          ? { kind: 'created', branch: kept.branch }
-          : different(asked.id),
-      );
+      const { branch } = kept;
+      return isSame(asked, kept.asked, branch.beginsAt) ? { kind: 'created', branch } : other;
     }
-    if (asked.id === this.root.id) return Promise.resolve(different(asked.id));
+    if (asked.id === this.root.id) return other;
     const ends = this.#create(asked)
       .catch((error: unknown): Creation => ({ kind: 'failed', text: messageOf(error) }))
       .finally(() => this.#pending.delete(asked.id));
     this.#pending.set(asked.id, { asked, ends });
-    return ends;
+    return await ends;
   }
 
   /** Rejects when its files cannot be removed. */
@@ -173,7 +169,7 @@ export class Tenant {
     if (use !== undefined) this.#uses.add(use);
     const server = await this.#options.prepared.add(this.#nameOf(id));
     const branch = new TimelineBranch(id, ancestor, server, { ...origin, position }, seed.lineage.timeline);
-    const kept: TenantBranch = { asked, branch, use, isDurable: false };
+    const kept: TenantBranch = { asked, branch, use, reader: undefined, isDurable: false };
     this.#kept.set(id, kept);
     asked.onVisible?.();
     const { owner } = this.#options.prepared;
@@ -249,8 +245,4 @@ export class Tenant {
 function isSame(asked: NewBranch, before: NewBranch, beginsAt?: number): boolean {
   if (asked.ancestorId !== before.ancestorId) return false;
   return asked.startAt === before.startAt || (asked.startAt !== undefined && asked.startAt === beginsAt);
-}
-
-function different(id: string): Creation {
-  return { kind: 'different', text: `the timeline ${id} exists with other arguments` };
 }

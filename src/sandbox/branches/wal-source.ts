@@ -18,8 +18,7 @@ export interface WalSource {
 /** The lineage of a timeline that this branch has or had. Rejects when its history is missing. */
 export async function readLineage(source: WalSource, timeline: number): Promise<Lineage> {
   if (timeline === 1) return { timeline, ended: [] };
-  const file = historyFile(timeline);
-  const text = await firstOf(source, timeline, (directory) => readFile(join(directory, file), 'utf8'));
+  const text = await historyOf(source, timeline);
   if (text === undefined) throw new Error(`the history of timeline ${timeline} is missing`);
   return { timeline, ended: parseHistory(text) };
 }
@@ -53,10 +52,13 @@ export async function giveWal(
   }
   for (const { timeline } of [...lineage.ended.slice(1), lineage]) {
     if (timeline === 1) continue;
-    const file = historyFile(timeline);
-    const text = await firstOf(source, timeline, (directory) => readFile(join(directory, file), 'utf8'));
-    if (text !== undefined) await writeOwned(join(target, file), text, { user: owner });
+    const text = await historyOf(source, timeline);
+    if (text !== undefined) await writeOwned(join(target, historyFile(timeline)), text, { user: owner });
   }
+}
+
+function historyOf(source: WalSource, timeline: number): Promise<string | undefined> {
+  return firstOf(source, timeline, (directory) => readFile(join(directory, historyFile(timeline)), 'utf8'));
 }
 
 /** The first directory where `attempt` finds its file. */

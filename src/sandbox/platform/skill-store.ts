@@ -24,13 +24,9 @@ export interface Skill {
   readonly versions: readonly SkillVersion[];
 }
 
-interface KeptSkill extends Skill {
-  versions: readonly SkillVersion[];
-}
-
 export class SkillStore {
   readonly #directory: string;
-  readonly #skills = new Map<string, KeptSkill>();
+  readonly #skills = new Map<string, Skill>();
   #lastEpoch = 0;
 
   constructor(directory: string) {
@@ -42,7 +38,9 @@ export class SkillStore {
   }
 
   find(id: string): Skill {
-    return this.#find(id);
+    const skill = this.#skills.get(id);
+    if (skill === undefined) throw new PlatformRefusal(404, `there is no skill ${id}`);
+    return skill;
   }
 
   /** Skills of the vendor come with the platform, the others from its users. */
@@ -62,8 +60,9 @@ export class SkillStore {
         `the skill has the name ${name}, which never changes: ${folder.name} is another skill`,
       );
     const version = await this.#write(id, folder);
+    // The upload took a while.
     const skill = this.#findCustom(id);
-    skill.versions = [...skill.versions, version];
+    this.#skills.set(id, { ...skill, versions: [...skill.versions, version] });
     return version;
   }
 
@@ -75,18 +74,12 @@ export class SkillStore {
 
   async removeVersion(id: string, { epoch }: SkillVersion): Promise<void> {
     const skill = this.#findCustom(id);
-    skill.versions = skill.versions.filter((one) => one.epoch !== epoch);
+    this.#skills.set(id, { ...skill, versions: skill.versions.filter((one) => one.epoch !== epoch) });
     await rm(join(this.#directory, id, epoch), { recursive: true, force: true });
   }
 
-  #find(id: string): KeptSkill {
-    const skill = this.#skills.get(id);
-    if (skill === undefined) throw new PlatformRefusal(404, `there is no skill ${id}`);
-    return skill;
-  }
-
-  #findCustom(id: string): KeptSkill {
-    const skill = this.#find(id);
+  #findCustom(id: string): Skill {
+    const skill = this.find(id);
     if (skill.source !== 'custom') throw new PlatformRefusal(403, `the skill ${id} (${skill.source}) can only be read`);
     return skill;
   }
