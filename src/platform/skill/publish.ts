@@ -54,11 +54,11 @@ export async function publishSkill(
   // After the request it would be too late: the id must not get lost.
   const unwritable = await whyNotWritable(record.file, { make: true });
   if (unwritable !== undefined) return fail(io, `${unwritable}. Nothing was sent: use --record FILE`);
-  return target === 'new' ? create(publishing) : addVersion(publishing, target);
+  return upload(publishing, target);
 }
 
-/** The skill that gets a version. */
-async function targetOf(publishing: PublishRequest): Promise<Pick<PublishedSkill, 'skill_id'> | 'new'> {
+/** The id of the skill that gets a version. Undefined: a new skill. */
+async function targetOf(publishing: PublishRequest): Promise<string | undefined> {
   const { context, record, skill, directory, options } = publishing;
   const { io } = context;
   if (options.skillId !== undefined) return given(publishing, options.skillId);
@@ -66,18 +66,15 @@ async function targetOf(publishing: PublishRequest): Promise<Pick<PublishedSkill
   if (known !== undefined && options.create === true)
     return fail(io, `${skill.slug} is published already, as ${known.skill_id}: without --create it gets a new version`);
   if (known?.sha256 === skill.hash) return unchanged(publishing, known);
-  if (known !== undefined) return known;
-  if (options.create === true) return 'new';
+  if (known !== undefined) return known.skill_id;
+  if (options.create === true) return undefined;
   const before = record.entries.find((entry) => entry.directory === directory);
   const renamed = before && `This folder was published as ${before.name} (${before.skill_id}); a name never changes. `;
   const how = 'use --create for a new skill, or --skill-id ID for one that exists';
   return fail(io, `${renamed ?? ''}${skill.slug} was not published from here: ${how}`);
 }
 
-async function given(
-  { context, record, skill }: PublishRequest,
-  id: string,
-): Promise<Pick<PublishedSkill, 'skill_id'>> {
+async function given({ context, record, skill }: PublishRequest, id: string): Promise<string> {
   const { client, io } = context;
   const known = record.entries.find((entry) => entry.skill_id === id);
   const refuse = (name: string): never =>
@@ -87,7 +84,7 @@ async function given(
   const { name, sourceType } = found;
   if (isReadOnly(found)) return fail(io, `${id} is read-only: its source is ${sourceType}. Nothing was sent`);
   if (name !== undefined && name !== skill.slug) return refuse(name);
-  return { skill_id: id };
+  return id;
 }
 
 function unchanged({ context: { io }, skill, options }: PublishRequest, known: PublishedSkill): never {
@@ -96,22 +93,16 @@ function unchanged({ context: { io }, skill, options }: PublishRequest, known: P
   throw new CommandEnd(EXIT.ok);
 }
 
-async function create(publishing: PublishRequest): Promise<number> {
-  const { context, skill } = publishing;
-  const hint = ': `pointsman skill list` shows whether it exists';
-  const made = await asked(context.io, context.client.createSkill(filesOf(skill)), hint);
-  const { id, latestVersionId } = made;
-  return remember(publishing, id, latestVersionId, 'created');
-}
-
-async function addVersion(
-  publishing: PublishRequest,
-  { skill_id: id }: Pick<PublishedSkill, 'skill_id'>,
-): Promise<number> {
-  const { context, skill } = publishing;
+async function upload(publishing: PublishRequest, id: string | undefined): Promise<number> {
+  const { client, io } = publishing.context;
+  const files = filesOf(publishing.skill);
+  if (id === undefined) {
+    const made = await asked(io, client.createSkill(files), ': `pointsman skill list` shows whether it exists');
+    return remember(publishing, made.id, made.latestVersionId, 'created');
+  }
   const hint = `: \`pointsman skill versions ${id}\` shows whether it exists`;
-  const made = await asked(context.io, context.client.createVersion(id, filesOf(skill)), hint);
-  return remember(publishing, id, made.version, 'new version');
+  const { version } = await asked(io, client.createVersion(id, files), hint);
+  return remember(publishing, id, version, 'new version');
 }
 
 /** The folder of each file is the name of the skill, as the platform will mount it. */

@@ -2,8 +2,12 @@
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { unreadable } from '../../config/files/unusable-files.ts';
-import { checkFolder, MOST_BYTES, MOST_FILES, SKILL_FILE } from './skill-folder.ts';
+import { checkFolder, SKILL_FILE } from './skill-folder.ts';
 import type { CheckedFolder, FolderEntry } from './skill-folder.ts';
+
+/** The interface shows no limit for a skill. These stop a folder that was named by mistake. */
+const MOST_FILES = 500;
+const MOST_BYTES = 30_000_000;
 
 export type ReadFolder = CheckedFolder | { readonly kind: 'unreadable'; readonly why: string };
 

@@ -36,9 +36,6 @@ export type CheckedFolder =
   | { readonly kind: 'invalid'; readonly problems: readonly string[] };
 
 export const SKILL_FILE = 'SKILL.md';
-/** The interface shows no limit for a skill. These stop a folder that was named by mistake. */
-export const MOST_FILES = 500;
-export const MOST_BYTES = 30_000_000;
 
 const SLUG = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const SLUG_RULE = '1 to 64 of a-z, 0-9 and single hyphens between them';
@@ -58,7 +55,6 @@ export function checkFolder(folder: string, entries: readonly FolderEntry[]): Ch
     ...head.problems,
     ...entries.flatMap(entryProblems),
     ...twins(files),
-    ...sizeProblems(files, bytes),
     ...files.flatMap(secretProblems),
     ...linkProblems(files),
   ];
@@ -140,13 +136,6 @@ function twins(files: readonly SkillFile[]): readonly string[] {
     known.set(path.toLowerCase(), path);
     return other === undefined ? [] : [`${shown(path)}: ${shown(other)} differs in upper and lower case alone`];
   });
-}
-
-function sizeProblems(files: readonly SkillFile[], bytes: number): readonly string[] {
-  return [
-    ...(files.length > MOST_FILES ? [`the folder has ${files.length} files: at most ${MOST_FILES}`] : []),
-    ...(bytes > MOST_BYTES ? [`the folder has ${bytes} bytes: at most ${MOST_BYTES}`] : []),
-  ];
 }
 
 function textOf({ content }: SkillFile): string {

@@ -50,6 +50,14 @@ test('--json: name, hash and files; of a folder with faults, its problems', asyn
   expect([code, err]).toEqual([1, '']);
 });
 
+test('a folder with too many files is not read: it was named by mistake', async () => {
+  mkdirSync(join(skill, 'many'));
+  for (let n = 0; n < 501; n += 1) writeFileSync(join(skill, 'many', `${n}.md`), 'x');
+  const { code, err } = await check(skill);
+  expect(err).toMatch(/ has 5\d\d files: a skill has at most 500\n/);
+  expect(code).toBe(1);
+});
+
 test('every problem is named at once, and nothing is followed out of the folder', async () => {
   mkdirSync(join(skill, '.git'));
   writeFileSync(join(skill, '.git', 'config'), 'x');

@@ -1,6 +1,6 @@
 // The rules for the folder of a skill.
 import { describe, expect, test } from 'vitest';
-import { checkFolder, MOST_FILES } from '../../../../src/platform/skill/skill-folder.ts';
+import { checkFolder } from '../../../../src/platform/skill/skill-folder.ts';
 import type { FolderEntry, LocalSkill } from '../../../../src/platform/skill/skill-folder.ts';
 
 const GOOD = '---\nname: a-runbook\ndescription: Reads incidents.\n---\n\n# Read\n';
@@ -96,11 +96,6 @@ describe('files', () => {
     expect(problemsOf('a', skillFile(), file('A.md', 'x'), file('a.md', 'y'))).toEqual([
       'a.md: A.md differs in upper and lower case alone',
     ]);
-  });
-
-  test('too many files are refused', () => {
-    const many = Array.from({ length: MOST_FILES }, (_, n) => file(`${n}.md`, 'x'));
-    expect(problemsOf('a', skillFile(), ...many)).toEqual([`the folder has 501 files: at most 500`]);
   });
 });
 
