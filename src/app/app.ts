@@ -14,12 +14,11 @@ import type { LoadResult } from '../config/load.ts';
 import { EventIds } from '../reports/event-ids.ts';
 import { addressText } from '../model/member.ts';
 import type { Load } from './own-operations.ts';
-import { createGrace, whenEmpty, type Grace } from './emptying.ts';
+import { createGrace, whenEmpty } from './emptying.ts';
 import { processCount } from './proxy-or-workers.ts';
 import { tooFewDescriptors } from './open-files.ts';
 import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.ts';
 import type { DescriptorBudget } from '../proxy/options.ts';
-import type { Proxy } from '../proxy/proxy-interface.ts';
 import { takeFault } from '../proxy/fault.ts';
 import { takingTurns } from '../model/taking-turns.ts';
 import { createHistory, createLastHour, type LastHour } from './last-hour.ts';
@@ -99,12 +98,13 @@ export function createApp(options: AppOptions): App {
     now: () => core.clock.now(),
     scrape: () => scrapeOf({ ...options, ...core, history, openFiles: files.now, streams }),
   });
-  const life: Life = { isStopping: false, grace: createGrace(clock), inTurn: takingTurns() };
+  const life: Life = { isStopping: false };
+  const inTurn = takingTurns();
   const isStopping = (): boolean => life.isStopping;
   const onListeners = (changes: ListenerChanges): void => tellListeners(log, changes);
   const parts = { ...core, isStopping, connect, branches, metrics, onEvent: events.emit, log, onListeners };
   const reloadNow = (loaded: LoadResult): Promise<ReloadResult> =>
-    life.inTurn(async () => {
+    inTurn(async () => {
       const reloaded = await reload(parts, loaded);
       if (reloaded.kind === 'reloaded' && reloaded.changed.length > 0) operations.reloaded();
       return reloaded;
@@ -160,7 +160,7 @@ export function createApp(options: AppOptions): App {
   return {
     log,
     config: () => running.config,
-    start: () => life.inTurn(start),
+    start: () => inTurn(start),
     complete: () => firstRound.promise,
     reload: reloadNow,
     drain,
@@ -171,11 +171,12 @@ export function createApp(options: AppOptions): App {
 
 interface Life {
   isStopping: boolean;
-  readonly grace: Grace;
-  readonly inTurn: ReturnType<typeof takingTurns>;
 }
 
-interface LifeOptions extends ReloadOptions, Control {
+interface LifeOptions extends ReloadOptions {
+  readonly admin: Admin;
+  readonly console: ConsoleControl;
+  readonly descriptors: DescriptorBudget | undefined;
   readonly operations: AppOperations;
   readonly past: LastHour;
   readonly incidents: FlightRecorder;
@@ -183,10 +184,11 @@ interface LifeOptions extends ReloadOptions, Control {
 }
 
 function lifeOf(life: Life, parts: LifeOptions): Pick<App, 'start' | 'drain' | 'stop'> {
-  const { running, admin, console, operations, past, incidents, proxy, monitor, branches, recorder, log } = parts;
+  const { running, admin, console, operations, past, incidents, proxy, monitor, branches, recorder } = parts;
+  const grace = createGrace(parts.clock);
   const stop = async (): Promise<void> => {
     life.isStopping = true;
-    life.grace.end();
+    grace.end();
     await operations.stop();
     past.stop();
     await proxy.close();
@@ -204,8 +206,7 @@ function lifeOf(life: Life, parts: LifeOptions): Pick<App, 'start' | 'drain' | '
       await incidents.open();
       const why = await branches.prepare(running.config.branches);
       if (why === undefined) branches.apply(running.config.branches);
-      const started: AppStart =
-        why === undefined ? await listenAll(running.config, parts, proxy, log) : { kind: 'failed', why };
+      const started: AppStart = why === undefined ? await listenAll(parts) : { kind: 'failed', why };
       if (started.kind === 'failed') await stop();
       else {
         monitor.start();
@@ -216,7 +217,7 @@ function lifeOf(life: Life, parts: LifeOptions): Pick<App, 'start' | 'drain' | '
     async drain() {
       life.isStopping = true;
       await operations.stop();
-      const closed = await whenEmpty(proxy, running.config.shutdown, life.grace);
+      const closed = await whenEmpty(proxy, running.config.shutdown, grace);
       await stop();
       return closed;
     },
@@ -228,18 +229,8 @@ function newRun(): string {
   return `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
 }
 
-interface Control {
-  readonly admin: Admin;
-  readonly console: ConsoleControl;
-  readonly descriptors: DescriptorBudget | undefined;
-}
-
-async function listenAll(
-  config: Config,
-  { admin, console, descriptors }: Control,
-  proxy: Proxy,
-  log: Log,
-): Promise<AppStart> {
+async function listenAll({ running, admin, console, descriptors, proxy, log }: LifeOptions): Promise<AppStart> {
+  const { config } = running;
   const why = tooFewDescriptors(descriptors, config.client, processCount(config), log);
   if (why !== undefined) return { kind: 'failed', why };
   const token = await readAdminToken(config.admin);

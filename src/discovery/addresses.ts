@@ -4,30 +4,25 @@ import type { AllowRules } from '../model/cluster-config.ts';
 import type { Objection } from '../model/member.ts';
 import { isIn, networks, neverContacted, normalizeAddress } from './never-contacted.ts';
 
-/** A destination that the operator named: a seed's API, or a configured member's API or PostgreSQL. */
-export interface ContactPoint {
-  readonly use: Use;
-  readonly host: string;
-  readonly port: number;
-  /** The resolved addresses. Empty while the name could not be resolved. */
-  readonly addresses: readonly string[];
-}
-
 export type Use = 'api' | 'postgres';
 
 const USE_TEXT: Readonly<Record<Use, string>> = { api: 'API', postgres: 'PostgreSQL' };
 
 export interface Destination {
   readonly use: Use;
-  /** As the document spells it. */
+  /** As the document, or the operator, spells it. */
   readonly host: string;
   readonly port: number;
 }
 
-export interface TrustRules {
-  /** Undefined when `address` may be contacted for `destination`. */
-  refusal(destination: Destination, address: string): Objection | undefined;
+/** A destination that the operator named: a seed's API, or a configured member's API or PostgreSQL. */
+export interface ContactPoint extends Destination {
+  /** The resolved addresses. Empty while the name could not be resolved. */
+  readonly addresses: readonly string[];
 }
+
+/** Undefined when `address` may be contacted for `destination`. */
+export type TrustRules = (destination: Destination, address: string) => Objection | undefined;
 
 const POSTGRES_PORT = 5432;
 /** Lower ports belong to services that most hosts have. */
@@ -78,24 +73,22 @@ export function createTrustRules(
     return (seesLoopback && isIn(LOOPBACK, address)) || (seesPrivate && isIn(PRIVATE, address));
   }
 
-  return {
-    refusal({ use, host, port }, address) {
-      const never = neverContacted(address);
-      if (never !== undefined) {
-        return { reason: 'forbidden_address', why: `${never}: no setting allows contact with it` };
-      }
-      if (!ports[use].has(port)) {
-        const why = `${USE_TEXT[use]} port ${port} is not allowed: add ${port} to cluster.allow.ports to allow it`;
-        return { reason: `${use}_port`, why, remedy: { hosts: [], ports: [port] } };
-      }
-      const normal = normalizeAddress(address) ?? address;
-      if (isAllowed(host, normal)) return undefined;
-      return {
-        reason: 'address',
-        why: `${normal} is not allowed: add it to cluster.allow.networks, or its host name to cluster.allow.hosts`,
-        remedy: { hosts: [normalizeAddress(host) ?? host], ports: [] },
-      };
-    },
+  return ({ use, host, port }, address) => {
+    const never = neverContacted(address);
+    if (never !== undefined) {
+      return { reason: 'forbidden_address', why: `${never}: no setting allows contact with it` };
+    }
+    if (!ports[use].has(port)) {
+      const why = `${USE_TEXT[use]} port ${port} is not allowed: add ${port} to cluster.allow.ports to allow it`;
+      return { reason: `${use}_port`, why, remedy: { hosts: [], ports: [port] } };
+    }
+    const normal = normalizeAddress(address) ?? address;
+    if (isAllowed(host, normal)) return undefined;
+    return {
+      reason: 'address',
+      why: `${normal} is not allowed: add it to cluster.allow.networks, or its host name to cluster.allow.hosts`,
+      remedy: { hosts: [normalizeAddress(host) ?? host], ports: [] },
+    };
   };
 }
 

@@ -30,9 +30,9 @@ type AddressCheck<T> =
 async function check(destination: Destination, rules: TrustRules, resolve: Resolve): Promise<AddressCheck<Address>> {
   const resolution = await resolve(destination.host);
   if (resolution.kind === 'unresolved') return { why: { reason: 'unresolved', why: resolution.why } };
-  const [usable, ...others] = resolution.addresses.filter((one) => rules.refusal(destination, one) === undefined);
+  const [usable, ...others] = resolution.addresses.filter((one) => rules(destination, one) === undefined);
   if (usable !== undefined) return { found: addressOf(usable, destination.port, others) };
-  return { why: rules.refusal(destination, resolution.addresses[0]) ?? { reason: 'address', why: 'not allowed' } };
+  return { why: rules(destination, resolution.addresses[0]) ?? { reason: 'address', why: 'not allowed' } };
 }
 
 function unreadable(why: string): { readonly why: Objection } {

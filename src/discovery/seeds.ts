@@ -5,7 +5,7 @@ import { addressText, type Address, type ApiEndpoint, type Objection } from '../
 import { learnedRefusal, type ContactPoint, type Use } from './addresses.ts';
 import { neverContacted } from './never-contacted.ts';
 import { parseApiUrl } from './api-url.ts';
-import type { AllowRules, Seed, SrvSeed } from '../model/cluster-config.ts';
+import type { AllowRules, EndpointList, Seed, SrvSeed } from '../model/cluster-config.ts';
 import type { Stale } from './last-good.ts';
 import type { SrvRecord } from './name-server.ts';
 import type { Resolve } from './resolve.ts';
@@ -30,16 +30,11 @@ export interface SeedSource {
   /** As the operator wrote it. */
   readonly name: string;
   readonly contactPoints: readonly Address[];
-  /** Present while lookups fail. `since` is undefined when no lookup ever succeeded. */
-  readonly failing: { readonly why: string; readonly since: Stale['since'] | undefined } | undefined;
+  readonly failing: EndpointList['failing'];
 }
 
-/** Lists API endpoints from a directory such as Kubernetes. Never rejects. */
-export type ListEndpoints = () => Promise<{
-  readonly name: string;
-  readonly endpoints: readonly ApiEndpoint[];
-  readonly failing: SeedSource['failing'];
-}>;
+/** Never rejects. */
+export type ListEndpoints = () => Promise<EndpointList>;
 
 /** The lookups that discovery depends on. */
 export interface Lookups {

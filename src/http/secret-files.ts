@@ -5,17 +5,15 @@ import { ApiError } from './request.ts';
 import { fileFault } from '../model/errno.ts';
 
 /** Rejects with an ApiError. */
-export async function readApiKey(file: string): Promise<string> {
-  const key = (await readSecret(file)).trim();
-  // An invalid header value could appear in an error of a library.
-  if (!/^[\x21-\x7e]+$/.test(key)) throw unusable(file, 'holds no key: write the key alone, on one line');
-  return key;
+export function readApiKey(file: string): Promise<string> {
+  return readHeaderValue(file, /^[\x21-\x7e]+$/);
 }
 
 /** The value of a header, alone on one line, such as `Bearer KEY`. Rejects with an ApiError. */
-export async function readHeaderValue(file: string): Promise<string> {
+export async function readHeaderValue(file: string, pattern = /^[\x20-\x7e]+$/): Promise<string> {
   const value = (await readSecret(file)).trim();
-  if (!/^[\x20-\x7e]+$/.test(value)) throw unusable(file, 'holds no key: write the key alone, on one line');
+  // An invalid header value could appear in an error of a library.
+  if (!pattern.test(value)) throw unusable(file, 'holds no key: write the key alone, on one line');
   return value;
 }
 

@@ -51,13 +51,8 @@ const slice = z.object({
 const ENDED = ['Succeeded', 'Failed'];
 const MAX_PLACES = 1000;
 
-export interface PodReading {
-  readonly port: number | string;
-  readonly roleLabel: string;
-}
-
 /** Ignores readiness and termination: the member's own API decides that. */
-export function readingPods({ port: wanted, roleLabel }: PodReading): ReadEntry {
+export function readingPods(wanted: number | string, roleLabel: string): ReadEntry {
   return (json) => {
     const parsed = pod.safeParse(json);
     if (!parsed.success) return undefined;

@@ -1,12 +1,11 @@
 // Contact points from Kubernetes: the pods with Patroni's labels, or the endpoints of a Service. They are possible
 // addresses of an API; only the API's own answer shows which member it is and its state. A changed role label is a
 // reason to probe.
-import type { KubernetesConfig } from '../model/cluster-config.ts';
-import type { Clock, Instant } from '../model/instant.ts';
+import type { EndpointList, KubernetesConfig } from '../model/cluster-config.ts';
+import type { Clock } from '../model/instant.ts';
 import type { ApiEndpoint } from '../model/member.ts';
 import { readNamespace } from './api-server.ts';
-import { readingPods, readingSlices } from './kubernetes-documents.ts';
-import type { KubernetesObject, ApiPlace, ReadEntry } from './kubernetes-documents.ts';
+import { readingPods, readingSlices, type KubernetesObject } from './kubernetes-documents.ts';
 import { follow, type Collection, type FollowState, type RetryPace } from './follow.ts';
 
 export interface MembersSourceOptions {
@@ -18,16 +17,9 @@ export interface MembersSourceOptions {
   readonly pace?: Partial<RetryPace>;
 }
 
-export interface FoundMembers {
-  /** A readable name of the collection. */
-  readonly name: string;
-  readonly endpoints: readonly ApiEndpoint[];
-  readonly failing: { readonly why: string; readonly since: Instant | undefined } | undefined;
-}
-
 export interface MembersSource {
   /** The first call starts following and waits shortly for the first list. Never rejects. */
-  readonly find: () => Promise<FoundMembers>;
+  readonly find: () => Promise<EndpointList>;
   readonly close: () => void;
 }
 
@@ -97,8 +89,7 @@ async function collectionOf(config: KubernetesConfig): Promise<Collection> {
   const server = { url, credentials };
   const namespace = encodeURIComponent(config.namespace ?? (await readNamespace(server)));
   if (service === undefined) {
-    const read: ReadEntry = readingPods({ port, roleLabel });
-    return { server, path: `/api/v1/namespaces/${namespace}/pods`, labels, read };
+    return { server, path: `/api/v1/namespaces/${namespace}/pods`, labels, read: readingPods(port, roleLabel) };
   }
   return {
     server,
@@ -127,11 +118,7 @@ function endpointsOf(entries: ReadonlyMap<string, KubernetesObject>, scheme: 'ht
 /** The fields whose change is a reason to probe. Readiness is not among them. */
 function newsOf({ entries }: FollowState): string {
   const told = [...entries.values()].map(({ name, role, places }) =>
-    JSON.stringify([name, role, places.map(placeText)]),
+    JSON.stringify([name, role, places.map(({ ip, port }) => [ip, port])]),
   );
   return told.toSorted((a, b) => (a < b ? -1 : 1)).join();
-}
-
-function placeText({ ip, port }: ApiPlace): string {
-  return `${ip} ${port}`;
 }

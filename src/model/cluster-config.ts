@@ -1,5 +1,6 @@
 // The operator's settings about the cluster: where its members are found, and which addresses may be contacted. config/
 // makes them. discovery/, kubernetes/ and patroni/ get the part that they need.
+import type { Instant } from './instant.ts';
 import type { Address, ApiEndpoint, MemberName } from './member.ts';
 
 /** A member that the operator named: never dropped because `GET /cluster` omits it. */
@@ -48,6 +49,15 @@ export interface SrvSeed {
 
 /** The host of an API is as written. Each address of a name is a contact point. */
 export type Seed = ApiEndpoint | SrvSeed;
+
+/** The APIs that a directory such as Kubernetes lists. */
+export interface EndpointList {
+  /** A readable name of the directory. */
+  readonly name: string;
+  readonly endpoints: readonly ApiEndpoint[];
+  /** Present while lookups fail. `since` is undefined when no lookup ever succeeded. */
+  readonly failing: { readonly why: string; readonly since: Instant | undefined } | undefined;
+}
 
 /** Where Kubernetes has the members' APIs. */
 export interface KubernetesConfig {

@@ -1,6 +1,6 @@
 // Rules between pools, their fallbacks and their listeners, each with its reason.
 import { addressText, type Address } from '../../model/member.ts';
-import { ONE_MEMBER_FAMILIES, isExclusive } from '../schema/defaults.ts';
+import { DEFAULT_POOLS, ONE_MEMBER_FAMILIES, isExclusive } from '../schema/defaults.ts';
 import { closest } from '../closest.ts';
 import { error, warning, type Fault, type Path } from '../fault.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
@@ -9,32 +9,23 @@ export function poolRules(parsed: ParsedFile): readonly Fault[] {
   const { pools, listeners } = parsed;
   return Object.entries(pools).flatMap(([name, pool]) => {
     const faults: Fault[] = [];
-    const path: Path = ['pools', name];
+    const at = (key: string): Path => ['pools', name, key];
     const { path: endpoint, family } = pool.check;
     const isForOne = ONE_MEMBER_FAMILIES.includes(family);
     if (isExclusive(pool) && !isForOne) {
-      faults.push(
-        error(
-          `several members answer ${endpoint}, but an exclusive pool has one: use /primary, /leader or /standby-leader`,
-          [...path, 'check'],
-          [...path, 'exclusive'],
-        ),
-      );
+      const why = 'but an exclusive pool has one: use /primary, /leader or /standby-leader';
+      faults.push(error(`several members answer ${endpoint}, ${why}`, at('check'), at('exclusive')));
     }
     if (!isExclusive(pool) && isForOne) {
-      faults.push(
-        error(
-          `two members can answer ${endpoint} while a lease expires, and both would get writes: leave exclusive out`,
-          [...path, 'exclusive'],
-          [...path, 'check'],
-        ),
-      );
+      const why = 'while a lease expires, and both would get writes: leave exclusive out';
+      faults.push(error(`two members can answer ${endpoint} ${why}`, at('exclusive'), at('check')));
     }
     const isUsed =
       listeners.some((listener) => listener.pool === name) ||
       Object.values(pools).some((other) => typeof other.fallback === 'object' && other.fallback.pool === name);
-    if (!isUsed && name !== 'write' && name !== 'read') {
-      faults.push(warning(`no listener routes to this pool${byTarget(name, parsed)}`, path, ['listeners']));
+    if (!isUsed && !DEFAULT_POOLS.includes(name)) {
+      const text = `no listener routes to this pool${byTarget(name, parsed)}`;
+      faults.push(warning(text, ['pools', name], ['listeners']));
     }
     return faults;
   });

@@ -82,9 +82,8 @@ function clusterRules({ cluster }: ParsedFile): readonly Fault[] {
   ];
 }
 
-function probeKey(key: string): Path {
-  return ['probe', key];
-}
+const probeKey = (key: string): Path => ['probe', key];
+const holdKey = (key: string): Path => ['hold', key];
 
 function clockRules({ probe }: ParsedFile): readonly Fault[] {
   const faults: Fault[] = [];
@@ -108,10 +107,6 @@ function clockRules({ probe }: ParsedFile): readonly Fault[] {
     faults.push(error(`${time(urgent.interval)} ${why}`, ['probe', 'urgent', 'interval'], probeKey('interval')));
   }
   return faults;
-}
-
-function holdKey(key: string): Path {
-  return ['hold', key];
 }
 
 function holdRules({ hold }: ParsedFile): readonly Fault[] {

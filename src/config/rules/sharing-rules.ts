@@ -8,24 +8,14 @@ export function sharingRules({ pools, zone }: ParsedFile): readonly Fault[] {
   for (const [name, pool] of Object.entries(pools)) {
     const path = (key: string): Path => ['pools', name, key];
     if (isExclusive(pool)) {
-      for (const key of SHARED_ONLY.filter((one) => pool[one] !== undefined)) {
-        faults.push(
-          error(
-            'an exclusive pool has at most one member, so there is nothing to distribute: leave it out',
-            path(key),
-            path('exclusive'),
-            path('check'),
-          ),
-        );
-      }
+      const why = 'an exclusive pool has at most one member, so there is nothing to distribute: leave it out';
+      const given = SHARED_ONLY.filter((key) => pool[key] !== undefined);
+      faults.push(...given.map((key) => error(why, path(key), path('exclusive'), path('check'))));
       continue;
     }
     if (pool.zone_tag !== undefined && zone === undefined) {
-      faults.push(
-        error('the zone of this Pointsman is not known: give zone at the top, or POINTSMAN_ZONE', path('zone_tag'), [
-          'zone',
-        ]),
-      );
+      const why = 'the zone of this Pointsman is not known: give zone at the top, or POINTSMAN_ZONE';
+      faults.push(error(why, path('zone_tag'), ['zone']));
     }
     faults.push(...lagRules(pool, path));
   }

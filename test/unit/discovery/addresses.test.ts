@@ -14,7 +14,7 @@ function api(host: string, ...addresses: string[]): ContactPoint {
 function rules(points: readonly ContactPoint[], allow: Partial<AllowRules> = {}) {
   const trust = createTrustRules(points, { ...NOTHING, ...allow });
   return (host: string, address = host, port = 8008, use: 'api' | 'postgres' = 'api') =>
-    trust.refusal({ use, host, port }, address)?.why ?? 'allowed';
+    trust({ use, host, port }, address)?.why ?? 'allowed';
 }
 
 describe('one spelling for each address', () => {
