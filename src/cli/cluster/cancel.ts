@@ -16,7 +16,6 @@ export async function cancelSwitchover(command: ClusterCommand<ChangeOptions>): 
   return operate(
     {
       plan: `Cancel the ${switchoverText(scheduled, context.now())}\n`,
-      warnings: [],
       question: 'Cancel it?',
       steps: [{ operation: { kind: 'cancel_switchover' }, title: 'cancel the switchover' }],
     },
@@ -37,7 +36,6 @@ export async function cancelRestart(command: ClusterCommand<ChangeOptions>, targ
   const results = await perform(
     {
       plan: scheduled.map((member) => planLine(member, now)).join(''),
-      warnings: [],
       question: scheduled.length === 1 ? 'Cancel it?' : 'Cancel them?',
       isIndependent: true,
       steps: scheduled.map(({ name, scheduled_restart: at }): ChangeStep => {

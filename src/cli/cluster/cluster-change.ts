@@ -21,8 +21,8 @@ export interface ChangeStep {
 export interface Proposal {
   /** Shown before the question. Lines end with a newline. */
   readonly plan: string;
-  /** Risks. Scripts see them too. */
-  readonly warnings: readonly string[];
+  /** Risks. Scripts see them too. Default: none. */
+  readonly warnings?: readonly string[];
   readonly question: string;
   /** Data can be lost: the operator types this name. */
   readonly name?: MemberName | undefined;
@@ -126,7 +126,7 @@ async function showRequests(
     requests.push(valueOf(planned, io));
   }
   if (options.json === true) {
-    io.stdout(json({ dry_run: true, warnings: proposal.warnings, requests }));
+    io.stdout(json({ dry_run: true, warnings: proposal.warnings ?? [], requests }));
     throw new CommandEnd(EXIT.ok);
   }
   io.stdout(proposal.plan);
@@ -139,7 +139,7 @@ function requestText({ method, url, body }: PlannedRequest): string {
   return `  ${method} ${url}\n${body === undefined ? '' : `  ${JSON.stringify(body)}\n`}`;
 }
 
-function warn({ warnings }: Proposal, io: CliIo): void {
+function warn({ warnings = [] }: Proposal, io: CliIo): void {
   io.stderr(warnings.map((warning) => `warning: ${warning}\n`).join(''));
 }
 

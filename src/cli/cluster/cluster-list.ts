@@ -82,9 +82,9 @@ export function reportText(report: ClusterReport, { io, control, now, options }:
     `leader ${leader ?? 'none'}`,
     ...(timeline === null ? [] : [`timeline ${timeline}`]),
   ].join(', ');
-  const shown = COLUMNS.filter(({ title }) => title !== 'TAGS' || members.some(hasTags)).filter(
-    ({ title }) => title !== 'RESTART' || members.some(hasRestart),
-  );
+  const hasTags = members.some(({ tags }) => Object.keys(tags).length > 0);
+  const hasRestarts = members.some((one) => one.pending_restart || one.scheduled_restart !== undefined);
+  const shown = COLUMNS.filter(({ title }) => (title !== 'TAGS' || hasTags) && (title !== 'RESTART' || hasRestarts));
   const rows = members.toSorted(leaderFirst).map((member) => {
     const cells = cellsOf(member, members, paint);
     return shown.map((column) => cells[COLUMNS.indexOf(column)] ?? '');
@@ -158,12 +158,4 @@ export function switchoverText(
 
 function leaderFirst(a: MemberReport, b: MemberReport): number {
   return Number(isLeader(b)) - Number(isLeader(a)) || (a.name < b.name ? -1 : 1);
-}
-
-function hasTags({ tags }: MemberReport): boolean {
-  return Object.keys(tags).length > 0;
-}
-
-function hasRestart({ pending_restart: isPending, scheduled_restart: scheduled }: MemberReport): boolean {
-  return isPending || scheduled !== undefined;
 }

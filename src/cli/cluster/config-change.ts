@@ -1,5 +1,5 @@
 // `pointsman cluster config show`, `set` and `replace`: the dynamic configuration. Every change of it uses this file:
-//  the difference, its consequences, and the check that no other party changed the configuration meanwhile.
+// the difference, its consequences, and the check that no other party changed the configuration meanwhile.
 import { isDeepStrictEqual } from 'node:util';
 import { unreadable } from '../../config/files/unusable-files.ts';
 import { readWhole } from '../../config/source/read-file.ts';

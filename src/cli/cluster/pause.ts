@@ -20,7 +20,6 @@ async function change(kind: 'pause' | 'resume', command: ClusterCommand<ChangeOp
   return operate(
     {
       plan: `${MEANING[kind]}\n`,
-      warnings: [],
       question: kind === 'pause' ? `Pause ${name}?` : `Resume ${name}?`,
       steps: [{ operation: { kind }, title: kind }],
     },

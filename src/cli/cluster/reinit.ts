@@ -30,7 +30,6 @@ export async function reinit(command: ClusterCommand<ReinitOptions>, name: Membe
   return operate(
     {
       plan: `Reinitialize ${name}\n${facts}\nThe data directory of ${name} is deleted and copied anew.\n`,
-      warnings: [],
       question: `Delete the data of ${name}?`,
       name,
       steps: [

@@ -15,7 +15,6 @@ export async function reload(command: ClusterCommand<ChangeOptions>, target?: Me
       plan:
         `Reload the local configuration file of ${names.join(', ')}\n` +
         'PostgreSQL does not restart: parameters that need a restart stay pending.\n',
-      warnings: [],
       question: `Reload ${names.join(', ')}?`,
       isIndependent: true,
       steps: names.map((member) => ({ operation: { kind: 'reload', member }, title: `reload of ${member}` })),

@@ -5,7 +5,7 @@ import { apiOf, checkOf, hasCheckPort, otherExpectations } from './haproxy-check
 import { noteTheRest } from './haproxy-leftovers.ts';
 import { addListeners, backendOf } from './haproxy-listeners.ts';
 import { lastLine, proxiesOf, type HaproxyProxy } from './haproxy-proxies.ts';
-import { readHaproxyText, type HaproxySection, type HaproxyText } from './haproxy-text.ts';
+import { readHaproxyText, type HaproxyLine, type HaproxyText } from './haproxy-text.ts';
 
 export interface HaproxySource {
   readonly text: string;
@@ -41,7 +41,7 @@ export function fromHaproxy({ text, name, env, apiPort }: HaproxySource): ReadSo
   const proxies = proxiesOf(read);
   const found = backendsOf(proxies, draft);
   if (found.length === 0) return none("no backend asks Patroni's API (option httpchk /primary): nothing to convert");
-  for (const { proxy, line } of found) addServers(proxy, line, apiPort, draft);
+  for (const { proxy } of found) addServers(proxy, apiPort, draft);
   if (!draft.hasSeeds) return none("no server can be used as a seed: start from the URL of a member's API");
   addTls(read, found, draft);
   const pools = new Map(found.map(({ proxy, pool }) => [proxy.name, pool]));
@@ -76,8 +76,7 @@ function backendsOf(proxies: readonly HaproxyProxy[], draft: DraftBuilder): read
   return found;
 }
 
-function addServers(proxy: HaproxyProxy, line: number, apiPort: number, draft: DraftBuilder): void {
-  const missing = proxy.servers.filter((server) => !hasCheckPort(server, proxy));
+function addServers(proxy: HaproxyProxy, apiPort: number, draft: DraftBuilder): void {
   for (const server of proxy.servers) {
     const api = apiOf(server, proxy, apiPort);
     if (api.kind === 'api') draft.seed(api.url, `${draft.at(server.line)} ${server.name}`);
@@ -90,21 +89,17 @@ function addServers(proxy: HaproxyProxy, line: number, apiPort: number, draft: D
       'reports. For a pooler on the hosts of the members set cluster.members[].postgres';
     draft.note(text, other.line);
   }
-  if (missing.length > 0) {
-    draft.note(
-      `the check has no port, so port ${apiPort} is assumed for the API (--api-port)`,
-      missing[0]?.line ?? line,
-    );
+  const missing = proxy.servers.find((server) => !hasCheckPort(server, proxy));
+  if (missing !== undefined) {
+    draft.note(`the check has no port, so port ${apiPort} is assumed for the API (--api-port)`, missing.line);
   }
 }
 
 /** TLS towards the APIs: `check-ssl ca-file FILE crt FILE verify none`. */
-function addTls(read: HaproxyText, found: readonly HaproxyPool[], draft: DraftBuilder): void {
-  const servers = found.flatMap(({ proxy }) => proxy.servers).filter(({ options }) => options.has('check-ssl'));
-  const [server] = servers;
+function addTls({ global }: HaproxyText, found: readonly HaproxyPool[], draft: DraftBuilder): void {
+  const server = found.flatMap(({ proxy }) => proxy.servers).find(({ options }) => options.has('check-ssl'));
   if (server === undefined) return;
   const { options, line } = server;
-  const global = read.sections.find(({ kind }) => kind === 'global');
   const ca = options.get('ca-file');
   const crt = options.get('crt');
   if (ca?.startsWith('@') === true) draft.note(`ca-file ${ca}: the authorities that Node.js knows are used`, line);
@@ -115,7 +110,7 @@ function addTls(read: HaproxyText, found: readonly HaproxyPool[], draft: DraftBu
   }
   const isUnverified =
     options.get('verify') === 'none' ||
-    (options.get('verify') === undefined && lastLine(global?.lines ?? [], 'ssl-server-verify', 'none') !== undefined);
+    (options.get('verify') === undefined && lastLine(global, 'ssl-server-verify', 'none') !== undefined);
   if (isUnverified) {
     draft.set(['cluster', 'api', 'tls', 'insecure'], true, `${draft.at(line)} verify none`);
     draft.note(
@@ -126,8 +121,8 @@ function addTls(read: HaproxyText, found: readonly HaproxyPool[], draft: DraftBu
 }
 
 /** A relative file lies in the folder that `ca-base` or `crt-base` names. */
-function within(global: HaproxySection | undefined, keyword: string, file: string): string {
-  const base = lastLine(global?.lines ?? [], keyword)?.words[1];
+function within(global: readonly HaproxyLine[], keyword: string, file: string): string {
+  const base = lastLine(global, keyword)?.words[1];
   return base === undefined || file.startsWith('/') ? file : `${base}/${file}`;
 }
 
@@ -169,7 +164,7 @@ function sumOf(limits: readonly number[]): number {
 function addLimits(
   found: readonly HaproxyPool[],
   accepting: readonly HaproxyProxy[],
-  read: HaproxyText,
+  { global }: HaproxyText,
   draft: DraftBuilder,
 ): void {
   const sums = found.map(({ proxy: { servers } }) => {
@@ -180,8 +175,7 @@ function addLimits(
   });
   const [most] = sums.toSorted((a, b) => b.sum - a.sum);
   const own = accepting.map(({ lines }) => lastLine(lines, 'maxconn'));
-  const global = lastLine(read.sections.find(({ kind }) => kind === 'global')?.lines ?? [], 'maxconn');
-  const limits = own.every((line) => line !== undefined) ? own : [global];
+  const limits = own.every((line) => line !== undefined) ? own : [lastLine(global, 'maxconn')];
   const limit = sumOf(limits.map((line) => Number(line?.words[1])));
   if (most !== undefined && most.sum > 0) {
     draft.set(['client', 'max_sessions'], most.sum, `${draft.at(most.line)} ${most.text}`);

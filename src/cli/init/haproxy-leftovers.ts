@@ -34,7 +34,7 @@ const OF_A_SERVER = [
 ] as const;
 
 export function noteTheRest(
-  { sections }: HaproxyText,
+  { sections, global }: HaproxyText,
   proxies: readonly HaproxyProxy[],
   converted: readonly HaproxyProxy[],
   draft: DraftBuilder,
@@ -53,7 +53,7 @@ export function noteTheRest(
     draft.note('the page of statistics: /status and /metrics at admin.address, 127.0.0.1:8432', stats.line);
   }
   for (const [word, text] of OF_THE_PROCESS) {
-    const line = sections.flatMap(({ kind, lines }) => (kind === 'global' ? [lastLine(lines, word)] : []))[0];
+    const line = lastLine(global, word);
     if (line !== undefined) draft.note(text, line.line);
   }
   const resolvers = sections.find(({ kind }) => kind === 'resolvers');

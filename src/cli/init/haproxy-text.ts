@@ -21,6 +21,8 @@ export interface HaproxySection {
 
 export interface HaproxyText {
   readonly sections: readonly HaproxySection[];
+  /** The lines of the section `global`. */
+  readonly global: readonly HaproxyLine[];
   readonly faults: readonly { readonly line: number; readonly text: string }[];
 }
 
@@ -59,7 +61,7 @@ export function readHaproxyText(text: string, env: Environment): HaproxyText {
     if (section === undefined) faults.push({ line, text: `${first} stands before the first section and is ignored` });
     else section.lines.push({ line, words });
   }
-  return { sections, faults };
+  return { sections, global: sections.find(({ kind }) => kind === 'global')?.lines ?? [], faults };
 }
 
 /** Splits one line as HAProxy does: quotes, backslashes, comments, and variables inside double quotes. */
