@@ -22,14 +22,14 @@ export function clusterDocument(cluster: ClusterView, dialect: ApiDialect): Json
 }
 
 function memberEntry(member: PublishedMember, cluster: ClusterView, dialect: ApiDialect): JsonObject {
-  const { statusPath, showsLastKnown } = dialect;
+  const { showsLastKnown } = dialect;
   const { name, tags, pendingRestart, scheduledRestart } = member;
   const isPendingRestart = Object.keys(pendingRestart).length > 0;
   return present({
     name,
     role: clusterRole(name, cluster),
     state: member.state,
-    api_url: new URL(statusPath, member.apiUrl).href,
+    api_url: new URL(`/${dialect.name}`, member.apiUrl).href,
     host: member.host,
     port: member.port,
     timeline: member.timeline ?? (showsLastKnown ? member.lastKnown?.timeline : undefined),

@@ -19,12 +19,8 @@ export type OperationEnd =
   | 'failed';
 
 export interface ApiDialect {
+  /** Also the path of the node status document, its key with version and scope, and the prefix of the metrics. */
   readonly name: DialectName;
-  /** The path of the node status document. */
-  readonly statusPath: '/manager' | '/patroni';
-  /** The key of that document that contains version and scope. */
-  readonly documentKey: 'manager' | 'patroni';
-  readonly metricsPrefix: 'manager' | 'patroni';
   /** The management API always has `tags` and `replication`. Patroni leaves them out when they are empty. */
   readonly showsEmpty: boolean;
   /** The management API gives types to the keys of /config. Patroni accepts any value that it can convert. */
@@ -46,9 +42,6 @@ export interface ApiDialect {
 
 const MANAGER: ApiDialect = {
   name: 'manager',
-  statusPath: '/manager',
-  documentKey: 'manager',
-  metricsPrefix: 'manager',
   showsEmpty: true,
   hasTypedConfig: true,
   hasLocationAlways: true,
@@ -73,9 +66,6 @@ const MANAGER: ApiDialect = {
 
 const PATRONI: ApiDialect = {
   name: 'patroni',
-  statusPath: '/patroni',
-  documentKey: 'patroni',
-  metricsPrefix: 'patroni',
   showsEmpty: false,
   hasTypedConfig: false,
   hasLocationAlways: false,

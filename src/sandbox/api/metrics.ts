@@ -6,27 +6,23 @@ import { settingsOf } from '../manager/cluster-settings.ts';
 import type { ApiDialect } from './dialect.ts';
 import type { ManagerIdentity } from './node-document.ts';
 
-interface Metric {
-  readonly name: string;
-  readonly help: string;
-  readonly value: number;
-}
+type Metric = readonly [name: string, help: string, value: number | boolean];
 
 export async function metricsText(
   member: MemberView,
   about: ManagerIdentity,
-  { metricsPrefix }: ApiDialect,
+  dialect: ApiDialect,
 ): Promise<{ readonly type: string; readonly text: string }> {
   const registry = new Registry();
   const labels = { scope: about.scope, name: about.name };
-  for (const { name, help, value } of [...ofServer(member), ...ofWal(member), ...ofCluster(member, about)]) {
+  for (const [name, help, value] of [...ofServer(member), ...ofWal(member), ...ofCluster(member, about)]) {
     const gauge = new Gauge({
-      name: `${metricsPrefix}_${name}`,
+      name: `${dialect.name}_${name}`,
       help,
       labelNames: ['scope', 'name'],
       registers: [registry],
     });
-    gauge.set(labels, value);
+    gauge.set(labels, Number(value));
   }
   // prom-client separates metrics with empty lines, and simple parsers reject those.
   return { type: registry.contentType, text: (await registry.metrics()).replaceAll('\n\n', '\n') };
@@ -42,15 +38,15 @@ function ofServer({
 }: MemberView): readonly Metric[] {
   const isReplica = role === 'replica';
   return [
-    metric('postgres_running', 'Value is 1 if Postgres is running, 0 otherwise.', state === 'running'),
-    metric('postmaster_start_time', 'Epoch seconds since Postgres started.', epochSeconds(postmasterStartTime)),
-    metric('primary', 'Value is 1 if this node is the primary, 0 otherwise.', role === 'primary'),
-    metric('standby_leader', 'Value is 1 if this node is the standby_leader, 0 otherwise.', role === 'standby_leader'),
-    metric('replica', 'Value is 1 if this node is a replica, 0 otherwise.', isReplica),
-    metric('sync_standby', 'Value is 1 if this node is a sync standby.', isReplica && syncRole === 'synchronous'),
-    metric('quorum_standby', 'Value is 1 if this node is a quorum standby.', isReplica && syncRole === 'quorum'),
-    metric('postgres_server_version', 'Version of Postgres (if running), 0 otherwise.', serverVersion ?? 0),
-    metric('postgres_timeline', 'Postgres timeline of this node (if running), 0 otherwise.', timeline ?? 0),
+    ['postgres_running', 'Value is 1 if Postgres is running, 0 otherwise.', state === 'running'],
+    ['postmaster_start_time', 'Epoch seconds since Postgres started.', epochSeconds(postmasterStartTime)],
+    ['primary', 'Value is 1 if this node is the primary, 0 otherwise.', role === 'primary'],
+    ['standby_leader', 'Value is 1 if this node is the standby_leader, 0 otherwise.', role === 'standby_leader'],
+    ['replica', 'Value is 1 if this node is a replica, 0 otherwise.', isReplica],
+    ['sync_standby', 'Value is 1 if this node is a sync standby.', isReplica && syncRole === 'synchronous'],
+    ['quorum_standby', 'Value is 1 if this node is a quorum standby.', isReplica && syncRole === 'quorum'],
+    ['postgres_server_version', 'Version of Postgres (if running), 0 otherwise.', serverVersion ?? 0],
+    ['postgres_timeline', 'Postgres timeline of this node (if running), 0 otherwise.', timeline ?? 0],
   ];
 }
 
@@ -58,38 +54,34 @@ function ofWal({ wal, replicationState }: MemberView): readonly Metric[] {
   const location = wal?.kind === 'primary' ? wal.location : 0;
   const replica = wal?.kind === 'replica' ? wal : undefined;
   return [
-    metric('xlog_location', 'Current location of the WAL in bytes, 0 if this node is not the primary.', location),
-    metric('xlog_received_location', 'Location of the received WAL, 0 if not a replica.', replica?.received ?? 0),
-    metric('xlog_replayed_location', 'Location of the replayed WAL, 0 if not a replica.', replica?.replayed ?? 0),
-    metric(
+    ['xlog_location', 'Current location of the WAL in bytes, 0 if this node is not the primary.', location],
+    ['xlog_received_location', 'Location of the received WAL, 0 if not a replica.', replica?.received ?? 0],
+    ['xlog_replayed_location', 'Location of the replayed WAL, 0 if not a replica.', replica?.replayed ?? 0],
+    [
       'xlog_replayed_timestamp',
       'Timestamp of the last replayed transaction, 0 if null.',
       epochSeconds(replica?.replayedAt),
-    ),
-    metric('xlog_paused', 'Value is 1 if WAL replay is paused, 0 otherwise.', replica?.isPaused ?? false),
-    metric('postgres_streaming', 'Value is 1 if Postgres is streaming, 0 otherwise.', replicationState === 'streaming'),
-    metric(
+    ],
+    ['xlog_paused', 'Value is 1 if WAL replay is paused, 0 otherwise.', replica?.isPaused ?? false],
+    ['postgres_streaming', 'Value is 1 if Postgres is streaming, 0 otherwise.', replicationState === 'streaming'],
+    [
       'postgres_in_archive_recovery',
       'Value is 1 if Postgres is replicating from archive, 0 otherwise.',
       replicationState === 'in archive recovery',
-    ),
+    ],
   ];
 }
 
 function ofCluster(member: MemberView, { version }: ManagerIdentity): readonly Metric[] {
   const { cluster } = member;
   return [
-    metric('version', 'Semver of the manager without periods.', packedVersion(version)),
-    metric('cluster_unlocked', 'Value is 1 if the cluster is unlocked, 0 if locked.', cluster?.leader === undefined),
-    metric('failsafe_mode_is_active', 'Value is 1 if failsafe mode is active, 0 if not.', member.isFailsafeActive),
-    metric('dcs_last_seen', 'Epoch timestamp when the store was last contacted successfully.', member.storeSeenAt),
-    metric('pending_restart', 'Value is 1 if the node needs a restart.', Object.keys(member.pendingRestart).length > 0),
-    metric('is_paused', 'Value is 1 if auto failover is disabled.', settingsOf(member).isPaused),
+    ['version', 'Semver of the manager without periods.', packedVersion(version)],
+    ['cluster_unlocked', 'Value is 1 if the cluster is unlocked, 0 if locked.', cluster?.leader === undefined],
+    ['failsafe_mode_is_active', 'Value is 1 if failsafe mode is active, 0 if not.', member.isFailsafeActive],
+    ['dcs_last_seen', 'Epoch timestamp when the store was last contacted successfully.', member.storeSeenAt],
+    ['pending_restart', 'Value is 1 if the node needs a restart.', Object.keys(member.pendingRestart).length > 0],
+    ['is_paused', 'Value is 1 if auto failover is disabled.', settingsOf(member).isPaused],
   ];
-}
-
-function metric(name: string, help: string, value: number | boolean): Metric {
-  return { name, help, value: Number(value) };
 }
 
 function epochSeconds(timestamp: string | undefined): number {

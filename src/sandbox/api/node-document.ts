@@ -34,7 +34,7 @@ export function nodeDocument(seen: MemberView, about: ManagerIdentity, dialect: 
     database_system_identifier: member.systemIdentifier,
     pending_restart: onlyTrue(isPendingRestart),
     pending_restart_reason: isPendingRestart ? pendingRestart : undefined,
-    [dialect.documentKey]: { ...about },
+    [dialect.name]: { ...about },
     scheduled_restart: scheduledRestart && present({ ...scheduledRestart, postmaster_start_time: undefined }),
   });
 }

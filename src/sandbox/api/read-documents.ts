@@ -18,12 +18,12 @@ const READS: ReadonlyMap<string, ReadDocument> = new Map<string, ReadDocument>([
 ]);
 
 export function isRead(path: string, dialect: ApiDialect): boolean {
-  return path === dialect.statusPath || READS.has(path);
+  return path === `/${dialect.name}` || READS.has(path);
 }
 
 export async function read(path: string, routing: RequestRouting): Promise<ManagerAnswer> {
   const { operations, about, dialect } = routing;
-  if (path === dialect.statusPath) return json(200, nodeDocument(await operations.look(), about, dialect));
+  if (path === `/${dialect.name}`) return json(200, nodeDocument(await operations.look(), about, dialect));
   const answer = await READS.get(path)?.(routing);
   if (answer === undefined) throw new Error(`${path} is no document`);
   return answer;
