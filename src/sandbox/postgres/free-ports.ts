@@ -49,10 +49,15 @@ async function usualRange(): Promise<PortRange> {
   return rangeBelowEphemeral(await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').catch(() => undefined));
 }
 
-function isFreeOnLoopback(port: number): Promise<boolean> {
+async function isFreeOnLoopback(port: number): Promise<boolean> {
+  return (await whyNotFree('127.0.0.1', port)) === undefined;
+}
+
+/** The error of a listener there. A later one may still fail. */
+export function whyNotFree(host: string, port: number): Promise<Error | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    server.once('error', resolve);
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
   });
 }

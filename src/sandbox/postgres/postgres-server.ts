@@ -32,7 +32,7 @@ export interface ServerPlan {
   readonly runAs: RunAs;
   readonly superuser: Credentials;
   /** Settings that no file overrides, besides those of every server. */
-  readonly settings?: Parameters;
+  readonly settings: Parameters;
 }
 
 const START_WITHIN_MS = 20_000;
@@ -196,7 +196,7 @@ export class SandboxServer implements PostgresServer {
   }
 
   #spawn(role: ServerRole | RecoveryRole, parameters: Parameters): Postmaster | string {
-    const { bin, runAs, settings = {} } = this.#plan;
+    const { bin, runAs, settings } = this.#plan;
     const owned = ownedArguments(this.dataDirectory, this.name, this.host, this.port);
     const others = [...settingArguments(settings), ...clusterWideArguments(parameters), ...roleArguments(role)];
     const args = [...owned, ...others];

@@ -31,12 +31,8 @@ export interface PostmasterPlan {
 export function spawnPostmaster(plan: PostmasterPlan): Postmaster | string {
   const log = openSync(plan.logFile, 'a');
   try {
-    const stdio = ['ignore', log, log] as const;
-    const child = spawn(plan.program, [...plan.args], {
-      ...spawnOptions(plan.runAs),
-      detached: true,
-      stdio: [...stdio],
-    });
+    const options = { ...spawnOptions(plan.runAs), detached: true };
+    const child = spawn(plan.program, [...plan.args], { ...options, stdio: ['ignore', log, log] });
     child.on('error', () => {});
     if (child.pid === undefined) return `${plan.program} cannot be run`;
     const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -7,9 +7,9 @@ import { findBinaries, type Binaries, type BinariesChoice } from './binaries.ts'
 import { copyTree } from './copy-tree.ts';
 import { takeFreePort } from './free-ports.ts';
 import { startGuard } from './guard.ts';
-import { SandboxServer, type ServerPlan } from './postgres-server.ts';
+import { SandboxServer } from './postgres-server.ts';
 import { findServerUser, give, whyUnreachable, type RunAs, type ServerUser } from './run-as.ts';
-import type { PostgresServer } from './server-interface.ts';
+import type { Parameters, PostgresServer } from './server-interface.ts';
 import { archiveSettings, type Credentials } from './settings-files.ts';
 import { makeTemplate, readSystemIdentifier } from './template.ts';
 import { makeUsable } from './usable-binaries.ts';
@@ -68,29 +68,53 @@ export async function preparePostgres(options: PrepareOptions): Promise<Prepared
   }
   const close = (): Promise<void> => (closing ??= clear());
   try {
-    const { plan, ...facts } = await fill(directory, options, servers);
-    return { servers: [...servers], ...facts, ...growing(plan, servers), owner: plan.runAs.user, close };
+    return { ...(await fill(directory, options, servers)), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-type SharedPlan = Pick<ServerPlan, 'bin' | 'runAs' | 'superuser'>;
-type ServerFacts = Pick<PreparedServers, 'superuser' | 'systemIdentifier' | 'version'> & { readonly plan: SharedPlan };
-
 /** `servers` has those that close() ends. */
-function growing(plan: SharedPlan, servers: SandboxServer[]): Pick<PreparedServers, 'add' | 'remove'> {
-  const homeOf = (name: string): string => join(plan.runAs.directory, name);
+async function fill(
+  directory: string,
+  options: PrepareOptions,
+  servers: SandboxServer[],
+): Promise<Omit<PreparedServers, 'close'>> {
+  const { names, postgres = 'embedded', walArchive, onProgress = () => {} } = options;
+  const runAs: RunAs = { user: await findServerUser(), directory };
+  await give(directory, runAs.user);
+  const why = await whyUnreachable(runAs);
+  if (why !== undefined) throw new Error(why);
+  const { bin, version } = await programs(postgres, runAs);
+  const source = postgres === 'embedded' ? 'npm' : dirname(bin.postgres);
+  onProgress(`PostgreSQL ${version} from ${source}${runAs.user === undefined ? '' : `, run as ${runAs.user.name}`}`);
+  const superuser = { user: 'postgres', password: randomBytes(18).toString('base64url') };
+  const template = join(directory, 'template');
+  await makeTemplate(bin, runAs, template, superuser);
+  onProgress(`database cluster made; ${names.length} members begin as copies of it`);
+  const systemIdentifier = await readSystemIdentifier(template);
+  const homeOf = (name: string): string => join(directory, name);
+  async function addServer(name: string, settings: Parameters): Promise<SandboxServer> {
+    const place = { name, host: HOST, port: await takeFreePort(), directory: homeOf(name) };
+    const server = new SandboxServer({ bin, runAs, superuser, ...place, settings });
+    servers.push(server);
+    return server;
+  }
+  if (walArchive !== undefined) await makeOwned(join(directory, walArchive), runAs);
+  const settings = walArchive === undefined ? {} : archiveSettings(`../../${walArchive}`);
+  for (const name of names) await addServer(name, settings);
+  await handOut(template, servers, runAs);
   return {
+    servers: [...servers],
+    superuser,
+    systemIdentifier,
+    version,
+    owner: runAs.user,
     async add(name) {
-      const directory = homeOf(name);
-      await makeOwned(directory, plan.runAs);
-      await makeOwned(join(directory, 'wal'), plan.runAs);
-      const place = { name, host: HOST, port: await takeFreePort(), directory };
-      const server = new SandboxServer({ ...plan, ...place, settings: archiveSettings('../wal') });
-      servers.push(server);
-      return server;
+      await makeOwned(homeOf(name), runAs);
+      await makeOwned(join(homeOf(name), 'wal'), runAs);
+      return addServer(name, archiveSettings('../wal'));
     },
     async remove(server) {
       await server.close();
@@ -103,31 +127,6 @@ function growing(plan: SharedPlan, servers: SandboxServer[]): Pick<PreparedServe
 async function makeOwned(directory: string, { user }: RunAs): Promise<void> {
   await mkdir(directory, { mode: 0o700 });
   await give(directory, user);
-}
-
-async function fill(directory: string, options: PrepareOptions, servers: SandboxServer[]): Promise<ServerFacts> {
-  const { names, postgres = 'embedded', walArchive, onProgress = () => {} } = options;
-  const runAs: RunAs = { user: await findServerUser(), directory };
-  await give(directory, runAs.user);
-  const why = await whyUnreachable(runAs);
-  if (why !== undefined) throw new Error(why);
-  const { bin, version } = await programs(postgres, runAs);
-  const place = postgres === 'embedded' ? 'npm' : dirname(bin.postgres);
-  onProgress(`PostgreSQL ${version} from ${place}${runAs.user === undefined ? '' : `, run as ${runAs.user.name}`}`);
-  const superuser = { user: 'postgres', password: randomBytes(18).toString('base64url') };
-  const template = join(directory, 'template');
-  await makeTemplate(bin, runAs, template, superuser);
-  onProgress(`database cluster made; ${names.length} members begin as copies of it`);
-  const systemIdentifier = await readSystemIdentifier(template);
-  const plan = { bin, runAs, superuser };
-  const settings = walArchive === undefined ? {} : archiveSettings(`../../${walArchive}`);
-  if (walArchive !== undefined) await makeOwned(join(directory, walArchive), runAs);
-  for (const name of names) {
-    const place = { name, host: HOST, port: await takeFreePort(), directory: join(directory, name) };
-    servers.push(new SandboxServer({ ...plan, ...place, settings }));
-  }
-  await handOut(template, servers, runAs);
-  return { plan, superuser, systemIdentifier, version };
 }
 
 async function programs(choice: BinariesChoice, runAs: RunAs): Promise<{ bin: Binaries; version: string }> {

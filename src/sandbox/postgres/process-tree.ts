@@ -14,9 +14,7 @@ const GONE_WITHIN_MS = 10_000;
 export async function killTree(root: number, besides: readonly number[] = []): Promise<void> {
   // The postmaster last: otherwise its children would tell their clients of its death, and a dead host does not do
   // that.
-  const doomed = [...(await haltAndCount(root)), ...besides, root];
-  for (const pid of doomed) send(pid, 'SIGKILL');
-  await untilGone(doomed);
+  await killAll([...(await haltAndCount(root)), ...besides, root]);
 }
 
 export async function killAll(pids: readonly number[]): Promise<void> {
