@@ -11,7 +11,7 @@ import { version } from './package.ts';
 import { platformCommands } from '../platform/platform-commands.ts';
 import { createRunApp } from './run-app.ts';
 import { TRAFFIC, VERBS } from '../sandbox/console/verb-list.ts';
-import type { Terminal } from '../sandbox/run-sandbox.ts';
+import type { Terminal } from '../sandbox/console/sandbox-screen.ts';
 import { createSystemClock } from './system-clock.ts';
 import { terminalIo } from './terminal-io.ts';
 

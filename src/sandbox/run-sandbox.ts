@@ -17,25 +17,14 @@ import { keysText } from './console/keys.ts';
 import { writeWithoutPointsman } from './console/plain-client.ts';
 import { pointsmanConfig, secondConfig, type RoutedSandbox } from './console/pointsman-config.ts';
 import { hasPsql } from './console/psql.ts';
-import { SandboxScreen } from './console/sandbox-screen.ts';
+import { SandboxScreen, type Terminal } from './console/sandbox-screen.ts';
 import { runStatement } from './console/statement.ts';
 import { tableText } from './console/text-table.ts';
 import { createTraffic } from './console/traffic.ts';
 import type { Sandbox, SandboxOptions } from './sandbox.ts';
-import { eventText } from './console/event-text.ts';
 import { startSandbox } from './start-sandbox.ts';
 import { createLog } from '../telemetry/log.ts';
 import { createNarration } from './narration.ts';
-
-export interface Terminal {
-  readonly write: (text: string) => void;
-  readonly colour: boolean;
-  readonly columns: () => number;
-  /** Calls its argument with each key from now on; undefined without a terminal. */
-  readonly onKey: ((listener: (key: string) => void) => void) | undefined;
-  /** Calls its argument when the process is told to end. */
-  readonly onEnd: (listener: () => void) => void;
-}
 
 export interface RunSandboxOptions {
   readonly request: SandboxRequest;
@@ -66,13 +55,7 @@ export async function runSandbox(options: RunSandboxOptions): Promise<number> {
   const { request, terminal } = options;
   const ending = Promise.withResolvers<undefined>();
   terminal.onEnd(() => ending.resolve(undefined));
-  const isTerminal = terminal.onKey !== undefined;
-  const screen = new SandboxScreen({
-    write: terminal.write,
-    isTerminal,
-    colour: terminal.colour,
-    columns: terminal.columns,
-  });
+  const screen = new SandboxScreen(terminal);
   let controlled: ControlTarget | undefined;
   const closing: (() => Promise<void>)[] = [];
   try {
@@ -128,7 +111,7 @@ async function startAll(
     branches: request.branches !== undefined,
     platform: request.platform !== undefined,
     moves: request.moves === true,
-    onEvent: (event) => screen.line('cluster', eventText(event), event.kind === 'warning' ? 'warn' : undefined),
+    onEvent: (event) => screen.line('cluster', event.text, event.kind === 'warning' ? 'warn' : undefined),
   });
   closing.push(() => sandbox.stop());
   const routed = routedOf(sandbox, request);

@@ -1,5 +1,5 @@
-// A running sandbox: its members, the faults that are made on them, and its end. Each fault is a method for one member.
-// The store's outage concerns no member alone.
+// A running sandbox: its members, the faults that are made on them, and its end. Each fault is one of its member's. The
+// store's outage concerns no member alone.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -8,11 +8,10 @@ import type { ClusterMember } from './cluster-member.ts';
 import { whyUnhealthy } from './health.ts';
 import { readSettings } from './manager/cluster-settings.ts';
 import type { Store } from './manager/store.ts';
-import type { Tags } from './manager/view.ts';
 import type { RunningPlatform } from './platform/start-platform.ts';
 import type { PreparedServers } from './postgres/prepare.ts';
 import type { PostgresServer } from './postgres/server-interface.ts';
-import type { Sandbox, SandboxMember, SandboxMoves } from './sandbox.ts';
+import type { Sandbox, SandboxMoves } from './sandbox.ts';
 
 export interface RunningSandboxOptions {
   readonly directory: string;
@@ -23,123 +22,77 @@ export interface RunningSandboxOptions {
 
 const LOOK_WITHIN_MS = 1_000;
 
-export class RunningSandbox implements Sandbox {
-  readonly scope: string;
-  readonly directory: string;
-  readonly app: Sandbox['app'];
-  readonly superuser: Sandbox['superuser'];
+export interface RunningSandbox extends Sandbox {
   /** Ordered by name. */
-  readonly machines: ClusterMember[] = [];
+  readonly machines: ClusterMember[];
   branches: BranchLab | undefined;
   platform: RunningPlatform | undefined;
   moves: SandboxMoves | undefined;
-  readonly #options: RunningSandboxOptions;
-  #stopping: Promise<void> | undefined;
-
-  constructor(options: RunningSandboxOptions) {
-    this.#options = options;
-    this.scope = options.store.scope;
-    this.directory = options.directory;
-    this.app = options.app;
-    this.superuser = options.prepared.superuser;
-  }
-
-  get members(): readonly SandboxMember[] {
-    return this.machines.map((member) => member.address());
-  }
-
-  leader(): SandboxMember | undefined {
-    const holder = this.#options.store.holder();
-    return this.members.find(({ name }) => name === holder);
-  }
-
   /** The server of the leader, while it runs. */
-  primary(): PostgresServer | undefined {
-    const holder = this.#options.store.holder();
-    return this.machines.find(({ name, server }) => name === holder && server.isAlive())?.server;
-  }
-
-  faulty(): readonly string[] {
-    return this.machines.filter((member) => member.faults().length > 0).map(({ name }) => name);
-  }
-
-  async isHealthy(): Promise<boolean> {
-    return (await this.whyUnhealthy()) === undefined;
-  }
-
+  primary(): PostgresServer | undefined;
   /** The first problem found. */
-  async whyUnhealthy(): Promise<string | undefined> {
-    const config = this.#options.store.read()?.config;
-    if (config === undefined) return 'the store does not answer';
-    const living = this.machines.filter((member) => !member.isKilled());
-    const views = await Promise.all(living.map((member) => member.look(LOOK_WITHIN_MS)));
-    return whyUnhealthy(views, readSettings(config).standbyCluster !== undefined);
+  whyUnhealthy(): Promise<string | undefined>;
+  isStopping(): boolean;
+}
+
+/** Without machines, branches, platform and moves: they come as they start. */
+export function createSandbox({ directory, app, store, prepared }: RunningSandboxOptions): RunningSandbox {
+  const machines: ClusterMember[] = [];
+  let stopping: Promise<void> | undefined;
+
+  function machine(name: string): ClusterMember {
+    const found = machines.find((one) => one.name === name);
+    if (found !== undefined) return found;
+    throw new Error(`there is no member ${name}, only ${machines.map((one) => one.name).join(', ')}`);
   }
 
-  async kill(member: string): Promise<void> {
-    await this.#member(member).kill();
-  }
-
-  async freezeManager(member: string): Promise<void> {
-    await this.#member(member).freezeManager();
-  }
-
-  async freezePostgres(member: string): Promise<void> {
-    await this.#member(member).freezePostgres();
-  }
-
-  async crashPostgres(member: string): Promise<void> {
-    await this.#member(member).crashPostgres();
-  }
-
-  async pauseReplay(member: string): Promise<void> {
-    await this.#member(member).pauseReplay();
-  }
-
-  async partition(member: string): Promise<void> {
-    await this.#member(member).cutOff();
-  }
-
-  async slow(member: string, ms: number): Promise<void> {
-    await this.#member(member).slow(ms);
-  }
-
-  async setTags(member: string, tags: Tags): Promise<void> {
-    await writeFile(join(this.directory, `${this.#member(member).name}.yml`), stringify({ tags }));
-  }
-
-  setStoreOutage(isDown: boolean): void {
-    this.#options.store.setOutage(isDown);
-  }
-
-  async heal(member?: string): Promise<void> {
-    if (member !== undefined) return this.#member(member).heal();
-    this.setStoreOutage(false);
-    await Promise.all(this.machines.map((one) => one.heal()));
-  }
-
-  isStopping(): boolean {
-    return this.#stopping !== undefined;
-  }
-
-  stop(): Promise<void> {
-    return (this.#stopping ??= this.#stop());
-  }
-
-  async #stop(): Promise<void> {
-    const { store, prepared, directory } = this.#options;
+  async function end(): Promise<void> {
     store.close();
-    await Promise.all([this.branches?.close(), this.platform?.close()]);
-    await Promise.all(this.machines.map((member) => member.end()));
+    await Promise.all([sandbox.branches?.close(), sandbox.platform?.close()]);
+    await Promise.all(machines.map((member) => member.end()));
     await prepared.close();
     await rm(directory, { recursive: true, force: true });
   }
 
-  #member(name: string): ClusterMember {
-    const member = this.machines.find((one) => one.name === name);
-    if (member === undefined) {
-      throw new Error(`there is no member ${name}, only ${this.machines.map((one) => one.name).join(', ')}`);
-    }
-    return member;
-  }
+  const sandbox: RunningSandbox = {
+    scope: store.scope,
+    directory,
+    app,
+    superuser: prepared.superuser,
+    machines,
+    branches: undefined,
+    platform: undefined,
+    moves: undefined,
+    get members() {
+      return machines.map((member) => member.address());
+    },
+    leader: () => sandbox.members.find(({ name }) => name === store.holder()),
+    primary: () => machines.find(({ name, server }) => name === store.holder() && server.isAlive())?.server,
+    faulty: () => machines.filter((member) => member.faults().length > 0).map(({ name }) => name),
+    isHealthy: async () => (await sandbox.whyUnhealthy()) === undefined,
+    async whyUnhealthy() {
+      const config = store.read()?.config;
+      if (config === undefined) return 'the store does not answer';
+      const living = machines.filter((member) => !member.isKilled());
+      const views = await Promise.all(living.map((member) => member.look(LOOK_WITHIN_MS)));
+      return whyUnhealthy(views, readSettings(config).standbyCluster !== undefined);
+    },
+    kill: async (member) => machine(member).kill(),
+    freezeManager: async (member) => machine(member).freezeManager(),
+    freezePostgres: async (member) => machine(member).freezePostgres(),
+    crashPostgres: async (member) => machine(member).crashPostgres(),
+    pauseReplay: async (member) => machine(member).pauseReplay(),
+    partition: async (member) => machine(member).cutOff(),
+    slow: async (member, ms) => machine(member).slow(ms),
+    setTags: async (member, tags) => writeFile(join(directory, `${machine(member).name}.yml`), stringify({ tags })),
+    setStoreOutage: (isDown) => store.setOutage(isDown),
+    async heal(member) {
+      if (member !== undefined) return machine(member).heal();
+      store.setOutage(false);
+      await Promise.all(machines.map((one) => one.heal()));
+    },
+    isStopping: () => stopping !== undefined,
+    stop: () => (stopping ??= end()),
+  };
+  return sandbox;
 }

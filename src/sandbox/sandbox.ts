@@ -92,11 +92,11 @@ export interface SandboxMember {
   readonly api: string;
 }
 
-export type SandboxEvent =
-  | { readonly kind: 'progress'; readonly text: string }
-  | { readonly kind: 'leader_changed'; readonly leader: string | undefined; readonly timeline: number | undefined }
-  | { readonly kind: 'member_state'; readonly member: string; readonly text: string }
-  | { readonly kind: 'warning'; readonly text: string };
+export interface SandboxEvent {
+  readonly kind: 'progress' | 'leader_changed' | 'member_state' | 'warning';
+  /** One line. */
+  readonly text: string;
+}
 
 export interface Sandbox {
   readonly scope: string;

@@ -19,7 +19,7 @@ import { startPlatform } from './platform/start-platform.ts';
 import { takeFreePort } from './postgres/free-ports.ts';
 import { preparePostgres, type PreparedServers } from './postgres/prepare.ts';
 import type { PostgresServer } from './postgres/server-interface.ts';
-import { RunningSandbox } from './running-sandbox.ts';
+import { createSandbox, type RunningSandbox } from './running-sandbox.ts';
 import type { Sandbox, SandboxEvent, SandboxOptions, SandboxMoves } from './sandbox.ts';
 import { createRequire } from 'node:module';
 
@@ -50,7 +50,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     throw error;
   });
   const store = new Store(scope, config);
-  const sandbox = new RunningSandbox({ directory, app: APP, store, prepared });
+  const sandbox = createSandbox({ directory, app: APP, store, prepared });
   const tell = clusterEvents(store, (event) => {
     if (!sandbox.isStopping()) onEvent(event);
   });
@@ -72,15 +72,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 /** Takes the events of the managers. The same leader is reported once. */
 function clusterEvents(store: Store, tell: (event: SandboxEvent) => void): (event: ManagerEvent) => void {
   let told: string | undefined;
-  const tellLeader = (leader: string | undefined, timeline: number | undefined): void => {
-    const text = JSON.stringify([leader, timeline]);
-    if (told !== text) tell({ kind: 'leader_changed', leader, timeline });
+  const tellLeader = (text: string): void => {
+    if (told !== text) tell({ kind: 'leader_changed', text });
     told = text;
   };
   store.watch(() => {
-    if (store.holder() === undefined) tellLeader(undefined, undefined);
+    if (store.holder() === undefined) tellLeader('no member holds the leader lock');
   });
-  return (event) => (event.kind === 'leads' ? tellLeader(event.member, event.timeline) : tell(event));
+  return (event) => {
+    if (event.kind !== 'leads') tell(event);
+    else tellLeader(`${event.member} holds the leader lock, timeline ${event.timeline}`);
+  };
 }
 
 function initialConfig(changes: Readonly<Record<string, unknown>>): JsonObject {

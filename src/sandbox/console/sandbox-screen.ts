@@ -4,13 +4,15 @@ import { styleText } from 'node:util';
 /** `cluster`: members and their managers. `pointsman`: the proxy. `sandbox`: answers to keys and verbs. */
 export type Voice = 'cluster' | 'pointsman' | 'sandbox';
 
-export interface SandboxScreenOptions {
+export interface Terminal {
   readonly write: (text: string) => void;
-  /** With colour, and with the status line. */
-  readonly isTerminal: boolean;
   readonly colour: boolean;
-  /** The width of the terminal: a status line that wraps could not be replaced. */
+  /** The width: a status line that wraps could not be replaced. */
   readonly columns: () => number;
+  /** Calls its argument with each key from now on; undefined without a terminal. */
+  readonly onKey: ((listener: (key: string) => void) => void) | undefined;
+  /** Calls its argument when the process is told to end. */
+  readonly onEnd: (listener: () => void) => void;
 }
 
 const VOICES = { cluster: 'cyan', pointsman: 'green', sandbox: 'magenta' } as const;
@@ -19,11 +21,11 @@ const WIDTH = Math.max(...Object.keys(VOICES).map((voice) => voice.length));
 const CLEAR_LINE = '\r\u001b[K';
 
 export class SandboxScreen {
-  readonly #options: SandboxScreenOptions;
+  readonly #terminal: Terminal;
   #status = '';
 
-  constructor(options: SandboxScreenOptions) {
-    this.#options = options;
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
   }
 
   /** One line with its time. */
@@ -36,21 +38,21 @@ export class SandboxScreen {
 
   /** As it is. */
   block(text: string): void {
-    const { write } = this.#options;
+    const { write } = this.#terminal;
     if (this.#status === '') write(`${text}\n`);
     else write(`${CLEAR_LINE}${text}\n${this.#status}`);
   }
 
   /** Replaces the status line; `''` removes it. Without a terminal there is none. */
   status(text: string): void {
-    const { isTerminal, columns, write } = this.#options;
+    const { onKey, columns, write } = this.#terminal;
     const fitting = text.slice(0, columns() - 1);
-    if (!isTerminal || fitting === this.#status) return;
+    if (onKey === undefined || fitting === this.#status) return;
     this.#status = fitting;
     write(`${CLEAR_LINE}${fitting}`);
   }
 
   #paint(style: Parameters<typeof styleText>[0], text: string): string {
-    return this.#options.colour ? styleText(style, text, { validateStream: false }) : text;
+    return this.#terminal.colour ? styleText(style, text, { validateStream: false }) : text;
   }
 }

@@ -33,10 +33,10 @@ export interface ManagerOptions {
 }
 
 export type ManagerEvent =
-  | { readonly kind: 'member_state'; readonly member: string; readonly text: string }
+  /** The text begins with the member's name. */
+  | { readonly kind: 'member_state' | 'warning'; readonly text: string }
   /** The member became the leader, or its timeline changed. */
-  | { readonly kind: 'leads'; readonly member: string; readonly timeline: number }
-  | { readonly kind: 'warning'; readonly text: string };
+  | { readonly kind: 'leads'; readonly member: string; readonly timeline: number };
 
 /** A server whose query takes longer counts as hanging. The lock expires meanwhile. */
 const HANGING_MS = 10_000;
@@ -128,7 +128,7 @@ export class ManagedMember {
   tell(text: string): void {
     if (this.#told === text) return;
     this.#told = text;
-    this.#emit({ kind: 'member_state', member: this.name, text });
+    this.#emit({ kind: 'member_state', text: `${this.name}: ${text}` });
   }
 
   tellLeads(timeline: number): void {

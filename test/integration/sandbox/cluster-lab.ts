@@ -109,10 +109,8 @@ export class ClusterLab {
 
   /** The texts of the events of a member since the index `since`. */
   toldOf(name: string, since: number): string {
-    const told = this.events.slice(since).flatMap((event) => {
-      return event.kind === 'member_state' && event.member === name ? [event.text] : [];
-    });
-    return told.join('; ');
+    const told = this.events.slice(since).filter((event) => event.kind === 'member_state');
+    return told.flatMap(({ text }) => (text.startsWith(`${name}: `) ? [text] : [])).join('; ');
   }
 
   #leaderOrAnybody(): string {

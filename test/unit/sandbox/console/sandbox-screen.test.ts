@@ -6,9 +6,10 @@ function screen(isTerminal: boolean): { readonly at: SandboxScreen; readonly sho
   let shown = '';
   const at = new SandboxScreen({
     write: (text) => void (shown += text),
-    isTerminal,
     colour: isTerminal,
     columns: () => 80,
+    onKey: isTerminal ? () => {} : undefined,
+    onEnd: () => {},
   });
   return { at, shown: () => shown };
 }
