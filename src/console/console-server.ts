@@ -8,7 +8,7 @@ import { encodeErrorResponse } from '../wire/messages/error-response.ts';
 import { converse } from './conversation.ts';
 import type { ReaderCheck } from './login.ts';
 import { rememberVerifier } from './scram.ts';
-import type { ConsoleSources } from './shows/shows.ts';
+import type { ConsoleSources } from './console-table.ts';
 
 const MOST_CONNECTIONS = 32;
 /** Refused clients that are still connected. */

@@ -12,12 +12,12 @@ import {
   joined,
 } from '../wire/messages/server-messages.ts';
 import type { BlockStatus, Value } from '../wire/messages/server-messages.ts';
-import { answerTo, type StatementAnswer, type AnswerOptions } from './statement-answer.ts';
+import { answerTo, statementError, type StatementAnswer, type AnswerOptions } from './statement-answer.ts';
 import { ExtendedQueries, type ConsoleStatement } from './extended.ts';
 import { ConsoleInput, ProtocolViolation, required, type ConsoleMessage } from './incoming.ts';
 import { logIn, type ReaderCheck, type Right, type SendBytes } from './login.ts';
 import { parametersOf } from './parameters.ts';
-import type { ConsoleSources } from './shows/shows.ts';
+import type { ConsoleSources } from './console-table.ts';
 import { statementsOf } from './statements.ts';
 
 const MOST_STATEMENTS = 32;
@@ -94,7 +94,7 @@ class ConsoleConversation {
       case 'Q':
         return this.#query(required(new BodyReader(message.body).text()));
       case 'F':
-        await this.#fail(unsupported('function calls are not supported'));
+        await this.#fail(statementError('0A000', 'function calls are not supported'));
         return this.#ready();
       default:
         return this.#handleExtended(message);
@@ -114,8 +114,9 @@ class ConsoleConversation {
     this.#isSkipping = false;
     const statements = statementsOf(query);
     if (statements.length === 0) await this.#send(EMPTY_QUERY);
-    if (statements.length > MOST_STATEMENTS) await this.#fail(tooMany());
-    else {
+    if (statements.length > MOST_STATEMENTS) {
+      await this.#fail(statementError('54000', `more than ${MOST_STATEMENTS} statements in one query`));
+    } else {
       for (const statement of statements) {
         const answer = answerTo(statement, this.#context);
         const error = answer.kind === 'error' ? answer.fields : await this.#run(answer).catch(errorOf);
@@ -137,7 +138,7 @@ class ConsoleConversation {
 
   #prepare(query: string): ConsoleStatement | ErrorFields {
     const [statement, second] = statementsOf(query);
-    if (second !== undefined) return { ...unsupported('a prepared statement is one statement'), sqlState: '42601' };
+    if (second !== undefined) return statementError('42601', 'a prepared statement is one statement');
     const answer: StatementAnswer | undefined = statement && answerTo(statement, this.#context);
     return answer?.kind === 'error' ? answer.fields : answer;
   }
@@ -169,17 +170,9 @@ class ConsoleConversation {
   }
 }
 
-function unsupported(message: string): ErrorFields {
-  return { severity: 'ERROR', sqlState: '0A000', message };
-}
-
-function tooMany(): ErrorFields {
-  return { ...unsupported(`more than ${MOST_STATEMENTS} statements in one query`), sqlState: '54000' };
-}
-
 /** The error of a statement that could not be answered. */
 function errorOf(error: unknown): ErrorFields {
   if (error instanceof ProtocolViolation) throw error;
   const message = error instanceof Error ? error.message : String(error);
-  return { severity: 'ERROR', sqlState: 'XX000', message };
+  return statementError('XX000', message);
 }

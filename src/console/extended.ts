@@ -13,7 +13,7 @@ import {
   encodeRowDescription,
 } from '../wire/messages/server-messages.ts';
 import type { Value } from '../wire/messages/server-messages.ts';
-import type { StatementAnswer } from './statement-answer.ts';
+import { statementError as failed, type StatementAnswer } from './statement-answer.ts';
 import { ProtocolViolation, required as read, type ConsoleMessage } from './incoming.ts';
 import type { SendBytes } from './login.ts';
 
@@ -137,8 +137,4 @@ export class ExtendedQueries {
 
 function description(prepared: ConsoleStatement): Uint8Array {
   return prepared?.kind === 'show' ? encodeRowDescription(prepared.show.columns) : NO_DATA;
-}
-
-function failed(sqlState: string, message: string): ErrorFields {
-  return { severity: 'ERROR', sqlState, message };
 }

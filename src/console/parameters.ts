@@ -1,9 +1,7 @@
 // The parameters that a server tells its client at the start. Drivers read from them how text is encoded and quoted.
 
-export type ClientParameters = ReadonlyMap<string, string>;
-
 /** The version is our own, with a suffix as PgBouncer's has it (`1.18.0/bouncer`). */
-export function parametersOf(version: string): ClientParameters {
+export function parametersOf(version: string): ReadonlyMap<string, string> {
   return new Map([
     ['server_version', `${version}/pointsman`],
     ['client_encoding', 'UTF8'],

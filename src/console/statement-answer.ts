@@ -2,10 +2,9 @@
 // console reads only; each command of PgBouncer that changes something names the one of `pointsman` that does it here.
 import type { ErrorFields } from '../wire/messages/error-response.ts';
 import type { BlockStatus } from '../wire/messages/server-messages.ts';
-import type { ClientParameters } from './parameters.ts';
-import { SHOWS, type Show } from './shows/shows.ts';
+import { SHOWS } from './shows/shows.ts';
 import type { Statement } from './statements.ts';
-import { tableOf, text } from './console-table.ts';
+import { showOf, text, type Show } from './console-table.ts';
 
 export type StatementAnswer =
   | { readonly kind: 'show'; readonly show: Show }
@@ -60,7 +59,7 @@ const SET_BY_DRIVERS: ReadonlySet<string> = new Set([
 ]);
 
 export interface AnswerOptions {
-  readonly parameters: ClientParameters;
+  readonly parameters: ReadonlyMap<string, string>;
   /** The client knows the admin token. */
   readonly hasToken: boolean;
 }
@@ -90,7 +89,7 @@ function answerToShow(
     const hint = elsewhere === undefined ? HELP : elsewhere.replace(/[^?]$/, '$&.');
     return failed('42704', name === '' ? 'SHOW needs a name' : `there is no SHOW ${name}`, hint);
   }
-  if (show.needsToken === true && !hasToken) {
+  if (show.needsToken && !hasToken) {
     const message = `SHOW ${name} needs a login with the admin token, because it names users and client addresses`;
     return failed('42501', message, 'Set admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE), and log in with the token.');
   }
@@ -100,13 +99,12 @@ function answerToShow(
 }
 
 /** Drivers read some of the parameters that they were told at the start. */
-function parameter(words: readonly string[], parameters: ClientParameters): Show | undefined {
+function parameter(words: readonly string[], parameters: ReadonlyMap<string, string>): Show | undefined {
   const asked = words.join(' ').replace(/^TRANSACTION ISOLATION LEVEL$/, 'TRANSACTION_ISOLATION');
   const found = [...parameters].find(([known]) => known.toUpperCase() === asked);
   if (found === undefined) return undefined;
   const [column, value] = found;
-  const columns = text<string>({ [column]: (shown) => shown });
-  return { about: '', columns, read: () => tableOf(columns, [value]) };
+  return showOf('', text<string>({ [column]: (shown) => shown }), () => ({ rows: [value] }));
 }
 
 /** There is nothing to commit; psycopg, for one, begins a transaction before each first statement. */
@@ -133,5 +131,10 @@ function readOnly(message: string, instead: string): StatementAnswer {
 }
 
 function failed(sqlState: string, message: string, hint: string): StatementAnswer {
-  return { kind: 'error', fields: { severity: 'ERROR', sqlState, message, hint } };
+  return { kind: 'error', fields: { ...statementError(sqlState, message), hint } };
+}
+
+/** The session goes on. */
+export function statementError(sqlState: string, message: string): ErrorFields {
+  return { severity: 'ERROR', sqlState, message };
 }

@@ -1,8 +1,8 @@
 // SHOW BRANCHES: the branches, as GET /branches has them.
-import type { BranchDocument, BranchesDocument } from '../../documents/branches-document.ts';
-import { int4, int8, tableOf, text, type ColumnOf, type Table } from '../console-table.ts';
+import type { BranchDocument } from '../../documents/branches-document.ts';
+import { int4, int8, showOf, silentText, text, type ColumnOf } from '../console-table.ts';
 
-export const branchColumns: readonly ColumnOf<BranchDocument>[] = [
+const columns: readonly ColumnOf<BranchDocument>[] = [
   ...text<BranchDocument>({
     name: ({ name }) => name,
     id: ({ id }) => id,
@@ -20,13 +20,17 @@ export const branchColumns: readonly ColumnOf<BranchDocument>[] = [
 ];
 
 /** Without branches the table is empty. */
-export function showBranches(document: BranchesDocument | undefined): Table {
-  const table = tableOf(branchColumns, document?.branches ?? []);
-  if (document === undefined) return { ...table, notice: 'no branches are configured' };
-  const { failing, silent_workers: silent } = document;
-  const parts = [
-    ...(failing === null ? [] : [`the list of branches cannot be read: ${failing.why}; this is the last one`]),
-    ...(silent.length === 0 ? [] : [`workers that do not answer, with sessions of their own: ${silent.join(', ')}`]),
-  ];
-  return parts.length === 0 ? table : { ...table, notice: parts.join('; ') };
-}
+export const BRANCHES = showOf(
+  'the branches of the database, and where each of them is served',
+  columns,
+  async (sources) => {
+    const document = await sources.branches();
+    if (document === undefined) return { rows: [], gaps: ['no branches are configured'] };
+    const { branches, failing, silent_workers: silent } = document;
+    const gaps = [
+      ...(failing === null ? [] : [`the list of branches cannot be read: ${failing.why}; this is the last one`]),
+      ...silentText(silent),
+    ];
+    return { rows: branches, gaps };
+  },
+);

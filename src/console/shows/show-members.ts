@@ -1,12 +1,12 @@
 // SHOW MEMBERS: the members of the cluster, as /status has them.
-import type { MemberStatusDocument, StatusDocument } from '../../documents/status-document.ts';
-import { int4, numeric, tableOf, text, type ColumnOf, type Table } from '../console-table.ts';
+import type { MemberStatusDocument } from '../../documents/status-document.ts';
+import { int4, numeric, showOf, text, type ColumnOf } from '../console-table.ts';
 
 interface MemberRow extends MemberStatusDocument {
   readonly sessions: number;
 }
 
-export const memberColumns: readonly ColumnOf<MemberRow>[] = [
+const columns: readonly ColumnOf<MemberRow>[] = [
   ...text<MemberRow>({
     name: ({ name }) => name,
     role: ({ role }) => role,
@@ -30,11 +30,13 @@ export const memberColumns: readonly ColumnOf<MemberRow>[] = [
   ...text<MemberRow>({ failing: ({ failing }) => failing?.outcome ?? null }),
 ];
 
-export function showMembers({ members, pools }: StatusDocument): Table {
-  const sessions = (name: string): number =>
-    pools.reduce((sum, pool) => sum + (pool.sessions?.by_member[name] ?? 0), 0);
-  return tableOf(
-    memberColumns,
-    members.map((member) => ({ ...member, sessions: sessions(member.name) })),
-  );
-}
+export const MEMBERS = showOf(
+  'the members of the cluster, and their standing in each pool',
+  columns,
+  async ({ status }) => {
+    const { members, pools } = await status();
+    const sessions = (name: string): number =>
+      pools.reduce((sum, pool) => sum + (pool.sessions?.by_member[name] ?? 0), 0);
+    return { rows: members.map((member) => ({ ...member, sessions: sessions(member.name) })) };
+  },
+);

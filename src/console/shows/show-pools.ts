@@ -1,26 +1,21 @@
 // SHOW POOLS, DATABASES and LISTS. PgBouncer's columns have PgBouncer's names, types and order (those of 1.18 to 1.25);
 // ours follow. A column whose thing Pointsman does not have is 0, a number that it cannot know is NULL.
-import type { PoolStatusDocument, StatusDocument } from '../../documents/status-document.ts';
-import { int4, tableOf, text, type ColumnOf, type Table } from '../console-table.ts';
+import type { PoolStatusDocument } from '../../documents/status-document.ts';
+import { always, int4, ofPools, showOf, text, type ColumnOf } from '../console-table.ts';
 
 /** A session keeps its server connection until it ends: what PgBouncer calls session pooling. */
 const POOL_MODE = 'session';
 /** A pool is not of one user. */
 const ANY_USER = '*';
 
-export const poolColumns: readonly ColumnOf<PoolStatusDocument>[] = [
+export const POOLS = ofPools('clients and server connections of each pool, and its route', [
   ...text<PoolStatusDocument>({ database: ({ name }) => name, user: () => ANY_USER }),
   ...int4<PoolStatusDocument>({
     cl_active: (pool) => inState(pool, 'relaying'),
     cl_waiting: (pool) => inState(pool, 'holding', 'dialing', 'parked', 'moving'),
-    cl_active_cancel_req: () => 0,
-    cl_waiting_cancel_req: () => 0,
+    ...always('cl_active_cancel_req cl_waiting_cancel_req', 0),
     sv_active: (pool) => inState(pool, 'relaying'),
-    sv_active_cancel: () => 0,
-    sv_being_canceled: () => 0,
-    sv_idle: () => 0,
-    sv_used: () => 0,
-    sv_tested: () => 0,
+    ...always('sv_active_cancel sv_being_canceled sv_idle sv_used sv_tested', 0),
     sv_login: (pool) => inState(pool, 'dialing', 'moving'),
     maxwait: (pool) => Math.floor(longestWait(pool)),
     maxwait_us: (pool) => Math.round((longestWait(pool) % 1) * 1e6),
@@ -37,7 +32,7 @@ export const poolColumns: readonly ColumnOf<PoolStatusDocument>[] = [
     fallback: ({ route }) => (route.kind === 'open' ? (route.fallback?.pool ?? null) : null),
     why: ({ why }) => why,
   }),
-];
+]);
 
 /** A pool at one of the addresses that it routes to; undefined: at none. */
 interface RoutePlace {
@@ -46,16 +41,14 @@ interface RoutePlace {
   readonly address: string | undefined;
 }
 
-export const databaseColumns: readonly ColumnOf<RoutePlace>[] = [
+const databaseColumns: readonly ColumnOf<RoutePlace>[] = [
   ...text<RoutePlace>({ name: ({ pool }) => pool.name, host: ({ address }) => hostAndPort(address).host }),
   ...int4<RoutePlace>({ port: ({ address }) => hostAndPort(address).port }),
   ...text<RoutePlace>({ database: () => null, force_user: () => null }),
   ...int4<RoutePlace>({
     pool_size: () => null,
-    min_pool_size: () => 0,
-    // Its name until 1.23, and since.
-    reserve_pool: () => 0,
-    reserve_pool_size: () => 0,
+    // The last two: its name until 1.23, and since.
+    ...always('min_pool_size reserve_pool reserve_pool_size', 0),
     server_lifetime: () => null,
   }),
   ...text<RoutePlace>({ pool_mode: () => POOL_MODE, load_balance_hosts: () => null }),
@@ -70,46 +63,37 @@ export const databaseColumns: readonly ColumnOf<RoutePlace>[] = [
   ...text<RoutePlace>({ member: ({ member }) => member ?? null, why: ({ pool }) => pool.why }),
 ];
 
-interface Count {
-  readonly list: string;
-  readonly items: number;
-}
-
-export const listColumns: readonly ColumnOf<Count>[] = [
-  ...text<Count>({ list: ({ list }) => list }),
-  ...int4<Count>({ items: ({ items }) => items }),
-];
-
-export function showPools({ pools }: StatusDocument): Table {
-  return tableOf(poolColumns, pools);
-}
-
 /** A row for each pool and member that it routes to. */
-export function showDatabases({ pools }: StatusDocument): Table {
-  return tableOf(
-    databaseColumns,
-    pools.flatMap((pool): readonly RoutePlace[] => {
-      if (pool.route.kind !== 'open') return [{ pool, member: undefined, address: undefined }];
-      return pool.route.members.map(({ name, address }) => ({ pool, member: name, address }));
-    }),
-  );
-}
+export const DATABASES = showOf('where each pool routes to now', databaseColumns, async ({ status }) => {
+  const { pools } = await status();
+  const rows = pools.flatMap((pool): readonly RoutePlace[] => {
+    if (pool.route.kind !== 'open') return [{ pool, member: undefined, address: undefined }];
+    return pool.route.members.map(({ name, address }) => ({ pool, member: name, address }));
+  });
+  return { rows };
+});
 
-export function showLists({ pools, members, workers }: StatusDocument): Table {
-  const sum = (of: (pool: PoolStatusDocument) => number): number => pools.reduce((all, pool) => all + of(pool), 0);
-  return tableOf(listColumns, [
-    { list: 'databases', items: pools.length },
-    { list: 'users', items: 0 },
-    { list: 'pools', items: pools.length },
-    { list: 'free_clients', items: 0 },
-    { list: 'used_clients', items: sum(clientsOf) },
-    { list: 'login_clients', items: sum((pool) => inState(pool, 'startup')) },
-    { list: 'free_servers', items: 0 },
-    { list: 'used_servers', items: sum((pool) => inState(pool, 'relaying')) },
-    { list: 'members', items: members.length },
-    { list: 'workers', items: workers?.length ?? 0 },
-  ]);
-}
+export const LISTS = showOf(
+  'how many pools, clients, server connections and members there are',
+  [...text<[string, number]>({ list: ([list]) => list }), ...int4<[string, number]>({ items: ([, items]) => items })],
+  async ({ status }) => {
+    const { pools, members, workers } = await status();
+    const sum = (of: (pool: PoolStatusDocument) => number): number => pools.reduce((all, pool) => all + of(pool), 0);
+    const counts = {
+      databases: pools.length,
+      users: 0,
+      pools: pools.length,
+      free_clients: 0,
+      used_clients: sum(clientsOf),
+      login_clients: sum((pool) => inState(pool, 'startup')),
+      free_servers: 0,
+      used_servers: sum((pool) => inState(pool, 'relaying')),
+      members: members.length,
+      workers: workers?.length ?? 0,
+    };
+    return { rows: Object.entries(counts) };
+  },
+);
 
 type SessionStateName = keyof NonNullable<PoolStatusDocument['sessions']>['by_state'];
 

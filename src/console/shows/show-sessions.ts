@@ -1,11 +1,20 @@
 // SHOW SESSIONS, and the same sessions with PgBouncer's columns: CLIENTS (each client) and SERVERS (the connection of
 // each to its member).
-import type { SessionDocument, SessionsDocument } from '../../documents/sessions-document.ts';
-import type { StatusDocument } from '../../documents/status-document.ts';
-import { int4, int8, numeric, tableOf, text, type ColumnOf, type Table } from '../console-table.ts';
+import type { SessionDocument } from '../../documents/sessions-document.ts';
+import {
+  int4,
+  int8,
+  numeric,
+  showOf,
+  silentText,
+  text,
+  type ColumnOf,
+  type ConsoleSources,
+  type Show,
+} from '../console-table.ts';
 import { hostAndPort } from './show-pools.ts';
 
-export const sessionColumns: readonly ColumnOf<SessionDocument>[] = [
+const sessionColumns: readonly ColumnOf<SessionDocument>[] = [
   ...int8<SessionDocument>({ id: ({ id }) => id }),
   ...text<SessionDocument>({
     pool: ({ pool }) => pool,
@@ -62,7 +71,7 @@ const STATES: Readonly<Record<string, string>> = {
 
 const SERVER_STATES: typeof STATES = { ...STATES, dialing: 'login', moving: 'login' };
 
-export const endColumns: readonly ColumnOf<ConnectionEnd>[] = [
+const endColumns: readonly ColumnOf<ConnectionEnd>[] = [
   ...text<ConnectionEnd>({
     type: ({ type }) => type,
     user: ({ session }) => session.user,
@@ -101,40 +110,51 @@ export const endColumns: readonly ColumnOf<ConnectionEnd>[] = [
   }),
 ];
 
-export function showSessions(document: SessionsDocument): Table {
-  return { ...tableOf(sessionColumns, document.sessions), ...noticeOf(document) };
-}
+export const SESSIONS = ofSessions(
+  'the live sessions one by one (with the token)',
+  sessionColumns,
+  (sessions) => sessions,
+);
 
-export function showClients(document: SessionsDocument, now: number): Table {
-  const ends = document.sessions.map((session): ConnectionEnd => {
-    return { type: 'C', session, address: session.client, local: session.listener, now };
-  });
-  return { ...tableOf(endColumns, ends), ...noticeOf(document) };
-}
+export const CLIENTS = ofSessions(
+  'the sessions with the columns of PgBouncer (with the token)',
+  endColumns,
+  (sessions) => {
+    const now = Date.now();
+    return sessions.map((session) => ({ type: 'C', session, address: session.client, local: session.listener, now }));
+  },
+);
 
 /** The address of a member is the one that it has now. */
-export function showServers(document: SessionsDocument, { members }: StatusDocument, now: number): Table {
-  const addresses = new Map(members.map(({ name, postgres }) => [name, postgres]));
-  const ends = document.sessions.flatMap((session): readonly ConnectionEnd[] => {
-    if (session.member === null) return [];
-    return [{ type: 'S', session, address: addresses.get(session.member) ?? null, local: null, now }];
-  });
-  return { ...tableOf(endColumns, ends), ...noticeOf(document) };
+export const SERVERS = ofSessions(
+  'their connections to members, likewise (with the token)',
+  endColumns,
+  async (sessions, { status }) => {
+    const { members } = await status();
+    const now = Date.now();
+    const addresses = new Map(members.map(({ name, postgres }) => [name, postgres]));
+    return sessions.flatMap((session): readonly ConnectionEnd[] => {
+      if (session.member === null) return [];
+      return [{ type: 'S', session, address: addresses.get(session.member) ?? null, local: null, now }];
+    });
+  },
+);
+
+function ofSessions<Row>(
+  about: string,
+  columns: readonly ColumnOf<Row>[],
+  rowsOf: (sessions: readonly SessionDocument[], sources: ConsoleSources) => readonly Row[] | Promise<readonly Row[]>,
+): Show {
+  const read = async (sources: ConsoleSources) => {
+    const { sessions, total, left_out: leftOut, silent_workers: silent } = await sources.sessions();
+    const left = `${leftOut} of ${total} sessions are left out, the newest ones: pointsman sessions has filters`;
+    return { rows: await rowsOf(sessions, sources), gaps: [...(leftOut === 0 ? [] : [left]), ...silentText(silent)] };
+  };
+  return showOf(about, columns, read, true);
 }
 
 function gapOf(last: NonNullable<SessionDocument['moves']>['last'] | undefined): number | null {
   return last ? last.gap_ms / 1000 : null;
-}
-
-function noticeOf(document: SessionsDocument): Pick<Table, 'notice'> {
-  const { total, left_out: leftOut, silent_workers: silent } = document;
-  const parts = [
-    ...(leftOut === 0
-      ? []
-      : [`${leftOut} of ${total} sessions are left out, the newest ones: pointsman sessions has filters`]),
-    ...(silent.length === 0 ? [] : [`workers that do not answer, with sessions of their own: ${silent.join(', ')}`]),
-  ];
-  return parts.length === 0 ? {} : { notice: parts.join('; ') };
 }
 
 /** Seconds that the session has waited for a member, while it does. */

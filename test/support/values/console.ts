@@ -3,7 +3,7 @@ import type { BranchesDocument } from '../../../src/documents/branches-document.
 import type { SessionsDocument } from '../../../src/documents/sessions-document.ts';
 import { STATUS_FIELDS } from './status-basics.ts';
 import type { StatusDocument } from '../../../src/documents/status-document.ts';
-import type { ConsoleSources } from '../../../src/console/shows/shows.ts';
+import type { ConsoleSources } from '../../../src/console/console-table.ts';
 
 export const STATUS: StatusDocument = {
   version: '1.2.3',

@@ -10,9 +10,8 @@ type Row = Readonly<Record<string, Value | undefined>>;
 async function rowsOf(name: string, sources = aConsoleSources()): Promise<readonly Row[]> {
   const show = SHOWS.get(name);
   if (show === undefined) throw new Error(`no SHOW ${name}`);
-  const { columns, rows } = await show.read(sources);
-  expect(columns.map((column) => column.name)).toEqual(show.columns.map((column) => column.name));
-  return rows.map((row) => Object.fromEntries(columns.map((column, at) => [column.name, row[at]])));
+  const { rows } = await show.read(sources);
+  return rows.map((row) => Object.fromEntries(show.columns.map((column, at) => [column.name, row[at]])));
 }
 
 function withMoves(moves: SessionDocument['moves']): SessionDocument {
