@@ -3,7 +3,8 @@
 import { MessageReader, type ReadMessage } from '../../wire/messages/message-reader.ts';
 import { joined, message } from '../../wire/messages/server-messages.ts';
 import { serverError } from '../../wire/talk/server-replies.ts';
-import type { Question, QuestionStep } from './question-channel.ts';
+import type { QuestionStep } from '../../wire/talk/session-question.ts';
+import type { Question } from './question-channel.ts';
 
 type Message = Extract<ReadMessage, { kind: 'message' }>;
 

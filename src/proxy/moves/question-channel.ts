@@ -3,6 +3,7 @@
 import type { Clock, Instant } from '../../model/instant.ts';
 import { nothing, once } from '../../model/once.ts';
 import { LONGEST_QUESTION_MS } from '../../reports/session-move.ts';
+import type { QuestionStep } from '../../wire/talk/session-question.ts';
 import type { Conversation, Tap } from '../relay/conversation.ts';
 
 /** A conversation of ours with the server of a session. */
@@ -12,12 +13,6 @@ export interface Question<Result> {
   /** Takes the next bytes of the server. */
   take(chunk: Uint8Array): QuestionStep<Result>;
 }
-
-export type QuestionStep<Result> =
-  | { readonly kind: 'wait' }
-  | { readonly kind: 'send'; readonly bytes: Uint8Array }
-  /** `toClient`: what the server said to the client meanwhile. */
-  | { readonly kind: 'done'; readonly result: Result; readonly toClient: Uint8Array };
 
 interface PendingQuestion {
   readonly take: (chunk: Uint8Array) => void;

@@ -1,6 +1,8 @@
 // Reads the whole messages of a server in chunks of any size, where Pointsman itself is the client for a moment. The
 // bytes after the last message that was asked for stay as they are.
 import { HEADER, bodySize } from './header.ts';
+import { joined } from './server-messages.ts';
+
 /** No message of the protocol is longer: a StringInfo below MaxAllocSize. */
 const LONGEST_OF_ALL = 0x3fff_ffff;
 const NOTHING = new Uint8Array(0);
@@ -32,11 +34,7 @@ export class MessageReader {
   add(chunk: Uint8Array): void {
     const skipped = Math.min(this.#skip, chunk.length);
     this.#skip -= skipped;
-    const read = this.#pending.length;
-    const whole = new Uint8Array(read + chunk.length - skipped);
-    whole.set(this.#pending);
-    whole.set(chunk.subarray(skipped), read);
-    this.#pending = whole;
+    this.#pending = joined([this.#pending, chunk.subarray(skipped)]);
   }
 
   /** Undefined: incomplete. */
@@ -65,11 +63,7 @@ export class MessageReader {
 
   /** The message that was read last is unread again. */
   putBack(message: Uint8Array): void {
-    const rest = this.#pending;
-    const whole = new Uint8Array(message.length + rest.length);
-    whole.set(message);
-    whole.set(rest, message.length);
-    this.#pending = whole;
+    this.#pending = joined([message, this.#pending]);
   }
 
   /** The bytes that no message has taken. */

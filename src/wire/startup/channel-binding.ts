@@ -4,6 +4,7 @@
 // split. Messages: protocol, SASL Authentication.
 import { HEADER, LENGTH_WORD } from '../messages/header.ts';
 import { SASL } from '../messages/authentication-codes.ts';
+import { joined } from '../messages/server-messages.ts';
 
 /** Authentication messages that are longer are none (the limit of libpq, fe-connect.c). Value of the length word. */
 const LONGEST = 65_535;
@@ -44,26 +45,18 @@ export function withoutChannelBinding(bytes: Uint8Array): Uint8Array | undefined
 function withoutBindingAt(bytes: Uint8Array, at: number, end: number): Uint8Array {
   const namesAt = at + HEADER + LENGTH_WORD;
   if (namesAt > end || int32At(bytes, at + HEADER) !== SASL) return bytes;
-  const kept = new Uint8Array(end - namesAt);
-  let keptSize = 0;
+  const kept: Uint8Array[] = [];
   let from = namesAt;
   while (from < end && bytes[from] !== 0) {
     const close = bytes.indexOf(0, from);
     // The list is broken: the client reports it.
     if (close === -1 || close >= end) return bytes;
-    if (!WITH_BINDING.test(DECODER.decode(bytes.subarray(from, close)))) {
-      kept.set(bytes.subarray(from, close + 1), keptSize);
-      keptSize += close + 1 - from;
-    }
+    if (!WITH_BINDING.test(DECODER.decode(bytes.subarray(from, close)))) kept.push(bytes.subarray(from, close + 1));
     from = close + 1;
   }
-  const removed = from - namesAt - keptSize;
-  if (removed === 0) return bytes;
-  const whole = new Uint8Array(bytes.length - removed);
-  whole.set(bytes.subarray(0, namesAt));
-  new DataView(whole.buffer).setInt32(at + 1, end - at - 1 - removed);
-  whole.set(kept.subarray(0, keptSize), namesAt);
-  whole.set(bytes.subarray(from), namesAt + keptSize);
+  const whole = joined([bytes.subarray(0, namesAt), ...kept, bytes.subarray(from)]);
+  if (whole.length === bytes.length) return bytes;
+  new DataView(whole.buffer).setInt32(at + 1, end - at - 1 + whole.length - bytes.length);
   return whole;
 }
 

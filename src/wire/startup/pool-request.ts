@@ -4,7 +4,8 @@
 // The part after the last @ of a database is always a pool request, known or not, so that a client with a typing error
 // learns of it. A database that is really called `a@b` is reached as `a@b@rw`. The caller knows which pools exist, and
 // what `ro` and `rw` mean. A user's name never holds a request.
-import { settingsOf } from './startup-options.ts';
+import { joined } from '../messages/server-messages.ts';
+import { settingsOf, type OptionSetting } from './startup-options.ts';
 
 export interface PoolRequest {
   readonly name: string;
@@ -45,92 +46,56 @@ interface ByteSpan {
 }
 
 export function readPoolRequest(packet: Uint8Array): ParsedStartup {
-  const layout = layoutOf(packet);
-  const { user, database, application, suffix, parameters, options } = layout;
-  const name = database === undefined ? '' : textOf(packet, database.from, suffix?.from ?? database.to);
+  const { user, database, application, options, parameters } = valuesOf(packet);
+  const suffix = database && suffixOf(packet, database);
+  const settings = options === undefined ? [] : settingsIn(packet, options);
+  const name = database === undefined ? '' : textOf(packet, { from: database.from, to: suffix?.from ?? database.to });
   // As in PostgreSQL, the last setting of a name counts.
   const parameter = parameters.at(-1);
-  const setting = options.at(-1);
+  const setting = settings.at(-1);
   let poolRequest: PoolRequest | undefined;
-  if (suffix !== undefined) poolRequest = { name: textOf(packet, suffix.name.from, suffix.name.to), from: 'database' };
-  else if (parameter !== undefined) {
-    poolRequest = { name: textOf(packet, parameter.value.from, parameter.value.to), from: 'parameter' };
-  } else if (setting !== undefined) poolRequest = { name: setting.value, from: 'options' };
+  if (suffix !== undefined) poolRequest = { name: textOf(packet, suffix.value), from: 'database' };
+  else if (parameter !== undefined) poolRequest = { name: textOf(packet, parameter.value), from: 'parameter' };
+  else if (setting !== undefined) poolRequest = { name: setting.value, from: 'options' };
   return {
-    user: user === undefined ? undefined : textOf(packet, user.from, user.to),
+    user: user && textOf(packet, user),
     database: name === '' ? undefined : name,
-    application: application === undefined ? undefined : textOf(packet, application.from, application.to),
+    application: application && textOf(packet, application),
     poolRequest,
-    forwarded: withoutRequest(packet, layout),
+    forwarded: without(packet, [...settings, ...parameters, ...(suffix === undefined ? [] : [suffix])]),
   };
 }
 
-function withoutRequest(packet: Uint8Array, { suffix, parameters, options }: RequestLayout): Uint8Array {
-  if (suffix === undefined && parameters.length === 0 && options.length === 0) return packet;
-  const cuts: ByteSpan[] = [...options, ...parameters, ...(suffix === undefined ? [] : [suffix])];
-  cuts.sort((one, other) => one.from - other.from);
-  const forwarded = new Uint8Array(packet.length);
+function without(packet: Uint8Array, cuts: readonly ByteSpan[]): Uint8Array {
+  if (cuts.length === 0) return packet;
+  const kept: Uint8Array[] = [];
   let read = 0;
-  let length = 0;
-  for (const { from, to } of [...cuts, { from: packet.length, to: packet.length }]) {
-    const kept = packet.subarray(read, from);
-    forwarded.set(kept, length);
-    length += kept.length;
+  for (const { from, to } of cuts.toSorted((one, other) => one.from - other.from)) {
+    kept.push(packet.subarray(read, from));
     read = to;
   }
-  new DataView(forwarded.buffer).setInt32(0, length);
-  return forwarded.subarray(0, length);
+  const forwarded = joined([...kept, packet.subarray(read)]);
+  new DataView(forwarded.buffer).setInt32(0, forwarded.length);
+  return forwarded;
 }
 
-interface RequestLayout {
-  readonly user: ByteSpan | undefined;
-  readonly database: ByteSpan | undefined;
-  readonly application: ByteSpan | undefined;
-  /** With the separator, which `name` leaves out. */
-  readonly suffix: (ByteSpan & { readonly name: ByteSpan }) | undefined;
-  /** Each with its name and its terminators. */
-  readonly parameters: readonly Parameter[];
-  readonly options: readonly (ByteSpan & { readonly value: string })[];
-}
+/** A place in the packet that requests a pool, with the separator or the name and the terminators around its value. */
+type RequestSpan = ByteSpan & { readonly value: ByteSpan };
 
-type Parameter = ByteSpan & { readonly value: ByteSpan };
-
-const NO_SETTINGS: RequestLayout['options'] = [];
-
-function layoutOf(packet: Uint8Array): RequestLayout {
-  const { user, database, application, parameters, options: start } = valuesOf(packet);
-  const suffix = database === undefined ? undefined : suffixOf(packet, database);
-  return {
-    user,
-    database,
-    application,
-    suffix,
-    parameters,
-    options: start === undefined ? NO_SETTINGS : settingsIn(packet, start),
-  };
-}
-
-function settingsIn(packet: Uint8Array, options: ByteSpan): RequestLayout['options'] {
+function settingsIn(packet: Uint8Array, options: ByteSpan): readonly OptionSetting[] {
   const settings = settingsOf(packet.subarray(options.from, options.to), SETTING);
   return settings.map(({ value, from, to }) => ({ value, from: options.from + from, to: options.from + to }));
 }
 
 interface PacketValues {
-  readonly user: ByteSpan | undefined;
-  readonly database: ByteSpan | undefined;
-  readonly application: ByteSpan | undefined;
-  readonly options: ByteSpan | undefined;
-  readonly parameters: readonly Parameter[];
+  readonly user?: ByteSpan | undefined;
+  readonly database?: ByteSpan | undefined;
+  readonly application?: ByteSpan | undefined;
+  readonly options?: ByteSpan | undefined;
+  readonly parameters: readonly RequestSpan[];
 }
 
-const NO_PARAMETERS: readonly Parameter[] = [];
-const NO_VALUES: PacketValues = {
-  user: undefined,
-  database: undefined,
-  application: undefined,
-  options: undefined,
-  parameters: NO_PARAMETERS,
-};
+const NO_VALUES: PacketValues = { parameters: [] };
 
 /**
  * The positions of the values: the last one of each name, and every pool parameter. None for a packet that PostgreSQL
@@ -142,7 +107,7 @@ function valuesOf(packet: Uint8Array): PacketValues {
   let database: ByteSpan | undefined;
   let application: ByteSpan | undefined;
   let options: ByteSpan | undefined;
-  let parameters = NO_PARAMETERS;
+  const parameters: RequestSpan[] = [];
   let at = PARAMETERS_AT;
   while (at < packet.length && packet[at] !== 0) {
     const nameEnd = packet.indexOf(0, at);
@@ -153,7 +118,7 @@ function valuesOf(packet: Uint8Array): PacketValues {
     else if (stands(DATABASE, packet, at, nameEnd)) database = value;
     else if (stands(APPLICATION, packet, at, nameEnd)) application = value;
     else if (stands(OPTIONS, packet, at, nameEnd)) options = value;
-    else if (isSetting(packet, at, nameEnd)) parameters = [...parameters, { from: at, to: valueEnd + 1, value }];
+    else if (isSetting(packet, at, nameEnd)) parameters.push({ from: at, to: valueEnd + 1, value });
     at = valueEnd + 1;
   }
   return at === packet.length - 1 ? { user, database, application, options, parameters } : NO_VALUES;
@@ -161,17 +126,17 @@ function valuesOf(packet: Uint8Array): PacketValues {
 
 /** Names of settings ignore case, the other names do not (process_startup_options in postinit.c). */
 function isSetting(packet: Uint8Array, from: number, to: number): boolean {
-  return to - from === SETTING.length && textOf(packet, from, to).toLowerCase() === SETTING;
+  return to - from === SETTING.length && textOf(packet, { from, to }).toLowerCase() === SETTING;
 }
 
 function stands(name: Uint8Array, packet: Uint8Array, from: number, to: number): boolean {
   return to - from === name.length && name.every((byte, index) => packet[from + index] === byte);
 }
 
-function suffixOf(packet: Uint8Array, database: ByteSpan): RequestLayout['suffix'] {
+function suffixOf(packet: Uint8Array, database: ByteSpan): RequestSpan | undefined {
   for (let at = database.to - 1; at >= database.from; at -= 1) {
     const length = separatorLength(packet, at);
-    if (length > 0) return { from: at, to: database.to, name: { from: at + length, to: database.to } };
+    if (length > 0) return { from: at, to: database.to, value: { from: at + length, to: database.to } };
   }
   return undefined;
 }
@@ -181,6 +146,6 @@ function separatorLength(packet: Uint8Array, at: number): number {
   return packet[at] === PERCENT && packet[at + 1] === FOUR && packet[at + 2] === ZERO ? 3 : 0;
 }
 
-function textOf(packet: Uint8Array, from: number, to: number): string {
+function textOf(packet: Uint8Array, { from, to }: ByteSpan): string {
   return DECODER.decode(packet.subarray(from, to));
 }

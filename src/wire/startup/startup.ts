@@ -21,18 +21,7 @@ const CANCEL_KEY_AT = 12;
 const LONGEST_CANCEL = CANCEL_KEY_AT + 256;
 
 /** The first four bytes of an HTTP request, whatever its method (PRI is HTTP/2). */
-const HTTP_OPENINGS: ReadonlySet<string> = new Set([
-  'GET ',
-  'PUT ',
-  'PRI ',
-  'HEAD',
-  'POST',
-  'DELE',
-  'OPTI',
-  'PATC',
-  'CONN',
-  'TRAC',
-]);
+const HTTP_OPENING = /^(?:GET |PUT |PRI |HEAD|POST|DELE|OPTI|PATC|CONN|TRAC)/;
 
 /** A packet that begins a session. `length`: its size in bytes. */
 export type OpeningPacket =
@@ -84,7 +73,7 @@ function int32At(bytes: Uint8Array, at: number): number {
 
 function notAPacket(bytes: Uint8Array, length: number): Recognition {
   const opening = byteText(bytes.subarray(0, LENGTH_WORD));
-  if (HTTP_OPENINGS.has(opening)) return { kind: 'http' };
+  if (HTTP_OPENING.test(opening)) return { kind: 'http' };
   return { kind: 'invalid', why: `invalid length of startup packet: ${length}` };
 }
 

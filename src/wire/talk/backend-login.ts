@@ -9,10 +9,9 @@ import { scramParts, type TranscriptLogin } from '../follow/login-transcript.ts'
 import { MessageReader } from '../messages/message-reader.ts';
 import { MOST_TOLD_BYTES, ToldParameters } from '../messages/parameter-status.ts';
 import { clientKeyOf, fromBase64, isEqual, isServersSignature, proofOf } from './scram.ts';
-import { readServerFirst, readVerifier, toBase64 } from './scram.ts';
-import type { Hashes, ScramVerifier } from './scram.ts';
+import { readServerFirst, readVerifier, toBase64, type Hashes, type ScramVerifier } from './scram.ts';
 import { joined, message } from '../messages/server-messages.ts';
-import { serverError } from './server-replies.ts';
+import { serverError, type TalkOutcome, type TalkStep } from './server-replies.ts';
 
 export interface BackendLoginOptions {
   /** The StartupMessage that the first server got. */
@@ -33,17 +32,7 @@ export type BackendLoginResult =
   /** `sqlState`: the server's error. `why` has no secret. */
   | { readonly kind: 'failed'; readonly sqlState: string | undefined; readonly why: string };
 
-export type BackendLoginStep =
-  | { readonly kind: 'wait' }
-  | { readonly kind: 'send'; readonly bytes: Uint8Array }
-  | {
-      readonly kind: 'done';
-      readonly result: BackendLoginResult;
-      /** As the server has told them, by name. */
-      readonly parameters: ReadonlyMap<string, string>;
-      /** Bytes after ReadyForQuery. */
-      readonly rest: Uint8Array;
-    };
+export type BackendLoginStep = TalkStep<TalkOutcome<BackendLoginResult>>;
 
 const MECHANISM = 'SCRAM-SHA-256';
 /** No channel binding, and no name: PostgreSQL takes it from the startup message. */

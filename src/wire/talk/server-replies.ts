@@ -1,7 +1,22 @@
-// Reads the bodies of a server's replies in a conversation of our own. Texts are UTF-8.
+// A conversation of our own with a server: the form of its steps, and the bodies of the replies. Texts are UTF-8.
 import { BodyReader } from '../messages/client-messages.ts';
 import { errorField, sqlStateOf } from '../messages/error-fields.ts';
 import { beginningOf } from '../../model/printable.ts';
+
+/** The answer to the next bytes of the server. `Done`: the outcome of the conversation. */
+export type TalkStep<Done> =
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'send'; readonly bytes: Uint8Array }
+  | ({ readonly kind: 'done' } & Done);
+
+/** The outcome on a new connection, whose client has heard nothing yet. */
+export interface TalkOutcome<Result> {
+  readonly result: Result;
+  /** As the server has told them since the start, by name. */
+  readonly parameters: ReadonlyMap<string, string>;
+  /** Bytes after the answers: for the client. */
+  readonly rest: Uint8Array;
+}
 
 export interface ServerError {
   readonly sqlState: string;

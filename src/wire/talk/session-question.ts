@@ -15,7 +15,7 @@ import {
   timeLimits,
   UNNAMED,
 } from './pipeline.ts';
-import type { Description, ServerError } from './server-replies.ts';
+import type { Description, ServerError, TalkStep } from './server-replies.ts';
 import { joined } from '../messages/server-messages.ts';
 import { asBase64, readState } from './session-state.ts';
 import { literals } from './sql-literals.ts';
@@ -49,11 +49,8 @@ export type StateAnswer =
   /** The server has ended the session, or cannot be understood: the session cannot go on. */
   | { readonly kind: 'over'; readonly why: string };
 
-export type StateQuestionStep =
-  | { readonly kind: 'wait' }
-  | { readonly kind: 'send'; readonly bytes: Uint8Array }
-  /** `toClient`: what the server said to the client meanwhile, unread; whole messages but for the last. */
-  | { readonly kind: 'done'; readonly result: StateAnswer; readonly toClient: Uint8Array };
+/** `toClient`: what the server said to the client meanwhile, unread; whole messages but for the last. */
+export type QuestionStep<Result> = TalkStep<{ readonly result: Result; readonly toClient: Uint8Array }>;
 
 /**
  * The settings. Its one column is a JSON document in UTF-8, in base64, so that it passes every client_encoding.
@@ -178,7 +175,7 @@ export class SessionQuestion {
   }
 
   /** The next bytes of the server. */
-  take(chunk: Uint8Array): StateQuestionStep {
+  take(chunk: Uint8Array): QuestionStep<StateAnswer> {
     const end = this.#pipeline.take(chunk);
     if (end === undefined) return { kind: 'wait' };
     if (end.kind === 'over') {
@@ -257,14 +254,14 @@ export class SessionQuestion {
   }
 
   /** A new exchange with the same server. `rest` belongs to it, or to the client. */
-  #exchange(pipeline: Pipeline, rest: Uint8Array): StateQuestionStep {
+  #exchange(pipeline: Pipeline, rest: Uint8Array): QuestionStep<StateAnswer> {
     this.#pipeline = pipeline;
     const bytes = pipeline.send();
     pipeline.take(rest);
     return { kind: 'send', bytes };
   }
 
-  #done(result: StateAnswer, rest: Uint8Array): StateQuestionStep {
+  #done(result: StateAnswer, rest: Uint8Array): QuestionStep<StateAnswer> {
     return { kind: 'done', result, toClient: joined([...this.#toClient, rest]) };
   }
 

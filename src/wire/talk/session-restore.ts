@@ -15,7 +15,7 @@ import {
   timeLimits,
   UNNAMED,
 } from './pipeline.ts';
-import type { Description, ServerError } from './server-replies.ts';
+import type { Description, ServerError, TalkOutcome, TalkStep } from './server-replies.ts';
 import { parsedWalReport, WAL_EXPRESSION } from './wal-report.ts';
 
 /** The unnamed statement. */
@@ -53,17 +53,7 @@ export type RestoreResult =
       readonly why: string;
     };
 
-export type RestoreStep =
-  | { readonly kind: 'wait' }
-  | { readonly kind: 'send'; readonly bytes: Uint8Array }
-  | {
-      readonly kind: 'done';
-      readonly result: RestoreResult;
-      /** As the server has told them since `start`, by name. */
-      readonly parameters: ReadonlyMap<string, string>;
-      /** Bytes after its answers: for the client. */
-      readonly rest: Uint8Array;
-    };
+type RestoreStep = TalkStep<TalkOutcome<RestoreResult>>;
 
 const SET_ALL =
   'SELECT n, pg_catalog.set_config(n, v, false) FROM pg_catalog.json_each_text($1::pg_catalog.json) AS t(n, v)';

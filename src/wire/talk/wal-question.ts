@@ -1,24 +1,15 @@
 // Asks a server what it has of the WAL, on the new connection of a session that moves, before its state is restored.
 import type { WalReport } from '../../model/moves.ts';
 import { MOST_TRIES, Pipeline } from './pipeline.ts';
+import type { TalkOutcome, TalkStep } from './server-replies.ts';
 import { parsedWalReport, WAL_EXPRESSION } from './wal-report.ts';
 
-export type WalStep =
-  | { readonly kind: 'wait' }
-  | { readonly kind: 'send'; readonly bytes: Uint8Array }
-  | {
-      readonly kind: 'done';
-      /** `wal` is undefined: the server did not answer as it must. `why` is for logs. */
-      readonly result: {
-        readonly wal: WalReport | undefined;
-        readonly sqlState: string | undefined;
-        readonly why: string;
-      };
-      /** Told by the server since `start`, by name. */
-      readonly parameters: ReadonlyMap<string, string>;
-      /** The bytes of the server behind its answers: for the client. */
-      readonly rest: Uint8Array;
-    };
+/** `wal` is undefined: the server did not answer as it must. `why` is for logs. */
+interface WalAnswer {
+  readonly wal: WalReport | undefined;
+  readonly sqlState: string | undefined;
+  readonly why: string;
+}
 
 /** Bytes. */
 const LONGEST = 10_000;
@@ -50,7 +41,7 @@ export class WalQuestion {
   }
 
   /** The next bytes of the server. */
-  take(chunk: Uint8Array): WalStep {
+  take(chunk: Uint8Array): TalkStep<TalkOutcome<WalAnswer>> {
     const end = this.#pipeline.take(chunk);
     if (end === undefined) return { kind: 'wait' };
     if (end.kind === 'ready' && this.#pipeline.isCutShort() && this.#tries < MOST_TRIES) {
