@@ -32,8 +32,14 @@ export interface RefusalFacts {
 const CANNOT_CONNECT_NOW = '57P03';
 
 export function refusalMessage(reason: RefusalReason, facts: RefusalFacts): ErrorFields {
-  const sqlState = reason === 'shutdown' ? CANNOT_CONNECT_NOW : CLOSE_REASONS[reason].sqlState;
-  return { sqlState, message: `pointsman: ${sentence(reason, facts)} (${reason})`, ...advice(reason, facts) };
+  const { detail, pool, decision, now } = facts;
+  const isAboutMembers = ABOUT_MEMBERS.has(reason) && pool.name !== BRANCHES_POOL;
+  return {
+    sqlState: reason === 'shutdown' ? CANNOT_CONNECT_NOW : CLOSE_REASONS[reason].sqlState,
+    message: `pointsman: ${wordsOf(SENTENCES[reason], facts)} (${reason})`,
+    detail: isAboutMembers ? join(detail, describeMembers(decision, now)) : detail,
+    hint: wordsOf(HINTS[reason], facts),
+  };
 }
 
 /** The message as bytes on the wire. */
@@ -57,110 +63,72 @@ function httpAnswer(text: string): Uint8Array {
   return new TextEncoder().encode(`${head.join('\r\n')}\r\n\r\n${text}`);
 }
 
-function sentence(reason: RefusalReason, { pool, branch, waitedMs }: RefusalFacts): string {
-  const served = servedText(pool.name, branch);
-  switch (reason) {
-    case 'startup_timeout':
-      return 'startup message not received in time';
-    case 'not_postgres':
-      return 'invalid startup packet';
-    case 'unsupported_protocol':
-      return 'unsupported frontend protocol';
-    case 'tls_required':
-      return 'TLS is required';
-    case 'unknown_pool':
-      return 'unknown pool';
-    case 'unknown_branch':
-      return 'unknown pool or branch';
-    case 'branch_not_allowed':
-      return `${served} is not open to clients`;
-    case 'ambiguous_branch':
-      return 'several branches have this name';
-    case 'branches_unavailable':
-      return 'the list of branches is not available';
-    case 'branch_unreachable':
-      return `${served} is starting or unreachable${after(waitedMs)}`;
-    case 'too_many_sessions':
-      return 'too many client connections';
-    case 'hold_full':
-      return `too many clients are waiting for ${served}`;
-    case 'hold_timeout':
-    case 'no_route':
-      return `no ${wanted(pool)} available for ${served}${after(waitedMs)}`;
-    case 'connect_failed':
-      return `could not connect to a member of pool "${pool.name}"${after(waitedMs)}`;
-    case 'backend_refused':
-      return `the server closed the connection during startup`;
-    case 'killed_by_operator':
-      return 'terminating connection: an operator ended the session';
-    case 'shutdown':
-      return 'the proxy is shutting down';
-    case 'internal_error':
-      return 'internal error';
-  }
+type Words = string | ((facts: RefusalFacts) => string);
+
+const SENTENCES: Readonly<Record<RefusalReason, Words>> = {
+  startup_timeout: 'startup message not received in time',
+  not_postgres: 'invalid startup packet',
+  unsupported_protocol: 'unsupported frontend protocol',
+  tls_required: 'TLS is required',
+  unknown_pool: 'unknown pool',
+  unknown_branch: 'unknown pool or branch',
+  branch_not_allowed: (facts) => `${served(facts)} is not open to clients`,
+  ambiguous_branch: 'several branches have this name',
+  branches_unavailable: 'the list of branches is not available',
+  branch_unreachable: (facts) => `${served(facts)} is starting or unreachable${afterWait(facts)}`,
+  too_many_sessions: 'too many client connections',
+  hold_full: (facts) => `too many clients are waiting for ${served(facts)}`,
+  hold_timeout: noneAvailable,
+  no_route: noneAvailable,
+  connect_failed: (facts) => `could not connect to a member of pool "${facts.pool.name}"${afterWait(facts)}`,
+  backend_refused: 'the server closed the connection during startup',
+  killed_by_operator: 'terminating connection: an operator ended the session',
+  shutdown: 'the proxy is shutting down',
+  internal_error: 'internal error',
+};
+
+const HINTS: Readonly<Record<RefusalReason, Words>> = {
+  startup_timeout: 'Connect with a PostgreSQL client. Idle connections without a startup message are closed.',
+  not_postgres: 'Connect with a PostgreSQL client. A startup packet may have up to 10000 bytes.',
+  unsupported_protocol: 'Request encryption at most once, then send the startup message.',
+  tls_required: 'Connect with sslmode=require, or with sslmode=verify-full and the CA certificate.',
+  unknown_pool: ({ targetFrom }) => targetHint(targetFrom, 'pool'),
+  unknown_branch: ({ targetFrom }) => `${targetHint(targetFrom, 'pool or branch')} ${LIST}`,
+  branch_not_allowed: 'The operator of the proxy opens branches with the setting branches.allow.',
+  ambiguous_branch: 'Connect to one of them by its id instead of its name.',
+  branches_unavailable: `Connect again in a few seconds. ${EXPLAIN_BRANCH}`,
+  branch_unreachable: `Connect again in a few seconds. ${EXPLAIN_BRANCH}`,
+  too_many_sessions: 'Close idle connections, use a connection pooler, or raise client.max_sessions of the proxy.',
+  hold_full: 'Connect again in a few seconds.',
+  hold_timeout: `Connect again in a few seconds. ${EXPLAIN}`,
+  no_route: `Connect again in a few seconds. ${EXPLAIN}`,
+  connect_failed: 'Connect again in a few seconds. Check that the proxy host can connect to PostgreSQL on the members.',
+  backend_refused: 'The session had not started. Connect again in a few seconds.',
+  killed_by_operator: 'The session had not started.',
+  shutdown: 'Connect to another proxy, or connect again in a few seconds.',
+  internal_error: 'This is a bug in Pointsman. Please report it.',
+};
+
+function wordsOf(words: Words, facts: RefusalFacts): string {
+  return typeof words === 'string' ? words : words(facts);
 }
 
-function wanted({ check }: PoolPolicy): string {
-  return check.family === 'primary' ? 'primary' : 'member';
+function served({ pool, branch }: RefusalFacts): string {
+  return servedText(pool.name, branch);
+}
+
+function noneAvailable(facts: RefusalFacts): string {
+  const wanted = facts.pool.check.family === 'primary' ? 'primary' : 'member';
+  return `no ${wanted} available for ${served(facts)}${afterWait(facts)}`;
 }
 
 /** Empty for a client that did not wait. */
-function after(waitedMs: number): string {
+function afterWait({ waitedMs }: RefusalFacts): string {
   return waitedMs > 0 ? ` after waiting ${durationText(waitedMs)}` : '';
 }
 
 /** The state of the members is part of the DETAIL. */
 const ABOUT_MEMBERS: ReadonlySet<RefusalReason> = new Set(['hold_full', 'hold_timeout', 'no_route', 'connect_failed']);
-
-function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, 'detail' | 'hint'> {
-  const { detail, pool, decision, now } = facts;
-  const isAboutMembers = ABOUT_MEMBERS.has(reason) && pool.name !== BRANCHES_POOL;
-  return {
-    detail: isAboutMembers ? join(detail, describeMembers(decision, now)) : detail,
-    hint: hint(reason, facts.targetFrom),
-  };
-}
-
-function hint(reason: RefusalReason, targetFrom: RefusalFacts['targetFrom']): string {
-  switch (reason) {
-    case 'startup_timeout':
-      return 'Connect with a PostgreSQL client. Idle connections without a startup message are closed.';
-    case 'not_postgres':
-      return 'Connect with a PostgreSQL client. A startup packet may have up to 10000 bytes.';
-    case 'unsupported_protocol':
-      return 'Request encryption at most once, then send the startup message.';
-    case 'tls_required':
-      return 'Connect with sslmode=require, or with sslmode=verify-full and the CA certificate.';
-    case 'unknown_pool':
-      return targetHint(targetFrom, 'pool');
-    case 'unknown_branch':
-      return `${targetHint(targetFrom, 'pool or branch')} ${LIST}`;
-    case 'branch_not_allowed':
-      return 'The operator of the proxy opens branches with the setting branches.allow.';
-    case 'ambiguous_branch':
-      return 'Connect to one of them by its id instead of its name.';
-    case 'branches_unavailable':
-    case 'branch_unreachable':
-      return `Connect again in a few seconds. ${EXPLAIN_BRANCH}`;
-    case 'too_many_sessions':
-      return 'Close idle connections, use a connection pooler, or raise client.max_sessions of the proxy.';
-    case 'hold_full':
-      return 'Connect again in a few seconds.';
-    case 'hold_timeout':
-    case 'no_route':
-      return `Connect again in a few seconds. ${EXPLAIN}`;
-    case 'connect_failed':
-      return 'Connect again in a few seconds. Check that the proxy host can connect to PostgreSQL on the members.';
-    case 'backend_refused':
-      return 'The session had not started. Connect again in a few seconds.';
-    case 'killed_by_operator':
-      return 'The session had not started.';
-    case 'shutdown':
-      return 'Connect to another proxy, or connect again in a few seconds.';
-    case 'internal_error':
-      return 'This is a bug in Pointsman. Please report it.';
-  }
-}
 
 function targetHint(from: RefusalFacts['targetFrom'], what: 'pool' | 'pool or branch'): string {
   if (from === 'options') return `The client requests the ${what} in its startup options: -c pointsman.pool=NAME.`;
