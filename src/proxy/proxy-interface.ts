@@ -8,26 +8,13 @@ import type { Preflight } from '../reports/preflight.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { MoveResult } from '../reports/session-move.ts';
 import type { Tally } from '../reports/tally.ts';
-import type { BoundListener, ListenerChanges } from './accept/listeners.ts';
+import type { BoundListener, ListenFailure, PreparedListeners } from './accept/listeners.ts';
 import type { ProxyPolicy } from './options.ts';
 
-/** Nothing was bound, and nothing has changed. `message` gives the reason. */
-interface Failure {
-  readonly kind: 'failed';
-  readonly message: string;
-}
+export type ListenResult = { readonly kind: 'listening'; readonly listeners: readonly BoundListener[] } | ListenFailure;
 
-export type ListenResult = { readonly kind: 'listening'; readonly listeners: readonly BoundListener[] } | Failure;
-
-/** A policy whose new addresses are bound already. Call `apply` or `abandon`, once. */
-export type PreparedPolicy =
-  | {
-      readonly kind: 'prepared';
-      /** Synchronous. The table with the new pools must follow synchronously (tableChanged). */
-      readonly apply: () => ListenerChanges;
-      readonly abandon: () => void;
-    }
-  | Failure;
+/** A policy whose new addresses are bound already. The table with the new pools must follow `apply` synchronously. */
+export type PreparedPolicy = PreparedListeners;
 
 export interface Proxy {
   /** Binds all listeners or none. Call once. */
