@@ -40,19 +40,6 @@ interface LastHeard {
   readonly bytes: number;
 }
 
-/** One accepted connection's share of the limits, until `release`. */
-export interface Slot {
-  readonly kind: SlotKind;
-  /** The limit that it exceeds, as a sentence for DETAIL; undefined for a session. */
-  readonly exceededLimit: string | undefined;
-  /** Whether the client is in its startup. True at first. */
-  setStarting(isStarting: boolean): void;
-  /** Gives the session back and keeps an over-limit slot, if one is free. */
-  becomeOverLimit(): void;
-  /** Idempotent. */
-  release(): void;
-}
-
 export class Admission {
   readonly #limits: () => AdmissionLimits;
   readonly #taken = { session: 0, over_limit: 0, none: 0 };
@@ -64,7 +51,7 @@ export class Admission {
   readonly #clock: Clock;
   readonly #descriptors: DescriptorBudget | undefined;
   /** Clients in their startup, the longest unheard first. */
-  readonly #starting = new Map<TakenSlot, LastHeard>();
+  readonly #starting = new Map<Slot, LastHeard>();
 
   constructor({ limits, clock, others, descriptors }: AdmissionOptions) {
     this.#descriptors = descriptors;
@@ -94,7 +81,7 @@ export class Admission {
     if (exceeded !== undefined)
       kind = exceeded.needs === 'starting' || !this.hasRoomForOverLimit() ? 'none' : 'over_limit';
     this.count(kind, address, 1);
-    const slot = new TakenSlot({ admission: this, client, kind, address, exceededLimit: exceeded?.text });
+    const slot = new Slot(this, client, kind, address, exceeded?.text);
     this.countStarting(slot, true);
     return slot;
   }
@@ -109,7 +96,7 @@ export class Admission {
     else this.#byAddress.set(address, left);
   }
 
-  countStarting(slot: TakenSlot, isStarting: boolean): void {
+  countStarting(slot: Slot, isStarting: boolean): void {
     if (isStarting) this.#starting.set(slot, { at: this.#clock.now(), bytes: slot.client.bytesRead() });
     else this.#starting.delete(slot);
   }
@@ -159,15 +146,9 @@ export class Admission {
   }
 }
 
-interface SlotOptions {
-  readonly admission: Admission;
-  readonly client: SlotHolder;
-  readonly kind: SlotKind;
-  readonly address: string;
-  readonly exceededLimit: string | undefined;
-}
-
-class TakenSlot implements Slot {
+/** One accepted connection's share of the limits, until `release`. */
+export class Slot {
+  /** The limit that it exceeds, as a sentence for DETAIL; undefined for a session. */
   readonly exceededLimit: string | undefined;
   readonly client: SlotHolder;
   readonly #admission: Admission;
@@ -176,7 +157,8 @@ class TakenSlot implements Slot {
   #isStarting = true;
   #isIn = true;
 
-  constructor({ admission, client, kind, address, exceededLimit }: SlotOptions) {
+  /** Made by an admission only. */
+  constructor(admission: Admission, client: SlotHolder, kind: SlotKind, address: string, exceededLimit?: string) {
     this.exceededLimit = exceededLimit;
     this.client = client;
     this.#admission = admission;
@@ -188,12 +170,14 @@ class TakenSlot implements Slot {
     return this.#kind;
   }
 
+  /** Whether the client is in its startup. True at first. */
   setStarting(isStarting: boolean): void {
     if (isStarting === this.#isStarting) return;
     this.#isStarting = isStarting;
     this.#admission.countStarting(this, isStarting);
   }
 
+  /** Gives the session back and keeps an over-limit slot, if one is free. */
   becomeOverLimit(): void {
     if (this.#kind !== 'session' || !this.#admission.hasRoomForOverLimit()) return;
     this.#admission.count('session', this.#address, -1);
@@ -201,6 +185,7 @@ class TakenSlot implements Slot {
     this.#admission.count('over_limit', this.#address, 1);
   }
 
+  /** Idempotent. */
   release(): void {
     if (!this.#isIn) return;
     this.#isIn = false;
