@@ -19,6 +19,7 @@ import { Conversation } from './relay/conversation.ts';
 import { Relayed, type MovingPart } from './relay/relayed.ts';
 import type { Server } from './server.ts';
 import type { SessionRecord } from './session-record.ts';
+import { nameKey } from './client-names.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
 import type { Farewell, SessionControl, Stage } from './stage.ts';
 import type { ClientStartup } from './startup/client-startup.ts';
@@ -111,7 +112,7 @@ export class Arriving implements Stage {
   #begin(): void {
     const { session, slot, record, parts } = this.#options;
     const parameters = this.#startup.parameters();
-    if (parameters !== undefined) record.named(parts.names.share(parameters.names));
+    if (parameters !== undefined) record.named(parts.names.share(nameKey(parameters.names), parameters.names));
     if (slot.kind !== 'session') return session.end('too_many_sessions', slot.exceededLimit);
     const chosen = choosePool(parameters?.poolRequest?.name, session.pool, parts.policy());
     if (chosen.kind === 'unknown') return session.end('unknown_pool', chosen.detail);

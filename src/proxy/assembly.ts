@@ -21,7 +21,8 @@ import type { RelayServices } from './relay/relay-services.ts';
 import { RelayPipes } from './relay/direct/pipes.ts';
 import { StallGate } from './relay/stall-gate.ts';
 import { SessionRegistry } from './session-registry.ts';
-import { SharedNames } from './client-names.ts';
+import type { ClientNames } from './client-names.ts';
+import { SharedValues } from './shared-values.ts';
 import { ClientStartup, type StartupOutcome } from './startup/client-startup.ts';
 import { StartupCounts } from './startup/startup-counts.ts';
 import { BufferedBytes } from './startup/startup-reader.ts';
@@ -37,7 +38,7 @@ export interface ProxyParts
   readonly isStopping: () => boolean;
   readonly admission: Admission;
   readonly registry: SessionRegistry;
-  readonly names: SharedNames;
+  readonly names: SharedValues<ClientNames>;
   readonly newStartup: (client: Socket, outcome: StartupOutcome) => ClientStartup;
   readonly holdQueue: HoldQueue;
   readonly connector: BackendConnector;
@@ -120,7 +121,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
     isStopping,
     admission: new Admission({ ...options, limits: () => inForce.current().client, others: peers?.others }),
     registry,
-    names: new SharedNames(),
+    names: new SharedValues(),
     newStartup: (client, outcome) =>
       new ClientStartup(client, {
         clock: options.clock,

@@ -1,7 +1,6 @@
 // The names that clients give in their startup packets. Most sessions of an application give the same ones, so equal
 // names are one object in memory.
 import type { Login } from '../reports/events.ts';
-import { SharedValues } from './shared-values.ts';
 
 /** Cut and escaped, to be shown. */
 export interface ClientNames {
@@ -14,17 +13,7 @@ const SEPARATOR = '\0';
 
 export const NO_NAMES: ClientNames = { login: {}, application: undefined };
 
-export class SharedNames {
-  readonly #known = new SharedValues<ClientNames>();
-
-  /** Equal names, the same object for each caller. */
-  share(names: ClientNames): ClientNames {
-    const { login, application } = names;
-    const key = [login.user, login.database, application].map((name) => name ?? SEPARATOR).join(SEPARATOR);
-    return this.#known.share(key, names);
-  }
-
-  size(): number {
-    return this.#known.size();
-  }
+/** The key of equal names. */
+export function nameKey({ login, application }: ClientNames): string {
+  return [login.user, login.database, application].map((name) => name ?? SEPARATOR).join(SEPARATOR);
 }

@@ -16,8 +16,4 @@ export class SharedValues<Value> {
     this.#known.set(key, value);
     return value;
   }
-
-  size(): number {
-    return this.#known.size;
-  }
 }

@@ -11,13 +11,18 @@ test('equal keys have one value, different keys have their own', () => {
 });
 
 test('ever new values do not fill the memory, and each caller has the right one', () => {
-  const shared = new SharedValues<string>();
-  for (let at = 0; at < 1_000; at += 1) expect(shared.share(`key ${at}`, `value ${at}`)).toBe(`value ${at}`);
-  expect(shared.size()).toBeLessThanOrEqual(256);
+  const shared = new SharedValues<string[]>();
+  const first = shared.share('first', []);
+  for (let at = 0; at < 256; at += 1) expect(shared.share(`key ${at}`, [`value ${at}`])).toEqual([`value ${at}`]);
+  expect(shared.share('first', [])).not.toBe(first);
 });
 
 test('a large value is not remembered', () => {
-  const shared = new SharedValues<string>();
-  for (const text of ['x'.repeat(1_025), 'short']) expect(shared.share(text, text)).toBe(text);
-  expect(shared.size()).toBe(1);
+  const shared = new SharedValues<string[]>();
+  for (const [key, isShared] of [
+    ['x'.repeat(1_025), false],
+    ['short', true],
+  ] as const) {
+    expect(shared.share(key, []) === shared.share(key, [])).toBe(isShared);
+  }
 });
