@@ -36,10 +36,8 @@ export interface LoginFailure {
   readonly isForNow: boolean;
 }
 
-/** The parts of the first login that are used again. */
-type FirstLogin = Pick<BackendLoginOptions, 'startup' | 'login' | 'negotiated'>;
-
-export interface LogInAgainOptions extends FirstLogin {
+/** With the parts of the first login that are used again. */
+export interface LogInAgainOptions extends Pick<BackendLoginOptions, 'startup' | 'login' | 'negotiated'> {
   /** Connected, and its own from now on. */
   readonly backend: Socket;
   /** Called where the login needs the verifier. Never rejects. */
@@ -68,14 +66,7 @@ const HASHES: Hashes = {
   md5: (bytes) => createHash('md5').update(bytes).digest(),
 };
 
-/** Returns the abort, which closes the backend; it is idempotent, and does nothing once the outcome is reported. */
-export function logInAgain(options: LogInAgainOptions): () => void {
-  const login = new LogInAgain(options);
-  login.start();
-  return () => login.abort();
-}
-
-class LogInAgain {
+export class LogInAgain {
   readonly #options: LogInAgainOptions;
   /** Undefined until there is a verifier. */
   #login: BackendLogin | undefined;
@@ -98,6 +89,7 @@ class LogInAgain {
     else void findVerifier().then((lookup) => this.#found(lookup));
   }
 
+  /** Closes the backend. Idempotent, and nothing once the outcome is reported. */
   abort(): void {
     if (!this.#isDone) this.#leave().destroy();
   }

@@ -6,7 +6,7 @@ import type { Instant } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
 import type { CarriedUnnamed } from '../../wire/talk/session-restore.ts';
 import { sayGoodbye } from '../socket.ts';
-import { logInAgain, type LoggedIn, type LoginFailure } from './log-in-again.ts';
+import { LogInAgain, type LoggedIn, type LoginFailure } from './log-in-again.ts';
 import type { RepeatableLogin } from './login-tap.ts';
 import type { AttemptStep, Departure } from './departure.ts';
 import type { MoveParts } from './move-parts.ts';
@@ -41,19 +41,12 @@ export interface MoveAttemptOptions {
 /** The pause before another attempt at a server that is starting, stopping, or full. Milliseconds. */
 const RETRY_MS = 250;
 
-/** The session is in state `moving`. Returns the abort, which is idempotent. */
-export function attemptMove(parts: MoveParts, options: MoveAttemptOptions): () => void {
-  const attempt = new MoveAttempt(parts, options);
-  attempt.start();
-  return () => attempt.abort();
-}
-
-class MoveAttempt {
+export class MoveAttempt {
   readonly #parts: MoveParts;
   readonly #options: MoveAttemptOptions;
   readonly #startedAt: Instant;
   #abortConnect = nothing;
-  #abortLogin = nothing;
+  #login: LogInAgain | undefined;
   #isAborted = false;
 
   constructor(parts: MoveParts, options: MoveAttemptOptions) {
@@ -62,6 +55,7 @@ class MoveAttempt {
     this.#startedAt = parts.mover.clock.now();
   }
 
+  /** The session is in state `moving`. */
   start(): void {
     const { session, mover, record } = this.#parts;
     const { departure, onStep, onPause } = this.#options;
@@ -82,10 +76,11 @@ class MoveAttempt {
     });
   }
 
+  /** Idempotent. */
   abort(): void {
     this.#isAborted = true;
     this.#abortConnect();
-    this.#abortLogin();
+    this.#login?.abort();
   }
 
   #connected(target: Target, backend: Socket): void {
@@ -103,7 +98,7 @@ class MoveAttempt {
     const { departure, role, login, unnamed, onStep } = this.#options;
     const { shown, state } = departure;
     onStep('logging_in');
-    this.#abortLogin = logInAgain({
+    this.#login = new LogInAgain({
       backend,
       startup: packet,
       login: login.login,
@@ -117,6 +112,7 @@ class MoveAttempt {
       onDone: (loggedIn) => this.#loggedIn(target, backend, loggedIn),
       onFailed: (failure) => this.#failed(target, failure),
     });
+    this.#login.start();
   }
 
   #failed({ member }: Target, { reason, detail, isForNow }: LoginFailure): void {

@@ -15,7 +15,7 @@ import type { SessionMoves } from '../../reports/session-list.ts';
 import type { SessionState } from '../../reports/session-state.ts';
 import { endsAll, inquire } from './loss-inquiry.ts';
 import { ParkedClient, type Ahead } from './parked-client.ts';
-import { attemptMove, type AttemptFailure, type MoveAttemptOptions, type ReachedServer } from './move-attempt.ts';
+import { MoveAttempt, type AttemptFailure, type MoveAttemptOptions, type ReachedServer } from './move-attempt.ts';
 import type { MoveParts } from './move-parts.ts';
 import type { AttemptStep, Departure, ServerLoss, TravelStep } from './departure.ts';
 import type { Passenger } from './mover.ts';
@@ -207,9 +207,7 @@ export class Travelling implements Stage, Passenger {
     if (lost !== undefined) return session.end('move_uncovered', lost);
     if (!session.move('move')) return undefined;
     const { login, unnamed } = this.#way;
-    let abort = nothing;
-    this.#onStepEnd = () => abort();
-    abort = attemptMove(this.#parts, {
+    const attempt = new MoveAttempt(this.#parts, {
       departure: this.departure,
       role: this.role,
       login,
@@ -221,7 +219,8 @@ export class Travelling implements Stage, Passenger {
         this.#waitAgain(pauseMs);
       },
     });
-    return undefined;
+    this.#onStepEnd = () => attempt.abort();
+    return attempt.start();
   }
 
   #goes(step: AttemptStep): void {
