@@ -2,7 +2,7 @@
 // key, in_hot_standby, a fatal error, and which answers came. Length limits are those of the sender (PostgreSQL 18) or
 // of libpq (fe-protocol3.c, fe-connect.c), whichever allows more: a stricter follower would give up on valid streams.
 import { LONGEST_SECRET, SHORTEST_SECRET, readKey, type CancelKey } from '../messages/cancel-key.ts';
-import { errorField, sqlStateOf } from '../messages/error-fields.ts';
+import { isFatal, sqlStateOf } from '../messages/error-fields.ts';
 import { FrameWalker, grammarOf, type MessageRule } from './frames.ts';
 import { MOST_TOLD_BYTES, readParameter } from '../messages/parameter-status.ts';
 import type { SessionMemory } from './session-memory.ts';
@@ -126,7 +126,7 @@ export class BackendFollower extends FrameWalker {
         this.#cancelKey = readKey(bytes, at, size);
         return true;
       case ERROR_RESPONSE:
-        this.#fatal = fatalState(bytes, at, size);
+        this.#fatal = isFatal(bytes, at, size) ? sqlStateOf(bytes, at, size) : undefined;
         this.#memory?.fails(sqlStateOf(bytes, at, size));
         break;
       case PARSE_COMPLETE:
@@ -174,10 +174,4 @@ function transactionOf(status: number): TransactionStatus | undefined {
 
 function hasAt(bytes: Uint8Array, at: number, size: number, text: Uint8Array): boolean {
   return text.length <= size && text.every((byte, index) => bytes[at + index] === byte);
-}
-
-/** `V` is never translated, but absent before PostgreSQL 9.6. */
-function fatalState(bytes: Uint8Array, at: number, size: number): string | undefined {
-  const severity = errorField(bytes, at, size, 'V') ?? errorField(bytes, at, size, 'S');
-  return severity === 'FATAL' || severity === 'PANIC' ? sqlStateOf(bytes, at, size) : undefined;
 }

@@ -15,6 +15,12 @@ export function errorField(bytes: Uint8Array, at: number, size: number, type: st
   return undefined;
 }
 
+/** The session ends with it. `V` is never translated, but absent before PostgreSQL 9.6. */
+export function isFatal(bytes: Uint8Array, at: number, size: number): boolean {
+  const severity = errorField(bytes, at, size, 'V') ?? errorField(bytes, at, size, 'S');
+  return severity === 'FATAL' || severity === 'PANIC';
+}
+
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 const INTERNAL_ERROR = 'XX000';
 

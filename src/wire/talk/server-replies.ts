@@ -1,6 +1,6 @@
 // A conversation of our own with a server: the form of its steps, and the bodies of the replies. Texts are UTF-8.
 import { BodyReader } from '../messages/client-messages.ts';
-import { errorField, sqlStateOf } from '../messages/error-fields.ts';
+import { errorField, isFatal, sqlStateOf } from '../messages/error-fields.ts';
 import { beginningOf } from '../../model/printable.ts';
 
 /** The answer to the next bytes of the server. `Done`: the outcome of the conversation. */
@@ -39,14 +39,11 @@ const DECODER = new TextDecoder();
 /** Characters. */
 const LONGEST_MESSAGE = 500;
 
-/** `V` is never translated. */
 export function serverError(body: Uint8Array, request: string): ServerError {
-  const field = (type: string): string | undefined => errorField(body, 0, body.length, type);
-  const severity = field('V') ?? field('S');
   return {
     sqlState: sqlStateOf(body, 0, body.length),
-    message: beginningOf(field('M') ?? '', LONGEST_MESSAGE),
-    isFatal: severity === 'FATAL' || severity === 'PANIC',
+    message: beginningOf(errorField(body, 0, body.length, 'M') ?? '', LONGEST_MESSAGE),
+    isFatal: isFatal(body, 0, body.length),
     request,
   };
 }
