@@ -2,6 +2,7 @@
 // same client, together with the server's verifier. It holds no password and no key. Messages: protocol, SASL
 // Authentication.
 import { MD5, OK, SASL, SASL_CONTINUE, SASL_FINAL } from '../messages/authentication-codes.ts';
+import { bytesOf } from '../messages/byte-text.ts';
 import { readKey, type CancelKey } from '../messages/cancel-key.ts';
 import { BodyReader } from '../messages/client-messages.ts';
 import { MessageReader } from '../messages/message-reader.ts';
@@ -182,7 +183,7 @@ export class LoginTranscript {
     const authMessage = `${this.#clientFirst},${this.#serverFirst},${text.slice(0, at)}`;
     const transcript = new Uint8Array(PROOF_BYTES + authMessage.length);
     transcript.set(proof);
-    for (let at = 0; at < authMessage.length; at += 1) transcript[PROOF_BYTES + at] = authMessage.charCodeAt(at);
+    transcript.set(bytesOf(authMessage), PROOF_BYTES);
     proof.fill(0);
     return { method: 'scram_sha_256', transcript };
   }

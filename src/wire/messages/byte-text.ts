@@ -4,6 +4,11 @@
 /** Each byte is an argument on the stack for a moment: a whole message of another program would not fit. */
 const PIECE_BYTES = 1_024;
 
+/** The bytes of such a text. */
+export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
 export function byteText(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {

@@ -1,7 +1,8 @@
 // The key that a CancelRequest carries. The server sends it in BackendKeyData: 4 bytes in protocol 3.0, up to 256 since
 // 3.2. The comparison takes constant time, so that a key cannot be guessed byte by byte.
 
-import { byteText } from './byte-text.ts';
+import { bytesOf, byteText } from './byte-text.ts';
+import { int32, joined } from './server-messages.ts';
 
 export const SHORTEST_SECRET = 4;
 export const LONGEST_SECRET = 256;
@@ -41,13 +42,8 @@ export function isOfPooler(key: CancelKey | undefined): boolean {
 
 /** The CancelRequest with that key. */
 export function cancelRequest({ processId, secret }: CancelKey): Uint8Array {
-  const packet = new Uint8Array(PROCESS_ID_AT + 4 + secret.length);
-  const view = new DataView(packet.buffer);
-  view.setInt32(0, packet.length);
-  view.setInt32(4, CANCEL_REQUEST);
-  view.setInt32(PROCESS_ID_AT, processId);
-  for (let at = 0; at < secret.length; at += 1) packet[PROCESS_ID_AT + 4 + at] = secret.charCodeAt(at);
-  return packet;
+  const size = PROCESS_ID_AT + 4 + secret.length;
+  return joined([int32(size), int32(CANCEL_REQUEST), int32(processId), bytesOf(secret)]);
 }
 
 /** The length may leak: it depends on the protocol version, not on the key. */

@@ -1,6 +1,7 @@
 // Encodes the messages that Pointsman itself sends to a client: ErrorResponse and NoticeResponse, the one-byte no to a
 // TLS or GSS request, and the TLS alert for a client that begins TLS without a request. A NUL in outside text becomes a
 // space, so it stays in its field.
+import { cString, message } from './server-messages.ts';
 
 /** One error as a client sees it. */
 export interface ErrorFields {
@@ -26,27 +27,19 @@ export const TLS_ALERT = Uint8Array.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x50)
 const LONGEST_TEXT = 4_000;
 
 export function encodeErrorResponse(fields: ErrorFields): Uint8Array {
-  return encodeFields(0x45, fields.severity ?? 'FATAL', fields);
+  return encodeFields('E', fields.severity ?? 'FATAL', fields);
 }
 
 /** NoticeResponse: nothing ends with it. */
-export function encodeNotice(message: string): Uint8Array {
-  return encodeFields(0x4e, 'NOTICE', { sqlState: '00000', message });
+export function encodeNotice(text: string): Uint8Array {
+  return encodeFields('N', 'NOTICE', { sqlState: '00000', message: text });
 }
 
-function encodeFields(type: number, severity: string, fields: ErrorFields): Uint8Array {
-  const parts: string[] = [field('S', severity), field('V', severity), field('C', fields.sqlState)];
-  parts.push(field('M', fields.message));
-  if (fields.detail !== undefined) parts.push(field('D', fields.detail));
-  if (fields.hint !== undefined) parts.push(field('H', fields.hint));
-  const body = new TextEncoder().encode(`${parts.join('')}\0`);
-  const message = new Uint8Array(1 + 4 + body.length);
-  message[0] = type;
-  new DataView(message.buffer).setInt32(1, 4 + body.length);
-  message.set(body, 5);
-  return message;
-}
-
-function field(type: string, text: string): string {
-  return `${type}${text.slice(0, LONGEST_TEXT).replaceAll('\0', ' ')}\0`;
+function encodeFields(type: 'E' | 'N', severity: string, fields: ErrorFields): Uint8Array {
+  const { sqlState, message: text, detail, hint } = fields;
+  const texts = Object.entries({ S: severity, V: severity, C: sqlState, M: text, D: detail, H: hint });
+  const present = texts.flatMap(([field, value]) =>
+    value === undefined ? [] : [cString(`${field}${value.slice(0, LONGEST_TEXT)}`)],
+  );
+  return message(type, [...present, Uint8Array.of(0)]);
 }

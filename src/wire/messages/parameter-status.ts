@@ -1,9 +1,7 @@
 // ParameterStatus: a setting that a server tells its client (protocol, Asynchronous Operations). Names and values are
 // texts with one character for each byte: their encoding is that of the session.
-import { HEADER } from './header.ts';
-import { byteText } from './byte-text.ts';
-
-const PARAMETER_STATUS = 0x53;
+import { bytesOf, byteText } from './byte-text.ts';
+import { message } from './server-messages.ts';
 
 /**
  * The most that is kept of what one server tells: the protocol itself has no limit below 1 GB. In a map the names count
@@ -27,12 +25,7 @@ export function readParameter(
 
 /** The message. */
 export function encodeParameter(name: string, value: string): Uint8Array {
-  const body = `${name}\0${value}\0`;
-  const message = new Uint8Array(HEADER + body.length);
-  message[0] = PARAMETER_STATUS;
-  new DataView(message.buffer).setInt32(1, 4 + body.length);
-  for (let at = 0; at < body.length; at += 1) message[HEADER + at] = body.charCodeAt(at);
-  return message;
+  return message('S', [bytesOf(`${name}\0${value}\0`)]);
 }
 
 /** The parameters that a server tells in a conversation of Pointsman's own: at most 1 MB. */

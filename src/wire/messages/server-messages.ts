@@ -1,5 +1,5 @@
-// Encodes the messages of a server (protocol, Message Formats), for the console. ErrorResponse has a file of its own,
-// which the data path uses. A NUL in outside text becomes a space, so it stays in its field.
+// Encodes the messages of a server (protocol, Message Formats). A NUL in outside text becomes a space, so it stays in
+// its field. The texts of ErrorResponse are in a file of their own.
 import { OK, SASL, SASL_CONTINUE, SASL_FINAL } from './authentication-codes.ts';
 
 /** The object ids of pg_type. */
@@ -109,7 +109,7 @@ export function int32(value: number): Uint8Array {
   return Uint8Array.of(value >> 24, value >> 16, value >> 8, value);
 }
 
-function cString(text: string): Uint8Array {
+export function cString(text: string): Uint8Array {
   return ENCODER.encode(`${withoutNul(text)}\0`);
 }
 

@@ -1,7 +1,7 @@
 // Reads the document in which a server tells the state of a session. Anything unexpected makes it unreadable: a state
 // that is not understood is not carried.
 import type { CarriedState, NamedSettings, PreparedStatement, UnclearNames } from '../../model/moves.ts';
-import { byteText } from '../messages/byte-text.ts';
+import { bytesOf, byteText } from '../messages/byte-text.ts';
 import { readWalReport } from './wal-report.ts';
 
 const ENCODER = new TextEncoder();
@@ -25,7 +25,7 @@ export function readState(answers: readonly string[], limits: ReadonlyMap<string
 }
 
 function decoded(answer: string): string {
-  return STRICT.decode(Uint8Array.from(atob(answer), (character) => character.charCodeAt(0)));
+  return STRICT.decode(bytesOf(atob(answer)));
 }
 
 function stateOf(fields: DocumentFields, limits: ReadonlyMap<string, string>): CarriedState {
