@@ -4,11 +4,10 @@
 import { HEADER, endOfMessage } from '../../wire/messages/header.ts';
 import { sqlStateOf } from '../../wire/messages/error-fields.ts';
 import { joined } from '../../wire/messages/server-messages.ts';
+import { refusesForNow } from '../../wire/startup/backend-greeting.ts';
 
 const ADMIN_SHUTDOWN = '57P01';
 const CRASH_SHUTDOWN = '57P02';
-const CANNOT_CONNECT_NOW = '57P03';
-const STOPPING: ReadonlySet<string> = new Set([ADMIN_SHUTDOWN, CRASH_SHUTDOWN, CANNOT_CONNECT_NOW]);
 /** ErrorResponse, and the NoticeResponse that comes before a bare end. */
 const ERROR = 0x45;
 const NOTICE = 0x4e;
@@ -58,7 +57,7 @@ function mayBeLastWords(bytes: Uint8Array): boolean {
     if (bytes[at] !== ERROR && bytes[at] !== NOTICE) return false;
     const end = endOf(bytes, at);
     if (end === undefined || end > bytes.length) return bytes.length - at <= LONGEST && (end ?? 0) - at <= LONGEST;
-    if (!STOPPING.has(sqlStateOf(bytes, at + HEADER, end - at - HEADER))) return false;
+    if (!refusesForNow(sqlStateOf(bytes, at + HEADER, end - at - HEADER))) return false;
     at = end;
   }
   return true;
