@@ -1,5 +1,6 @@
 // Helpers for client and backend sockets: their options, addresses as text, and the ways to end one at once.
 import type { Socket } from 'node:net';
+import type { Clock } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 
 /**
@@ -13,6 +14,17 @@ export const SOCKET_OPTIONS = {
   keepAlive: true,
   keepAliveInitialDelay: 30_000,
 } as const;
+
+/**
+ * Calls `expired` after a deadline for something that a socket brings. After a stall timers run before sockets are
+ * read, so what came in time is noticed before the deadline counts. Returns the cancel function.
+ */
+export function scheduleAfterReads(clock: Clock, delayMs: number, expired: () => void): () => void {
+  let cancel = clock.schedule(delayMs, () => {
+    cancel = clock.schedule(0, expired);
+  });
+  return () => cancel();
+}
 
 /** The peer's address; `unknown` if the peer has left already. */
 export function peerText(socket: Socket): string {

@@ -3,6 +3,7 @@ import type { SecureContext } from 'node:tls';
 import type { Socket } from 'node:net';
 import { nothing } from '../../model/once.ts';
 import type { Dial, DialResult } from '../server.ts';
+import { scheduleAfterReads } from '../socket.ts';
 import { encryptBackend } from './backend-tls.ts';
 import type { Trust } from './backend-trust.ts';
 
@@ -40,10 +41,7 @@ export function tlsDial(dial: Dial, trust: () => Promise<Trust>): Dial {
     };
     const expired = (): void =>
       finish({ kind: 'failed', outcome: 'timeout', isLocalFault: false, detail: `no TLS within ${timeoutMs} ms` });
-    // After a stall timers run before sockets are read.
-    let cancelDeadline = clock.schedule(timeoutMs, () => {
-      cancelDeadline = clock.schedule(0, expired);
-    });
+    const cancelDeadline = scheduleAfterReads(clock, timeoutMs, expired);
     leave = dial(address, limits, (result) => {
       if (result.kind === 'connected') connected(result.socket);
       else finish(result);

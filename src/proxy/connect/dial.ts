@@ -5,7 +5,7 @@ import { errnoCause, errnoText, errorCode } from '../../model/errno.ts';
 import { once } from '../../model/once.ts';
 import { tcpTarget } from '../../model/tcp-target.ts';
 import type { Dial, DialResult } from '../server.ts';
-import { SOCKET_OPTIONS, ignoreErrors } from '../socket.ts';
+import { SOCKET_OPTIONS, ignoreErrors, scheduleAfterReads } from '../socket.ts';
 
 export const dialTcp: Dial = (address, { clock, timeoutMs, lookup }, onResult) => {
   const socket = new Socket(SOCKET_OPTIONS).connect({ lookup, ...tcpTarget(address, timeoutMs) });
@@ -20,11 +20,7 @@ export const dialTcp: Dial = (address, { clock, timeoutMs, lookup }, onResult) =
   const failed = (error: Error): void => finish(failure(error));
   const expired = (): void =>
     finish({ kind: 'failed', outcome: 'timeout', isLocalFault: false, detail: `no connection within ${timeoutMs} ms` });
-  // After a stall timers run before sockets are read: a connect that succeeded in time is noticed before the deadline
-  // counts.
-  let cancelDeadline = clock.schedule(timeoutMs, () => {
-    cancelDeadline = clock.schedule(0, expired);
-  });
+  const cancelDeadline = scheduleAfterReads(clock, timeoutMs, expired);
   socket.on('connect', connected).on('error', failed);
   return () => finish(undefined);
 };

@@ -8,6 +8,7 @@ import type { CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { Recognition } from '../../wire/startup/startup.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../wire/messages/error-response.ts';
+import { scheduleAfterReads } from '../socket.ts';
 import type { UnansweredStartup } from '../stage.ts';
 import { readStartupParameters, type StartupParameters } from './startup-parameters.ts';
 import { StartupReader, type PacketListener, type BufferedBytes } from './startup-reader.ts';
@@ -195,10 +196,7 @@ export class ClientStartup implements PacketListener {
     const { clock, timeoutMs, onEnd } = this.#options;
     const since = clock.now();
     const expired = (): void => onEnd('startup_timeout', `no startup message within ${timeoutMs} ms`);
-    // After a stall timers run before sockets are read: bytes that came in time are read before the deadline counts.
-    let cancel = clock.schedule(Math.max(0, this.#leftMs), () => {
-      cancel = clock.schedule(0, expired);
-    });
+    const cancel = scheduleAfterReads(clock, Math.max(0, this.#leftMs), expired);
     return () => {
       cancel();
       this.#leftMs -= clock.now() - since;
