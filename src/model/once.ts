@@ -1,4 +1,5 @@
 // Callbacks that many rooms need.
+import type { Clock } from './instant.ts';
 
 /** There is nothing to cancel, or nobody to tell. */
 export const nothing = (): void => {};
@@ -13,4 +14,16 @@ export function once<Arguments extends readonly unknown[]>(
     isDone = true;
     run(...values);
   };
+}
+
+/** Runs when `promise` has settled, and after `limitMs` at the latest. Returns the cancel function. */
+export function whenSettled(promise: Promise<void>, clock: Clock, limitMs: number, run: () => void): () => void {
+  const end = (): void => settled(true);
+  const settled = once((mayRun: boolean): void => {
+    cancelLimit();
+    if (mayRun) run();
+  });
+  const cancelLimit = clock.schedule(limitMs, end);
+  void promise.then(end, end);
+  return () => settled(false);
 }

@@ -1,5 +1,5 @@
 // One client's connects: which members to try, in which order, and when to pause. ConnectAttempts remembers the members
-// that failed the client. raceConnects opens one connection out of several members: a member that has not answered
+// that failed the client. ConnectRace opens one connection out of several members: a member that has not answered
 // within a short delay is raced by the next one, as RFC 8305 does with the addresses of a name. The first connection
 // wins, and the other connects are aborted synchronously.
 import type { Socket } from 'node:net';
@@ -106,7 +106,6 @@ export interface ConnectRaceOptions {
   readonly timeoutMs: number;
   /** After this long without an answer the next member is tried as well. Undefined: one connect at a time. */
   readonly delayMs: number | undefined;
-  readonly first: Target;
   /** A member that is not among `tried`; undefined if none is left. */
   readonly next: (tried: ReadonlySet<MemberName>) => Target | undefined;
   /** A connect begins. */
@@ -126,14 +125,7 @@ interface Runner {
   readonly abort: () => void;
 }
 
-/** Returns the abort, which is idempotent; nothing is reported after it. */
-export function raceConnects(options: ConnectRaceOptions): () => void {
-  const race = new ConnectRace(options);
-  race.begin(options.first);
-  return () => race.abort();
-}
-
-class ConnectRace {
+export class ConnectRace {
   readonly #options: ConnectRaceOptions;
   readonly #tried = new Set<MemberName>();
   /** In the order of their start. */
@@ -158,6 +150,7 @@ class ConnectRace {
     if (delayMs !== undefined) this.#cancelDelay = clock.schedule(delayMs, () => this.#beginNext());
   }
 
+  /** Idempotent; nothing is reported after it. */
   abort(): void {
     this.#isOver = true;
     this.#cancelDelay();

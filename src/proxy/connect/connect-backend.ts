@@ -5,14 +5,13 @@
 import type { ProxyDependencies } from '../options.ts';
 import type { Socket } from 'node:net';
 import { includesTarget, openRoute, type OpenRoute, type Target } from '../../core/routing-table.ts';
-import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
-import { nothing } from '../../model/once.ts';
+import { nothing, whenSettled } from '../../model/once.ts';
 import type { BackendPolicy, PoolName, PoolPolicy } from '../../model/policy.ts';
 import { isFull, refusesForNow, refusesOthers } from '../../wire/startup/backend-greeting.ts';
 import type { Assignment, SessionHandle } from '../stage.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
-import { raceConnects, type ConnectAttempts } from './connect-attempts.ts';
+import { ConnectRace, type ConnectAttempts } from './connect-attempts.ts';
 import type { Dial, DialResult } from '../server.ts';
 import { describeRefused } from '../messages/close-message.ts';
 import { awaitFirstReply, type FirstReply, type Refusal } from './first-reply.ts';
@@ -80,7 +79,8 @@ export class BackendConnector {
     const connect = (): void => {
       abort = this.#connectToMember(request);
     };
-    abort = whenSettled(clock, policy().connectTimeoutMs, fresh, connect);
+    // No client waits without a limit (G10).
+    abort = whenSettled(fresh, clock, policy().connectTimeoutMs, connect);
     return () => abort();
   }
 
@@ -125,12 +125,11 @@ export class BackendConnector {
       assigned = target;
       request.onAssigned(assignmentTo(target, route));
     };
-    const abortRace = raceConnects({
+    const race = new ConnectRace({
       dial,
       clock,
       timeoutMs: connectTimeoutMs,
       delayMs: route.targets.length > 1 ? attemptDelayMs : undefined,
-      first,
       next: (tried) => (tried.size < attemptsLeft ? this.#anotherTarget(request, tried) : undefined),
       onBegin: assign,
       onFinished: ({ member }, outcome, durationMs) =>
@@ -142,9 +141,10 @@ export class BackendConnector {
       },
       onFailed: (target, result, isLast) => this.#failed(request, target, result, isLast),
     });
+    race.begin(first);
     return () => {
       isAborted = true;
-      abortRace();
+      race.abort();
       abort();
     };
   }
@@ -241,21 +241,4 @@ type FailedDial = Extract<DialResult, { kind: 'failed' }>;
 
 function assignmentTo(target: Target, { fallback, lagging }: OpenRoute): Assignment {
   return { ...target, isFallback: fallback !== undefined, isLagging: lagging !== undefined };
-}
-
-/** Runs when `promise` has settled, and after `limitMs` at the latest: no client waits without a limit (G10). */
-function whenSettled(clock: Clock, limitMs: number, promise: Promise<void>, run: () => void): () => void {
-  let isDone = false;
-  const cancel = (): void => {
-    isDone = true;
-    cancelLimit();
-  };
-  const settled = (): void => {
-    if (isDone) return;
-    cancel();
-    run();
-  };
-  const cancelLimit = clock.schedule(limitMs, settled);
-  void promise.then(settled, settled);
-  return cancel;
 }

@@ -1,6 +1,7 @@
 // Holds back bytes of clients after this process stood still. Meanwhile another member may have become the primary,
 // while the kernel kept bytes for the old one. In exclusive pools they wait until the members have been probed again.
 import type { Instant } from '../../model/instant.ts';
+import { whenSettled } from '../../model/once.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { ProxyDependencies } from '../options.ts';
 
@@ -42,13 +43,10 @@ export class StallGate {
       if (asked === undefined) continue;
       const { promise: wait, resolve } = Promise.withResolvers<void>();
       this.#waits.set(name, wait);
-      const end = (): void => {
-        cancel();
+      whenSettled(asked, clock, limitMs, () => {
         if (this.#waits.get(name) === wait) this.#waits.delete(name);
         resolve();
-      };
-      const cancel = clock.schedule(limitMs, end);
-      void asked.then(end, end);
+      });
     }
   }
 
