@@ -17,7 +17,7 @@ import { watchLimits } from './ending/session-limits.ts';
 import { LoadedMover } from './moves/load-mover.ts';
 import type { ProxyDependencies, ProxyOptions, ProxyPolicy } from './options.ts';
 import { PolicyInForce } from './policy-in-force.ts';
-import type { RelayServices } from './relay/relay-services.ts';
+import type { RelayServices } from './relay/relayed.ts';
 import { RelayPipes } from './relay/direct/pipes.ts';
 import { StallGate } from './relay/stall-gate.ts';
 import { SessionRegistry } from './session-registry.ts';

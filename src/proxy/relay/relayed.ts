@@ -3,23 +3,43 @@
 import type { Socket } from 'node:net';
 import { isOfPrimary } from '../../core/primary-pools.ts';
 import type { BackendEnding, CloseReason } from '../../model/close-reason.ts';
+import type { Clock } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
-import type { PoolPolicy } from '../../model/policy.ts';
+import type { PoolName, PoolPolicy } from '../../model/policy.ts';
+import type { Traffic } from '../../reports/counts.ts';
+import type { Trigger } from '../../reports/trigger.ts';
 import type { SessionActivity, SessionTls, StatementEnd } from '../../reports/session-list.ts';
 import type { SessionState } from '../../reports/session-state.ts';
 import type { SessionFollower } from '../../wire/follow/session-follower.ts';
 import { isOfPooler, type CancelKey } from '../../wire/messages/cancel-key.ts';
 import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
 import { isAboutClient } from '../../wire/messages/sql-state.ts';
+import type { Cancels } from '../cancel/cancel.ts';
 import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
+import type { BackendConnector } from '../connect/connect-backend.ts';
 import { describeEnd, lossMessage } from '../messages/close-message.ts';
 import { servedText, serverText, type Server } from '../server.ts';
 import type { SessionRecord } from '../session-record.ts';
 import { isTls, resetSocket, sayGoodbye } from '../socket.ts';
-import type { Farewell, SessionControl, Stage } from '../stage.ts';
+import type { Farewell, SessionControl, SessionHandle, Stage } from '../stage.ts';
 import type { Conversation } from './conversation.ts';
-import type { RelayServices } from './relay-services.ts';
 import { Relay, type RelayOpening } from './relay.ts';
+import type { StallGate } from './stall-gate.ts';
+import type { OpenPipes } from './stream-pipe.ts';
+
+/** The parts of a proxy that its relayed sessions share. */
+export interface RelayServices {
+  readonly clock: Clock;
+  readonly onTrigger: (trigger: Trigger) => void;
+  readonly cancels: Cancels;
+  readonly stallGate: StallGate;
+  readonly openPipes: OpenPipes;
+  /** Has the counters of a pool. */
+  readonly registry: { traffic(pool: PoolName): Traffic };
+  readonly connector: Pick<BackendConnector, 'noteRefusal'>;
+  /** Ends the session when it reaches a limit of its pool. Returns the cancel function. */
+  readonly watchLimits: (session: SessionHandle, pool: PoolPolicy) => () => void;
+}
 
 /** The part that moves the session. */
 export interface MovingPart {
