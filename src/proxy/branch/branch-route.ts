@@ -2,9 +2,8 @@
 // branch wakes up, until its budget is used up. Each attempt looks the branch up again: it may have another backend by
 // now, or be gone. The client waits in state `holding` for the list and between attempts, and in `dialing` during one.
 import type { Socket } from 'node:net';
-import type { BranchAccess, BranchConnectPolicy, BranchIdentity, BranchLookup } from '../../model/branch.ts';
-import { BRANCHES_POOL } from '../../model/branch.ts';
-import type { LocateBranch } from '../../model/branch.ts';
+import { BRANCHES_POOL, type BranchAccess, type BranchConnectPolicy } from '../../model/branch.ts';
+import type { BranchIdentity, BranchLookup, LocateBranch } from '../../model/branch.ts';
 import { durationText } from '../../core/describe.ts';
 import type { RefusalReason } from '../../model/close-reason.ts';
 import type { Instant } from '../../model/instant.ts';
@@ -16,7 +15,6 @@ import type { BranchRouting, ProxyDependencies } from '../options.ts';
 import type { BranchServer, DialServer } from '../server.ts';
 import type { FirstReply } from '../connect/first-reply.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
-import { describeAmbiguous, describeExcluded } from './lookup-words.ts';
 import { reachBackend } from './reach-backend.ts';
 
 /** One client that needs the backend of a branch, and how it hears of the outcome. */
@@ -71,6 +69,8 @@ export function branchConnector({
 /** The pause after a failed attempt; it doubles up to the longest. Milliseconds. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
+/** Ids in one DETAIL. */
+const MOST_IDS = 10;
 
 class BranchRoute {
   readonly #options: BranchRouteOptions;
@@ -250,4 +250,19 @@ class BranchRoute {
 
 function identityOf({ id, name }: BranchIdentity): BranchIdentity {
   return { id: shown(id), name: shown(name) };
+}
+
+// The DETAIL of a client whose target leads nowhere. No text names a branch that the client did not name, except the
+// ids of an ambiguous name.
+
+function describeExcluded(why: Extract<BranchLookup, { kind: 'not_allowed' }>['why']): string {
+  return why === 'root'
+    ? 'it is a root branch, and branches.allow does not name it'
+    : 'branches.allow excludes its name';
+}
+
+function describeAmbiguous(ids: readonly string[]): string {
+  const others = ids.length - MOST_IDS;
+  const named = ids.slice(0, MOST_IDS).map((id) => shown(id));
+  return `ids: ${named.join(', ')}${others > 0 ? ` and ${others} others` : ''}`;
 }
