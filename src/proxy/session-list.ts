@@ -26,11 +26,8 @@ function filteredOf(session: SessionHandle): SessionFacts {
 }
 
 export function killSession(sessions: Iterable<SessionHandle>, id: number): KillResult {
-  for (const session of sessions) if (session.id === id) return killed(session);
-  return { kind: 'unknown' };
-}
-
-function killed(session: SessionHandle): KillResult {
+  const session = Iterator.from(sessions).find((one) => one.id === id);
+  if (session === undefined) return { kind: 'unknown' };
   const entry = session.entry();
   const statement = session.endStatement();
   // A client that reads its last message is not waited for.
@@ -46,7 +43,7 @@ export async function moveSession(
   mover: Mover | undefined,
 ): Promise<MoveResult> {
   if (mover === undefined) return { kind: 'not_configured' };
-  const session = [...sessions].find((one) => one.id === id);
+  const session = Iterator.from(sessions).find((one) => one.id === id);
   if (session === undefined) return { kind: 'unknown' };
   const from = session.assignment()?.member;
   const { movable, state } = session;

@@ -8,7 +8,7 @@ import type { CancelKeyKnowledge } from '../../reports/events.ts';
 import type { BranchIdentity } from '../../model/branch.ts';
 import type { Clock } from '../../model/instant.ts';
 import { addressText, isSameAddress, type Address } from '../../model/member.ts';
-import { nothing } from '../../model/once.ts';
+import { nothing, once } from '../../model/once.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { openRoute, type Target } from '../../core/routing-table.ts';
 import { cancelRequest, requestedKey } from '../../wire/messages/cancel-key.ts';
@@ -196,12 +196,9 @@ function forward({ packet, servers, dial, clock, onSent, onDone }: ForwardOption
   let dialing = servers.length;
   let pending = servers.length;
   let isStopped = false;
-  let isReported = false;
-  const report = (): void => {
-    if (isReported || reached.length === 0) return;
-    isReported = true;
-    onSent(reached);
-  };
+  const report = once((): void => {
+    if (reached.length > 0) onSent(reached);
+  });
   const stop = (): void => {
     if (isStopped) return;
     isStopped = true;

@@ -47,21 +47,20 @@ export function encodeRefusal(reason: RefusalReason, facts: RefusalFacts): Uint8
   return encodeErrorResponse(refusalMessage(reason, facts));
 }
 
+const HTTP_TEXT = `pointsman: this port serves the PostgreSQL protocol, not HTTP (not-postgres).
+Health, metrics and status are on the admin address.
+`;
 /** The answer to a browser, a health check or a scraper on this port. */
-export const HTTP_ANSWER: Uint8Array = httpAnswer(
-  'pointsman: this port serves the PostgreSQL protocol, not HTTP (not-postgres).\n' +
-    'Health, metrics and status are on the admin address.\n',
-);
-
-function httpAnswer(text: string): Uint8Array {
-  const head = [
+export const HTTP_ANSWER: Uint8Array = new TextEncoder().encode(
+  [
     'HTTP/1.1 400 Bad Request',
     'Content-Type: text/plain; charset=utf-8',
-    `Content-Length: ${text.length}`,
+    `Content-Length: ${HTTP_TEXT.length}`,
     'Connection: close',
-  ];
-  return new TextEncoder().encode(`${head.join('\r\n')}\r\n\r\n${text}`);
-}
+    '',
+    HTTP_TEXT,
+  ].join('\r\n'),
+);
 
 type Words = string | ((facts: RefusalFacts) => string);
 

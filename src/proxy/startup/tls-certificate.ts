@@ -92,15 +92,12 @@ export class TlsIdentity {
       identity.problem = problem;
     } else {
       identity.problem = undefined;
-      if (!isSamePair(identity.pair, reading)) this.#replace(identity, reading);
+      if (!isSamePair(identity.pair, reading)) {
+        Object.assign(identity, { pair: reading, context: tlsContext(reading) });
+        this.#reportLoaded(identity);
+      }
     }
     this.#scheduleReread(identity);
-  }
-
-  #replace(identity: Identity, pair: KeyPair): void {
-    identity.pair = pair;
-    identity.context = tlsContext(pair);
-    this.#reportLoaded(identity);
   }
 
   #reportLoaded({ files, pair: { expiresAt } }: Identity): void {
