@@ -1,9 +1,8 @@
 // The branches, where they are configured: the state of their list, and those in use.
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
 import type { BranchDocument, BranchesDocument } from '../../documents/branches-document.ts';
 import type { StatusDocument } from '../../documents/status-document.ts';
-import { get } from '../operate/requests.ts';
+import { useDocument } from '../state/use-document.ts';
 import { branchesInOrder, branchesText, MOST_BRANCHES } from '../view/branch-words.ts';
 import { countText, numberText, shortened, sizeText } from '../view/words.ts';
 import { Panel } from './panel.tsx';
@@ -37,7 +36,12 @@ export function Branches({ status: { branches } }: { readonly status: StatusDocu
 }
 
 function BranchesPanel({ list }: { readonly list: BranchListState }): JSX.Element {
-  const { branches, why } = useBranches(list);
+  const { relaying, holding, dialing } = list.sessions?.by_state ?? {};
+  const { body, why } = useDocument<BranchesDocument>('branches', {
+    causes: [list.read_at, list.branches, relaying, holding, dialing],
+    leastMs: LEAST_MS,
+  });
+  const branches = body?.branches;
   const shown = branches === undefined ? [] : branchesInOrder(branches).slice(0, MOST_BRANCHES);
   const others = (branches?.length ?? 0) - shown.length;
   return (
@@ -136,33 +140,4 @@ function parentOf(branch: BranchDocument): string {
 
 function distanceText(bytes: number | null): string {
   return bytes === null ? NONE : sizeText(bytes);
-}
-
-interface BranchRequestState {
-  readonly branches: readonly BranchDocument[] | undefined;
-  /** Why they cannot be shown. */
-  readonly why: string | undefined;
-}
-
-/** Reads them again when the list or the sessions have changed. */
-function useBranches({ read_at: readAt, branches: count, sessions }: BranchListState): BranchRequestState {
-  const [found, setFound] = useState<BranchRequestState>({ branches: undefined, why: undefined });
-  const askedAt = useRef(-Infinity);
-  const { relaying, holding, dialing } = sessions?.by_state ?? {};
-  useEffect(() => {
-    let isGone = false;
-    const read = async (): Promise<void> => {
-      askedAt.current = performance.now();
-      const answer = await get<BranchesDocument>('branches');
-      if (isGone) return;
-      if (answer.kind === 'done') setFound({ branches: answer.body.branches, why: undefined });
-      else setFound((before) => ({ ...before, why: answer.why }));
-    };
-    const timer = setTimeout(() => void read(), Math.max(0, askedAt.current + LEAST_MS - performance.now()));
-    return () => {
-      isGone = true;
-      clearTimeout(timer);
-    };
-  }, [readAt, count, relaying, holding, dialing]);
-  return found;
 }

@@ -34,7 +34,7 @@ export function Page(): JSX.Element {
       <Header />
       <LostConnection />
       {place !== undefined ? (
-        <Incident place={place} />
+        <Incident key={place.incident} place={place} />
       ) : status === undefined ? (
         <p class="page-empty">{connection.kind === 'lost' ? '' : 'Reading the status …'}</p>
       ) : (

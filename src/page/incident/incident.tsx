@@ -1,9 +1,9 @@
 // One incident: its facts, findings, pictures of the cluster, events, and what is missing.
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { IncidentDocument } from '../../documents/incident-list.ts';
 import { Panel } from '../components/panel.tsx';
-import { get } from '../operate/requests.ts';
+import { useDocument } from '../state/use-document.ts';
 import { Events } from './incident-events.tsx';
 import { eventHref, type IncidentPlace } from './place.ts';
 import { Share } from './share.tsx';
@@ -15,9 +15,11 @@ const REFRESH_MS = 2000;
 
 export function Incident({ place }: { readonly place: IncidentPlace }): JSX.Element {
   const { incident: id, event } = place;
-  const { document: incident, why } = useIncident(id);
+  const { body: incident, why } = useDocument<IncidentDocument>(`incidents/${encodeURIComponent(id)}`, {
+    nextMs: (answer) => (answer.kind !== 'done' || answer.body.state === 'open' ? REFRESH_MS : undefined),
+  });
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), [id]);
+  useEffect(() => heading.current?.focus(), []);
   return (
     <main class="incident">
       <nav aria-label="Place">
@@ -119,33 +121,4 @@ function Missing({ incident: { missing } }: { readonly incident: IncidentDocumen
       </ul>
     </Panel>
   );
-}
-
-function useIncident(id: string): {
-  readonly document: IncidentDocument | undefined;
-  readonly why: string | undefined;
-} {
-  const [answer, setAnswer] = useState<{
-    readonly of: string;
-    readonly document?: IncidentDocument;
-    readonly why?: string;
-  }>();
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isGone = false;
-    const read = async (): Promise<void> => {
-      const given = await get<IncidentDocument>(`incidents/${encodeURIComponent(id)}`);
-      if (isGone) return;
-      setAnswer(
-        given.kind === 'done' ? { of: id, document: given.body } : (before) => ({ ...before, of: id, why: given.why }),
-      );
-      if (given.kind !== 'done' || given.body.state === 'open') timer = setTimeout(() => void read(), REFRESH_MS);
-    };
-    void read();
-    return () => {
-      isGone = true;
-      clearTimeout(timer);
-    };
-  }, [id]);
-  return answer?.of === id ? { document: answer.document, why: answer.why } : { document: undefined, why: undefined };
 }

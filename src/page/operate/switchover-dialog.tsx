@@ -1,13 +1,13 @@
 // The dialog of a switchover: the plan that Pointsman makes, the confirmation, and then the progress.
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { OperationDocument, PlanOfPrimary } from '../../documents/switchover-document.ts';
 import type { StatusDocument } from '../../documents/status-document.ts';
+import { useDocument } from '../state/use-document.ts';
 import { Confirmation, Refusal, Sentences } from './confirmation.tsx';
 import { switchoverConsequences } from './consequences.ts';
 import { Dialog } from './dialog.tsx';
 import type { OperationProps } from './member-dialogs.tsx';
-import { get, type RequestAnswer } from './requests.ts';
 import { SwitchoverProgress } from './switchover-progress.tsx';
 
 const TRANSACTION_SECONDS = { default: 10, most: 3600 };
@@ -37,7 +37,9 @@ interface SwitchoverFormProps extends Pick<OperationProps, 'status' | 'keeper'> 
 function SwitchoverForm({ status, keeper, onStarted }: SwitchoverFormProps): JSX.Element {
   const [to, setTo] = useState('');
   const [seconds, setSeconds] = useState(TRANSACTION_SECONDS.default);
-  const answer = usePlan(to, seconds);
+  const choice = new URLSearchParams({ ...(to === '' ? {} : { to }), transaction_timeout_ms: String(seconds * 1000) });
+  // The last plan stays on screen while the next one is made.
+  const { answer } = useDocument<PlanOfPrimary>(`switchover?${choice}`);
   const plan = answer?.kind === 'done' ? answer.body : undefined;
   const isOfChoice = plan?.to === (to === '' ? null : to) && plan.transaction_timeout_ms === seconds * 1000;
   return (
@@ -73,24 +75,6 @@ function SwitchoverForm({ status, keeper, onStarted }: SwitchoverFormProps): JSX
       <Refusal answer={answer} />
     </Confirmation>
   );
-}
-
-/** Keeps the last plan on screen while the next one is made. */
-function usePlan(to: string, seconds: number): RequestAnswer<PlanOfPrimary> | undefined {
-  const [answer, setAnswer] = useState<RequestAnswer<PlanOfPrimary>>();
-  useEffect(() => {
-    let isOld = false;
-    const read = async (): Promise<void> => {
-      const choice = { ...(to === '' ? {} : { to }), transaction_timeout_ms: String(seconds * 1000) };
-      const given = await get<PlanOfPrimary>(`switchover?${new URLSearchParams(choice)}`);
-      if (!isOld) setAnswer(given);
-    };
-    void read();
-    return () => {
-      isOld = true;
-    };
-  }, [to, seconds]);
-  return answer;
 }
 
 function Candidates({ plan }: { readonly plan: PlanOfPrimary | undefined }): JSX.Element {

@@ -1,19 +1,18 @@
 // A switchover while it runs and after its end: its phases with their durations, its sessions, and the button that
 // cancels it.
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import type { OperationDocument } from '../../documents/switchover-document.ts';
 import { Confirmation, Refusal } from './confirmation.tsx';
 import { CloseButton } from './dialog.tsx';
-import { get, type RequestAnswer } from './requests.ts';
 import type { TokenKeeper } from './token.ts';
+import { useDocument } from '../state/use-document.ts';
 import { durationText } from '../view/words.ts';
 import { sessionsText } from './progress-text.ts';
 
-const PHASES = ['check', 'hold', 'drain', 'switch', 'confirm', 'release'] as const satisfies readonly OperationPhase[];
 type OperationPhase = OperationDocument['phase'];
 
-const MEANING: Readonly<Record<OperationPhase, string>> = {
+/** In their order. */
+const MEANINGS: Readonly<Record<OperationPhase, string>> = {
   check: 'the cluster can switch',
   hold: 'new clients wait',
   drain: 'sessions end or are parked',
@@ -30,20 +29,20 @@ interface SwitchoverProgressProps {
 }
 
 export function SwitchoverProgress({ started, keeper }: SwitchoverProgressProps): JSX.Element {
-  const answer = useOperation(started);
-  const [last, setLast] = useState(started);
-  useEffect(() => {
-    if (answer.kind === 'done') setLast(answer.body);
-  }, [answer]);
+  const { answer, body: last = started } = useDocument<OperationDocument>(
+    `operations/${encodeURIComponent(started.id)}`,
+    // Until its end.
+    { nextMs: (given) => (given.kind !== 'done' || given.body.state === 'running' ? POLL_MS : undefined) },
+  );
   const isRunning = last.state === 'running';
   return (
     <>
       <ol class="phases">
-        {PHASES.map((phase) => (
-          <PhaseLine key={phase} phase={phase} operation={last} />
+        {Object.entries(MEANINGS).map(([phase, meaning]) => (
+          <PhaseLine key={phase} phase={phase} meaning={meaning} operation={last} />
         ))}
       </ol>
-      <p role="status">{isRunning ? `Phase ${last.phase}: ${MEANING[last.phase]}.` : endText(last)}</p>
+      <p role="status">{isRunning ? `Phase ${last.phase}: ${MEANINGS[last.phase]}.` : endText(last)}</p>
       <p>{sessionsText(last)}</p>
       <Refusal answer={answer} />
       {isRunning ? (
@@ -67,40 +66,20 @@ export function SwitchoverProgress({ started, keeper }: SwitchoverProgressProps)
   );
 }
 
-/** Reads it until its end. */
-function useOperation(started: OperationDocument): RequestAnswer<OperationDocument> {
-  const [answer, setAnswer] = useState<RequestAnswer<OperationDocument>>({ kind: 'done', body: started });
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isGone = false;
-    const read = async (): Promise<void> => {
-      const given = await get<OperationDocument>(`operations/${encodeURIComponent(started.id)}`);
-      if (isGone) return;
-      setAnswer(given);
-      if (given.kind !== 'done' || given.body.state === 'running') timer = setTimeout(() => void read(), POLL_MS);
-    };
-    void read();
-    return () => {
-      isGone = true;
-      clearTimeout(timer);
-    };
-  }, [started.id]);
-  return answer;
-}
-
 interface PhaseLineProps {
-  readonly phase: OperationPhase;
+  readonly phase: string;
+  readonly meaning: string;
   readonly operation: OperationDocument;
 }
 
-function PhaseLine({ phase, operation }: PhaseLineProps): JSX.Element {
+function PhaseLine({ phase, meaning, operation }: PhaseLineProps): JSX.Element {
   const entry = operation.phases.find((one) => one.phase === phase);
   const isRunning = entry !== undefined && entry.duration_ms === null;
   const state = entry === undefined ? 'ahead' : isRunning ? 'running' : 'over';
   return (
     <li class="phase" data-phase={phase} data-state={state} aria-current={isRunning ? 'step' : undefined}>
       <span class="phase-name">{phase}</span>
-      <span class="phase-meaning">{MEANING[phase]}</span>
+      <span class="phase-meaning">{meaning}</span>
       <span class="phase-duration">{entry === undefined ? '–' : durationText(durationOf(entry, operation))}</span>
     </li>
   );
