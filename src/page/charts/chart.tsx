@@ -3,9 +3,8 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { clockText } from '../view/words.ts';
-import type { ChartLine } from './lines.ts';
+import { summaryOf, type ChartLine } from './lines.ts';
 import { ticksBetween, topOf, windowOf, type Unit } from './scale.ts';
-import { summaryOf } from './summary.ts';
 
 interface ChartProps {
   readonly title: string;
@@ -21,7 +20,7 @@ interface ChartProps {
 const HEIGHT = 96;
 const AXIS_WIDTH = 58;
 const AXIS_HEIGHT = 20;
-/** Lines differ in their dashes as well as in colour. charts.css has the same for the legend. */
+/** Lines differ in their dashes as well as in colour. charts.css has the same for the legend, page.css the colours. */
 const DASHES: readonly number[][] = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 
 export function Chart({ title, times, lines, format, unit, empty }: ChartProps): JSX.Element {
@@ -60,7 +59,7 @@ export function Chart({ title, times, lines, format, unit, empty }: ChartProps):
         {lines.map(({ name, values }, index) => {
           const now = values.at(-1);
           return (
-            <li key={name} class={`chart-line-${index % 8}`}>
+            <li key={name} style={{ color: `var(--line-${index})` }}>
               <span class="chart-name">{name}</span> {now === null || now === undefined ? '–' : format(now)}
             </li>
           );

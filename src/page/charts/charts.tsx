@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import type { StatusDocument } from '../../documents/status-document.ts';
 import { Panel } from '../components/panel.tsx';
 import { withPoint } from '../state/samples.ts';
-import { usePageState } from '../state/use-store.ts';
+import { usePageState } from '../state/store.ts';
 import { numberText, sizeText } from '../view/words.ts';
 import { Chart } from './chart.tsx';
 import { NO_LINES, linesOf } from './lines.ts';

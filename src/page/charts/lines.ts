@@ -55,3 +55,22 @@ function mostLag(lines: readonly ChartLine[]): readonly ChartLine[] {
   const kept = new Set(lines.toSorted((a, b) => most(b) - most(a)).slice(0, MOST_LINES));
   return lines.filter((line) => kept.has(line));
 }
+
+/** A chart in words, for screen readers: `Sessions of the last hour. write: 42 now, 0 to 57.` */
+export function summaryOf(
+  title: string,
+  lines: readonly ChartLine[],
+  format: (value: number) => string,
+  empty: string,
+): string {
+  if (lines.length === 0) return `${title}: ${empty}`;
+  const parts = lines.map(({ name, values }) => {
+    const known = values.filter((value) => value !== null);
+    const now = values.at(-1);
+    if (known.length === 0) return `${name}: unknown`;
+    const [least, most] = [Math.min(...known), Math.max(...known)];
+    const range = least === most ? `always ${format(most)}` : `${format(least)} to ${format(most)}`;
+    return `${name}: ${now === null || now === undefined ? 'unknown' : format(now)} now, ${range}`;
+  });
+  return `${title} of the last hour. ${parts.join('. ')}.`;
+}

@@ -68,7 +68,7 @@ function ListAge({ list: { source, age_seconds: age, failing } }: { readonly lis
   if (source === 'static') return <span class="quiet">· from the configuration</span>;
   const still = failing === null ? '' : 'still in use, ';
   return (
-    <span class={failing === null ? 'quiet' : 'branches-failing'}>
+    <span class={failing === null ? 'quiet' : 'warning'}>
       {'· '}
       {age === null ? (
         'no list yet'

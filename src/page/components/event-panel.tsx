@@ -19,7 +19,7 @@ export function Events({ events }: { readonly events: readonly RecentEvent[] }):
             .toReversed()
             .map(({ id, time, level, message }) => (
               <li key={id}>
-                <time dateTime={time} title={time}>
+                <time class="quiet number" dateTime={time} title={time}>
                   {clockText(Date.parse(time))}
                 </time>
                 {level === 'info' ? <span /> : <Sign kind={level === 'warn' ? 'warning' : 'bad'} />}

@@ -1,18 +1,27 @@
 // Where the spans of the last hour are on the band, and their lines of text. Pure.
 import type { SpanDocument } from '../../documents/timeline-document.ts';
+import { dateText } from '../view/words.ts';
 
 const HOUR_MS = 3_600_000;
 const QUARTER_MS = 900_000;
 /** The least part of the band that a span takes, so that a short one is visible, too. */
 const LEAST_PERCENT = 0.5;
+/** Three lanes. */
+const TOPS: Readonly<Record<SpanDocument['kind'], number>> = {
+  no_route: 4,
+  handover: 4,
+  hold: 20,
+  lag: 36,
+  drained: 36,
+};
 
 export interface Bar {
   readonly span: SpanDocument;
   /** Percent of the band's width. */
   readonly left: number;
   readonly width: number;
-  /** 0 to 2, from the top. */
-  readonly lane: number;
+  /** Pixels. */
+  readonly top: number;
 }
 
 /** `now`: milliseconds since 1970. Spans that ended before the hour have no bar. */
@@ -22,7 +31,7 @@ export function barsOf(spans: readonly SpanDocument[], now: number): readonly Ba
     if (to < now - HOUR_MS) return [];
     const left = Math.min(100 - LEAST_PERCENT, percent(from, now));
     const width = Math.max(LEAST_PERCENT, Math.min(100, percent(to, now)) - left);
-    return [{ span, left, width, lane: laneOf(span.kind) }];
+    return [{ span, left, width, top: TOPS[span.kind] }];
   });
 }
 
@@ -41,30 +50,12 @@ export function unknownPercent(startedAt: number, now: number): number {
 export function copyOf(spans: readonly SpanDocument[]): string {
   return spans
     .map(({ from, to, text, incident_id: id }) => {
-      const until = to === null ? 'now' : short(to);
-      return `${short(from)} to ${until} UTC: ${text}${id === null ? '' : ` (incident ${id})`}`;
+      const until = to === null ? 'now' : dateText(to);
+      return `${dateText(from)} to ${until} UTC: ${text}${id === null ? '' : ` (incident ${id})`}`;
     })
     .join('\n');
 }
 
 function percent(at: number, now: number): number {
   return Math.max(0, ((at - now + HOUR_MS) / HOUR_MS) * 100);
-}
-
-function laneOf(kind: SpanDocument['kind']): number {
-  switch (kind) {
-    case 'no_route':
-    case 'handover':
-      return 0;
-    case 'hold':
-      return 1;
-    case 'lag':
-    case 'drained':
-      return 2;
-  }
-}
-
-/** 2026-11-22 14:03:59 */
-function short(time: string): string {
-  return time.slice(0, 19).replace('T', ' ');
 }

@@ -5,8 +5,7 @@ import { useState } from 'preact/hooks';
 import type { SpanDocument } from '../../documents/timeline-document.ts';
 import { Panel } from '../components/panel.tsx';
 import { incidentHref } from '../incident/place.ts';
-import { serverNow } from '../state/server-time.ts';
-import { usePageState } from '../state/use-store.ts';
+import { usePageState } from '../state/store.ts';
 import { barsOf, copyOf, ticksOf, unknownPercent } from './band.ts';
 import { clockText } from '../view/words.ts';
 import { copyText } from '../components/copy-text.ts';
@@ -20,13 +19,14 @@ const TITLES: Readonly<Record<SpanDocument['kind'], string>> = {
   drained: 'Drained',
   handover: 'Switchover',
 };
+const SEVERITIES: Readonly<Record<SpanDocument['severity'], string>> = { error: 'bad', warn: 'warning', info: '' };
 
 export function LastHour(): JSX.Element {
-  const state = usePageState();
-  const now = serverNow(state, state.receivedAt);
-  const spans = state.timeline?.spans;
-  const { status } = state;
-  const startedAt = status === undefined ? undefined : Date.parse(status.time) - status.uptime_seconds * 1000;
+  const { status, timeline } = usePageState();
+  const spans = timeline?.spans;
+  // By Pointsman's clock: the one of this computer may differ from it by minutes.
+  const now = status && Date.parse(status.time);
+  const startedAt = status && Date.parse(status.time) - status.uptime_seconds * 1000;
   const before = now === undefined || startedAt === undefined ? 0 : unknownPercent(startedAt, now);
   return (
     <Panel title="Last hour">
@@ -36,11 +36,11 @@ export function LastHour(): JSX.Element {
         )}
         {now !== undefined && ticksOf(now).map(({ at, left }) => <Tick key={at} at={at} left={left} />)}
         {now !== undefined &&
-          barsOf(spans ?? [], now).map(({ span, left, width, lane }) => (
+          barsOf(spans ?? [], now).map(({ span, left, width, top }) => (
             <a
               key={span.id}
-              class={`band-bar band-${span.kind} band-lane-${lane}`}
-              style={{ left: `${left}%`, width: `${width}%` }}
+              class={`band-bar band-${span.kind}`}
+              style={{ left: `${left}%`, width: `${width}%`, top: `${top}px` }}
               title={span.text}
               tabIndex={-1}
               {...hrefOf(span)}
@@ -81,12 +81,12 @@ function Lines({ spans, since }: LinesProps): JSX.Element {
       <ul class="band-lines">
         {shown.map((span) => (
           <li key={span.id}>
-            <time dateTime={span.from} title={span.from}>
+            <time class="quiet number" dateTime={span.from} title={span.from}>
               {clockText(Date.parse(span.from))}
             </time>
             <span class={`band-key band-${span.kind}`} aria-hidden="true" />
             <span>
-              <b class={`band-word-${span.severity}`}>{TITLES[span.kind]}</b> {span.text}
+              <b class={SEVERITIES[span.severity]}>{TITLES[span.kind]}</b> {span.text}
               {span.to === null && <b> ongoing</b>}
               {span.incident_id !== null && (
                 <>

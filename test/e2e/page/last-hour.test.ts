@@ -63,7 +63,7 @@ describeInBrowser('the last hour on the status page', () => {
 async function hasLine(page: Awaited<ReturnType<PageLab['open']>>['page']): Promise<boolean> {
   const found = await page.evaluate(`(() => {
     const canvas = document.querySelector('.chart canvas');
-    const colour = getComputedStyle(document.querySelector('.chart-line-0')).color.match(/\\d+/g).map(Number);
+    const colour = getComputedStyle(document.querySelector('.chart-legend li')).color.match(/\\d+/g).map(Number);
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     for (let at = 0; at < data.length; at += 4) {
       const isSame = [0, 1, 2].every((part) => Math.abs(data[at + part] - colour[part]) < 12);

@@ -47,8 +47,8 @@ test('kinds have lanes', () => {
     barsOf(
       kinds.map((kind) => aSpan(9, 8, { kind })),
       NOW,
-    ).map(({ lane }) => lane),
-  ).toEqual([0, 0, 1, 2, 2]);
+    ).map(({ top }) => top),
+  ).toEqual([4, 4, 20, 36, 36]);
 });
 
 test('ticks are the quarters of the hour', () => {
