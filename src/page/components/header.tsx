@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import type { StatusDocument } from '../../documents/status-document.ts';
 import { incidentHref } from '../incident/place.ts';
-import { usePageState } from '../state/use-store.ts';
+import { usePageState } from '../state/store.ts';
 import { isHeldAsPlanned, secondsAfter } from '../view/headline.ts';
 import { durationText } from '../view/words.ts';
 import { Changing } from './changing.tsx';

@@ -1,7 +1,7 @@
 // Says that everything on screen is old.
 import type { JSX } from 'preact';
 import { clockText } from '../view/words.ts';
-import { usePageState } from '../state/use-store.ts';
+import { usePageState } from '../state/store.ts';
 
 export function LostConnection(): JSX.Element | null {
   const { status, connection } = usePageState();

@@ -1,6 +1,6 @@
 // All that is known about one member, with the reason for its place in each pool: the sentence of the log, of explain
 // and of the client's DETAIL.
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import type { MemberStatusDocument, PoolStatusDocument } from '../../documents/status-document.ts';
 import { reasonsOf } from '../view/routes.ts';
 import { Age } from './ticking.tsx';
@@ -12,41 +12,38 @@ interface MemberReasonsProps {
 
 export function MemberReasons({ member, pools }: MemberReasonsProps): JSX.Element {
   const { api, postgres, origin, drained, failing } = member;
+  const flags = flagsOf(member);
   return (
     <dl class="reasons">
       {reasonsOf(pools, member).map(([pool, why]) => (
-        <div key={pool}>
-          <dt>{pool}</dt>
-          <dd>{why}</dd>
-        </div>
+        <Fact key={pool} name={pool}>
+          {why}
+        </Fact>
       ))}
       {failing !== undefined && (
-        <div>
-          <dt>newest probe</dt>
-          <dd class="bad">{failing.outcome}</dd>
-        </div>
+        <Fact name="newest probe">
+          <span class="bad">{failing.outcome}</span>
+        </Fact>
       )}
       {drained !== undefined && (
-        <div>
-          <dt>drained</dt>
-          <dd>
-            by the operator, <Age seconds={drained.for_seconds} /> ago
-          </dd>
-        </div>
+        <Fact name="drained">
+          by the operator, <Age seconds={drained.for_seconds} /> ago
+        </Fact>
       )}
-      <div>
-        <dt>addresses</dt>
-        <dd>
-          API {api}, PostgreSQL {postgres ?? 'unknown'}, {origin}
-        </dd>
-      </div>
-      {flagsOf(member) !== '' && (
-        <div>
-          <dt>reports</dt>
-          <dd>{flagsOf(member)}</dd>
-        </div>
-      )}
+      <Fact name="addresses">
+        API {api}, PostgreSQL {postgres ?? 'unknown'}, {origin}
+      </Fact>
+      {flags !== '' && <Fact name="reports">{flags}</Fact>}
     </dl>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }): JSX.Element {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
   );
 }
 

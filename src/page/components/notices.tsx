@@ -1,7 +1,7 @@
 // All that needs attention, and for screen readers each change of the primary.
 import type { JSX } from 'preact';
 import type { StatusDocument } from '../../documents/status-document.ts';
-import { usePageState } from '../state/use-store.ts';
+import { usePageState } from '../state/store.ts';
 import { announcement } from '../view/headline.ts';
 import { clockText } from '../view/words.ts';
 import { Panel } from './panel.tsx';

@@ -7,7 +7,7 @@ import { IncidentList } from '../incident/incident-list.tsx';
 import { usePlace } from '../incident/place.ts';
 import { LastHour } from '../last-hour/last-hour.tsx';
 import { Operate } from '../operate/operation-buttons.tsx';
-import { usePageState } from '../state/use-store.ts';
+import { usePageState } from '../state/store.ts';
 import { titleOf } from '../view/headline.ts';
 import { Branches } from './branch-panel.tsx';
 import { Events } from './event-panel.tsx';

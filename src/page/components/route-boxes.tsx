@@ -56,10 +56,11 @@ interface PoolBoxProps extends BoxSelection {
 
 export function PoolBox({ pool, text, place, ...choosing }: PoolBoxProps): JSX.Element | null {
   if (place === undefined) return null;
-  const ports = pool.listeners.map((address) => address.replace(/^.*(?=:\d+$)/, '')).join(' ');
-  const title = [pool.name, ...pool.listeners, pool.why].join('\n');
+  const { name, listeners = [], why } = pool;
+  const ports = listeners.map((address) => address.replace(/^.*(?=:\d+$)/, '')).join(' ');
+  const title = [name, ...listeners, why].join('\n');
   return (
-    <BoxButton of={{ kind: 'pool', name: pool.name }} box={place.box} class="routes-pool" title={title} {...choosing}>
+    <BoxButton of={{ kind: 'pool', name }} box={place.box} class="routes-pool" title={title} {...choosing}>
       <b>{text}</b>
       <span class="quiet">
         {ports}
@@ -80,11 +81,12 @@ interface PoolLabelProps {
 export function PoolLabel({ pool, place, limits }: PoolLabelProps): JSX.Element | null {
   if (place === undefined) return null;
   const { waiting, waitSeconds, moving, route, check } = pool;
+  const isHeld = route.kind === 'hold' && moving === 0;
   return (
-    <p class={`routes-label routes-label-${route}`} style={placed(place.label)} title={check}>
-      {route === 'open' && waiting === 0 && moving === 0 && check}
-      {route === 'closed' && 'clients are refused'}
-      {route !== 'closed' && (waiting > 0 || (route === 'hold' && moving === 0)) && (
+    <p class={`routes-label routes-label-${route.kind}`} style={placed(place.label)} title={check}>
+      {route.kind === 'open' && waiting === 0 && moving === 0 && check}
+      {route.kind === 'closed' && 'clients are refused'}
+      {route.kind !== 'closed' && (waiting > 0 || isHeld) && (
         <>
           {numberText(waiting)} wait
           {waitSeconds !== undefined && (
@@ -110,12 +112,13 @@ interface MemberBoxProps extends BoxSelection {
 
 export function MemberBox({ member, text, place, ...choosing }: MemberBoxProps): JSX.Element | null {
   if (place === undefined) return null;
-  const { name, role, sign, isPrimary, lagBytes, sessions, leaving, reasons } = member;
+  const { name, sign, isPrimary, lag_bytes: lag, sessions, leaving, reasons } = member;
+  const role = member.role_text ?? 'unknown role';
   const title = [`${name}, ${role}`, ...reasons.map(([pool, why]) => `${pool}: ${why}`)].join('\n');
   const facts = [
     countText(sessions, 'session'),
     ...(leaving === 0 ? [] : [`${numberText(leaving)} leaving`]),
-    ...(lagBytes === null ? [] : [`lag ${sizeText(lagBytes)}`]),
+    ...(lag === null ? [] : [`lag ${sizeText(lag)}`]),
   ];
   const kind = isPrimary ? 'routes-member routes-primary' : 'routes-member';
   return (

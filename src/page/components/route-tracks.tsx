@@ -26,7 +26,7 @@ export function Tracks({ routes, layout, choice }: TracksProps): JSX.Element {
         />
       ))}
       {layout.pools.map(({ name, entry, points: { x, y } }, index) => {
-        const kind = routes.pools[index]?.route ?? 'closed';
+        const kind = routes.pools[index]?.route.kind ?? 'closed';
         return (
           <g key={name} class={`points points-${kind}`}>
             <path class="track track-entry" d={entry} />

@@ -5,7 +5,7 @@ import type { StatusDocument } from '../../documents/status-document.ts';
 import { useWidth } from '../state/use-width.ts';
 import { layOut } from '../view/layout.ts';
 import { shortNames } from '../view/short-names.ts';
-import { MOST_MEMBERS, reasonsOf, routesOf, type Routes as Model } from '../view/routes.ts';
+import { MOST_MEMBERS, routesOf, type Routes as Model } from '../view/routes.ts';
 import { Panel } from './panel.tsx';
 import { MemberBox, PoolBox, PoolLabel, type BoxChoice } from './route-boxes.tsx';
 import { Tracks } from './route-tracks.tsx';
@@ -25,7 +25,7 @@ export function Routes({ status }: { readonly status: StatusDocument }): JSX.Ele
           {choice === undefined ? (
             <span class="quiet">Choose a box to see the reason.</span>
           ) : (
-            <Reason status={status} choice={choice} />
+            <Reason routes={routes} choice={choice} />
           )}
         </p>
       </div>
@@ -97,11 +97,14 @@ const MOST_NAMED = 5;
 function Summary({ routes }: { readonly routes: Model }): JSX.Element {
   return (
     <ul class="routes-summary">
-      {routes.pools.map(({ name, why, check, targets }) => (
-        <li key={name}>
-          <b>{name}</b> <span class="quiet">{check}</span> {targets > MOST_NAMED ? `open on ${targets} members` : why}
-        </li>
-      ))}
+      {routes.pools.map(({ name, why, check, route }) => {
+        const targets = route.kind === 'open' ? route.members.length : 0;
+        return (
+          <li key={name}>
+            <b>{name}</b> <span class="quiet">{check}</span> {targets > MOST_NAMED ? `open on ${targets} members` : why}
+          </li>
+        );
+      })}
     </ul>
   );
 }
@@ -114,7 +117,7 @@ const LEGEND = [
 
 function Legend(): JSX.Element {
   return (
-    <ul class="routes-legend" aria-label="Kinds of tracks">
+    <ul class="routes-legend quiet" aria-label="Kinds of tracks">
       {LEGEND.map(([kind, word]) => (
         <li key={kind}>
           <svg width="30" height="8" aria-hidden="true">
@@ -127,29 +130,25 @@ function Legend(): JSX.Element {
   );
 }
 
-/** The same sentence that explain, the log and the client's DETAIL use. */
-function Reason({
-  status,
-  choice,
-}: {
-  readonly status: StatusDocument;
+interface ReasonProps {
+  readonly routes: Model;
   readonly choice: BoxChoice;
-}): JSX.Element | null {
-  const { members, pools } = status;
-  if (choice.kind === 'pool') {
-    const pool = pools.find(({ name }) => name === choice.name);
-    return pool === undefined ? null : (
-      <span>
-        <b>{pool.name}</b> {pool.why}
-      </span>
-    );
-  }
-  const member = members.find(({ name }) => name === choice.name);
-  return member === undefined ? null : (
+}
+
+/** The same sentence that explain, the log and the client's DETAIL use. */
+function Reason({ routes: { pools, members }, choice: { kind, name } }: ReasonProps): JSX.Element {
+  const pool = kind === 'pool' ? pools.find((one) => one.name === name) : undefined;
+  const member = kind === 'member' ? members.find((one) => one.name === name) : undefined;
+  return (
     <>
-      {reasonsOf(pools, member).map(([pool, why]) => (
-        <span key={pool}>
-          <b>{member.name}</b> in {pool}: {why}
+      {pool !== undefined && (
+        <span>
+          <b>{name}</b> {pool.why}
+        </span>
+      )}
+      {member?.reasons.map(([other, why]) => (
+        <span key={other}>
+          <b>{name}</b> in {other}: {why}
         </span>
       ))}
     </>

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { ageText } from '../view/words.ts';
 import { useEffect, useState } from 'preact/hooks';
-import { usePageState } from '../state/use-store.ts';
+import { usePageState } from '../state/store.ts';
 
 /** `seconds`: when the status came. */
 export function Age({ seconds }: { readonly seconds: number }): JSX.Element {

@@ -4,9 +4,9 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { IncidentListDocument } from '../../documents/incident-list.ts';
 import { Panel } from '../components/panel.tsx';
 import { useDocument } from '../state/use-document.ts';
-import { usePageState } from '../state/use-store.ts';
+import { usePageState } from '../state/store.ts';
+import { dateText, durationText } from '../view/words.ts';
 import { incidentHref } from './place.ts';
-import { dateText, lengthText } from './words.ts';
 
 /** Not more often, however many events there are. */
 const LEAST_MS = 2000;
@@ -27,9 +27,9 @@ export function IncidentList({ returnedFrom }: { readonly returnedFrom: string |
   return (
     <Panel title="Incidents">
       {incidents === undefined ? (
-        <p class="incidents-none">{why ?? 'Reading the incidents …'}</p>
+        <p class="quiet incidents-none">{why ?? 'Reading the incidents …'}</p>
       ) : incidents.length === 0 ? (
-        <p class="incidents-none">None so far.</p>
+        <p class="quiet incidents-none">None so far.</p>
       ) : (
         <ol class="incidents">
           {incidents.map((incident) => (
@@ -37,13 +37,13 @@ export function IncidentList({ returnedFrom }: { readonly returnedFrom: string |
               <a href={incidentHref(incident.id)} ref={incident.id === returnedFrom ? link : null}>
                 {incident.id}
               </a>
-              <span class="incidents-facts">
-                <time dateTime={incident.opened_at}>{dateText(incident.opened_at)}</time>
-                {incident.state === 'open' && <b> · open</b>}
+              <span class="quiet">
+                <time dateTime={incident.opened_at}>{`${dateText(incident.opened_at)} UTC`}</time>
+                {incident.state === 'open' && <b class="bad"> · open</b>}
                 {incident.state === 'settled' && incident.settled_at === null && ' · interrupted'}
                 {incident.planned !== 'unknown' && ` · ${incident.planned === 'planned' ? 'change' : 'unplanned'}`}
                 {incident.no_write_route_seconds !== null &&
-                  ` · no writes for ${lengthText(incident.no_write_route_seconds)}`}
+                  ` · no writes for ${durationText(incident.no_write_route_seconds * 1000)}`}
               </span>
               <span class="incidents-summary">{incident.summary}</span>
             </li>

@@ -4,11 +4,12 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { IncidentDocument } from '../../documents/incident-list.ts';
 import { Panel } from '../components/panel.tsx';
 import { useDocument } from '../state/use-document.ts';
+import { dateText } from '../view/words.ts';
 import { Events } from './incident-events.tsx';
 import { eventHref, type IncidentPlace } from './place.ts';
 import { Share } from './share.tsx';
 import { Snapshots } from './snapshots.tsx';
-import { dateText, findingTitle, interruptionsIn, stateText, type IncidentFinding } from './words.ts';
+import { findingTitle, interruptionsIn, stateText, type IncidentFinding } from './words.ts';
 
 /** While it is open. */
 const REFRESH_MS = 2000;
@@ -50,12 +51,12 @@ function Facts({ incident }: { readonly incident: IncidentDocument }): JSX.Eleme
   return (
     <section class="panel" aria-label="Summary">
       <p class="incident-summary">{summary}</p>
-      <p class="incident-facts">
-        <time dateTime={opened}>{dateText(opened)}</time> · {stateText(incident)} · {planned}
+      <p class="quiet incident-facts">
+        <time dateTime={opened}>{`${dateText(opened)} UTC`}</time> · {stateText(incident)} · {planned}
         {planned === 'unknown' && ' whether planned'}
         {incident.interrupted && ' · Pointsman ended meanwhile'}
       </p>
-      <p class="incident-facts">{redaction.note}</p>
+      <p class="quiet incident-facts">{redaction.note}</p>
       <Share id={id} />
     </section>
   );

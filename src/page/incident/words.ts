@@ -32,18 +32,9 @@ export function interruptionsIn(findings: readonly IncidentFinding[]): number {
   return findings.reduce((most, one) => Math.max(most, ('interruption' in one && one.interruption) || 0), 0);
 }
 
-/** As the text of an incident has it: 2026-11-22 14:03:59 UTC */
-export function dateText(iso: string): string {
-  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
-}
-
 /** In UTC: 14:03:59.123 */
 export function clockText(iso: string): string {
   return iso.slice(11, 23);
-}
-
-export function lengthText(seconds: number | null): string {
-  return seconds === null ? '–' : durationText(seconds * 1000);
 }
 
 /** settled after 62 s, or open. */

@@ -2,7 +2,7 @@
 // and shows the reason when Pointsman refuses.
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { usePageState } from '../state/use-store.ts';
+import { usePageState } from '../state/store.ts';
 import { CloseButton } from './dialog.tsx';
 import { post, type RequestAnswer } from './requests.ts';
 import type { TokenKeeper } from './token.ts';
@@ -68,7 +68,7 @@ export function Confirmation<Body>(props: ConfirmationProps<Body>): JSX.Element 
       <Refusal answer={answer} />
       {isOld && <p class="refusal">The connection to Pointsman is lost: these facts are old.</p>}
       <div class="buttons">
-        <CloseButton label="Close" />
+        <CloseButton />
         <button class={`button ${isDangerous ? 'button-danger' : 'button-primary'}`} disabled={isDisabled || isSending}>
           {isSending ? 'Sending …' : action}
         </button>

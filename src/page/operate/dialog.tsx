@@ -23,10 +23,10 @@ export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
 }
 
 /** Closing by the dialog itself returns the focus to the button that opened it. */
-export function CloseButton({ label }: { readonly label: string }): JSX.Element {
+export function CloseButton(): JSX.Element {
   return (
     <button type="button" class="button" onClick={({ currentTarget }) => currentTarget.closest('dialog')?.close()}>
-      {label}
+      Close
     </button>
   );
 }

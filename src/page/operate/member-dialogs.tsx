@@ -93,7 +93,7 @@ function Done({ sentences }: { readonly sentences: readonly string[] }): JSX.Ele
         <Sentences of={sentences} />
       </div>
       <div class="buttons">
-        <CloseButton label="Close" />
+        <CloseButton />
       </div>
     </>
   );

@@ -3,53 +3,52 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { OperationDocument, OperationListDocument } from '../../documents/switchover-document.ts';
 import { Panel } from '../components/panel.tsx';
-import { usePageState } from '../state/use-store.ts';
+import { usePageState } from '../state/store.ts';
 import { Refusal } from './confirmation.tsx';
 import { DrainDialog, RefreshDialog, ResumeDialog } from './member-dialogs.tsx';
 import { get, type RequestAnswer } from './requests.ts';
 import { SwitchoverDialog } from './switchover-dialog.tsx';
 import { useToken, type TokenKeeper } from './token.ts';
 
-type OpenDialog =
-  | { readonly kind: 'switchover'; readonly running?: OperationDocument }
-  | { readonly kind: 'drain' | 'resume' | 'refresh' };
+const BUTTONS = [
+  ['switchover', 'Switch over …'],
+  ['drain', 'Drain …'],
+  ['resume', 'Resume …'],
+  ['refresh', 'Probe now …'],
+] as const;
+
+interface OpenDialog {
+  readonly kind: (typeof BUTTONS)[number][0];
+  /** A switchover that runs already. */
+  readonly running?: OperationDocument;
+}
 
 export function Operate(): JSX.Element | null {
   const { status } = usePageState();
-  const { token, keep } = useToken();
+  const keeper = useToken();
   const [open, setOpen] = useState<OpenDialog>();
   if (status === undefined) return null;
   const { drained, handover } = status.cluster;
-  const props = {
-    status,
-    keeper: { token, keep },
-    onClose: () => setOpen(undefined),
-  };
+  const props = { status, keeper, onClose: () => setOpen(undefined) };
   return (
     <Panel title="Operate">
       <div class="buttons">
-        <button type="button" class="button" onClick={() => setOpen({ kind: 'switchover' })}>
-          Switch over …
-        </button>
-        <button type="button" class="button" onClick={() => setOpen({ kind: 'drain' })}>
-          Drain …
-        </button>
-        <button
-          type="button"
-          class="button"
-          disabled={drained.length === 0}
-          onClick={() => setOpen({ kind: 'resume' })}
-        >
-          Resume …
-        </button>
-        <button type="button" class="button" onClick={() => setOpen({ kind: 'refresh' })}>
-          Probe now …
-        </button>
+        {BUTTONS.map(([kind, label]) => (
+          <button
+            key={kind}
+            type="button"
+            class="button"
+            disabled={kind === 'resume' && drained.length === 0}
+            onClick={() => setOpen({ kind })}
+          >
+            {label}
+          </button>
+        ))}
       </div>
       {handover?.operation === 'switchover' && (
         <Running onFound={(running) => setOpen({ kind: 'switchover', running })} />
       )}
-      <TokenText token={token} keep={keep} />
+      <TokenText {...keeper} />
       {open?.kind === 'switchover' && <SwitchoverDialog {...props} {...(open.running && { running: open.running })} />}
       {open?.kind === 'drain' && <DrainDialog {...props} />}
       {open?.kind === 'resume' && <ResumeDialog {...props} />}
@@ -80,7 +79,7 @@ function Running({ onFound }: { readonly onFound: (operation: OperationDocument)
 
 function TokenText({ token, keep }: TokenKeeper): JSX.Element {
   return (
-    <p class="operate-token">
+    <p class="quiet operate-token">
       {token === undefined ? (
         'Needs the admin token. Each action first says what it will do.'
       ) : (

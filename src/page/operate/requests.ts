@@ -12,9 +12,15 @@ interface RefusalBody {
 }
 
 const DEADLINE_MS = 15_000;
+const SILENCE = 'Pointsman does not answer';
 
-export function get<Body>(path: string): Promise<RequestAnswer<Body>> {
-  return request(path, {}, 'Pointsman does not answer');
+/** `init`: a deadline of its own, for example. */
+export function get<Body>(path: string, init: RequestInit = {}): Promise<RequestAnswer<Body>> {
+  return request(path, init, SILENCE, (response) => response.json());
+}
+
+export function getText(path: string): Promise<RequestAnswer<string>> {
+  return request(path, {}, SILENCE, (response) => response.text());
 }
 
 /** Sent once. Without an answer its effect is unknown. */
@@ -22,26 +28,24 @@ export function post<Body>(path: string, body: object, token: string): Promise<R
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const silence =
     'Pointsman did not answer, and may have received the request: look at the status before you repeat it';
-  return request(path, { method: 'POST', headers, body: JSON.stringify(body) }, silence);
+  const init = { method: 'POST', headers, body: JSON.stringify(body) };
+  return request(path, init, silence, (response) => response.json());
 }
 
-async function request<Body>(path: string, init: RequestInit, silence: string): Promise<RequestAnswer<Body>> {
+async function request<Body>(
+  path: string,
+  init: RequestInit,
+  silence: string,
+  bodyOf: (response: Response) => Promise<Body>,
+): Promise<RequestAnswer<Body>> {
   try {
-    const response = await fetch(path, { ...init, cache: 'no-store', signal: AbortSignal.timeout(DEADLINE_MS) });
-    if (response.ok) return { kind: 'done', body: await response.json() };
-    const { error, problems = [] } = await failureIn(response);
+    const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.timeout(DEADLINE_MS), ...init });
+    if (response.ok) return { kind: 'done', body: await bodyOf(response) };
+    // Something between browser and Pointsman may answer with another document.
+    const { error, problems = [] }: RefusalBody = await response.json().catch(() => ({}));
     const why = error ?? `Pointsman answered ${response.status}`;
     return response.status === 401 ? { kind: 'unauthorized', why } : { kind: 'refused', why, problems };
   } catch {
     return { kind: 'refused', why: silence, problems: [] };
-  }
-}
-
-/** Something between browser and Pointsman may answer with another document. */
-async function failureIn(response: Response): Promise<RefusalBody> {
-  try {
-    return await response.json();
-  } catch {
-    return {};
   }
 }

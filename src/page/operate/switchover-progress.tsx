@@ -59,7 +59,7 @@ export function SwitchoverProgress({ started, keeper }: SwitchoverProgressProps)
         </Confirmation>
       ) : (
         <div class="buttons">
-          <CloseButton label="Close" />
+          <CloseButton />
         </div>
       )}
     </>
@@ -79,8 +79,8 @@ function PhaseLine({ phase, meaning, operation }: PhaseLineProps): JSX.Element {
   return (
     <li class="phase" data-phase={phase} data-state={state} aria-current={isRunning ? 'step' : undefined}>
       <span class="phase-name">{phase}</span>
-      <span class="phase-meaning">{meaning}</span>
-      <span class="phase-duration">{entry === undefined ? '–' : durationText(durationOf(entry, operation))}</span>
+      <span class="quiet">{meaning}</span>
+      <span class="number end">{entry === undefined ? '–' : durationText(durationOf(entry, operation))}</span>
     </li>
   );
 }

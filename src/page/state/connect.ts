@@ -1,10 +1,10 @@
 // Keeps the store current with one event stream: the status, events, and with each connection the last hour. The
 // browser connects again by itself after a break; a stream that is silent or refused is made anew.
-import type { Gap, RecentEvent } from '../../documents/events-document.ts';
 import type { SamplesDocument } from '../../documents/samples-document.ts';
 import type { StatusDocument } from '../../documents/status-document.ts';
 import type { TimelineDocument } from '../../documents/timeline-document.ts';
-import type { PageStore } from './store.ts';
+import { get } from '../operate/requests.ts';
+import { pageState, send } from './store.ts';
 
 /** A status comes every second. */
 const SILENT_MS = 5000;
@@ -17,114 +17,99 @@ const TIMELINE_SOON_MS = 300;
 /** A tab in the background gives its connection back: a browser has six for each host. */
 const HIDDEN_MS = 10_000;
 
-interface StatusStream {
-  stream: EventSource | undefined;
-  /** performance.now() of the newest message, or of the attempt to connect. */
-  heardAt: number;
-  /** The last hour was read for this connection. */
-  isCaughtUp: boolean;
-  timelineAt: number;
-  hiddenAt: number | undefined;
-  version: string | undefined;
-}
+let stream: EventSource | undefined;
+// Instants are those of performance.now().
+/** The newest message, or the attempt to connect. */
+let heardAt = 0;
+let timelineAt = 0;
+let hiddenAt: number | undefined;
+/** The last hour was read for this connection. */
+let isCaughtUp = false;
+let version: string | undefined;
 
 /** Never ends. */
-export function connect(store: PageStore): void {
-  const line: StatusStream = {
-    stream: undefined,
-    heardAt: 0,
-    isCaughtUp: false,
-    timelineAt: 0,
-    hiddenAt: undefined,
-    version: undefined,
-  };
-  open(line, store);
+export function connect(): void {
+  open();
   document.addEventListener('visibilitychange', () => {
-    line.hiddenAt = document.hidden ? performance.now() : undefined;
-    if (!document.hidden && line.stream === undefined) open(line, store);
+    hiddenAt = document.hidden ? performance.now() : undefined;
+    if (!document.hidden && stream === undefined) open();
   });
-  setInterval(() => look(line, store), LOOK_MS);
+  setInterval(look, LOOK_MS);
 }
 
-function look(line: StatusStream, store: PageStore): void {
+function look(): void {
   const now = performance.now();
-  if (line.hiddenAt !== undefined && now - line.hiddenAt > HIDDEN_MS) {
-    line.stream?.close();
-    line.stream = undefined;
+  if (hiddenAt !== undefined && now - hiddenAt > HIDDEN_MS) {
+    stream?.close();
+    stream = undefined;
     return;
   }
-  if (now - line.heardAt > SILENT_MS) {
-    const { connection } = store.get();
+  if (now - heardAt > SILENT_MS) {
+    const { connection } = pageState();
     // An error has told more than this already.
-    if (connection.kind !== 'lost') store.send({ kind: 'lost', why: 'it has been silent for 5 s' });
-    open(line, store);
-  } else if (now >= line.timelineAt && store.get().connection.kind === 'live') {
-    readTimeline(line, store);
+    if (connection.kind !== 'lost') send({ kind: 'lost', why: 'it has been silent for 5 s' });
+    open();
+  } else if (now >= timelineAt && pageState().connection.kind === 'live') {
+    readTimeline();
   }
 }
 
-function open(line: StatusStream, store: PageStore): void {
-  line.stream?.close();
-  line.isCaughtUp = false;
-  line.heardAt = performance.now();
-  const { lastId } = store.get();
+function open(): void {
+  stream?.close();
+  isCaughtUp = false;
+  heardAt = performance.now();
+  const { lastId } = pageState();
   const after = lastId === undefined ? '' : `&after=${encodeURIComponent(lastId)}`;
-  const stream = new EventSource(`events?status=1${after}`);
-  line.stream = stream;
+  const own = new EventSource(`events?status=1${after}`);
+  stream = own;
   const heard = (take: (data: string, id: string) => void) => (message: MessageEvent<string>) => {
-    line.heardAt = performance.now();
+    heardAt = performance.now();
     take(message.data, message.lastEventId);
   };
-  stream.addEventListener(
+  own.addEventListener(
     'status',
-    heard((data, id) => takeStatus(JSON.parse(data), id, line, store)),
+    heard((data, id) => takeStatus(JSON.parse(data), id)),
   );
-  stream.addEventListener(
+  own.addEventListener(
     'gap',
-    heard((data) => {
-      const gap: Gap = JSON.parse(data);
-      store.send({ kind: 'gap', gap });
-    }),
+    heard((data) => send({ kind: 'gap', gap: JSON.parse(data) })),
   );
-  stream.addEventListener(
+  own.addEventListener(
     'message',
     heard((data) => {
-      const event: RecentEvent = JSON.parse(data);
-      store.send({ kind: 'event', event });
-      line.timelineAt = Math.min(line.timelineAt, performance.now() + TIMELINE_SOON_MS);
+      send({ kind: 'event', event: JSON.parse(data) });
+      timelineAt = Math.min(timelineAt, performance.now() + TIMELINE_SOON_MS);
     }),
   );
-  stream.addEventListener('error', () => {
-    line.isCaughtUp = false;
-    if (stream.readyState === EventSource.CLOSED) void refused().then((why) => store.send({ kind: 'lost', why }));
-    else store.send({ kind: 'lost', why: 'the connection has ended' });
+  own.addEventListener('error', () => {
+    isCaughtUp = false;
+    if (own.readyState === EventSource.CLOSED) void refused().then((why) => send({ kind: 'lost', why }));
+    else send({ kind: 'lost', why: 'the connection has ended' });
   });
 }
 
-function takeStatus(status: StatusDocument, id: string, line: StatusStream, store: PageStore): void {
+function takeStatus(status: StatusDocument, id: string): void {
   // Another version has another page.
-  if (line.version !== undefined && line.version !== status.version) location.reload();
-  line.version = status.version;
-  store.send({ kind: 'status', status, at: performance.now(), id });
-  if (line.isCaughtUp) return;
-  line.isCaughtUp = true;
-  void read<SamplesDocument>('samples').then((samples) => samples && store.send({ kind: 'samples', samples }));
-  readTimeline(line, store);
+  if (version !== undefined && version !== status.version) location.reload();
+  version = status.version;
+  send({ kind: 'status', status, at: performance.now(), id });
+  if (isCaughtUp) return;
+  isCaughtUp = true;
+  void get<SamplesDocument>('samples', inTime()).then((answer) => {
+    if (answer.kind === 'done') send({ kind: 'samples', samples: answer.body });
+  });
+  readTimeline();
 }
 
-function readTimeline(line: StatusStream, store: PageStore): void {
-  line.timelineAt = performance.now() + TIMELINE_MS;
-  void read<TimelineDocument>('timeline').then((timeline) => timeline && store.send({ kind: 'timeline', timeline }));
+function readTimeline(): void {
+  timelineAt = performance.now() + TIMELINE_MS;
+  void get<TimelineDocument>('timeline', inTime()).then((answer) => {
+    if (answer.kind === 'done') send({ kind: 'timeline', timeline: answer.body });
+  });
 }
 
-/** Undefined: no answer. The stream tells that the connection is lost. */
-async function read<Document>(path: string): Promise<Document | undefined> {
-  try {
-    const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.timeout(DEADLINE_MS) });
-    return response.ok ? await response.json() : undefined;
-  } catch {
-    return undefined;
-  }
+function inTime(): RequestInit {
+  return { signal: AbortSignal.timeout(DEADLINE_MS) };
 }
 
 /** Why there is no stream: the reason of an answer that an EventSource does not show. */

@@ -1,26 +1,28 @@
-// The store: one immutable state, replaced as a whole at each message.
+// The one state of the page, replaced as a whole at each message.
+import { useEffect, useState } from 'preact/hooks';
 import { firstState, nextState, type PageMessage, type PageState } from './next-state.ts';
 
-export interface PageStore {
-  readonly get: () => PageState;
-  /** Changes the state, and calls every listener. */
-  readonly send: (message: PageMessage) => void;
-  /** Returns the end of the subscription. */
-  readonly subscribe: (listener: () => void) => () => void;
+const listeners = new Set<() => void>();
+let state = firstState();
+
+export function pageState(): PageState {
+  return state;
 }
 
-export function createStore(): PageStore {
-  const listeners = new Set<() => void>();
-  let state = firstState();
-  return {
-    get: () => state,
-    send(message) {
-      state = nextState(state, message);
-      for (const listener of listeners) listener();
-    },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
+export function send(message: PageMessage): void {
+  state = nextState(state, message);
+  for (const listener of listeners) listener();
+}
+
+/** A component that uses it is drawn again at each change. */
+export function usePageState(): PageState {
+  const [shown, show] = useState(state);
+  useEffect(() => {
+    const listener = (): void => show(state);
+    listeners.add(listener);
+    // It may have changed since the first drawing.
+    listener();
+    return () => void listeners.delete(listener);
+  }, []);
+  return shown;
 }

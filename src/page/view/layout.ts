@@ -72,7 +72,7 @@ function lying(routes: Routes, width: number): PictureLayout {
   const spread = pools.length === 1 ? poolStep : Math.max(poolStep, (height - poolStep) / (pools.length - 1) / 1.4);
   const placed = pools.map(({ name, route }, index): PlacedPool => {
     const y = middle(index, pools.length, spread);
-    const end = pointsX - POINTS_RADIUS - (route === 'open' ? 0 : GAP);
+    const end = pointsX - POINTS_RADIUS - (route.kind === 'open' ? 0 : GAP);
     const labelX = listenerWidth + 8;
     return {
       name,
@@ -114,7 +114,7 @@ function upright(routes: Routes, width: number): PictureLayout {
   const top = pools.length * poolStep + 14;
   const placed = pools.map(({ name, route }, index): PlacedPool => {
     const y = index * poolStep + poolHeight / 2;
-    const end = laneX(index) + POINTS_RADIUS + (route === 'open' ? 0 : GAP / 2);
+    const end = laneX(index) + POINTS_RADIUS + (route.kind === 'open' ? 0 : GAP / 2);
     return {
       name,
       box: { x: left + 12, y: y - poolHeight / 2, width: boxWidth, height: poolHeight },

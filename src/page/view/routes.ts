@@ -1,5 +1,6 @@
 // The content of the picture: which pool has which track to which member. Places are view/layout.ts.
 import type { MemberStatusDocument, PoolStatusDocument, StatusDocument } from '../../documents/status-document.ts';
+import { movingIn } from '../state/samples.ts';
 import { isTarget, placeIn, servesWrites, signOf, type Sign } from './standing.ts';
 
 /**
@@ -14,14 +15,7 @@ export interface Track {
   readonly sessions: number;
 }
 
-export interface PoolNode {
-  readonly name: string;
-  readonly listeners: readonly string[];
-  readonly check: string;
-  readonly route: 'open' | 'hold' | 'closed';
-  /** Members that it routes to. */
-  readonly targets: number;
-  readonly why: string;
+export interface PoolNode extends Omit<PoolStatusDocument, 'sessions'> {
   readonly sessions: number;
   readonly waiting: number;
   /** Parked, or at the login of their next server. */
@@ -30,12 +24,9 @@ export interface PoolNode {
   readonly waitSeconds: number | undefined;
 }
 
-export interface MemberNode {
-  readonly name: string;
-  readonly role: string;
+export interface MemberNode extends MemberStatusDocument {
   readonly sign: Sign;
   readonly isPrimary: boolean;
-  readonly lagBytes: number | null;
   readonly sessions: number;
   readonly leaving: number;
   /** Pool and reason. */
@@ -74,29 +65,16 @@ function trackOf(pool: PoolStatusDocument, member: MemberStatusDocument, isCrowd
   return isCrowded && isOfOtherRole ? [] : [{ ...track, kind: 'dotted' }];
 }
 
-function poolNode({ name, check, route, why, sessions, listeners = [] }: PoolStatusDocument): PoolNode {
-  const { startup, holding, dialing, relaying, parked = 0, moving = 0, closing } = sessions?.by_state ?? NONE;
+function poolNode(pool: PoolStatusDocument): PoolNode {
+  const states = pool.sessions?.by_state;
   return {
-    name,
-    listeners,
-    check,
-    route: route.kind,
-    targets: route.kind === 'open' ? route.members.length : 0,
-    why,
-    sessions: startup + holding + dialing + relaying + parked + moving + closing,
-    waiting: holding,
-    moving: parked + moving,
-    waitSeconds: sessions?.longest_wait_seconds,
+    ...pool,
+    sessions: Object.values(states ?? {}).reduce((sum, count) => sum + count, 0),
+    waiting: states?.holding ?? 0,
+    moving: movingIn(pool.sessions),
+    waitSeconds: pool.sessions?.longest_wait_seconds,
   };
 }
-
-const NONE: NonNullable<PoolStatusDocument['sessions']>['by_state'] = {
-  startup: 0,
-  holding: 0,
-  dialing: 0,
-  relaying: 0,
-  closing: 0,
-};
 
 function memberNode(
   pools: readonly PoolStatusDocument[],
@@ -106,11 +84,9 @@ function memberNode(
   const own = tracks.filter((track) => track.member === member.name);
   const sum = (some: readonly Track[]): number => some.reduce((total, { sessions }) => total + sessions, 0);
   return {
-    name: member.name,
-    role: member.role_text ?? 'unknown role',
+    ...member,
     sign: signOf(pools, member),
     isPrimary: servesWrites(pools, member.name),
-    lagBytes: member.lag_bytes,
     sessions: sum(own),
     reasons: reasonsOf(pools, member),
     leaving: sum(own.filter(({ kind }) => kind === 'dashed')),

@@ -18,6 +18,11 @@ export function clockText(ms: number): string {
   return new Date(ms).toISOString().slice(11, 19);
 }
 
+/** 2026-11-22 14:03:59, also in UTC. */
+export function dateText(iso: string): string {
+  return iso.slice(0, 19).replace('T', ' ');
+}
+
 /** `0.2 s`, `41 s`, `3 min 5 s`, `4 h 12 min`, `3 d 4 h`: two units at most, so that it is readable while it ticks. */
 export function ageText(seconds: number): string {
   const whole = Math.floor(seconds);

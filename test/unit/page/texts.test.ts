@@ -7,7 +7,7 @@ import { fillOf, limitsOf } from '../../../src/page/view/limits.ts';
 import { routesOf } from '../../../src/page/view/routes.ts';
 import { evidenceOf, placeIn, signOf } from '../../../src/page/view/standing.ts';
 import { shortNames } from '../../../src/page/view/short-names.ts';
-import { ageText, numberText, shortened, sizeText } from '../../../src/page/view/words.ts';
+import { ageText, dateText, durationText, numberText, shortened, sizeText } from '../../../src/page/view/words.ts';
 import { BRANCHES as BRANCH_LIST } from '../../support/values/console.ts';
 import { memberOf, openOn, poolOf, statusOf } from '../../support/page/status.ts';
 
@@ -46,6 +46,11 @@ test('a long name keeps its beginning and its end', () => {
 test('sizes and numbers', () => {
   expect([0, 1023, 16 * 1024 ** 2, 1.5 * 1024 ** 3].map(sizeText)).toEqual(['0 B', '1023 B', '16 MB', '1.5 GB']);
   expect([7, 999, 5000, 1234567].map(numberText)).toEqual(['7', '999', '5\u202f000', '1\u202f234\u202f567']);
+});
+
+test('dates and lengths', () => {
+  expect(dateText('2026-11-22T14:00:00.123Z')).toBe('2026-11-22 14:00:00');
+  expect([180, 3900, 125_000].map(durationText)).toEqual(['180 ms', '3.9 s', '2.1 min']);
 });
 
 describe('the place of a member', () => {

@@ -1,13 +1,6 @@
 // Titles and times of the view of an incident.
 import { expect, test } from 'vitest';
-import {
-  clockText,
-  dateText,
-  findingTitle,
-  interruptionsIn,
-  lengthText,
-  stateText,
-} from '../../../../src/page/incident/words.ts';
+import { clockText, findingTitle, interruptionsIn, stateText } from '../../../../src/page/incident/words.ts';
 import { anIncident } from '../../../support/values/incidents.ts';
 import { AN_OUTAGE } from '../../../support/values/an-outage.ts';
 
@@ -29,10 +22,8 @@ test('a finding of one of several interruptions has its number', () => {
   ]);
 });
 
-test('times and lengths', () => {
+test('times', () => {
   expect(clockText(AN_OUTAGE.opened_at)).toBe('14:00:00.000');
-  expect(dateText(AN_OUTAGE.opened_at)).toBe('2026-11-22 14:00:00 UTC');
-  expect([lengthText(null), lengthText(0.18), lengthText(3.9)]).toEqual(['–', '180 ms', '3.9 s']);
 });
 
 test('the state with its length', () => {

@@ -5,7 +5,6 @@ import type { SamplesDocument } from '../../../../src/documents/samples-document
 import type { StatusDocument } from '../../../../src/documents/status-document.ts';
 import { firstState, nextState } from '../../../../src/page/state/next-state.ts';
 import type { PageMessage, PageState } from '../../../../src/page/state/next-state.ts';
-import { serverNow } from '../../../../src/page/state/server-time.ts';
 import { STATUS } from '../../../support/values/console.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -94,9 +93,4 @@ describe('another run of Pointsman', () => {
 
 test('a run id may have digits and letters, the number comes behind the last dash', () => {
   expect(idsOf(after(event('a1b-9'), event('a1b-10'), event('a1b-11')))).toEqual(['a1b-9', 'a1b-10', 'a1b-11']);
-});
-
-test("the time of Pointsman's clock goes on from the newest status, whatever this computer's clock shows", () => {
-  expect(serverNow(firstState(), 5)).toBeUndefined();
-  expect(serverNow(after(status(10)), 10_250)).toBe(START + 10_250);
 });
