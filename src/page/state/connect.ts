@@ -50,7 +50,7 @@ function look(): void {
     if (connection.kind !== 'lost') send({ kind: 'lost', why: 'it has been silent for 5 s' });
     open();
   } else if (now >= timelineAt && pageState().connection.kind === 'live') {
-    readTimeline();
+    void readTimeline();
   }
 }
 
@@ -95,17 +95,20 @@ function takeStatus(status: StatusDocument, id: string): void {
   send({ kind: 'status', status, at: performance.now(), id });
   if (isCaughtUp) return;
   isCaughtUp = true;
-  void get<SamplesDocument>('samples', inTime()).then((answer) => {
-    if (answer.kind === 'done') send({ kind: 'samples', samples: answer.body });
-  });
-  readTimeline();
+  void readSamples();
+  void readTimeline();
 }
 
-function readTimeline(): void {
+// Without an answer nothing changes: the stream tells that the connection is lost.
+async function readSamples(): Promise<void> {
+  const answer = await get<SamplesDocument>('samples', inTime());
+  if (answer.kind === 'done') send({ kind: 'samples', samples: answer.body });
+}
+
+async function readTimeline(): Promise<void> {
   timelineAt = performance.now() + TIMELINE_MS;
-  void get<TimelineDocument>('timeline', inTime()).then((answer) => {
-    if (answer.kind === 'done') send({ kind: 'timeline', timeline: answer.body });
-  });
+  const answer = await get<TimelineDocument>('timeline', inTime());
+  if (answer.kind === 'done') send({ kind: 'timeline', timeline: answer.body });
 }
 
 function inTime(): RequestInit {
