@@ -56,7 +56,6 @@ export function* indexing(list: readonly Branch[], policy: BranchesPolicy): Gene
   bySlug.delete('');
   const branches = [...byId.values()];
   const places = yield* placesOf(branches, policy);
-  const refusal = refusalBy(policy);
 
   const match = (target: string): BranchMatch | undefined => {
     const exact = byId.get(target);
@@ -71,7 +70,7 @@ export function* indexing(list: readonly Branch[], policy: BranchesPolicy): Gene
       if (found === undefined) return { kind: 'unknown' };
       const [branch, ...others] = found.branches;
       if (others.length > 0) return { kind: 'ambiguous', ids: found.branches.map(({ id }) => id) };
-      const why = refusal(branch);
+      const why = refusalOf(branch, policy);
       if (why !== undefined) return { kind: 'not_allowed', branch, why };
       const place = places(branch, access);
       if (place.kind === 'nowhere') return { kind: 'no_backend', branch, why: place.why };
@@ -90,17 +89,15 @@ function several(by: BranchMatch['by'], [first, ...others]: readonly Branch[] = 
   return first === undefined ? undefined : { by, branches: [first, ...others] };
 }
 
-/** Undefined: the branch may be routed. */
-type RoutingRule = (branch: Branch) => 'root' | 'allow' | undefined;
-
-/** A root is production, so `*` alone does not allow it. A branch with tables alone may be a root as well. */
-function refusalBy({ source, allow }: BranchesPolicy): RoutingRule {
-  return ({ name, parentId }) => {
-    const isRoot = parentId === undefined && source.kind !== 'static';
-    const isAllowed = allow === undefined ? !isRoot : allow.some((pattern) => isFor(pattern, name, isRoot));
-    if (isAllowed) return undefined;
-    return isRoot ? 'root' : 'allow';
-  };
+/**
+ * Undefined: the branch may be routed. A root is production, so `*` alone does not allow it. A branch with tables alone
+ * may be a root as well.
+ */
+function refusalOf({ name, parentId }: Branch, { source, allow }: BranchesPolicy): 'root' | 'allow' | undefined {
+  const isRoot = parentId === undefined && source.kind !== 'static';
+  const isAllowed = allow === undefined ? !isRoot : allow.some((pattern) => isFor(pattern, name, isRoot));
+  if (isAllowed) return undefined;
+  return isRoot ? 'root' : 'allow';
 }
 
 function isFor(pattern: string, name: string, isRoot: boolean): boolean {

@@ -15,7 +15,7 @@ export interface BranchWish {
   readonly onRetry?: (why: string) => void;
 }
 
-export interface Failure {
+export interface BranchFailure {
   readonly kind: 'failed';
   readonly why: string;
 }
@@ -25,14 +25,14 @@ export type CreationResult =
   | { readonly kind: 'created'; readonly branch: Branch; readonly isNew: boolean }
   /** `unfinished`: the same wish continues with the same branch. `refused`: it cannot succeed with these arguments. */
   | { readonly kind: 'unfinished' | 'refused'; readonly why: string }
-  | Failure;
+  | BranchFailure;
 
-export type RemovalResult = { readonly kind: 'removed' } | Failure;
+export type RemovalResult = { readonly kind: 'removed' } | BranchFailure;
 
 export function refused(why: string): CreationResult {
   return { kind: 'refused', why };
 }
 
-export function failed(why: string): Failure {
+export function failed(why: string): BranchFailure {
   return { kind: 'failed', why };
 }

@@ -11,7 +11,7 @@ import {
   refused,
   type BranchWish,
   type CreationResult,
-  type Failure,
+  type BranchFailure,
   type RemovalResult,
 } from './branch-wish.ts';
 import { deleteTimeline } from './delete-timeline.ts';
@@ -29,7 +29,7 @@ export interface BranchControl {
 
 export type ListWait = Pick<BranchWish, 'waitMs' | 'onRetry'>;
 
-export type BranchReading = { readonly kind: 'read'; readonly branches: readonly Branch[] } | Failure;
+export type BranchReading = { readonly kind: 'read'; readonly branches: readonly Branch[] } | BranchFailure;
 
 export function createBranchControl(source: BranchSourcePolicy, pauses: PauseOptions): BranchControl {
   return {
@@ -48,7 +48,7 @@ export function createBranchControl(source: BranchSourcePolicy, pauses: PauseOpt
   };
 }
 
-async function orFailed<Result>(work: () => Promise<Result>): Promise<Result | Failure> {
+async function orFailed<Result>(work: () => Promise<Result>): Promise<Result | BranchFailure> {
   try {
     return await work();
   } catch (error) {

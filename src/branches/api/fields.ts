@@ -4,13 +4,10 @@ import { z } from 'zod';
 import { parseLsn } from '../../model/lsn.ts';
 import { ENTRIES, inTurns } from '../in-turns.ts';
 
-/** An identifier or a name: compared exactly. */
-const word = z.string().min(1).max(256);
+/** An identifier or a name: compared exactly. An entry without it is ignored. */
+export const required = z.string().min(1).max(256);
 
-/** The id. An entry without one is ignored. */
-export const required = word;
-
-export const optional = word.optional().catch(undefined);
+export const optional = required.optional().catch(undefined);
 
 /** `<hex>/<hex>`. */
 export const optionalLsn = z

@@ -2,6 +2,7 @@
 import type { CreationResult } from '../branch-wish.ts';
 import { indexBranches } from '../../branches/resolve.ts';
 import type { Branch, EndpointType } from '../../model/branch.ts';
+import { findPool } from '../../model/pool-names.ts';
 import { shown } from '../../model/printable.ts';
 import { parseLsn } from '../../model/lsn.ts';
 import { addressText } from '../../model/member.ts';
@@ -18,7 +19,6 @@ import {
   type BranchOptions,
   type BranchParts,
 } from './branch-context.ts';
-import { whyBadName, whyUnreachable } from './create-rules.ts';
 import { BRANCH_EXIT } from './branch-exit.ts';
 import { branchText, findBranch, severalText } from './find-branch.ts';
 import { routeTo, type TargetRoute } from './target-route.ts';
@@ -62,6 +62,35 @@ export async function create(name: string, options: CreateOptions, io: CliIo, pa
   const before = all.filter(({ id }) => id !== created.branch.id);
   report(created, [...before, created.branch], await routeAfter(created.branch, before, context, parts), context);
   return BRANCH_EXIT.ok;
+}
+
+/** The lists of both sources are read with names up to this length. Characters. */
+const MAX_NAME = 256;
+
+/** Undefined: a client can write it behind the @ of a database. */
+function whyBadName(name: string): string | undefined {
+  if (name === '') return 'the name is empty: give it one, such as pr-1';
+  if (/@|%40/.test(name)) return `${shown(name)} has an @, which separates the database from the branch: leave it out`;
+  if (/[\s\p{Cc}\p{Cf}]/u.test(name)) return `${shown(name)} has a space or an invisible character: use - or _ instead`;
+  if (name.length > MAX_NAME) return `the name has more than ${MAX_NAME} characters: use a shorter one`;
+  return undefined;
+}
+
+/** `all`: the branches that exist. Undefined: clients reach the branch of this name, which may exist already. */
+function whyUnreachable(name: string, all: readonly Branch[], { config, policy }: BranchContext): string | undefined {
+  const pool = findPool(
+    name,
+    config.pools.map((one) => one.name),
+  );
+  if (pool !== undefined) return `${shown(name)} is a name of the pool ${pool}, which comes first: choose another name`;
+  const isThere = all.some((branch) => branch.name === name);
+  const route = routeTo(
+    name,
+    'write',
+    indexBranches(isThere ? all : [...all, { id: 'planned', name, parentId: 'parent' }], policy),
+  );
+  if (route.kind === 'routed' || !route.isRule) return undefined;
+  return `no client could use ${shown(name)}: ${route.why}`;
 }
 
 function endUnfinished(name: string, { kind, why }: Exclude<CreationResult, { kind: 'created' }>, io: CliIo): never {
