@@ -68,10 +68,6 @@ export class Root implements Ancestor {
     return this.#copies.slice(-count).map(({ copy }) => copy);
   }
 
-  newestCopy(): BaseCopy | undefined {
-    return this.#copies.at(-1)?.copy;
-  }
-
   addCopy(copy: BaseCopy): void {
     this.#copies = [...this.#copies, { copy, upTo: Number.POSITIVE_INFINITY }];
   }
@@ -140,10 +136,6 @@ export class TimelineBranch implements Ancestor {
   /** It accepts writes; the sandbox itself has written nothing to it yet. */
   async born(): Promise<void> {
     this.#birth = await askPosition(this.server);
-  }
-
-  isBorn(): boolean {
-    return this.#birth !== undefined;
   }
 
   copies(): readonly BaseCopy[] {

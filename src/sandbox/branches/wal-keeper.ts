@@ -59,7 +59,7 @@ export class WalKeeper {
 
   async #check(): Promise<void> {
     const { root, stride = STRIDE } = this.#options;
-    const newest = root.newestCopy()?.consistentAt ?? 0;
+    const newest = root.recentCopies(1)[0]?.consistentAt ?? 0;
     const { position } = await root.position();
     if (position - newest < stride || this.#ending.signal.aborted) return;
     await this.takeCopy();

@@ -35,9 +35,7 @@ export function checkComputer({ model, tools = [], messages }: MessageBody, beta
   const size = Object.keys(toolset).find((key) => /width|height/.test(key));
   if (size !== undefined)
     throw new PlatformRefusal(400, `${TOOLSET} does not accept ${size}: positions come from screenshots`);
-  for (const [index, message] of messages.entries()) {
-    checkResults(blocksOf(message), blocksOf(messages[index + 1]), index + 1 < messages.length);
-  }
+  for (const [index, next] of messages.slice(1).entries()) checkResults(blocksOf(messages[index]), blocksOf(next));
 }
 
 function blocksOf(message: MessageBody['messages'][number] | undefined): readonly Block[] {
@@ -48,8 +46,7 @@ function blocksOf(message: MessageBody['messages'][number] | undefined): readonl
  * Each block of a turn has one result in the next message, in the order of the blocks, whether it was executed or not.
  * After the first failure none was.
  */
-function checkResults(turn: readonly Block[], next: readonly Block[], hasNext: boolean): void {
-  if (!hasNext) return;
+function checkResults(turn: readonly Block[], next: readonly Block[]): void {
   let hasFailed = false;
   let place = -1;
   for (const { type, id, name, input } of turn) {

@@ -17,13 +17,8 @@ export interface Stores {
   readonly skills: SkillStore;
 }
 
-/** The model would get these. */
-export interface ValidMessage {
-  readonly files: readonly { readonly file_id: string; readonly filename: string }[];
-  readonly skills: readonly { readonly skill_id: string; readonly name: string; readonly version: string }[];
-}
-
-export function checkMessage(body: unknown, betas: ReadonlySet<string>, { files, skills }: Stores): ValidMessage {
+/** The files and skills that the model would get. */
+export function checkMessage(body: unknown, betas: ReadonlySet<string>, { files, skills }: Stores): object {
   const parsed = request.safeParse(body);
   if (!parsed.success) throw new PlatformRefusal(400, z.prettifyError(parsed.error));
   const asked = parsed.data;
