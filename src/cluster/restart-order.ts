@@ -47,29 +47,24 @@ export function restartOrder(
   const isOpen = order === undefined && raised.length === 0 && isUnknown;
   if (isOpen && standbys.length > 0 && primary.length > 0) return undefined;
   const isPrimaryFirst = order === undefined ? raised.length === 0 && lowered.length > 0 : order === 'primary_first';
+  const whyPrimary =
+    lowered.length > 0
+      ? `The primary first: ${listed(lowered)} lowered, and a standby must not be below it.`
+      : 'The primary first, as you say.';
+  const whyStandbys =
+    raised.length > 0
+      ? `The standbys first: ${listed(raised)} raised, and a standby must not be below the primary.`
+      : 'The standbys first, so that the clients of the primary are interrupted last.';
+  const again = { members: standbys, why: `The standbys again: only now they take ${listed(lowered)} lowered.` };
   const steps = isPrimaryFirst
     ? [
-        {
-          members: primary,
-          why:
-            lowered.length > 0
-              ? `The primary first: ${listed(lowered)} lowered, and a standby must not be below it.`
-              : 'The primary first, as you say.',
-        },
+        { members: primary, why: whyPrimary },
         { members: standbys, why: 'Then the standbys, when they have caught up.' },
       ]
     : [
-        {
-          members: standbys,
-          why:
-            raised.length > 0
-              ? `The standbys first: ${listed(raised)} raised, and a standby must not be below the primary.`
-              : 'The standbys first, so that the clients of the primary are interrupted last.',
-        },
+        { members: standbys, why: whyStandbys },
         { members: primary, why: 'Then the primary.' },
-        ...(raised.length > 0 && lowered.length > 0
-          ? [{ members: standbys, why: `The standbys again: only now they take ${listed(lowered)} lowered.` }]
-          : []),
+        ...(raised.length > 0 && lowered.length > 0 ? [again] : []),
       ];
   return steps.filter((step) => step.members.length > 0);
 }
