@@ -61,7 +61,7 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
   const question = `Switch over from ${plan.from ?? ''}${plan.to === null ? '' : ` to ${plan.to}`}?`;
   await confirm({ question, yes: options.yes, json: options.json }, io);
   const progress = options.json === true ? { ...io, stdout: () => {} } : io;
-  const ended = await perform(asked, { running, token, io: progress });
+  const ended = await perform(asked, running, token, progress);
   if (options.json === true) io.stdout(json({ ...ended }));
   else {
     io.stdout(endText(ended, io));
@@ -98,32 +98,27 @@ async function readPlan(running: Running, asked: SwitchoverOrder, io: CliIo): Pr
   return understood(planReader, answer, 200, io);
 }
 
-interface SwitchoverFollowOptions {
-  readonly running: Running;
-  readonly token: string;
-  readonly io: CliIo;
-}
-
 /** The operator's signals, from before the request on: no operation runs on without its command. */
 class Cancellation {
-  readonly #following: SwitchoverFollowOptions;
+  readonly #send: (id: string, what: string) => void;
   #operation: Operation | undefined;
   #signals = 0;
 
-  constructor(following: SwitchoverFollowOptions) {
-    this.#following = following;
+  /** `send`: the request to cancel; `what`: tells the operator what it does. */
+  constructor(send: (id: string, what: string) => void) {
+    this.#send = send;
   }
 
   /** The newest document of the operation. */
   follow(operation: Operation): void {
     const isFirst = this.#operation === undefined;
     this.#operation = operation;
-    if (isFirst && this.#signals > 0) this.#cancel(operation);
+    if (isFirst && this.#signals > 0) this.#send(operation.id, this.#words());
   }
 
   signal(): void {
     this.#signals += 1;
-    if (this.#operation !== undefined && !this.isImpatient()) this.#cancel(this.#operation);
+    if (this.#operation !== undefined && !this.isImpatient()) this.#send(this.#operation.id, this.#words());
   }
 
   /** The first signal cancels. After the request to switch the second one releases the clients. */
@@ -133,12 +128,6 @@ class Cancellation {
 
   #isRequested(): boolean {
     return REQUESTED.includes(this.#operation?.phase ?? '');
-  }
-
-  #cancel({ id }: Operation): void {
-    const { running, token, io } = this.#following;
-    io.stderr(`pointsman: ${this.#words()}\n`);
-    void tryRequest(running, { method: 'POST', path: `/operations/${id}/cancel`, token });
   }
 
   #words(): string {
@@ -153,26 +142,24 @@ class Cancellation {
 const REQUESTED = ['switch', 'confirm'];
 
 /** Starts the operation and follows it to its end. */
-async function perform(asked: SwitchoverOrder, following: SwitchoverFollowOptions): Promise<Operation> {
-  const { running, token, io } = following;
-  const cancellation = new Cancellation(following);
+async function perform(asked: SwitchoverOrder, running: Running, token: string, io: CliIo): Promise<Operation> {
+  const cancellation = new Cancellation((id, what) => {
+    io.stderr(`pointsman: ${what}\n`);
+    void tryRequest(running, { method: 'POST', path: `/operations/${id}/cancel`, token });
+  });
   const ignore = io.onInterrupt?.(() => cancellation.signal());
   try {
     const answer = await request(running, { method: 'POST', path: '/switchover', token, body: asked }, io);
     const started = understood(operationReader, answer, 202, io);
     io.stdout('\n');
-    return await follow(started, cancellation, following);
+    return await follow(started, cancellation, running, io);
   } finally {
     ignore?.();
   }
 }
 
 /** Prints each phase when it ends. Ends the command if the Pointsman goes away. */
-async function follow(
-  first: Operation,
-  cancellation: Cancellation,
-  { running, io }: SwitchoverFollowOptions,
-): Promise<Operation> {
+async function follow(first: Operation, cancellation: Cancellation, running: Running, io: CliIo): Promise<Operation> {
   const path = `/operations/${first.id}`;
   let known = first;
   let shown = 0;
