@@ -2,7 +2,7 @@
 // any cause.
 import { readDescriptorBudget } from './app/open-files.ts';
 import { createSystemClock } from './app/system-clock.ts';
-import { verifierOpener } from './verifiers/open-verifiers.ts';
+import { verifierOpener } from './verifiers/batch.ts';
 import { BUILD } from './workers/fork.ts';
 import type { FromWorker, ToWorker, Usage } from './workers/messages.ts';
 import { Worker } from './workers/worker.ts';

@@ -5,7 +5,7 @@ import type { TriedRole, VerifiersReport } from '../cli/live-check.ts';
 import type { Clock } from '../model/instant.ts';
 import { addressText, type Address } from '../model/member.ts';
 import type { MovesPolicy, VerifierLookup, VerifierPolicy } from '../model/moves.ts';
-import { verifierOpener } from '../verifiers/open-verifiers.ts';
+import { verifierOpener } from '../verifiers/batch.ts';
 
 /** `primary`: undefined when there is none now. Undefined: the configuration has no verifiers. Never rejects. */
 export async function checkVerifiers(

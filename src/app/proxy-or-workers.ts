@@ -12,7 +12,7 @@ import type { Monitor } from '../monitor/monitor.ts';
 import type { DescriptorBudget, InheritedSocket } from '../proxy/options.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { Proxy } from '../proxy/proxy-interface.ts';
-import { verifierOpener } from '../verifiers/open-verifiers.ts';
+import { verifierOpener } from '../verifiers/batch.ts';
 import { Supervisor } from '../workers/supervisor.ts';
 import { forker } from '../workers/fork.ts';
 

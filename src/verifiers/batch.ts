@@ -1,6 +1,8 @@
-// The verifiers of one batch of moves. Each role is asked for once. Everything is overwritten at the end.
+// The verifiers of one batch of moves: from the next primary, or from a file. Each role is asked for once. Everything is
+// overwritten at the end.
 import type { Clock } from '../model/instant.ts';
-import type { VerifierBatch, VerifierLookup } from '../model/moves.ts';
+import type { Address } from '../model/member.ts';
+import type { OpenVerifiers, VerifierBatch, VerifierLookup, VerifierPolicy } from '../model/moves.ts';
 import { shown } from '../model/printable.ts';
 import { SourceError, type VerifierSource } from './source.ts';
 
@@ -12,6 +14,20 @@ const MD5 = 'md5';
 const MD5_LENGTH = MD5.length + 32;
 /** PostgreSQL 18 keeps no longer one (MAX_ENCRYPTED_PASSWORD_LEN). Bytes. */
 const LONGEST = 512;
+
+export function verifierOpener(clock: Clock): OpenVerifiers {
+  return (policy, server) => new Batch(() => sourceOf(policy, server), clock);
+}
+
+/** Loaded at the first question, because most programs never ask. */
+async function sourceOf(policy: VerifierPolicy, server: Address): Promise<VerifierSource> {
+  if (policy.kind === 'file') {
+    const { FileSource } = await import('./file-source.ts');
+    return new FileSource(policy.file);
+  }
+  const { QuerySource } = await import('./query-source.ts');
+  return new QuerySource(policy, server);
+}
 
 export class Batch implements VerifierBatch {
   readonly #load: () => Promise<VerifierSource>;

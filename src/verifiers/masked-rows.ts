@@ -1,6 +1,8 @@
 // Takes the values out of the rows that a server sends, before the library `pg` sees them: the library makes a string
 // of every value, and nobody can overwrite a string. In their place it reads letters x. A server that sends more than
 // an answer needs is not listened to any longer.
+import type { ScramOnly } from './scram-only.ts';
+
 const HEADER = 5;
 const DATA_ROW = 0x44;
 const AUTHENTICATION = 0x52;
@@ -15,14 +17,6 @@ const MOST_ROWS = 100;
 
 export type MaskedRow = readonly (Buffer | null)[];
 
-/** Each returns why the connection must end. */
-export interface LoginWatch {
-  /** The body of the next AuthenticationRequest. */
-  refusal(body: Buffer): string | undefined;
-  /** ReadyForQuery: the library takes the login for done, whatever came before. */
-  refusalAtReady(): string | undefined;
-}
-
 export class MaskedRows {
   readonly #header = Buffer.alloc(HEADER);
   #headerFill = 0;
@@ -35,10 +29,10 @@ export class MaskedRows {
   #valueAt = 0;
   #rows: MaskedRow[] = [];
   #isRow = false;
-  readonly #login: LoginWatch | undefined;
+  readonly #login: ScramOnly | undefined;
   #refusal: string | undefined;
 
-  constructor(login?: LoginWatch) {
+  constructor(login?: ScramOnly) {
     this.#login = login;
   }
 

@@ -8,6 +8,7 @@ import { fileFault } from '../model/errno.ts';
 import { addressText, type Address } from '../model/member.ts';
 import type { VerifierPolicy } from '../model/moves.ts';
 import { onOneLine, shown } from '../model/printable.ts';
+import { takingTurns } from '../model/taking-turns.ts';
 import { MaskedRows, type MaskedRow } from './masked-rows.ts';
 import { MOST_ITERATIONS, ScramOnly } from './scram-only.ts';
 import { SourceError, type VerifierAnswer, type VerifierSource } from './source.ts';
@@ -30,7 +31,7 @@ export class QuerySource implements VerifierSource {
   readonly #policy: QueryPolicy;
   readonly #server: Address;
   #session: QuerySession | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = takingTurns();
   #isAsking = false;
   #isClosed = false;
 
@@ -40,9 +41,7 @@ export class QuerySource implements VerifierSource {
   }
 
   read(role: string, signal: AbortSignal): Promise<VerifierAnswer> {
-    const answer = this.#turn.then(() => this.#ask(role, signal));
-    this.#turn = answer.catch(() => {});
-    return answer;
+    return this.#inTurn(() => this.#ask(role, signal));
   }
 
   close(): void {

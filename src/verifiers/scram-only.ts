@@ -1,7 +1,6 @@
 // Watches the login of the lookup role. The library `pg` answers whatever a server asks: this ends the connection
 // before the answer. A password goes out by SCRAM-SHA-256 alone, which tells nothing to a server that does not know it,
 // and the login counts with the server's signature alone. Messages: protocol, Message Formats, Authentication*.
-import type { LoginWatch } from './masked-rows.ts';
 
 /** AuthenticationRequest: its codes. */
 const OK = 0;
@@ -20,7 +19,7 @@ const METHODS: ReadonlyMap<number, string> = new Map([
   [9, 'SSPI'],
 ]);
 
-export class ScramOnly implements LoginWatch {
+export class ScramOnly {
   /** There is one. Without it a server that asks for nothing is believed: there is nothing to lose. */
   readonly #hasPassword: boolean;
   #expected = SASL;
@@ -45,6 +44,7 @@ export class ScramOnly implements LoginWatch {
     return iterations <= MOST_ITERATIONS ? undefined : 'the challenge of the server is invalid';
   }
 
+  /** ReadyForQuery: the library takes the login for done, whatever came before. */
   refusalAtReady(): string | undefined {
     return this.#isOver ? undefined : UNPROVEN;
   }

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { verifierOpener } from '../../../src/verifiers/open-verifiers.ts';
+import { verifierOpener } from '../../../src/verifiers/batch.ts';
 import { listen } from '../../support/sockets/listen.ts';
 import { aMessage, aNumber, readyForQuery } from '../../support/sockets/messages.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { VerifierBatch } from '../../../src/model/moves.ts';
-import { verifierOpener } from '../../../src/verifiers/open-verifiers.ts';
+import { verifierOpener } from '../../../src/verifiers/batch.ts';
 import { listen } from '../../support/sockets/listen.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 

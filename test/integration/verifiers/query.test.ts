@@ -10,7 +10,7 @@ import type { VerifierBatch, VerifierLookup, VerifierPolicy } from '../../../src
 import type { BinariesChoice } from '../../../src/sandbox/postgres/binaries.ts';
 import { preparePostgres } from '../../../src/sandbox/postgres/prepare.ts';
 import type { PostgresServer } from '../../../src/sandbox/postgres/server-interface.ts';
-import { verifierOpener } from '../../../src/verifiers/open-verifiers.ts';
+import { verifierOpener } from '../../../src/verifiers/batch.ts';
 import { addressOf, choicesHere, startAs, untilAnswer } from '../../support/sandbox/postgres.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 import { until } from '../../support/waiting/until.ts';

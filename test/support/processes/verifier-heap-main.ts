@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { hrtime } from 'node:process';
 import { writeHeapSnapshot } from 'node:v8';
 import { createSystemClock } from '../../../src/app/system-clock.ts';
-import { verifierOpener } from '../../../src/verifiers/open-verifiers.ts';
+import { verifierOpener } from '../../../src/verifiers/batch.ts';
 
 const [policy = '', server = '', file = '', keep] = process.argv.slice(2);
 const batch = verifierOpener(createSystemClock(hrtime))(JSON.parse(policy), JSON.parse(server));

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { VerifierBatch } from '../../../src/model/moves.ts';
 import { FileSource } from '../../../src/verifiers/file-source.ts';
 import { SourceError } from '../../../src/verifiers/source.ts';
-import { verifierOpener } from '../../../src/verifiers/open-verifiers.ts';
+import { verifierOpener } from '../../../src/verifiers/batch.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 const SCRAM = 'SCRAM-SHA-256$4096:c2FsdHNhbHQ=$c3RvcmVk:c2VydmVy';

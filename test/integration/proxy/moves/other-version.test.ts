@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type Connection } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { verifierOpener } from '../../../../src/verifiers/open-verifiers.ts';
+import { verifierOpener } from '../../../../src/verifiers/batch.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { whyNoOlderPostgres } from '../../../support/moves/system-postgres.ts';

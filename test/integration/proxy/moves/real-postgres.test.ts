@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { VerifierPolicy } from '../../../../src/model/moves.ts';
-import { verifierOpener } from '../../../../src/verifiers/open-verifiers.ts';
+import { verifierOpener } from '../../../../src/verifiers/batch.ts';
 import { cancelRequestOf } from '../../../support/applications/cancel-key.ts';
 import { missingForSandbox } from '../../../support/runner/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
