@@ -3,6 +3,7 @@
 // last.
 import type { MemberName } from '../model/member.ts';
 import type { Balance } from '../model/policy.ts';
+import { sumOf } from '../model/sums.ts';
 import type { Target } from './routing-table.ts';
 
 /** The memory of round-robin: what each target is owed, in units of weight. The sum is 0. */
@@ -111,8 +112,4 @@ function fractionOf(text: string): number {
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (((hash ^ (hash >>> 16)) >>> 0) + 0.5) / 2 ** 32;
-}
-
-function sumOf(targets: Targets, weightOf: PickOptions['weightOf']): number {
-  return targets.reduce((sum, target) => sum + weightOf(target), 0);
 }

@@ -1,6 +1,7 @@
 // The clients that wait for a route, from the events of their holds. Each hold has its end, also that of a client whose
 // worker dies (workers/live-sessions.ts). Pure.
 import type { PoolName } from '../model/policy.ts';
+import { sumOf } from '../model/sums.ts';
 import { HOLD_OUTCOMES, type HoldOutcome, type ReportedEvent } from '../reports/events.ts';
 
 export type HoldEvent = Extract<ReportedEvent, { kind: 'hold_started' | 'hold_ended' }>;
@@ -35,7 +36,7 @@ export class WaitGroup {
 
   /** Waits that ended, of these outcomes. */
   ended(...outcomes: readonly HoldOutcome[]): number {
-    return outcomes.reduce((sum, outcome) => sum + this.#ended[outcome], 0);
+    return sumOf(outcomes, (outcome) => this.#ended[outcome]);
   }
 
   /** The longest wait that ended. Milliseconds. */

@@ -1,4 +1,5 @@
 // Ids of incidents: the day (UTC) and a number, 2026-11-22-1.
+import { mostOf } from '../model/sums.ts';
 
 export const ID = /^\d{4}-\d{2}-\d{2}-\d{1,6}$/;
 
@@ -12,5 +13,5 @@ export function byId(a: string, b: string): number {
 /** The first number of the day that no known incident has, above all of them. */
 export function nextId(day: string, known: Iterable<string>): string {
   const numbers = [...known].filter((id) => id.startsWith(`${day}-`)).map((id) => Number(id.slice(11)));
-  return `${day}-${numbers.reduce((most, number) => Math.max(most, number), 0) + 1}`;
+  return `${day}-${mostOf(numbers, (number) => number) + 1}`;
 }

@@ -5,7 +5,7 @@ import { missingOf } from './findings/missing.ts';
 import { planOf } from './findings/plan-findings.ts';
 import type { RecordedEvent } from './findings/recorded-events.ts';
 import { summaryOf } from './findings/summary.ts';
-import { snapshotOf, type IncidentState } from './cluster-state.ts';
+import { snapshotOf, type IncidentState, type Shows } from './cluster-state.ts';
 import type { RecordingEntry } from './recording.ts';
 import type { IncidentDocument, IncidentEvent, IncidentKind, MissingEvidence } from './schema.ts';
 import type { ReportedEvent } from '../reports/events.ts';
@@ -29,9 +29,7 @@ export interface IncidentRecord {
 }
 
 /** How the rest of the program says things. */
-export interface DocumentWords {
-  readonly time: (at: Instant) => string;
-  readonly id: (number: number) => string;
+export interface DocumentWords extends Shows {
   /** The sentence and the fields of the log. */
   readonly message: (event: ReportedEvent) => string;
   readonly fields: (event: ReportedEvent) => Readonly<Record<string, unknown>>;

@@ -1,5 +1,6 @@
 // An incident as a text for a ticket: at most 64 kB, for a reader that did not see it. Loaded on request.
 import { countText } from '../core/describe.ts';
+import { sumOf } from '../model/sums.ts';
 import { clockText, secondsBetween, secondsText } from './findings/recorded-events.ts';
 import type { Finding, IncidentDocument, IncidentEvent, IncidentSnapshot, SnapshotOfMember } from './schema.ts';
 
@@ -198,7 +199,7 @@ function eventsText(events: readonly IncidentEvent[], bytes: number): string {
   const lines = events.map(eventLine);
   const sizes = lines.map((line) => Buffer.byteLength(line) + 1);
   const room = bytes - title.length - 100;
-  let size = sizes.reduce((sum, one) => sum + one, 0);
+  let size = sumOf(sizes, (bytesOf) => bytesOf);
   const kept = lines.map(() => true);
   const middle = Math.floor(lines.length / 2);
   const order = lines.map((_, index) => index).toSorted((a, b) => Math.abs(a - middle) - Math.abs(b - middle));

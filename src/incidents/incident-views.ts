@@ -1,4 +1,5 @@
 // The rows of the list of incidents.
+import { sumOf } from '../model/sums.ts';
 import type { IncidentDocument, IncidentEntry } from './schema.ts';
 
 /** The row of a list for one incident. */
@@ -13,7 +14,7 @@ export function entryOf(document: IncidentDocument): IncidentEntry {
     settled_at: document.settled_at,
     kinds: document.kinds,
     planned: document.planned,
-    no_write_route_seconds: isKnown ? Math.round(known.reduce((sum, one) => sum + one, 0) * 1000) / 1000 : null,
+    no_write_route_seconds: isKnown ? Math.round(sumOf(known, (seconds) => seconds) * 1000) / 1000 : null,
     summary: document.summary,
   };
 }

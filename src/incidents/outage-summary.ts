@@ -2,7 +2,9 @@
 // text and page have the same numbers. Pure.
 import { countText, durationText } from '../core/describe.ts';
 import type { PoolName } from '../model/policy.ts';
+import { mostOf, sumOf } from '../model/sums.ts';
 import type { OutageEvent } from '../reports/events.ts';
+import { named } from './findings/recorded-events.ts';
 import type { Finding, FindingOf, IncidentDocument } from './schema.ts';
 
 /** The pools that had no route in this incident, and have one again. */
@@ -16,14 +18,14 @@ export function outageSummary(document: IncidentDocument, pool: PoolName, isFina
   const interruptions = ended(findings).filter((one) => one.pool === pool);
   const last = interruptions.at(-1);
   if (last === undefined) return undefined;
-  const holds = of(findings, 'holds').filter((one) => one.pool === pool);
+  const holds = named(findings, 'holds').filter((one) => one.pool === pool);
   const numbers = {
     interruptions: interruptions.length,
-    durationMs: Math.round(sum(interruptions.map(({ seconds }) => (seconds ?? 0) * 1000))),
-    held: sum(holds.map(({ count }) => count)),
-    longestHoldMs: Math.round(holds.reduce((most, one) => Math.max(most, one.longest_seconds), 0) * 1000),
-    refusedClients: inGroups(of(findings, 'clients_refused'), pool),
-    closedSessions: inGroups(of(findings, 'sessions_cut'), pool),
+    durationMs: Math.round(sumOf(interruptions, ({ seconds }) => (seconds ?? 0) * 1000)),
+    held: sumOf(holds, ({ count }) => count),
+    longestHoldMs: Math.round(mostOf(holds, (one) => one.longest_seconds) * 1000),
+    refusedClients: inGroups(named(findings, 'clients_refused'), pool),
+    closedSessions: inGroups(named(findings, 'sessions_cut'), pool),
   };
   const members = membersText(findings, last);
   return {
@@ -55,9 +57,9 @@ function textOf(pool: PoolName, id: string, numbers: OutageNumbers, members: rea
 
 /** `pg-1 down`, `pg-2 is primary`, `timeline 1 -> 2` */
 function membersText(findings: readonly Finding[], { interruption }: FindingOf<'no_route'>): readonly string[] {
-  const [lost] = of(findings, 'decision').filter((one) => one.interruption === interruption);
-  const [next] = of(findings, 'next_primary').filter((one) => one.interruption === interruption);
-  const [timelines] = of(findings, 'timelines');
+  const [lost] = named(findings, 'decision').filter((one) => one.interruption === interruption);
+  const [next] = named(findings, 'next_primary').filter((one) => one.interruption === interruption);
+  const [timelines] = named(findings, 'timelines');
   const [before, after] = [timelines?.before ?? null, timelines?.after ?? null];
   const isNew = before !== null && after !== null && before !== after;
   return [
@@ -80,22 +82,13 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** An interruption of no length is a primary that changed without a time in between. */
 function ended(findings: readonly Finding[]): readonly FindingOf<'no_route'>[] {
-  return of(findings, 'no_route').filter(({ seconds, cause }) => seconds !== null && cause !== 'none');
+  return named(findings, 'no_route').filter(({ seconds, cause }) => seconds !== null && cause !== 'none');
 }
 
-function of<Name extends Finding['finding']>(findings: readonly Finding[], name: Name): readonly FindingOf<Name>[] {
-  return findings.filter((one): one is FindingOf<Name> => one.finding === name);
-}
-
-interface GroupedFinding {
-  readonly groups: readonly { readonly pool: string; readonly count: number }[];
-}
-
-function inGroups(findings: readonly GroupedFinding[], pool: PoolName): number {
+function inGroups(
+  findings: readonly { readonly groups: readonly { readonly pool: string; readonly count: number }[] }[],
+  pool: PoolName,
+): number {
   const groups = findings.flatMap((one) => one.groups.filter((group) => group.pool === pool));
-  return sum(groups.map(({ count }) => count));
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0);
+  return sumOf(groups, ({ count }) => count);
 }

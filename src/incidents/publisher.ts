@@ -1,5 +1,6 @@
 // Makes the documents of incidents, keeps them in the archive, and tells the listeners of each change.
 import type { Clock, Instant } from '../model/instant.ts';
+import { takingTurns } from '../model/taking-turns.ts';
 import type { EventIds } from '../reports/event-ids.ts';
 import { Archive, type ArchiveOptions } from './archive.ts';
 import type { DocumentWords } from './incident-document.ts';
@@ -26,6 +27,7 @@ export class Publisher {
   readonly #options: PublisherOptions;
   /** Wall-clock time of the instant 0, as it was when the current incident began. */
   #epoch = 0;
+  readonly #inTurn = takingTurns();
   #work: Promise<void> = Promise.resolve();
   readonly #listeners = new Set<IncidentListener>();
 
@@ -52,9 +54,7 @@ export class Publisher {
 
   /** Makes the document after the events of this turn; one after the other. `isLast`: the program ends. */
   publish(incident: OpenIncident, change?: IncidentChange, isLast = false): void {
-    const before = this.#work;
-    const publish = async (): Promise<void> => {
-      await before;
+    this.#work = this.#inTurn(async () => {
       try {
         const document = await this.documentOf(incident);
         if (isLast) this.archive.saveEnded(document);
@@ -63,8 +63,7 @@ export class Publisher {
       } catch (error) {
         this.#options.onFault(error);
       }
-    };
-    this.#work = publish();
+    });
   }
 
   async documentOf(incident: OpenIncident): Promise<IncidentDocument> {

@@ -11,7 +11,7 @@ const PRIVATE = ['client', 'user', 'database', 'application'] as const;
 
 export function redacted(document: IncidentDocument): IncidentDocument {
   if (document.redaction.redacted) return document;
-  const names = new Names();
+  const names = { client: new Map(), user: new Map(), database: new Map(), application: new Map() };
   return {
     ...document,
     redaction: { redacted: true, note: NOTE },
@@ -19,27 +19,21 @@ export function redacted(document: IncidentDocument): IncidentDocument {
   };
 }
 
-class Names {
-  readonly #known = new Map<string, string>();
-  readonly #counts = new Map<string, number>();
+/** By kind, the name for each value. */
+type Names = Readonly<Record<(typeof PRIVATE)[number], Map<string, string>>>;
 
-  /** Two connections of one client have one address: the port is left out. */
-  of(what: (typeof PRIVATE)[number], value: string): string {
-    const key = `${what} ${what === 'client' ? value.replace(/:\d+$/, '') : value}`;
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const count = (this.#counts.get(what) ?? 0) + 1;
-    this.#counts.set(what, count);
-    const name = `${what}-${count}`;
-    this.#known.set(key, name);
-    return name;
-  }
+/** Two connections of one client have one address: the port is left out. */
+function nameOf(what: keyof Names, value: string, { [what]: known }: Names): string {
+  const key = what === 'client' ? value.replace(/:\d+$/, '') : value;
+  const name = known.get(key) ?? `${what}-${known.size + 1}`;
+  known.set(key, name);
+  return name;
 }
 
 function redactedEvent(event: IncidentEvent, names: Names): IncidentEvent {
   const found = PRIVATE.flatMap((what) => {
     const value = event.fields[what];
-    return typeof value === 'string' ? [{ what, value, name: names.of(what, value) }] : [];
+    return typeof value === 'string' ? [{ what, value, name: nameOf(what, value, names) }] : [];
   });
   if (found.length === 0) return event;
   const fields: Record<string, unknown> = { ...event.fields };

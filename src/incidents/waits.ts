@@ -1,4 +1,5 @@
 // How long many clients waited, in little memory: counts of waits that differ by less than 4 %. Pure.
+import { sumOf } from '../model/sums.ts';
 
 /** Neighbouring values of the scale. A wait is at most half as far from its value: 2 %. */
 const STEP = 1.04;
@@ -37,7 +38,7 @@ export class Waits {
 
 /** The wait that the share `part` of the clients did not exceed. 0 without clients. */
 export function percentile(waits: readonly Wait[], part: number): number {
-  const total = waits.reduce((sum, { count }) => sum + count, 0);
+  const total = sumOf(waits, ({ count }) => count);
   let seen = 0;
   for (const { ms, count } of waits) {
     seen += count;

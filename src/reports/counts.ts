@@ -2,6 +2,7 @@
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
+import { sumOf } from '../model/sums.ts';
 import type { SessionState } from './session-state.ts';
 
 /** One of several processes that serve clients. */
@@ -70,9 +71,9 @@ export const NO_CLIENTS: ClientCounts = {
 
 export function sumOfClients(all: readonly ClientCounts[]): ClientCounts {
   const sum = (list: (one: ClientCounts) => readonly number[]): readonly number[] =>
-    list(NO_CLIENTS).map((_, index) => all.reduce((total, one) => total + (list(one)[index] ?? 0), 0));
+    list(NO_CLIENTS).map((_, index) => sumOf(all, (one) => list(one)[index] ?? 0));
   return {
-    handshakes: all.reduce((total, { handshakes }) => total + handshakes, 0),
+    handshakes: sumOf(all, ({ handshakes }) => handshakes),
     firstPackets: sum(({ firstPackets }) => firstPackets),
     startups: sum(({ startups }) => startups),
   };

@@ -1,5 +1,6 @@
 // The sessions of a member before a planned change: how many of them can move, and why the others cannot.
 import { PIN_REASONS, type PinReason } from '../model/moves.ts';
+import { sumOf } from '../model/sums.ts';
 
 /** A process counts a session as unknown that has not answered by then. Milliseconds. */
 export const PREFLIGHT_MS = 3_000;
@@ -14,11 +15,10 @@ export interface Preflight {
 
 /** The sum over several processes. */
 export function sumOfPreflights(all: readonly Preflight[]): Preflight {
-  const total = (count: (one: Preflight) => number): number => all.reduce((sum, one) => sum + count(one), 0);
-  const stays = PIN_REASONS.map((reason) => [reason, total((one) => one.stays[reason] ?? 0)] as const);
+  const stays = PIN_REASONS.map((reason) => [reason, sumOf(all, (one) => one.stays[reason] ?? 0)] as const);
   return {
-    movable: total(({ movable }) => movable),
+    movable: sumOf(all, ({ movable }) => movable),
     stays: Object.fromEntries(stays.filter(([, count]) => count > 0)),
-    unknown: total(({ unknown }) => unknown),
+    unknown: sumOf(all, ({ unknown }) => unknown),
   };
 }

@@ -5,6 +5,7 @@ import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { Movability } from '../model/moves.ts';
 import type { PoolName } from '../model/policy.ts';
+import { sumOf } from '../model/sums.ts';
 import type { SessionState } from './session-state.ts';
 
 /** `terminate`: the client's TLS is with Pointsman. `passthrough`: the client's encryption is with its server. */
@@ -176,7 +177,7 @@ export function mergedLists(lists: readonly SessionList[], query: SessionQuery):
       lists.flatMap((list) => list.sessions),
       query,
     ),
-    total: lists.reduce((sum, list) => sum + list.total, 0),
+    total: sumOf(lists, ({ total }) => total),
     silentWorkers: lists.flatMap((list) => list.silentWorkers),
   };
 }

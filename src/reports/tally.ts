@@ -2,6 +2,7 @@
 // together by reporting these to each other.
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
+import { sumOf } from '../model/sums.ts';
 
 export interface PoolTally {
   /** Sessions that began while the fallback served the pool, and while lagging members did. */
@@ -26,13 +27,12 @@ export interface Tally {
 export const NO_TALLY: Tally = { sessions: 0, starting: 0, held: 0, byAddress: new Map(), pools: new Map() };
 
 export function sumOfTallies(tallies: readonly Tally[]): Tally {
-  const total = (count: (tally: Tally) => number): number => tallies.reduce((sum, one) => sum + count(one), 0);
   const names = new Set(tallies.flatMap(({ pools }) => [...pools.keys()]));
   const pools = [...names].map((name) => [name, sumOfPools(tallies.map((tally) => tally.pools.get(name)))] as const);
   return {
-    sessions: total(({ sessions }) => sessions),
-    starting: total(({ starting }) => starting),
-    held: total(({ held }) => held),
+    sessions: sumOf(tallies, ({ sessions }) => sessions),
+    starting: sumOf(tallies, ({ starting }) => starting),
+    held: sumOf(tallies, ({ held }) => held),
     byAddress: sumOfMaps(tallies.map(({ byAddress }) => byAddress)),
     pools: new Map(pools),
   };
@@ -50,8 +50,8 @@ export function sumOfMaps<Key>(maps: readonly ReadonlyMap<Key, number>[]): Reado
 function sumOfPools(pools: readonly (PoolTally | undefined)[]): PoolTally {
   const there = pools.filter((pool) => pool !== undefined);
   return {
-    fallback: there.reduce((sum, { fallback }) => sum + fallback, 0),
-    lagging: there.reduce((sum, { lagging }) => sum + lagging, 0),
+    fallback: sumOf(there, ({ fallback }) => fallback),
+    lagging: sumOf(there, ({ lagging }) => lagging),
     members: sumOfMaps(there.map(({ members }) => members)),
   };
 }

@@ -4,6 +4,7 @@ import { durationText } from '../core/describe.ts';
 import { pinText, staysText } from '../core/pin-words.ts';
 import type { MoveFailure } from '../model/close-reason.ts';
 import type { PinReason } from '../model/moves.ts';
+import { sumOf } from '../model/sums.ts';
 import type { Counts, MoveEvent } from '../reports/move-events.ts';
 import type { EventOf } from '../reports/events.ts';
 import { line, type LogLine } from './line.ts';
@@ -63,5 +64,5 @@ function gaveNoAnswer(unknown: number): readonly string[] {
 }
 
 function total(counts: Counts<string>): number {
-  return Object.values(counts).reduce<number>((sum, count = 0) => sum + count, 0);
+  return sumOf(Object.values(counts), (count = 0) => count);
 }

@@ -1,6 +1,7 @@
 // The findings about clients: sessions that were cut, clients that waited, clients that were refused.
 import { countText } from '../../core/describe.ts';
 import { refusalText } from '../../core/refusal-words.ts';
+import { mostOf, sumOf } from '../../model/sums.ts';
 import { ofKind, type EventOf, type HoldOutcome } from '../../reports/events.ts';
 import type { Finding, FindingOf } from '../schema.ts';
 import { percentile, type Wait } from '../waits.ts';
@@ -18,7 +19,7 @@ function rowsOf<Kind extends RecordedEvent['event']['kind'], Row>(
 }
 
 function total(events: readonly RecordedEvent[]): number {
-  return events.reduce((sum, { count }) => sum + count, 0);
+  return sumOf(events, ({ count }) => count);
 }
 
 function lastTimeOf(group: readonly RecordedEvent[]): string {
@@ -87,7 +88,7 @@ function holdsOf(pool: string, group: readonly HoldEnd[], evidence: IncidentEvid
     ),
   );
   const at = (part: number): number => Math.round(percentile(waits, part)) / 1000;
-  const longestMs = group.reduce((most, one) => Math.max(most, one.waits?.longestMs() ?? 0), 0);
+  const longestMs = mostOf(group, (one) => one.waits?.longestMs() ?? 0);
   const numbers = {
     count: total(group),
     released: Math.max(0, of('released') - turnedAway),

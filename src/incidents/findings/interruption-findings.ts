@@ -11,14 +11,8 @@ const SIGNS_MS = 10_000;
 
 export function aboutInterruption(one: RecordedInterruption, evidence: IncidentEvidence): readonly Finding[] {
   if (!one.pool.exclusive) return [noRoute(one)];
-  return [
-    noRoute(one),
-    ...noService(one, evidence),
-    ...oldPrimary(one, evidence),
-    ...decision(one, evidence),
-    ...nextPrimary(one, evidence),
-    ...firstClient(one, evidence),
-  ];
+  const parts = [noService, oldPrimary, decision, nextPrimary, firstClient];
+  return [noRoute(one), ...parts.flatMap((part) => part(one, evidence) ?? [])];
 }
 
 function noRoute({ number, pool, from, to, loss: { cause }, lost, reopened }: RecordedInterruption): Finding {
@@ -63,29 +57,27 @@ function firstSession({ pool, to }: RecordedInterruption, { events }: IncidentEv
   return to === undefined ? undefined : opened.find(({ event, time }) => event.pool === pool.name && time >= to);
 }
 
-function noService(one: RecordedInterruption, evidence: IncidentEvidence): readonly Finding[] {
+function noService(one: RecordedInterruption, evidence: IncidentEvidence): Finding | undefined {
   const { negative } = firstNegative(one, evidence);
   const signs = [firstSign(one, evidence), negative].filter((event) => event !== undefined && event.time <= one.from);
   const [sign] = signs.toSorted((a, b) => ms(a?.time ?? '') - ms(b?.time ?? ''));
   const served = firstSession(one, evidence);
-  if (sign === undefined && served === undefined) return [];
+  if (sign === undefined && served === undefined) return undefined;
   const from = sign?.time ?? one.from;
   const to = served?.time ?? null;
   const seconds = to === null ? null : secondsBetween(from, to);
   const until = to === null ? 'No new client has connected since.' : `The first client was served at ${clockText(to)}`;
   const lasted = seconds === null ? '' : `, ${secondsText(seconds)} later.`;
-  return [
-    {
-      finding: 'no_service',
-      interruption: one.number,
-      pool: one.pool.name,
-      from,
-      to,
-      seconds,
-      event_ids: idsOf([sign ?? one.lost, served]),
-      text: `The first recorded sign of trouble for pool ${one.pool.name} was at ${clockText(from)}. ${until}${lasted}`,
-    },
-  ];
+  return {
+    finding: 'no_service',
+    interruption: one.number,
+    pool: one.pool.name,
+    from,
+    to,
+    seconds,
+    event_ids: idsOf([sign ?? one.lost, served]),
+    text: `The first recorded sign of trouble for pool ${one.pool.name} was at ${clockText(from)}. ${until}${lasted}`,
+  };
 }
 
 /**
@@ -112,10 +104,10 @@ function firstNegative(one: RecordedInterruption, evidence: IncidentEvidence) {
   return { positive, negative };
 }
 
-function oldPrimary(one: RecordedInterruption, evidence: IncidentEvidence): readonly Finding[] {
+function oldPrimary(one: RecordedInterruption, evidence: IncidentEvidence): Finding | undefined {
   const { number, loss } = one;
   const member = loss.before;
-  if (member === undefined) return [];
+  if (member === undefined) return undefined;
   const { negative, positive } = firstNegative(one, evidence);
   // It went on answering: clients were held for another reason than its answers.
   const yesUntil = positive?.lastTime ?? null;
@@ -124,20 +116,18 @@ function oldPrimary(one: RecordedInterruption, evidence: IncidentEvidence): read
   const outcome = negative?.event.outcome ?? null;
   const yes = lastPositive === null ? 'is not recorded' : `was at ${clockText(lastPositive)}`;
   const no = negative === undefined ? 'is not recorded' : `at ${clockText(negative.time)}: ${outcome}`;
-  return [
-    {
-      finding: 'old_primary',
-      interruption: number,
-      member,
-      last_positive: lastPositive,
-      first_negative: negative?.time ?? null,
-      outcome,
-      event_ids: idsOf([positive, negative]),
-      text: keptAnswering
-        ? `${member} answered yes all the time.`
-        : `The last positive answer of ${member} ${yes}, its first negative one ${no}.`,
-    },
-  ];
+  return {
+    finding: 'old_primary',
+    interruption: number,
+    member,
+    last_positive: lastPositive,
+    first_negative: negative?.time ?? null,
+    outcome,
+    event_ids: idsOf([positive, negative]),
+    text: keptAnswering
+      ? `${member} answered yes all the time.`
+      : `The last positive answer of ${member} ${yes}, its first negative one ${no}.`,
+  };
 }
 
 function standingChange(
@@ -153,61 +143,55 @@ function standingChange(
   );
 }
 
-function decision(one: RecordedInterruption, evidence: IncidentEvidence): readonly Finding[] {
+function decision(one: RecordedInterruption, evidence: IncidentEvidence): Finding | undefined {
   const { number, pool, loss, lost, from } = one;
   const member = loss.before;
-  if (member === undefined || lost === undefined) return [];
+  if (member === undefined || lost === undefined) return undefined;
   const change = standingChange(one, evidence, member, 'from', from);
-  if (change === undefined) return [];
-  return [
-    {
-      finding: 'decision',
-      interruption: number,
-      pool: pool.name,
-      member,
-      time: change.time,
-      reason: change.event.to.why.code,
-      event_ids: idsOf([change, lost]),
-      text: `No new sessions for ${member} from ${clockText(change.time)} on: ${change.message}.`,
-    },
-  ];
+  if (change === undefined) return undefined;
+  return {
+    finding: 'decision',
+    interruption: number,
+    pool: pool.name,
+    member,
+    time: change.time,
+    reason: change.event.to.why.code,
+    event_ids: idsOf([change, lost]),
+    text: `No new sessions for ${member} from ${clockText(change.time)} on: ${change.message}.`,
+  };
 }
 
-function nextPrimary(one: RecordedInterruption, evidence: IncidentEvidence): readonly Finding[] {
+function nextPrimary(one: RecordedInterruption, evidence: IncidentEvidence): Finding | undefined {
   const { number, pool, loss, reopened } = one;
   const { before, after: member } = loss;
-  if (member === undefined || reopened === undefined) return [];
+  if (member === undefined || reopened === undefined) return undefined;
   const proof = standingChange(one, evidence, member, 'to', reopened.time);
   const isSame = member === before;
   const what = isSame ? `New sessions go to ${member} again` : `New sessions go to ${member}, the next primary,`;
-  return [
-    {
-      finding: 'next_primary',
-      interruption: number,
-      pool: pool.name,
-      member,
-      time: reopened.time,
-      same: isSame,
-      event_ids: idsOf([proof, reopened]),
-      text: `${what} from ${clockText(reopened.time)} on${proof === undefined ? '' : `: ${proof.message}`}.`,
-    },
-  ];
+  return {
+    finding: 'next_primary',
+    interruption: number,
+    pool: pool.name,
+    member,
+    time: reopened.time,
+    same: isSame,
+    event_ids: idsOf([proof, reopened]),
+    text: `${what} from ${clockText(reopened.time)} on${proof === undefined ? '' : `: ${proof.message}`}.`,
+  };
 }
 
-function firstClient(one: RecordedInterruption, evidence: IncidentEvidence): readonly Finding[] {
+function firstClient(one: RecordedInterruption, evidence: IncidentEvidence): Finding | undefined {
   const served = firstSession(one, evidence);
   const member = served?.event.member;
-  if (served === undefined || member === undefined) return [];
+  if (served === undefined || member === undefined) return undefined;
   const said = `The first client of pool ${one.pool.name} was served on ${member} at ${clockText(served.time)}.`;
-  return [
-    {
-      finding: 'first_client',
-      interruption: one.number,
-      pool: one.pool.name,
-      member,
-      time: served.time,
-      event_ids: idsOf([served]),
-      text: said,
-    },
-  ];
+  return {
+    finding: 'first_client',
+    interruption: one.number,
+    pool: one.pool.name,
+    member,
+    time: served.time,
+    event_ids: idsOf([served]),
+    text: said,
+  };
 }

@@ -1,5 +1,6 @@
 // The things that a document does not show, and why.
 import type { Instant } from '../../model/instant.ts';
+import { sumOf } from '../../model/sums.ts';
 import { ofKind } from '../../reports/events.ts';
 import type { Finding, FindingOf, MissingEvidence } from '../schema.ts';
 import { cutSessions, poolsOf, secondsText, type IncidentEvidence } from './recorded-events.ts';
@@ -85,7 +86,7 @@ function workersDied(evidence: IncidentEvidence): readonly MissingEvidence[] {
 /** Sessions that were cut, and whose login nobody could read. */
 function loginsHidden(evidence: IncidentEvidence): readonly MissingEvidence[] {
   const hidden = cutSessions(evidence).filter(({ event }) => event.user === undefined);
-  const count = hidden.reduce((sum, one) => sum + one.count, 0);
+  const count = sumOf(hidden, (one) => one.count);
   if (count === 0) return [];
   return [{ what: 'logins_hidden', why: 'TLS between client and server hides user and database of sessions.', count }];
 }

@@ -1,6 +1,7 @@
 // The finding about sessions that moved, or were to move, from the events that end a batch of moves.
 import { countText } from '../../core/describe.ts';
 import { staysText } from '../../core/pin-words.ts';
+import { mostOf, sumOf } from '../../model/sums.ts';
 import { sumOfMaps } from '../../reports/tally.ts';
 import { ofKind } from '../../reports/events.ts';
 import type { Finding, FindingOf } from '../schema.ts';
@@ -9,11 +10,11 @@ import { idsOf, secondsText, type IncidentEvidence } from './recorded-events.ts'
 export function sessionsMoved(evidence: IncidentEvidence): readonly Finding[] {
   return [...Map.groupBy(ofKind(evidence.events, 'moves_finished'), ({ event }) => event.pool)].map(
     ([pool, batches]) => {
-      const longestMs = batches.reduce((most, { event }) => Math.max(most, event.longestGapMs), 0);
+      const longestMs = mostOf(batches, ({ event }) => event.longestGapMs);
       const numbers = {
-        moved: batches.reduce((sum, { event }) => sum + event.moved, 0),
-        stayed: sumOf(batches.map(({ event }) => event.stayed)),
-        failed: sumOf(batches.map(({ event }) => event.failed)),
+        moved: sumOf(batches, ({ event }) => event.moved),
+        stayed: byReasons(batches.map(({ event }) => event.stayed)),
+        failed: byReasons(batches.map(({ event }) => event.failed)),
         longest_gap_seconds: Math.round(longestMs * 1000) / 1_000_000,
       };
       return { finding: 'sessions_moved', pool, ...numbers, event_ids: idsOf(batches), text: sentence(pool, numbers) };
@@ -25,7 +26,7 @@ type MoveNumbers = Omit<FindingOf<'sessions_moved'>, 'finding' | 'pool' | 'event
 type ReasonCounts = MoveNumbers['stayed'];
 
 /** The most frequent reason first. */
-function sumOf(counts: readonly Readonly<Partial<Record<string, number>>>[]): ReasonCounts {
+function byReasons(counts: readonly Readonly<Partial<Record<string, number>>>[]): ReasonCounts {
   const sums = sumOfMaps(
     counts.map((one) => new Map(Object.entries(one).map(([reason, count = 0]) => [reason, count]))),
   );
@@ -49,5 +50,5 @@ function byReason(counts: ReasonCounts): Readonly<Record<string, number>> {
 }
 
 function total(counts: ReasonCounts): number {
-  return counts.reduce((sum, { count }) => sum + count, 0);
+  return sumOf(counts, ({ count }) => count);
 }

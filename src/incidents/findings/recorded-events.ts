@@ -5,8 +5,9 @@ import type { Instant } from '../../model/instant.ts';
 import type { ScheduledSwitchover } from '../../model/observation.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { ofKind, type EventOf, type ReportedEvent } from '../../reports/events.ts';
+import type { Shows } from '../cluster-state.ts';
 import type { RecordingEntry } from '../recording.ts';
-import type { IncidentSnapshot } from '../schema.ts';
+import type { Finding, FindingOf, IncidentSnapshot } from '../schema.ts';
 
 export interface RecordedEvent extends RecordingEntry {
   readonly id: string;
@@ -17,7 +18,7 @@ export interface RecordedEvent extends RecordingEntry {
 
 export type RecordedOf<Kind extends ReportedEvent['kind']> = RecordedEvent & { readonly event: EventOf<Kind> };
 
-export interface IncidentEvidence {
+export interface IncidentEvidence extends Shows {
   /** In the order of their times. */
   readonly events: readonly RecordedEvent[];
   readonly snapshots: readonly IncidentSnapshot[];
@@ -26,8 +27,6 @@ export interface IncidentEvidence {
   readonly routes: ReadonlyMap<PoolName, Route>;
   /** As the snapshots have them. */
   readonly scheduled: readonly ScheduledSwitchover[];
-  readonly time: (at: Instant) => string;
-  readonly id: (number: number) => string;
 }
 
 export type SnapshotOfPool = IncidentSnapshot['pools'][number];
@@ -71,4 +70,12 @@ export function clockText(time: string): string {
 /** The pools as the first snapshot has them. */
 export function poolsOf({ snapshots }: IncidentEvidence): readonly SnapshotOfPool[] {
   return snapshots[0]?.pools ?? [];
+}
+
+/** The findings of one name. */
+export function named<Name extends Finding['finding']>(
+  findings: readonly Finding[],
+  name: Name,
+): readonly FindingOf<Name>[] {
+  return findings.filter((one): one is FindingOf<Name> => one.finding === name);
 }

@@ -1,8 +1,9 @@
 // The whole incident in one sentence, from its findings.
 import { countText } from '../../core/describe.ts';
+import { mostOf, sumOf } from '../../model/sums.ts';
 import type { Plan } from '../../reports/events.ts';
 import type { Finding, FindingOf, IncidentKind } from '../schema.ts';
-import { secondsText } from './recorded-events.ts';
+import { named, secondsText } from './recorded-events.ts';
 
 const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
   primary_lost: 'primary lost',
@@ -23,8 +24,7 @@ const PLAN_WORDS: Readonly<Record<Plan, string>> = {
 const ABOUT_PRIMARY: readonly IncidentKind[] = ['primary_lost', 'primary_changed'];
 
 export function summaryOf(kinds: readonly IncidentKind[], planned: Plan, findings: readonly Finding[]): string {
-  const of = <Name extends Finding['finding']>(name: Name): readonly FindingOf<Name>[] =>
-    findings.filter((one): one is FindingOf<Name> => one.finding === name);
+  const of = <Name extends Finding['finding']>(name: Name): readonly FindingOf<Name>[] => named(findings, name);
   const writes = of('no_route').filter(({ write }) => write);
   const old = of('old_primary')[0]?.member;
   const last = of('next_primary').at(-1);
@@ -69,20 +69,20 @@ function refusedLogins({ groups, total, text }: FindingOf<'logins_refused'>): st
 
 function outage(writes: readonly FindingOf<'no_route'>[]): readonly string[] {
   if (writes.length === 0) return [];
-  const total = writes.reduce((sum, { seconds }) => sum + (seconds ?? 0), 0);
+  const total = sumOf(writes, ({ seconds }) => seconds ?? 0);
   const often = writes.length === 1 ? '' : ` in ${writes.length} interruptions`;
   if (writes.some(({ to }) => to === null)) return [`no write route yet${often}`];
   return [`no write route for ${secondsText(total)}${often}`];
 }
 
 function moves(all: readonly FindingOf<'sessions_moved'>[]): readonly string[] {
-  const moved = all.reduce((sum, one) => sum + one.moved, 0);
+  const moved = sumOf(all, (one) => one.moved);
   return moved === 0 ? [] : [`${countText(moved, 'session')} moved`];
 }
 
 function waits(holds: readonly FindingOf<'holds'>[]): readonly string[] {
-  const count = holds.reduce((sum, one) => sum + one.count, 0);
+  const count = sumOf(holds, (one) => one.count);
   if (count === 0) return [];
-  const longest = holds.reduce((most, one) => Math.max(most, one.longest_seconds), 0);
+  const longest = mostOf(holds, (one) => one.longest_seconds);
   return [`${countText(count, 'client')} waited at most ${secondsText(longest)}`];
 }
