@@ -29,6 +29,7 @@ import type { Log, WriteLine } from '../telemetry/log.ts';
 import { tapped } from '../telemetry/tapped-log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { scrapeOf } from './metrics-source.ts';
+import type { ReportedEvent } from '../reports/events.ts';
 import { createRecorder, type Recorder, type RecorderOptions } from '../telemetry/record.ts';
 import { createCore, type CoreOptions } from './routing-core.ts';
 import { createStreams } from '../admin/streams.ts';
@@ -46,7 +47,7 @@ export interface AppOptions extends CoreOptions {
   /** Lines of the log that could not be written, since the start. Default: none. */
   readonly droppedLogLines?: () => number;
   /** Gets every event, in addition to the log and the metrics. */
-  readonly narrate?: RecorderOptions['narrate'];
+  readonly narrate?: (event: ReportedEvent) => void;
 }
 
 export type AppStart =
@@ -134,8 +135,10 @@ export function createApp(options: AppOptions): App {
     incidents.take(event, number, at);
     past.take(event, at);
     if (event.kind === 'standing_changed') liveStatus.changed();
+    access(event);
+    narrate?.(event);
   };
-  const recorder = createRecorder({ log, clock, ids, count: metrics.count, observe, access, narrate });
+  const recorder = createRecorder({ log, clock, ids, count: metrics.count, observe });
 
   const firstRound = Promise.withResolvers<void>();
   decisions.listen((actions) => {

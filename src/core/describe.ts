@@ -75,6 +75,9 @@ export function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** Undefined: there is nothing to say. */
+type Clause = string | undefined;
+
 export function describeStanding(standing: Standing, now: Instant): string {
   const { why } = standing;
   const clauses = [reason(standing, now), evidence(why, now), rule(standing, now)];
@@ -170,7 +173,7 @@ const DETAIL_IS_CLAUSE: readonly WhyCode[] = ['wrong_role'];
 
 const IDLE_FALLBACK = 'fallback, used only while the pool has no other eligible member';
 
-function reason({ kind, why }: Standing, now: Instant): string | undefined {
+function reason({ kind, why }: Standing, now: Instant): Clause {
   const { code, since: at, detail, evidence: known } = why;
   if (known?.answer !== undefined && SAID_BY_THE_ANSWER.includes(code)) return undefined;
   if (detail !== undefined && DETAIL_IS_CLAUSE.includes(code)) return detail;
@@ -191,7 +194,7 @@ function answerText({ to, status, at }: JudgedAnswer, now: Instant): string {
 }
 
 /** The second clause: the evidence, with its age. */
-function evidence({ code, evidence: known }: Why, now: Instant): string | undefined {
+function evidence({ code, evidence: known }: Why, now: Instant): Clause {
   if (known === undefined) return undefined;
   const { vouch, mismatchAt, yesAt, answer, check } = known;
   if (code === 'vouched') return vouch === undefined ? undefined : `confirmed ${since(vouch.at, now)} ago`;
@@ -203,53 +206,29 @@ function evidence({ code, evidence: known }: Why, now: Instant): string | undefi
 }
 
 /** The third clause: the rule that applies, with its limits. */
-function rule(standing: Standing, now: Instant): string | undefined {
-  const { code, evidence: known } = standing.why;
-  if (known === undefined) return undefined;
-  const grace = `existing ones close after ${durationText(known.graceMs)}`;
-  switch (code) {
-    case 'positive':
-    case 'invalid_weight':
-      return whyOpen(known, now);
-    case 'vouched':
-      return `valid for ${durationText(known.freshMs)}`;
-    case 'no_answer':
-      return standing.kind === 'leave' ? `sessions close after ${durationText(known.graceMs)}` : clocks(known);
-    case 'vanished':
-      return 'sessions close because another member answers';
-    case 'drained':
-      return 'no new sessions until it is resumed';
-    case 'switchover_due':
-    case 'switchover_running':
-      return 'new clients wait for the next primary';
-    case 'restart_running':
-      return 'no new sessions until it has restarted';
-    case 'refused':
-      return 'considered dead until it answers again';
-    case 'lagging':
-    case 'least_lagging':
-      return known.lag === undefined ? undefined : lagText(known.lag);
-    case 'not_running':
-      return standing.kind === 'keep' ? 'PostgreSQL itself closes existing sessions' : undefined;
-    case 'two_primaries':
-      return `no new sessions until one yields, ${grace}`;
-    case 'in_recovery':
-      return 'one client tries it every 2 s, the others wait';
-    case 'rising':
-      return known.streak && `${known.streak.count} of ${known.streak.needed} passes in a row before it is eligible`;
-    case 'fallback':
-    case 'never_answered':
-    case 'other_cluster':
-    case 'no_postgres_address':
-    case 'not_holding_the_check':
-    case 'promoting':
-    case 'wrong_role':
-    case 'tagged_out':
-    case 'other_timeline':
-    case 'superseded':
-    case 'exclusive_elsewhere':
-      return undefined;
-  }
+const RULES: Readonly<Partial<Record<WhyCode, (known: Evidence, now: Instant, kind: Standing['kind']) => Clause>>> = {
+  positive: whyOpen,
+  invalid_weight: whyOpen,
+  vouched: ({ freshMs }) => `valid for ${durationText(freshMs)}`,
+  no_answer: (known, _, kind) =>
+    kind === 'leave' ? `sessions close after ${durationText(known.graceMs)}` : clocks(known),
+  vanished: () => 'sessions close because another member answers',
+  drained: () => 'no new sessions until it is resumed',
+  switchover_due: () => 'new clients wait for the next primary',
+  switchover_running: () => 'new clients wait for the next primary',
+  restart_running: () => 'no new sessions until it has restarted',
+  refused: () => 'considered dead until it answers again',
+  lagging: ({ lag }) => lag && lagText(lag),
+  least_lagging: ({ lag }) => lag && lagText(lag),
+  not_running: (_known, _now, kind) => (kind === 'keep' ? 'PostgreSQL itself closes existing sessions' : undefined),
+  two_primaries: ({ graceMs }) =>
+    `no new sessions until one yields, existing ones close after ${durationText(graceMs)}`,
+  in_recovery: () => 'one client tries it every 2 s, the others wait',
+  rising: ({ streak }) => streak && `${streak.count} of ${streak.needed} passes in a row before it is eligible`,
+};
+
+function rule({ kind, why: { code, evidence: known } }: Standing, now: Instant): Clause {
+  return known && RULES[code]?.(known, now, kind);
 }
 
 function clocks({ freshMs, graceMs, isExclusive }: Evidence): string {
@@ -257,7 +236,7 @@ function clocks({ freshMs, graceMs, isExclusive }: Evidence): string {
   return `${stop} ${durationText(freshMs)}; existing ones close after ${durationText(graceMs)}`;
 }
 
-function whyOpen(known: Evidence, now: Instant): string | undefined {
+function whyOpen(known: Evidence, now: Instant): Clause {
   const { silentSince, isYes, streak, isExclusive, timeline, lag } = known;
   if (silentSince !== undefined) return `no answer for ${since(silentSince, now)}: ${clocks(known)}`;
   if (isYes === false && streak !== undefined) {

@@ -39,20 +39,10 @@ const TRANSITIONS: Readonly<Record<SessionState, Partial<Record<SessionEvent, Se
   // It is logged in again, at its next server.
   moving: { resume: 'relaying', park: 'parked', end: 'closing', close: 'closed' },
   closing: { end: 'closing', close: 'closed' },
-  closed: {
-    hold: 'closed',
-    dial: 'closed',
-    answer: 'closed',
-    relay: 'closed',
-    park: 'closed',
-    move: 'closed',
-    resume: 'closed',
-    end: 'closed',
-    close: 'closed',
-  },
+  closed: {},
 };
 
-/** The state after `event`. Undefined: the table has no such transition, which is a bug of the caller. */
+/** The state after `event`; `closed` stays. Undefined: the table has no such transition, a bug of the caller. */
 export function nextSessionState(state: SessionState, event: SessionEvent): SessionState | undefined {
-  return TRANSITIONS[state][event];
+  return state === 'closed' ? state : TRANSITIONS[state][event];
 }

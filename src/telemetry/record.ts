@@ -17,10 +17,6 @@ export interface RecorderOptions {
   readonly count: (event: Event) => void;
   /** Called with each event, its number, and when it happened. */
   readonly observe?: ((event: Event, number: number, at: Instant) => void) | undefined;
-  /** Called with each event; see access-log.ts. */
-  readonly access?: ((event: Event) => void) | undefined;
-  /** Called with each event, too. */
-  readonly narrate?: ((event: Event) => void) | undefined;
 }
 
 export interface Recorder {
@@ -30,7 +26,7 @@ export interface Recorder {
   readonly stop: () => void;
 }
 
-export function createRecorder({ log, clock, ids, count, observe, access, narrate }: RecorderOptions): Recorder {
+export function createRecorder({ log, clock, ids, count, observe }: RecorderOptions): Recorder {
   let wasDiscovered: boolean | undefined;
   const repeats = new Repeats(clock);
   const write = (event: Event, number: number, { level, text }: LogLine): void => {
@@ -52,8 +48,6 @@ export function createRecorder({ log, clock, ids, count, observe, access, narrat
       wasDiscovered = isDiscovered;
       write(event, number, line);
       observe?.(event, number, at);
-      access?.(event);
-      narrate?.(event);
       batches.take(event, at);
     } catch (error) {
       log.error({ event: 'record_failed', of: event.kind, err: error }, 'cannot record an event');
