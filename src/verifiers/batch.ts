@@ -1,5 +1,5 @@
-// The verifiers of one batch of moves: from the next primary, or from a file. Each role is asked for once. Everything is
-// overwritten at the end.
+// The verifiers of one batch of moves: from the next primary, or from a file. Each role is asked for once. Everything
+// is overwritten at the end.
 import type { Clock } from '../model/instant.ts';
 import type { Address } from '../model/member.ts';
 import type { OpenVerifiers, VerifierBatch, VerifierLookup, VerifierPolicy } from '../model/moves.ts';
