@@ -88,24 +88,16 @@ export class SessionMemory {
   facts(): RememberedFacts {
     const hiddenState = this.texts.hiddenState() ?? this.texts.computedName();
     const untold = this.texts.untoldReading();
-    const unsure = this.#unnamed?.unsure();
     const text = this.unnamedText();
-    const isUnsure = unsure !== undefined || (untold.length > 0 && text !== undefined);
+    const changedReading = [...(this.#unnamed?.changedReading() ?? []), ...untold];
     return {
       isUnnamedTooLong: this.#unnamed?.isTooLong() === true,
-      isUnnamedInDoubt: this.isInDoubt(),
+      isUnnamedInDoubt: this.#unnamed?.isInDoubt() === true,
       hiddenState,
       changedReading: [...(this.#reading ?? []), ...untold],
       preparedNames: this.texts.preparedNames(),
-      unsureUnnamed: isUnsure
-        ? { text: text ?? '', changedReading: [...(unsure?.changedReading ?? []), ...untold] }
-        : undefined,
+      unsureUnnamed: text !== undefined && changedReading.length > 0 ? { text, changedReading } : undefined,
     };
-  }
-
-  /** As `isUnnamedInDoubt`. */
-  isInDoubt(): boolean {
-    return this.#unnamed?.isInDoubt() === true;
   }
 
   /** The server tells a parameter. During the login `begins` is still to come. */

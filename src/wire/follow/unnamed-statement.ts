@@ -17,7 +17,6 @@ export class UnnamedStatement {
   #message: Uint8Array | undefined;
   #size = 0;
   #isTooLong = false;
-  /** Settings that say how it is read, and have changed since. */
   #changed: Set<string> | undefined;
   #isInDoubt = false;
   // Since the session was idle last, of all statements and portals:
@@ -50,10 +49,9 @@ export class UnnamedStatement {
     return this.#isInDoubt;
   }
 
-  /** Its text, and the settings that say how it is read and have changed since. Undefined: none has. */
-  unsure(): { readonly text: string; readonly changedReading: readonly string[] } | undefined {
-    if (this.#changed === undefined) return undefined;
-    return { text: this.text() ?? '', changedReading: [...this.#changed] };
+  /** Settings that say how it is read, and have changed since. */
+  changedReading(): readonly string[] {
+    return [...(this.#changed ?? [])];
   }
 
   readingChanges(name: string): void {
