@@ -4,7 +4,11 @@ export const LENGTH_WORD = 4;
 
 /** The size of the body of the message that begins at `at`, by its complete header. Negative: no message has it. */
 export function bodySize(bytes: Uint8Array, at = 0): number {
-  return new DataView(bytes.buffer, bytes.byteOffset).getInt32(at + 1) - LENGTH_WORD;
+  return int32At(bytes, at + 1) - LENGTH_WORD;
+}
+
+export function int32At(bytes: Uint8Array, at: number): number {
+  return new DataView(bytes.buffer, bytes.byteOffset).getInt32(at);
 }
 
 /** Where the message that begins at `at` ends, by its complete header. */

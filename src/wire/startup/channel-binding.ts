@@ -2,7 +2,7 @@
 // with the server. Where the client has plain text and the server has TLS with Pointsman, libpq ends the login because
 // of "SCRAM-SHA-256-PLUS over a non-SSL connection". The result depends on the bytes so far and not on how they were
 // split. Messages: protocol, SASL Authentication.
-import { HEADER, LENGTH_WORD } from '../messages/header.ts';
+import { HEADER, int32At, LENGTH_WORD } from '../messages/header.ts';
 import { SASL } from '../messages/authentication-codes.ts';
 import { joined } from '../messages/server-messages.ts';
 
@@ -58,8 +58,4 @@ function withoutBindingAt(bytes: Uint8Array, at: number, end: number): Uint8Arra
   if (whole.length === bytes.length) return bytes;
   new DataView(whole.buffer).setInt32(at + 1, end - at - 1 + whole.length - bytes.length);
   return whole;
-}
-
-function int32At(bytes: Uint8Array, at: number): number {
-  return new DataView(bytes.buffer, bytes.byteOffset).getInt32(at);
 }

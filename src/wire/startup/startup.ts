@@ -3,6 +3,7 @@
 // PostgreSQL's own (ProcessStartupPacket in backend_startup.c).
 import { byteText } from '../messages/byte-text.ts';
 import { CANCEL_REQUEST } from '../messages/cancel-key.ts';
+import { int32At, LENGTH_WORD } from '../messages/header.ts';
 
 const SSL_REQUEST = 80877103;
 const GSSENC_REQUEST = 80877104;
@@ -11,8 +12,6 @@ const TLS_HANDSHAKE = 0x16;
 /** SSLRequest, as a client sends it. */
 export const SSL_REQUEST_PACKET = Uint8Array.of(0x00, 0x00, 0x00, 0x08, 0x04, 0xd2, 0x16, 0x2f);
 
-/** The length word counts itself. */
-const LENGTH_WORD = 4;
 const HEADER = 8;
 /** MAX_STARTUP_PACKET_LENGTH counts what follows the length word. */
 const LONGEST_PACKET = 10_000 + LENGTH_WORD;
@@ -65,10 +64,6 @@ export function recognise(bytes: Uint8Array): Recognition {
       // An unknown version is a startup too: PostgreSQL itself replies with the versions that it supports.
       return { kind: 'startup', length, major: code >>> 16, minor: code & 0xffff };
   }
-}
-
-function int32At(bytes: Uint8Array, at: number): number {
-  return ((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
 }
 
 function notAPacket(bytes: Uint8Array, length: number): Recognition {
