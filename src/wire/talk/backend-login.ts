@@ -10,7 +10,7 @@ import { MessageReader } from '../messages/message-reader.ts';
 import { MOST_TOLD_BYTES, ToldParameters } from '../messages/parameter-status.ts';
 import { clientKeyOf, fromBase64, isEqual, isServersSignature, proofOf } from './scram.ts';
 import { readServerFirst, readVerifier, toBase64, type Hashes, type ScramVerifier } from './scram.ts';
-import { joined, message } from '../messages/server-messages.ts';
+import { int32, joined, message } from '../messages/server-messages.ts';
 import { serverError, type TalkOutcome, type TalkStep } from './server-replies.ts';
 
 export interface BackendLoginOptions {
@@ -160,9 +160,7 @@ export class BackendLogin {
       return this.#fail(`the server does not offer ${MECHANISM}`);
     if (this.#verifier === undefined) return this.#fail(`there is no verifier of ${MECHANISM} for the role`);
     const first = ENCODER.encode(`${HEADER}${this.#clientFirst}`);
-    const size = new Uint8Array(4);
-    new DataView(size.buffer).setInt32(0, first.length);
-    this.#reply(ENCODER.encode(`${MECHANISM}\0`), size, first);
+    this.#reply(ENCODER.encode(`${MECHANISM}\0`), int32(first.length), first);
   }
 
   #prove(serverFirst: string): void {

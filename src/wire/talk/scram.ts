@@ -50,9 +50,8 @@ export function clientKeyOf(
   login: { readonly authMessage: Uint8Array; readonly proof: Uint8Array },
   verifier: ScramVerifier,
 ): Uint8Array | undefined {
-  const signature = hashes.hmacSha256(verifier.storedKey, login.authMessage);
-  const key = xor(login.proof, signature);
-  signature.fill(0);
+  // The proof is the key XOR the signature, and so the other way round.
+  const key = proofOf(hashes, login.proof, verifier, login.authMessage);
   const stored = hashes.sha256(key);
   const isRight = isEqual(stored, verifier.storedKey);
   stored.fill(0);

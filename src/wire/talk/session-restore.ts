@@ -78,13 +78,6 @@ const TRIGGERS_SINCE = 17;
 /** The SQLSTATE insufficient_privilege. */
 const FORBIDDEN = '42501';
 
-const TOLD_TOO_MUCH: RestoreResult = {
-  kind: 'failed',
-  reason: 'move_restore',
-  sqlState: undefined,
-  why: 'the parameters of the server are too many',
-};
-
 const isEncoding = ([name]: readonly [string, string]): boolean => name === 'client_encoding';
 
 /** One restore on one new session. */
@@ -138,7 +131,7 @@ export class SessionRestore {
   /** The next bytes of the server. */
   take(chunk: Uint8Array): RestoreStep {
     const end = this.#pipeline.take(chunk);
-    if (this.#isToldTooMuch) return this.#done(TOLD_TOO_MUCH);
+    if (this.#isToldTooMuch) return this.#done(failed('move_restore', 'the parameters of the server are too many'));
     if (end === undefined) return { kind: 'wait' };
     if (end.kind === 'ready' && this.#pipeline.isCutShort() && this.#tries < MOST_TRIES) return this.#tryAgain();
     if (end.kind === 'ready' && this.#tries < MOST_TRIES && this.#isForbidden(end.error)) return this.#tryAgain();
@@ -246,7 +239,7 @@ export class SessionRestore {
     const differences = [...this.#unequal.keys(), ...this.#differences];
     if (differences.length === 0)
       return { kind: 'restored', wal: this.#wal, ...(this.#isUnnamedRefused && { isUnnamedRefused: true }) };
-    return { kind: 'failed', reason: 'move_differs', sqlState: undefined, why: `different: ${differences.join(', ')}` };
+    return failed('move_differs', `different: ${differences.join(', ')}`);
   }
 }
 
@@ -259,8 +252,12 @@ function hasStatement({ prepared }: CarriedState, request: string | undefined): 
 }
 
 function failedBy(error: ServerError | undefined): RestoreResult {
-  const why = error === undefined ? 'the answer is not understood' : `${error.request}: ${error.message}`;
-  return { kind: 'failed', reason: 'move_restore', sqlState: error?.sqlState, why };
+  if (error === undefined) return failed('move_restore', 'the answer is not understood');
+  return failed('move_restore', `${error.request}: ${error.message}`, error.sqlState);
+}
+
+function failed(reason: 'move_restore' | 'move_differs', why: string, sqlState?: string): RestoreResult {
+  return { kind: 'failed', reason, sqlState, why };
 }
 
 /** JSON, in the order given: an object of JavaScript would put names that look like numbers first. */
