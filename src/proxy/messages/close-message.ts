@@ -19,24 +19,23 @@ export function closeMessage(reason: EndReason, { pool, detail, activity }: EndF
     sqlState,
     message: `pointsman: ${sentence(reason, pool)} (${reason})`,
     detail,
-    hint: reason === 'killed_by_operator' ? killedHint(activity) : hint(reason),
+    hint: reason === 'killed_by_operator' ? KILLED_HINTS[activity] : hint(reason),
   };
 }
 
+const UNKNOWN_OUTCOME =
+  'A statement or transaction was in progress. Check whether it took effect before you repeat it.';
+const ROLLED_BACK = 'The open transaction is rolled back.';
+const CONNECT_AGAIN = 'No transaction was open. Connect again.';
+
 /** A killed session is told in every state, as PostgreSQL tells it after pg_terminate_backend. */
-function killedHint(activity: EndFacts['activity']): string {
-  switch (activity) {
-    case 'starting':
-      return 'The session had not started.';
-    case 'idle':
-      return 'No transaction was open.';
-    case 'in_transaction':
-    case 'in_failed_transaction':
-      return 'The open transaction is rolled back.';
-    case 'busy':
-      return UNKNOWN_OUTCOME;
-  }
-}
+const KILLED_HINTS: Readonly<Record<EndFacts['activity'], string>> = {
+  starting: 'The session had not started.',
+  idle: 'No transaction was open.',
+  in_transaction: ROLLED_BACK,
+  in_failed_transaction: ROLLED_BACK,
+  busy: UNKNOWN_OUTCOME,
+};
 
 export interface LossFacts {
   readonly ending: BackendEnding;
@@ -46,27 +45,23 @@ export interface LossFacts {
   readonly detail: string;
 }
 
+const LOST_IN_PROGRESS = { sqlState: '08006', hint: UNKNOWN_OUTCOME };
 /**
- * For a client whose server closed the connection without an error message. With 57P03 libpq tries its next host; 57P01
- * is PostgreSQL's code for an idle session; with 08006 the outcome of the transaction is unknown.
+ * With 57P03 libpq tries its next host; 57P01 is PostgreSQL's code for an idle session; with 08006 the outcome of the
+ * transaction is unknown.
  */
+const LOSSES: Readonly<Record<EndFacts['activity'], Pick<ErrorFields, 'sqlState' | 'hint'>>> = {
+  starting: { sqlState: '57P03', hint: 'The session had not started. Connect again in a few seconds.' },
+  idle: { sqlState: '57P01', hint: CONNECT_AGAIN },
+  in_transaction: LOST_IN_PROGRESS,
+  in_failed_transaction: LOST_IN_PROGRESS,
+  busy: LOST_IN_PROGRESS,
+};
+
+/** For a client whose server closed the connection without an error message. */
 export function lossMessage({ ending, activity, serves, detail }: LossFacts): ErrorFields {
   const message = `pointsman: the server of ${serves} closed the connection (${ending})`;
-  switch (activity) {
-    case 'starting':
-      return {
-        sqlState: '57P03',
-        message,
-        detail,
-        hint: 'The session had not started. Connect again in a few seconds.',
-      };
-    case 'idle':
-      return { sqlState: '57P01', message, detail, hint: hint(ending) };
-    case 'busy':
-    case 'in_transaction':
-    case 'in_failed_transaction':
-      return { sqlState: '08006', message, detail, hint: UNKNOWN_OUTCOME };
-  }
+  return { ...LOSSES[activity], message, detail };
 }
 
 /** `FATAL 53300`. Undefined: the server closed without a word. */
@@ -79,9 +74,6 @@ export function describeEnd(server: string, ending: BackendEnding, fatal: string
   const isReset = fatal === undefined && ending === 'backend_reset';
   return `${server}: ${isReset ? 'connection reset by the server' : describeRefused(fatal)}`;
 }
-
-const UNKNOWN_OUTCOME =
-  'A statement or transaction was in progress. Check whether it took effect before you repeat it.';
 
 /** DETAIL of `too_old`. */
 export function describeAge(ageMs: number, maxAgeMs: number): string {
@@ -124,12 +116,12 @@ function sentence(reason: EndReason, pool: PoolName): string {
   return `terminating connection: ${EVICTED[reason]}`;
 }
 
-function hint(reason: EndReason | BackendEnding): string {
+function hint(reason: EndReason): string {
   if (reason === 'move_in_flight') return UNKNOWN_OUTCOME;
   if (reason === 'move_uncovered') {
     return 'No transaction was open. Check whether the last ones are still there before you go on.';
   }
   return reason === 'shutdown'
     ? 'No transaction was open. Connect to another proxy, or connect again in a few seconds.'
-    : 'No transaction was open. Connect again.';
+    : CONNECT_AGAIN;
 }
