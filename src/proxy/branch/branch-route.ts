@@ -113,8 +113,11 @@ class BranchRoute {
   }
 
   #located(lookup: BranchLookup, startedAt: Instant): void {
-    const { onFound, clock, unknown, isStopping } = this.#options;
-    if (this.#attempts === 0) this.#reportLookup(lookup.kind, clock.now() - startedAt);
+    const { session, target, onFound, onEvent, clock, unknown, isStopping } = this.#options;
+    if (this.#attempts === 0) {
+      const facts = { session, target: shown(target), result: lookup.kind, durationMs: clock.now() - startedAt };
+      onEvent({ kind: 'branch_located', pool: BRANCHES_POOL, ...facts });
+    }
     if ('branch' in lookup) onFound(identityOf(lookup.branch));
     if (isStopping()) return this.#refuse('shutdown');
     switch (lookup.kind) {
@@ -211,11 +214,6 @@ class BranchRoute {
     const { clock, limits } = this.#options;
     const usedMs = this.#firstAttemptAt === undefined ? 0 : clock.now() - this.#firstAttemptAt;
     return Math.max(0, limits.budgetMs - usedMs);
-  }
-
-  #reportLookup(result: BranchLookup['kind'], durationMs: number): void {
-    const { session, target, onEvent } = this.#options;
-    onEvent({ kind: 'branch_located', pool: BRANCHES_POOL, session, target: shown(target), result, durationMs });
   }
 
   #reportAttempt({ branch, address }: BranchServer, outcome: BranchDialOutcome, startedAt: Instant): void {

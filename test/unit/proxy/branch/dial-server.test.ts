@@ -1,7 +1,7 @@
 // Addresses that are never contacted are left out of a branch's name, and a name without addresses fails.
 import type { LookupFunction } from 'node:net';
 import { expect, test } from 'vitest';
-import { allowedLookup } from '../../../../src/proxy/branch/allowed-lookup.ts';
+import { allowedLookup } from '../../../../src/proxy/branch/dial-server.ts';
 
 type Result = Parameters<Parameters<LookupFunction>[2]>;
 
