@@ -133,6 +133,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
       }),
     holdQueue: base.holdQueue,
     connector,
+    refusals: base.picker.refusals,
     connectToBranch: branchConnector({
       ...options,
       dial: dialServer,

@@ -9,7 +9,7 @@ import type { MemberName } from '../../model/member.ts';
 import { nothing, whenSettled } from '../../model/once.ts';
 import type { BackendPolicy, PoolName, PoolPolicy } from '../../model/policy.ts';
 import { isFull, refusesForNow, refusesOthers } from '../../wire/startup/backend-greeting.ts';
-import type { Assignment, SessionHandle } from '../stage.ts';
+import type { Assignment } from '../stage.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
 import { ConnectRace, type ConnectAttempts } from './connect-attempts.ts';
 import type { Dial, DialResult } from '../server.ts';
@@ -82,11 +82,6 @@ export class BackendConnector {
     // No client waits without a limit (G10).
     abort = whenSettled(fresh, clock, policy().connectTimeoutMs, connect);
     return () => abort();
-  }
-
-  /** Undefined: the server closed without a word. */
-  noteRefusal({ id, pool }: SessionHandle, member: MemberName, sqlState: string | undefined): void {
-    this.#options.picker.refusals.note({ pool, session: id, member, sqlState });
   }
 
   #connectToMember(request: ConnectRequest): () => void {
@@ -189,11 +184,11 @@ export class BackendConnector {
   }
 
   #turnedAway(request: ConnectRequest, target: Target, refusal: Refusal | undefined): void {
-    const { onTrigger, table } = this.#options;
+    const { onTrigger, table, picker } = this.#options;
     const { pool, session, attempts } = request;
     const { member } = target;
     onTrigger({ kind: 'backend_closed', member });
-    this.#options.picker.refusals.note({ pool: pool.name, session, member, sqlState: refusal?.sqlState });
+    picker.refusals.note({ id: session, pool: pool.name }, member, refusal?.sqlState);
     const isTriedAgain = refusal !== undefined || this.#isTriedAgain(request, target);
     const isFirst = attempts.lastRefusal() === undefined;
     const targets = openRoute(table(), pool.name)?.targets ?? [];

@@ -8,14 +8,7 @@ import type { PoolName } from '../../model/policy.ts';
 import { sharedClock } from '../fault.ts';
 import type { RefusedLogins } from '../../reports/counts.ts';
 import type { ProxyEvent } from '../../reports/events.ts';
-
-export interface LoginRefusal {
-  readonly pool: PoolName;
-  readonly session: number;
-  readonly member: MemberName;
-  /** Undefined: the server closed without a word. */
-  readonly sqlState: string | undefined;
-}
+import type { SessionHandle } from '../stage.ts';
 
 export interface LoginRefusalsOptions {
   readonly clock: Clock;
@@ -52,7 +45,8 @@ export class LoginRefusals {
     this.#options = { ...options, clock: sharedClock(options.clock) };
   }
 
-  note({ pool, session, member, sqlState }: LoginRefusal): void {
+  /** `sqlState` is undefined: the server closed without a word. */
+  note({ id, pool }: Pick<SessionHandle, 'id' | 'pool'>, member: MemberName, sqlState: string | undefined): void {
     const { clock, onEvent } = this.#options;
     const now = clock.now();
     const members = this.#episodes.get(pool) ?? new Map<MemberName, Episode>();
@@ -66,7 +60,7 @@ export class LoginRefusals {
     if (affectsOthers) {
       this.#avoidedUntil.set(member, now + (isFull(sqlState) ? AVOIDED_MS.full : AVOIDED_MS.other));
     }
-    onEvent({ kind: 'login_refused', pool, session, member, sqlState, affectsOthers });
+    onEvent({ kind: 'login_refused', pool, session: id, member, sqlState, affectsOthers });
     if (isFull(sqlState)) this.#makeRoom(member);
   }
 

@@ -16,7 +16,7 @@ import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
 import { isAboutClient } from '../../wire/messages/sql-state.ts';
 import type { Cancels } from '../cancel/cancel.ts';
 import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
-import type { BackendConnector } from '../connect/connect-backend.ts';
+import type { LoginRefusals } from '../connect/login-refusals.ts';
 import { describeEnd, lossMessage } from '../messages/close-message.ts';
 import { servedText, serverText, type Server } from '../server.ts';
 import type { SessionRecord } from '../session-record.ts';
@@ -36,7 +36,7 @@ export interface RelayServices {
   readonly openPipes: OpenPipes;
   /** Has the counters of a pool. */
   readonly registry: { traffic(pool: PoolName): Traffic };
-  readonly connector: Pick<BackendConnector, 'noteRefusal'>;
+  readonly refusals: LoginRefusals;
   /** Ends the session when it reaches a limit of its pool. Returns the cancel function. */
   readonly watchLimits: (session: SessionHandle, pool: PoolPolicy) => () => void;
 }
@@ -279,7 +279,7 @@ export class Relayed implements Stage {
     const { session, services, conversation, server } = this.#options;
     const fatal = conversation.follower()?.fatal();
     if (conversation.activity() !== 'starting' || (fatal === undefined && !isWordless)) return false;
-    if ('member' in server) services.connector.noteRefusal(session, server.member, fatal);
+    if ('member' in server) services.refusals.note(session, server.member, fatal);
     return fatal !== undefined;
   }
 

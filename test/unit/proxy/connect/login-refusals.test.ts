@@ -17,8 +17,6 @@ test('room is made for the clients of a full server as a step of no session', as
     onEvent() {},
     drains: { isClearing: () => true, hurry: () => resolve(keepingStep(step) === step) },
   });
-  asStepOf({ state: 'dialing', cut() {} }, () =>
-    refusals.note({ pool: 'write', session: 1, member: 'pg-1', sqlState: '53300' }),
-  );
+  asStepOf({ state: 'dialing', cut() {} }, () => refusals.note({ id: 1, pool: 'write' }, 'pg-1', '53300'));
   expect(await isOfNone).toBe(true);
 });
