@@ -9,7 +9,6 @@ import type { MemberName } from '../../model/member.ts';
 import type { MovesPolicy } from '../../model/moves.ts';
 import { nothing } from '../../model/once.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
-import type { ProxyEvent } from '../../reports/events.ts';
 import type { Preflight } from '../../reports/preflight.ts';
 import type { MoveResult } from '../../reports/session-move.ts';
 import type { SessionMemory } from '../../wire/follow/session-memory.ts';
@@ -60,6 +59,9 @@ export class Mover {
   readonly turns: Turns;
   readonly verifiers: Verifiers;
   readonly inquiry: InquiryServices;
+  readonly policy: MoverOptions['policy'];
+  readonly pool: MoverOptions['pool'];
+  readonly report: MoverOptions['onEvent'];
   readonly #reads: ReadFreshness;
   readonly #writes: WriteFreshness;
   readonly #options: MoverOptions;
@@ -76,6 +78,9 @@ export class Mover {
     this.#options = options;
     this.clock = options.clock;
     this.inquiry = options;
+    this.policy = options.policy;
+    this.pool = options.pool;
+    this.report = options.onEvent;
     this.#table = options.table();
     this.#reads = new ReadFreshness(options);
     this.#writes = new WriteFreshness(options);
@@ -126,11 +131,6 @@ export class Mover {
   /** The parameters that a session was told, as one text: most sessions of an application are told the same. */
   readonly sharedTold = (told: string): string => this.#told.share(told, told);
 
-  /** As it is now. Undefined: no session moves any more. */
-  policy(): MovesPolicy | undefined {
-    return this.#options.policy();
-  }
-
   question(serverMajor: number, database: string, memory: SessionMemory): SessionQuestion {
     const { settings = [], maxStateBytes = 0 } = this.#options.policy() ?? {};
     const customNames = [...settings, ...memory.names()];
@@ -148,10 +148,6 @@ export class Mover {
   freshness(name: PoolName): FreshnessRule {
     const pool = this.#options.pool(name);
     return pool !== undefined && isOfPrimary(pool) ? this.#writes : this.#reads;
-  }
-
-  pool(name: PoolName): PoolPolicy | undefined {
-    return this.#options.pool(name);
   }
 
   /** Undefined: a session ends when its server is lost without warning. */
@@ -200,10 +196,6 @@ export class Mover {
   isOpen(pool: PoolName, target: Target): boolean {
     this.#options.decideIfDue();
     return includesTarget(openRoute(this.#options.table(), pool)?.targets ?? [], target);
-  }
-
-  report(event: ProxyEvent): void {
-    this.#options.onEvent(event);
   }
 
   /** Undefined: it is moving. */
