@@ -2,6 +2,7 @@
 // when a reload changes them. A fault of one connection never stops the accepting. Limits are admission's matter, and
 // never those of server.maxConnections, which closes without an answer.
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isSameAddress, type Address } from '../../model/member.ts';
 import type { ListenerPolicy, PoolName } from '../../model/policy.ts';
 import type { InheritedSocket } from '../options.ts';
@@ -178,11 +179,6 @@ export class Listeners {
   }
 }
 
-interface AdoptOptions {
-  readonly fd: number;
-  readonly backlog: number;
-}
-
 /** Keeps the clients that connect before it is certain that the socket will be used. */
 class ListeningSocket {
   /** The port is the real one; of an inherited socket the host too. */
@@ -200,7 +196,10 @@ class ListeningSocket {
   /**
    * `host`: as configured; undefined takes the one that is bound. Other holders of an inherited socket go on listening.
    */
-  static open(options: ListenOptions | AdoptOptions, host?: string): Promise<ListeningSocket | NodeJS.ErrnoException> {
+  static open(
+    options: ListenOptions | { fd: number; backlog: number },
+    host?: string,
+  ): Promise<ListeningSocket | NodeJS.ErrnoException> {
     const server = createServer(SOCKET_OPTIONS);
     return new Promise((resolve) => {
       server.once('error', resolve);
@@ -242,13 +241,6 @@ class ListeningSocket {
 
 function bound({ policy, socket }: Listener): BoundListener {
   return { pool: policy.pool, address: socket.address };
-}
-
-/** Resolves at the end of a turn of the event loop, after its look at the sockets. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
 
 /**

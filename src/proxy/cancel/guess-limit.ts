@@ -31,10 +31,7 @@ export class GuessLimit {
   #remember(address: string, now: Instant): void {
     this.#guessedAt.delete(address);
     this.#guessedAt.set(address, now);
-    if (this.#guessedAt.size <= MOST_ADDRESSES) return;
-    for (const oldest of this.#guessedAt.keys()) {
-      this.#guessedAt.delete(oldest);
-      return;
-    }
+    const [oldest = address] = this.#guessedAt.keys();
+    if (this.#guessedAt.size > MOST_ADDRESSES) this.#guessedAt.delete(oldest);
   }
 }

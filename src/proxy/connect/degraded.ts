@@ -2,7 +2,7 @@
 // no history.
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { PoolName } from '../../model/policy.ts';
-import type { Route, RoutingTable } from '../../core/routing-table.ts';
+import type { RoutingTable } from '../../core/routing-table.ts';
 
 export class DegradedPools {
   readonly #clock: Clock;
@@ -15,7 +15,8 @@ export class DegradedPools {
   tableChanged({ pools }: RoutingTable): void {
     const now = this.#clock.now();
     for (const [pool, { route }] of pools) {
-      if (!isDegraded(route)) this.#since.delete(pool);
+      const isDegraded = route.kind === 'open' && (route.fallback !== undefined || route.lagging !== undefined);
+      if (!isDegraded) this.#since.delete(pool);
       else if (!this.#since.has(pool)) this.#since.set(pool, now);
     }
     for (const pool of this.#since.keys()) {
@@ -27,8 +28,4 @@ export class DegradedPools {
   since(pool: PoolName): Instant | undefined {
     return this.#since.get(pool);
   }
-}
-
-function isDegraded(route: Route): boolean {
-  return route.kind === 'open' && (route.fallback !== undefined || route.lagging !== undefined);
 }

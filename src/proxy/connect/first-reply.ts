@@ -80,9 +80,10 @@ export function awaitFirstReply(options: FirstReplyOptions): () => void {
     if (!isAll) backend.destroy();
     options.onDeclined();
   };
-  const soFar = collector();
+  let soFar: Uint8Array | undefined;
   const received = (chunk: Uint8Array): void => {
-    const bytes = soFar(chunk);
+    const bytes = soFar === undefined ? chunk : Buffer.concat([soFar, chunk]);
+    soFar = bytes;
     if (request.kind === 'startup') {
       cut = isCutError(bytes) ? bytes : undefined;
       if (cut !== undefined) return undefined;
@@ -104,9 +105,3 @@ export function awaitFirstReply(options: FirstReplyOptions): () => void {
 }
 
 const asItIs = (bytes: Uint8Array): Uint8Array => bytes;
-
-/** Returns all chunks so far as one. */
-function collector(): (chunk: Uint8Array) => Uint8Array {
-  let bytes: Uint8Array | undefined;
-  return (chunk) => (bytes = bytes === undefined ? chunk : Buffer.concat([bytes, chunk]));
-}

@@ -5,6 +5,7 @@
 import type { ProxyDependencies } from '../options.ts';
 import type { HoldOutcome } from '../../reports/events.ts';
 import type { Instant } from '../../model/instant.ts';
+import { nothing } from '../../model/once.ts';
 import type { HoldPolicy, PoolName } from '../../model/policy.ts';
 import { hasSameTargets, type HoldCause, type Route } from '../../core/routing-table.ts';
 import { asStepOf, sharedClock } from '../fault.ts';
@@ -83,7 +84,18 @@ export class HoldQueue {
     const newBucket = (): TokenBucket => new TokenBucket(policy().maxConnectsPerSecond, clock.now());
     for (const queue of this.#queues.values()) queue.bucket = newBucket();
     for (const pool of pools) {
-      if (!this.#queues.has(pool)) this.#queues.set(pool, newQueue(pool, newBucket()));
+      if (this.#queues.has(pool)) continue;
+      this.#queues.set(pool, {
+        pool,
+        entries: new Set(),
+        bucket: newBucket(),
+        lostAt: undefined,
+        trialAt: -Infinity,
+        lastRoute: undefined,
+        pumpAt: Infinity,
+        cancelPump: nothing,
+        cancelTrigger: nothing,
+      });
     }
   }
 
@@ -223,20 +235,6 @@ export class HoldQueue {
 /** New clients queue behind the one that tries. */
 export function isTrialRoute(route: Route | undefined): boolean {
   return route?.kind === 'open' && route.targets[0].isTrial === true;
-}
-
-function newQueue(pool: PoolName, bucket: TokenBucket): PoolQueue {
-  return {
-    pool,
-    entries: new Set(),
-    bucket,
-    lostAt: undefined,
-    trialAt: -Infinity,
-    lastRoute: undefined,
-    pumpAt: Infinity,
-    cancelPump: () => {},
-    cancelTrigger: () => {},
-  };
 }
 
 function stopPump(queue: PoolQueue): void {
