@@ -1,7 +1,7 @@
 // Keeps of a login, from the startup message to the first ReadyForQuery, as much as it takes to log in again for the
 // same client, together with the server's verifier. It holds no password and no key. Messages: protocol, SASL
 // Authentication.
-import { MD5, OK, SASL, SASL_CONTINUE, SASL_FINAL } from '../messages/authentication-codes.ts';
+import { MD5, OK, SASL, SASL_CONTINUE, SASL_FINAL } from '../messages/server-messages.ts';
 import { bytesOf } from '../messages/byte-text.ts';
 import { readKey, type CancelKey } from '../messages/cancel-key.ts';
 import { BodyReader } from '../messages/client-messages.ts';

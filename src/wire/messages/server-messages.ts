@@ -1,6 +1,12 @@
 // Encodes the messages of a server (protocol, Message Formats). A NUL in outside text becomes a space, so it stays in
 // its field. The texts of ErrorResponse are in a file of their own.
-import { OK, SASL, SASL_CONTINUE, SASL_FINAL } from './authentication-codes.ts';
+
+// The kinds of AuthenticationRequest.
+export const OK = 0;
+export const MD5 = 5;
+export const SASL = 10;
+export const SASL_CONTINUE = 11;
+export const SASL_FINAL = 12;
 
 /** The object ids of pg_type. */
 export const TYPE_IDS = { text: 25, int4: 23, int8: 20, numeric: 1700 } as const;

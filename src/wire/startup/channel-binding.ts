@@ -3,8 +3,7 @@
 // of "SCRAM-SHA-256-PLUS over a non-SSL connection". The result depends on the bytes so far and not on how they were
 // split. Messages: protocol, SASL Authentication.
 import { HEADER, int32At, LENGTH_WORD } from '../messages/header.ts';
-import { SASL } from '../messages/authentication-codes.ts';
-import { joined } from '../messages/server-messages.ts';
+import { joined, SASL } from '../messages/server-messages.ts';
 
 /** Authentication messages that are longer are none (the limit of libpq, fe-connect.c). Value of the length word. */
 const LONGEST = 65_535;

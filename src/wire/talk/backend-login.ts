@@ -1,7 +1,6 @@
 // Logs in to a server for a client that has logged in before, without the client: the same startup message, and its
 // login again with the server's verifier. A server that does not know the verifier gets nothing of value, and is found
 // out. Only the method of the first login is used again.
-import { MD5, OK, SASL, SASL_CONTINUE, SASL_FINAL } from '../messages/authentication-codes.ts';
 import { refusalIn } from '../startup/backend-greeting.ts';
 import { readKey, type CancelKey } from '../messages/cancel-key.ts';
 import { BodyReader } from '../messages/client-messages.ts';
@@ -10,7 +9,7 @@ import { MessageReader } from '../messages/message-reader.ts';
 import { MOST_TOLD_BYTES, ToldParameters } from '../messages/parameter-status.ts';
 import { clientKeyOf, fromBase64, isEqual, isServersSignature, proofOf } from './scram.ts';
 import { readServerFirst, readVerifier, toBase64, type Hashes, type ScramVerifier } from './scram.ts';
-import { int32, joined, message } from '../messages/server-messages.ts';
+import { int32, joined, message, MD5, OK, SASL, SASL_CONTINUE, SASL_FINAL } from '../messages/server-messages.ts';
 import { serverError, type TalkOutcome, type TalkStep } from './server-replies.ts';
 
 export interface BackendLoginOptions {
