@@ -2,21 +2,18 @@
 // and a verified certificate. Nothing else is sent before, and never anything in plain text. Reports once, and nothing
 // after an abort. The deadline is the caller's. Details name neither host nor file, because clients read them.
 import { isIP, type Socket } from 'node:net';
-import { createRequire } from 'node:module';
-import type * as Tls from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import { NOT_SUPPORTED, SUPPORTED } from '../../wire/messages/error-response.ts';
 import { SSL_REQUEST_PACKET } from '../../wire/startup/startup.ts';
 import { carry, ignoreErrors } from '../socket.ts';
-import { ALPN_PROTOCOL } from '../startup/tls-handshake.ts';
-
-const load = createRequire(import.meta.url);
+import { ALPN_PROTOCOL, nodeTls } from '../startup/tls-handshake.ts';
 
 export interface BackendTlsOptions {
   /** Connected and unused. It belongs to this function, and then to the TLS socket. */
   readonly socket: Socket;
   /** A name or an IP address: the certificate must be for it. */
   readonly host: string;
-  readonly context: Tls.SecureContext;
+  readonly context: SecureContext;
   /** The caller must listen to the socket synchronously. Destroying it destroys the connection. */
   readonly onSecure: (socket: Socket) => void;
   /** The connection is closed. */
@@ -63,7 +60,7 @@ export function encryptBackend(options: BackendTlsOptions): () => void {
 }
 
 function shakeHands({ socket, host, context, onSecure, onFailed }: BackendTlsOptions): () => void {
-  const { connect }: typeof Tls = load('node:tls');
+  const { connect } = nodeTls();
   const secured = connect({
     socket,
     host,

@@ -2,13 +2,9 @@
 // is read at each connect, so that a rotated one counts at once, and the context is made again only for another
 // content. While the file cannot be used, its last good content stays in use.
 import type { SecureContext } from 'node:tls';
-import type * as Tls from 'node:tls';
-import { createRequire } from 'node:module';
 import type { ReadAuthorities } from '../../model/authority.ts';
 import type { ProxyEvent } from '../../reports/events.ts';
-
-/** Node's TLS takes 5 MB, which a proxy without such backends can spare: it is loaded with the first of them. */
-const load = createRequire(import.meta.url);
+import { nodeTls } from '../startup/tls-handshake.ts';
 
 export interface BackendTrustOptions {
   readonly readAuthorities: ReadAuthorities;
@@ -62,13 +58,12 @@ export class BackendTrust {
 
 /** At least TLS 1.2, as PostgreSQL and libpq. */
 function contextOf(text: string | undefined): SecureContext {
-  const { createSecureContext }: typeof Tls = load('node:tls');
-  return createSecureContext({ ca: text ?? systemAuthorities(), minVersion: 'TLSv1.2' });
+  return nodeTls().createSecureContext({ ca: text ?? systemAuthorities(), minVersion: 'TLSv1.2' });
 }
 
 /** A small container image may have none; Node has a list of its own. */
 function systemAuthorities(): string[] {
-  const { getCACertificates }: typeof Tls = load('node:tls');
+  const { getCACertificates } = nodeTls();
   const system = getCACertificates('system');
   return [...(system.length > 0 ? system : getCACertificates('bundled')), ...getCACertificates('extra')];
 }

@@ -7,8 +7,9 @@ import type * as Tls from 'node:tls';
 import type { KeyPair } from '../../model/key-pair.ts';
 import { carry, ignoreErrors } from '../socket.ts';
 
-/** Node's TLS takes 5 MB, which a proxy that passes TLS through can spare: it is loaded with the first certificate. */
 const load = createRequire(import.meta.url);
+/** Node's TLS takes 5 MB, which a proxy that passes TLS through can spare: it is loaded where it is first needed. */
+export const nodeTls = (): typeof Tls => load('node:tls');
 
 /** The ALPN name that PostgreSQL has registered. */
 export const ALPN_PROTOCOL = 'postgresql';
@@ -22,7 +23,7 @@ const LONGEST_RECORD = 8_192;
 /** As PostgreSQL does: no renegotiation, and no session tickets. */
 export function tlsContext({ cert, key }: KeyPair): Tls.SecureContext {
   const { constants }: typeof Crypto = load('node:crypto');
-  const { createSecureContext }: typeof Tls = load('node:tls');
+  const { createSecureContext } = nodeTls();
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_NO_TICKET;
   return createSecureContext({ cert, key, minVersion: 'TLSv1.2', secureOptions });
 }
@@ -43,7 +44,7 @@ export interface HandshakeOptions {
 
 /** Returns the socket; destroying it destroys the client's connection. */
 export function shakeHands({ client, context, begun, onSecure, onFailed }: HandshakeOptions): Tls.TLSSocket {
-  const { TLSSocket }: typeof Tls = load('node:tls');
+  const { TLSSocket } = nodeTls();
   // TLSSocket takes what is unread first.
   if (begun !== undefined) client.unshift(begun);
   const socket = new TLSSocket(client, { isServer: true, secureContext: context, ALPNProtocols: [ALPN_PROTOCOL] });
