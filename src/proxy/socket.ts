@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
+import { nothing } from '../model/once.ts';
 
 /**
  * Half-close is passed on, so neither socket may end itself. Keepalive finds peers that vanished. A write that the
@@ -73,11 +74,9 @@ export function closeSocket(socket: Socket): void {
   socket.destroy();
 }
 
-const ignored = (): void => {};
-
 /** Node throws on an `error` event without a listener. `close` follows each error and is what counts. */
 export function ignoreErrors(socket: Socket): void {
-  socket.on('error', ignored);
+  socket.on('error', nothing);
 }
 
 const TERMINATE = Uint8Array.of(0x58, 0, 0, 0, 4);

@@ -10,7 +10,7 @@ import { evictionReason, isOperation, type EvictionCause, type EvictionReason } 
 import type { Clock } from '../../model/instant.ts';
 import { addressText, isSameAddress } from '../../model/member.ts';
 import type { MovesPolicy, PinReason } from '../../model/moves.ts';
-import { once } from '../../model/once.ts';
+import { nothing, once } from '../../model/once.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { asStepOf } from '../fault.ts';
 import type { SessionRegistry } from '../session-registry.ts';
@@ -53,7 +53,9 @@ function drainOf(action: Action, { registry, table, clock, drainTimeoutMs, moves
     key: JSON.stringify([pool, member, addressText(address)]),
     member,
     sessions: () => registry.at(pool, member, address),
-    end: (session) => (action.keepsPinned === true ? move(session, action) : leave(session, action, clock)),
+    // With `keepsPinned` a session that cannot move stays.
+    end: (session) =>
+      action.keepsPinned === true ? session.movable?.request(cause, nothing) : leave(session, action, clock),
     isOver: () => isOver(action, table()),
     afterMs,
     limitMs: () => (mode === 'drain_idle' ? undefined : limitMs()),
@@ -89,11 +91,6 @@ function parkingOf(
       },
     },
   };
-}
-
-/** A session that cannot move stays. */
-function move(session: SessionHandle, { cause }: Action): void {
-  session.movable?.request(cause, () => {});
 }
 
 /** The old primary has said nothing itself, and may have confirmed what the next one does not have. */
