@@ -11,7 +11,6 @@ const OUTSIDE: Readonly<Record<string, string>> = {
   'src/app/open-files.ts': 'the kernel',
   'src/cli/help-text.ts': 'the layout of commander',
   'src/cluster/operation-words.ts': 'answers of Patroni',
-  'src/cluster/switchover/switchover-evidence.ts': 'answers of Patroni',
   'src/http/exchange-error.ts': 'messages of undici and OpenSSL',
   'src/cli/admin-exchange.ts': 'messages of OpenSSL',
   'src/patroni/credentials.ts': 'a header',
