@@ -1,7 +1,9 @@
 // Parts of a message request, each with everything it needs. Nothing is sent from here: the path of message creation is
 // not part of the interface. Source: the model platform API, "Using a skill in a message request", "Files API" and
 // "Computer toolset tool".
+import type { CliIo } from '../cli/io.ts';
 import { BETAS, betaHeaders, type Beta } from './betas.ts';
+import type { MessageOptions } from './message-options.ts';
 
 /** Parts of the body of one request, and the beta values without which they fail. */
 export interface Fragment {
@@ -102,4 +104,16 @@ export function messageRequest(
   };
   const betas = fragments.flatMap((fragment) => fragment.betas);
   return { headers: betaHeaders(betaHeader, betas), body };
+}
+
+/** Prints the request of all fragments. `otherwise`: the text, if the command line has none. */
+export function printRequest(
+  io: CliIo,
+  { model, maxTokens, question }: MessageOptions,
+  otherwise: string,
+  betaHeader: string,
+  fragments: readonly Fragment[],
+): void {
+  const request = messageRequest(betaHeader, { model, maxTokens, text: question ?? otherwise, fragments });
+  io.stdout(`${JSON.stringify(request, null, 2)}\n`);
 }

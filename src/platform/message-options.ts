@@ -1,9 +1,6 @@
-// The message request that `request` commands print. Nothing is sent: the path of message creation is not part of the
-// platform's interface.
+// The options of the commands that print a message request.
 import { InvalidArgumentError } from 'commander';
 import type { CliCommand } from '../cli/cli-command.ts';
-import type { CliIo } from '../cli/io.ts';
-import { messageRequest, type Fragment } from './fragments.ts';
 
 export interface MessageOptions {
   readonly model: string;
@@ -16,18 +13,6 @@ export function withMessageOptions(command: CliCommand): CliCommand {
     .requiredOption('--model <name>', 'the model, as the platform names it')
     .requiredOption('--max-tokens <n>', 'the most tokens of the answer', positive)
     .option('--question <text>', 'the text for the model');
-}
-
-/** `otherwise`: the text, if the command line has none. */
-export function printRequest(
-  io: CliIo,
-  { model, maxTokens, question }: MessageOptions,
-  otherwise: string,
-  betaHeader: string,
-  fragments: readonly Fragment[],
-): void {
-  const request = messageRequest(betaHeader, { model, maxTokens, text: question ?? otherwise, fragments });
-  io.stdout(`${JSON.stringify(request, null, 2)}\n`);
 }
 
 function positive(text: string): number {

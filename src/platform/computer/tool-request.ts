@@ -1,8 +1,8 @@
 // `pointsman computer request`: a message request with the computer tool. Nothing is sent.
-import { COMPUTER_MODELS, computerFragment, oneActionFragment } from '../fragments.ts';
+import { COMPUTER_MODELS, computerFragment, oneActionFragment, printRequest } from '../fragments.ts';
 import { EXIT, type CliIo } from '../../cli/io.ts';
 import { fail, platformConfig } from '../platform-context.ts';
-import { printRequest, type MessageOptions } from '../message-options.ts';
+import type { MessageOptions } from '../message-options.ts';
 
 const QUESTION = 'Look at the status page and say what you see.';
 

@@ -1,8 +1,8 @@
 // `pointsman incidents request`: the message request that asks a model about a stored incident. Nothing is sent.
-import { fileFragment, skillsFragment } from '../fragments.ts';
+import { fileFragment, skillsFragment, printRequest } from '../fragments.ts';
 import { EXIT, type CliIo } from '../../cli/io.ts';
 import { fail, platformConfig } from '../platform-context.ts';
-import { printRequest, type MessageOptions } from '../message-options.ts';
+import type { MessageOptions } from '../message-options.ts';
 import { skillReference } from '../skill/skill-id.ts';
 import { sourceOf } from '../../cli/incidents/find-source.ts';
 import type { IncidentsOptions } from '../../cli/incidents/source.ts';

@@ -1,8 +1,8 @@
 // `pointsman skill request`: a message request with a skill. Nothing is sent.
-import { skillsFragment } from '../fragments.ts';
+import { skillsFragment, printRequest } from '../fragments.ts';
 import { EXIT, type CliIo } from '../../cli/io.ts';
 import { platformConfig, type PlatformOptions } from '../platform-context.ts';
-import { printRequest, type MessageOptions } from '../message-options.ts';
+import type { MessageOptions } from '../message-options.ts';
 import type { RecordOptions } from './skill-record.ts';
 import { skillReference } from './skill-id.ts';
 
