@@ -4,7 +4,8 @@ import { describeRefusal, durationText, refusalEnds } from '../core/describe.ts'
 import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import { BRANCHES_POOL, type BranchListStatus } from '../model/branch.ts';
 import type { Instant } from '../model/instant.ts';
-import { addressText, type Address } from '../model/member.ts';
+import type { ContactSource } from '../model/cluster-config.ts';
+import { addressText } from '../model/member.ts';
 import type { MovesPolicy } from '../model/moves.ts';
 import type { ClientPolicy, HoldPolicy, ListenerPolicy, PoolName } from '../model/policy.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
@@ -66,12 +67,6 @@ export interface OpenFilesStatus {
   readonly limit: number;
   readonly inUse: number;
   readonly mostSessions: number;
-}
-
-export interface ContactSource {
-  readonly name: string;
-  readonly contactPoints: readonly Address[];
-  readonly failing: { readonly why: string; readonly since: Instant | undefined } | undefined;
 }
 
 export function buildStatus(options: StatusDocumentOptions): StatusDocument {

@@ -9,7 +9,7 @@ import type { Clock } from '../model/instant.ts';
 import { runCli, type CliParts } from '../cli/program.ts';
 import { version } from './package.ts';
 import { platformCommands } from '../platform/platform-commands.ts';
-import { createRunApp } from './run-app.ts';
+import { runApp } from './run-app.ts';
 import { TRAFFIC, VERBS } from '../sandbox/console/verb-list.ts';
 import type { Terminal } from '../sandbox/console/sandbox-screen.ts';
 import { createSystemClock } from './system-clock.ts';
@@ -22,7 +22,7 @@ export async function commandLine(process: NodeJS.Process): Promise<never> {
   const { finish, ...streams } = output;
   const io: CliIo = { env: process.env, ...streams, ...terminalIo(process) };
   const parts: CliParts = {
-    runApp: createRunApp(process, clock),
+    runApp: (start) => runApp(process, clock, start),
     checkSeeds: (config) => checkSeeds(config, clock),
     sandbox: sandboxParts(process, output, clock),
     cluster: {

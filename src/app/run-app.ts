@@ -16,11 +16,7 @@ import { createLog, type Log, type OpenLog } from '../telemetry/log.ts';
 const ASKED = Symbol('asked to end');
 
 /** `process`: that of the program. */
-export function createRunApp(process: NodeJS.Process, clock: Clock): RunApp {
-  return (start) => run(process, clock, start);
-}
-
-async function run(process: NodeJS.Process, clock: Clock, start: Parameters<RunApp>[0]): Promise<number> {
+export async function runApp(process: NodeJS.Process, clock: Clock, start: Parameters<RunApp>[0]): Promise<number> {
   const { config, warnings, file, reload } = start;
   const asked = listenForEnd(process);
   const { log: own, access, flush, dropped } = openLog(process, config.log);

@@ -4,9 +4,9 @@ import { isIP } from 'node:net';
 import { addressOf, isSameAddress } from '../model/member.ts';
 import type { Address, ApiEndpoint, Member, MemberRefusal } from '../model/member.ts';
 import type { ContactPoint } from './addresses.ts';
-import type { ConfiguredMember, DiscoveryConfig } from '../model/cluster-config.ts';
+import type { ConfiguredMember, ContactSource, DiscoveryConfig } from '../model/cluster-config.ts';
 import type { Resolve } from './resolve.ts';
-import { findInDirectory, findSeed, locate, type Lookups, type SeedPoint, type SeedSource } from './seeds.ts';
+import { findInDirectory, findSeed, locate, type Lookups, type SeedPoint } from './seeds.ts';
 
 export interface ContactPoints {
   readonly points: readonly ContactPoint[];
@@ -15,7 +15,7 @@ export interface ContactPoints {
   readonly members: readonly Member[];
   readonly refused: readonly MemberRefusal[];
   /** One per name or directory. An address needs no lookup. */
-  readonly sources: readonly SeedSource[];
+  readonly sources: readonly ContactSource[];
 }
 
 interface FoundMember {

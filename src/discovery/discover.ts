@@ -9,9 +9,9 @@ import { shown } from '../model/printable.ts';
 import { createTrustRules } from './addresses.ts';
 import { createContactPointQuery, type ClusterAnswer, type QueryLimits } from './query-contact-points.ts';
 import { candidates } from './contact-order.ts';
-import type { DiscoveryConfig, Seed } from '../model/cluster-config.ts';
+import type { ContactSource, DiscoveryConfig, Seed } from '../model/cluster-config.ts';
 import { findContactPoints, isSameApi, type ContactPoints } from './contact-points.ts';
-import type { ListEndpoints, Lookups, SeedRefusal, SeedSource } from './seeds.ts';
+import type { ListEndpoints, Lookups, SeedRefusal } from './seeds.ts';
 import { createNameServer, type NameServer } from './name-server.ts';
 import { createOwnPorts } from './own-ports.ts';
 import { createResolve } from './resolve.ts';
@@ -34,7 +34,7 @@ export interface DiscoveryOptions {
   /** From 0 to 1: the start position among contact points of equal rank. Default: the first. */
   readonly random?: () => number;
   /** Called when a name or directory has other contact points, begins to fail, or recovers. */
-  readonly onSource?: (source: SeedSource, now: Instant) => void;
+  readonly onSource?: (source: ContactSource, now: Instant) => void;
   readonly limits?: Partial<DiscoveryLimits>;
 }
 
@@ -66,7 +66,7 @@ export interface Discovery {
   /** `not`: a member to leave out, so that the document comes from another member. Never rejects. */
   readonly discover: (options?: { readonly not?: MemberName | undefined }) => Promise<DiscoveryResult>;
   /** Each name and directory with its last result. */
-  readonly sources: () => readonly SeedSource[];
+  readonly sources: () => readonly ContactSource[];
 }
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
@@ -76,7 +76,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   const resolve = createResolve(lookup, clock, limits.lookupMs);
   const resolveSrv = createResolveSrv(lookupSrv, clock, limits.lookupMs);
   const lookups: Lookups = { resolve, resolveSrv, ask: options.directory };
-  let sources: readonly SeedSource[] = [];
+  let sources: readonly ContactSource[] = [];
   const reportChanges = createSourceChanges((source) => options.onSource?.(source, clock.now()));
   const learnPorts = createOwnPorts(resolve);
   const known = new KnownMembers(limits.graceMs);
@@ -118,16 +118,12 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       reportChanges(sources);
       const answer = await query(candidates(points, known.members(points), not));
       if (answer.kind === 'answer') return await take(answer, points);
-      const problems = (answer.problems.length > 0 ? answer.problems : points.refused).map(nameAndWhy);
-      const why = problems.length === 0 ? 'there is no contact point' : problems.join('; ');
+      const problems: readonly SeedRefusal[] = answer.problems.length > 0 ? answer.problems : points.refused;
+      const why = problems.map((one) => `${one.name}: ${one.why}`).join('; ') || 'there is no contact point';
       return { kind: 'failed', why, members: known.members(points), refused: points.refused, startedAt };
     },
     sources: () => sources,
   };
-}
-
-function nameAndWhy({ name, why }: SeedRefusal): string {
-  return `${name}: ${why}`;
 }
 
 function isSeed(one: CheckedMember, points: ContactPoints): boolean {

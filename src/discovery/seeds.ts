@@ -5,7 +5,7 @@ import { addressText, type Address, type ApiEndpoint, type Objection } from '../
 import { learnedRefusal, type ContactPoint, type Use } from './addresses.ts';
 import { neverContacted } from './never-contacted.ts';
 import { parseApiUrl } from './api-url.ts';
-import type { AllowRules, EndpointList, Seed, SrvSeed } from '../model/cluster-config.ts';
+import type { AllowRules, ContactSource, EndpointList, Seed, SrvSeed } from '../model/cluster-config.ts';
 import type { Stale } from './last-good.ts';
 import type { SrvRecord } from './name-server.ts';
 import type { Resolve } from './resolve.ts';
@@ -25,14 +25,6 @@ export interface SeedPoint {
   readonly rank: number;
 }
 
-/** A name or a directory with its contact points: the current ones, or those of its last answer. */
-export interface SeedSource {
-  /** As the operator wrote it. */
-  readonly name: string;
-  readonly contactPoints: readonly Address[];
-  readonly failing: EndpointList['failing'];
-}
-
 /** Never rejects. */
 export type ListEndpoints = () => Promise<EndpointList>;
 
@@ -47,7 +39,7 @@ export interface FoundSeed {
   readonly points: readonly ContactPoint[];
   readonly seeds: readonly SeedPoint[];
   readonly refused: readonly SeedRefusal[];
-  readonly source?: SeedSource;
+  readonly source?: ContactSource;
 }
 
 export async function findSeed(seed: Seed, allow: AllowRules, lookups: Lookups): Promise<FoundSeed> {
@@ -144,7 +136,7 @@ function judge(points: readonly SeedPoint[], allow: AllowRules, by: string): Jud
 }
 
 /** By address: a name from a record or a directory is not a name that the operator allowed. */
-function foundSeed(name: string, { seeds, refused }: JudgedPoints, failing: SeedSource['failing']): FoundSeed {
+function foundSeed(name: string, { seeds, refused }: JudgedPoints, failing: ContactSource['failing']): FoundSeed {
   const contactPoints = seeds.map(({ api }) => api.address);
   const points = contactPoints.map((at): ContactPoint => ({ use: 'api', ...at, addresses: [at.host] }));
   return { points, seeds, refused, source: { name, contactPoints, failing } };

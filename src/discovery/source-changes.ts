@@ -2,10 +2,12 @@
 import type { ContactSourceEvent } from '../reports/events.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
-import type { SeedSource } from './seeds.ts';
+import type { ContactSource } from '../model/cluster-config.ts';
 
 /** Called with all sources each time. */
-export function createSourceChanges(onChange: (source: SeedSource) => void): (sources: readonly SeedSource[]) => void {
+export function createSourceChanges(
+  onChange: (source: ContactSource) => void,
+): (sources: readonly ContactSource[]) => void {
   const reported = new Map<string, string>();
   return (sources) => {
     for (const source of sources) {
@@ -17,7 +19,7 @@ export function createSourceChanges(onChange: (source: SeedSource) => void): (so
   };
 }
 
-export function contactSourceEvent({ name, contactPoints, failing }: SeedSource, now: Instant): ContactSourceEvent {
+export function contactSourceEvent({ name, contactPoints, failing }: ContactSource, now: Instant): ContactSourceEvent {
   const known = {
     kind: 'contact_source_changed',
     source: name,

@@ -50,13 +50,18 @@ export interface SrvSeed {
 /** The host of an API is as written. Each address of a name is a contact point. */
 export type Seed = ApiEndpoint | SrvSeed;
 
-/** The APIs that a directory such as Kubernetes lists. */
-export interface EndpointList {
-  /** A readable name of the directory. */
+/** A name or a directory with its contact points: the current ones, or those of its last answer. */
+export interface ContactSource {
+  /** As the operator wrote it, or a readable name of the directory. */
   readonly name: string;
-  readonly endpoints: readonly ApiEndpoint[];
+  readonly contactPoints: readonly Address[];
   /** Present while lookups fail. `since` is undefined when no lookup ever succeeded. */
   readonly failing: { readonly why: string; readonly since: Instant | undefined } | undefined;
+}
+
+/** The APIs that a directory such as Kubernetes lists. */
+export interface EndpointList extends Omit<ContactSource, 'contactPoints'> {
+  readonly endpoints: readonly ApiEndpoint[];
 }
 
 /** Where Kubernetes has the members' APIs. */

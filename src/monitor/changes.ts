@@ -14,7 +14,7 @@ export function changesBetween(previous: RoutingTable, next: RoutingTable): read
     const before = previous.pools.get(pool);
     for (const [member, to] of decision.standings) {
       const from = before?.standings.get(member);
-      if (isSameStanding(from, to)) continue;
+      if (from?.kind === to.kind && from.why.code === to.why.code) continue;
       const change = { from: from && withoutEvidence(from), to: withoutEvidence(to) };
       events.push({ kind: 'standing_changed', pool, member, ...change, text: describeStanding(to, next.decidedAt) });
     }
@@ -60,10 +60,6 @@ function reportChange(
 function withoutEvidence(standing: Standing): Standing {
   const { evidence: _, ...why } = standing.why;
   return { ...standing, why };
-}
-
-function isSameStanding(a: Standing | undefined, b: Standing): boolean {
-  return a?.kind === b.kind && a.why.code === b.why.code;
 }
 
 /** A change of weights or zones alone is not reported. */

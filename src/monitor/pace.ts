@@ -121,17 +121,16 @@ const DOUBLE_EVERY_MS = 5000;
 
 /** `isNews`: the first trigger of its kind in this episode (such as a promotion); it restarts the episode. */
 function triggered(urgency: Urgency | undefined, now: Instant, isNews: boolean): Urgency {
-  const isGoingOn = urgency !== undefined && now - urgency.triggeredAt < CALM_AFTER_MS;
-  return { since: isGoingOn && !isNews ? urgency.since : now, triggeredAt: now };
+  return { since: isUrgent(urgency, now) && !isNews ? urgency.since : now, triggeredAt: now };
 }
 
-function isUrgent(urgency: Urgency | undefined, now: Instant): boolean {
+function isUrgent(urgency: Urgency | undefined, now: Instant): urgency is Urgency {
   return urgency !== undefined && now - urgency.triggeredAt < CALM_AFTER_MS;
 }
 
 /** Between the starts of two rounds, before jitter. Milliseconds. */
 function roundIntervalMs(probe: ProbePolicy, urgency: Urgency | undefined, now: Instant): number {
-  if (urgency === undefined || !isUrgent(urgency, now)) return probe.intervalMs;
+  if (!isUrgent(urgency, now)) return probe.intervalMs;
   const overtime = now - urgency.since - probe.urgent.forMs;
   if (overtime <= 0) return probe.urgent.intervalMs;
   return Math.min(probe.intervalMs, probe.urgent.intervalMs * 2 ** Math.ceil(overtime / DOUBLE_EVERY_MS));

@@ -4,7 +4,7 @@ import { isRecord } from '../model/json.ts';
 import { z } from 'zod';
 import { onOneLine, shown } from '../model/printable.ts';
 import { amount, anything, flag, identifier, line, maybe, port, present, timeline } from './fields.ts';
-import { foldRole } from './node-status.ts';
+import { roleIn } from './node-status.ts';
 import { readRestartState, type RestartState } from './restart-state.ts';
 import { parseTags } from './tags.ts';
 
@@ -65,11 +65,6 @@ const ROLES: Readonly<Record<string, ClusterRole>> = {
   replica: 'replica',
 };
 
-function toRole(value: unknown): ClusterRole {
-  const name = typeof value === 'string' ? foldRole(value) : '';
-  return (Object.hasOwn(ROLES, name) ? ROLES[name] : undefined) ?? 'unknown';
-}
-
 const name = z
   .string()
   .min(1)
@@ -78,7 +73,7 @@ const name = z
 
 const member = z.object({
   name,
-  role: anything.transform(toRole),
+  role: anything.transform((role) => roleIn(ROLES, role)),
   state: maybe(line),
   api_url: maybe(z.string().min(1).max(2048)),
   host: maybe(z.string().min(1).max(1024)),

@@ -1,6 +1,6 @@
 // The node status document: the body of every health answer and of /patroni (/manager in the management API), as
 // MemberStatus. Unreadable fields are left out or become `unknown`, so that they can only tighten a verdict.
-import { isRecord, parseJson } from '../model/json.ts';
+import { isRecord } from '../model/json.ts';
 import { z } from 'zod';
 import type { MemberStatus, Role } from '../model/member-status.ts';
 import { anything, flag, identifier, indicator, integer, line, maybe, orWord } from './fields.ts';
@@ -27,14 +27,13 @@ const ROLES: Readonly<Record<string, Role>> = {
 };
 
 /** One spelling for `standby leader` (management API), `standby-leader` and `standby_leader` (Patroni). */
-export function foldRole(role: string): string {
-  return role.replaceAll(/[ -]/g, '_');
+export function roleIn<Name>(roles: Readonly<Record<string, Name>>, value: unknown): Name | 'unknown' {
+  const name = typeof value === 'string' ? value.replaceAll(/[ -]/g, '_') : '';
+  return (Object.hasOwn(roles, name) ? roles[name] : undefined) ?? 'unknown';
 }
 
 function toRole(value: unknown): Role | undefined {
-  if (value === undefined || value === null) return undefined;
-  const name = typeof value === 'string' ? foldRole(value) : '';
-  return Object.hasOwn(ROLES, name) ? ROLES[name] : 'unknown';
+  return value === undefined || value === null ? undefined : roleIn(ROLES, value);
 }
 
 const position = orWord(integer, 'invalid');
@@ -106,8 +105,4 @@ export function readNodeStatus(json: unknown): ParsedNodeStatus {
     return { kind: 'invalid', why: 'with a timeline that no server can have' };
   }
   return { kind: 'status', status: toStatus(parsed.data, timeline === 0 ? undefined : timeline) };
-}
-
-export function parseNodeStatus(source: string): ParsedNodeStatus {
-  return readNodeStatus(parseJson(source));
 }

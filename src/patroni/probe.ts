@@ -1,10 +1,11 @@
 // One probe: the GET of a check on one member, as a ProbeOutcome. Reports the answer and never judges it. A redirect,
 // an error page of another server or half a document is no evidence.
 import type { Check } from '../model/check.ts';
+import { parseJson } from '../model/json.ts';
 import type { FailureCause, PortState, Probe, ProbeOutcome } from '../model/observation.ts';
 import { createSend, statusText, type ApiAccess } from './access.ts';
 import type { HttpResult } from './http.ts';
-import { parseNodeStatus } from './node-status.ts';
+import { readNodeStatus } from './node-status.ts';
 import { askPort } from './port-state.ts';
 
 /** The PostgreSQL port gets the rest of the deadline, at least this. Milliseconds. */
@@ -57,7 +58,7 @@ function judge(check: Check, { status, body }: ProbeAnswer, access: ApiAccess): 
   if (status >= 300 && status < 400) return failed('redirect', `status ${status}, which is not followed`);
   if (status !== 200 && status !== 503) return failed('unexpected_status', statusText(status, access));
   if (body === '' && BODILESS.includes(check.path)) return { kind: 'answered', status, body: undefined };
-  const parsed = parseNodeStatus(body);
+  const parsed = readNodeStatus(parseJson(body));
   if (parsed.kind === 'invalid') return failed('malformed', `status ${status}, body ${parsed.why}`);
   return { kind: 'answered', status, body: parsed.status };
 }

@@ -3,10 +3,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readClusterDocument } from '../../../src/patroni/cluster-document.ts';
-import { parseClusterDocument, parseHistory } from '../../support/patroni/parse.ts';
+import { parseClusterDocument, parseHistory, parseNodeStatus } from '../../support/patroni/parse.ts';
 import { readHistory } from '../../../src/patroni/history.ts';
 import { parseLsn } from '../../../src/model/lsn.ts';
-import { parseNodeStatus, readNodeStatus } from '../../../src/patroni/node-status.ts';
+import { readNodeStatus } from '../../../src/patroni/node-status.ts';
 
 const json = fc.jsonValue({ maxDepth: 4 });
 const STATUS_KEYS = ['state', 'role', 'xlog', 'timeline', 'tags', 'pause', 'patroni', 'manager', 'replication_state'];

@@ -1,10 +1,9 @@
 // A cluster as discovery meets it, without sockets: contact points that give documents, a name server, a manual clock.
 import { parseApiUrl } from '../../../src/config/schema/address.ts';
 import type { ApiEndpoint } from '../../../src/model/member.ts';
-import type { ConfiguredMember, DiscoveryConfig, SrvSeed } from '../../../src/model/cluster-config.ts';
+import type { ConfiguredMember, ContactSource, DiscoveryConfig, SrvSeed } from '../../../src/model/cluster-config.ts';
 import { createDiscovery } from '../../../src/discovery/discover.ts';
 import type { Discovery, DiscoveryLimits } from '../../../src/discovery/discover.ts';
-import type { SeedSource } from '../../../src/discovery/seeds.ts';
 import type { SrvRecord } from '../../../src/discovery/name-server.ts';
 import { readClusterDocument } from '../../../src/patroni/cluster-document.ts';
 import type { ClusterRead } from '../../../src/patroni/read-documents.ts';
@@ -51,7 +50,7 @@ export interface FakeCluster {
   /** Names asked for. */
   readonly lookups: string[];
   /** Requests to the sources of contact points, in order. */
-  readonly sources: SeedSource[];
+  readonly sources: ContactSource[];
   /** The choice among equal contact points, from 0 to 1. */
   readonly random: { start: number };
 }
@@ -65,7 +64,7 @@ export function fakeCluster(
   const names = new Map<string, readonly string[]>();
   const services = new Map<string, readonly SrvRecord[]>();
   const lookups: string[] = [];
-  const sources: SeedSource[] = [];
+  const sources: ContactSource[] = [];
   const random = { start: 0 };
   const { limits = {}, ...config } = cluster;
   const discovery = createDiscovery({

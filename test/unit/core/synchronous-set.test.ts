@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
-import { parseNodeStatus } from '../../../src/patroni/node-status.ts';
+import { parseNodeStatus } from '../../support/patroni/parse.ts';
 import { aList, answered, aPolicy, aPool, aSnapshot, aWritePool, openIn } from '../../support/values/builders.ts';
 import { bodyText, readCapture } from '../../support/values/captures.ts';
 import type { Capture } from '../../support/values/captures.ts';

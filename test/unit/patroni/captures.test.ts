@@ -1,8 +1,7 @@
 // Captured answers of real members of two versions in many states, and the facts that the parser finds in them.
 import { describe, expect, test } from 'vitest';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
-import { parseClusterDocument, parseHistory } from '../../support/patroni/parse.ts';
-import { parseNodeStatus } from '../../../src/patroni/node-status.ts';
+import { parseClusterDocument, parseHistory, parseNodeStatus } from '../../support/patroni/parse.ts';
 import { bodyText, readAllCaptures, readCapture, textOf } from '../../support/values/captures.ts';
 import type { Capture } from '../../support/values/captures.ts';
 

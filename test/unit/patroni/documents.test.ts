@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { shown } from '../../../src/model/printable.ts';
 import { readClusterDocument } from '../../../src/patroni/cluster-document.ts';
-import { parseClusterDocument } from '../../support/patroni/parse.ts';
+import { parseClusterDocument, parseNodeStatus } from '../../support/patroni/parse.ts';
 import { readHistory } from '../../../src/patroni/history.ts';
 import { parseLsn } from '../../../src/model/lsn.ts';
-import { parseNodeStatus, readNodeStatus } from '../../../src/patroni/node-status.ts';
+import { readNodeStatus } from '../../../src/patroni/node-status.ts';
 import { parseTags } from '../../../src/patroni/tags.ts';
 
 function status(document: Record<string, unknown>) {

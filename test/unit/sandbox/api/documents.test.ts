@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseClusterDocument, parseHistory } from '../../../support/patroni/parse.ts';
 import type { DocumentMember } from '../../../../src/patroni/cluster-document.ts';
 import { formatLsn, parseLsn } from '../../../../src/model/lsn.ts';
-import { parseNodeStatus } from '../../../../src/patroni/node-status.ts';
+import { parseNodeStatus } from '../../../support/patroni/parse.ts';
 import { clusterDocument, historyDocument } from '../../../../src/sandbox/api/cluster-document.ts';
 import { dialectOf } from '../../../../src/sandbox/api/dialect.ts';
 import { nodeDocument } from '../../../../src/sandbox/api/node-document.ts';
