@@ -1,4 +1,5 @@
 // Loads the configuration of a command: -c FILE, else POINTSMAN_CONFIG, else the environment alone.
+import { countText } from '../core/describe.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig, NO_SEED, type LoadResult } from '../config/load.ts';
 import { formatProblems, type Problem } from '../config/fault.ts';
@@ -47,12 +48,8 @@ export function configFor(options: ConfigOptions, io: CliIo): LoadedConfig {
   if (loaded.kind === 'ok') return { file, config: loaded.config, warnings: loaded.warnings };
   const { problems } = loaded;
   const hint = file === undefined ? 'No configuration file: use -c FILE, or set POINTSMAN_ variables.\n' : '';
-  io.stderr(`${formatProblems(problems)}\n${count(problems)}.\n${hint}`);
+  io.stderr(`${formatProblems(problems)}\n${countText(problems.length, 'problem')}.\n${hint}`);
   throw new CommandEnd(EXIT.usage);
-}
-
-export function count({ length }: readonly Problem[]): string {
-  return length === 1 ? '1 problem' : `${length} problems`;
 }
 
 export function fileFor({ config }: Pick<ConfigOptions, 'config'>, { env }: CliIo): string | undefined {

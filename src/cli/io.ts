@@ -66,9 +66,6 @@ export interface SandboxRequest {
   readonly isUsualControl: boolean;
 }
 
-/** Resolves with the exit code after the sandbox has ended and cleaned up. */
-export type RunSandbox = (request: SandboxRequest) => Promise<number>;
-
 /** One line for the terminal: the result, or the reason of the failure. */
 export interface SandboxAnswer {
   readonly ok: boolean;
@@ -77,15 +74,7 @@ export interface SandboxAnswer {
   readonly text: string;
 }
 
-/** Sends one verb to the sandbox at `control` (host:port). */
-export type AskSandbox = (control: string, verb: string, target: string | undefined) => Promise<SandboxAnswer>;
-
-/** Runs one statement through the Pointsman of the sandbox at `control`. */
-export type SandboxSql = (control: string, pool: 'write' | 'read', statement: string) => Promise<SandboxAnswer>;
-
-/** A configuration for a second Pointsman before the cluster of the sandbox at `control`. */
-export type SandboxConfig = (control: string) => Promise<SandboxAnswer>;
-
+/** `control`: host:port of the sandbox. */
 export interface SandboxParts {
   readonly verbs: readonly {
     readonly name: string;
@@ -94,10 +83,13 @@ export interface SandboxParts {
     readonly target: 'primary' | 'replica' | undefined;
     readonly summary: string;
   }[];
-  readonly run: RunSandbox;
-  readonly ask: AskSandbox;
-  readonly sql: SandboxSql;
-  readonly config: SandboxConfig;
+  /** Resolves with the exit code after the sandbox has ended and cleaned up. */
+  readonly run: (request: SandboxRequest) => Promise<number>;
+  readonly ask: (control: string, verb: string, target: string | undefined) => Promise<SandboxAnswer>;
+  /** One statement, through the Pointsman of the sandbox. */
+  readonly sql: (control: string, pool: 'write' | 'read', statement: string) => Promise<SandboxAnswer>;
+  /** The configuration for a second Pointsman before its cluster. */
+  readonly config: (control: string) => Promise<SandboxAnswer>;
 }
 
 /** deploy/operate.md has their meaning over all commands, and those of `branches` beside them. */

@@ -1,4 +1,5 @@
 // The result of `check --live`, as text and as JSON.
+import { countText } from '../core/describe.ts';
 import { addressText } from '../model/member.ts';
 import { EXIT, type CliIo } from './io.ts';
 import { foundBy, problemsIn, refusedMembers, warningsIn } from './live-check.ts';
@@ -27,7 +28,7 @@ export function showLive(report: LiveReport, io: CliIo): number {
   const problems = problemsIn(report);
   for (const warning of warningsIn(report)) io.stderr(`warning: ${warning}\n`);
   for (const problem of problems) io.stderr(`${problem}\n`);
-  if (problems.length > 0) io.stderr(problems.length === 1 ? '1 problem.\n' : `${problems.length} problems.\n`);
+  if (problems.length > 0) io.stderr(`${countText(problems.length, 'problem')}.\n`);
   return problems.length === 0 ? EXIT.ok : EXIT.failure;
 }
 

@@ -8,7 +8,8 @@ import type { ClusterParts } from './cluster/cluster-context.ts';
 import { describeCompletion } from './completion/completion-commands.ts';
 import { describeConfiguration } from './configuration-commands.ts';
 import { CommandEnd } from './command-end.ts';
-import type { ConfigOptions } from './configuration.ts';
+import { STANDARD_INPUT } from '../config/source/read-file.ts';
+import { configFor, load, type ConfigOptions } from './configuration.ts';
 import type { HealthcheckOptions } from './healthcheck.ts';
 import { helpWithin } from './help-text.ts';
 import { EXIT, type CliIo, type RunApp, type SandboxParts } from './io.ts';
@@ -17,7 +18,6 @@ import type { CheckSeeds } from './live-check.ts';
 import { describeIncidents } from './incidents/incident-commands.ts';
 import { describeOperations } from './running-commands.ts';
 import { withOwnNames } from './patronictl-names.ts';
-import { run } from './run-command.ts';
 import { describeSandbox } from './sandbox.ts';
 import { describeSessions } from './sessions/session-commands.ts';
 import type { StatusOptions } from './status/read-status.ts';
@@ -95,7 +95,11 @@ function describe(io: CliIo, parts: CliParts): CliCommand {
     .addOption(new Option('--log-level <level>', 'override log.level').choices(LOG_LEVELS))
     .addOption(new Option('--log-format <format>', 'override log.format').choices(LOG_FORMATS))
     .examples('pointsman run -c /etc/pointsman/pointsman.yaml')
-    .runs(async (options: ConfigOptions) => run(options, io, runApp));
+    .runs((options: ConfigOptions) => {
+      const loaded = configFor(options, io);
+      const isFile = loaded.file !== undefined && loaded.file !== STANDARD_INPUT;
+      return runApp({ ...loaded, reload: () => (isFile ? load(options, io) : { kind: 'no_file' }) });
+    });
   describeConfiguration(program, io, checkSeeds);
   describeStatus(program, io);
   describeExplain(program, io);

@@ -3,10 +3,11 @@ import { parseAdminAddress } from '../config/schema/address.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
 import type { AdminConfig } from '../config/config.ts';
 import { loadAdmin } from '../config/load-admin.ts';
+import { countText } from '../core/describe.ts';
 import { formatProblems } from '../config/fault.ts';
 import { addressText, type Address } from '../model/member.ts';
 import { CommandEnd, unlessEnded, wrong } from './command-end.ts';
-import { count, fileFor, load, withoutCluster } from './configuration.ts';
+import { fileFor, load, withoutCluster } from './configuration.ts';
 import { EXIT, type CliIo } from './io.ts';
 
 export interface RunningOptions {
@@ -71,7 +72,7 @@ function findAdmin({ config }: RunningOptions, io: CliIo, given: Address | undef
   }
   const [first] = loaded.problems;
   const what = first === undefined ? '' : ` (${formatProblems([first])})`;
-  return { admin, fault: `the configuration has ${count(loaded.problems)}${what}` };
+  return { admin, fault: `the configuration has ${countText(loaded.problems.length, 'problem')}${what}` };
 }
 
 /** Ends the command if there is none. */

@@ -4,7 +4,7 @@ import type { CliCommand } from './cli-command.ts';
 import { closest } from '../config/closest.ts';
 import { SKILL_DIALECTS } from '../config/schema/platform-section.ts';
 import { wrong } from './command-end.ts';
-import { EXIT, type AskSandbox, type CliIo, type SandboxParts, type SandboxRequest } from './io.ts';
+import { EXIT, type CliIo, type SandboxAnswer, type SandboxParts, type SandboxRequest } from './io.ts';
 
 const CONTROL = '127.0.0.1:8433';
 
@@ -15,7 +15,7 @@ and testing, not for data. While it runs, its verbs and the other commands work 
 /** In the form commander returns them. */
 type RunFlags = Omit<SandboxRequest, 'members' | 'isUsualControl'> & { readonly members: string };
 
-type Finish = (answer: ReturnType<AskSandbox>) => Promise<number>;
+type Finish = (answer: Promise<SandboxAnswer>) => Promise<number>;
 
 function controlOf(command: CliCommand): string {
   return command.optsWithGlobals<{ control: string }>().control;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createApp, type App } from '../app/app.ts';
 import type { Clock } from '../model/instant.ts';
 import { takingTurns } from '../model/taking-turns.ts';
-import { EXIT, type AskSandbox, type SandboxConfig, type SandboxRequest, type SandboxSql } from '../cli/io.ts';
+import { EXIT, type SandboxParts, type SandboxRequest } from '../cli/io.ts';
 import { loadConfig, type LoadResult } from '../config/load.ts';
 import type { Event } from '../telemetry/log-lines.ts';
 import { WRITE_STATEMENT, banner } from './console/banner.ts';
@@ -221,17 +221,17 @@ function placeOf(postgres: string): NonNullable<SandboxOptions['postgres']> {
   return postgres === 'embedded' || postgres === 'system' ? postgres : { binaries: postgres };
 }
 
-export const askSandbox: AskSandbox = async (control, verb, target) => {
+export const askSandbox: SandboxParts['ask'] = async (control, verb, target) => {
   const { kind, text } = await askToPerform(control, verb, target);
   return { ok: kind === 'done', isUnknown: kind === 'unknown', text };
 };
 
-export const sandboxConfig: SandboxConfig = async (control) => {
+export const sandboxConfig: SandboxParts['config'] = async (control) => {
   const found = await askEndpoints(control);
   return 'kind' in found ? { ok: false, text: found.text } : { ok: true, text: found.config.trimEnd() };
 };
 
-export const sandboxSql: SandboxSql = async (control, pool, statement) => {
+export const sandboxSql: SandboxParts['sql'] = async (control, pool, statement) => {
   const found = await askEndpoints(control);
   if ('kind' in found) return { ok: false, text: found.text };
   try {

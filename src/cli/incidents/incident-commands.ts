@@ -2,7 +2,7 @@
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo } from '../io.ts';
 import type { ShowIncidentOptions } from './show-incidents.ts';
-import type { IncidentsOptions } from './source.ts';
+import type { IncidentsOptions } from './incident-source.ts';
 
 const HELP = `
 The incidents come from the running Pointsman. With --directory they come from the files in incidents.directory: this

@@ -5,8 +5,7 @@ import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
 import { paintFor, type Paint } from '../terminal/colour.ts';
 import { tableText, widthFor } from '../terminal/terminal-table.ts';
-import { sourceOf } from './find-source.ts';
-import type { IncidentRow, IncidentsOptions } from './source.ts';
+import { sourceOf, type IncidentRow, type IncidentsOptions } from './incident-source.ts';
 
 export interface ShowIncidentOptions extends IncidentsOptions {
   /** Without redaction. */
@@ -14,10 +13,9 @@ export interface ShowIncidentOptions extends IncidentsOptions {
 }
 
 export async function listIncidents(options: IncidentsOptions, io: CliIo): Promise<number> {
-  const source = await sourceOf(options, io);
-  const found = await source.list();
-  if (options.json === true) io.stdout(json({ incidents: found }));
-  else io.stdout(found.length === 0 ? 'no incidents\n' : listText(found, io));
+  const { entries } = await sourceOf(options, io);
+  if (options.json === true) io.stdout(json({ incidents: entries }));
+  else io.stdout(entries.length === 0 ? 'no incidents\n' : listText(entries, io));
   return EXIT.ok;
 }
 

@@ -1,5 +1,5 @@
 // The effect of a drain on the clients of its member, in words. Pure.
-import { durationText } from '../../core/describe.ts';
+import { countText, durationText } from '../../core/describe.ts';
 import { sessionsIn } from '../status/cells.ts';
 import type { Status, StatusPool } from '../status/read-status.ts';
 
@@ -10,7 +10,7 @@ export function drainWarning(member: string, { pools, limits }: PoolsAndLimits):
   const alone = pools.filter((pool) => isAlone(pool, member));
   if (alone.length === 0) return undefined;
   const clients = sessionsOn(member, alone);
-  const who = clients === 0 ? 'new clients' : clients === 1 ? '1 client' : `${clients} clients`;
+  const who = clients === 0 ? 'new clients' : countText(clients, 'client');
   const warning = `${member} is the primary: ${who} will wait`;
   const parked = alone.filter(({ on_drain: mode }) => mode === 'move');
   const seconds = limits?.park_seconds;
@@ -38,7 +38,7 @@ function alikeText(pools: readonly StatusPool[], member: string): string {
   const [first] = pools;
   const mode = first?.on_drain;
   const verb = (one: string, many: string): string => (count === 1 ? one : many);
-  const who = sessionsText(count);
+  const who = countText(count, 'session');
   const end = `${verb('ends', 'end')} between two transactions`;
   const by = `(on_leave.operator: ${mode})`;
   switch (mode) {
@@ -62,10 +62,6 @@ function alikeText(pools: readonly StatusPool[], member: string): string {
 /** On the member, in these pools. */
 export function sessionsOn(member: string, pools: readonly StatusPool[]): number {
   return pools.reduce((sum, pool) => sum + sessionsIn(pool, member), 0);
-}
-
-export function sessionsText(count: number): string {
-  return count === 1 ? '1 session' : `${count} sessions`;
 }
 
 /** It serves the pool, which has one member at most. */

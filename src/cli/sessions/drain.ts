@@ -2,7 +2,7 @@
 // until none is left.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unknownName } from '../../config/closest.ts';
-import { durationText } from '../../core/describe.ts';
+import { countText, durationText } from '../../core/describe.ts';
 import { drained as drainedDocument, type DrainedDocument } from '../../documents/action-answers.ts';
 import { looseReader } from '../../documents/loose-reader.ts';
 import { CommandEnd, unlessEnded, wrong } from '../command-end.ts';
@@ -13,7 +13,7 @@ import { poolsText } from '../pools-text.ts';
 import { findRunning, tokenFor, type Running, type RunningOptions } from '../running.ts';
 import { readStatus, statusFrom, type Status } from '../status/read-status.ts';
 import { confirm } from '../terminal/confirm.ts';
-import { drainWarning, remainText, sessionsOn, sessionsText } from './drain-text.ts';
+import { drainWarning, remainText, sessionsOn } from './drain-text.ts';
 
 export interface DrainOptions extends RunningOptions {
   readonly wait?: boolean | undefined;
@@ -143,7 +143,7 @@ async function follow(
 }
 
 function remain(sessions: number): string {
-  return `${sessionsText(sessions)} ${sessions === 1 ? 'remains' : 'remain'}`;
+  return `${countText(sessions, 'session')} ${sessions === 1 ? 'remains' : 'remain'}`;
 }
 
 /** One line that changes on a terminal; elsewhere a line from time to time. */

@@ -1,5 +1,6 @@
 // Sessions as a table. A narrow terminal shows what tells sessions apart, and whether they move; a wide one shows more.
 import { durationText } from '../../core/describe.ts';
+import { sizeText } from '../../model/check.ts';
 import { shown } from '../../model/printable.ts';
 import type { SessionSort } from '../../reports/session-list.ts';
 import type { CliIo } from '../io.ts';
@@ -28,8 +29,8 @@ const COLUMNS: readonly SessionColumn[] = [
   { title: 'SINCE', align: 'right', cell: sinceCell },
   { title: 'AGE', align: 'right', optional: 5, cell: ({ age_seconds: seconds = 0 }) => durationText(seconds * 1000) },
   { title: 'HELD', align: 'right', optional: 6, cell: ({ held_seconds: seconds }) => heldText(seconds) },
-  { title: 'IN', align: 'right', optional: 7, cell: ({ to_backend_bytes: bytes }) => bytesText(bytes) },
-  { title: 'OUT', align: 'right', optional: 7, cell: ({ to_client_bytes: bytes }) => bytesText(bytes) },
+  { title: 'IN', align: 'right', optional: 7, cell: ({ to_backend_bytes: bytes }) => sizeText(bytes) },
+  { title: 'OUT', align: 'right', optional: 7, cell: ({ to_client_bytes: bytes }) => sizeText(bytes) },
   { title: 'TLS', optional: 8, cell: ({ tls }) => tls ?? '-' },
   { title: 'LISTENER', optional: 9, cell: ({ listener }) => listener },
 ];
@@ -78,15 +79,4 @@ function movesCell({ moves }: SessionRow): string {
 
 function heldText(seconds: number | null): string {
   return seconds === null || seconds === 0 ? '-' : durationText(seconds * 1000);
-}
-
-const UNITS = [
-  ['GB', 2 ** 30],
-  ['MB', 2 ** 20],
-  ['kB', 2 ** 10],
-] as const;
-
-function bytesText(bytes: number): string {
-  const [unit, size] = UNITS.find(([, from]) => bytes >= from) ?? ['B', 1];
-  return `${Number((bytes / size).toFixed(1))} ${unit}`;
 }

@@ -1,4 +1,5 @@
 // `pointsman sessions`: the live sessions of a running Pointsman, one line each.
+import { countText } from '../../core/describe.ts';
 import type { SessionSort } from '../../reports/session-list.ts';
 import { wrong } from '../command-end.ts';
 import { EXIT, type CliIo } from '../io.ts';
@@ -48,8 +49,7 @@ function listText(
   io: CliIo,
 ): string {
   if (total === 0) return 'no sessions\n';
-  const count = total === 1 ? '1 session' : `${total} sessions`;
   const which = sort === undefined || sort === 'age' ? `${shown.length} oldest` : `first ${shown.length} by ${sort}`;
   const rest = leftOut === 0 ? '' : `, the ${which} are shown: --limit shows more, filters show fewer`;
-  return `${sessionsTable(shown, io, sort)}${count}${rest}\n`;
+  return `${sessionsTable(shown, io, sort)}${countText(total, 'session')}${rest}\n`;
 }

@@ -1,4 +1,5 @@
 // The list of branches and the sessions on them, in one line: `branches list` has each branch. Pure.
+import { countText } from '../../core/describe.ts';
 import { shown } from '../../model/printable.ts';
 import type { Paint } from '../terminal/colour.ts';
 import { ageText } from './cells.ts';
@@ -24,7 +25,7 @@ function sessionsOf({ sessions }: List): readonly string[] {
   const { relaying = 0, holding = 0, dialing = 0 } = sessions?.by_state ?? {};
   const waiting = holding + dialing;
   return [
-    relaying === 1 ? '1 session' : `${relaying} sessions`,
+    countText(relaying, 'session'),
     ...(waiting === 0 ? [] : [waiting === 1 ? '1 client waits' : `${waiting} clients wait`]),
   ];
 }

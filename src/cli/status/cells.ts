@@ -1,5 +1,5 @@
 // The words and signs of a member, of its place in a pool, of a route, and of ages. A colour only repeats them. Pure.
-import { durationText } from '../../core/describe.ts';
+import { countText, durationText } from '../../core/describe.ts';
 import { sizeText } from '../../model/check.ts';
 import { shown } from '../../model/printable.ts';
 import type { Paint, Style } from '../terminal/colour.ts';
@@ -56,10 +56,9 @@ export function ageText(seconds: number): string {
 
 /** `3 clients waiting, longest 2.1 s, refused after 30 s` */
 export function waitingText(pool: StatusPool, { limits }: Pick<Status, 'limits'>): string {
-  const clients = waitingIn(pool);
   const longest = pool.sessions?.longest_wait_seconds;
   return [
-    `${clients === 1 ? '1 client' : `${clients} clients`} waiting`,
+    `${countText(waitingIn(pool), 'client')} waiting`,
     ...(longest === undefined ? [] : [`longest ${ageText(longest)}`]),
     ...(limits === undefined ? [] : [`refused after ${limitText(limits)}`]),
   ].join(', ');
@@ -85,7 +84,7 @@ export function movingText(
   const seconds = limits?.park_seconds ?? undefined;
   const limit = seconds === undefined ? '' : ` for ${durationText(seconds * 1000)} at most`;
   const parts = [
-    ...(parked === 0 ? [] : [`${parked === 1 ? '1 session' : `${parked} sessions`} parked${limit}`]),
+    ...(parked === 0 ? [] : [`${countText(parked, 'session')} parked${limit}`]),
     ...(moving === 0 ? [] : [loggingInText(moving, parked === 0)]),
   ];
   return parts.length === 0 ? undefined : parts.join(', ');

@@ -4,8 +4,7 @@ import { EXIT, type CliIo } from '../../cli/io.ts';
 import { fail, platformConfig } from '../platform-context.ts';
 import type { MessageOptions } from '../message-options.ts';
 import { skillReference } from '../skill/skill-id.ts';
-import { sourceOf } from '../../cli/incidents/find-source.ts';
-import type { IncidentsOptions } from '../../cli/incidents/source.ts';
+import { sourceOf, type IncidentsOptions } from '../../cli/incidents/incident-source.ts';
 import { uploadsOf } from './uploads.ts';
 
 export interface IncidentRequestOptions extends IncidentsOptions, MessageOptions {
@@ -43,7 +42,6 @@ export async function requestAboutIncident(
 }
 
 async function latest(options: IncidentRequestOptions, io: CliIo): Promise<string> {
-  const source = await sourceOf(options, io);
-  const entries = await source.list();
+  const { entries } = await sourceOf(options, io);
   return entries[0]?.id ?? fail(io, 'there are no incidents');
 }

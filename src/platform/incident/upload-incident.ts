@@ -6,8 +6,7 @@ import { incidentDocument } from '../../incidents/schema.ts';
 import { EXIT, type CliIo } from '../../cli/io.ts';
 import { json } from '../../cli/json.ts';
 import { asked, fail, openPlatform, type PlatformParts } from '../platform-context.ts';
-import { sourceOf } from '../../cli/incidents/find-source.ts';
-import type { IncidentsOptions, IncidentSource } from '../../cli/incidents/source.ts';
+import { sourceOf, type IncidentsOptions, type IncidentSource } from '../../cli/incidents/incident-source.ts';
 import { writeState } from '../state-file.ts';
 import { uploadsOf, type Upload } from './uploads.ts';
 

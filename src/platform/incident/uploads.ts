@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { uploadNote } from '../../incidents/file-store.ts';
 import type { CliIo } from '../../cli/io.ts';
-import type { IncidentsOptions } from '../../cli/incidents/source.ts';
+import type { IncidentsOptions } from '../../cli/incidents/incident-source.ts';
 import type { PlatformConfig } from '../platform-context.ts';
 import { readState, stateDirectory, whyNotWritable } from '../state-file.ts';
 
