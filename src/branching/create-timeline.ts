@@ -49,7 +49,7 @@ const CONFLICT_PATIENCE_MS = 30_000;
 
 async function create(task: CreationTask): Promise<CreationResult> {
   const { wish, names, client, attempts } = task;
-  const known = names.find(wish.name);
+  const known = names.all().find(({ name }) => name === wish.name);
   if (known === undefined) return await begin(task);
   const difference = differenceOf(known, wish);
   if (known.isPending) {

@@ -8,7 +8,6 @@ import { ApiError } from '../http/request.ts';
 import type { DatabaseSync } from 'node:sqlite';
 
 export interface TimelineNames {
-  find(name: string): NamedTimeline | undefined;
   /** Unfinished ones too. */
   all(): readonly NamedTimeline[];
   /** Replaces the entry of that name. Resolves when it is on the disk. */
@@ -39,7 +38,6 @@ export async function withNames<T>(
       entries = next;
     };
     return await work({
-      find: (wanted) => entries.find(({ name }) => name === wanted),
       all: () => entries,
       save: (entry) => write([...entries.filter(({ name }) => name !== entry.name), entry]),
       drop: (unwanted) => write(entries.filter(({ id }) => !isSameId(id, unwanted))),

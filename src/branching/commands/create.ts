@@ -20,7 +20,7 @@ import {
   type BranchParts,
 } from './branch-context.ts';
 import { BRANCH_EXIT } from './branch-exit.ts';
-import { branchText, findBranch, severalText } from './find-branch.ts';
+import { branchText, findBranches, severalText } from './find-branch.ts';
 import { routeTo, type TargetRoute } from './target-route.ts';
 
 export interface CreateOptions extends BranchOptions {
@@ -41,17 +41,10 @@ export async function create(name: string, options: CreateOptions, io: CliIo, pa
   const all = await readBranches(context, { waitMs: options.wait, onRetry });
   const refused = whyUnreachable(name, all, context);
   if (refused !== undefined) return fail(io, refused, BRANCH_EXIT.refused);
-  const parent = options.parent === undefined ? undefined : findBranch(options.parent, all);
-  if (parent?.kind === 'several') {
-    return fail(io, `--parent: ${severalText(options.parent ?? '', parent.ids)}`, BRANCH_EXIT.refused);
-  }
-  if (parent?.kind === 'none') {
-    const why = `--parent: there is no branch ${shown(options.parent ?? '')} in ${context.source}`;
-    return fail(io, `${why}. See: pointsman branches list`);
-  }
+  const parent = options.parent === undefined ? undefined : parentOf(options.parent, all, context);
   const created = await context.control.create({
     name,
-    parent: parent?.branch,
+    parent,
     lsn: options.at,
     schemaOnly: options.schemaOnly === true,
     endpoints: options.endpoint ?? [],
@@ -62,6 +55,13 @@ export async function create(name: string, options: CreateOptions, io: CliIo, pa
   const before = all.filter(({ id }) => id !== created.branch.id);
   report(created, [...before, created.branch], await routeAfter(created.branch, before, context, parts), context);
   return BRANCH_EXIT.ok;
+}
+
+function parentOf(given: string, all: readonly Branch[], { io, source }: BranchContext): Branch {
+  const found = findBranches(given, all);
+  if (found.length > 1) return fail(io, `--parent: ${severalText(given, found)}`, BRANCH_EXIT.refused);
+  const why = `--parent: there is no branch ${shown(given)} in ${source}. See: pointsman branches list`;
+  return found[0] ?? fail(io, why);
 }
 
 /** The lists of both sources are read with names up to this length. Characters. */

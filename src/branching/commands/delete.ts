@@ -17,7 +17,7 @@ import {
 } from './branch-context.ts';
 import { distancesOf } from '../../model/branch-distances.ts';
 import { BRANCH_EXIT } from './branch-exit.ts';
-import { branchText, findBranch, severalText } from './find-branch.ts';
+import { branchText, findBranches, severalText } from './find-branch.ts';
 import { readRunning, type RunningReport } from './branch-sessions.ts';
 
 export interface DeleteBranchOptions extends BranchOptions {
@@ -39,10 +39,10 @@ export async function remove(
   const cannot = whyNoDeletion(context);
   if (cannot !== undefined) return fail(io, cannot, BRANCH_EXIT.usage);
   const [all, running] = await Promise.all([readBranches(context), readRunning(context)]);
-  const found = findBranch(target, all);
-  if (found.kind === 'several') return fail(io, severalText(target, found.ids), BRANCH_EXIT.refused);
-  if (found.kind === 'none') return missing(target, context);
-  const { branch } = found;
+  const found = findBranches(target, all);
+  if (found.length > 1) return fail(io, severalText(target, found), BRANCH_EXIT.refused);
+  const [branch] = found;
+  if (branch === undefined) return missing(target, context);
   const title = branchText(branch);
   const why = whyRefused(branch, all, running, options.force === true);
   if (why !== undefined) return fail(io, `${title} ${why}`, BRANCH_EXIT.refused);
