@@ -13,22 +13,21 @@ export function stateDirectory({ env }: CliIo): string | undefined {
   return state === undefined ? undefined : join(state, 'pointsman');
 }
 
-export type ReadState<T> =
-  | { readonly kind: 'read'; readonly value: T }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'broken'; readonly why: string };
-
-export async function readState<T>(file: string, schema: z.ZodType<T>): Promise<ReadState<T>> {
+/** Without a value there is no such file, or `why` says that it cannot be used. */
+export async function readState<T>(
+  file: string,
+  schema: z.ZodType<T>,
+): Promise<{ readonly value?: T; readonly why?: string }> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    return errorCode(error) === 'ENOENT' ? { kind: 'absent' } : { kind: 'broken', why: `${file} ${unreadable(error)}` };
+    return errorCode(error) === 'ENOENT' ? {} : { why: `${file} ${unreadable(error)}` };
   }
   try {
-    return { kind: 'read', value: schema.parse(JSON.parse(text)) };
+    return { value: schema.parse(JSON.parse(text)) };
   } catch {
-    return { kind: 'broken', why: `${file} is not what Pointsman wrote: correct it, or move it away` };
+    return { why: `${file} is not what Pointsman wrote: correct it, or move it away` };
   }
 }
 

@@ -55,8 +55,8 @@ async function serve(screen: OpenScreen, io: CliIo): Promise<number> {
       if (next === undefined || next.done === true) return stopping.end();
       if (next.value.trim() === '') continue;
       const turn = readTurn(next.value);
-      if (turn.kind === 'invalid') return wrong(io, `line ${number}: ${turn.why}`);
-      const results = await Promise.race([runTurn(turn.blocks, screen), stopped]);
+      if (typeof turn === 'string') return wrong(io, `line ${number}: ${turn}`);
+      const results = await Promise.race([runTurn(turn, screen), stopped]);
       if (results === undefined) return stopping.end();
       io.stdout(`${JSON.stringify(results)}\n`);
     }

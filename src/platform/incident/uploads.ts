@@ -41,9 +41,9 @@ export function uploadsOf(options: IncidentsOptions, { policy, incidents }: Plat
   return {
     async find(id) {
       for (const place of places) {
-        const read = await readState(fileIn(place, id), uploadFile);
-        if (read.kind === 'broken' && place !== directory) return read.why;
-        if (read.kind === 'read' && read.value.url === policy.url) return read.value;
+        const { value, why } = await readState(fileIn(place, id), uploadFile);
+        if (why !== undefined && place !== directory) return why;
+        if (value?.url === policy.url) return value;
       }
       return undefined;
     },

@@ -39,9 +39,9 @@ export async function openRecord({ record }: RecordOptions, url: string, io: Cli
   const directory = stateDirectory(io);
   const file = record ?? (directory && join(directory, 'skills.json'));
   if (file === undefined) return NO_PLACE;
-  const read = await readState(file, recordFile);
-  if (read.kind === 'broken') return read.why;
-  const all = read.kind === 'read' ? read.value.published : [];
+  const { value, why } = await readState(file, recordFile);
+  if (why !== undefined) return why;
+  const all = value?.published ?? [];
   return {
     file,
     entries: all.filter((entry) => entry.url === url),
