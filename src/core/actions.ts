@@ -2,7 +2,7 @@
 // nothing, and a lost event cannot lose an eviction.
 import { isOperation, type EvictionCause } from '../model/close-reason.ts';
 import { isSameAddress, type Address, type MemberName } from '../model/member.ts';
-import { LEAVE_FORCE, type LeaveMode, type PoolName, type PoolPolicy, type RoutingPolicy } from '../model/policy.ts';
+import { isHarder, type LeaveMode, type PoolName, type PoolPolicy, type RoutingPolicy } from '../model/policy.ts';
 import type { PoolDecision, Route, RoutingTable } from './routing-table.ts';
 import { leave, leaveMode, type Leave, type Standing } from './standing.ts';
 
@@ -71,7 +71,7 @@ function departure(
   if (before.kind !== 'leave') return left;
   if (isOperation(before.cause) !== isOperation(after.cause)) return left;
   const known = departed(pool, previous.route, before);
-  return LEAVE_FORCE[left.mode] > LEAVE_FORCE[known.mode] ? left : undefined;
+  return isHarder(left.mode, known.mode) ? left : undefined;
 }
 
 /**

@@ -171,5 +171,5 @@ function onStandBy(standing: Standing, why: Why): Standing {
 
 /** The evidence is that of the fallback pool. */
 function fallbackWhy(fallbackPool: PoolName, { evidence }: Why): Why {
-  return { code: 'fallback', detail: `pool ${fallbackPool}`, ...(evidence === undefined ? {} : { evidence }) };
+  return { code: 'fallback', detail: `pool ${fallbackPool}`, evidence };
 }

@@ -5,40 +5,9 @@ import { failureOf, sizeText } from '../model/check.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberRefusal, MemberRefusalReason } from '../model/member.ts';
 import { AGREEMENT_MS, type RefusedPrimary } from './refused-primary.ts';
-import type { HoldCause, PoolDecision, Route } from './routing-table.ts';
-import type { JudgedAnswer, Why, WhyCode, Evidence } from './why.ts';
+import { HOLD_WORDS, type HoldCause, type PoolDecision, type Route } from './routing-table.ts';
+import { WHY_WORDS, type JudgedAnswer, type Why, type WhyCode, type Evidence } from './why.ts';
 import type { Standing } from './standing.ts';
-
-/** The first clause. CHECK stands for the check of the pool. */
-const WORDS: Readonly<Record<WhyCode, string>> = {
-  positive: 'passes CHECK',
-  invalid_weight: 'invalid weight, counted as 1 (valid: 0.001 to 1000000)',
-  vouched: 'API not responding',
-  fallback: 'used as fallback',
-  least_lagging: 'over the lag limit, used because its lag is the smallest',
-  never_answered: 'no answer yet',
-  no_answer: 'no answer',
-  vanished: 'no answer from the API and from PostgreSQL',
-  refused: 'API and PostgreSQL refuse connections',
-  other_cluster: 'identity mismatch',
-  no_postgres_address: 'PostgreSQL address unknown',
-  not_holding_the_check: 'fails CHECK',
-  promoting: 'holds the leader lock, promotion not finished',
-  not_running: 'PostgreSQL is not running',
-  wrong_role: 'wrong role for CHECK',
-  tagged_out: 'excluded by its tags',
-  lagging: 'lag too high',
-  other_timeline: "not yet on the primary's timeline",
-  superseded: 'superseded',
-  in_recovery: 'promotion not finished: its server reports that it is in recovery',
-  two_primaries: 'two members claim to be primary',
-  exclusive_elsewhere: 'serves an exclusive pool',
-  rising: 'passes CHECK again, not yet often enough',
-  drained: 'drained by the operator',
-  switchover_due: 'switchover due',
-  switchover_running: 'switchover in progress',
-  restart_running: 'restarts',
-};
 
 /** Shown to clients that have not authenticated, so without addresses and ports. */
 const REFUSED_WORDS: Readonly<Record<Exclude<MemberRefusalReason, 'contact_point'>, string>> = {
@@ -70,9 +39,9 @@ export function durationText(ms: number): string {
   return unit === undefined ? `${Math.round(ms)} ms` : `${Number((ms / length).toFixed(1))} ${unit}`;
 }
 
-/** `1 session`, `3 sessions` */
-export function countText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+/** `1 session`, `3 sessions`, `3 branches` */
+export function countText(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : nouns}`;
 }
 
 /** Undefined: there is nothing to say. */
@@ -115,16 +84,6 @@ export function exclusionCause(standing: Standing): string | undefined {
   const isPlainNo = standing.cause === 'check_failed' && code === 'not_holding_the_check';
   return isPlainNo && evidence !== undefined ? failureOf(evidence.check) : standing.cause;
 }
-
-const HOLD_WORDS: Readonly<Record<HoldCause, string>> = {
-  starting: 'the first round of probes is not complete',
-  no_member: 'no eligible member',
-  two_primaries: 'two members claim to be primary',
-  in_recovery: 'the server of the primary is in recovery',
-  drained: 'the only eligible member is drained',
-  switchover: 'a switchover is due or running',
-  restart: 'the primary restarts',
-};
 
 /** `no eligible member` */
 export function describeHold(cause: HoldCause): string {
@@ -177,7 +136,7 @@ function reason({ kind, why }: Standing, now: Instant): Clause {
   const { code, since: at, detail, evidence: known } = why;
   if (known?.answer !== undefined && SAID_BY_THE_ANSWER.includes(code)) return undefined;
   if (detail !== undefined && DETAIL_IS_CLAUSE.includes(code)) return detail;
-  const words = kind !== 'open' && code === 'fallback' ? IDLE_FALLBACK : WORDS[code];
+  const words = kind !== 'open' && code === 'fallback' ? IDLE_FALLBACK : WHY_WORDS[code];
   const age = at === undefined ? '' : ageText(code, at, now);
   return `${words.replace('CHECK', known?.check ?? 'the check')}${age}${detail === undefined ? '' : `: ${detail}`}`;
 }

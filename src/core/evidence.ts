@@ -1,7 +1,6 @@
 // Adds to each standing the evidence that it rests on.
-import type { ProbePolicy } from '../model/policy.ts';
 import { primaryPositions, recentLags } from './lag.ts';
-import type { CheckRecord, MemberRecord, Position } from './snapshot.ts';
+import type { MemberRecord, Position } from './snapshot.ts';
 import { mapStandings, type PoolCase, type Standings } from './standing.ts';
 import type { Evidence } from './why.ts';
 
@@ -19,28 +18,21 @@ function evidenceOf(record: MemberRecord, { pool, policy }: PoolCase, primary: r
   const { failure, vouch, mismatch } = record;
   const { text, lagBytes: boundBytes } = pool.check;
   const [bytes] = boundBytes === undefined ? [] : recentLags(primary, record, 1);
+  const check = record.checks.get(text);
+  const isYes = check && check.verdict.kind === 'positive';
   return {
     check: text,
     isExclusive: pool.exclusive,
-    ...ofCheck(record.checks.get(text), probe),
-    ...(failure === undefined ? {} : { silentSince: failure.since }),
-    ...(vouch === undefined ? {} : { vouch }),
-    ...(mismatch === undefined ? {} : { mismatchAt: mismatch.at }),
-    ...(bytes === undefined || boundBytes === undefined ? {} : { lag: { bytes, boundBytes } }),
+    isYes,
+    streak: check && { count: check.streak, needed: isYes === true ? probe.rise : probe.fall },
+    answer: check?.answer && { ...check.answer, at: check.at },
+    yesAt: check?.positiveAt,
+    timeline: check?.positiveTimeline,
+    silentSince: failure?.since,
+    vouch,
+    mismatchAt: mismatch?.at,
+    lag: bytes === undefined || boundBytes === undefined ? undefined : { bytes, boundBytes },
     freshMs: pool.exclusive ? probe.writeMaxAgeMs : probe.readMaxAgeMs,
     graceMs: probe.silenceGraceMs,
-  };
-}
-
-function ofCheck(check: CheckRecord | undefined, probe: ProbePolicy): Partial<Evidence> {
-  if (check === undefined) return {};
-  const { answer, at, positiveAt, positiveTimeline, streak, verdict } = check;
-  const isYes = verdict.kind === 'positive';
-  return {
-    isYes,
-    streak: { count: streak, needed: isYes ? probe.rise : probe.fall },
-    ...(answer === undefined ? {} : { answer: { ...answer, at } }),
-    ...(positiveAt === undefined ? {} : { yesAt: positiveAt }),
-    ...(positiveTimeline === undefined ? {} : { timeline: positiveTimeline }),
   };
 }

@@ -7,7 +7,7 @@ import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { HoldCause } from './routing-table.ts';
 import { isOfPrimary } from './primary-pools.ts';
 import { isDead, type CheckRecord, type MemberRecord, type StandbyReport } from './snapshot.ts';
-import { dead, isKeptSince, leave, notAsked, silence, since, untilGrace } from './standing.ts';
+import { dead, isKeptSince, leave, notAsked, silence, untilGrace } from './standing.ts';
 import type { PoolCase, Standing, Standings } from './standing.ts';
 import type { Why } from './why.ts';
 
@@ -196,7 +196,7 @@ function openWhy(record: MemberRecord, probe: ProbePolicy): Why {
     ? {
         code: 'vouched',
         detail: `PostgreSQL accepts connections, ${record.vouch.by} confirms that it is the leader`,
-        ...since(record.failure?.since),
+        since: record.failure?.since,
       }
     : { code: 'positive' };
 }

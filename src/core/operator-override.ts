@@ -2,7 +2,7 @@
 // that hands over now, or a member that is about to restart. An override takes members away and never adds one.
 import type { Ages, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import { LEAVE_FORCE, type PoolPolicy } from '../model/policy.ts';
+import { isHarder } from '../model/policy.ts';
 import type { RoutingTable } from './routing-table.ts';
 import { leave, leaveMode, mapStandings, type PoolCase, type Standing, type Standings } from './standing.ts';
 
@@ -24,9 +24,8 @@ function overridden(of: OverrideCase, name: MemberName, standing: Standing): Sta
   const handed = handedOver(of, name, standing);
   if (handed !== undefined) return handed;
   const since = snapshot.drained.get(name);
-  if (since !== undefined && !isHarder(pool, standing)) {
-    return leave('operator', { code: 'drained', since });
-  }
+  const isGoing = standing.kind === 'leave' && isHarder(leaveMode(pool, standing.cause), pool.onLeave.operator);
+  if (since !== undefined && !isGoing) return leave('operator', { code: 'drained', since });
   if (!pool.exclusive || standing.kind !== 'open' || snapshot.switchover?.leader !== name) return standing;
   const { at } = snapshot.switchover;
   return isDue(at, policy.hold.beforeSwitchoverMs, ages)
@@ -48,10 +47,6 @@ function handedOver(
   const served = usual?.pools.get(pool.name)?.standings.get(name) ?? standing;
   const isClosing = served.kind === 'leave' && leaveMode(pool, served.cause) === 'close';
   return isClosing ? undefined : { ...leave(operation, why), limitMs: transactionMs };
-}
-
-function isHarder(pool: PoolPolicy, standing: Standing): boolean {
-  return standing.kind === 'leave' && LEAVE_FORCE[leaveMode(pool, standing.cause)] > LEAVE_FORCE[pool.onLeave.operator];
 }
 
 /** True from `beforeMs` before the scheduled time until it is overdue. */

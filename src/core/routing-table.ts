@@ -25,14 +25,16 @@ export interface Target {
 }
 
 /** `drained`, `switchover`, `restart`: the operator keeps clients away from the only member that could serve. */
-export type HoldCause =
-  | 'starting'
-  | 'no_member'
-  | 'two_primaries'
-  | 'in_recovery'
-  | 'drained'
-  | 'switchover'
-  | 'restart';
+export const HOLD_WORDS = {
+  starting: 'the first round of probes is not complete',
+  no_member: 'no eligible member',
+  two_primaries: 'two members claim to be primary',
+  in_recovery: 'the server of the primary is in recovery',
+  drained: 'the only eligible member is drained',
+  switchover: 'a switchover is due or running',
+  restart: 'the primary restarts',
+} as const;
+export type HoldCause = keyof typeof HOLD_WORDS;
 
 /** A pool's part of the table. */
 export type Route =

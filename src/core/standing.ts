@@ -53,7 +53,7 @@ export function untilGrace(isYoung: boolean, why: Why): Standing {
 
 /** Both ports refuse. */
 export function dead(record: MemberRecord): Leave {
-  return leave('dead', { code: 'refused', ...since(record.failure?.since) });
+  return leave('dead', { code: 'refused', since: record.failure?.since });
 }
 
 /**
@@ -76,15 +76,7 @@ export function silence(record: MemberRecord): Why {
   const outcome = record.failure?.outcome;
   const detail =
     outcome?.kind === 'failed' ? outcome.detail : outcome?.kind === 'refused' ? 'connection refused' : undefined;
-  return {
-    code: 'no_answer',
-    ...since(record.failure?.since ?? record.answeredAt),
-    ...(detail === undefined ? {} : { detail }),
-  };
-}
-
-export function since(at: Instant | undefined): { readonly since?: Instant } {
-  return at === undefined ? {} : { since: at };
+  return { code: 'no_answer', since: record.failure?.since ?? record.answeredAt, detail };
 }
 
 function neverAnswered(record: MemberRecord): Why {

@@ -3,42 +3,45 @@
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 
-export type WhyCode =
-  | 'positive'
-  | 'invalid_weight'
-  | 'vouched'
-  | 'fallback'
-  | 'least_lagging'
-  | 'never_answered'
-  | 'no_answer'
-  | 'vanished'
-  | 'refused'
-  | 'other_cluster'
-  | 'no_postgres_address'
-  | 'not_holding_the_check'
-  | 'promoting'
-  | 'not_running'
-  | 'wrong_role'
-  | 'tagged_out'
-  | 'lagging'
-  | 'other_timeline'
-  | 'superseded'
-  | 'in_recovery'
-  | 'two_primaries'
-  | 'exclusive_elsewhere'
-  | 'rising'
-  | 'drained'
-  | 'switchover_due'
-  | 'switchover_running'
-  | 'restart_running';
+/** The codes, and their clauses in a sentence (describe.ts). CHECK stands for the check of the pool. */
+export const WHY_WORDS = {
+  positive: 'passes CHECK',
+  invalid_weight: 'invalid weight, counted as 1 (valid: 0.001 to 1000000)',
+  vouched: 'API not responding',
+  fallback: 'used as fallback',
+  least_lagging: 'over the lag limit, used because its lag is the smallest',
+  never_answered: 'no answer yet',
+  no_answer: 'no answer',
+  vanished: 'no answer from the API and from PostgreSQL',
+  refused: 'API and PostgreSQL refuse connections',
+  other_cluster: 'identity mismatch',
+  no_postgres_address: 'PostgreSQL address unknown',
+  not_holding_the_check: 'fails CHECK',
+  promoting: 'holds the leader lock, promotion not finished',
+  not_running: 'PostgreSQL is not running',
+  wrong_role: 'wrong role for CHECK',
+  tagged_out: 'excluded by its tags',
+  lagging: 'lag too high',
+  other_timeline: "not yet on the primary's timeline",
+  superseded: 'superseded',
+  in_recovery: 'promotion not finished: its server reports that it is in recovery',
+  two_primaries: 'two members claim to be primary',
+  exclusive_elsewhere: 'serves an exclusive pool',
+  rising: 'passes CHECK again, not yet often enough',
+  drained: 'drained by the operator',
+  switchover_due: 'switchover due',
+  switchover_running: 'switchover in progress',
+  restart_running: 'restarts',
+} as const;
+export type WhyCode = keyof typeof WHY_WORDS;
 
 export interface Why {
   readonly code: WhyCode;
-  readonly since?: Instant;
+  readonly since?: Instant | undefined;
   /** A few words of the evidence: `state starting`, `role replica`, `lag 18 MB`. */
-  readonly detail?: string;
+  readonly detail?: string | undefined;
   /** The facts that the rule looked at. */
-  readonly evidence?: Evidence;
+  readonly evidence?: Evidence | undefined;
 }
 
 /** One answer that was judged. */
@@ -53,20 +56,20 @@ export interface Evidence {
   readonly check: string;
   readonly isExclusive: boolean;
   /** The newest answer that was judged. Absent: there is none, or both ports refused. */
-  readonly answer?: JudgedAnswer;
+  readonly answer?: JudgedAnswer | undefined;
   /** The newest yes to the check. */
-  readonly yesAt?: Instant;
+  readonly yesAt?: Instant | undefined;
   /** The newest answer is a yes to the check. */
-  readonly isYes?: boolean;
-  readonly timeline?: number;
+  readonly isYes?: boolean | undefined;
+  readonly timeline?: number | undefined;
   /** Equal answers in a row, and how many of them would decide. */
-  readonly streak?: { readonly count: number; readonly needed: number };
+  readonly streak?: { readonly count: number; readonly needed: number } | undefined;
   /** The member has not answered since then. */
-  readonly silentSince?: Instant;
-  readonly vouch?: { readonly by: MemberName; readonly at: Instant };
-  readonly mismatchAt?: Instant;
+  readonly silentSince?: Instant | undefined;
+  readonly vouch?: { readonly by: MemberName; readonly at: Instant } | undefined;
+  readonly mismatchAt?: Instant | undefined;
   /** Our own estimate, and the limit of the check. Bytes. */
-  readonly lag?: { readonly bytes: number; readonly boundBytes: number };
+  readonly lag?: { readonly bytes: number; readonly boundBytes: number } | undefined;
   /** New sessions need a yes younger than `freshMs`. Live sessions end when the last answer is `graceMs` old. */
   readonly freshMs: number;
   readonly graceMs: number;

@@ -94,30 +94,30 @@ function ids(all: readonly string[]): string {
 function cutSessions({ events, findings }: IncidentDocument): readonly string[] {
   const ids = new Set(findings.flatMap((one) => (one.finding === 'sessions_cut' ? one.event_ids : [])));
   const cut = events.filter(({ id }) => ids.has(id));
-  const groups = new Map<string, { count: number; first: string; last: string; clients: Set<string> }>();
-  for (const event of cut) {
-    const application = text(event, 'application');
-    const login = [
-      `user ${text(event, 'user') ?? '(hidden)'}`,
-      `database ${text(event, 'database') ?? '(hidden)'}`,
-      ...(application === undefined ? [] : [`application ${application}`]),
-    ].join(', ');
-    const key = `pool ${text(event, 'pool')}, member ${text(event, 'member')}, ${login}: ${text(event, 'reason')}`;
-    const known = groups.get(key) ?? { count: 0, first: event.time, last: event.time, clients: new Set() };
-    groups.set(key, known);
-    const { count = 1, last_time: last = event.time } = event.repeated ?? {};
-    known.count += count;
-    known.last = last > known.last ? last : known.last;
-    const client = text(event, 'client');
-    if (client !== undefined && known.clients.size < 5) known.clients.add(client);
-  }
-  const lines = [...groups].map(([key, { count, first, last, clients }]) => {
+  const lines = [...Map.groupBy(cut, groupOf)].map(([key, group]) => {
+    const [first = '', last = ''] = [group[0]?.time, group.map(lastTimeOf).toSorted().at(-1)];
     const when = first === last ? `at ${clockText(first)}` : `from ${clockText(first)} to ${clockText(last)}`;
-    return `${countText(count, 'session')}, ${key}, ${when}, clients ${[...clients].join(', ')}`;
+    const clients = new Set(group.flatMap((event) => text(event, 'client') ?? []));
+    const count = sumOf(group, ({ repeated }) => repeated?.count ?? 1);
+    return `${countText(count, 'session')}, ${key}, ${when}, clients ${[...clients].slice(0, 5).join(', ')}`;
   });
   if (lines.length === 0) return findings.some((one) => one.finding === 'sessions_cut') ? [] : ['None.'];
   if (lines.length <= MOST_CUT_LINES) return lines;
   return [...lines.slice(0, MOST_CUT_LINES), `${lines.length - MOST_CUT_LINES} more groups: the JSON has them.`];
+}
+
+function groupOf(event: IncidentEvent): string {
+  const application = text(event, 'application');
+  const login = [
+    `user ${text(event, 'user') ?? '(hidden)'}`,
+    `database ${text(event, 'database') ?? '(hidden)'}`,
+    ...(application === undefined ? [] : [`application ${application}`]),
+  ].join(', ');
+  return `pool ${text(event, 'pool')}, member ${text(event, 'member')}, ${login}: ${text(event, 'reason')}`;
+}
+
+function lastTimeOf({ time, repeated }: IncidentEvent): string {
+  return repeated?.last_time ?? time;
 }
 
 /** The value of a field, if it is text. The fields are those of the log. */
@@ -212,7 +212,7 @@ function eventsText(events: readonly IncidentEvent[], bytes: number): string {
   const shown = lines.flatMap((line, index) => {
     if (kept[index] === true) return [line];
     return kept[index - 1] === true || index === 0
-      ? [`… ${left === 1 ? '1 entry' : `${left} entries`} left out: the JSON has them …`]
+      ? [`… ${countText(left, 'entry', 'entries')} left out: the JSON has them …`]
       : [];
   });
   return `${title}${shown.map((line) => `${line}\n`).join('')}`;

@@ -29,7 +29,7 @@ export interface ProbePolicy {
   readonly vouching: boolean;
 }
 
-/** How the live sessions of a member that left the pool end. */
+/** How the live sessions of a member that left the pool end: the hardest mode first. */
 export const LEAVE_MODES = [
   /** They end synchronously. */
   'close',
@@ -44,14 +44,10 @@ export const LEAVE_MODES = [
 ] as const;
 export type LeaveMode = (typeof LEAVE_MODES)[number];
 
-/** How much each mode asks of the sessions. */
-export const LEAVE_FORCE: Readonly<Record<LeaveMode, number>> = {
-  keep: 0,
-  drain_idle: 1,
-  drain: 2,
-  move: 3,
-  close: 4,
-};
+/** `a` asks more of the sessions than `b`. */
+export function isHarder(a: LeaveMode, b: LeaveMode): boolean {
+  return LEAVE_MODES.indexOf(a) < LEAVE_MODES.indexOf(b);
+}
 
 /** `client_address`: all sessions of an address go to one member, while the same members are open. */
 export type Balance = 'least_sessions' | 'round_robin' | 'random' | 'client_address';

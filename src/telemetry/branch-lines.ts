@@ -1,6 +1,6 @@
 // The lines of the events about branches. Failed connects of a branch that wakes up are usual, so they are debug: the
 // end of the client's session says what came of them.
-import { durationText } from '../core/describe.ts';
+import { countText, durationText } from '../core/describe.ts';
 import type { BranchEvent } from '../reports/branch-events.ts';
 import type { EventOf } from '../reports/events.ts';
 import { line, type LogLine } from './line.ts';
@@ -33,13 +33,13 @@ export const BRANCH_LINES: BranchLines = {
     }),
   branch_wait_ended: ({ session, branch, outcome, attempts, waitedMs }) =>
     line('debug', () => {
-      const after = `${durationText(waitedMs)}, ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}`;
+      const after = `${durationText(waitedMs)}, ${countText(attempts, 'attempt')}`;
       return `session ${session}: wait for branch ${branch.name} ended after ${after}: ${outcome}`;
     }),
 };
 
 function branchesText(count: number): string {
-  return count === 1 ? '1 branch' : `${count} branches`;
+  return countText(count, 'branch', 'branches');
 }
 
 function failedText({ why, branches, ageMs }: EventOf<'branch_list_failed'>): string {

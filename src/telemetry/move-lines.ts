@@ -1,6 +1,6 @@
 // The lines of the events about sessions that move. One session is debug; a line for each batch is info, or a warning
 // when a session of it was lost.
-import { durationText } from '../core/describe.ts';
+import { countText, durationText } from '../core/describe.ts';
 import { pinText, staysText } from '../core/pin-words.ts';
 import type { MoveFailure } from '../model/close-reason.ts';
 import type { PinReason } from '../model/moves.ts';
@@ -41,7 +41,7 @@ function finishedText({ pool, from, to, moved, stayed, failed, ended, ...event }
   const goal = to === undefined ? '' : ` to ${to}`;
   const took = ` in ${durationText(event.durationMs)}`;
   const gap = moved === 0 ? '' : `, longest gap ${durationText(event.longestGapMs)}`;
-  const sentence = `pool ${pool}: ${moved === 1 ? '1 session' : `${moved} sessions`} ${way}${goal}${took}${gap}`;
+  const sentence = `pool ${pool}: ${countText(moved, 'session')} ${way}${goal}${took}${gap}`;
   const others = ended === 0 ? [] : [`${ended} ended while parked`];
   return [sentence, ...stayText(stayed, 'stayed'), ...failureText(failed), ...others].join('; ');
 }
