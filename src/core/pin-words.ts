@@ -1,5 +1,6 @@
 // Why sessions cannot move, as a predicate: `1 listens`, `12 listen`.
 import { PIN_REASONS, type PinReason } from '../model/moves.ts';
+import { sumOf } from '../model/sums.ts';
 
 /** For one session, and for several. */
 const WORDS: Readonly<Record<PinReason, readonly [one: string, several: string]>> = {
@@ -37,6 +38,20 @@ export function staysText(stays: Readonly<Partial<Record<PinReason, number>>>): 
     .toSorted((a, b) => b.count - a.count)
     .map(({ reason, count }) => `${count} ${WORDS[reason][count === 1 ? 0 : 1]}`)
     .join(', ');
+}
+
+/** `3 stayed: 2 listen, 1 is busy`, or nothing. */
+export function stayText(stays: Readonly<Partial<Record<PinReason, number>>>, verb: string): readonly string[] {
+  const total = sumOf(Object.values(stays), (count) => count);
+  return total === 0 ? [] : [`${total} ${verb}: ${staysText(stays)}`];
+}
+
+/** `3 failed: 2 move_login, 1 move_timeout`, or nothing. */
+export function failureText(failed: Readonly<Partial<Record<string, number>>>): readonly string[] {
+  const reasons = Object.entries(failed).map(([reason, count = 0]) => ({ reason, count }));
+  const total = sumOf(reasons, ({ count }) => count);
+  const each = reasons.toSorted((a, b) => b.count - a.count).map(({ reason, count }) => `${count} ${reason}`);
+  return total === 0 ? [] : [`${total} failed: ${each.join(', ')}`];
 }
 
 /** Their detail is a number: `holds 3 advisory locks`. */

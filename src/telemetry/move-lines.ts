@@ -1,11 +1,8 @@
 // The lines of the events about sessions that move. One session is debug; a line for each batch is info, or a warning
 // when a session of it was lost.
 import { countText, durationText } from '../core/describe.ts';
-import { pinText, staysText } from '../core/pin-words.ts';
-import type { MoveFailure } from '../model/close-reason.ts';
-import type { PinReason } from '../model/moves.ts';
-import { sumOf } from '../model/sums.ts';
-import type { Counts, MoveEvent } from '../reports/move-events.ts';
+import { failureText, pinText, stayText } from '../core/pin-words.ts';
+import type { MoveEvent } from '../reports/move-events.ts';
 import type { EventOf } from '../reports/events.ts';
 import { line, type LogLine } from './line.ts';
 
@@ -27,7 +24,7 @@ export const MOVE_LINES: MoveLines = {
     }),
   session_stayed: ({ session, member, reason, detail }) =>
     line('debug', () => `session ${session}: stays on ${member}, because it ${pinText(reason, detail)}`),
-  moves_finished: (event) => line(total(event.failed) === 0 ? 'info' : 'warn', () => finishedText(event)),
+  moves_finished: (event) => line(failureText(event.failed).length === 0 ? 'info' : 'warn', () => finishedText(event)),
   preflight_finished: ({ member, movable, stays, unknown, durationMs }) =>
     line('debug', () => {
       const asked = `${member}: asked all sessions in ${durationText(durationMs)}`;
@@ -46,23 +43,6 @@ function finishedText({ pool, from, to, moved, stayed, failed, ended, ...event }
   return [sentence, ...stayText(stayed, 'stayed'), ...failureText(failed), ...others].join('; ');
 }
 
-/** `3 stayed: 2 listen, 1 is busy`, or nothing. */
-function stayText(stays: Counts<PinReason>, verb: string): readonly string[] {
-  const sum = total(stays);
-  return sum === 0 ? [] : [`${sum} ${verb}: ${staysText(stays)}`];
-}
-
-/** `3 failed: 2 move_login, 1 move_timeout`, or nothing. */
-function failureText(failed: Counts<MoveFailure>): readonly string[] {
-  const sum = total(failed);
-  const reasons = Object.entries(failed).toSorted(([, a], [, b]) => b - a);
-  return sum === 0 ? [] : [`${sum} failed: ${reasons.map(([reason, count]) => `${count} ${reason}`).join(', ')}`];
-}
-
 function gaveNoAnswer(unknown: number): readonly string[] {
   return unknown === 0 ? [] : [`${unknown} gave no answer`];
-}
-
-function total(counts: Counts<string>): number {
-  return sumOf(Object.values(counts), (count = 0) => count);
 }

@@ -1,6 +1,6 @@
 // The finding about sessions that moved, or were to move, from the events that end a batch of moves.
 import { countText } from '../../core/describe.ts';
-import { staysText } from '../../core/pin-words.ts';
+import { failureText, stayText } from '../../core/pin-words.ts';
 import { mostOf, sumOf } from '../../model/sums.ts';
 import { sumOfMaps } from '../../reports/tally.ts';
 import { ofKind } from '../../reports/events.ts';
@@ -37,18 +37,12 @@ function sentence(pool: string, { moved, stayed, failed, longest_gap_seconds: ga
   const gaps = moved === 0 ? '' : ` (longest gap ${secondsText(gap)})`;
   const parts = [
     `${countText(moved, 'session')} of pool ${pool} moved${gaps}`,
-    ...(stayed.length === 0 ? [] : [`${total(stayed)} stayed: ${staysText(byReason(stayed))}`]),
-    ...(failed.length === 0
-      ? []
-      : [`${total(failed)} failed: ${failed.map(({ reason, count }) => `${count} ${reason}`).join(', ')}`]),
+    ...stayText(countsOf(stayed), 'stayed'),
+    ...failureText(countsOf(failed)),
   ];
   return `${parts.join('; ')}.`;
 }
 
-function byReason(counts: ReasonCounts): Readonly<Record<string, number>> {
+function countsOf(counts: ReasonCounts): Readonly<Record<string, number>> {
   return Object.fromEntries(counts.map(({ reason, count }) => [reason, count]));
-}
-
-function total(counts: ReasonCounts): number {
-  return sumOf(counts, ({ count }) => count);
 }
