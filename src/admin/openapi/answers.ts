@@ -68,8 +68,8 @@ export type SchemaName = keyof typeof SCHEMAS;
 
 export interface AnswerDescription {
   readonly summary: string;
-  /** By status. A list: one of these. A media type: the answer is no JSON. Refusals that paths share are left out. */
-  readonly answers: Readonly<Record<number, readonly SchemaName[] | `text/${string}`>>;
+  /** By status. A list: one of these. Else it is no JSON. Refusals that paths share are left out. */
+  readonly answers: Readonly<Record<number, readonly SchemaName[] | 'text/plain'>>;
 }
 
 const READY: AnswerDescription['answers'] = { 200: ['PoolReady'], 503: ['PoolNotReady', 'Failure'] };
@@ -83,62 +83,55 @@ function operation(summary: string): AnswerDescription {
   return { summary, answers: RESULT };
 }
 
+/** A refusal is a sentence. */
+function described(
+  summary: string,
+  answer: SchemaName | 'text/plain',
+  refusals: readonly number[] = [],
+): AnswerDescription {
+  const refused = Object.fromEntries(refusals.map((status) => [status, ['Failure' as const]]));
+  return { summary, answers: { 200: answer === 'text/plain' ? answer : [answer], ...refused } };
+}
+
 /** By method and path. */
 export const DESCRIBED: Readonly<Record<string, AnswerDescription>> = {
-  'GET /livez': { summary: 'The process answers.', answers: { 200: 'text/plain' } },
-  'GET /readyz': {
-    summary: 'The first round of probes is complete, and Pointsman does not stop.',
-    answers: { 200: 'text/plain', 503: ['Failure'] },
-  },
+  'GET /livez': described('The process answers.', 'text/plain'),
+  'GET /readyz': described('The first round of probes is complete, and Pointsman does not stop.', 'text/plain', [503]),
   'GET /primary': { summary: 'The first exclusive pool can serve now.', answers: READY },
   'GET /replica': { summary: 'The first pool that is not exclusive can serve now.', answers: READY },
   'GET /pools/NAME/ready': { summary: 'This pool can serve now.', answers: { ...READY, 404: ['Failure'] } },
-  'GET /metrics': { summary: 'Prometheus metrics.', answers: { 200: 'text/plain' } },
-  'GET /status': { summary: 'Members, pools and sessions, with the reason for each.', answers: { 200: ['Status'] } },
-  'GET /samples': {
-    summary: 'Sessions, waiting clients and lag of the last hour, every 5 seconds.',
-    answers: { 200: ['Samples'] },
-  },
-  'GET /pools/NAME': {
-    summary: 'The part of the status about one pool.',
-    answers: { 200: ['Pool'], 404: ['Failure'] },
-  },
-  'GET /timeline': {
-    summary: 'The spans of the last hour: pools without a route, waiting clients, lag, drained members, switchovers.',
-    answers: { 200: ['Timeline'] },
-  },
-  'GET /incidents': { summary: 'The incidents that are kept, the newest first.', answers: { 200: ['Incidents'] } },
-  'GET /incidents/ID': {
-    summary:
-      'One incident (ID `latest`: the newest): its document, or with format=text a text of at most 64 kB for a ticket.',
-    answers: { 200: ['Incident'], 401: ['Failure'], 404: ['Failure'] },
-  },
-  'GET /config': {
-    summary: 'The configuration in effect, without secrets: each value with its origin.',
-    answers: { 200: ['Configuration'] },
-  },
+  'GET /metrics': described('Prometheus metrics.', 'text/plain'),
+  'GET /status': described('Members, pools and sessions, with the reason for each.', 'Status'),
+  'GET /samples': described('Sessions, waiting clients and lag of the last hour, every 5 seconds.', 'Samples'),
+  'GET /pools/NAME': described('The part of the status about one pool.', 'Pool', [404]),
+  'GET /timeline': described(
+    'The spans of the last hour: pools without a route, waiting clients, lag, drained members, switchovers.',
+    'Timeline',
+  ),
+  'GET /incidents': described('The incidents that are kept, the newest first.', 'Incidents'),
+  'GET /incidents/ID': described(
+    'One incident (ID `latest`: the newest): its document, or with format=text a text of at most 64 kB for a ticket.',
+    'Incident',
+    [401, 404],
+  ),
+  'GET /config': described(
+    'The configuration in effect, without secrets: each value with its origin.',
+    'Configuration',
+  ),
   'GET /openapi.json': { summary: 'This description, as OpenAPI 3.1.', answers: { 200: [] } },
-  'GET /events': {
-    summary:
-      'Recent events, then new ones, as server-sent events, with status=1 the status as well; or a list (format=json).',
-    answers: { 200: ['Events'], 400: ['Failure'], 503: ['Failure'] },
-  },
-  'GET /cluster': {
-    summary: 'The cluster as the management API reports it now.',
-    answers: { 200: ['ClusterReport'], 503: ['Failure'] },
-  },
-  'GET /cluster/history': {
-    summary: 'The timelines of the cluster.',
-    answers: { 200: ['ClusterHistory'], 503: ['Failure'] },
-  },
-  'GET /cluster/config': {
-    summary: 'The dynamic configuration of the cluster.',
-    answers: { 200: ['ClusterConfiguration'], 503: ['Failure'] },
-  },
-  'GET /branches': {
-    summary: 'The branches: parent, positions, backend and sessions of each, and the age of their list.',
-    answers: { 200: ['Branches'], 404: ['Failure'] },
-  },
+  'GET /events': described(
+    'Recent events, then new ones, as server-sent events, with status=1 the status as well; or a list (format=json).',
+    'Events',
+    [400, 503],
+  ),
+  'GET /cluster': described('The cluster as the management API reports it now.', 'ClusterReport', [503]),
+  'GET /cluster/history': described('The timelines of the cluster.', 'ClusterHistory', [503]),
+  'GET /cluster/config': described('The dynamic configuration of the cluster.', 'ClusterConfiguration', [503]),
+  'GET /branches': described(
+    'The branches: parent, positions, backend and sessions of each, and the age of their list.',
+    'Branches',
+    [404],
+  ),
   'POST /cluster/switchover': operation('Switch over, now or at a time. Pointsman does not hold clients for it.'),
   'POST /cluster/cancel-switchover': operation('Cancel the scheduled switchover.'),
   'POST /cluster/failover': operation('Promote this member, also without a primary.'),
@@ -150,48 +143,36 @@ export const DESCRIBED: Readonly<Record<string, AnswerDescription>> = {
   'POST /cluster/replace-config': operation('Replace the dynamic configuration.'),
   'POST /cluster/pause': operation('Stop automatic failover.'),
   'POST /cluster/resume': operation('Allow automatic failover again.'),
-  'GET /switchover': {
-    summary: 'The plan of a switchover that holds clients. Nothing happens.',
-    answers: { 200: ['SwitchoverPlan'] },
-  },
+  'GET /switchover': described('The plan of a switchover that holds clients. Nothing happens.', 'SwitchoverPlan'),
   'POST /switchover': {
     summary: 'Start a switchover that holds clients. GET /operations/ID tells its progress.',
     answers: { 202: ['Operation'], 409: ['OperationConflict', 'Failure'] },
   },
-  'GET /operations': { summary: 'The last operations, with the running one.', answers: { 200: ['Operations'] } },
-  'GET /operations/ID': { summary: 'One operation.', answers: { 200: ['Operation'], 404: ['Failure'] } },
+  'GET /operations': described('The last operations, with the running one.', 'Operations'),
+  'GET /operations/ID': described('One operation.', 'Operation', [404]),
   'POST /operations/ID/cancel': {
     summary: 'Cancel a running operation: its clients are released at once.',
     answers: { 202: ['Operation'], 404: ['Failure'], 409: ['OperationConflict'] },
   },
-  'POST /refresh': { summary: 'Probe all members now.', answers: { 200: ['Refreshed'] } },
-  'POST /reload': {
-    summary: 'Reload the configuration, as SIGHUP does.',
-    answers: { 200: ['Reloaded'], 409: ['Failure'] },
-  },
-  'POST /members/NAME/drain': {
-    summary: 'Take a member out of all pools until it is resumed or Pointsman restarts.',
-    answers: { 200: ['Drained'], 404: ['Failure'] },
-  },
-  'POST /members/NAME/resume': { summary: 'Undo a drain.', answers: { 200: ['Drained'], 404: ['Failure'] } },
-  'POST /accept/timeline': {
-    summary: 'Accept the primary that is refused for its timeline.',
-    answers: { 200: ['Accepted'], 409: ['Failure'] },
-  },
-  'POST /accept/cluster-identity': {
-    summary: 'Accept the primary that is refused for its system identifier.',
-    answers: { 200: ['Accepted'], 409: ['Failure'] },
-  },
-  'GET /sessions': {
-    summary: 'The live sessions, the oldest first.',
-    answers: { 200: ['Sessions'], 404: ['Failure'] },
-  },
-  'POST /sessions/ID/kill': {
-    summary: 'End one session; a statement that it runs is cancelled.',
-    answers: { 200: ['Killed'], 404: ['Failure'], 503: ['Failure'] },
-  },
-  'POST /sessions/ID/move': {
-    summary: 'Move one session to a server of its pool, between two transactions; its client notices nothing.',
-    answers: { 200: ['Moved'], 404: ['Failure'], 409: ['Failure'], 503: ['Failure'] },
-  },
+  'POST /refresh': described('Probe all members now.', 'Refreshed'),
+  'POST /reload': described('Reload the configuration, as SIGHUP does.', 'Reloaded', [409]),
+  'POST /members/NAME/drain': described(
+    'Take a member out of all pools until it is resumed or Pointsman restarts.',
+    'Drained',
+    [404],
+  ),
+  'POST /members/NAME/resume': described('Undo a drain.', 'Drained', [404]),
+  'POST /accept/timeline': described('Accept the primary that is refused for its timeline.', 'Accepted', [409]),
+  'POST /accept/cluster-identity': described(
+    'Accept the primary that is refused for its system identifier.',
+    'Accepted',
+    [409],
+  ),
+  'GET /sessions': described('The live sessions, the oldest first.', 'Sessions', [404]),
+  'POST /sessions/ID/kill': described('End one session; a statement that it runs is cancelled.', 'Killed', [404, 503]),
+  'POST /sessions/ID/move': described(
+    'Move one session to a server of its pool, between two transactions; its client notices nothing.',
+    'Moved',
+    [404, 409, 503],
+  ),
 };
