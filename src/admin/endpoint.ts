@@ -21,9 +21,11 @@ type PathParameter<Segment extends string> = Segment extends ''
   : Segment extends Uppercase<Segment>
     ? Lowercase<Segment>
     : never;
-type ParameterOf<Path extends string> = Path extends `${infer Segment}/${infer Rest}`
-  ? PathParameter<Segment> | ParameterOf<Rest>
-  : PathParameter<Path>;
+type ParameterOf<Path extends string> = string extends Path
+  ? string
+  : Path extends `${infer Segment}/${infer Rest}`
+    ? PathParameter<Segment> | ParameterOf<Rest>
+    : PathParameter<Path>;
 
 export interface Call<Path extends string = string, Query = unknown, Body = unknown> {
   /** Decoded, never empty. */
@@ -50,15 +52,6 @@ interface EndpointRow<Path extends string, Query extends z.ZodObject, Body exten
   readonly answer: (call: Call<Path, z.output<Query>, z.output<Body>>) => Reply | Promise<Reply>;
 }
 
-export interface RawCall {
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
-  /** Parsed JSON. */
-  readonly body: unknown;
-  readonly headers: IncomingHttpHeaders;
-  readonly isOperator: boolean;
-}
-
 export interface Endpoint {
   readonly method: 'GET' | 'POST';
   /** Methods with the same answer, in the order of the header `allow`. */
@@ -69,9 +62,9 @@ export interface Endpoint {
   readonly body: z.ZodObject;
   readonly mostBodyBytes: number;
   readonly answerMs: number;
-  /** `invalid`: one sentence for each thing to correct. */
+  /** `body`: parsed JSON. `invalid`: one sentence for each thing to correct. */
   readonly prepare: (
-    call: RawCall,
+    call: Call<string, URLSearchParams>,
   ) =>
     | { readonly kind: 'ready'; readonly isExclusive: boolean; readonly run: () => Reply | Promise<Reply> }
     | { readonly kind: 'invalid'; readonly problems: readonly string[] };

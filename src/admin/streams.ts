@@ -3,16 +3,11 @@
 import type { ServerResponse } from 'node:http';
 import { failure, type Answer } from './answer.ts';
 
-export interface Outlet {
-  /** `text`: whole messages of the event-stream format. */
-  readonly write: (text: string) => void;
-}
-
 export interface StreamAnswer {
   /** Its caller has the token. */
   readonly isOperator: boolean;
-  /** Begins to write. Returns a function that stops it. */
-  readonly stream: (outlet: Outlet) => () => void;
+  /** Begins to write whole messages of the event-stream format. Returns a function that stops it. */
+  readonly stream: (write: (text: string) => void) => () => void;
 }
 
 export interface Streams {
@@ -60,7 +55,7 @@ export function createStreams(): Streams {
         else response.write(text);
       };
       write(`retry: ${RETRY_MS}\n\n`);
-      const stop = stream({ write });
+      const stop = stream(write);
       const heartbeat = setInterval(() => write(': heartbeat\n\n'), HEARTBEAT_MS);
       const end = (): void => void response.end();
       open.add(end);

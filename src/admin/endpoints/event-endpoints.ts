@@ -81,7 +81,7 @@ function streamOf(
 ): StreamAnswer {
   return {
     isOperator: query.isOperator,
-    stream({ write }) {
+    stream(write) {
       const { events, gap } = recent.after(after);
       const wanted = events.filter((event) => isWanted(event, query));
       const shown = after === undefined ? newest(wanted, query.limit) : wanted;

@@ -24,6 +24,7 @@ import type {
   SessionDocument,
   SessionsDocument,
 } from '../../documents/sessions-document.ts';
+import { seconds } from '../status-units.ts';
 
 export interface SessionEndpointOptions {
   readonly sessions: {
@@ -85,28 +86,20 @@ export function sessions({ sessions: parts }: SessionEndpointOptions): readonly 
     }),
     post({
       path: '/sessions/ID/kill',
-      answer: async ({ parameters: { id } }) => {
-        if (!isId(id)) return failure(400, notAnId(id));
-        return killed(id, await parts.kill(Number(id)), parts.now());
-      },
+      answer: ({ parameters: { id } }) =>
+        whyNoId(id) ?? parts.kill(Number(id)).then((result) => killed(id, result, parts.now())),
     }),
     post({
       path: '/sessions/ID/move',
       answerMs: MOVE_MS,
-      answer: async ({ parameters: { id } }) => {
-        if (!isId(id)) return failure(400, notAnId(id));
-        return moved(id, await parts.move(Number(id)));
-      },
+      answer: ({ parameters: { id } }) => whyNoId(id) ?? parts.move(Number(id)).then((result) => moved(id, result)),
     }),
   ];
 }
 
-function isId(text: string): boolean {
-  return /^\d{1,16}$/.test(text);
-}
-
-function notAnId(text: string): string {
-  return `${text} is not a session: an id is a number, as GET /sessions has it`;
+function whyNoId(text: string): Answer | undefined {
+  if (/^\d{1,16}$/.test(text)) return undefined;
+  return failure(400, `${text} is not a session: an id is a number, as GET /sessions has it`);
 }
 
 /** Sessions of a pool or a member that is gone may live on, so a name is unknown only if it has none. */
@@ -191,11 +184,6 @@ function underwayDocument(
 ): NonNullable<NonNullable<SessionDocument['moves']>['underway']> {
   const age = seconds(now - leftAt);
   return { from, cause, age_seconds: age, waiting: isWaiting, waits_for: waitsFor ?? null, why: why ?? null };
-}
-
-/** Workers have their own clocks, whose instants may be a little ahead. */
-function seconds(ms: number): number {
-  return Math.max(0, Math.round(ms) / 1000);
 }
 
 const STATEMENTS: Readonly<Record<StatementEnd, string>> = {

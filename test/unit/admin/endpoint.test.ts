@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { json } from '../../../src/admin/answer.ts';
 import type { Answer } from '../../../src/admin/answer.ts';
 import { get, post, probe } from '../../../src/admin/endpoint.ts';
-import type { Endpoint, RawCall } from '../../../src/admin/endpoint.ts';
+import type { Call, Endpoint } from '../../../src/admin/endpoint.ts';
 import { find } from '../../../src/admin/router.ts';
 
 const move = post({
@@ -19,7 +19,10 @@ const list = get({
 });
 const ROWS = [list, move];
 
-function prepared(endpoint: Endpoint, { search = '', ...call }: Partial<RawCall> & { search?: string }): unknown {
+function prepared(
+  endpoint: Endpoint,
+  { search = '', ...call }: Partial<Call<string, URLSearchParams>> & { search?: string },
+): unknown {
   const query = new URLSearchParams(search);
   const result = endpoint.prepare({ parameters: {}, query, body: {}, headers: {}, isOperator: true, ...call });
   return result.kind === 'invalid' ? result.problems : result.run();
