@@ -1,7 +1,7 @@
 // The part of the status document about one pool.
 import { describeRoute } from '../core/describe.ts';
 import { refusalText } from '../core/refusal-words.ts';
-import { isPlanned, type Route, type RoutingTable, type Target } from '../core/routing-table.ts';
+import { isPlanned, type Route, type RoutingTable } from '../core/routing-table.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { ListenerPolicy, PoolPolicy } from '../model/policy.ts';
@@ -12,7 +12,6 @@ import type {
   RouteDocument,
   PoolSessionsDocument,
   StatusDocument,
-  TargetDocument,
 } from '../documents/status-document.ts';
 import { seconds } from './status-units.ts';
 
@@ -54,7 +53,12 @@ function routeDocument(route: Route, age: { readonly for_seconds?: number }): Ro
   switch (route.kind) {
     case 'open': {
       const { targets, fallback, lagging } = route;
-      const members = targets.map(targetDocument);
+      const members = targets.map(({ member, address, weight, isFar }) => ({
+        name: member,
+        address: addressText(address),
+        ...(weight !== undefined && { weight }),
+        ...(isFar && { far: isFar }),
+      }));
       const lent = fallback === undefined ? null : { pool: fallback.pool, max_sessions: fallback.maxSessions, ...age };
       const late = lagging === undefined ? {} : { lagging: { max_sessions: lagging.maxSessions, ...age } };
       return { kind: 'open', members, fallback: lent, ...late };
@@ -64,11 +68,6 @@ function routeDocument(route: Route, age: { readonly for_seconds?: number }): Ro
     case 'closed':
       return { kind: 'closed' };
   }
-}
-
-function targetDocument({ member, address, weight, isFar }: Target): TargetDocument {
-  const part = weight === undefined ? {} : { weight };
-  return { name: member, address: addressText(address), ...part, ...(isFar ? { far: isFar } : {}) };
 }
 
 export function sessionsDocument(counts: PoolCounts, now: Instant): PoolSessionsDocument {

@@ -9,17 +9,9 @@ import { addressText } from '../model/member.ts';
 import type { MovesPolicy } from '../model/moves.ts';
 import type { ClientPolicy, HoldPolicy, ListenerPolicy, PoolName } from '../model/policy.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
-import type { Acceptance, Handover, Snapshot } from '../core/snapshot.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
 import type { Interruption } from '../history/route-history.ts';
-import type {
-  AcceptedPrimaryDocument,
-  ContactSourceDocument,
-  InterruptionDocument,
-  RefusedPrimaryDocument,
-  StatusDocument,
-  WorkerDocument,
-} from '../documents/status-document.ts';
+import type { StatusDocument, WorkerDocument } from '../documents/status-document.ts';
 import type { RecentEvent } from '../documents/events-document.ts';
 import { noticesOf } from './notices.ts';
 import { placed } from './places.ts';
@@ -40,7 +32,7 @@ export interface StatusDocumentOptions extends MemberDocumentsOptions {
   readonly hold: HoldPolicy;
   /** Undefined: no session moves. */
   readonly moves?: Pick<MovesPolicy, 'parkTimeoutMs'> | undefined;
-  readonly config: ConfigurationStatus;
+  readonly config: StatusDocument['config'];
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
   readonly history: Pick<ClusterHistory, 'routes' | 'primary' | 'lastInterruption'>;
   /** The incident of a time. Milliseconds since 1970; `to` undefined: it goes on. */
@@ -56,13 +48,6 @@ export interface StatusDocumentOptions extends MemberDocumentsOptions {
   readonly recentEvents?: readonly RecentEvent[];
 }
 
-export interface ConfigurationStatus {
-  readonly source: string;
-  readonly hash: string;
-  /** Milliseconds since 1970. */
-  readonly loadedAt: number;
-}
-
 export interface OpenFilesStatus {
   readonly limit: number;
   readonly inUse: number;
@@ -71,7 +56,7 @@ export interface OpenFilesStatus {
 
 export function buildStatus(options: StatusDocumentOptions): StatusDocument {
   const { version, startedAt, now, wallClock, readiness, pools, zone, snapshot, table, counts } = options;
-  const { refused = [], listeners = [], sources = [], workers = [], openFiles, recentEvents = [] } = options;
+  const { listeners = [], workers = [], openFiles, recentEvents = [] } = options;
   const poolStatuses = pools.map((pool) => ({
     ...poolStatus(pool, table, counts.get(pool.name), now, listeners),
     route_since: isoTime(options.history.routes.since(pool.name)?.wallClock ?? wallClock - (now - startedAt)),
@@ -83,32 +68,17 @@ export function buildStatus(options: StatusDocumentOptions): StatusDocument {
     uptime_seconds: seconds(now - startedAt),
     ready: readiness.ready,
     ...(readiness.ready ? {} : { not_ready_because: readiness.why }),
-    config: configuration(options.config),
-    cluster: {
-      scope: snapshot.scope ?? null,
-      system_identifier: snapshot.systemIdentifier ?? null,
-      timeline: snapshot.highestTimeline ?? null,
-      primary: primaryOf(options),
-      last_interruption: lastInterruption(options),
-      first_round_complete: table.complete,
-      drained: [...snapshot.drained.keys()],
-      scheduled_switchover: scheduledSwitchover(snapshot, now),
-      ...(snapshot.handover === undefined ? {} : { handover: handover(snapshot.handover, now) }),
-      ...(refused.length === 0 ? {} : { refused_primaries: refused.map((one) => refusedPrimary(one, now)) }),
-      ...(snapshot.accepted === undefined ? {} : { accepted_primary: acceptedPrimary(snapshot.accepted, now) }),
-      ...(sources.length === 0 ? {} : { contact_sources: sources.map((source) => contactSource(source, now)) }),
-    },
+    config: options.config,
+    cluster: clusterDocument(options),
     members: memberFacts({ snapshot, table, pools, zone, now }).map((member) => placed(member, poolStatuses)),
     refused_members: snapshot.refused.map(({ name, reason, why }) => ({ name, reason, why })),
     pools: poolStatuses,
     ...branchesOf(options),
     limits: limits(options),
-    ...(openFiles === undefined
-      ? {}
-      : {
-          open_files: { limit: openFiles.limit, in_use: openFiles.inUse, most_sessions: openFiles.mostSessions },
-        }),
-    ...(workers.length === 0 ? {} : { workers: workers.map((worker) => workerDocument(worker, now)) }),
+    ...(openFiles && {
+      open_files: { limit: openFiles.limit, in_use: openFiles.inUse, most_sessions: openFiles.mostSessions },
+    }),
+    ...(workers.length > 0 && { workers: workers.map((worker) => workerDocument(worker, now)) }),
     recent_events: recentEvents,
   };
   return { ...facts, notices: noticesOf(facts) };
@@ -126,6 +96,65 @@ function branchesOf({ branches, counts, now, wallClock }: StatusDocumentOptions)
   };
 }
 
+function clusterDocument(options: StatusDocumentOptions): StatusDocument['cluster'] {
+  const { snapshot, table, now, refused = [], sources = [] } = options;
+  const { handover, accepted, switchover } = snapshot;
+  return {
+    scope: snapshot.scope ?? null,
+    system_identifier: snapshot.systemIdentifier ?? null,
+    timeline: snapshot.highestTimeline ?? null,
+    primary: primaryOf(options),
+    last_interruption: lastInterruption(options),
+    first_round_complete: table.complete,
+    drained: [...snapshot.drained.keys()],
+    // A switchover whose time has passed is none.
+    scheduled_switchover:
+      switchover === undefined || switchover.at < now
+        ? null
+        : { in_seconds: seconds(switchover.at - now), from: switchover.leader },
+    ...(handover && {
+      handover: {
+        operation: handover.operation,
+        member: handover.member,
+        phase: handover.phase,
+        for_seconds: seconds(now - handover.since),
+      },
+    }),
+    ...(refused.length > 0 && {
+      refused_primaries: refused.map((one) => ({
+        member: one.member,
+        refused_for: one.kind,
+        shown: one.shown,
+        expected: one.expected,
+        why: describeRefusal(one),
+        for_seconds: seconds(now - one.since),
+        ends_by: refusalEnds(one, now),
+      })),
+    }),
+    ...(accepted && {
+      accepted_primary: {
+        member: accepted.member,
+        refused_for: accepted.kind,
+        with: accepted.detail,
+        by: accepted.by,
+        seconds_ago: seconds(now - accepted.at),
+      },
+    }),
+    ...(sources.length > 0 && {
+      contact_sources: sources.map(({ name, contactPoints, failing }) => ({
+        source: name,
+        contact_points: contactPoints.map(addressText),
+        ...(failing && {
+          failing: {
+            ...(failing.since !== undefined && { for_seconds: seconds(now - failing.since) }),
+            why: failing.why,
+          },
+        }),
+      })),
+    }),
+  };
+}
+
 function primaryOf({ history, snapshot }: StatusDocumentOptions): StatusDocument['cluster']['primary'] {
   const primary = history.primary();
   if (primary === undefined) return null;
@@ -134,7 +163,11 @@ function primaryOf({ history, snapshot }: StatusDocumentOptions): StatusDocument
   return { member, since: isoTime(since.wallClock), timeline };
 }
 
-function lastInterruption({ history, incidentAt, now }: StatusDocumentOptions): InterruptionDocument | null {
+function lastInterruption({
+  history,
+  incidentAt,
+  now,
+}: StatusDocumentOptions): StatusDocument['cluster']['last_interruption'] {
   const last = history.lastInterruption();
   if (last === undefined) return null;
   const { pool, from, to } = last;
@@ -153,10 +186,6 @@ function interruptionText({ pool, to, before, after }: Interruption, lastedMs: n
   const sentence = `pool ${pool} ${to === undefined ? 'has had' : 'had'} no route for ${durationText(lastedMs)}`;
   if (to === undefined) return `${sentence}; ${before} served it before`;
   return before === after ? `${sentence}; ${after} serves it again` : `${sentence}; ${before} before, ${after} after`;
-}
-
-function configuration({ source, hash, loadedAt }: ConfigurationStatus): StatusDocument['config'] {
-  return { source, hash, loaded_at: isoTime(loadedAt) };
 }
 
 function limits({ client, hold, moves, openFiles }: StatusDocumentOptions): StatusDocument['limits'] {
@@ -183,44 +212,4 @@ function workerDocument({ number, pid, isReady, startedAt, ...status }: WorkerSt
     cpu_seconds: Math.round(status.cpuSeconds * 1000) / 1000,
     resident_memory_bytes: status.residentBytes,
   };
-}
-
-function contactSource({ name, contactPoints, failing }: ContactSource, now: Instant): ContactSourceDocument {
-  const known = { source: name, contact_points: contactPoints.map(addressText) };
-  if (failing === undefined) return known;
-  const { why, since } = failing;
-  return { ...known, failing: { ...(since === undefined ? {} : { for_seconds: seconds(now - since) }), why } };
-}
-
-function refusedPrimary(refused: RefusedPrimary, now: Instant): RefusedPrimaryDocument {
-  const { member, kind, shown, expected, since } = refused;
-  return {
-    member,
-    refused_for: kind,
-    shown,
-    expected,
-    why: describeRefusal(refused),
-    for_seconds: seconds(now - since),
-    ends_by: refusalEnds(refused, now),
-  };
-}
-
-function acceptedPrimary({ member, kind, detail, by, at }: Acceptance, now: Instant): AcceptedPrimaryDocument {
-  return { member, refused_for: kind, with: detail, by, seconds_ago: seconds(now - at) };
-}
-
-function handover(
-  { operation, member, phase, since }: Handover,
-  now: Instant,
-): NonNullable<StatusDocument['cluster']['handover']> {
-  return { operation, member, phase, for_seconds: seconds(now - since) };
-}
-
-/** Null for a switchover whose time has passed. */
-function scheduledSwitchover(
-  { switchover }: Snapshot,
-  now: Instant,
-): StatusDocument['cluster']['scheduled_switchover'] {
-  if (switchover === undefined || switchover.at < now) return null;
-  return { in_seconds: seconds(switchover.at - now), from: switchover.leader };
 }

@@ -9,7 +9,7 @@ import type { OperationLock } from '../admin/operation-lock.ts';
 import { LiveStatus } from '../admin/live-status.ts';
 import type { RecentEvents } from '../admin/recent-events.ts';
 import { createAdmin, type Admin } from '../admin/admin-server.ts';
-import { buildStatus, type ConfigurationStatus, type OpenFilesStatus, type Readiness } from '../admin/status.ts';
+import { buildStatus, type OpenFilesStatus, type Readiness } from '../admin/status.ts';
 import type { Streams } from '../admin/streams.ts';
 import type { Token } from '../admin/permission.ts';
 import type { PoolReadiness } from '../admin/endpoints/probe-endpoints.ts';
@@ -172,15 +172,14 @@ function statusOf(parts: AdminParts, readiness: Readiness): StatusDocument {
   });
 }
 
-function configStatus({ config, loadedAt }: InForce, source: string): ConfigurationStatus {
-  return { source, hash: configHash(config), loadedAt };
+function configStatus({ config, loadedAt }: InForce, source: string): StatusDocument['config'] {
+  return { source, hash: configHash(config), loaded_at: new Date(loadedAt).toISOString() };
 }
 
 /** Loads the descriptions of the keys, which nothing else in this process needs. */
 async function configurationOf(running: InForce, source: string): Promise<object> {
   const { configDocument } = await import('../config/reference/settings.ts');
-  const { hash, loadedAt } = configStatus(running, source);
-  return { source, hash, loaded_at: new Date(loadedAt).toISOString(), ...configDocument(running.config) };
+  return { ...configStatus(running, source), ...configDocument(running.config) };
 }
 
 function poolReadiness({ running, monitor }: AdminParts, own: Readiness): readonly PoolReadiness[] {

@@ -7,7 +7,6 @@ import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import { branchList } from './branches-document.ts';
 import { byName, count, list, seconds, time } from './document-parts.ts';
 import { recentEvent } from './events-document.ts';
-import { refusedLogins } from './refused-logins-document.ts';
 
 const member = z.string();
 const poolName = z.string();
@@ -175,6 +174,15 @@ const route = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('closed') }),
 ]);
 
+/** The logins of one pool that a member has refused lately. */
+const refusedLogins = z.strictObject({
+  sqlstate: z.string().nullable().describe('The code of the newest. Null: the member closed without an error.'),
+  text: z.string().describe('53300, too many connections'),
+  count,
+  for_seconds: seconds.describe('Since the first.'),
+  last_seconds: seconds.describe('Since the newest.'),
+});
+
 const sessions = z.strictObject({
   by_state: z.strictObject({
     startup: count,
@@ -317,10 +325,5 @@ export type NoticeDocument = z.infer<typeof notice>;
 export type PlaceDocument = z.infer<typeof place>;
 export type StandingDocument = z.infer<typeof standing>;
 export type RouteDocument = z.infer<typeof route>;
-export type TargetDocument = z.infer<typeof target>;
 export type PoolSessionsDocument = z.infer<typeof sessions>;
 export type WorkerDocument = z.infer<typeof worker>;
-export type ContactSourceDocument = z.infer<typeof contactSource>;
-export type InterruptionDocument = z.infer<typeof lastInterruption>;
-export type RefusedPrimaryDocument = z.infer<typeof refusedPrimary>;
-export type AcceptedPrimaryDocument = z.infer<typeof acceptedPrimary>;

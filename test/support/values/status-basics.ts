@@ -21,7 +21,7 @@ export const STATUS_BASICS: Basics = {
     tls: { mode: 'passthrough' },
   },
   hold: { clientTimeoutMs: 30_000, maxSessions: 1000, outageTimeoutMs: 60_000, maxConnectsPerSecond: 100 },
-  config: { source: 'pointsman.yaml', hash: '0123456789abcdef', loadedAt: Date.UTC(2026, 0, 1) },
+  config: { source: 'pointsman.yaml', hash: '0123456789abcdef', loaded_at: '2026-01-01T00:00:00.000Z' },
   history: new DecidedHistory(aPolicy()).history,
 };
 
