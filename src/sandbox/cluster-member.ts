@@ -9,7 +9,7 @@ import type { Store } from './manager/store.ts';
 import { linkTo } from './manager/store-link.ts';
 import type { MemberView } from './manager/view.ts';
 import type { Network } from './network.ts';
-import type { PostgresServer } from './postgres/server-interface.ts';
+import type { PostgresServer } from './postgres/postgres-server.ts';
 import type { DialectName, SandboxMember } from './sandbox.ts';
 
 export type MemberSetup = Omit<ManagerOptions, 'role' | 'apiUrl' | 'store'> & {
@@ -44,10 +44,6 @@ export class ClusterMember {
 
   faults(): readonly MemberFault[] {
     return [...this.#faults];
-  }
-
-  isKilled(): boolean {
-    return this.#faults.has('killed');
   }
 
   /** Starts the manager, which decides when PostgreSQL starts. Rejects when the API's port is taken. */
@@ -133,7 +129,10 @@ export class ClusterMember {
     if (this.#faults.delete('slow')) await this.#hasten();
     if (this.#faults.delete('killed')) await this.bringUp('replica');
     if (this.#faults.delete('postgres frozen')) await this.server.thaw();
-    if (this.#faults.delete('replay paused') && this.server.isAlive()) await this.#resumeReplay();
+    if (this.#faults.delete('replay paused') && this.server.isAlive()) {
+      // It may have been promoted or restarted by now, which also ends a pause.
+      await this.server.query('select pg_wal_replay_resume() where pg_is_in_recovery()').catch(() => {});
+    }
     if (this.#faults.delete('manager frozen')) {
       this.#running?.manager.thaw();
       this.#running?.api.thaw();
@@ -157,11 +156,6 @@ export class ClusterMember {
   async #hasten(): Promise<void> {
     this.#running?.api.slow(0);
     await this.server.delayReplay(0);
-  }
-
-  /** It may have been promoted or restarted by now, which also ends a pause. */
-  async #resumeReplay(): Promise<void> {
-    await this.server.query('select pg_wal_replay_resume() where pg_is_in_recovery()').catch(() => {});
   }
 
   #mustRun(): void {

@@ -28,9 +28,11 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
   const tellWaits = createWaits(options);
   const tellEnd = createEndings(options);
   return (event) => {
-    if (isHold(event)) tellWaits(event);
-    else if (event.kind === 'session_closed') tellEnd(event);
-    else if (!SILENT.some((kind) => kind === event.kind)) writeLogged(event, options);
+    if (isHold(event)) return tellWaits(event);
+    if (event.kind === 'session_closed') return tellEnd(event);
+    if (SILENT.some((kind) => kind === event.kind)) return;
+    const { level, text } = logLine(event, true);
+    if (level !== 'debug' && level !== 'trace') options.write(text(), level);
   };
 }
 
@@ -42,11 +44,6 @@ function createWaits({ write }: NarrationOptions): (event: HoldEvent) => void {
     if (group.now() === 0) write(waitedText(event.pool, group), 'info');
     else if (group.count() === 1) write(`pool ${event.pool}: clients are waiting`, 'info');
   };
-}
-
-function writeLogged(event: Event, { write }: NarrationOptions): void {
-  const { level, text } = logLine(event, true);
-  if (level !== 'debug' && level !== 'trace') write(text(), level);
 }
 
 /** Sessions that close together for one reason share a line. */

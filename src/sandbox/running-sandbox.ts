@@ -10,7 +10,7 @@ import { readSettings } from './manager/cluster-settings.ts';
 import type { Store } from './manager/store.ts';
 import type { RunningPlatform } from './platform/start-platform.ts';
 import type { PreparedServers } from './postgres/prepare.ts';
-import type { PostgresServer } from './postgres/server-interface.ts';
+import type { PostgresServer } from './postgres/postgres-server.ts';
 import type { Sandbox, SandboxMoves } from './sandbox.ts';
 
 export interface RunningSandboxOptions {
@@ -73,7 +73,7 @@ export function createSandbox({ directory, app, store, prepared }: RunningSandbo
     async whyUnhealthy() {
       const config = store.read()?.config;
       if (config === undefined) return 'the store does not answer';
-      const living = machines.filter((member) => !member.isKilled());
+      const living = machines.filter((member) => !member.faults().includes('killed'));
       const views = await Promise.all(living.map((member) => member.look(LOOK_WITHIN_MS)));
       return whyUnhealthy(views, readSettings(config).standbyCluster !== undefined);
     },

@@ -6,7 +6,7 @@ import { join, resolve, dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { WAL_ARCHIVE, startBranches } from './branches/start-branches.ts';
-import { ClusterMember } from './cluster-member.ts';
+import { ClusterMember, type MemberSetup } from './cluster-member.ts';
 import { patched } from './manager/config-change.ts';
 import type { ManagerEvent } from './manager/managed-member.ts';
 import { createAskPeers } from './manager/peers.ts';
@@ -18,7 +18,7 @@ import { Network } from './network.ts';
 import { startPlatform } from './platform/start-platform.ts';
 import { takeFreePort } from './postgres/free-ports.ts';
 import { preparePostgres, type PreparedServers } from './postgres/prepare.ts';
-import type { PostgresServer } from './postgres/server-interface.ts';
+import type { PostgresServer } from './postgres/postgres-server.ts';
 import { createSandbox, type RunningSandbox } from './running-sandbox.ts';
 import type { Sandbox, SandboxEvent, SandboxOptions, SandboxMoves } from './sandbox.ts';
 import { createRequire } from 'node:module';
@@ -55,7 +55,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     if (!sandbox.isStopping()) onEvent(event);
   });
   try {
-    sandbox.machines.push(...(await makeMembers(prepared, { store, dialect, directory, onEvent: tell })));
+    sandbox.machines.push(...(await makeMembers(prepared, directory, { store, dialect, onEvent: tell })));
     await bringUp(sandbox, store, options.moves === true);
     if (options.branches === true) {
       sandbox.branches = await startBranches({ directory, prepared, primary: () => sandbox.primary(), onEvent });
@@ -100,15 +100,11 @@ async function makeDirectory(given: string | undefined): Promise<string> {
   return directory;
 }
 
-interface SharedParts {
-  readonly store: Store;
-  readonly dialect: 'manager' | 'patroni';
-  readonly directory: string;
-  readonly onEvent: (event: ManagerEvent) => void;
-}
-
-async function makeMembers(prepared: PreparedServers, shared: SharedParts): Promise<readonly ClusterMember[]> {
-  const { servers, systemIdentifier } = prepared;
+async function makeMembers(
+  { servers, systemIdentifier }: PreparedServers,
+  directory: string,
+  shared: Pick<MemberSetup, 'store' | 'dialect' | 'onEvent'>,
+): Promise<readonly ClusterMember[]> {
   const askPeers = createAskPeers(shared.dialect);
   const network = new Network();
   const made: ClusterMember[] = [];
@@ -122,7 +118,7 @@ async function makeMembers(prepared: PreparedServers, shared: SharedParts): Prom
         askPeers,
         network,
         serverOf: (name) => servers.find((one) => one.name === name),
-        filePath: join(shared.directory, `${server.name}.yml`),
+        filePath: join(directory, `${server.name}.yml`),
         apiPort: await takeFreePort(),
       }),
     );

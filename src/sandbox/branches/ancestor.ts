@@ -1,8 +1,8 @@
 // The origins of branches: the cluster itself (the root), and other branches.
 import { dirname, join } from 'node:path';
 import { parseLsn } from '../../model/lsn.ts';
-import type { SandboxServer } from '../postgres/postgres-server.ts';
-import type { Parameters, PostgresServer } from '../postgres/server-interface.ts';
+import type { SandboxServer, PostgresServer } from '../postgres/postgres-server.ts';
+import type { Parameters } from '../postgres/server-types.ts';
 import { CLUSTER_WIDE_DEFAULTS } from '../postgres/settings-files.ts';
 import type { BaseCopy, CopyUse } from './base-copy.ts';
 import type { BranchOrigin } from './grow.ts';

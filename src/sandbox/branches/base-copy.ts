@@ -2,7 +2,7 @@
 import { parseLsn } from '../../model/lsn.ts';
 import { takeBaseBackup } from '../postgres/base-backup.ts';
 import type { ServerUser } from '../postgres/run-as.ts';
-import type { PostgresServer } from '../postgres/server-interface.ts';
+import type { PostgresServer } from '../postgres/postgres-server.ts';
 import type { Credentials } from '../postgres/settings-files.ts';
 import { hasPosition, type Lineage } from './wal-files.ts';
 

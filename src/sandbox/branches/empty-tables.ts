@@ -1,5 +1,5 @@
 // Makes a branch of `init_source: schema-only`: the definitions of its parent, and no rows.
-import type { PostgresServer } from '../postgres/server-interface.ts';
+import type { PostgresServer } from '../postgres/postgres-server.ts';
 import type { Credentials } from '../postgres/settings-files.ts';
 import { openSql } from '../postgres/sql.ts';
 

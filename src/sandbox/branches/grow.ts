@@ -5,7 +5,7 @@ import { formatLsn } from '../../model/lsn.ts';
 import { copyTree } from '../postgres/copy-tree.ts';
 import type { SandboxServer } from '../postgres/postgres-server.ts';
 import type { ServerUser } from '../postgres/run-as.ts';
-import type { Parameters } from '../postgres/server-interface.ts';
+import type { Parameters } from '../postgres/server-types.ts';
 import { chooseBaseCopy, type BaseCopy } from './base-copy.ts';
 import { lineageAt, type Lineage } from './wal-files.ts';
 import { giveWal, readLineage, type WalSource } from './wal-source.ts';

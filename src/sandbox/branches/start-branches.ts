@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import type { PreparedServers } from '../postgres/prepare.ts';
-import type { PostgresServer } from '../postgres/server-interface.ts';
+import type { PostgresServer } from '../postgres/postgres-server.ts';
 import type { BranchPlace, SandboxBranches, SandboxEvent } from '../sandbox.ts';
 import { Root } from './ancestor.ts';
 import { consoleApi } from './console-api.ts';

@@ -5,7 +5,7 @@ import { formatLsn } from '../../model/lsn.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PreparedServers } from '../postgres/prepare.ts';
 import type { SandboxServer } from '../postgres/postgres-server.ts';
-import type { Parameters, ServerRole } from '../postgres/server-interface.ts';
+import type { Parameters, ServerRole } from '../postgres/server-types.ts';
 import { TimelineBranch, type Ancestor, type Root } from './ancestor.ts';
 import type { CopyUse } from './base-copy.ts';
 import { emptyTables } from './empty-tables.ts';

@@ -1,7 +1,7 @@
 // The decision in a manager's heartbeat, as Patroni makes it: what the member knows now in, the one thing to do next
 // out. Pure. The rule behind it: PostgreSQL is a primary only under the leader lock, and only the lock's holder changes
 // that.
-import type { ServerRole, Upstream } from '../postgres/server-interface.ts';
+import type { ServerRole, Upstream } from '../postgres/server-types.ts';
 import type { ClusterSettings, SwitchoverRecord } from './view.ts';
 
 export type LockView =

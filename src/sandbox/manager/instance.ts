@@ -1,6 +1,7 @@
 // A member's PostgreSQL, and what its manager knows without a query: state, role, upstream, parameters. It makes no
 // decision. An abandoned instance starts nothing any more.
-import type { Parameters, PostgresServer, ServerRole, StartOutcome, Upstream } from '../postgres/server-interface.ts';
+import type { PostgresServer } from '../postgres/postgres-server.ts';
+import type { Parameters, ServerRole, StartOutcome, Upstream } from '../postgres/server-types.ts';
 import { isWithin } from '../postgres/within.ts';
 import { isSame, raisedToPrimary } from './parameters.ts';
 import { reportOf, type ReportOutcome } from './postgres-report.ts';

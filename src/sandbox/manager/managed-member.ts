@@ -1,7 +1,8 @@
 // One member as its manager works on it: its server, its view of the store, its settings and its one task. The steps
 // and the operations act on it; it decides nothing.
 import type { Clock } from '../../model/instant.ts';
-import type { Parameters, PostgresServer } from '../postgres/server-interface.ts';
+import type { PostgresServer } from '../postgres/postgres-server.ts';
+import type { Parameters } from '../postgres/server-types.ts';
 import { systemClock } from './clock.ts';
 import type { PeerAnswer } from './election.ts';
 import type { Heartbeat } from './heartbeat.ts';

@@ -1,6 +1,7 @@
 // The configuration of one member: its own file, and what its PostgreSQL gets of that file and of the cluster's
 // configuration.
-import type { Parameters, PostgresServer } from '../postgres/server-interface.ts';
+import type { PostgresServer } from '../postgres/postgres-server.ts';
+import type { Parameters } from '../postgres/server-types.ts';
 import { messageOf } from '../http-server.ts';
 import { readMemberFile, type MemberFile } from './member-file.ts';
 import { readCatalog, usable, type Catalog } from './parameter-catalog.ts';

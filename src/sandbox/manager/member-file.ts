@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { Parameters } from '../postgres/server-interface.ts';
+import type { Parameters } from '../postgres/server-types.ts';
 import { messageOf } from '../http-server.ts';
 import { whyIgnored } from './parameters.ts';
 import { readParameters } from './cluster-settings.ts';

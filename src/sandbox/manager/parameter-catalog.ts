@@ -1,6 +1,7 @@
 // The parameters that this PostgreSQL knows (pg_settings). A value that would keep it from starting is left out.
 // Patroni does the same: such a value stays in the dynamic configuration and is not applied.
-import type { Parameters, PostgresServer } from '../postgres/server-interface.ts';
+import type { PostgresServer } from '../postgres/postgres-server.ts';
+import type { Parameters } from '../postgres/server-types.ts';
 
 export interface ParameterKind {
   readonly vartype: 'bool' | 'enum' | 'integer' | 'real' | 'string';

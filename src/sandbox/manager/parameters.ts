@@ -1,6 +1,6 @@
 // Which parameters a member's PostgreSQL runs with, and which configuration may set them. Pure: configurations in,
 // values out.
-import type { Parameters } from '../postgres/server-interface.ts';
+import type { Parameters } from '../postgres/server-types.ts';
 
 import { CLUSTER_WIDE_DEFAULTS } from '../postgres/settings-files.ts';
 

@@ -1,7 +1,7 @@
 // PostgreSQL's report of itself, in one statement: role, positions, timeline, replication in both directions,
 // parameters that wait for a restart. Only this file queries it; others read the result.
 import type { LastKnown, PendingRestart, ReplicationView, WalView } from './view.ts';
-import type { PostgresServer } from '../postgres/server-interface.ts';
+import type { PostgresServer } from '../postgres/postgres-server.ts';
 
 export interface PostgresReport extends LastKnown {
   readonly isInRecovery: boolean;

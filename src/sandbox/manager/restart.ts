@@ -1,5 +1,5 @@
 // Restarts a member's PostgreSQL on request, now or at a given time. The role stays, and a leader keeps its lock.
-import type { ServerRole } from '../postgres/server-interface.ts';
+import type { ServerRole } from '../postgres/server-types.ts';
 import type { ManagedMember } from './managed-member.ts';
 import type { ManagerOutcome } from './operation-outcomes.ts';
 import { judgeSchedule, whyNoRestart } from './restart-conditions.ts';

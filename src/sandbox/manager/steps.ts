@@ -1,7 +1,7 @@
 // Carries out the decision of decide.ts. Work that takes longer than a heartbeat runs as the manager's task, so that
 // the lock is kept meanwhile. The lock is released only after PostgreSQL has stopped writing.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ServerRole } from '../postgres/server-interface.ts';
+import type { ServerRole } from '../postgres/server-types.ts';
 import type { ManagerStep } from './decide.ts';
 import { whyNot } from './election.ts';
 import { keepHistory, lead } from './lead.ts';

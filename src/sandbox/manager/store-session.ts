@@ -1,7 +1,7 @@
 // One manager's access to the store: the last state that it read, and whether it holds the lock. The lock counts from
 // the moment before the request, on the manager's own clock. So a manager that was frozen knows by itself that it has
 // lost the lock.
-import type { Upstream } from '../postgres/server-interface.ts';
+import type { Upstream } from '../postgres/server-types.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { LockView } from './decide.ts';
 import { readSettings } from './cluster-settings.ts';

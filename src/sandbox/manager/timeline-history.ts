@@ -1,7 +1,7 @@
 // The cluster's timelines as the leader publishes them. PostgreSQL's history file (TIMELINEHISTORY of the replication
 // protocol) says where each one ended and why. The store remembers the time and the leader.
 import { parseLsn } from '../../model/lsn.ts';
-import type { PostgresServer } from '../postgres/server-interface.ts';
+import type { PostgresServer } from '../postgres/postgres-server.ts';
 import type { TimelineHistoryEntry } from './view.ts';
 
 /** Undefined when the server does not answer. */

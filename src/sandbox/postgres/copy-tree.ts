@@ -13,12 +13,8 @@ export interface CopyOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The target must not exist. */
-export async function copyTree(source: string, target: string, options: CopyOptions): Promise<void> {
-  await copyDirectory(source, target, '', options);
-}
-
-async function copyDirectory(source: string, target: string, path: string, options: CopyOptions): Promise<void> {
+/** The target must not exist. `path`: of a directory below the root of the tree. */
+export async function copyTree(source: string, target: string, options: CopyOptions, path = ''): Promise<void> {
   const { owner, isSkipped = () => false, signal } = options;
   signal?.throwIfAborted();
   const here = join(target, path);
@@ -30,7 +26,7 @@ async function copyDirectory(source: string, target: string, path: string, optio
   const files = wanted.filter((entry) => entry.isFile());
   await Promise.all(files.map((file) => copyOne(source, target, join(path, file.name), owner)));
   for (const directory of wanted.filter((entry) => entry.isDirectory())) {
-    await copyDirectory(source, target, join(path, directory.name), options);
+    await copyTree(source, target, options, join(path, directory.name));
   }
 }
 

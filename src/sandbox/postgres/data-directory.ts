@@ -7,10 +7,15 @@ import { clearAfterDeath } from './postmaster-file.ts';
 import { killAll } from './process-tree.ts';
 import { postgresProcessesIn } from './processes.ts';
 import type { RunAs } from './run-as.ts';
-import type { Parameters, PostgresServer, RecoveryRole, ServerRole, Upstream } from './server-interface.ts';
+import type { Parameters, RecoveryRole, ServerRole, Upstream } from './server-types.ts';
 import { PARAMETERS_FILE, UPSTREAM_FILE, hbaText, parametersText, upstreamText } from './settings-files.ts';
 import type { Credentials } from './settings-files.ts';
 import { writeOwned } from './template.ts';
+
+/** A running server. */
+export interface CopySource extends Upstream {
+  readonly dataDirectory: string;
+}
 
 const HBA_FILE = 'pg_hba.conf';
 
@@ -62,7 +67,7 @@ export class DataDirectory {
     await clearAfterDeath(this.path);
   }
 
-  async copyFrom(source: PostgresServer, signal: AbortSignal): Promise<void> {
+  async copyFrom(source: CopySource, signal: AbortSignal): Promise<void> {
     await this.clearAway();
     await rm(this.path, { recursive: true, force: true });
     await mkdir(dirname(this.path), { recursive: true });

@@ -7,12 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 export const CLEAN_END = 'clean end';
 
-export interface Guard {
-  /** Everything was removed, so the guard ends without work. Idempotent. */
-  dismiss(): Promise<void>;
-}
-
-export function startGuard(directory: string): Guard {
+/** The function dismisses the guard: everything was removed, so it ends without work. Idempotent. */
+export function startGuard(directory: string): () => Promise<void> {
   // The guard is beside this file, in the sources and in the build.
   const program = fileURLToPath(new URL(`./guard-main${extname(import.meta.url)}`, import.meta.url));
   const child = spawn(execPath, [program, directory], {
@@ -31,11 +27,9 @@ export function startGuard(directory: string): Guard {
   // The guard must not keep this process from ending.
   child.unref();
   if (stdin instanceof Socket) stdin.unref();
-  return {
-    async dismiss() {
-      stdin.end(CLEAN_END);
-      child.ref();
-      await ended;
-    },
+  return async () => {
+    stdin.end(CLEAN_END);
+    child.ref();
+    await ended;
   };
 }

@@ -1,22 +1,16 @@
-// A PostgresServer over a real postmaster. There is one postmaster at a time. Each way to end it removes the remains of
-// a killed one, so that the next start finds a data directory like that of a host that came back.
+// One real PostgreSQL server: start, stop, promote, query, and faults on purpose. There is one postmaster at a time.
+// Each way to end it removes the remains of a killed one, so that the next start finds a data directory like that of a
+// host that came back.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasControlFile } from './base-backup.ts';
 import type { Binaries } from './binaries.ts';
-import { DataDirectory } from './data-directory.ts';
+import { DataDirectory, type CopySource } from './data-directory.ts';
 import { logSince, logSize, spawnPostmaster, startFailure, untilReady, type Postmaster } from './postmaster.ts';
 import { freezeTree, killTree, send, thawTree } from './process-tree.ts';
 import { postgresProcessesIn } from './processes.ts';
 import { run, type RunAs } from './run-as.ts';
-import type {
-  Parameters,
-  PostgresServer,
-  RecoveryRole,
-  ServerRole,
-  StartOutcome,
-  Upstream,
-} from './server-interface.ts';
+import type { Parameters, RecoveryRole, ServerRole, StartOutcome, Upstream } from './server-types.ts';
 import { clusterWideArguments, ownedArguments, roleArguments, settingArguments } from './settings-files.ts';
 import type { Credentials } from './settings-files.ts';
 import { openSql, type Sql } from './sql.ts';
@@ -41,7 +35,10 @@ const PROMOTE_WITHIN_SECONDS = 20;
 const QUERY_WITHIN_MS = 2_000;
 const RELOAD_POLL_MS = 10;
 
-export class SandboxServer implements PostgresServer {
+/** The part that a manager uses, and that a test can replace. */
+export type PostgresServer = Pick<SandboxServer, keyof SandboxServer>;
+
+export class SandboxServer {
   readonly name: string;
   readonly host: string;
   readonly port: number;
@@ -69,10 +66,14 @@ export class SandboxServer implements PostgresServer {
     this.#sql = openSql({ host, port, ...superuser });
   }
 
+  /** True from the start of the postmaster until its process has ended, also while it is frozen. */
   isAlive(): boolean {
     return this.#postmaster !== undefined;
   }
 
+  /**
+   * Resolves when it accepts connections (read-only ones for a standby) or has failed. Rejects when it runs already.
+   */
   async start(
     role: ServerRole | RecoveryRole,
     parameters: Parameters,
@@ -95,6 +96,10 @@ export class SandboxServer implements PostgresServer {
     return startFailure(end, await logSince(this.#logFile, offset));
   }
 
+  /**
+   * `fast` ends sessions and writes a checkpoint that the standbys receive, `immediate` does neither. Smart is not
+   * offered.
+   */
   async stop(mode: 'fast' | 'immediate'): Promise<void> {
     const postmaster = this.#postmaster;
     if (postmaster === undefined) return;
@@ -103,6 +108,7 @@ export class SandboxServer implements PostgresServer {
     if (!(await isWithin(postmaster.exited, STOP_WITHIN_MS[mode]))) await this.kill();
   }
 
+  /** `pg_ctl promote`. Resolves when it accepts writes, rejects when it does not within the deadline. */
   async promote(): Promise<void> {
     if (!this.isAlive()) throw new Error(`${this.name} cannot be promoted: it is not running`);
     const { bin, runAs } = this.#plan;
@@ -111,6 +117,7 @@ export class SandboxServer implements PostgresServer {
     if (code !== 0) throw new Error(`pg_ctl promote of ${this.name} ended with ${code}: ${output}`);
   }
 
+  /** Writes the parameters and, when the server runs, reloads them. Those that need a restart stay pending. */
   async configure(parameters: Parameters): Promise<void> {
     // While the server is down there may be no directory to write to. start() gets the parameters again.
     if (this.#postmaster === undefined) return;
@@ -118,12 +125,14 @@ export class SandboxServer implements PostgresServer {
     this.#reload();
   }
 
+  /** Streams from another server from now on, without a restart. */
   async follow(upstream: Upstream | undefined): Promise<void> {
     if (this.#postmaster === undefined) return;
     await this.#files.follow(upstream);
     this.#reload();
   }
 
+  /** Other servers no longer stream from this one, or may again. Ends the streams that there are. */
   async cutStreams(isCut: boolean): Promise<void> {
     this.#files.isCut = isCut;
     if (this.#postmaster === undefined) return;
@@ -138,18 +147,21 @@ export class SandboxServer implements PostgresServer {
     await this.query('select pg_terminate_backend(pid) from pg_stat_replication');
   }
 
+  /** As a standby it applies WAL so much later. 0: at once. */
   async delayReplay(ms: number): Promise<void> {
     this.#files.replayDelayMs = ms;
     await this.follow(this.#files.upstream());
   }
 
-  async rebuildFrom(source: PostgresServer): Promise<void> {
+  /** Makes the data directory again by a base backup of a running server. Only while this server is not running. */
+  async rebuildFrom(source: CopySource): Promise<void> {
     this.#mustBeDown('rebuild');
     const { signal } = this.#life;
     this.#rebuild = this.#rebuild.catch(() => {}).then(() => this.#files.copyFrom(source, signal));
     await this.#rebuild;
   }
 
+  /** One statement as superuser, on a connection kept for that purpose. Rejects after the deadline or on an error. */
   async query<Row extends object>(
     statement: string,
     values: readonly unknown[] = [],
@@ -159,6 +171,7 @@ export class SandboxServer implements PostgresServer {
     return this.#sql.query<Row>(statement, values, timeoutMs);
   }
 
+  /** SIGKILL for the postmaster and every process below it, like the death of the host. Resolves when all are gone. */
   async kill(): Promise<void> {
     this.#life.abort(new Error(`${this.name} was killed`));
     this.#life = new AbortController();
@@ -170,6 +183,7 @@ export class SandboxServer implements PostgresServer {
     await this.#files.clearAway();
   }
 
+  /** SIGSTOP for all of them. Idempotent. */
   async freeze(): Promise<void> {
     if (this.#postmaster === undefined) return;
     this.#isFrozen = true;
@@ -182,12 +196,13 @@ export class SandboxServer implements PostgresServer {
     await thawTree(this.#postmaster.pid);
   }
 
+  /** Called once for each end of the postmaster, whatever the cause. Returns a function that stops listening. */
   onExit(listener: () => void): () => void {
-    const entry = (): void => listener();
-    this.#exitListeners.add(entry);
-    return () => this.#exitListeners.delete(entry);
+    this.#exitListeners.add(listener);
+    return () => this.#exitListeners.delete(listener);
   }
 
+  /** Ends the server at once if it runs, and closes its connections. Idempotent. */
   async close(): Promise<void> {
     await this.kill();
     await this.#rebuild.catch(() => {});

@@ -6,7 +6,7 @@ import { open, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readPostmasterFile } from './postmaster-file.ts';
 import { spawnOptions, type RunAs } from './run-as.ts';
-import type { StartOutcome } from './server-interface.ts';
+import type { StartOutcome } from './server-types.ts';
 
 const POLL_MS = 20;
 const LOG_TAIL_BYTES = 8_192;

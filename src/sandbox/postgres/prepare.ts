@@ -7,9 +7,9 @@ import { findBinaries, type Binaries, type BinariesChoice } from './binaries.ts'
 import { copyTree } from './copy-tree.ts';
 import { takeFreePort } from './free-ports.ts';
 import { startGuard } from './guard.ts';
-import { SandboxServer } from './postgres-server.ts';
+import { SandboxServer, type PostgresServer } from './postgres-server.ts';
 import { findServerUser, give, whyUnreachable, type RunAs, type ServerUser } from './run-as.ts';
-import type { Parameters, PostgresServer } from './server-interface.ts';
+import type { Parameters } from './server-types.ts';
 import { archiveSettings, type Credentials } from './settings-files.ts';
 import { makeTemplate, readSystemIdentifier } from './template.ts';
 import { makeUsable } from './usable-binaries.ts';
@@ -58,13 +58,13 @@ export async function preparePostgres(options: PrepareOptions): Promise<Prepared
   const directory = await realpath(options.directory);
   // The directory is removed at the end with its contents, so it must be empty now.
   if ((await readdir(directory)).length > 0) throw new Error(`${directory} is not empty`);
-  const guard = startGuard(directory);
+  const dismissGuard = startGuard(directory);
   const servers: SandboxServer[] = [];
   let closing: Promise<void> | undefined;
   async function clear(): Promise<void> {
     await Promise.all(servers.map((server) => server.close()));
     await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-    await guard.dismiss();
+    await dismissGuard();
   }
   const close = (): Promise<void> => (closing ??= clear());
   try {

@@ -1,7 +1,7 @@
 // The configuration of the servers in layers; later ones win: initdb's postgresql.conf, settings that suit a sandbox,
 // the parameters given to start() and configure(), the upstream, and on the command line the settings that the sandbox
 // must control. Pure: values in, text out.
-import type { Parameters, RecoveryRole, ServerRole, Upstream } from './server-interface.ts';
+import type { Parameters, RecoveryRole, ServerRole, Upstream } from './server-types.ts';
 
 export const BASE_FILE = 'sandbox.conf';
 export const PARAMETERS_FILE = 'parameters.conf';

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import type { VerifierBatch, VerifierLookup, VerifierPolicy } from '../../../src/model/moves.ts';
 import type { BinariesChoice } from '../../../src/sandbox/postgres/binaries.ts';
 import { preparePostgres } from '../../../src/sandbox/postgres/prepare.ts';
-import type { PostgresServer } from '../../../src/sandbox/postgres/server-interface.ts';
+import type { PostgresServer } from '../../../src/sandbox/postgres/postgres-server.ts';
 import { verifierOpener } from '../../../src/verifiers/batch.ts';
 import { addressOf, choicesHere, startAs, untilAnswer } from '../../support/sandbox/postgres.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { WalReport } from '../../../src/model/moves.ts';
-import type { PostgresServer } from '../../../src/sandbox/postgres/server-interface.ts';
+import type { PostgresServer } from '../../../src/sandbox/postgres/postgres-server.ts';
 import { NOTHING_NAMED } from '../../../src/proxy/moves/named-settings.ts';
 import { SessionQuestion } from '../../../src/wire/talk/session-question.ts';
 import { WalQuestion } from '../../../src/wire/talk/wal-question.ts';

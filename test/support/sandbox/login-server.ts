@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BinariesChoice } from '../../../src/sandbox/postgres/binaries.ts';
 import { preparePostgres } from '../../../src/sandbox/postgres/prepare.ts';
-import type { PostgresServer } from '../../../src/sandbox/postgres/server-interface.ts';
+import type { PostgresServer } from '../../../src/sandbox/postgres/postgres-server.ts';
 import { startAs } from './postgres.ts';
 
 export interface LoginServer {

@@ -10,7 +10,8 @@ import type { BinariesChoice } from '../../../src/sandbox/postgres/binaries.ts';
 import { readPostmasterFile } from '../../../src/sandbox/postgres/postmaster-file.ts';
 import { preparePostgres } from '../../../src/sandbox/postgres/prepare.ts';
 import type { PreparedServers } from '../../../src/sandbox/postgres/prepare.ts';
-import type { PostgresServer, Upstream } from '../../../src/sandbox/postgres/server-interface.ts';
+import type { PostgresServer } from '../../../src/sandbox/postgres/postgres-server.ts';
+import type { Upstream } from '../../../src/sandbox/postgres/server-types.ts';
 import { waitUntil } from '../waiting/wait.ts';
 
 export interface TestServers extends PreparedServers {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { WalSample } from '../../../../src/core/coverage.ts';
-import type { PostgresServer } from '../../../../src/sandbox/postgres/server-interface.ts';
+import type { PostgresServer } from '../../../../src/sandbox/postgres/postgres-server.ts';
 import { missingForSandbox } from '../../../support/runner/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';

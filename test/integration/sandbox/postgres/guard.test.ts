@@ -55,9 +55,9 @@ test(
 
 test('a guard that is notified of a clean end touches nothing', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-  const guard = startGuard(directory);
-  await guard.dismiss();
-  await guard.dismiss();
+  const dismiss = startGuard(directory);
+  await dismiss();
+  await dismiss();
   expect(existsSync(directory)).toBe(true);
   expect(await guardsOf(directory)).toEqual([]);
   await rm(directory, { recursive: true });

@@ -1,6 +1,6 @@
 // A base backup of a server under writes gives a standby with the same data.
 import { expect, test } from 'vitest';
-import type { PostgresServer } from '../../../../src/sandbox/postgres/server-interface.ts';
+import type { PostgresServer } from '../../../../src/sandbox/postgres/postgres-server.ts';
 import {
   ask,
   prepareServers,

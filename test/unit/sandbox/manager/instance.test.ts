@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Instance } from '../../../../src/sandbox/manager/instance.ts';
-import type { Parameters, PostgresServer, StartOutcome } from '../../../../src/sandbox/postgres/server-interface.ts';
+import type { PostgresServer } from '../../../../src/sandbox/postgres/postgres-server.ts';
+import type { Parameters, StartOutcome } from '../../../../src/sandbox/postgres/server-types.ts';
 
 /** Starts with the `outcomes` in turn, and succeeds after the last of them. */
 function aServer(outcomes: StartOutcome[] = []) {
