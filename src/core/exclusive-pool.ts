@@ -5,7 +5,7 @@ import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { HoldCause } from './routing-table.ts';
-import { isOfPrimary } from './primary-pools.ts';
+import { isOfLeader, isOfPrimary } from './primary-pools.ts';
 import { isDead, type CheckRecord, type MemberRecord, type StandbyReport } from './snapshot.ts';
 import { dead, isKeptSince, leave, notAsked, silence, untilGrace } from './standing.ts';
 import type { PoolCase, Standing, Standings } from './standing.ts';
@@ -176,10 +176,6 @@ function recoveryOf(pool: PoolPolicy, record: MemberRecord | undefined): Standby
 export function isTried({ pool, ages }: PoolCase, record: MemberRecord | undefined): boolean {
   const recovery = recoveryOf(pool, record);
   return recovery !== undefined && ages.isYoung(recovery.at, TRIALS_END_MS);
-}
-
-function isOfLeader({ check }: PoolPolicy): boolean {
-  return check.family === 'primary' || check.family === 'leader';
 }
 
 /**

@@ -16,7 +16,12 @@ export function openPrimary({ policy, table }: PoliciesAndTable): MemberName | u
 }
 
 export function primaryPools({ pools }: Pick<RoutingPolicy, 'pools'>): readonly PoolPolicy[] {
-  return pools.filter(({ exclusive, check }) => exclusive && (check.family === 'primary' || check.family === 'leader'));
+  return pools.filter(isOfLeader);
+}
+
+/** Its one member holds the leader lock. */
+export function isOfLeader({ exclusive, check }: PoolPolicy): boolean {
+  return exclusive && (check.family === 'primary' || check.family === 'leader');
 }
 
 /** Its one member is a primary. That of a check for the leader may lead a standby cluster. */

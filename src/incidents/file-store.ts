@@ -121,13 +121,9 @@ export class FileStore {
   }
 
   async #head(id: string): Promise<string> {
-    const file = await open(this.#pathOf(id), 'r');
-    try {
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-      return buffer.toString('utf8', 0, bytesRead);
-    } finally {
-      await file.close();
-    }
+    await using file = await open(this.#pathOf(id), 'r');
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.toString('utf8', 0, bytesRead);
   }
 
   #pathOf(id: string): string {

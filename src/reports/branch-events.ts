@@ -51,8 +51,3 @@ export const BRANCH_EVENT_CLASSES = {
   branch_dial_finished: 'detail',
   branch_wait_ended: 'detail',
 } as const satisfies Readonly<Record<BranchEvent['kind'], EventClass>>;
-
-/** Any other event is about the cluster, or about sessions on either. */
-export function isBranchEvent(event: { readonly kind: string }): event is BranchEvent {
-  return event.kind in BRANCH_EVENT_CLASSES;
-}

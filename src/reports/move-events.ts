@@ -84,7 +84,3 @@ export const MOVE_EVENT_CLASSES = {
   moves_finished: 'story',
   preflight_finished: 'detail',
 } as const satisfies Readonly<Record<MoveEvent['kind'], EventClass>>;
-
-export function isMoveEvent(event: { readonly kind: string }): event is MoveEvent {
-  return event.kind in MOVE_EVENT_CLASSES;
-}

@@ -59,7 +59,7 @@ export function createLog(chosen: LogOptions): OpenLog {
     formatters: { level: (label: string) => ({ level: label }) },
   };
   const pretty: DestinationStream = {
-    write: (line) => stream.write(terminalLine(line, { colour, details: log.isLevelEnabled('debug') })),
+    write: (line) => stream.write(terminalLine(line, colour, log.isLevelEnabled('debug'))),
   };
   const log = pino(options, isPretty ? pretty : stream);
   // Not a child of `log`, which would take over a changed level.

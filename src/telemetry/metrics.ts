@@ -3,10 +3,10 @@
 import { Registry, collectDefaultMetrics } from './prometheus.ts';
 import type { Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
-import { isBranchEvent } from '../reports/branch-events.ts';
+import { BRANCH_EVENT_CLASSES } from '../reports/branch-events.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import { isMoveFailure } from '../model/close-reason.ts';
-import { isMoveEvent } from '../reports/move-events.ts';
+import { MOVE_EVENT_CLASSES } from '../reports/move-events.ts';
 import { BRANCH_LIST_METRICS, BRANCH_METRICS } from './branch-metrics.ts';
 import { CLUSTER_METRICS } from './cluster-metrics.ts';
 import { EVENT_METRICS } from './event-metrics.ts';
@@ -70,8 +70,8 @@ export function createMetrics({ version, nodeVersion, pools, now, scrape }: Metr
   let moves: MetricGroup | undefined;
   const ofMoves = (): MetricGroup => (moves ??= createGroup(registry, MOVE_METRICS, PARKED_METRICS));
   const count = (event: ReportedEvent): void => {
-    if (isBranchEvent(event)) return ofBranches().count(event);
-    if (isMoveEvent(event)) return ofMoves().count(event);
+    if (event.kind in BRANCH_EVENT_CLASSES) return ofBranches().count(event);
+    if (event.kind in MOVE_EVENT_CLASSES) return ofMoves().count(event);
     if (event.kind === 'session_closed' && isMoveFailure(event.reason)) ofMoves().count(event);
     if (event.kind === 'discovery_finished' && event.detail === undefined) discoveredAt = now();
     return all.count(event);

@@ -11,11 +11,6 @@ import type { EventOf, ReportedEvent } from '../reports/events.ts';
 /** A batch ends after this long without an event: sessions are asked and moved one after the other. */
 const QUIET_MS = 1_000;
 
-export interface MoveBatchesOptions {
-  readonly clock: Clock;
-  readonly tell: (event: EventOf<'moves_finished'>) => void;
-}
-
 interface MoveBatch {
   readonly since: Instant;
   until: Instant;
@@ -32,11 +27,13 @@ interface MoveBatch {
 }
 
 export class MoveBatches {
-  readonly #options: MoveBatchesOptions;
+  readonly #clock: Clock;
+  readonly #tell: (event: EventOf<'moves_finished'>) => void;
   readonly #open = new Map<PoolName, MoveBatch>();
 
-  constructor(options: MoveBatchesOptions) {
-    this.#options = options;
+  constructor(clock: Clock, tell: (event: EventOf<'moves_finished'>) => void) {
+    this.#clock = clock;
+    this.#tell = tell;
   }
 
   take(event: ReportedEvent, at: Instant): void {
@@ -75,7 +72,7 @@ export class MoveBatches {
   }
 
   #finishLater(pool: PoolName): () => void {
-    return this.#options.clock.schedule(QUIET_MS, () => this.#finish(pool));
+    return this.#clock.schedule(QUIET_MS, () => this.#finish(pool));
   }
 
   #finish(pool: PoolName): void {
@@ -84,7 +81,7 @@ export class MoveBatches {
     batch.cancel();
     this.#open.delete(pool);
     const { since, until, from, to, moved, stayed, failed, ended, longestGapMs } = batch;
-    this.#options.tell({
+    this.#tell({
       kind: 'moves_finished',
       pool,
       from: onlyOf(from),

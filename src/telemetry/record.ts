@@ -36,7 +36,7 @@ export function createRecorder({ log, clock, ids, count, observe }: RecorderOpti
     const repeat = log.isLevelEnabled('debug') ? undefined : repeatText(event);
     const report = (repeated: number): void =>
       log[level]({ event: 'repeated', of: kind, ...repeat?.fields, count: repeated }, repeat?.text(repeated));
-    if (repeat === undefined || repeats.isFirst({ key: repeat.key, report }))
+    if (repeat === undefined || repeats.isFirst(repeat.key, report))
       log[level]({ event: kind, event_id: ids.idOf(number), ...logFields(event) }, onOneLine(text()));
   };
   const record = (event: Event, at = clock.now()): void => {
@@ -53,7 +53,7 @@ export function createRecorder({ log, clock, ids, count, observe }: RecorderOpti
       log.error({ event: 'record_failed', of: event.kind, err: error }, 'cannot record an event');
     }
   };
-  const batches = new MoveBatches({ clock, tell: record });
+  const batches = new MoveBatches(clock, record);
   return {
     record,
     stop: () => {

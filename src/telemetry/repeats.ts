@@ -2,24 +2,21 @@
 // second one line has the count. The groups are few: a pool or member with an outcome, never data from a client.
 import type { Clock } from '../model/instant.ts';
 
-export interface Repeat {
-  readonly key: string;
-  /** Reports that `count` more came within a second. */
-  readonly report: (count: number) => void;
-}
+/** Reports that `count` more came within a second. */
+type Report = (count: number) => void;
 
 const EVERY_MS = 1_000;
 
 export class Repeats {
   readonly #clock: Clock;
-  readonly #open = new Map<string, { count: number; report: Repeat['report']; cancel: () => void }>();
+  readonly #open = new Map<string, { count: number; report: Report; cancel: () => void }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** True: the first of its group within a second; write it. */
-  isFirst({ key, report }: Repeat): boolean {
+  isFirst(key: string, report: Report): boolean {
     const known = this.#open.get(key);
     if (known === undefined) {
       this.#open.set(key, { count: 0, report, cancel: this.#closeLater(key) });

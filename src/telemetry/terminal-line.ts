@@ -2,12 +2,6 @@
 // asks for them. Pure but for the time zone.
 import { inspect, styleText } from 'node:util';
 
-export interface TerminalLineOptions {
-  readonly colour: boolean;
-  /** With milliseconds and fields. */
-  readonly details: boolean;
-}
-
 type AnsiStyle = Parameters<typeof styleText>[0];
 
 const LEVELS: Readonly<Record<string, { readonly word?: string; readonly style?: AnsiStyle }>> = {
@@ -19,8 +13,8 @@ const LEVELS: Readonly<Record<string, { readonly word?: string; readonly style?:
   trace: { style: 'dim' },
 };
 
-/** `json`: a line of the JSON log. The result ends with a line break. */
-export function terminalLine(json: string, { colour, details }: TerminalLineOptions): string {
+/** `json`: a line of the JSON log. `details`: with milliseconds and fields. The result ends with a line break. */
+export function terminalLine(json: string, colour: boolean, details: boolean): string {
   const parsed: Readonly<Record<string, unknown>> = JSON.parse(json);
   const { level, time, msg = '', err, event: _, ...fields } = parsed;
   const { word, style } = LEVELS[String(level)] ?? {};

@@ -12,7 +12,7 @@ import { ManualClock } from '../../support/waiting/manual-clock.ts';
 function start() {
   const clock = new ManualClock();
   const told: ReportedEvent[] = [];
-  const batches = new MoveBatches({ clock, tell: (event) => void told.push(event) });
+  const batches = new MoveBatches(clock, (event) => void told.push(event));
   const take = (...events: readonly ReportedEvent[]): void => events.forEach((one) => batches.take(one, clock.now()));
   return { clock, told, batches, take };
 }
