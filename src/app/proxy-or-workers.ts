@@ -54,6 +54,7 @@ export function createProxyOrWorkers({
     readKeyPair,
     readAuthorities,
     clock,
+    snapshot: () => monitor.snapshot(),
   };
   if (size === 1) {
     return createProxy({
@@ -63,7 +64,6 @@ export function createProxyOrWorkers({
       inherited,
       descriptors,
       table: () => monitor.table(),
-      snapshot: () => monitor.snapshot(),
       decideIfDue: () => monitor.decideIfDue(),
       wal: () => monitor.wal(),
       random: Math.random,
@@ -71,13 +71,11 @@ export function createProxyOrWorkers({
   }
   // The source has a folder for this file, the build has none.
   const program = extname(import.meta.url) === '.ts' ? '../worker-main.ts' : './worker-main.js';
-  const snapshot = () => monitor.snapshot();
   return new Supervisor({
     ...dependencies,
     policy: config,
     size,
     startProcess: forker(fileURLToPath(new URL(program, import.meta.url))),
-    snapshot,
     problem: whyNoWorkers(inherited),
   });
 }

@@ -13,7 +13,6 @@ import { createClusterAccess, type ClusterAccess } from './cluster-access.ts';
 import { createProxyOrWorkers, processCount } from './proxy-or-workers.ts';
 import type { CoreParts, InForce } from './reload.ts';
 import { createRunningBranches, type RunningBranches } from './running-branches.ts';
-import { Signal } from './signal.ts';
 
 export interface CoreOptions {
   readonly config: Config;
@@ -22,6 +21,20 @@ export interface CoreOptions {
   readonly inherited?: readonly InheritedSocket[];
   /** The open files of this process. Default: there is no limit. */
   readonly openFiles?: () => OpenFiles | undefined;
+}
+
+/** A part reports to it, and the parts that are made later listen. */
+class Signal<Values extends readonly unknown[]> {
+  readonly #receivers: ((...values: Values) => void)[] = [];
+
+  /** Synchronous, in the order of the receivers. */
+  readonly emit = (...values: Values): void => {
+    for (const receive of this.#receivers) receive(...values);
+  };
+
+  listen(receive: (...values: Values) => void): void {
+    this.#receivers.push(receive);
+  }
 }
 
 export interface RoutingCore {

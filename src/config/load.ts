@@ -8,8 +8,7 @@ import { checkRules } from './rules/rules.ts';
 import { complete, withDefaults } from './schema/defaults.ts';
 import { parse } from './schema/parse.ts';
 import { withoutEmptySections, withoutExtensions } from './schema/shape.ts';
-import { withApiServer } from './source/api-server.ts';
-import { applyEnvironment, type Environment } from './source/environment.ts';
+import { applyEnvironment, withApiServer, type Environment } from './source/environment.ts';
 import { originsOf } from './source/origins.ts';
 import { fileOrigin, place } from './source/place.ts';
 import { readWhole } from './source/read-file.ts';
@@ -37,8 +36,8 @@ export type LoadResult =
 export function loadConfig(options: LoadOptions): LoadResult {
   const { file, env } = options;
   const text = readText(options);
-  if (text.kind === 'invalid') return text;
-  const yaml = readYaml(text.text);
+  if (typeof text !== 'string') return text;
+  const yaml = readYaml(text);
   if (yaml.kind === 'invalid') {
     const problems = yaml.faults.map(({ at, message }) => ({ origin: fileOrigin(file, at), path: '', message }));
     return { kind: 'invalid', problems };
@@ -66,12 +65,10 @@ function byPlace({ origin: a }: Problem, { origin: b }: Problem): number {
   return lineA - lineB || columnA - columnB;
 }
 
-type ReadText = { readonly kind: 'text'; readonly text: string } | (LoadResult & { readonly kind: 'invalid' });
-
-function readText({ file, readFile = readWhole }: LoadOptions): ReadText {
-  if (file === undefined) return { kind: 'text', text: '' };
+function readText({ file, readFile = readWhole }: LoadOptions): string | LoadResult {
+  if (file === undefined) return '';
   try {
-    return { kind: 'text', text: readFile(file) };
+    return readFile(file);
   } catch (error) {
     return { kind: 'invalid', problems: [{ origin: { kind: 'file', file }, path: '', message: unreadable(error) }] };
   }

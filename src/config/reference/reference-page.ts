@@ -42,8 +42,6 @@ interface SettingEntry {
   readonly name: string;
   readonly shape: Shape;
   readonly isRequired: boolean;
-  /** The environment variable, where one variable can hold the value. */
-  readonly variable: string | undefined;
 }
 
 export function referencePage(): string {
@@ -52,7 +50,7 @@ export function referencePage(): string {
 }
 
 function section(name: string, shape: Shape): string {
-  const own: SettingEntry = { name, shape, isRequired: false, variable: variableOf(shape, name) };
+  const own: SettingEntry = { name, shape, isRequired: false };
   const below = entriesBelow(own);
   const keys = below.length === 0 ? [own] : below;
   const picture = PICTURES[name];
@@ -105,18 +103,21 @@ function childEntries(above: string, map: Shape): readonly SettingEntry[] {
   return [...map.properties].flatMap(([key, shape]) => {
     const name = `${above}.${key}`;
     const isRequired = map.schema.required?.includes(key) === true;
-    const entry: SettingEntry = { name, shape, isRequired, variable: variableOf(shape, name) };
+    const entry: SettingEntry = { name, shape, isRequired };
     return [entry, ...entriesBelow(entry)];
   });
 }
 
-function variableOf(shape: Shape, name: string): string | undefined {
+/** The environment variable, where one variable can hold the value. */
+function variableOf({ name, shape }: SettingEntry): string | undefined {
   const isOneValue = alternatives(shape).some((one) => one.kind !== 'map' && one.items?.kind !== 'map');
   if (!isOneValue) return undefined;
   return `POINTSMAN_${name.toUpperCase().replaceAll('[]', '_0').replace('.NAME.', '.<NAME>.').replaceAll('.', '_')}`;
 }
 
-function row({ name, shape, isRequired, variable }: SettingEntry): string {
+function row(entry: SettingEntry): string {
+  const { name, shape, isRequired } = entry;
+  const variable = variableOf(entry);
   const anchor = name.toLowerCase().replaceAll(/[^\w-]/g, '');
   const cells = [
     `[${name.replace('[]', '\\[\\]')}](#${anchor})`,

@@ -97,7 +97,7 @@ function part(whole: Tree, isShown: (key: string) => boolean): Tree {
 }
 
 function defaultOrigin(path: Path): SettingOrigin {
-  // source/api-server.ts reads it.
+  // withApiServer reads it.
   if (formatPath(path) === 'cluster.kubernetes.server') {
     return { kind: 'environment', variable: 'KUBERNETES_SERVICE_HOST' };
   }

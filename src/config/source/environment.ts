@@ -48,6 +48,15 @@ export function applyEnvironment(written: Tree, env: Environment): OverlaidTree 
   return { tree, variables, problems };
 }
 
+/** Fills in the API server of a pod, `cluster.kubernetes.server`, where that section is written without it. */
+export function withApiServer(tree: Tree, env: Environment): Tree {
+  const { cluster } = tree;
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env;
+  if (!isTree(cluster) || !isTree(cluster['kubernetes']) || host === undefined || host === '') return tree;
+  const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return { ...tree, cluster: { ...cluster, kubernetes: { server, ...cluster['kubernetes'] } } };
+}
+
 function hintFor(name: string, variables: readonly string[], pools: unknown): string {
   const names = isTree(pools) ? Object.keys(pools) : [];
   const pool = unknownPool(name, names);
