@@ -32,8 +32,7 @@ export async function drain(member: string, options: DrainOptions, io: CliIo): P
   const isJson = options.json === true;
   const warning = drainWarning(member, status);
   if (options.dryRun === true) {
-    const unknown = whyUnknown(member, status);
-    if (unknown !== undefined) return wrong(io, unknown);
+    checkMember(member, status, io);
     const effect = `no new session would go to ${member}; ${remainText(member, status)}`;
     if (isJson) io.stdout(json({ dry_run: true, member, effect, warning: warning ?? null }));
     else io.stdout(`${warning === undefined ? '' : `${warning}\n`}${effect}\n`);
@@ -45,36 +44,30 @@ export async function drain(member: string, options: DrainOptions, io: CliIo): P
   }
   const drained = await change(member, 'drain', running, io);
   if (!isJson) io.stdout(`${changedText(drained)}${remainText(member, status)}\n`);
-  const emptied =
-    options.wait === true
-      ? await waitUntilEmpty(member, { running, timeoutMs: options.timeout, isJson }, io)
-      : undefined;
+  const emptied = options.wait === true ? await waitUntilEmpty(member, running, options, io) : undefined;
   if (isJson) io.stdout(json({ ...drained, ...(emptied && { sessions_left: emptied.left }) }));
   return emptied?.code ?? EXIT.ok;
 }
 
 export async function resume(member: string, options: DrainOptions, io: CliIo): Promise<number> {
-  if (options.dryRun === true) return resumePlan(member, options, io);
-  const running = findRunning(options, io);
-  const resumed = await change(member, 'resume', running, io);
-  io.stdout(options.json === true ? json({ ...resumed }) : changedText(resumed));
+  const isJson = options.json === true;
+  if (options.dryRun === true) {
+    const { status } = await readStatus(options, io);
+    checkMember(member, status, io);
+    const isDrained = status.cluster.drained.includes(member);
+    const effect = isDrained ? `${member} would be resumed` : `${member} is not drained`;
+    io.stdout(isJson ? json({ dry_run: true, member, effect }) : `${effect}\n`);
+    return EXIT.ok;
+  }
+  const resumed = await change(member, 'resume', findRunning(options, io), io);
+  io.stdout(isJson ? json({ ...resumed }) : changedText(resumed));
   return EXIT.ok;
 }
 
-async function resumePlan(member: string, options: DrainOptions, io: CliIo): Promise<number> {
-  const found = await readStatus(options, io);
-  const unknown = whyUnknown(member, found.status);
-  if (unknown !== undefined) return wrong(io, unknown);
-  const isDrained = found.status.cluster.drained.includes(member);
-  const effect = isDrained ? `${member} would be resumed` : `${member} is not drained`;
-  io.stdout(options.json === true ? json({ dry_run: true, member, effect }) : `${effect}\n`);
-  return EXIT.ok;
-}
-
-/** Undefined: the member is known. */
-function whyUnknown(member: string, { members, cluster }: Status): string | undefined {
+/** Ends the command if there is no such member. */
+function checkMember(member: string, { members, cluster }: Status, io: CliIo): void {
   const names = members.map(({ name }) => name);
-  return names.includes(member) || cluster.drained.includes(member) ? undefined : unknownName('member', member, names);
+  if (!names.includes(member) && !cluster.drained.includes(member)) wrong(io, unknownName('member', member, names));
 }
 
 async function change(member: string, what: 'drain' | 'resume', running: Running, io: CliIo): Promise<DrainedDocument> {
@@ -83,62 +76,45 @@ async function change(member: string, what: 'drain' | 'resume', running: Running
   return await documentOf(running, { method: 'POST', path }, looseReader(drainedDocument), io, { 404: EXIT.usage });
 }
 
-interface DrainWait {
-  readonly running: Running;
-  readonly timeoutMs: number | undefined;
-  /** No line about the end of the wait. */
-  readonly isJson: boolean;
-}
-
-interface DrainResult {
-  readonly code: number;
-  /** Sessions. */
-  readonly left: number;
-}
-
-async function waitUntilEmpty(member: string, wait: DrainWait, io: CliIo): Promise<DrainResult> {
-  const interruption = new AbortController();
-  const stop = io.onInterrupt?.((code) => interruption.abort(code));
-  const progress = new DrainProgress(member, io);
-  try {
-    return await follow(member, wait, progress, interruption.signal, io);
-  } finally {
-    stop?.();
-  }
-}
-
-async function follow(
+/** Resolves with the exit code, and the number of sessions that are left. */
+async function waitUntilEmpty(
   member: string,
-  { running, timeoutMs, isJson }: DrainWait,
-  progress: DrainProgress,
-  interrupted: AbortSignal,
+  running: Running,
+  { timeout, json: isJson }: DrainOptions,
   io: CliIo,
-): Promise<DrainResult> {
+): Promise<{ readonly code: number; readonly left: number }> {
+  const interruption = new AbortController();
+  const { signal } = interruption;
+  const release = io.onInterrupt?.((code) => interruption.abort(code));
+  const since = performance.now();
+  const showProgress = progressLine(io);
   let left = 0;
-  const failed = (why: string, code: number = EXIT.failure): DrainResult => {
-    progress.end();
+  const failed = (why: string, code: number = EXIT.failure) => {
+    showProgress(undefined);
     io.stderr(`pointsman: ${why}\n`);
     return { code, left };
   };
-  for (;;) {
-    if (interrupted.aborted) {
-      const undo = `undo it with: pointsman resume ${member}`;
-      return failed(`interrupted: ${member} stays drained, ${remain(left)}; ${undo}`, Number(interrupted.reason));
+  try {
+    while (!signal.aborted) {
+      const status = await unlessEnded(() => statusFrom(running, io));
+      if (status instanceof CommandEnd) return failed(`${member} stays drained unless Pointsman has ended`);
+      if (!status.cluster.drained.includes(member)) return failed(`${member} is not drained any more`);
+      left = sessionsOn(member, status.pools);
+      const waitedMs = performance.now() - since;
+      if (left === 0) {
+        showProgress(undefined);
+        if (isJson !== true) io.stdout(`no session is left on ${member} (after ${durationText(waitedMs)})\n`);
+        return { code: EXIT.ok, left };
+      }
+      if (timeout !== undefined && waitedMs >= timeout)
+        return failed(`${remain(left)} on ${member} after ${durationText(timeout)}; it stays drained`);
+      showProgress(`${remain(left)} on ${member}, waiting for ${Math.round(waitedMs / 1000)} s`);
+      await sleep(POLL_MS, undefined, { signal }).catch(() => {});
     }
-    const status = await unlessEnded(() => statusFrom(running, io));
-    if (status instanceof CommandEnd) return failed(`${member} stays drained unless Pointsman has ended`);
-    if (!status.cluster.drained.includes(member)) return failed(`${member} is not drained any more`);
-    left = sessionsOn(member, status.pools);
-    if (left === 0) {
-      progress.end();
-      if (!isJson) io.stdout(`no session is left on ${member} (after ${durationText(progress.waitedMs())})\n`);
-      return { code: EXIT.ok, left };
-    }
-    if (timeoutMs !== undefined && progress.waitedMs() >= timeoutMs) {
-      return failed(`${remain(left)} on ${member} after ${durationText(timeoutMs)}; it stays drained`);
-    }
-    progress.show(left);
-    await sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => {});
+    const undo = `undo it with: pointsman resume ${member}`;
+    return failed(`interrupted: ${member} stays drained, ${remain(left)}; ${undo}`, Number(signal.reason));
+  } finally {
+    release?.();
   }
 }
 
@@ -146,38 +122,16 @@ function remain(sessions: number): string {
   return `${countText(sessions, 'session')} ${sessions === 1 ? 'remains' : 'remain'}`;
 }
 
-/** One line that changes on a terminal; elsewhere a line from time to time. */
-class DrainProgress {
-  readonly #member: string;
-  readonly #io: CliIo;
-  readonly #since = performance.now();
-  #shownAt = -Infinity;
-  #isLineOpen = false;
-
-  constructor(member: string, io: CliIo) {
-    this.#member = member;
-    this.#io = io;
-  }
-
-  waitedMs(): number {
-    return performance.now() - this.#since;
-  }
-
-  show(left: number): void {
-    const text = `${remain(left)} on ${this.#member}, waiting for ${Math.round(this.waitedMs() / 1000)} s`;
-    if (this.#io.screen !== undefined) {
-      this.#isLineOpen = true;
-      this.#io.stderr(`\r\u001b[K${text}`);
-    } else if (this.waitedMs() - this.#shownAt >= LINE_EVERY_MS) {
-      this.#shownAt = this.waitedMs();
-      this.#io.stderr(`${text}\n`);
-    }
-  }
-
-  end(): void {
-    if (this.#isLineOpen) this.#io.stderr('\r\u001b[K');
-    this.#isLineOpen = false;
-  }
+/** One line that changes on a terminal; elsewhere a line from time to time. Undefined: the line goes away. */
+function progressLine({ screen, stderr }: CliIo): (text: string | undefined) => void {
+  let shownAt = -Infinity;
+  return (text) => {
+    if (screen !== undefined) {
+      if (text !== undefined || shownAt > 0) stderr(`\r\u001b[K${text ?? ''}`);
+    } else if (text !== undefined && performance.now() - shownAt >= LINE_EVERY_MS) stderr(`${text}\n`);
+    else return;
+    shownAt = performance.now();
+  };
 }
 
 function changedText({ member, drained, was_drained: wasDrained, pools }: DrainedDocument): string {
