@@ -1,6 +1,7 @@
 // `pointsman accept` without an argument: shows each refused primary, the reason, and how the refusal ends. Read-only.
 import { durationText } from '../core/describe.ts';
 import { shown } from '../model/printable.ts';
+import { fail } from './command-end.ts';
 import { EXIT, type CliIo } from './io.ts';
 import { json } from './json.ts';
 import { request } from './admin-request.ts';
@@ -13,10 +14,7 @@ export async function showRefused(options: RunningOptions, io: CliIo): Promise<n
   const running = findRunning(options, io);
   const answer = await request(running, { method: 'GET', path: '/status' }, io);
   const { data } = statusReader.safeParse(answer.body);
-  if (data === undefined) {
-    io.stderr('pointsman: unexpected answer to /status\n');
-    return EXIT.failure;
-  }
+  if (data === undefined) return fail(io, 'unexpected answer to /status');
   const { refused_primaries: refused = [] } = data.cluster;
   if (options.json === true) io.stdout(json({ refused_primaries: refused }));
   else if (refused.length === 0) io.stdout('no primary is refused\n');

@@ -32,6 +32,13 @@ export interface AdminAnswer {
   readonly body: unknown;
 }
 
+/** `?pool=write`. A value that is undefined is left out. */
+export function queryOf(values: Readonly<Record<string, string | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, value);
+  return `?${query.toString()}`;
+}
+
 /** Ends the command if there is no answer, or not from a Pointsman. */
 export async function request(running: Running, sent: AdminRequest, io: CliIo): Promise<AdminAnswer> {
   const answer = await tryRequest(running, sent);

@@ -74,19 +74,19 @@ function summary(config: Config, width: number): string {
     ...(cluster.kubernetes === undefined ? [] : [kubernetesText(cluster.kubernetes)]),
   ].join(', ');
   const how = cluster.discovery === 'dynamic' ? 'members from /cluster' : 'only these members';
-  const rows: readonly (readonly [string, string])[] = [
+  const rows: readonly (readonly [string, string | undefined])[] = [
     ['cluster', `${cluster.scope ?? 'any scope'}, from ${from} (${how})`],
     ...config.pools.map((pool) => [`pool ${pool.name}`, poolText(pool)] as const),
     ...config.listeners.map(({ address, pool }) => ['listener', `${listenText(address)} -> ${pool}`] as const),
-    ...(config.branches === undefined ? [] : [['branches', branchesText(config.branches)] as const]),
-    ...(config.moves === undefined ? [] : [['moves', movesText(config.moves)] as const]),
+    ['branches', config.branches && branchesText(config.branches)],
+    ['moves', config.moves && movesText(config.moves)],
     ['client TLS', tlsText(config)],
-    ...(config.workers === 1 ? [] : [['workers', workersText(config.workers)] as const]),
-    ...incidentsRow(config.incidents),
+    ['workers', workersText(config.workers)],
+    ['incidents', incidentsText(config.incidents)],
     ['admin', adminText(config.admin)],
-    ...consoleRow(config.admin),
+    ['console', config.admin.console && listenText(config.admin.console)],
   ];
-  const cells = rows.map(([label, text]) => [`  ${label}`, text]);
+  const cells = rows.flatMap(([label, text]) => (text === undefined ? [] : [[`  ${label}`, text]]));
   return tableText([{ title: '' }, { title: '', wraps: true }], cells, width);
 }
 
@@ -123,7 +123,8 @@ function movesText({ mode, roles, verifiers }: MovesPolicy): string {
   return `${when}, sessions of ${roles.join(', ')}, ${login}`;
 }
 
-function workersText(workers: Config['workers']): string {
+function workersText(workers: Config['workers']): string | undefined {
+  if (workers === 1) return undefined;
   return workers === 'auto' ? 'auto, one per processor' : `${workers} and the main process`;
 }
 
@@ -137,12 +138,8 @@ function adminText({ address, token, tokenFile }: AdminConfig): string {
   return `http://${listenText(address)}, ${hasToken ? 'operations with a token' : 'no operations (no token)'}`;
 }
 
-function consoleRow({ console }: AdminConfig): readonly (readonly [string, string])[] {
-  return console === undefined ? [] : [['console', listenText(console)]];
-}
-
-function incidentsRow({ directory, maxBytes, keep }: IncidentsConfig): readonly (readonly [string, string])[] {
-  return directory === undefined ? [] : [['incidents', `${directory}, the last ${keep}, up to ${sizeText(maxBytes)}`]];
+function incidentsText({ directory, maxBytes, keep }: IncidentsConfig): string | undefined {
+  return directory && `${directory}, the last ${keep}, up to ${sizeText(maxBytes)}`;
 }
 
 function poolText({ check, exclusive, balance, fallback }: PoolPolicy): string {

@@ -135,10 +135,7 @@ async function runSandbox(flags: RunFlags, io: CliIo, parts: SandboxParts): Prom
   for (const name of ['write', 'read', 'admin', 'control'] as const) {
     if (/^127(?:\.\d{1,3}){3}:\d{1,5}$|^\[::1\]:\d{1,5}$|^localhost:\d{1,5}$/.test(flags[name])) continue;
     const why = 'the sandbox uses public passwords, so it listens only on loopback';
-    io.stderr(
-      `pointsman: --${name} must be a loopback address with a port (127.0.0.1:6432), not ${flags[name]}: ${why}\n`,
-    );
-    return EXIT.usage;
+    return wrong(io, `--${name} must be a loopback address with a port (127.0.0.1:6432), not ${flags[name]}: ${why}`);
   }
   return parts.run({ ...flags, members, isUsualControl: flags.control === CONTROL });
 }

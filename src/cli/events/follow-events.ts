@@ -1,20 +1,21 @@
 // `pointsman events`: the recent events of a running Pointsman, and with --follow the new ones.
 import type { ListSessionsOptions } from '../sessions/sessions-command.ts';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { EventSourceMessage } from 'eventsource-parser';
 import { readAdminToken } from '../../config/files/admin-token.ts';
 import { unknownName } from '../../config/closest.ts';
 import { addressText } from '../../model/member.ts';
-import { wrong } from '../command-end.ts';
+import { fail, wrong } from '../command-end.ts';
 import { EXIT, type CliIo } from '../io.ts';
 import { asJson, jsonLine } from '../json.ts';
-import { failureReader, request, tryDocument } from '../admin-request.ts';
+import { failureReader, queryOf, request, tryDocument } from '../admin-request.ts';
 import { findRunning, type Running, type RunningOptions } from '../running.ts';
 import { statusReader } from '../status/read-status.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { widthFor } from '../terminal/terminal-table.ts';
 import { untilStopped } from '../terminal/until-stopped.ts';
 import { eventListReader, eventReader, eventText, gapReader, type EventDocument } from './event.ts';
-import { readStream, type StreamMessage } from './stream.ts';
+import { readStream } from './stream.ts';
 
 export interface EventsOptions extends RunningOptions, Pick<ListSessionsOptions, 'limit' | 'pool' | 'member'> {
   readonly follow?: boolean | undefined;
@@ -38,10 +39,8 @@ export async function events(options: EventsOptions, io: CliIo): Promise<number>
   const { data: list } = eventListReader.safeParse(answer.body);
   if (list === undefined) {
     const { data } = failureReader.safeParse(answer.body);
-    io.stderr(
-      `pointsman: ${data?.error ?? `${addressText(running.address)} has no list of events: another version`}\n`,
-    );
-    return answer.status === 400 ? EXIT.usage : EXIT.failure;
+    const why = data?.error ?? `${addressText(running.address)} has no list of events: another version`;
+    return fail(io, why, answer.status === 400 ? EXIT.usage : EXIT.failure);
   }
   const unknown = list.events.length === 0 ? await whyUnknown(options, running) : undefined;
   if (unknown !== undefined) return wrong(io, unknown);
@@ -76,10 +75,7 @@ function printer({ json }: EventsOptions, io: CliIo): (event: EventDocument) => 
 
 function pathOf(options: EventsOptions, others: Readonly<Record<string, string | undefined>>): string {
   const { pool, member, event, level } = options;
-  const query = Object.entries({ pool, member, event, level, ...others }).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as [string, string]],
-  );
-  return `/events?${new URLSearchParams(query).toString()}`;
+  return `/events${queryOf({ pool, member, event, level, ...others })}`;
 }
 
 interface EventFollowOptions {
@@ -104,7 +100,7 @@ async function followFrom(
     if (isBroken) io.stderr(`pointsman: connected to ${where} again\n`);
     isBroken = false;
   };
-  const onMessage = ({ name, data }: StreamMessage): void => {
+  const onEvent = ({ event: name, data }: EventSourceMessage): void => {
     if (name === 'gap') return io.stderr(`pointsman: ${gapReader.parse(JSON.parse(data)).message}\n`);
     const event = eventReader.parse(JSON.parse(data));
     lastId = event.id;
@@ -113,7 +109,7 @@ async function followFrom(
   const isOver = (): boolean => signal.aborted;
   while (!isOver()) {
     const path = pathOf(options, { format: 'stream', after: lastId });
-    const why = await readStream(running, { path, token, onOpen, onMessage, signal });
+    const why = await readStream(running, { path, token, onOpen, onEvent, signal });
     if (!isOver() && !isBroken) io.stderr(`pointsman: the connection to ${where} is lost (${why}), trying again\n`);
     isBroken = true;
     if (!isOver()) await delay(RECONNECT_MS, undefined, { signal }).catch(() => {});

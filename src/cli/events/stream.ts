@@ -1,21 +1,15 @@
 // Server-sent events of a running Pointsman, from one connection.
-import { createParser } from 'eventsource-parser';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { ExchangeError } from '../../http/exchange-error.ts';
 import { adminExchange, whyNot } from '../admin-exchange.ts';
 import type { Running } from '../running.ts';
-
-export interface StreamMessage {
-  /** Undefined: an ordinary event. */
-  readonly name: string | undefined;
-  readonly data: string;
-}
 
 export interface StreamOptions {
   readonly path: string;
   /** Without it there are no events of sessions. */
   readonly token: string | undefined;
   readonly onOpen: () => void;
-  readonly onMessage: (message: StreamMessage) => void;
+  readonly onEvent: (message: EventSourceMessage) => void;
   /** Ends the stream. */
   readonly signal: AbortSignal;
 }
@@ -25,13 +19,13 @@ const SILENT_MS = 40_000;
 
 /** Resolves with the reason when the connection has ended, or was never there. */
 export async function readStream(running: Running, options: StreamOptions): Promise<string> {
-  const { path, token, onOpen, onMessage, signal } = options;
+  const { path, token, onOpen, onEvent, signal } = options;
   const silence = new AbortController();
   const timer = setTimeout(
     () => silence.abort(new ExchangeError('timeout', `no heartbeat for ${SILENT_MS / 1000} s`)),
     SILENT_MS,
   );
-  const parser = createParser({ onEvent: ({ event, data }) => onMessage({ name: event, data }) });
+  const parser = createParser({ onEvent });
   const decoder = new TextDecoder();
   const take = (chunk: Uint8Array): void => {
     timer.refresh();

@@ -8,7 +8,7 @@ import { incidentText } from '../../incidents/incident-text.ts';
 import type { IncidentEntry } from '../../incidents/schema.ts';
 import { redacted } from '../../incidents/redact.ts';
 import { addressText } from '../../model/member.ts';
-import { reportFailure, request, tryRequest, type AdminAnswer } from '../admin-request.ts';
+import { queryOf, reportFailure, request, tryRequest, type AdminAnswer } from '../admin-request.ts';
 import { fail } from '../command-end.ts';
 import { load } from '../configuration.ts';
 import type { CliIo } from '../io.ts';
@@ -68,8 +68,8 @@ function ofRunning(running: Running, answer: AdminAnswer, io: CliIo): IncidentSo
 }
 
 async function showOfRunning(running: Running, id: string, { isJson, isFull }: ShowHow, io: CliIo): Promise<string> {
-  const query = new URLSearchParams({ format: isJson ? 'json' : 'text', ...(isFull && { redact: 'off' }) });
-  const path = `/incidents/${encodeURIComponent(id)}?${query.toString()}`;
+  const query = queryOf({ format: isJson ? 'json' : 'text', redact: isFull ? 'off' : undefined });
+  const path = `/incidents/${encodeURIComponent(id)}${query}`;
   const token = isFull && { token: await tokenFor(running, io) };
   const answer = await request(running, { method: 'GET', path, isText: !isJson, ...token }, io);
   const { status, body } = answer;

@@ -6,7 +6,7 @@ import { addressText } from '../../model/member.ts';
 import { CommandEnd, fail, unlessEnded, wrong } from '../command-end.ts';
 import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import { documentOf, reportFailure, requestWithToken, type AdminRequest } from '../admin-request.ts';
+import { documentOf, queryOf, reportFailure, requestWithToken, type AdminRequest } from '../admin-request.ts';
 import type { Running } from '../running.ts';
 
 /** The ages in the moves are newer. */
@@ -31,9 +31,7 @@ export async function readSessions(
   query: Readonly<Record<string, string | undefined>>,
   io: CliIo,
 ): Promise<SessionRows> {
-  const given = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) if (value !== undefined) given.set(key, value);
-  const path = `/sessions?${given.toString()}`;
+  const path = `/sessions${queryOf(query)}`;
   const answer = await requestWithToken(running, { method: 'GET', path }, io);
   // Unknown is the pool or the member of the query; a session that is gone is an empty list.
   if (answer.status !== 200) {

@@ -5,7 +5,7 @@ import { addressText } from '../../model/member.ts';
 import { eventListReader, type EventDocument } from '../events/event.ts';
 import { wrong } from '../command-end.ts';
 import { EXIT, type CliIo } from '../io.ts';
-import { tryDocument, tryRequest } from '../admin-request.ts';
+import { queryOf, tryDocument, tryRequest } from '../admin-request.ts';
 import type { Running } from '../running.ts';
 import { ofPool, readStatus, statusReader, type Status, type StatusOptions } from './read-status.ts';
 import { runningOperations } from './operations-under-way.ts';
@@ -24,7 +24,7 @@ export interface WatchOptions extends StatusOptions {
 }
 
 const LEAST_INTERVAL_MS = 100;
-const EVENTS = 50;
+const EVENTS = '50';
 const CTRL_C = '\u0003';
 const KEYS = 'q: quit';
 
@@ -89,7 +89,6 @@ async function lookAt(status: Status, running: Running, pool: string | undefined
 
 /** Empty if there are none, or if this version has no list. */
 async function readEvents(running: Running, pool: string | undefined): Promise<readonly EventDocument[]> {
-  const of = pool === undefined ? '' : `&pool=${encodeURIComponent(pool)}`;
-  const path = `/events?format=json&limit=${EVENTS}${of}`;
+  const path = `/events${queryOf({ format: 'json', limit: EVENTS, pool })}`;
   return (await tryDocument(running, path, eventListReader))?.events ?? [];
 }
