@@ -18,6 +18,13 @@ export interface RunningOptions {
   readonly json?: boolean | undefined;
 }
 
+/** Options of a command that asks before it changes something. */
+export interface ConsentOptions extends RunningOptions {
+  /** Do not ask. */
+  readonly yes?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+
 export interface Running {
   readonly address: Address;
   /** An https URL was given: a proxy in front of the admin address answers TLS. */

@@ -10,17 +10,15 @@ import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
 import { documentOf } from '../admin-request.ts';
 import { poolsText } from '../pools-text.ts';
-import { findRunning, tokenFor, type Running, type RunningOptions } from '../running.ts';
+import { findRunning, tokenFor, type ConsentOptions, type Running } from '../running.ts';
 import { readStatus, statusFrom, type Status } from '../status/read-status.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { drainWarning, remainText, sessionsOn } from './drain-text.ts';
 
-export interface DrainOptions extends RunningOptions {
+export interface DrainOptions extends ConsentOptions {
   readonly wait?: boolean | undefined;
   /** Milliseconds. Undefined: no limit. */
   readonly timeout?: number | undefined;
-  readonly yes?: boolean | undefined;
-  readonly dryRun?: boolean | undefined;
 }
 
 const POLL_MS = 250;

@@ -4,15 +4,10 @@ import { looseReader } from '../../documents/loose-reader.ts';
 import { killedSession } from '../../documents/sessions-document.ts';
 import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
-import { findRunning, type Running, type RunningOptions } from '../running.ts';
+import { findRunning, type ConsentOptions, type Running } from '../running.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { changeEach, checkIds, readSessions, SESSION, type SessionChange, type SessionRow } from './read-sessions.ts';
 import { sessionsTable } from './session-table.ts';
-
-export interface KillOptions extends RunningOptions {
-  readonly yes?: boolean | undefined;
-  readonly dryRun?: boolean | undefined;
-}
 
 const killedReader = looseReader(killedSession, {
   needed: ['killed client_told statement note', ...SESSION],
@@ -21,12 +16,11 @@ const killedReader = looseReader(killedSession, {
 type KillAnswer = z.infer<typeof killedReader>;
 
 /** Exit code 1 if a session could not be ended, for example because it has ended already. */
-export async function kill(ids: readonly string[], options: KillOptions, io: CliIo): Promise<number> {
+export async function kill(ids: readonly string[], options: ConsentOptions, io: CliIo): Promise<number> {
   checkIds(ids, io);
   const running = findRunning(options, io);
   const { dryRun, yes, json: isJson } = options;
-  const found = await find([...new Set(ids)], running, io);
-  const { live, code } = found;
+  const { live, code } = await find(new Set(ids), running, io);
   if (dryRun === true && isJson === true) io.stdout(json({ dry_run: true, sessions: live }));
   else if (live.length === 0 && isJson === true) io.stdout(json({ results: [] }));
   if (live.length === 0) return code;
@@ -47,13 +41,12 @@ export async function kill(ids: readonly string[], options: KillOptions, io: Cli
   return killed.code === EXIT.ok ? code : killed.code;
 }
 
-interface KillTargets {
-  readonly live: readonly SessionRow[];
-  /** The exit code, if some of the sessions are not live. */
-  readonly code: number;
-}
-
-async function find(ids: readonly string[], running: Running, io: CliIo): Promise<KillTargets> {
+/** `code`: the exit code, if some of the sessions are not live. */
+async function find(
+  ids: Iterable<string>,
+  running: Running,
+  io: CliIo,
+): Promise<{ readonly live: readonly SessionRow[]; readonly code: number }> {
   const live: SessionRow[] = [];
   let code: number = EXIT.ok;
   for (const id of ids) {

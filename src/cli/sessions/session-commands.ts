@@ -4,9 +4,8 @@ import { duration, type CliCommand } from '../cli-command.ts';
 import { SESSION_SORTS } from '../../reports/session-list.ts';
 import { SESSION_STATES } from '../../reports/session-state.ts';
 import type { CliIo } from '../io.ts';
-import type { RunningOptions } from '../running.ts';
+import type { ConsentOptions, RunningOptions } from '../running.ts';
 import type { DrainOptions } from './drain.ts';
-import type { KillOptions } from './kill.ts';
 import type { ListSessionsOptions } from './sessions-command.ts';
 
 const STATES = SESSION_STATES.filter((state) => state !== 'closed');
@@ -65,7 +64,9 @@ export function describeSessions(program: CliCommand, io: CliIo): void {
     .option('--json', 'print JSON; it asks no question, so add --yes or --dry-run')
     .addHelpText('after', KILL_HELP)
     .examples('pointsman kill 17', 'pointsman kill 17 18 --dry-run')
-    .runs(async (ids: readonly string[], options: KillOptions) => (await import('./kill.ts')).kill(ids, options, io));
+    .runs(async (ids: readonly string[], options: ConsentOptions) =>
+      (await import('./kill.ts')).kill(ids, options, io),
+    );
   program
     .remote('drain', 'Take a member out of all pools until it is resumed or Pointsman restarts')
     .argument('<member>', 'name of the member')

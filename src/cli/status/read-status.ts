@@ -25,13 +25,11 @@ export interface StatusOptions extends RunningOptions {
   readonly pool?: string | undefined;
 }
 
-export interface FoundStatus {
-  readonly status: Status;
-  readonly running: Running;
-}
-
 /** Limited to one pool if `pool` is given. */
-export async function readStatus(options: StatusOptions, io: CliIo): Promise<FoundStatus> {
+export async function readStatus(
+  options: StatusOptions,
+  io: CliIo,
+): Promise<{ readonly status: Status; readonly running: Running }> {
   const running = findRunning(options, io);
   const data = await statusFrom(running, io);
   const status = ofPool(data, options.pool);

@@ -8,7 +8,7 @@ import { EXIT, type CliIo } from '../io.ts';
 import { json } from '../json.ts';
 import { CommandEnd, fail, unlessEnded, wrong } from '../command-end.ts';
 import { printFailure, request, tryRequest, type AdminAnswer } from '../admin-request.ts';
-import { findRunning, tokenFor, type Running, type RunningOptions } from '../running.ts';
+import { findRunning, tokenFor, type ConsentOptions, type Running } from '../running.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { untilStopped } from '../terminal/until-stopped.ts';
 import { clusterText, endText, phaseText, planText } from './switchover-text.ts';
@@ -20,12 +20,9 @@ import {
   type SwitchoverPlanDocument,
 } from './switchover-readers.ts';
 
-export interface SwitchoverOptions extends RunningOptions {
+export interface SwitchoverOptions extends ConsentOptions {
   readonly to?: string | undefined;
   readonly transactionTimeout: string;
-  readonly yes?: boolean | undefined;
-  readonly dryRun?: boolean | undefined;
-  readonly json?: boolean | undefined;
 }
 
 interface SwitchoverOrder {

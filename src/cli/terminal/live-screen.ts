@@ -4,7 +4,7 @@ import type { CliIo } from '../io.ts';
 
 export interface LiveScreen {
   readonly draw: (text: string) => void;
-  /** Gives the terminal back. May be called again. */
+  /** Gives the terminal back. */
   readonly close: () => void;
 }
 
@@ -27,15 +27,11 @@ export function openLiveScreen({ screen, stdout }: Pick<CliIo, 'screen' | 'stdou
     };
   }
   stdout(ENTER);
-  let isOpen = true;
   return {
     draw: (text) => {
       const lines = text.trimEnd().split('\n').slice(0, screen.size().rows);
       stdout(`${HOME}${lines.map((line) => `${line}${CLEAR_LINE}`).join('\r\n')}${CLEAR_BELOW}`);
     },
-    close: () => {
-      if (isOpen) stdout(LEAVE);
-      isOpen = false;
-    },
+    close: () => stdout(LEAVE),
   };
 }
