@@ -16,21 +16,21 @@ export interface ReaderOptions extends ApiAccess {
 }
 
 /** Reads within `deadlineMs`, in all. Never rejects. */
-type ReadDocument<Document> = (api: ApiEndpoint, deadlineMs: number) => Promise<Document | ReadFailure>;
+type DocumentRead<Document> = (api: ApiEndpoint, deadlineMs: number) => Promise<Document | ReadFailure>;
 
 export interface DocumentReader {
-  readonly readCluster: ReadDocument<Valid<ParsedClusterDocument>>;
-  readonly readHistory: ReadDocument<Valid<ParsedHistory>>;
-  readonly readConfig: ReadDocument<Valid<ParsedConfig>>;
-  readonly readNodeStatus: ReadDocument<Valid<ParsedNodeStatus>>;
+  readonly readCluster: DocumentRead<Valid<ParsedClusterDocument>>;
+  readonly readHistory: DocumentRead<Valid<ParsedHistory>>;
+  readonly readConfig: DocumentRead<Valid<ParsedDynamicConfig>>;
+  readonly readNodeStatus: DocumentRead<Valid<ParsedNodeStatus>>;
   /** From the member itself: the cluster document has the same later. In both dialects. */
-  readonly readOwnReport: ReadDocument<Valid<ParsedOwnReport>>;
+  readonly readOwnReport: DocumentRead<Valid<ParsedOwnReport>>;
 }
 
 export type ClusterRead = Awaited<ReturnType<DocumentReader['readCluster']>>;
 type Valid<Parsed> = Exclude<Parsed, Invalid>;
 /** The dynamic configuration as it came, unchecked. */
-type ParsedConfig = { readonly kind: 'config'; readonly config: Readonly<Record<string, unknown>> } | Invalid;
+type ParsedDynamicConfig = { readonly kind: 'config'; readonly config: Readonly<Record<string, unknown>> } | Invalid;
 type ParsedOwnReport = { readonly kind: 'own_report'; readonly report: OwnReport } | Invalid;
 
 export interface OwnReport {
@@ -51,7 +51,7 @@ export function createReader({ dialect = 'patroni', ...access }: ReaderOptions =
       path: string,
       parse: (json: unknown) => Document | Invalid,
       statuses = OK,
-    ): ReadDocument<Document> =>
+    ): DocumentRead<Document> =>
     async (api, deadlineMs) => {
       const answer = await send({ api, path, deadlineMs });
       if (answer.kind !== 'answered') return answer;
@@ -82,7 +82,7 @@ function isInvalid(parsed: { readonly kind: string }): parsed is Invalid {
   return parsed.kind === 'invalid';
 }
 
-function readConfig(json: unknown): ParsedConfig {
+function readConfig(json: unknown): ParsedDynamicConfig {
   return isRecord(json) ? { kind: 'config', config: json } : NO_OBJECT;
 }
 
