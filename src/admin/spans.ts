@@ -1,6 +1,7 @@
 // The spans of the last hour, for GET /timeline: what lasted, made from the events. Bounded, and pure but for the
 // clocks that it is given.
-import { countText, describeHold, durationText } from '../core/describe.ts';
+import { countText, durationText } from '../core/describe.ts';
+import { HOLD_WORDS } from '../core/routing-table.ts';
 import { isPlanned, type Route } from '../core/routing-table.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
 import type { WaitGroup } from '../history/waiting-clients.ts';
@@ -197,7 +198,7 @@ function keyOf(kind: Kind, { pool = '', member = '' }: About): string {
 }
 
 function noRouteText(pool: string, route: Exclude<Route, { kind: 'open' }>): Span['text'] {
-  const why = describeHold(route.kind === 'hold' ? route.cause : 'no_member');
+  const why = HOLD_WORDS[route.kind === 'hold' ? route.cause : 'no_member'];
   return (ms) => `pool ${pool}: no route${lasted(ms)} (${why})`;
 }
 

@@ -5,7 +5,7 @@ import { failureOf, sizeText } from '../model/check.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberRefusal, MemberRefusalReason } from '../model/member.ts';
 import { AGREEMENT_MS, type RefusedPrimary } from './refused-primary.ts';
-import { HOLD_WORDS, type HoldCause, type PoolDecision, type Route } from './routing-table.ts';
+import { HOLD_WORDS, type PoolDecision, type Route } from './routing-table.ts';
 import { WHY_WORDS, type JudgedAnswer, type Why, type WhyCode, type Evidence } from './why.ts';
 import type { Standing } from './standing.ts';
 
@@ -85,11 +85,6 @@ export function exclusionCause(standing: Standing): string | undefined {
   return isPlainNo && evidence !== undefined ? failureOf(evidence.check) : standing.cause;
 }
 
-/** `no eligible member` */
-export function describeHold(cause: HoldCause): string {
-  return HOLD_WORDS[cause];
-}
-
 /** `open on pg-2, pg-3, fallback to pool write` */
 export function describeRoute(route: Route): string {
   switch (route.kind) {
@@ -99,7 +94,7 @@ export function describeRoute(route: Route): string {
       return `open on ${route.targets.map((target) => target.member).join(', ')}${lent}${late}`;
     }
     case 'hold':
-      return `${describeHold(route.cause)}, clients wait`;
+      return `${HOLD_WORDS[route.cause]}, clients wait`;
     case 'closed':
       return 'no eligible member, clients are refused';
   }

@@ -5,8 +5,6 @@ import type { Target } from './routing-table.ts';
 import { shown } from '../model/printable.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 
-export type WeightAndZone = Pick<Target, 'weight' | 'isFar'>;
-
 type PoolTags = Pick<PoolPolicy, 'weightTag' | 'zoneTag'>;
 
 /** `zone`: our own. */
@@ -14,7 +12,7 @@ export function weightAndZoneOf(
   pool: PoolTags,
   zone: string | undefined,
   status: MemberStatus | undefined,
-): WeightAndZone {
+): Pick<Target, 'weight' | 'isFar'> {
   const written = weightText(pool, status);
   const weight = written === undefined ? undefined : parseWeight(written);
   const isFar = pool.zoneTag !== undefined && zone !== undefined && status?.tags?.get(pool.zoneTag) !== zone;

@@ -1,7 +1,7 @@
 // The next step of a parked session, in words: for an operator, and for the client whose time is over. Pure.
 import type { SeenPosition } from '../../core/caught-up.ts';
-import { describeHold, durationText } from '../../core/describe.ts';
-import type { Route } from '../../core/routing-table.ts';
+import { durationText } from '../../core/describe.ts';
+import { HOLD_WORDS, type Route } from '../../core/routing-table.ts';
 import type { MemberName } from '../../model/member.ts';
 
 export interface WaitFacts {
@@ -20,7 +20,7 @@ export interface WaitFacts {
 export function waitsFor({ from, step, route, limit, shown, seemsCaughtUp }: WaitFacts): string {
   if (step === 'unsure') return `certainty that ${from} is lost`;
   if (route === undefined) return 'a route: the configuration no longer has its pool';
-  if (route.kind === 'hold') return `a route: ${describeHold(route.cause)}`;
+  if (route.kind === 'hold') return `a route: ${HOLD_WORDS[route.cause]}`;
   if (route.kind === 'closed') return 'a route: no eligible member';
   if (limit !== undefined) return `a free place: ${limit}`;
   if (shown !== undefined && !route.targets.some(({ member }) => seemsCaughtUp(shown, member))) {
