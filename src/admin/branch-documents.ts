@@ -1,5 +1,5 @@
 // The documents about branches: the state of their list, and each branch with its sessions. Pure.
-import type { Branch, BranchBackend, BranchListStatus } from '../model/branch.ts';
+import type { Branch, BranchListStatus } from '../model/branch.ts';
 import { distancesOf } from '../model/branch-distances.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
@@ -84,14 +84,10 @@ function branchDocument(
     behind_parent_bytes: behindParent ?? null,
     written_bytes: written ?? null,
     has_read_endpoint: branch.hasReadEndpoint ?? null,
-    backend: backendText(backend),
-    read_backend: backendText(readBackend),
+    backend: backend === undefined ? null : addressText(backend.address),
+    read_backend: readBackend === undefined ? null : addressText(readBackend.address),
     rule: backend?.rule ?? null,
     why_no_backend: why ?? null,
     sessions,
   };
-}
-
-function backendText(backend: BranchBackend | undefined): string | null {
-  return backend === undefined ? null : addressText(backend.address);
 }

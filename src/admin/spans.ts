@@ -1,8 +1,7 @@
 // The spans of the last hour, for GET /timeline: what lasted, made from the events. Bounded, and pure but for the
 // clocks that it is given.
 import { countText, durationText } from '../core/describe.ts';
-import { HOLD_WORDS } from '../core/routing-table.ts';
-import { isPlanned, type Route } from '../core/routing-table.ts';
+import { HOLD_WORDS, isPlanned } from '../core/routing-table.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
 import type { WaitGroup } from '../history/waiting-clients.ts';
 import type { Instant } from '../model/instant.ts';
@@ -59,9 +58,11 @@ export class Spans {
     hold_started: ({ pool }) => this.#waits(pool),
     hold_ended: ({ pool }) => this.#waits(pool),
     standing_changed: (event) => this.#standing(event),
-    member_drained: ({ member }) => this.#begin('drained', { member }, 'info', drainedText(member)),
+    member_drained: ({ member }) =>
+      this.#begin('drained', { member }, 'info', (ms) => `${member}: drained by the operator${lasted(ms)}`),
     member_resumed: ({ member }) => this.#end('drained', { member }),
-    operation_started: (event) => this.#begin('handover', {}, 'info', () => `${event.what}${to(event.to)}: running`),
+    operation_started: ({ what, to }) =>
+      this.#begin('handover', {}, 'info', () => `${what}${to === undefined ? '' : ` to ${to}`}: running`),
     operation_ended: (event) => this.#operationEnded(event),
     members_changed: ({ removed }) => this.#endAll('lag', ({ member }) => removed.some((name) => name === member)),
     config_reloaded: () => this.#poolsGone(),
@@ -98,7 +99,9 @@ export class Spans {
     }
     // Every start has a first moment without a route.
     if (to.kind === 'hold' && to.cause === 'starting') return undefined;
-    this.#begin('no_route', { pool }, isPlanned(to) ? 'info' : 'error', noRouteText(pool, to));
+    const why = HOLD_WORDS[to.kind === 'hold' ? to.cause : 'no_member'];
+    const text = (ms: number | undefined): string => `pool ${pool}: no route${lasted(ms)} (${why})`;
+    this.#begin('no_route', { pool }, isPlanned(to) ? 'info' : 'error', text);
   }
 
   #waits(pool: string): void {
@@ -124,7 +127,7 @@ export class Spans {
   #operationEnded({ what, from, primary, outcome, why }: EventOf<'operation_ended'>): void {
     const severity = outcome === 'done' ? 'info' : outcome === 'unknown' ? 'error' : 'warn';
     const members = from === undefined || primary === undefined ? '' : ` ${from} -> ${primary}`;
-    this.#begin('handover', {}, severity, (ms) => `${what}${members}: ${outcome}${after(ms)}: ${why}`);
+    this.#begin('handover', {}, severity, (ms) => `${what}${members}: ${outcome}${lasted(ms, 'after')}: ${why}`);
     this.#end('handover', {});
   }
 
@@ -197,15 +200,6 @@ function keyOf(kind: Kind, { pool = '', member = '' }: About): string {
   return `${kind} ${pool} ${member}`;
 }
 
-function noRouteText(pool: string, route: Exclude<Route, { kind: 'open' }>): Span['text'] {
-  const why = HOLD_WORDS[route.kind === 'hold' ? route.cause : 'no_member'];
-  return (ms) => `pool ${pool}: no route${lasted(ms)} (${why})`;
-}
-
-function drainedText(member: string): Span['text'] {
-  return (ms) => `${member}: drained by the operator${lasted(ms)}`;
-}
-
 function waitingText(pool: string, group: WaitGroup): Span['text'] {
   return (ms) => {
     if (ms === undefined) return `pool ${pool}: ${countText(group.now(), 'client')} waiting`;
@@ -216,14 +210,7 @@ function waitingText(pool: string, group: WaitGroup): Span['text'] {
   };
 }
 
-function lasted(ms: number | undefined): string {
-  return ms === undefined ? '' : ` for ${durationText(ms)}`;
-}
-
-function after(ms: number | undefined): string {
-  return ms === undefined ? '' : ` after ${durationText(ms)}`;
-}
-
-function to(member: string | undefined): string {
-  return member === undefined ? '' : ` to ${member}`;
+/** Empty while the span goes on. */
+function lasted(ms: number | undefined, word = 'for'): string {
+  return ms === undefined ? '' : ` ${word} ${durationText(ms)}`;
 }

@@ -9,7 +9,7 @@ import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { PoolPolicy } from '../model/policy.ts';
 import type { MemberFacts } from './places.ts';
-import type { MemberStatusDocument, StandingDocument } from '../documents/status-document.ts';
+import type { StandingDocument } from '../documents/status-document.ts';
 import { seconds } from './status-units.ts';
 
 export interface MemberDocumentsOptions {
@@ -57,18 +57,15 @@ function factsOf(
     failsafe: status?.failsafe ?? false,
     pending_restart: status?.pendingRestart ?? false,
     last_answer_age_seconds: answeredAt === undefined ? null : seconds(now - answeredAt),
-    ...(failure === undefined ? {} : { failing: failing(failure, now) }),
+    ...(failure && {
+      failing: {
+        for_seconds: seconds(now - failure.since),
+        outcome: failure.outcome.kind === 'failed' ? failure.outcome.detail : failure.outcome.kind,
+      },
+    }),
     ...(drainedAt === undefined ? {} : { drained: { for_seconds: seconds(now - drainedAt) } }),
     pools: Object.fromEntries(standings),
   };
-}
-
-function failing(
-  { since, outcome }: NonNullable<MemberRecord['failure']>,
-  now: Instant,
-): NonNullable<MemberStatusDocument['failing']> {
-  const text = outcome.kind === 'failed' ? outcome.detail : outcome.kind;
-  return { for_seconds: seconds(now - since), outcome: text };
 }
 
 type Share = Pick<StandingDocument, 'weight' | 'zone' | 'far'>;

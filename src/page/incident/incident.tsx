@@ -37,7 +37,15 @@ export function Incident({ place }: { readonly place: IncidentPlace }): JSX.Elem
           <Panel title="Findings">
             <Findings incident={incident} />
           </Panel>
-          {incident.missing.length > 0 && <Missing incident={incident} />}
+          {incident.missing.length > 0 && (
+            <Panel title="What is missing">
+              <ul class="incident-missing">
+                {incident.missing.map(({ what, why }) => (
+                  <li key={what}>{why}</li>
+                ))}
+              </ul>
+            </Panel>
+          )}
           <Snapshots snapshots={incident.snapshots} />
           <Events events={incident.events} chosen={event} />
         </>
@@ -109,17 +117,5 @@ function Evidence({
         </details>
       )}
     </span>
-  );
-}
-
-function Missing({ incident: { missing } }: { readonly incident: IncidentDocument }): JSX.Element {
-  return (
-    <Panel title="What is missing">
-      <ul class="incident-missing">
-        {missing.map(({ what, why }) => (
-          <li key={what}>{why}</li>
-        ))}
-      </ul>
-    </Panel>
   );
 }

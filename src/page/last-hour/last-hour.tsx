@@ -34,7 +34,12 @@ export function LastHour(): JSX.Element {
         {before > 0 && (
           <span class="band-unknown" style={{ width: `${before}%` }} title="Pointsman was not running yet" />
         )}
-        {now !== undefined && ticksOf(now).map(({ at, left }) => <Tick key={at} at={at} left={left} />)}
+        {now !== undefined &&
+          ticksOf(now).map(({ at, left }) => (
+            <span key={at} class={`band-tick ${left > 90 ? 'band-tick-last' : ''}`} style={{ left: `${left}%` }}>
+              {clockText(at).slice(0, 5)}
+            </span>
+          ))}
         {now !== undefined &&
           barsOf(spans ?? [], now).map(({ span, left, width, top }) => (
             <a
@@ -53,14 +58,6 @@ export function LastHour(): JSX.Element {
         <Lines spans={spans} since={before > 0 ? startedAt : undefined} />
       )}
     </Panel>
-  );
-}
-
-function Tick({ at, left }: { readonly at: number; readonly left: number }): JSX.Element {
-  return (
-    <span class={`band-tick ${left > 90 ? 'band-tick-last' : ''}`} style={{ left: `${left}%` }}>
-      {clockText(at).slice(0, 5)}
-    </span>
   );
 }
 

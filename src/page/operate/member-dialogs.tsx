@@ -61,7 +61,12 @@ function MemberDialog({ status, keeper, onClose, names, first, verb, consequence
           <Sentences of={consequences(chosen, status)} />
         </Confirmation>
       ) : (
-        <Done sentences={[`${done.member} is ${verb === 'drain' ? 'drained' : 'resumed'}.`, ...poolSentences(done)]} />
+        <Done
+          sentences={[
+            `${done.member} is ${verb === 'drain' ? 'drained' : 'resumed'}.`,
+            ...Object.entries(done.pools).map(([name, sentence]) => `Pool ${name}: ${sentence}.`),
+          ]}
+        />
       )}
     </Dialog>
   );
@@ -97,8 +102,4 @@ function Done({ sentences }: { readonly sentences: readonly string[] }): JSX.Ele
       </div>
     </>
   );
-}
-
-function poolSentences({ pools }: DrainedDocument): readonly string[] {
-  return Object.entries(pools).map(([name, sentence]) => `Pool ${name}: ${sentence}.`);
 }

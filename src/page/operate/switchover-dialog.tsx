@@ -56,7 +56,11 @@ function SwitchoverForm({ status, keeper, onStarted }: SwitchoverFormProps): JSX
         Next primary{' '}
         <select value={to} onChange={({ currentTarget }) => setTo(currentTarget.value)}>
           <option value="">the cluster chooses</option>
-          <Candidates plan={plan} />
+          {plan?.candidates.map(({ name, eligible, why }) => (
+            <option key={name} value={name} disabled={!eligible}>
+              {eligible ? name : `${name}: ${why}`}
+            </option>
+          ))}
         </select>
       </label>
       <label>
@@ -74,18 +78,6 @@ function SwitchoverForm({ status, keeper, onStarted }: SwitchoverFormProps): JSX
       {answer === undefined ? <p>Reading the plan …</p> : <PlanText plan={plan} status={status} />}
       <Refusal answer={answer} />
     </Confirmation>
-  );
-}
-
-function Candidates({ plan }: { readonly plan: PlanOfPrimary | undefined }): JSX.Element {
-  return (
-    <>
-      {plan?.candidates.map(({ name, eligible, why }) => (
-        <option key={name} value={name} disabled={!eligible}>
-          {eligible ? name : `${name}: ${why}`}
-        </option>
-      ))}
-    </>
   );
 }
 
