@@ -191,10 +191,7 @@ export class Spans {
   }
 }
 
-interface About {
-  readonly pool?: string | undefined;
-  readonly member?: string | undefined;
-}
+type About = Partial<Pick<Span, 'pool' | 'member'>>;
 
 function keyOf(kind: Kind, { pool = '', member = '' }: About): string {
   return `${kind} ${pool} ${member}`;

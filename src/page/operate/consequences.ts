@@ -4,7 +4,6 @@ import type { PoolStatusDocument, StatusDocument } from '../../documents/status-
 import { countText, durationText } from '../view/words.ts';
 
 type ConsequenceFacts = Pick<StatusDocument, 'pools' | 'limits'>;
-type LimitsDocument = StatusDocument['limits'];
 
 export function drainConsequences(member: string, status: ConsequenceFacts): readonly string[] {
   const serving = status.pools.filter((pool) => openMembers(pool).includes(member));
@@ -23,16 +22,12 @@ function drainOfPrimary(member: string, pool: PoolStatusDocument, { limits }: Co
   const limit = durationText(limits.client_wait_seconds * 1000);
   return [
     `${member} is the primary: ${who} will wait in pool ${pool.name}, each for ${limit} at most.`,
-    ...(sessions === 0 ? [] : [sessionsOfPrimary(member, pool, limits)]),
+    ...(sessions === 0 ? [] : [sessionsOfPrimary(member, pool, limits.park_seconds)]),
     'A drain makes no other member the primary. Switch over does.',
   ];
 }
 
-function sessionsOfPrimary(
-  member: string,
-  pool: PoolStatusDocument,
-  { park_seconds: parkSeconds }: LimitsDocument,
-): string {
+function sessionsOfPrimary(member: string, pool: PoolStatusDocument, parkSeconds: number | null): string {
   if (pool.on_drain !== 'move') return `Pool ${pool.name}: ${leavingText(pool, sessionsIn(pool, member))}.`;
   const unless = `unless ${member} is resumed or another member is the primary by then`;
   const parked = `Sessions that can move are parked${atMost(parkSeconds)}. Then they end, ${unless}.`;

@@ -3,8 +3,6 @@
 import type { SamplesDocument } from '../../documents/samples-document.ts';
 import type { StatusDocument } from '../../documents/status-document.ts';
 
-type PoolSeries = SamplesDocument['pools'][string];
-type MemberSeries = SamplesDocument['members'][string];
 type SampledSessions = StatusDocument['pools'][number]['sessions'];
 type SeriesValues = readonly (number | null)[];
 
@@ -30,12 +28,12 @@ export function withPoint(samples: SamplesDocument, status: StatusDocument): Sam
   return {
     interval_seconds,
     times: [...times, now].slice(drop),
-    pools: mapped(samples.pools, Object.keys(pools), (series: PoolSeries | undefined, name) => ({
+    pools: mapped(samples.pools, Object.keys(pools), (series, name) => ({
       sessions: extended(series?.sessions, sessionsOf(pools[name])),
       waiting: extended(series?.waiting, pools[name]?.by_state.holding ?? null),
       parked: extended(series?.parked, pools[name] ? movingIn(pools[name]) : null),
     })),
-    members: mapped(samples.members, Object.keys(members), (series: MemberSeries | undefined, name) => ({
+    members: mapped(samples.members, Object.keys(members), (series, name) => ({
       lag_bytes: extended(series?.lag_bytes, members[name]?.lag_bytes ?? null),
       sessions: extended(series?.sessions, members[name] === undefined ? null : sessionsOn(name, status)),
     })),

@@ -9,8 +9,6 @@ export interface Limit {
   readonly setting: string;
 }
 
-type PoolWithSessions = Pick<PoolStatusDocument, 'sessions'>;
-
 export function limitsOf({ pools, branches, limits, open_files: files }: StatusDocument): readonly Limit[] {
   const both = branches === undefined ? pools : [...pools, branches];
   const all = ['startup', 'holding', 'dialing', 'relaying', 'parked', 'moving', 'closing'] as const;
@@ -36,7 +34,7 @@ export function fillOf({ value, most }: Limit): 'normal' | 'warning' | 'bad' {
 
 type CountedState = keyof NonNullable<PoolStatusDocument['sessions']>['by_state'];
 
-function sum(counted: readonly PoolWithSessions[], states: readonly CountedState[]): number {
+function sum(counted: readonly Pick<PoolStatusDocument, 'sessions'>[], states: readonly CountedState[]): number {
   return counted.reduce(
     (all, { sessions }) => all + states.reduce((own, one) => own + (sessions?.by_state[one] ?? 0), 0),
     0,
