@@ -15,7 +15,12 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
     cluster: clusterConfig(file.cluster),
     probe: probePolicy(file.probe),
     pools: Object.entries(file.pools).map(([name, pool]) => poolPolicy(name, pool)),
-    listeners: file.listeners.map(({ address, pool, reuse_port: reusePort }) => ({ address, pool, reusePort })),
+    listeners: file.listeners.map(({ address, pool, reuse_port: reusePort, proxy_protocol: proxy }) => ({
+      address,
+      pool,
+      reusePort,
+      proxyNetworks: proxy?.from,
+    })),
     zone: file.zone,
     client: {
       startupTimeoutMs: client.startup_timeout,

@@ -91,6 +91,9 @@ async function startupOf(incoming: ConsoleInput, send: SendBytes): Promise<Conso
       case 'http':
         await send(new TextEncoder().encode(HTTP_ANSWER));
         return undefined;
+      case 'proxy_header':
+        await refuse(send, { sqlState: '08P01', message: 'the console takes no header of the PROXY protocol' });
+        return undefined;
       case 'invalid':
         await refuse(send, { sqlState: '08P01', message: opening.why });
         return undefined;

@@ -50,6 +50,7 @@ export const session = z.strictObject({
     .nullable()
     .describe('The branch that is the target of the session, which then has no member.'),
   client: z.string().describe('host:port'),
+  via: z.string().nullable().describe('The load balancer that named the client (PROXY protocol).'),
   listener: z.string().describe('The address at which the client was accepted.'),
   user: z.string().nullable(),
   database: z.string().nullable(),

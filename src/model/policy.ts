@@ -103,6 +103,8 @@ export interface ListenerPolicy {
   readonly pool: PoolName;
   /** Other processes of this user may share the port, if they set this too. The kernel distributes the connections. */
   readonly reusePort?: boolean | undefined;
+  /** Load balancers in these networks send the header of the PROXY protocol before everything. CIDR. */
+  readonly proxyNetworks?: readonly string[] | undefined;
 }
 
 /** Limits towards clients. */

@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import { isRefusal, type CloseReason, type RefusalReason } from '../model/close-reason.ts';
 import { nothing } from '../model/once.ts';
+import { addressText, type Address } from '../model/member.ts';
 import type { PoolPolicy } from '../model/policy.ts';
 import { openRoute, type HoldCause, type PoolDecision } from '../core/routing-table.ts';
 import type { SessionEvent, SessionState } from '../reports/session-state.ts';
@@ -28,6 +29,8 @@ import { choosePool } from './startup/startup-parameters.ts';
 export interface ArrivingOptions {
   readonly session: SessionControl;
   readonly client: Socket;
+  /** The client is a load balancer that names its own client first. */
+  readonly awaitsHeader: boolean;
   /** The listener's pool. */
   readonly policy: PoolPolicy;
   readonly slot: Slot;
@@ -49,20 +52,22 @@ export class Arriving implements Stage {
   #leave = nothing;
 
   constructor(options: ArrivingOptions) {
-    const { session, client, policy, parts } = options;
+    const { session, client, awaitsHeader, policy, parts } = options;
     this.#options = options;
     this.#policy = policy;
     this.#attempts = new ConnectAttempts(parts.policy().backend.connectAttempts);
-    this.#startup = parts.newStartup(client, {
+    this.#startup = parts.newStartup(client, awaitsHeader, {
       onRequest: () => this.#begin(),
       onCancel: (packet) => this.#cancel(packet),
+      onSource: (source) => this.#identify(source),
       onEnd: (reason, detail) => session.end(reason, detail),
     });
   }
 
   start(): void {
-    const { session, client, slot } = this.#options;
+    const { session, client, awaitsHeader, slot, record } = this.#options;
     ignoreErrors(client);
+    if (!awaitsHeader) record.accepted();
     if (slot.kind === 'none') {
       // Sent without lingering; most clients still read it.
       client.write(this.#refusal('too_many_sessions', slot.exceededLimit));
@@ -113,7 +118,7 @@ export class Arriving implements Stage {
     const { session, slot, record, parts } = this.#options;
     const parameters = this.#startup.parameters();
     if (parameters !== undefined) record.named(parts.names.share(nameKey(parameters.names), parameters.names));
-    if (slot.kind !== 'session') return session.end('too_many_sessions', slot.exceededLimit);
+    if (slot.exceededLimit !== undefined) return session.end('too_many_sessions', slot.exceededLimit);
     const chosen = choosePool(parameters?.poolRequest?.name, session.pool, parts.policy());
     if (chosen.kind === 'unknown') return session.end('unknown_pool', chosen.detail);
     const access = this.#policy.exclusive ? 'write' : 'read';
@@ -133,6 +138,17 @@ export class Arriving implements Stage {
       onConnected: (server, backend, reply) => this.#connected(server, backend, reply),
       onRefused: (reason, detail) => session.end(reason, detail),
     });
+  }
+
+  /** The limit on sessions from one address could not be checked before. */
+  #identify(source: Address | undefined): void {
+    const { session, slot, record } = this.#options;
+    if (source !== undefined) {
+      record.forwarded(session.client, source.host);
+      session.client = addressText(source);
+    }
+    record.accepted();
+    slot.identify(record.address());
   }
 
   #cancel(packet: Uint8Array): void {

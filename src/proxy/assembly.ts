@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import { Admission } from './accept/admission.ts';
-import { Listeners, type BoundListener } from './accept/listeners.ts';
+import { Listeners, type ListenersOptions } from './accept/listeners.ts';
 import { branchConnector, type BranchRequest } from './branch/branch-route.ts';
 import { serverDialer } from './branch/dial-server.ts';
 import { Cancels } from './cancel/cancel.ts';
@@ -39,7 +39,7 @@ export interface ProxyParts
   readonly admission: Admission;
   readonly registry: SessionRegistry;
   readonly names: SharedValues<ClientNames>;
-  readonly newStartup: (client: Socket, outcome: StartupOutcome) => ClientStartup;
+  readonly newStartup: (client: Socket, awaitsHeader: boolean, outcome: StartupOutcome) => ClientStartup;
   readonly holdQueue: HoldQueue;
   readonly connector: BackendConnector;
   readonly connectToBranch: (request: BranchRequest) => void;
@@ -67,7 +67,7 @@ export type Assembly = BaseParts & ProxyParts;
 
 interface Hooks {
   readonly isStopping: () => boolean;
-  readonly onConnection: (listener: BoundListener, client: Socket) => void;
+  readonly onConnection: ListenersOptions['onConnection'];
 }
 
 export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
@@ -122,11 +122,12 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
     admission: new Admission({ ...options, limits: () => inForce.current().client, others: peers?.others }),
     registry,
     names: new SharedValues(),
-    newStartup: (client, outcome) =>
+    newStartup: (client, awaitsHeader, outcome) =>
       new ClientStartup(client, {
         clock: options.clock,
         timeoutMs: inForce.current().client.startupTimeoutMs,
         tls: identity.own(),
+        awaitsHeader,
         buffered,
         counts: startups,
         ...outcome,

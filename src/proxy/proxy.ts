@@ -35,7 +35,7 @@ class RunningProxy implements LocalProxy {
     this.#lastId = options.peers?.lastId ?? 0;
     this.#parts = assemble(options, {
       isStopping: () => this.#isStopping,
-      onConnection: (listener, client) => this.#accept(listener, client),
+      onConnection: (...accepted) => this.#accept(...accepted),
     });
     const { picker, degraded, holdQueue } = this.#parts;
     picker.tableChanged(options.table());
@@ -171,11 +171,11 @@ class RunningProxy implements LocalProxy {
     return this.#parts.identity.status();
   }
 
-  #accept({ pool, address: listener }: BoundListener, client: Socket): void {
+  #accept({ pool, address: listener }: BoundListener, client: Socket, awaitsHeader: boolean): void {
     const policy = this.#parts.pool(pool);
     this.#lastId += 1;
     if (policy === undefined) return;
-    const session = new Session(this.#lastId, { policy, listener, client }, this.#parts);
+    const session = new Session(this.#lastId, { policy, listener, client, awaitsHeader }, this.#parts);
     asStepOf(session, () => {
       keepContext(client);
       session.start();

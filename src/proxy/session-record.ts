@@ -16,7 +16,10 @@ import { NO_NAMES, type ClientNames } from './client-names.ts';
 export class SessionRecord {
   readonly traffic: Traffic = { toBackendBytes: 0, toClientBytes: 0 };
   readonly #session: SessionHandle;
-  readonly #address: string;
+  #address: string;
+  /** The load balancer that named the client. */
+  #via: string | undefined;
+  #isAccepted = false;
   readonly #options: Pick<ProxyDependencies, 'clock' | 'onEvent'>;
   readonly #acceptedAt: Instant;
   #stateSince: Instant;
@@ -43,9 +46,18 @@ export class SessionRecord {
     return this.#address;
   }
 
+  /** The load balancer `via` named a client at `address`. */
+  forwarded(via: string, address: string): void {
+    this.#via = via;
+    this.#address = address;
+  }
+
+  /** Its address is known, or will not be. */
   accepted(): void {
+    if (this.#isAccepted) return;
+    this.#isAccepted = true;
     const { id, pool, client } = this.#session;
-    this.#options.onEvent({ kind: 'client_accepted', pool, session: id, client });
+    this.#options.onEvent({ kind: 'client_accepted', pool, session: id, client, ...this.#proxy() });
   }
 
   named(names: ClientNames): void {
@@ -87,6 +99,7 @@ export class SessionRecord {
       member: this.#session.assignment()?.member,
       branch: this.#branch,
       client,
+      via: this.#via,
       listener: addressText(listener),
       user: login.user,
       database: login.database,
@@ -127,6 +140,7 @@ export class SessionRecord {
   closed(reason: CloseReason, detail: string | undefined): void {
     const { clock, onEvent } = this.#options;
     const now = clock.now();
+    this.accepted();
     const lingeredMs = now - Math.min(now, this.#endedAt);
     // A fault of Pointsman itself counts, whatever the session was ending for.
     const ending = (reason === 'internal_error' ? undefined : this.#ending) ?? { reason, detail };
@@ -150,10 +164,14 @@ export class SessionRecord {
       pool,
       session: id,
       client,
+      ...this.#proxy(),
       ...login,
       ...(application === undefined ? {} : { application }),
       ...(this.#tls === undefined ? {} : { tls: this.#tls }),
       ...(this.#branch === undefined ? {} : { branch: this.#branch }),
     };
+  }
+  #proxy(): { readonly via?: string } {
+    return this.#via === undefined ? {} : { via: this.#via };
   }
 }

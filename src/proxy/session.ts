@@ -21,11 +21,13 @@ export interface AcceptedSocket {
   readonly policy: PoolPolicy;
   readonly listener: Address;
   readonly client: Socket;
+  /** A load balancer, which names its own client first. */
+  readonly awaitsHeader: boolean;
 }
 
 export class Session implements SessionControl {
   readonly id: number;
-  readonly client: string;
+  client: string;
   readonly listener: Address;
   pool: PoolName;
   movable: SessionMover | undefined;
@@ -37,7 +39,7 @@ export class Session implements SessionControl {
   #stage: Stage;
   #assignment: Assignment | undefined;
 
-  constructor(id: number, { policy, listener, client }: AcceptedSocket, parts: ProxyParts) {
+  constructor(id: number, { policy, listener, client, awaitsHeader }: AcceptedSocket, parts: ProxyParts) {
     this.id = id;
     this.listener = listener;
     this.pool = policy.name;
@@ -45,7 +47,7 @@ export class Session implements SessionControl {
     this.client = peerText(client);
     const record = new SessionRecord(this, client, parts);
     this.#record = record;
-    const slot = parts.admission.admit(record.address(), {
+    const slot = parts.admission.admit(awaitsHeader ? undefined : record.address(), {
       bytesRead: () => client.bytesRead,
       drop: () => this.cut('startup_timeout', 'silent while others needed the room'),
     });
@@ -53,6 +55,7 @@ export class Session implements SessionControl {
     this.#stage = new Arriving({
       session: this,
       client,
+      awaitsHeader,
       policy,
       slot,
       record,
@@ -67,7 +70,6 @@ export class Session implements SessionControl {
 
   start(): void {
     this.#parts.registry.add(this);
-    this.#record.accepted();
     if (this.#stage instanceof Arriving) this.#stage.start();
   }
 

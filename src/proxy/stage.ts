@@ -113,6 +113,7 @@ export interface SessionHandle extends Faulty {
 
 /** A session, for its own stages. */
 export interface SessionControl extends SessionHandle {
+  client: string;
   pool: PoolName;
   /** A connect begins, and the session counts on its member from now on. Undefined: it counts on none. */
   assign(assignment: Assignment | undefined): void;

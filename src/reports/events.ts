@@ -31,8 +31,13 @@ export interface Login {
   readonly database?: string;
 }
 
+interface Mediation {
+  /** The load balancer that named the client (PROXY protocol). */
+  readonly via?: string;
+}
+
 /** Known of a client that has reached a member. */
-export interface ClientFacts extends Login {
+export interface ClientFacts extends Login, Mediation {
   /** Its application_name, likewise. */
   readonly application?: string;
   readonly tls?: SessionTls;
@@ -43,7 +48,7 @@ export interface ClientFacts extends Login {
 export type ProxyEvent =
   | BranchSessionEvent
   | MoveEvent
-  | (OfSession & { readonly kind: 'client_accepted'; readonly client: string })
+  | (OfSession & Mediation & { readonly kind: 'client_accepted'; readonly client: string })
   | (OfSession & { readonly kind: 'hold_started'; readonly cause: HoldCause })
   | (OfSession & { readonly kind: 'hold_ended'; readonly outcome: HoldOutcome; readonly waitedMs: number })
   | (OfSession & {

@@ -55,6 +55,8 @@ export interface SessionEntry {
   readonly branch?: BranchIdentity | undefined;
   /** `10.0.0.5:51234` */
   readonly client: string;
+  /** The load balancer that named the client (PROXY protocol). Undefined: none did. */
+  readonly via: string | undefined;
   /** The address at which the client was accepted. */
   readonly listener: string;
   /** These three are cut and escaped, to be shown. Undefined: encryption hides it, or the client did not send it. */

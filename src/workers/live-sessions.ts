@@ -58,9 +58,16 @@ export class LiveSessions {
     ]);
   }
 
-  #add(worker: number, { session, pool, client }: EventOf<'client_accepted'>, now: Instant): void {
+  #add(worker: number, { session, pool, client, via }: EventOf<'client_accepted'>, now: Instant): void {
     const sessions = this.#byWorker.get(worker) ?? new Map<number, Live>();
-    const live: Live = { client, pool, member: undefined, facts: {}, acceptedAt: now, heldSince: undefined };
+    const live: Live = {
+      client,
+      pool,
+      member: undefined,
+      facts: via === undefined ? {} : { via },
+      acceptedAt: now,
+      heldSince: undefined,
+    };
     this.#byWorker.set(worker, sessions.set(session, live));
   }
 }

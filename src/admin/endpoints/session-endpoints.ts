@@ -131,6 +131,7 @@ function sessionDocument(entry: SessionEntry, now: Instant): SessionDocument {
     member: entry.member ?? null,
     branch: entry.branch ?? null,
     client: entry.client,
+    via: entry.via ?? null,
     listener: entry.listener,
     user: entry.user ?? null,
     database: entry.database ?? null,

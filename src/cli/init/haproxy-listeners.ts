@@ -31,7 +31,8 @@ export function addListeners(
           line,
         );
       }
-      if (options.includes('accept-proxy')) draft.note('accept-proxy has no counterpart', line);
+      if (options.includes('accept-proxy'))
+        draft.note('accept-proxy: name the load balancers in listeners[].proxy_protocol.from', line);
     }
   }
 }

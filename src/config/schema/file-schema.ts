@@ -23,6 +23,7 @@ import {
   flag,
   listenAddress,
   name,
+  network,
   nonEmpty,
   secret,
 } from './values.ts';
@@ -39,6 +40,21 @@ const listener = z.strictObject({
     `True: other processes of the same user may listen there too, if they also set this (Linux). For a new Pointsman
     that starts while the old one drains.`,
     { needsRestart: true },
+  ),
+  proxy_protocol: key(
+    z
+      .strictObject({
+        from: key(
+          z.array(network).min(1, { error: 'name a network at least, or leave proxy_protocol out' }),
+          `Networks in CIDR notation. A connection from there must begin with the header, version 1 or 2; from other
+          addresses the header is refused. Name load balancers alone: what they say counts as the client's address.`,
+          { example: '[10.0.0.0/24]' },
+        ),
+      })
+      .optional(),
+    `Load balancers that send the PROXY protocol (HAProxy: \`send-proxy-v2\`), so that limits, log and sessions have
+    the address of the client.`,
+    { usual: 'no header is expected' },
   ),
 });
 

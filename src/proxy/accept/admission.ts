@@ -73,8 +73,8 @@ export class Admission {
     return this.#starting.size;
   }
 
-  /** `address`: of the client, without its port. */
-  admit(address: string, client: SlotHolder): Slot {
+  /** `address`: of the client, without its port. Undefined: `identify` follows, as a load balancer must name it. */
+  admit(address: string | undefined, client: SlotHolder): Slot {
     let exceeded = this.#exceededFor(address);
     while (exceeded?.needs !== undefined && this.#dropSilent(exceeded.needs)) exceeded = this.#exceededFor(address);
     let kind: SlotKind = 'session';
@@ -87,9 +87,9 @@ export class Admission {
   }
 
   /** Called by slots only, as are the next two. */
-  count(kind: SlotKind, address: string, change: 1 | -1): void {
+  count(kind: SlotKind, address: string | undefined, change: 1 | -1): void {
     this.#taken[kind] += change;
-    if (kind !== 'session') return;
+    if (kind !== 'session' || address === undefined) return;
     if (this.#hasOthers) this.#changed.add(address);
     const left = (this.#byAddress.get(address) ?? 0) + change;
     if (left === 0) this.#byAddress.delete(address);
@@ -124,8 +124,10 @@ export class Admission {
   }
 
   /** The first limit that is reached. `needs`: what a silent client could give back for it. */
-  #exceededFor(address: string): { readonly text: string; readonly needs?: 'starting' | 'session' } | undefined {
-    const { maxSessions, maxSessionsPerAddress = Infinity, maxHandshakes = Infinity } = this.#limits();
+  #exceededFor(
+    address: string | undefined,
+  ): { readonly text: string; readonly needs?: 'starting' | 'session' } | undefined {
+    const { maxSessions, maxHandshakes = Infinity } = this.#limits();
     const others = this.#others();
     if (this.#starting.size + others.starting >= maxHandshakes) {
       const text = `the limit of ${maxHandshakes} clients in their handshake is reached`;
@@ -138,27 +140,38 @@ export class Admission {
       const { limit, sessions } = this.#descriptors;
       return { text: `the limit on open files (${limit}) allows ${sessions} sessions`, needs: 'session' };
     }
-    const fromThere = (this.#byAddress.get(address) ?? 0) + (others.byAddress.get(address) ?? 0);
-    if (fromThere >= maxSessionsPerAddress) {
-      return { text: `the limit of ${maxSessionsPerAddress} sessions from ${address} is reached` };
-    }
-    return undefined;
+    const text = address === undefined ? undefined : this.exceededFrom(address);
+    return text === undefined ? undefined : { text };
+  }
+
+  /** Undefined: one more client may come from there. */
+  exceededFrom(address: string): string | undefined {
+    const { maxSessionsPerAddress = Infinity } = this.#limits();
+    const fromThere = (this.#byAddress.get(address) ?? 0) + (this.#others().byAddress.get(address) ?? 0);
+    if (fromThere < maxSessionsPerAddress) return undefined;
+    return `the limit of ${maxSessionsPerAddress} sessions from ${address} is reached`;
   }
 }
 
 /** One accepted connection's share of the limits, until `release`. */
 export class Slot {
   /** The limit that it exceeds, as a sentence for DETAIL; undefined for a session. */
-  readonly exceededLimit: string | undefined;
+  exceededLimit: string | undefined;
   readonly client: SlotHolder;
   readonly #admission: Admission;
-  readonly #address: string;
+  #address: string | undefined;
   #kind: SlotKind;
   #isStarting = true;
   #isIn = true;
 
   /** Made by an admission only. */
-  constructor(admission: Admission, client: SlotHolder, kind: SlotKind, address: string, exceededLimit?: string) {
+  constructor(
+    admission: Admission,
+    client: SlotHolder,
+    kind: SlotKind,
+    address: string | undefined,
+    exceededLimit?: string,
+  ) {
     this.exceededLimit = exceededLimit;
     this.client = client;
     this.#admission = admission;
@@ -168,6 +181,17 @@ export class Slot {
 
   get kind(): SlotKind {
     return this.#kind;
+  }
+
+  /** The address of the client is known now. */
+  identify(address: string): void {
+    if (this.#kind === 'session') {
+      this.exceededLimit = this.#admission.exceededFrom(address);
+      this.#admission.count('session', address, 1);
+      this.#admission.count('session', this.#address, -1);
+    }
+    this.#address = address;
+    if (this.exceededLimit !== undefined) this.becomeOverLimit();
   }
 
   /** Whether the client is in its startup. True at first. */

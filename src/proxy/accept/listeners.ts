@@ -1,8 +1,9 @@
 // The listening sockets, bound here or inherited (systemd's socket activation): all of them or none, at the start and
 // when a reload changes them. A fault of one connection never stops the accepting. Limits are admission's matter, and
 // never those of server.maxConnections, which closes without an answer.
-import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
+import { createServer, type BlockList, type ListenOptions, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isIn, networks, normalizeAddress } from '../../discovery/never-contacted.ts';
 import { isSameAddress, type Address } from '../../model/member.ts';
 import type { ListenerPolicy, PoolName } from '../../model/policy.ts';
 import type { InheritedSocket } from '../options.ts';
@@ -37,7 +38,8 @@ export type PreparedListeners =
   | ListenFailure;
 
 export interface ListenersOptions {
-  readonly onConnection: (listener: BoundListener, client: Socket) => void;
+  /** `awaitsHeader`: the client is a load balancer that names its own client first (PROXY protocol). */
+  readonly onConnection: (listener: BoundListener, client: Socket, awaitsHeader: boolean) => void;
   readonly onFailure: (pool: PoolName, detail: string) => void;
   /**
    * Other processes of ours listen there too, and the kernel shares the clients out. A foreign process goes unnoticed
@@ -52,6 +54,8 @@ export interface ListenersOptions {
 
 interface Listener {
   policy: ListenerPolicy;
+  /** Load balancers that send the header of the PROXY protocol. */
+  proxies: BlockList | undefined;
   readonly socket: ListeningSocket;
 }
 
@@ -137,7 +141,7 @@ export class Listeners {
     const stays = new Set(kept.values());
     const removed = this.#listeners.filter((listener) => !stays.has(listener));
     for (const { socket } of removed) socket.close();
-    for (const [policy, listener] of kept) listener.policy = policy;
+    for (const [policy, listener] of kept) Object.assign(listener, settings(policy));
     this.#listeners = [...stays, ...added];
     for (const listener of added) this.#open(listener);
     return { added: added.map(bound), removed: removed.map(bound) };
@@ -166,7 +170,7 @@ export class Listeners {
   }
 
   #listener(policy: ListenerPolicy, socket: ListeningSocket): Listener {
-    const listener: Listener = { policy, socket };
+    const listener: Listener = { ...settings(policy), socket };
     socket.onError((error) => this.#options.onFailure(listener.policy.pool, error.message));
     return listener;
   }
@@ -174,7 +178,7 @@ export class Listeners {
   #open(listener: Listener): void {
     listener.socket.acceptWith((client) => {
       this.#accepted += 1;
-      this.#options.onConnection(bound(listener), client);
+      this.#options.onConnection(bound(listener), client, isProxy(listener, client));
     });
   }
 }
@@ -237,6 +241,15 @@ class ListeningSocket {
     this.#early.push(client);
     return undefined;
   }
+}
+
+function settings(policy: ListenerPolicy): Pick<Listener, 'policy' | 'proxies'> {
+  return { policy, proxies: policy.proxyNetworks && networks(policy.proxyNetworks) };
+}
+
+function isProxy({ proxies }: Listener, { remoteAddress = '' }: Socket): boolean {
+  const address = proxies && normalizeAddress(remoteAddress);
+  return proxies !== undefined && address !== undefined && isIn(proxies, address);
 }
 
 function bound({ policy, socket }: Listener): BoundListener {

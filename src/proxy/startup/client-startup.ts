@@ -6,6 +6,7 @@
 import type { Socket } from 'node:net';
 import type { CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
+import type { Address } from '../../model/member.ts';
 import type { Recognition } from '../../wire/startup/startup.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../wire/messages/error-response.ts';
 import { scheduleAfterReads } from '../socket.ts';
@@ -21,6 +22,8 @@ export interface StartupOutcome {
   /** The client wants a backend, or encryption with one. Called once, and again after each `declineEncryption`. */
   readonly onRequest: () => void;
   readonly onCancel: (request: Uint8Array) => void;
+  /** The header of the PROXY protocol is there. Undefined: it names no client. Called before all others. */
+  readonly onSource: (source: Address | undefined) => void;
   /** The client cannot be served, came too late, or left. */
   readonly onEnd: (reason: CloseReason, detail?: string) => void;
 }
@@ -31,6 +34,8 @@ export interface ClientStartupOptions extends StartupOutcome {
   readonly timeoutMs: number;
   /** Undefined: TLS is between the client and its server. */
   readonly tls: OwnTls | undefined;
+  /** A load balancer names its client first (PROXY protocol). */
+  readonly awaitsHeader: boolean;
   readonly buffered: BufferedBytes;
   readonly counts: StartupCounts;
 }
@@ -65,6 +70,7 @@ export class ClientStartup implements PacketListener {
   #packet: Recognition | undefined;
   /** Read when they are first needed. */
   #parameters: StartupParameters | undefined;
+  #awaitsHeader: boolean;
   #hasNegotiated = false;
   /**
    * Requests for encryption that were answered. A second one of a kind is refused, or a client could go on forever.
@@ -77,6 +83,7 @@ export class ClientStartup implements PacketListener {
     this.#client = client;
     this.#options = options;
     this.#leftMs = options.timeoutMs;
+    this.#awaitsHeader = options.awaitsHeader;
     this.#reader = new StartupReader(client, options.buffered, this);
   }
 
@@ -145,7 +152,13 @@ export class ClientStartup implements PacketListener {
   }
 
   onPacket(packet: Packet): void {
+    if (packet.kind === 'proxy_header') return this.#source(packet);
     this.#packet = packet;
+    if (this.#awaitsHeader) {
+      const why =
+        packet.kind === 'invalid' ? packet.why : 'no header of the PROXY protocol, which its address must send';
+      return this.#options.onEnd('not_postgres', why);
+    }
     const { tls, onRequest, onCancel, onEnd, counts } = this.#options;
     if (!this.#hasNegotiated) counts.firstPacket(packet.kind);
     if (packet.kind === 'startup') counts.startup(packet, this.#client);
@@ -169,6 +182,15 @@ export class ClientStartup implements PacketListener {
         if (tls === undefined) return onRequest();
         return this.#isEncrypted ? this.#nested() : this.#encrypt(tls, this.#reader.bytes());
     }
+  }
+
+  #source({ length, source }: Extract<Packet, { kind: 'proxy_header' }>): void {
+    const { onSource, onEnd } = this.#options;
+    if (!this.#awaitsHeader)
+      return onEnd('not_postgres', 'a header of the PROXY protocol, which its address may not send');
+    this.#awaitsHeader = false;
+    onSource(source);
+    this.#reader.skip(length);
   }
 
   onMore(): void {

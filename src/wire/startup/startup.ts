@@ -1,9 +1,11 @@
-// Recognises a client's first packet: startup, TLS or GSS negotiation, cancel, or another protocol. A function of the
+// Recognises a client's first packet: startup, TLS or GSS negotiation, cancel, or another protocol; and the header of
+// the PROXY protocol, which is none of the client's. A function of the
 // bytes so far, so the result does not depend on how they were split. Never changes or consumes a byte. Limits are
 // PostgreSQL's own (ProcessStartupPacket in backend_startup.c).
 import { byteText } from '../messages/byte-text.ts';
 import { CANCEL_REQUEST } from '../messages/cancel-key.ts';
 import { int32At, LENGTH_WORD } from '../messages/header.ts';
+import { proxyHeader, type ProxyHeader } from './proxy-header.ts';
 
 const SSL_REQUEST = 80877103;
 const GSSENC_REQUEST = 80877104;
@@ -31,11 +33,10 @@ export type OpeningPacket =
   | { readonly kind: 'tls' };
 
 export type Recognition =
-  | { readonly kind: 'need_more' }
   | OpeningPacket
   | { readonly kind: 'cancel_request'; readonly length: number }
   | { readonly kind: 'http' }
-  | { readonly kind: 'invalid'; readonly why: string };
+  | ProxyHeader;
 
 const DECODER = new TextDecoder();
 const ENCODER = new TextEncoder();
@@ -46,6 +47,8 @@ const NEED_MORE: Recognition = { kind: 'need_more' };
  */
 export function recognise(bytes: Uint8Array): Recognition {
   if (bytes[0] === TLS_HANDSHAKE) return { kind: 'tls' };
+  const header = proxyHeader(bytes);
+  if (header !== undefined) return header;
   if (bytes.length < LENGTH_WORD) return NEED_MORE;
   const length = int32At(bytes, 0);
   if (length < HEADER || length > LONGEST_PACKET) return notAPacket(bytes, length);

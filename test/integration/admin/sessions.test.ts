@@ -16,6 +16,7 @@ const DOCUMENT = {
   member: 'pg-1',
   branch: null,
   client: '10.0.0.5:51234',
+  via: null,
   listener: '127.0.0.1:6432',
   user: 'app',
   database: 'shop',

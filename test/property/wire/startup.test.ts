@@ -1,7 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { recognise, startupParameters } from '../../../src/wire/startup/startup.ts';
-import { GSSENC_REQUEST, SSL_REQUEST, aCancelRequest, aPacket, aStartup } from '../../support/sockets/packets.ts';
+import {
+  GSSENC_REQUEST,
+  SSL_REQUEST,
+  aCancelRequest,
+  aPacket,
+  aProxyHeader,
+  aStartup,
+} from '../../support/sockets/packets.ts';
 
 /** Real packets, packets with false lengths, text and noise; some have more bytes behind them. */
 const openings = fc
@@ -13,10 +20,15 @@ const openings = fc
         Buffer.from('GET /'),
         Buffer.from('DELETE'),
         Buffer.from([0x16, 3, 1]),
+        Buffer.from('PROXY TCP4 192.0.2.7 198.51.100.1 56324 5432\r\n'),
       ),
       fc.integer({ min: 0, max: 300 }).map((keyLength) => aCancelRequest(keyLength)),
       fc.dictionary(fc.string(), fc.string()).map((parameters) => aStartup(parameters)),
       fc.tuple(fc.integer(), fc.uint8Array({ maxLength: 64 })).map(([code, body]) => aPacket(code | 0, body)),
+      fc
+        .tuple(fc.constantFrom(0x20, 0x21, 0x22), fc.integer({ min: 0, max: 255 }), fc.uint8Array({ maxLength: 256 }))
+        .map(([command, family, body]) => aProxyHeader(command, family, body)),
+      fc.string({ unit: 'grapheme-ascii', maxLength: 110 }).map((text) => Buffer.from(`PROXY ${text}\r\n`)),
       fc.uint8Array({ maxLength: 64 }),
     ),
     fc.uint8Array({ maxLength: 16 }),

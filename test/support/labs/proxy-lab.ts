@@ -32,6 +32,8 @@ import { until } from '../waiting/until.ts';
 export interface ProxyLabOptions {
   readonly pools?: readonly PoolPolicy[];
   readonly client?: Partial<ClientPolicy>;
+  /** Load balancers there send the header of the PROXY protocol. */
+  readonly proxyNetworks?: readonly string[];
   readonly backend?: Partial<BackendPolicy>;
   readonly hold?: Partial<HoldPolicy>;
   readonly relay?: RelayMode;
@@ -116,7 +118,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
   const moves = options.moves && { ...MOVES, ...options.moves };
   const proxy = createProxy({
     pools,
-    listeners: pools.map(({ name }) => ({ address: ANYWHERE, pool: name })),
+    listeners: pools.map(({ name }) => ({ address: ANYWHERE, pool: name, proxyNetworks: options.proxyNetworks })),
     client: { ...LAB_POLICY.client, ...options.client },
     backend: { ...LAB_POLICY.backend, ...options.backend },
     hold: { ...LAB_POLICY.hold, ...options.hold },

@@ -39,3 +39,13 @@ export function errorFields(bytes: Buffer): Readonly<Record<string, string>> | u
     .split('\0');
   return Object.fromEntries(fields.filter((field) => field !== '').map((field) => [field.charAt(0), field.slice(1)]));
 }
+
+/** Version 2 of the PROXY protocol: command and family as one byte each, then addresses and extensions. */
+export function aProxyHeader(command: number, family: number, ...parts: readonly Uint8Array[]): Buffer {
+  const rest = Buffer.concat(parts);
+  const fixed = Buffer.from('\r\n\r\n\0\r\nQUIT\n\0\0\0\0', 'latin1');
+  fixed[12] = command;
+  fixed[13] = family;
+  fixed.writeUInt16BE(rest.length, 14);
+  return Buffer.concat([fixed, rest]);
+}

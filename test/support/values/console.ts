@@ -98,6 +98,7 @@ export const SESSION: SessionsDocument['sessions'][number] = {
   member: 'pg-1',
   branch: null,
   client: '10.0.0.9:51234',
+  via: null,
   listener: '127.0.0.1:6432',
   user: 'app',
   database: 'shop',

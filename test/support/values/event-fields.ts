@@ -116,6 +116,7 @@ export const EVENT_FIELDS: Readonly<Record<string, EventField>> = {
   unlocked: flag('True: the member reports that nobody holds the leader lock.'),
   user: text('From the startup packet. Cut to 63 bytes and made printable.'),
   version: text('Of Pointsman.'),
+  via: text('The load balancer that named the client with the PROXY protocol. Absent: none did.'),
   waited_ms: milliseconds('How long the client waited.'),
   was_waiting: flag('True: the client had sent something that waited.'),
   what: text('The kind of operation.'),

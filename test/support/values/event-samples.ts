@@ -14,6 +14,7 @@ const hold = { kind: 'hold', cause: 'no_member' } as const;
 const eligible = { kind: 'open', why: { code: 'positive' } } as const;
 const kept = { kind: 'keep', why: { code: 'no_answer', detail: 'no answer within 800 ms' } } as const;
 const client = { pool: 'write', session: 7, client: '10.1.1.1:5000' } as const;
+const via = '10.0.0.2:40512';
 const login = { user: 'app', database: 'shop', application: 'billing', tls: 'none' } as const;
 const closed = {
   kind: 'session_closed',
@@ -63,7 +64,10 @@ const standing = { kind: 'standing_changed', pool: 'write', member: 'pg-1', text
 export const EVENT_SAMPLES: EventSamples = {
   client_accepted: {
     meaning: 'A client connected. `pool` is the pool of the listener.',
-    samples: [{ kind: 'client_accepted', ...client }],
+    samples: [
+      { kind: 'client_accepted', ...client },
+      { kind: 'client_accepted', ...client, via },
+    ],
   },
   hold_started: {
     meaning: 'A client waits for an eligible member.',
@@ -95,6 +99,7 @@ export const EVENT_SAMPLES: EventSamples = {
     samples: [
       { kind: 'session_opened', ...client, member: 'pg-1', ...login },
       { kind: 'session_opened', ...client, pool: 'branches', member: undefined, ...login, branch },
+      { kind: 'session_opened', ...client, via, member: 'pg-1', ...login },
     ],
   },
   session_closed: {
@@ -106,6 +111,7 @@ export const EVENT_SAMPLES: EventSamples = {
       { ...closed, member: undefined, branch },
       { ...closed, reason: 'evicted_dead' },
       { ...closed, reason: 'internal_error' },
+      { ...closed, via },
     ],
   },
   cancel_forwarded: {

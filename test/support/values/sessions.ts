@@ -8,6 +8,7 @@ export function aSessionEntry(changes: Partial<SessionEntry> = {}): SessionEntry
     pool: 'write',
     member: 'pg-1',
     client: '10.0.0.5:51234',
+    via: undefined,
     listener: '127.0.0.1:6432',
     user: 'app',
     database: 'shop',

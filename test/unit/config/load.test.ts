@@ -166,6 +166,11 @@ describe('one wrong value', () => {
     ['cluster: { scope: "" }', 'cluster.scope: is empty'],
     ['cluster: { members: [{ name: a }] }', 'cluster.members[0].api: is missing: expected a URL'],
     ['cluster: { allow: { networks: [10.0/8] } }', 'cluster.allow.networks[0]: "10.0/8" is not a network'],
+    [
+      'listeners: [{ address: "*:1", pool: read, proxy_protocol: { from: [10.0.0.5:80] } }]',
+      'listeners[0].proxy_protocol.from[0]: "10.0.0.5:80" is not a network',
+    ],
+    ['listeners: [{ address: "*:1", pool: read, proxy_protocol: { from: [] } }]', 'name a network at least'],
     ['cluster: { allow: { ports: [70000] } }', 'cluster.allow.ports[0]: expected a whole number from 1 to 65535'],
     [
       'pools: { read: { check: "/replca?lag=16MB" } }',

@@ -29,6 +29,7 @@ test('an incident is about the cluster: nothing about branches or their sessions
   expect(EVENT_SAMPLES.session_opened.samples.map((event, number) => recording.take(event, number, 0))).toEqual([
     true,
     false,
+    true,
   ]);
 });
 
