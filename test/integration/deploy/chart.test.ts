@@ -103,9 +103,11 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
   });
 
   test('one switch for discovery: no seeds are needed, and the settings in `cluster` pass through', async () => {
-    expect(await clusterOf({ cluster: { scope: 'batman' }, kubernetesDiscovery: true })).toMatchObject({
+    const { seeds, kubernetes: found } = await clusterOf({ cluster: { scope: 'batman' }, kubernetesDiscovery: true });
+    expect({ seeds, labels: found?.labels, service: found?.service }).toEqual({
       seeds: [],
-      kubernetes: { labels: 'application=patroni,cluster-name=batman', service: undefined },
+      labels: 'application=patroni,cluster-name=batman',
+      service: undefined,
     });
     // Explicit settings switch it on too.
     const kubernetes = { scope_label: 'team', labels: 'application=spilo' };
