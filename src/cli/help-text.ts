@@ -24,9 +24,10 @@ export function helpWithin(width: number, text: string): string {
   return lines.join('\n');
 }
 
-/** Further lines of `  name   text` begin where its text does. */
+/** Further lines of `  name   text` begin where its text does. Without such a text they begin two columns further. */
 function hanging(line: string, width: number): readonly string[] {
-  const at = /^ +\S.*? {2,}(?=\S)/.exec(line)?.[0].length ?? (/^ */.exec(line)?.[0].length ?? 0) + 2;
+  // Behind blanks: `wrapped` drops those at the start of a text.
+  const at = (/^ +\S.*? {2,}(?=\S)/.exec(line) ?? /^ *.{0,2} */.exec(line))?.[0].length ?? 0;
   const [first = '', ...others] = wrapped(line.slice(at), ' '.repeat(at), width);
   return [line.slice(0, at) + first.slice(at), ...others];
 }

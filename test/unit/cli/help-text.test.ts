@@ -39,6 +39,14 @@ test('a word that is too long stays whole', () => {
   expect(helpWithin(10, 'see https://example.com/page now\n')).toBe('see\nhttps://example.com/page\nnow\n');
 });
 
+test('an indented line keeps the blank behind a word of two letters', () => {
+  expect(helpWithin(20, '  If a member is the leader of it\n')).toBe('  If a member is the\n     leader of it\n');
+});
+
+test('a terminal that is narrower than the names has a word a line', () => {
+  expect(helpWithin(10, '  --long <name>  a text\n')).toBe('  --long <name>  a\n                 text\n');
+});
+
 test('text that fits is left as it is', () => {
   const text = 'Usage: x\n\nOptions:\n  -h  help\n\n';
   expect(helpWithin(80, text)).toBe(text);
