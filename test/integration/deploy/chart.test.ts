@@ -104,11 +104,7 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
 
   test('one switch for discovery: no seeds are needed, and the settings in `cluster` pass through', async () => {
     const { seeds, kubernetes: found } = await clusterOf({ cluster: { scope: 'batman' }, kubernetesDiscovery: true });
-    expect({ seeds, labels: found?.labels, service: found?.service }).toEqual({
-      seeds: [],
-      labels: 'application=patroni,cluster-name=batman',
-      service: undefined,
-    });
+    expect([seeds, found?.labels, found?.service]).toEqual([[], 'application=patroni,cluster-name=batman', undefined]);
     // Explicit settings switch it on too.
     const kubernetes = { scope_label: 'team', labels: 'application=spilo' };
     expect(await clusterOf({ cluster: { scope: 'batman', kubernetes } })).toMatchObject({
