@@ -9,6 +9,8 @@ import { familyIn, type Labels, type Series } from './families.ts';
 interface EventTotal {
   /** The label whose values come and go. */
   readonly owner: 'pool' | 'member' | 'none';
+  /** The kinds of events that change it. */
+  readonly kinds: readonly string[];
   readonly count: (event: ReportedEvent) => void;
   /** Creates the series that exist before an event. */
   readonly begin: (of: string) => void;
@@ -46,6 +48,7 @@ export function ofEvents<Label extends string>(
     };
     return {
       owner,
+      kinds: Object.keys(on),
       count: (event) => tell(handle(on, event) ?? [], family.put),
       begin: (of) => tell(initial(of), family.begin),
       retain: (members) => {
@@ -69,6 +72,9 @@ export interface EventTotals {
 
 export function createEventTotals(registry: Registry, metrics: readonly EventMetric[]): EventTotals {
   const totals = metrics.map((create) => create(registry));
+  // Each session has several events, and an event changes few metrics.
+  const byKind = new Map<string, EventTotal[]>();
+  for (const total of totals) for (const kind of total.kinds) byKind.set(kind, [...(byKind.get(kind) ?? []), total]);
   const known = new Set<PoolName>();
   let members: ReadonlySet<MemberName> = new Set();
   const begin = (owner: EventTotal['owner'], names: readonly string[]): void => {
@@ -78,7 +84,7 @@ export function createEventTotals(registry: Registry, metrics: readonly EventMet
   begin('none', ['']);
   return {
     count: (event) => {
-      for (const total of totals) total.count(event);
+      for (const total of byKind.get(event.kind) ?? []) total.count(event);
       if (event.kind !== 'members_changed') return;
       begin('member', event.added);
       // A member may leave without a scrape.

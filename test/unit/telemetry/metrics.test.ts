@@ -7,7 +7,6 @@ import type { ProxyEvent } from '../../../src/reports/events.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { Metrics } from '../../../src/telemetry/metrics.ts';
-
 import { aList, aPolicy, isPrimary, isReplica, silent } from '../../support/values/builders.ts';
 import { withoutScope } from '../../support/values/samples.ts';
 import { NO_COUNTS, aStatusSource, decidedAt, type ScrapeParts } from '../../support/values/status-source.ts';
