@@ -9,6 +9,16 @@ export function unreadable(error: unknown): string {
   return `cannot be read: ${fileFault(error)}`;
 }
 
+/** Blocks until the file is read, and keeps nothing of it. Undefined when it can be read. */
+export function unreadableFile(file: string): string | undefined {
+  try {
+    readFileSync(file).fill(0);
+    return undefined;
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
 /** `why` follows the file's name. */
 export type FileText =
   | { readonly text: string; readonly why?: undefined }

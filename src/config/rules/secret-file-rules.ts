@@ -1,6 +1,6 @@
 // Rules for secrets: a file that every user of the machine can read, or nobody; a key that crosses the network as text.
 import { warning, type Fault, type Path } from '../fault.ts';
-import { isOpenToAll, readTextNow } from '../files/unusable-files.ts';
+import { isOpenToAll, unreadableFile } from '../files/unusable-files.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 
 export function secretFileRules(parsed: ParsedFile): readonly Fault[] {
@@ -29,7 +29,7 @@ export function secretFileRules(parsed: ParsedFile): readonly Fault[] {
  * `effect`: what does not work without it.
  */
 export function unreadableSecret(path: Path, file: string | undefined, effect: string): readonly Fault[] {
-  const why = file === undefined ? undefined : readTextNow(file).why;
+  const why = file === undefined ? undefined : unreadableFile(file);
   return why === undefined ? [] : [warning(`${file} ${why}: ${effect}`, path)];
 }
 
