@@ -89,7 +89,8 @@ export function parseApiUrl(text: string): ParsedText<ApiEndpoint> {
     return invalid(`${shown} has a path: write only ${url.protocol}//${url.hostname}:${port}`);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (!isHost(withoutFinalDot(host)) || Number(port) === 0) return invalid(`${shown} has no usable host and port`);
-  return ok({ url: `${url.protocol}//${url.hostname}:${port}`, address: { host, port: Number(port) } });
+  const number = Number(port);
+  return ok({ url: `${url.protocol}//${url.hostname}:${number}`, address: { host, port: number } });
 }
 
 /**

@@ -94,6 +94,7 @@ describe('URLs of management APIs', () => {
   test.each([
     ['http://pg1:8008', 'http://pg1:8008', 'pg1', 8008],
     ['HTTP://PG1:8008/', 'http://pg1:8008', 'pg1', 8008],
+    ['http://pg1:08008', 'http://pg1:8008', 'pg1', 8008],
     ['https://pg1:443', 'https://pg1:443', 'pg1', 443],
     ['https://[fd00::1]:8008', 'https://[fd00::1]:8008', 'fd00::1', 8008],
   ])('%s', (text, url, host, port) => {
