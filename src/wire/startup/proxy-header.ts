@@ -67,24 +67,23 @@ function version2(bytes: Uint8Array): ProxyHeader {
   if (command !== LOCAL && command !== PROXY) return invalid(`unknown version and command 0x${command.toString(16)}`);
   if (length > LONGEST_BLOCK) return invalid(`it is longer than ${LONGEST_BLOCK} bytes`);
   const addresses = ADDRESS_BYTES[family >> 4];
-  if (addresses === undefined || (family & 15) > 2) return invalid(`unknown family 0x${family.toString(16)}`);
+  const isKnown = addresses !== undefined && (family & 15) <= 2;
+  if (command === PROXY && !isKnown) return invalid(`unknown family 0x${family.toString(16)}`);
   if (bytes.length < length) return NEED_MORE;
-  const source = command === LOCAL ? 'none' : sourceOf(view, family, length);
-  // A LOCAL header may have any bytes behind its fixed part.
-  const fault = command === LOCAL ? undefined : extensionFault(bytes.subarray(0, length), FIXED + addresses);
-  if (source === undefined) return invalid('its addresses are cut off');
-  if (fault !== undefined) return invalid(fault);
-  return { kind: 'proxy_header', length, source: source === 'none' ? undefined : source };
+  // A LOCAL header may have any family, and any bytes behind its fixed part.
+  if (command === LOCAL || !isKnown) return { kind: 'proxy_header', length, source: undefined };
+  if (length < FIXED + addresses) return invalid('its addresses are cut off');
+  const fault = extensionFault(bytes.subarray(0, length), FIXED + addresses);
+  return fault === undefined ? { kind: 'proxy_header', length, source: sourceOf(view, family) } : invalid(fault);
 }
 
-/** Undefined: it has no room for the addresses of its family. */
-function sourceOf(view: DataView, family: number, length: number): Address | 'none' | undefined {
-  if (length < FIXED + (ADDRESS_BYTES[family >> 4] ?? 0)) return undefined;
+/** Undefined: it is no TCP address. */
+function sourceOf(view: DataView, family: number): Address | undefined {
   if (family === TCP4) {
     const host = [0, 1, 2, 3].map((at) => view.getUint8(FIXED + at)).join('.');
     return { host, port: view.getUint16(FIXED + 8) };
   }
-  if (family !== TCP6) return 'none';
+  if (family !== TCP6) return undefined;
   const groups = [0, 2, 4, 6, 8, 10, 12, 14].map((at) => view.getUint16(FIXED + at).toString(16));
   return { host: ipv6(groups.join(':')) ?? '', port: view.getUint16(FIXED + 32) };
 }

@@ -29,6 +29,7 @@ test.each([
   ['LOCAL', aProxyHeader(0x20, 0x00), undefined],
   ['LOCAL with addresses', aProxyHeader(0x20, 0x11, TCP4), undefined],
   ['LOCAL with noise', aProxyHeader(0x20, 0x11, Buffer.from([4])), undefined],
+  ['LOCAL with an unknown family', aProxyHeader(0x20, 0x41), undefined],
   ['no family', aProxyHeader(0x21, 0x00), undefined],
   ['a Unix socket', aProxyHeader(0x21, 0x31, Buffer.alloc(216)), undefined],
   ['UDP', aProxyHeader(0x21, 0x12, TCP4), undefined],
