@@ -65,15 +65,11 @@ export class Arriving implements Stage {
   }
 
   start(): void {
-    const { session, client, awaitsHeader, slot, record } = this.#options;
+    const { client, awaitsHeader, slot, record } = this.#options;
     ignoreErrors(client);
     if (!awaitsHeader) record.accepted();
-    if (slot.kind === 'none') {
-      // Sent without lingering; most clients still read it.
-      client.write(this.#refusal('too_many_sessions', slot.exceededLimit));
-      return session.cut('too_many_sessions', `${slot.exceededLimit}: cut off`);
-    }
-    this.#leave = this.#startup.start();
+    if (slot.kind === 'none') this.#cutOff();
+    else this.#leave = this.#startup.start();
   }
 
   client(): Socket {
@@ -149,6 +145,14 @@ export class Arriving implements Stage {
     }
     record.accepted();
     slot.identify(record.address());
+    if (slot.kind === 'none') this.#cutOff();
+  }
+
+  #cutOff(): void {
+    const { session, client, slot } = this.#options;
+    // Sent without lingering; most clients still read it.
+    client.write(this.#refusal('too_many_sessions', slot.exceededLimit));
+    session.cut('too_many_sessions', `${slot.exceededLimit}: cut off`);
   }
 
   #cancel(packet: Uint8Array): void {

@@ -183,15 +183,12 @@ export class Slot {
     return this.#kind;
   }
 
-  /** The address of the client is known now. */
+  /** The address of the client is known now, and the limit on sessions from there applies as at its accept. */
   identify(address: string): void {
-    if (this.#kind === 'session') {
-      this.exceededLimit = this.#admission.exceededFrom(address);
-      this.#admission.count('session', address, 1);
-      this.#admission.count('session', this.#address, -1);
-    }
-    this.#address = address;
-    if (this.exceededLimit !== undefined) this.becomeOverLimit();
+    if (this.#kind !== 'session') return;
+    this.exceededLimit = this.#admission.exceededFrom(address);
+    const over = this.#admission.hasRoomForOverLimit() ? 'over_limit' : 'none';
+    this.#become(this.exceededLimit === undefined ? 'session' : over, address);
   }
 
   /** Whether the client is in its startup. True at first. */
@@ -203,10 +200,7 @@ export class Slot {
 
   /** Gives the session back and keeps an over-limit slot, if one is free. */
   becomeOverLimit(): void {
-    if (this.#kind !== 'session' || !this.#admission.hasRoomForOverLimit()) return;
-    this.#admission.count('session', this.#address, -1);
-    this.#kind = 'over_limit';
-    this.#admission.count('over_limit', this.#address, 1);
+    if (this.#kind === 'session' && this.#admission.hasRoomForOverLimit()) this.#become('over_limit', this.#address);
   }
 
   /** Idempotent. */
@@ -215,5 +209,12 @@ export class Slot {
     this.#isIn = false;
     this.setStarting(false);
     this.#admission.count(this.#kind, this.#address, -1);
+  }
+
+  #become(kind: SlotKind, address: string | undefined): void {
+    this.#admission.count(this.#kind, this.#address, -1);
+    this.#kind = kind;
+    this.#address = address;
+    this.#admission.count(kind, address, 1);
   }
 }

@@ -190,7 +190,8 @@ export class ClientStartup implements PacketListener {
       return onEnd('not_postgres', 'a header of the PROXY protocol, which its address may not send');
     this.#awaitsHeader = false;
     onSource(source);
-    this.#reader.skip(length);
+    // A client over the limit of its address may have been cut off.
+    if (!this.#client.destroyed) this.#reader.skip(length);
   }
 
   onMore(): void {

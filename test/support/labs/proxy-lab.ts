@@ -14,7 +14,7 @@ import type { Snapshot } from '../../../src/core/snapshot.ts';
 import type { WalEvidence } from '../../../src/core/wal-samples.ts';
 import type { BranchConnectPolicy, LocateBranch } from '../../../src/model/branch.ts';
 import type { Dial } from '../../../src/proxy/server.ts';
-import type { ProxyPolicy } from '../../../src/proxy/options.ts';
+import type { DescriptorBudget, ProxyPolicy } from '../../../src/proxy/options.ts';
 import type { Peers } from '../../../src/proxy/peers.ts';
 import { createProxy } from '../../../src/proxy/proxy.ts';
 import type { LocalProxy } from '../../../src/proxy/proxy-interface.ts';
@@ -34,6 +34,7 @@ export interface ProxyLabOptions {
   readonly client?: Partial<ClientPolicy>;
   /** Load balancers there send the header of the PROXY protocol. */
   readonly proxyNetworks?: readonly string[];
+  readonly descriptors?: DescriptorBudget;
   readonly backend?: Partial<BackendPolicy>;
   readonly hold?: Partial<HoldPolicy>;
   readonly relay?: RelayMode;
@@ -146,6 +147,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     ...(options.snapshot === undefined ? {} : { snapshot: options.snapshot }),
     ...(options.dial === undefined ? {} : { dial: options.dial }),
     ...(options.peers === undefined ? {} : { peers: options.peers }),
+    descriptors: options.descriptors,
   });
   const bound = await proxy.listen();
   if (bound.kind === 'failed') throw new Error(bound.message);

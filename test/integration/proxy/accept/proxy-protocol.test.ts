@@ -162,6 +162,19 @@ test('the limit per address counts clients, and not their balancer', async () =>
   expect(byAddress.get('127.0.0.1') ?? 0).toBe(0);
 });
 
+test('a client over its limit that sends nothing more takes no place from others', async () => {
+  const descriptors = { limit: 256, sessions: 9, overLimit: 1 };
+  await start({ client: { maxSessionsPerAddress: 1 }, descriptors });
+  await sends(behind(HEADER, aStartup()));
+  await until('a session', () => relaying() === 1);
+  await sends(HEADER);
+  await until('its header', () => lab.events.filter(({ kind }) => kind === 'client_accepted').length === 2);
+  const cutOff = await sends(behind(HEADER, aCancelRequest()));
+  expect(await refused(cutOff)).toMatchObject({ C: '53300' });
+  expect(lab.closed()).toMatchObject([{ reason: 'too_many_sessions', client: '192.0.2.7:56324' }]);
+  expect(lab.proxy.tally().sessions).toBe(1);
+});
+
 test('a reload changes the balancers of a listener that stays', async () => {
   await start();
   await lab.reload({});

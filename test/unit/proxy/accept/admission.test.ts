@@ -57,6 +57,23 @@ test('the limit per address counts that address only', () => {
   expect(admission.admit(HERE, CLIENT).kind).toBe('session');
 });
 
+test('the limit per address holds for clients that a load balancer names after their accept', () => {
+  const admission = new Admission({
+    limits: () => ({ maxSessions: 9, maxSessionsPerAddress: 1 }),
+    clock: new ManualClock(),
+    descriptors: { limit: 256, sessions: 9, overLimit: 1 },
+  });
+  const slots = Array.from({ length: 4 }, () => admission.admit(undefined, CLIENT));
+  admission.admit(undefined, CLIENT).release();
+  expect(admission.tally().sessions).toBe(4);
+  for (const slot of slots) slot.identify(HERE);
+  expect(slots.map(({ kind }) => kind)).toEqual(['session', 'over_limit', 'none', 'none']);
+  expect(admission.tally().sessions).toBe(1);
+  for (const slot of slots) slot.release();
+  expect(admission.tally()).toMatchObject({ sessions: 0, starting: 0 });
+  expect(admission.admit(HERE, CLIENT).kind).toBe('session');
+});
+
 test('over the limit of handshakes a connection is refused; a finished handshake makes room', () => {
   const admission = new Admission({ limits: () => ({ maxSessions: 9, maxHandshakes: 1 }), clock: new ManualClock() });
   const first = admission.admit(HERE, CLIENT);
