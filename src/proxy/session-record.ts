@@ -35,7 +35,8 @@ export class SessionRecord {
 
   constructor(session: SessionHandle, client: Socket, options: Pick<ProxyDependencies, 'clock' | 'onEvent'>) {
     this.#session = session;
-    this.#address = client.remoteAddress ?? 'unknown';
+    // A listener for IPv4 and IPv6 shows an IPv4 client with this prefix; a load balancer names it without.
+    this.#address = client.remoteAddress?.replace(/^::ffff:/i, '') ?? 'unknown';
     this.#options = options;
     this.#acceptedAt = options.clock.now();
     this.#stateSince = this.#acceptedAt;
@@ -171,6 +172,7 @@ export class SessionRecord {
       ...(this.#branch === undefined ? {} : { branch: this.#branch }),
     };
   }
+
   #proxy(): { readonly via?: string } {
     return this.#via === undefined ? {} : { via: this.#via };
   }

@@ -50,8 +50,7 @@ export class Picker {
       weightOf: (one) => (one.weight ?? 1) * this.#slowStart.share(pool, one),
       random,
       credits: this.#credits.get(pool.name) ?? new Map(),
-      // A listener for IPv4 and IPv6 shows an IPv4 client with this prefix.
-      clientAddress: clientAddress.replace(/^::ffff:/i, ''),
+      clientAddress,
     });
     this.#credits.set(pool.name, credits);
     return target;

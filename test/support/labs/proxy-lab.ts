@@ -31,6 +31,8 @@ import { until } from '../waiting/until.ts';
 
 export interface ProxyLabOptions {
   readonly pools?: readonly PoolPolicy[];
+  /** The host of its listeners. The port is any. */
+  readonly host?: string;
   readonly client?: Partial<ClientPolicy>;
   /** Load balancers there send the header of the PROXY protocol. */
   readonly proxyNetworks?: readonly string[];
@@ -119,7 +121,11 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
   const moves = options.moves && { ...MOVES, ...options.moves };
   const proxy = createProxy({
     pools,
-    listeners: pools.map(({ name }) => ({ address: ANYWHERE, pool: name, proxyNetworks: options.proxyNetworks })),
+    listeners: pools.map(({ name }) => ({
+      address: { ...ANYWHERE, host: options.host ?? ANYWHERE.host },
+      pool: name,
+      proxyNetworks: options.proxyNetworks,
+    })),
     client: { ...LAB_POLICY.client, ...options.client },
     backend: { ...LAB_POLICY.backend, ...options.backend },
     hold: { ...LAB_POLICY.hold, ...options.hold },

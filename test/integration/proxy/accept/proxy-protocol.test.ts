@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startFakeBackend, type FakeBackend } from '../../../support/fakes/fake-backend.ts';
@@ -50,6 +50,7 @@ async function dial(port: number, localAddress: string): Promise<RawClient> {
   return client;
 }
 
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 const HEADER = 'PROXY TCP4 192.0.2.7 198.51.100.1 56324 5432\r\n';
 const behind = (header: Uint8Array | string, ...packets: readonly Uint8Array[]): Buffer =>
   Buffer.concat([Buffer.from(header), ...packets]);
@@ -160,6 +161,16 @@ test('the limit per address counts clients, and not their balancer', async () =>
   await until('the next session', () => relaying() === 3);
   const { byAddress } = lab.proxy.tally();
   expect(byAddress.get('127.0.0.1') ?? 0).toBe(0);
+});
+
+test.runIf(hasIpv6)('a listener for both IP versions knows the balancer, and counts an address once', async () => {
+  await start({ host: '::ffff:127.0.0.1', client: { maxSessionsPerAddress: 1 } });
+  await sends(behind('PROXY TCP4 127.0.0.100 127.0.0.1 56324 5432\r\n', aStartup()));
+  await until('a session', () => relaying() === 1);
+  expect(await refused(await sends(aStartup(), '127.0.0.100'))).toMatchObject({
+    C: '53300',
+    D: 'the limit of 1 sessions from 127.0.0.100 is reached',
+  });
 });
 
 test('a client over its limit that sends nothing more takes no place from others', async () => {
