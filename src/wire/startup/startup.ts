@@ -1,7 +1,7 @@
 // Recognises a client's first packet: startup, TLS or GSS negotiation, cancel, or another protocol; and the header of
-// the PROXY protocol, which is none of the client's. A function of the
-// bytes so far, so the result does not depend on how they were split. Never changes or consumes a byte. Limits are
-// PostgreSQL's own (ProcessStartupPacket in backend_startup.c).
+// the PROXY protocol, which a load balancer sends. A function of the bytes so far, so the result does not depend on how
+// they were split. Never changes or consumes a byte. Limits are PostgreSQL's own (ProcessStartupPacket in
+// backend_startup.c).
 import { byteText } from '../messages/byte-text.ts';
 import { CANCEL_REQUEST } from '../messages/cancel-key.ts';
 import { int32At, LENGTH_WORD } from '../messages/header.ts';
