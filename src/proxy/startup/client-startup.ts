@@ -180,7 +180,10 @@ export class ClientStartup implements PacketListener {
         return onEnd('tls_required', 'the startup message arrived without TLS');
       case 'tls':
         if (tls === undefined) return onRequest();
-        return this.#isEncrypted ? this.#nested() : this.#encrypt(tls, this.#reader.bytes());
+        if (!this.#isEncrypted) return this.#encrypt(tls, this.#reader.bytes());
+        // The refusal must go through the encryption that exists, and not as an alert to a new handshake.
+        this.#packet = undefined;
+        return onEnd('not_postgres', 'TLS inside TLS');
     }
   }
 
@@ -276,12 +279,6 @@ export class ClientStartup implements PacketListener {
       onFailed: (why) => this.#options.onEnd('tls_failed', why),
     });
     this.#isShakingHands = true;
-  }
-
-  #nested(): void {
-    // The refusal must go through the encryption that exists, and not as an alert to a new handshake.
-    this.#packet = undefined;
-    this.#options.onEnd('not_postgres', 'TLS inside TLS');
   }
 
   #forget(): void {
