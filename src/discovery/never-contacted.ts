@@ -1,5 +1,6 @@
 // Addresses that are never contacted, even when the operator names them (guarantees.md: trust).
 import { BlockList, isIP } from 'node:net';
+import { canonicalIpv6 } from '../model/ipv6.ts';
 
 /** Takes `10.0.0.0/8` and single addresses, and leaves out what is neither. */
 export function networks(cidrs: readonly string[]): BlockList {
@@ -31,12 +32,7 @@ export function normalizeAddress(text: string): string | undefined {
   const address = text.replace(/^\[(.*)\]$/, '$1');
   const version = isIP(address);
   if (version === 0 || address.includes('%')) return undefined;
-  if (version === 4) return address;
-  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);
-  if (mapped === null) return canonical;
-  const [high, low] = [Number.parseInt(mapped[1] ?? '', 16), Number.parseInt(mapped[2] ?? '', 16)];
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  return version === 4 ? address : canonicalIpv6(address);
 }
 
 export function isIn(list: BlockList, address: string): boolean {

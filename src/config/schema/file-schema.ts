@@ -47,13 +47,14 @@ const listener = z.strictObject({
         from: key(
           z.array(network).min(1, { error: 'name a network at least, or leave proxy_protocol out' }),
           `Networks in CIDR notation. A connection from there must begin with the header, version 1 or 2; from other
-          addresses the header is refused. Name load balancers alone: what they say counts as the client's address.`,
+          addresses the header is refused. Name load balancers alone: the address in their header counts as the
+          client's.`,
           { example: '[10.0.0.0/24]' },
         ),
       })
       .optional(),
-    `Load balancers that send the PROXY protocol (HAProxy: \`send-proxy-v2\`), so that limits, log and sessions have
-    the address of the client.`,
+    `Load balancers that send the PROXY protocol (HAProxy: \`send-proxy-v2\`). Limits, the log and the list of sessions
+    have the address of the client then.`,
     { usual: 'no header is expected' },
   ),
 });

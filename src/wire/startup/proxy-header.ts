@@ -1,6 +1,7 @@
 // The header of the PROXY protocol, versions 1 and 2, which a load balancer sends before everything else: the address
 // of its client. Recognised by its first bytes, which no packet of PostgreSQL has. A function of the bytes so far.
 // Rules: "The PROXY protocol, versions 1 & 2" of HAProxy, sections 2.1 and 2.2. Pure.
+import { canonicalIpv6 } from '../../model/ipv6.ts';
 import type { Address } from '../../model/member.ts';
 import { byteText } from '../messages/byte-text.ts';
 
@@ -39,7 +40,7 @@ function version1(bytes: Uint8Array): ProxyHeader {
   const [, family, ...rest] = text.slice(0, end).split(' ');
   const length = end + 2;
   if (family === 'UNKNOWN') return { kind: 'proxy_header', length, source: undefined };
-  const address = family === 'TCP4' ? ipv4 : family === 'TCP6' ? ipv6 : undefined;
+  const address = family === 'TCP4' ? ipv4 : family === 'TCP6' ? canonicalIpv6 : undefined;
   if (address === undefined) return invalid('its family is not TCP4, TCP6 or UNKNOWN');
   const [from = '', to = '', fromPort = '', toPort = ''] = rest;
   const host = address(from);
@@ -85,7 +86,7 @@ function sourceOf(view: DataView, family: number): Address | undefined {
   }
   if (family !== TCP6) return undefined;
   const groups = [0, 2, 4, 6, 8, 10, 12, 14].map((at) => view.getUint16(FIXED + at).toString(16));
-  return { host: ipv6(groups.join(':')) ?? '', port: view.getUint16(FIXED + 32) };
+  return { host: canonicalIpv6(groups.join(':')) ?? '', port: view.getUint16(FIXED + 32) };
 }
 
 /** Type, length and value, one behind the other. All are passed over but the checksum. */
@@ -122,17 +123,6 @@ function crc32c(bytes: Uint8Array): number {
 function ipv4(text: string): string | undefined {
   const numbers = text.split('.');
   return numbers.length === 4 && numbers.every((number) => isNumber(number, 255)) ? text : undefined;
-}
-
-/** One spelling for each address; an IPv4-mapped one is the IPv4 address. */
-function ipv6(text: string): string | undefined {
-  const url = /^[0-9A-Fa-f:.]{2,45}$/.test(text) ? `http://[${text}]` : '';
-  if (!URL.canParse(url)) return undefined;
-  const address = new URL(url).hostname.slice(1, -1);
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address);
-  if (mapped === null) return address;
-  const [high, low] = mapped.slice(1).map((group) => Number.parseInt(group, 16));
-  return [high, low].flatMap((group = 0) => [group >> 8, group & 255]).join('.');
 }
 
 function port(text: string): number | undefined {
