@@ -10,7 +10,8 @@ import type { ListEndpoints } from '../discovery/seeds.ts';
 import { createDiscovery } from '../discovery/discover.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Clock } from '../model/instant.ts';
-import { addressText, type Address, type Member } from '../model/member.ts';
+import type { Target } from '../core/routing-table.ts';
+import { addressText, type Member } from '../model/member.ts';
 import { createProbe } from '../patroni/probe.ts';
 import { createReader, type DocumentReader } from '../patroni/read-documents.ts';
 import type { BranchesPolicy, BranchListFailure } from '../model/branch.ts';
@@ -41,14 +42,18 @@ export async function checkSeeds(config: Config, clock: Clock): Promise<LiveRepo
     connectMs: config.backend.connectTimeoutMs,
     clock,
   });
-  const verifiers = config.moves && (await checkVerifiers(config.moves, primaryOf(probed.pools, all.members), clock));
+  const verifiers = await checkVerifiers(config, primaryOf(probed.pools, all.members), clock);
   return { seeds, ...probed, branches: await branches, verifiers };
 }
 
 /** The member of the first pool of one member. */
-function primaryOf(pools: readonly ProbedPool[], members: readonly Member[]): Address | undefined {
+function primaryOf(
+  pools: readonly ProbedPool[],
+  members: readonly Member[],
+): Pick<Target, 'member' | 'address'> | undefined {
   const name = pools.find(({ exclusive, members: open }) => exclusive && open.length > 0)?.members[0];
-  return members.find((member) => member.name === name)?.postgres;
+  const primary = members.find((member) => member.name === name);
+  return primary?.postgres && { member: primary.name, address: primary.postgres };
 }
 
 async function readSeeds(

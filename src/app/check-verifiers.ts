@@ -2,21 +2,34 @@
 // `pointsman check --live`, and for the plan of a switchover.
 import { durationText } from '../core/describe.ts';
 import type { TriedRole, VerifiersReport } from '../cli/live-check.ts';
+import type { Config } from '../config/config.ts';
+import { readKeyPair } from '../config/files/key-pair.ts';
+import { readPem } from '../config/files/pem.ts';
+import type { Target } from '../core/routing-table.ts';
 import type { Clock } from '../model/instant.ts';
 import { addressText, type Address } from '../model/member.ts';
-import type { MovesPolicy, VerifierLookup, VerifierPolicy } from '../model/moves.ts';
+import type { VerifierLookup, VerifierPolicy } from '../model/moves.ts';
+import { dialTcp } from '../proxy/connect/dial.ts';
+import { memberConnect, memberDial } from '../proxy/connect/tls/member-dial.ts';
 import { verifierOpener } from '../verifiers/batch.ts';
+
+type Primary = Pick<Target, 'member' | 'address'>;
+type Settings = Pick<Config, 'moves' | 'backend'>;
 
 /** `primary`: undefined when there is none now. Undefined: the configuration has no verifiers. Never rejects. */
 export async function checkVerifiers(
-  { roles, verifiers: policy, md5 }: MovesPolicy,
-  primary: Address | undefined,
+  { moves, backend }: Settings,
+  primary: Primary | undefined,
   clock: Clock,
 ): Promise<VerifiersReport | undefined> {
+  const { roles = [], verifiers: policy, md5 = false } = moves ?? {};
   if (policy === undefined) return undefined;
-  const from = sourceText(policy, primary);
+  const from = sourceText(policy, primary?.address);
   if (from === undefined) return { kind: 'not_asked', why: 'there is no primary to ask for verifiers' };
-  const batch = verifierOpener(clock)(policy, primary ?? NOBODY);
+  const files = { clock, readPem, readKeyPair, onEvent: () => {} };
+  const dial = memberDial({ ...files, dial: dialTcp, memberTls: () => backend.tls });
+  const server = primary ?? NOBODY;
+  const batch = verifierOpener(clock)(policy, server.address, memberConnect(dial, clock)(server));
   try {
     const named = roles.filter((role) => !role.includes('*'));
     const tried: TriedRole[] = [];
@@ -33,9 +46,10 @@ export async function checkVerifiers(
 }
 
 /** Why sessions of `primary` could not log in again, one sentence each. Empty: they can. Never rejects. */
-export async function verifierFaults(moves: MovesPolicy, primary: Address, clock: Clock): Promise<readonly string[]> {
-  const report = await checkVerifiers(moves, primary, clock);
-  if (report?.kind === 'failed') {
+export async function verifierFaults(config: Settings, primary: Primary, clock: Clock): Promise<readonly string[]> {
+  const report = await checkVerifiers(config, primary, clock);
+  const { moves } = config;
+  if (report?.kind === 'failed' && moves !== undefined) {
     const limit = `${durationText(moves.parkTimeoutMs)} (moves.park_timeout)`;
     const because = `because verifiers cannot be read: ${report.why}`;
     return [`sessions that log in with a password will wait for ${limit} and then end, ${because}`];
@@ -47,7 +61,7 @@ export async function verifierFaults(moves: MovesPolicy, primary: Address, clock
 }
 
 /** A file needs no server. */
-const NOBODY: Address = { host: '127.0.0.1', port: 1 };
+const NOBODY: Primary = { member: '', address: { host: '127.0.0.1', port: 1 } };
 const UNKNOWN_ROLE = 'pointsman';
 
 function sourceText(policy: VerifierPolicy, primary: Address | undefined): string | undefined {

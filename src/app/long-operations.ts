@@ -76,10 +76,10 @@ function optionsOf({
     },
     preflight: (member) => proxy.preflight(member),
     verifierFaults: async (member) => {
-      const server = monitor.snapshot().members.get(member)?.member.postgres;
-      if (running.config.moves === undefined || server === undefined) return [];
+      const address = monitor.snapshot().members.get(member)?.member.postgres;
+      if (running.config.moves === undefined || address === undefined) return [];
       const { verifierFaults } = await import('./check-verifiers.ts');
-      return verifierFaults(running.config.moves, server, clock);
+      return verifierFaults(running.config, { member, address }, clock);
     },
     random: Math.random,
     onEvent,

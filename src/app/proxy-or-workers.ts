@@ -2,7 +2,7 @@
 import { availableParallelism, platform } from 'node:os';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readAuthorities } from '../config/files/authority.ts';
+import { readPem } from '../config/files/pem.ts';
 import { readKeyPair } from '../config/files/key-pair.ts';
 import type { Config } from '../config/config.ts';
 import type { LocateBranch } from '../model/branch.ts';
@@ -52,7 +52,7 @@ export function createProxyOrWorkers({
     onEvent,
     locateBranch,
     readKeyPair,
-    readAuthorities,
+    readPem,
     clock,
     snapshot: () => monitor.snapshot(),
   };

@@ -2,8 +2,10 @@
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { ClientTls, ProbePolicy } from '../model/policy.ts';
 import type { Config } from './config.ts';
+import { backendPolicy } from './schema/backend-section.ts';
 import { branchesPolicy } from './schema/branches-section.ts';
-import { branchesPool, poolPolicy, unlessOff, type CompleteFile } from './schema/defaults.ts';
+import { branchesPool, poolPolicy, type CompleteFile } from './schema/defaults.ts';
+import { unlessOff } from './schema/values.ts';
 import { movesPolicy } from './schema/moves-section.ts';
 import { platformPolicy } from './schema/platform-section.ts';
 import { kubernetesConfig } from './schema/kubernetes-section.ts';
@@ -30,11 +32,7 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
       maxDisconnectsPerSecond: client.max_disconnects_per_second,
       tls: clientTls(client.tls),
     },
-    backend: {
-      connectTimeoutMs: backend.connect_timeout,
-      attemptDelayMs: unlessOff(backend.attempt_delay),
-      connectAttempts: backend.connect_attempts,
-    },
+    backend: backendPolicy(backend),
     branches: file.branches && { ...branchesPolicy(file.branches), pool: branchesPool() },
     moves: file.moves && movesPolicy(file.moves),
     relay: file.relay,

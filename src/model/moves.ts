@@ -1,7 +1,6 @@
 // Moves: a live session goes from one server to another between two of its transactions, and its client notices
 // nothing. The vocabulary that configuration, decision, proxy and reports share. Durations are in milliseconds, sizes
 // in bytes.
-import type { Address } from './member.ts';
 
 /**
  * `planned`: while the old server is alive and can be asked. `always`: also after its loss without warning, for
@@ -183,9 +182,6 @@ export interface VerifierBatch {
   /** Overwrites what it has, and closes its connection. */
   end(): void;
 }
-
-/** Opens no connection before the first question. `server`: the next primary. */
-export type OpenVerifiers = (policy: VerifierPolicy, server: Address) => VerifierBatch;
 
 /**
  * A server's own words about its WAL, on a session's connection and between two of its transactions. Positions in

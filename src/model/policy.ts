@@ -1,5 +1,6 @@
 // The operator's decisions as plain data. config/ parses them and owns the defaults. Durations are in milliseconds,
 // sizes in bytes.
+import type { MemberTls } from './member-tls.ts';
 import type { Check } from './check.ts';
 import type { LeaveCause } from './close-reason.ts';
 import type { KeyPairFiles } from './key-pair.ts';
@@ -135,6 +136,8 @@ export interface BackendPolicy {
   readonly attemptDelayMs: number | undefined;
   /** Connects per client, to other members where there are any, while no client byte was forwarded. */
   readonly connectAttempts: number;
+  /** Undefined: plain text. */
+  readonly tls?: MemberTls | undefined;
 }
 
 /**

@@ -218,6 +218,8 @@ export class Arriving implements Stage {
       pool: this.#policy,
       attempts: this.#attempts,
       firstRequest: this.#startup.firstRequest(),
+      isEncrypted: this.#startup.isEncrypting(),
+      startup: () => this.#startup.startupRequest(),
       hasWaited: record.waitedMs() > 0,
       parked: this.#parked,
       onAssigned: (assignment) => session.assign(assignment),

@@ -109,9 +109,15 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
   const { peers, dial = dialTcp } = options;
   const pool: ProxyParts['pool'] = (name) => inForce.pool(name);
   const caFile = () => inForce.current().branches?.backends.caFile;
-  const dialServer = serverDialer({ ...options, dial, caFile });
+  const memberTls = () => inForce.current().backend.tls;
+  const dialServer = serverDialer({ ...options, dial, caFile, memberTls });
   const cancels = new Cancels({ ...options, registry, dial: dialServer });
-  const connector = new BackendConnector({ ...options, ...base, dial, policy: () => inForce.current().backend });
+  const connector = new BackendConnector({
+    ...options,
+    ...base,
+    dial: dialServer,
+    policy: () => inForce.current().backend,
+  });
   const buffered = new BufferedBytes();
   const limiting = { ...options, drains };
   return {
@@ -150,7 +156,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
       pool,
       pools: () => inForce.current().pools,
       registry,
-      dial,
+      dial: dialServer,
       connector,
       connectAttempts: () => inForce.current().backend.connectAttempts,
     }),

@@ -1,10 +1,12 @@
 // The options of a proxy: its policies as plain data, and its dependencies, the routing table among them.
-import type { ReadAuthorities } from '../model/authority.ts';
+import type { Socket } from 'node:net';
+import type { ReadPem } from '../model/pem.ts';
+import type { Address } from '../model/member.ts';
 import type { BranchBackendsPolicy, BranchConnectPolicy, LocateBranch } from '../model/branch.ts';
 import type { ProxyEvent } from '../reports/events.ts';
 import type { Trigger } from '../reports/trigger.ts';
 import type { Clock, Instant } from '../model/instant.ts';
-import type { MovesPolicy, OpenVerifiers } from '../model/moves.ts';
+import type { MovesPolicy, VerifierBatch, VerifierPolicy } from '../model/moves.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type {
   BackendPolicy,
@@ -58,6 +60,13 @@ export interface DescriptorBudget {
   readonly overLimit: number;
 }
 
+/** Opens no connection before the first question. `server`: the next primary. `connect` rejects with words. */
+export type OpenVerifiers = (
+  policy: VerifierPolicy,
+  server: Address,
+  connect: (signal: AbortSignal) => Promise<Socket>,
+) => VerifierBatch;
+
 /** These stay for the life of the proxy. */
 export interface ProxyDependencies {
   /** As it was last decided. A pure read. */
@@ -78,7 +87,7 @@ export interface ProxyDependencies {
   readonly onEvent: (event: ProxyEvent) => void;
   /** Never rejects. */
   readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
-  readonly readAuthorities: ReadAuthorities;
+  readonly readPem: ReadPem;
   readonly clock: Clock;
   /** A number in [0, 1). */
   readonly random: () => number;

@@ -36,6 +36,8 @@ export type DialResult =
 export interface DialLimits {
   readonly clock: Clock;
   readonly timeoutMs: number;
+  /** The client has TLS with the server: the connection stays as it is. */
+  readonly isEncrypted?: boolean;
   /** Resolves the name of the host. Default: Node's. */
   readonly lookup?: LookupFunction | undefined;
 }

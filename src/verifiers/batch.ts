@@ -2,9 +2,9 @@
 // is overwritten at the end.
 import type { Clock } from '../model/instant.ts';
 import type { Address } from '../model/member.ts';
-import type { OpenVerifiers, VerifierBatch, VerifierLookup, VerifierPolicy } from '../model/moves.ts';
+import type { VerifierBatch, VerifierLookup, VerifierPolicy } from '../model/moves.ts';
 import { shown } from '../model/printable.ts';
-import { SourceError, type VerifierSource } from './source.ts';
+import { SourceError, type ConnectToServer, type VerifierSource } from './source.ts';
 
 /** For one role, the connection included. The client of a moving session waits meanwhile. Milliseconds. */
 const LOOKUP_MS = 5_000;
@@ -15,18 +15,19 @@ const MD5_LENGTH = MD5.length + 32;
 /** PostgreSQL 18 keeps no longer one (MAX_ENCRYPTED_PASSWORD_LEN). Bytes. */
 const LONGEST = 512;
 
-export function verifierOpener(clock: Clock): OpenVerifiers {
-  return (policy, server) => new Batch(() => sourceOf(policy, server), clock);
+export function verifierOpener(clock: Clock) {
+  return (policy: VerifierPolicy, server: Address, connect: ConnectToServer): VerifierBatch =>
+    new Batch(() => sourceOf(policy, server, connect), clock);
 }
 
 /** Loaded at the first question, because most programs never ask. */
-async function sourceOf(policy: VerifierPolicy, server: Address): Promise<VerifierSource> {
+async function sourceOf(policy: VerifierPolicy, server: Address, connect: ConnectToServer): Promise<VerifierSource> {
   if (policy.kind === 'file') {
     const { FileSource } = await import('./file-source.ts');
     return new FileSource(policy.file);
   }
   const { QuerySource } = await import('./query-source.ts');
-  return new QuerySource(policy, server);
+  return new QuerySource(policy, server, connect);
 }
 
 export class Batch implements VerifierBatch {

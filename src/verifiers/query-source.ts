@@ -1,7 +1,7 @@
 // Verifiers from the next primary, by the operator's query on one connection, one question after another. The library
 // `pg` is loaded for the first one, and never sees a value.
 import { readFile } from 'node:fs/promises';
-import { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import type Pg from 'pg';
 import type { Client } from 'pg';
 import { fileFault } from '../model/errno.ts';
@@ -11,12 +11,13 @@ import { onOneLine, shown } from '../model/printable.ts';
 import { takingTurns } from '../model/taking-turns.ts';
 import { MaskedRows, type MaskedRow } from './masked-rows.ts';
 import { MOST_ITERATIONS, ScramOnly } from './scram-only.ts';
-import { SourceError, type VerifierAnswer, type VerifierSource } from './source.ts';
+import { SourceError, type ConnectToServer, type VerifierAnswer, type VerifierSource } from './source.ts';
 
 type QueryPolicy = Extract<VerifierPolicy, { kind: 'query' }>;
 
 interface QuerySession {
-  readonly socket: Socket;
+  /** Ends the connection at once, or its attempt. */
+  readonly drop: AbortController;
   readonly client: Promise<Client>;
   readonly masked: MaskedRows;
 }
@@ -30,14 +31,16 @@ const STATEMENT_TIMEOUT = '5s';
 export class QuerySource implements VerifierSource {
   readonly #policy: QueryPolicy;
   readonly #server: Address;
+  readonly #connect: ConnectToServer;
   #session: QuerySession | undefined;
   readonly #inTurn = takingTurns();
   #isAsking = false;
   #isClosed = false;
 
-  constructor(policy: QueryPolicy, server: Address) {
+  constructor(policy: QueryPolicy, server: Address, connect: ConnectToServer) {
     this.#policy = policy;
     this.#server = server;
+    this.#connect = connect;
   }
 
   read(role: string, signal: AbortSignal): Promise<VerifierAnswer> {
@@ -49,7 +52,7 @@ export class QuerySource implements VerifierSource {
     const session = this.#session;
     this.#session = undefined;
     if (session === undefined) return;
-    if (this.#isAsking) session.socket.destroy();
+    if (this.#isAsking) session.drop.abort();
     else void endPolitely(session);
   }
 
@@ -58,7 +61,7 @@ export class QuerySource implements VerifierSource {
     signal.throwIfAborted();
     if (this.#isClosed) throw new SourceError('its batch of moves is over');
     const session = (this.#session ??= this.#open(pg));
-    const giveUp = (): unknown => session.socket.destroy();
+    const giveUp = (): void => session.drop.abort();
     signal.addEventListener('abort', giveUp, { once: true });
     this.#isAsking = true;
     try {
@@ -87,9 +90,9 @@ export class QuerySource implements VerifierSource {
   #open(pg: typeof Pg): QuerySession {
     const { user, database, passwordFile } = this.#policy;
     const masked = new MaskedRows(new ScramOnly(passwordFile !== undefined));
-    const socket = new WatchedSocket(masked);
-    // Everything is explicit, because the library takes what is missing from variables such as PGPASSWORD. Connections
-    // to members have no TLS.
+    const drop = new AbortController();
+    // Everything is explicit, because the library takes what is missing from variables such as PGPASSWORD. The stream
+    // is connected already, with TLS where `backend.tls` wants it.
     const options = {
       ...this.#server,
       user,
@@ -99,31 +102,70 @@ export class QuerySource implements VerifierSource {
       client_encoding: 'utf8',
       application_name: 'pointsman',
       options: `-c statement_timeout=${STATEMENT_TIMEOUT}`,
-      stream: () => socket,
       // The types of the library do not know it.
       scramMaxIterations: MOST_ITERATIONS,
     };
-    const client = new pg.Client(options);
-    const session = { socket, masked, client: client.connect().then(() => client) };
-    // A question in progress is rejected as well.
-    client.on('error', () => this.#drop(session));
-    client.on('end', () => this.#drop(session));
+    const open = async (): Promise<Client> => {
+      const stream = new WatchedStream(await this.#connect(drop.signal), masked);
+      drop.signal.addEventListener('abort', () => stream.destroy(), { once: true });
+      const client = new pg.Client({ ...options, stream: () => stream });
+      // A question in progress is rejected as well.
+      client.on('error', () => this.#drop(session));
+      client.on('end', () => this.#drop(session));
+      await client.connect();
+      return client;
+    };
+    const session: QuerySession = { drop, masked, client: open() };
     return session;
   }
 
   #drop(session: QuerySession): void {
-    session.socket.destroy();
+    session.drop.abort();
     if (this.#session === session) this.#session = undefined;
   }
 }
 
-/** The library sees what is left of the bytes. It throws at bytes that are no message: that ends the connection. */
-class WatchedSocket extends Socket {
+/**
+ * The library sees what is left of the bytes of a connected socket. It throws at bytes that are no message: that ends
+ * the connection.
+ */
+class WatchedStream extends Duplex {
+  readonly #socket: Duplex;
   readonly #masked: MaskedRows;
 
-  constructor(masked: MaskedRows) {
+  constructor(socket: Duplex, masked: MaskedRows) {
     super();
+    this.#socket = socket;
     this.#masked = masked;
+    socket.on('data', (chunk: Buffer) => this.push(chunk)).on('end', () => this.push(null));
+    socket.on('error', (error) => this.destroy(error)).on('close', () => this.destroy());
+  }
+
+  /** The library expects it of a stream. */
+  connect(): this {
+    queueMicrotask(() => this.emit('connect'));
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  override _read(): void {
+    // The answer of a question is small: nothing waits for it.
+  }
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#socket.write(chunk, done);
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.destroy();
+    done(error);
   }
 
   override emit(event: string | symbol, ...values: readonly unknown[]): boolean {
@@ -140,9 +182,9 @@ class WatchedSocket extends Socket {
   }
 }
 
-async function endPolitely({ socket, client }: QuerySession): Promise<void> {
-  await client.then((connected) => void connected.end().catch(() => {})).catch(() => {});
-  socket.destroySoon();
+async function endPolitely({ drop, client }: QuerySession): Promise<void> {
+  await client.then((connected) => connected.end()).catch(() => {});
+  drop.abort();
 }
 
 /** Rejects with a SourceError. */
@@ -190,4 +232,4 @@ function faultOf(error: unknown): string {
   return `${text}${code}${/no encryption|SSL off/.test(text) ? NO_TLS : ''}`;
 }
 
-const NO_TLS = '; Pointsman speaks no TLS to members, so pg_hba.conf needs a line host or hostnossl for this role';
+const NO_TLS = '; the servers want TLS: set backend.tls, or give pg_hba.conf a line host or hostnossl for this role';

@@ -1,4 +1,5 @@
 // A place that has verifiers, as a batch uses it.
+import type { Duplex } from 'node:stream';
 
 /** `why` is for people and holds no secret. */
 export type VerifierAnswer =
@@ -14,6 +15,9 @@ export interface VerifierSource {
   /** Ends what is under way, and overwrites what it has. */
   close(): void;
 }
+
+/** A connection to the server of the source, with TLS where the members want it. Rejects with words for people. */
+export type ConnectToServer = (signal: AbortSignal) => Promise<Duplex>;
 
 /** Its message is for people and holds no secret. */
 export class SourceError extends Error {}

@@ -1,6 +1,6 @@
 // The messages between the main process and its workers: plain data on an ordered channel. Both ends are the same
 // program, which `build` in the first message proves, so nothing is parsed.
-import type { AuthorityReading } from '../model/authority.ts';
+import type { PemKind, PemReading } from '../model/pem.ts';
 import type { BranchAccess, BranchLookup } from '../model/branch.ts';
 import type { CertificateStatus, ClientCounts, PoolCounts } from '../reports/counts.ts';
 import type { ProxyEvent } from '../reports/events.ts';
@@ -71,7 +71,7 @@ export interface CallsOfWorker {
   /** A snapshot with the new evidence is sent before the reply. `since`: only probes that begin after it count. */
   readonly freshen: CallKind<{ readonly pool: PoolName; readonly since: Instant | undefined }, undefined>;
   readonly read_key_pair: CallKind<KeyPairFiles, KeyPairReading>;
-  readonly read_authorities: CallKind<string, AuthorityReading>;
+  readonly read_pem: CallKind<{ readonly file: string; readonly kind: PemKind }, PemReading>;
   readonly pass_cancel: CallKind<CancelPacket, CancelOutcome>;
   readonly locate_branch: CallKind<{ readonly target: string; readonly access: BranchAccess }, BranchLookup>;
 }

@@ -27,7 +27,7 @@ import { withTimeout } from '../model/with-timeout.ts';
 
 export interface SupervisorOptions extends Pick<
   ProxyDependencies,
-  'freshen' | 'onTrigger' | 'readKeyPair' | 'readAuthorities' | 'locateBranch' | 'clock'
+  'freshen' | 'onTrigger' | 'readKeyPair' | 'readPem' | 'locateBranch' | 'clock'
 > {
   /** The first policy; prepare() changes it. */
   readonly policy: WorkerPolicy;

@@ -10,7 +10,7 @@ import { withTimeout } from '../model/with-timeout.ts';
 
 export interface WorkerRequestsOptions extends Pick<
   ProxyDependencies,
-  'freshen' | 'readKeyPair' | 'readAuthorities' | 'locateBranch' | 'clock'
+  'freshen' | 'readKeyPair' | 'readPem' | 'locateBranch' | 'clock'
 > {
   /** Called before the reply, so that the workers have the new evidence by then. */
   readonly sendSnapshot: () => void;
@@ -33,7 +33,7 @@ export class WorkerRequests {
   }
 
   answer(worker: WorkerProcess, call: CallMessage<CallsOfWorker>): Promise<void> {
-    const { freshen, sendSnapshot, readAuthorities, locateBranch = () => ({ kind: 'unknown' }) } = this.#options;
+    const { freshen, sendSnapshot, readPem, locateBranch = () => ({ kind: 'unknown' }) } = this.#options;
     const handlers: CallHandlers<CallsOfWorker> = {
       freshen: async ({ pool, since }) => {
         await freshen(pool, since);
@@ -41,7 +41,7 @@ export class WorkerRequests {
         return undefined;
       },
       read_key_pair: (files) => this.#readKeyPair(files, !worker.hasBegun),
-      read_authorities: (file) => readAuthorities(file),
+      read_pem: ({ file, kind }) => readPem(file, kind),
       pass_cancel: (request) => this.#passOn(worker, request),
       locate_branch: ({ target, access }) => locateBranch(target, access),
     };

@@ -3,7 +3,7 @@
 // workers what is needed once: monitoring the cluster, the log, reading certificate files.
 import type { ProxyDependencies } from '../proxy/options.ts';
 import type { Clock } from '../model/instant.ts';
-import type { OpenVerifiers } from '../model/moves.ts';
+import type { OpenVerifiers } from '../proxy/options.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { Decider } from '../monitor/decider.ts';
 import { takeFault } from '../proxy/fault.ts';
@@ -93,7 +93,7 @@ export class Worker {
       onEvent: (event) => this.#reporter.happened(event),
       locateBranch: (target, access) => calls.call('locate_branch', { target, access }),
       readKeyPair: (files) => calls.call('read_key_pair', files),
-      readAuthorities: (file) => calls.call('read_authorities', file),
+      readPem: (file, kind) => calls.call('read_pem', { file, kind }),
       clock,
       random,
       openVerifiers: options.openVerifiers,

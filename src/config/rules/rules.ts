@@ -12,7 +12,7 @@ import type { ParsedFile } from '../schema/file-schema.ts';
 import type { Environment } from '../source/environment.ts';
 import { secretFileRules } from './secret-file-rules.ts';
 import { sharingRules } from './sharing-rules.ts';
-import { apiTlsRules, clientTlsRules } from './tls-rules.ts';
+import { apiTlsRules, backendTlsRules, clientTlsRules } from './tls-rules.ts';
 
 /** All faults, not only the first. */
 export function checkRules(parsed: ParsedFile, env: Environment): readonly Fault[] {
@@ -25,6 +25,7 @@ export function checkRules(parsed: ParsedFile, env: Environment): readonly Fault
     ...apiAuthRules(parsed),
     ...branchesRules(parsed),
     ...clientTlsRules(parsed),
+    ...backendTlsRules(parsed),
     ...clockRules(parsed),
     ...holdRules(parsed),
     ...poolRules(parsed),

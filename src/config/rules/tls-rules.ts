@@ -1,14 +1,15 @@
-// Rules for TLS towards clients, members' management APIs and branches: the keys that belong together, and whether the
-// files can be used.
+// Rules for TLS towards clients, members, members' management APIs and branches: the keys that belong together, and
+// whether the files can be used.
 import type { KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
 import { error, warning, type Fault, type Path } from '../fault.ts';
-import { readAuthoritiesNow } from '../files/authority.ts';
+import { readPemNow } from '../files/pem.ts';
 import { readKeyPairNow } from '../files/key-pair.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 
 const CLIENT: Path = ['client', 'tls'];
 const MODE: Path = [...CLIENT, 'mode'];
 const API: Path = ['cluster', 'api', 'tls'];
+const BACKEND: Path = ['backend', 'tls'];
 
 export function clientTlsRules({ client }: ParsedFile): readonly Fault[] {
   const { mode, cert, key } = client.tls;
@@ -52,13 +53,41 @@ export function apiTlsRules({ cluster }: ParsedFile): readonly Fault[] {
   return reading.kind === 'unusable' ? [...faults, unusablePair(API, { cert, key }, reading)] : faults;
 }
 
+/** A name that only the cluster gives proves no more than the cluster, unless an authority of the operator signs it. */
+export function backendTlsRules({ backend }: ParsedFile): readonly Fault[] {
+  const { mode, cert, key, ca_file: ca, crl_file: crl, server_name: name, ...rest } = backend.tls;
+  const { negotiation, min_version: oldest } = rest;
+  if (mode === 'off') {
+    const isSet = [cert, key, ca, crl, name].some((value) => value !== undefined);
+    if (!isSet && negotiation === 'request' && oldest === 'TLSv1.2') return [];
+    return [
+      error('the other keys are for verify-ca and verify-full: choose one of these', [...BACKEND, 'mode'], BACKEND),
+    ];
+  }
+  const faults: Fault[] = [];
+  if ((cert === undefined) !== (key === undefined)) {
+    faults.push(error('cert and key belong together: give both or neither', BACKEND));
+  }
+  if (ca === undefined && (name === undefined || name.includes('{member}'))) {
+    const why =
+      'any public authority signs a certificate for the host of a stranger: give ca_file, or a fixed server_name';
+    faults.push(error(why, BACKEND));
+  }
+  faults.push(...unusableAuthorities([...BACKEND, 'ca_file'], ca));
+  const revoked = crl === undefined ? undefined : readPemNow(crl, 'revocations');
+  if (revoked?.kind === 'unusable') faults.push(error(`${crl} ${revoked.why}`, [...BACKEND, 'crl_file']));
+  const pair = cert === undefined || key === undefined ? undefined : readKeyPairNow({ cert, key });
+  if (pair?.kind === 'unusable') faults.push(unusablePair(BACKEND, { cert: cert ?? '', key: key ?? '' }, pair));
+  return faults;
+}
+
 function isUnused({ seeds, members, kubernetes }: ParsedFile['cluster']): boolean {
   const urls = [...seeds, ...members.map((member) => member.api)].map((one) => one.url);
   return urls.length > 0 && kubernetes?.scheme !== 'https' && urls.every((url) => /^http(?:\+srv)?:/i.test(url));
 }
 
 export function unusableAuthorities(path: Path, file: string | undefined): readonly Fault[] {
-  const reading = file === undefined ? undefined : readAuthoritiesNow(file);
+  const reading = file === undefined ? undefined : readPemNow(file, 'certificates');
   return reading?.kind === 'unusable' ? [error(`${file} ${reading.why}`, path)] : [];
 }
 

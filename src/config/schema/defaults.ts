@@ -8,6 +8,7 @@ import type { Path } from '../fault.ts';
 import { isTree, type Tree } from '../source/tree.ts';
 import type { ParsedFile, ParsedPool } from './file-schema.ts';
 import { pool } from './pool-section.ts';
+import { unlessOff } from './values.ts';
 
 const EXCLUSIVE_POOL = 'write';
 
@@ -156,8 +157,4 @@ export function poolPolicy(name: string, pool: CompletePool): PoolPolicy {
 /** The reserved pool of sessions on branches. It has no member, so most of its settings never apply. */
 export function branchesPool(): PoolPolicy {
   return poolPolicy(BRANCHES_POOL, completePool(pool.parse({ check: '/health' })));
-}
-
-export function unlessOff(value: number | 'off'): number | undefined {
-  return value === 'off' ? undefined : value;
 }

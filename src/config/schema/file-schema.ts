@@ -5,6 +5,7 @@ import { ACCESS_LOGS, LOG_FORMATS, LOG_LEVELS } from './log-options.ts';
 import { branches } from './branches-section.ts';
 import { cluster } from './cluster-section.ts';
 import { incidents } from './incidents-section.ts';
+import { backend } from './backend-section.ts';
 import { key } from './key.ts';
 import { moves } from './moves-section.ts';
 import { platform } from './platform-section.ts';
@@ -19,7 +20,6 @@ import {
   count,
   countOr,
   duration,
-  durationOrOff,
   flag,
   listenAddress,
   name,
@@ -105,19 +105,6 @@ const client = z.strictObject({
       })
       .prefault({}),
     'TLS towards clients.',
-  ),
-});
-
-const backend = z.strictObject({
-  connect_timeout: key(duration(1).prefault('3s'), 'Time for one TCP connect to a member.'),
-  attempt_delay: key(
-    durationOrOff(1).prefault('250ms'),
-    `A connect that is unanswered for this long is raced by a connect to the next member of the pool; the first
-    connection is used. \`off\`: no race.`,
-  ),
-  connect_attempts: key(
-    count(1, 100).default(3),
-    'Connects for one client, to different members where there are several. Then the client is held.',
   ),
 });
 

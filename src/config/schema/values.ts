@@ -261,3 +261,7 @@ function lowerCase(value: unknown): unknown {
 }
 
 export const flag = z.boolean({ error: ({ input }) => notA('true or false', input) });
+
+export function unlessOff(value: number | 'off'): number | undefined {
+  return value === 'off' ? undefined : value;
+}

@@ -3,23 +3,41 @@
 import { lookup as resolveName } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { forbiddenKind } from '../../discovery/never-contacted.ts';
+import type { MemberTls } from '../../model/member-tls.ts';
+import { memberDial } from '../connect/tls/member-dial.ts';
+import { tlsDial } from '../connect/tls/dial-tls.ts';
+import type { TlsWords } from '../connect/tls/encrypt-server.ts';
+import { ServerTrust, type ServerTrustOptions } from '../connect/tls/server-trust.ts';
 import type { Dial, DialServer } from '../server.ts';
-import { tlsDial } from './dial-tls.ts';
-import { BackendTrust, type BackendTrustOptions } from './backend-trust.ts';
 import { limitedLookup } from './limited-lookup.ts';
 
-export interface DialServerOptions extends BackendTrustOptions {
+export interface DialServerOptions extends Omit<ServerTrustOptions, 'section' | 'validMs'> {
   readonly dial: Dial;
   /** The authorities for TLS to branches, at the time of the connect: a PEM file, or undefined for the system's. */
   readonly caFile: () => string | undefined;
+  /** At the time of the connect. Undefined: members are reached in plain text. */
+  readonly memberTls: () => MemberTls | undefined;
 }
 
-export function serverDialer({ dial, caFile, ...options }: DialServerOptions): DialServer {
-  const trust = new BackendTrust(options);
-  const dialTls = tlsDial(dial, () => trust.get(caFile()));
+/** Details name neither host nor file, because clients read them. */
+const WORDS: TlsWords = {
+  server: 'the backend',
+  required: 'branches.backends.tls is require',
+  authorities: 'branches.backends.ca_file',
+  name: 'its host name',
+};
+/** At least as libpq and PostgreSQL. */
+const BRANCH_TLS = { crlFile: undefined, pair: undefined, minVersion: 'TLSv1.2' } as const;
+
+export function serverDialer(options: DialServerOptions): DialServer {
+  const { dial, caFile } = options;
+  const trust = new ServerTrust({ ...options, section: 'branches.backends', validMs: 0 });
+  const branchTrust = () => trust.get({ ...BRANCH_TLS, caFile: caFile() });
+  const dialTls = tlsDial(dial, { checksName: true, isDirect: false, words: WORDS, trust: branchTrust });
+  const dialMember = memberDial(options);
   const lookup = allowedLookup(limitedLookup(resolveName));
   return (server, limits, onResult) => {
-    if (!('branch' in server)) return dial(server.address, limits, onResult);
+    if (!('branch' in server)) return dialMember(server, limits, onResult);
     const { host } = server.address;
     const detail = isIP(host) === 0 ? undefined : whyForbidden(host);
     const refusal = { kind: 'failed', outcome: 'failed', isLocalFault: false, isLasting: true } as const;

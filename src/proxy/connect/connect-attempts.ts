@@ -8,7 +8,7 @@ import type { MemberName } from '../../model/member.ts';
 import type { Target } from '../../core/routing-table.ts';
 import type { DialOutcome } from '../../reports/events.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
-import type { Dial, DialResult } from '../server.ts';
+import type { DialResult, DialServer } from '../server.ts';
 
 /** The pause after a round of failed connects; it doubles up to the longest. Milliseconds. */
 const FIRST_PAUSE_MS = 100;
@@ -100,8 +100,10 @@ export class ConnectAttempts {
 }
 
 export interface ConnectRaceOptions {
-  readonly dial: Dial;
+  readonly dial: DialServer;
   readonly clock: Clock;
+  /** The client has TLS with its server. */
+  readonly isEncrypted: boolean;
   /** For each connect. */
   readonly timeoutMs: number;
   /** After this long without an answer the next member is tried as well. Undefined: one connect at a time. */
@@ -138,13 +140,13 @@ export class ConnectRace {
   }
 
   begin(target: Target): void {
-    const { dial, clock, timeoutMs, delayMs, onBegin } = this.#options;
+    const { dial, clock, isEncrypted, timeoutMs, delayMs, onBegin } = this.#options;
     this.#tried.add(target.member);
     onBegin(target);
     const runner: Runner = {
       target,
       startedAt: clock.now(),
-      abort: dial(target.address, { clock, timeoutMs }, (result) => this.#finished(runner, result)),
+      abort: dial(target, { clock, isEncrypted, timeoutMs }, (result) => this.#finished(runner, result)),
     };
     this.#running.add(runner);
     if (delayMs !== undefined) this.#cancelDelay = clock.schedule(delayMs, () => this.#beginNext());

@@ -8,11 +8,13 @@ import { includesTarget, openRoute, type OpenRoute, type Target } from '../../co
 import type { MemberName } from '../../model/member.ts';
 import { nothing, whenSettled } from '../../model/once.ts';
 import type { BackendPolicy, PoolName, PoolPolicy } from '../../model/policy.ts';
+import { withoutChannelBinding } from '../../wire/startup/channel-binding.ts';
 import { isFull, refusesForNow, refusesOthers } from '../../wire/startup/backend-greeting.ts';
 import type { Assignment } from '../stage.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
+import { isTls } from '../socket.ts';
 import { ConnectRace, type ConnectAttempts } from './connect-attempts.ts';
-import type { Dial, DialResult } from '../server.ts';
+import type { DialResult, DialServer } from '../server.ts';
 import { describeRefused } from '../messages/close-message.ts';
 import { awaitFirstReply, type FirstReply, type Refusal } from './first-reply.ts';
 import type { ParkedBackend, ParkedBackends } from './parked-backends.ts';
@@ -27,6 +29,10 @@ export interface ConnectRequest {
   readonly attempts: ConnectAttempts;
   /** The client's first request, if the backend's reply to it can be awaited. */
   readonly firstRequest: FirstRequest | undefined;
+  /** The client encrypts towards its server, or is about to. */
+  readonly isEncrypted?: boolean;
+  /** The startup packet, for a server with TLS of Pointsman: its offer has to be read. */
+  readonly startup?: (() => FirstRequest) | undefined;
   /** Absent: every target of the route suits. */
   readonly suits?: ((target: Target) => boolean) | undefined;
   /** Used instead of a new connection, if its member is open. */
@@ -51,7 +57,7 @@ export interface BackendConnectorOptions extends Pick<
   ProxyDependencies,
   'table' | 'decideIfDue' | 'freshen' | 'onTrigger' | 'onEvent' | 'clock'
 > {
-  readonly dial: Dial;
+  readonly dial: DialServer;
   readonly picker: Picker;
   readonly parked: ParkedBackends;
   readonly policy: () => BackendPolicy;
@@ -110,7 +116,7 @@ export class BackendConnector {
 
   #race(request: ConnectRequest, route: OpenRoute, first: Target): () => void {
     const { dial, clock, onEvent, onTrigger, policy } = this.#options;
-    const { pool, session, attempts } = request;
+    const { pool, session, attempts, isEncrypted = false } = request;
     const { connectTimeoutMs, attemptDelayMs } = policy();
     const attemptsLeft = attempts.left();
     let assigned = first;
@@ -123,6 +129,7 @@ export class BackendConnector {
     const race = new ConnectRace({
       dial,
       clock,
+      isEncrypted,
       timeoutMs: connectTimeoutMs,
       delayMs: route.targets.length > 1 ? attemptDelayMs : undefined,
       next: (tried) => (tried.size < attemptsLeft ? this.#anotherTarget(request, tried) : undefined),
@@ -145,8 +152,8 @@ export class BackendConnector {
   }
 
   #handOver(request: ConnectRequest, target: Target, backend: Socket, isAborted = (): boolean => false): () => void {
-    const { clock, parked } = this.#options;
-    const { pool, firstRequest, onConnected } = request;
+    const { clock } = this.#options;
+    const { pool, onConnected } = request;
     const isOpen = includesTarget(this.#freshRoute(pool.name)?.targets ?? [], target);
     if (!isOpen || isAborted()) {
       backend.destroy();
@@ -154,6 +161,7 @@ export class BackendConnector {
       if (!isAborted()) request.onRouteAgain();
       return nothing;
     }
+    const firstRequest = request.firstRequest ?? (isTls(backend) ? request.startup?.() : undefined);
     if (firstRequest === undefined) {
       onConnected(target, backend, undefined);
       return nothing;
@@ -162,11 +170,20 @@ export class BackendConnector {
       backend,
       request: firstRequest,
       clock,
+      // The client could bind its login only to a TLS connection of its own with the server.
+      forClient: isTls(backend) ? withoutChannelBinding : undefined,
       onReply: (reply) => onConnected(target, backend, reply),
-      onDeclined: () => request.onDeclined(parked.park(target, backend)),
+      onDeclined: () => request.onDeclined(this.#park(target, backend)),
       isTurnedAway: (sqlState) => this.#isTriedAgain(request, target, sqlState),
       onTurnedAway: (refusal) => this.#turnedAway(request, target, refusal),
     });
+  }
+
+  /** With TLS to members a connection in plain text is used by nobody. */
+  #park(target: Target, backend: Socket): ParkedBackend {
+    const parked = this.#options.parked.park(target, backend);
+    if (this.#options.policy().tls !== undefined) parked.drop();
+    return parked;
   }
 
   /**

@@ -4,16 +4,16 @@
 // Silence tells nothing: the server may be overloaded, or this machine have no socket left.
 import type { ProxyDependencies } from '../options.ts';
 import { openRoute, type RoutingTable } from '../../core/routing-table.ts';
-import type { Address, MemberName } from '../../model/member.ts';
+import type { MemberName } from '../../model/member.ts';
 import { nothing } from '../../model/once.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { awaitFirstReply } from '../connect/first-reply.ts';
-import type { Dial } from '../server.ts';
+import type { DialServer } from '../server.ts';
 import { isForAll, maybeForOne } from './last-words.ts';
 import type { ServerLoss } from './departure.ts';
 
 export interface InquiryServices extends Pick<ProxyDependencies, 'clock' | 'table' | 'freshen'> {
-  readonly dial: Dial;
+  readonly dial: DialServer;
 }
 
 export interface InquiryOptions {
@@ -43,7 +43,7 @@ export function inquire(
   onAnswer: (isMeant: boolean) => void,
 ): () => void {
   const { clock, dial } = services;
-  const { member, address } = loss.server;
+  const { member } = loss.server;
   const since = clock.now();
   let isAborted = false;
   // Its API is asked as well: a primary that was demoted lets sessions in, too.
@@ -54,7 +54,7 @@ export function inquire(
     if (loss.words !== undefined && maybeForOne(loss.words)) onAnswer(!isGone(table, pool, member));
     else onAnswer(entrance === 'open' && isOpen(table, pool, member));
   };
-  const abort = knock(address, packet, { dial, clock }, (entrance) => {
+  const abort = knock(loss.server, packet, { dial, clock }, (entrance) => {
     if (entrance === 'closed') onAnswer(false);
     else void askApi(entrance);
   });
@@ -66,13 +66,13 @@ export function inquire(
 
 /** A refusal for another reason, such as a limit, comes from a server that runs: open. Returns the abort. */
 function knock(
-  address: Address,
+  server: ServerLoss['server'],
   packet: Uint8Array,
   { dial, clock }: Pick<InquiryServices, 'dial' | 'clock'>,
   onAnswer: (entrance: Entrance) => void,
 ): () => void {
   let abortReply = nothing;
-  const abortDial = dial(address, { clock, timeoutMs: LIMIT_MS }, (result) => {
+  const abortDial = dial(server, { clock, timeoutMs: LIMIT_MS }, (result) => {
     if (result.kind === 'failed') return onAnswer(result.outcome === 'refused' ? 'closed' : 'silent');
     const backend = result.socket;
     const closed = (): void => onAnswer('closed');

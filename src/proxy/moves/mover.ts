@@ -15,7 +15,7 @@ import type { SessionMemory } from '../../wire/follow/session-memory.ts';
 import { SessionQuestion } from '../../wire/talk/session-question.ts';
 import { ConnectAttempts } from '../connect/connect-attempts.ts';
 import type { BackendConnector, ConnectRequest } from '../connect/connect-backend.ts';
-import type { Dial } from '../server.ts';
+import type { DialServer } from '../server.ts';
 import type { ProxyDependencies } from '../options.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 import type { Movable, SessionHandle } from '../stage.ts';
@@ -41,7 +41,7 @@ export interface MoverOptions extends Pick<
   readonly pool: (name: PoolName) => PoolPolicy | undefined;
   readonly pools: () => readonly PoolPolicy[];
   readonly registry: SessionRegistry;
-  readonly dial: Dial;
+  readonly dial: DialServer;
   readonly connector: BackendConnector;
   readonly connectAttempts: () => number;
 }

@@ -3,9 +3,12 @@ import type { Target } from '../../core/routing-table.ts';
 import { addressText } from '../../model/member.ts';
 import type { MovesPolicy, VerifierBatch, VerifierLookup, VerifierPolicy } from '../../model/moves.ts';
 import type { TranscriptLogin } from '../../wire/follow/login-transcript.ts';
+import { memberConnect } from '../connect/tls/member-dial.ts';
 import type { ProxyDependencies } from '../options.ts';
+import type { DialServer } from '../server.ts';
 
-export interface VerifiersOptions extends Pick<ProxyDependencies, 'openVerifiers'> {
+export interface VerifiersOptions extends Pick<ProxyDependencies, 'openVerifiers' | 'clock'> {
+  readonly dial: DialServer;
   /** As it is now. Undefined: the section was removed. */
   readonly policy: () => MovesPolicy | undefined;
 }
@@ -27,14 +30,14 @@ export class Verifiers {
   }
 
   find(server: Target, role: string): Promise<VerifierLookup> {
-    const { policy, openVerifiers } = this.#options;
+    const { policy, openVerifiers, dial, clock } = this.#options;
     const current = policy();
     const source = current === undefined ? this.#policy : current.verifiers;
     if (source === undefined || openVerifiers === undefined) {
       return Promise.resolve({ kind: 'refused', why: '`moves.verifiers` is not configured' });
     }
     const name = addressText(server.address);
-    const batch = this.#batches.get(name) ?? openVerifiers(source, server.address);
+    const batch = this.#batches.get(name) ?? openVerifiers(source, server.address, memberConnect(dial, clock)(server));
     this.#batches.set(name, batch);
     return batch.find(role).then((lookup) => (lookup.kind === 'found' ? lookup : named(lookup, server)));
   }

@@ -124,6 +124,11 @@ export class ClientStartup implements PacketListener {
     return { kind: this.#isNegotiating() ? 'negotiation' : 'startup', packet };
   }
 
+  /** The client has, or requests, encryption with its server. */
+  isEncrypting(): boolean {
+    return this.#packet?.kind === 'tls' || this.#isNegotiating();
+  }
+
   /** The startup packet, whatever follows it. */
   startupRequest(): FirstRequest {
     const packet = this.parameters()?.forwarded;

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { VerifierBatch } from '../../../src/model/moves.ts';
+import { connectTo } from '../../support/sockets/connect-to.ts';
 import { verifierOpener } from '../../../src/verifiers/batch.ts';
 import { listen } from '../../support/sockets/listen.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
@@ -29,9 +30,10 @@ async function silentServer(): Promise<Silence> {
   const server = createServer();
   onTestFinished(() => void server.close());
   const port = await listen(server);
+  const at = { host: '127.0.0.1', port };
   const clock = new ManualClock();
   return {
-    batch: verifierOpener(clock)(POLICY, { host: '127.0.0.1', port }),
+    batch: verifierOpener(clock)(POLICY, at, connectTo(at)),
     clock,
     port,
     accepted: firstOf(server),

@@ -10,6 +10,7 @@ import type { VerifierBatch, VerifierLookup, VerifierPolicy } from '../../../src
 import type { BinariesChoice } from '../../../src/sandbox/postgres/binaries.ts';
 import { preparePostgres } from '../../../src/sandbox/postgres/prepare.ts';
 import type { PostgresServer } from '../../../src/sandbox/postgres/postgres-server.ts';
+import { connectTo } from '../../support/sockets/connect-to.ts';
 import { verifierOpener } from '../../../src/verifiers/batch.ts';
 import { addressOf, choicesHere, startAs, untilAnswer } from '../../support/sandbox/postgres.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
@@ -78,7 +79,7 @@ async function open(server: PostgresServer, changes: Partial<QueryPolicy> = {}):
     ...changes,
   };
   // No limit of time: a busy machine is no fault of the server.
-  const batch = verifierOpener(new ManualClock())(policy, addressOf(server));
+  const batch = verifierOpener(new ManualClock())(policy, addressOf(server), connectTo(addressOf(server)));
   onTestFinished(() => batch.end());
   return batch;
 }
@@ -219,7 +220,7 @@ describe('one server', () => {
       'hostssl all pointsman_lookup 127.0.0.1/32 scram-sha-256\nhost all postgres 127.0.0.1/32 scram-sha-256\n',
     );
     await server.query('SELECT pg_reload_conf()');
-    const refused = /no pg_hba.conf entry .*no encryption \(28000\); Pointsman speaks no TLS to members/;
+    const refused = /no pg_hba.conf entry .*no encryption \(28000\); the servers want TLS: set backend\.tls/;
     await until('the new rules', async () => refused.test(textOf(await (await open(server)).find('app'))));
   });
 

@@ -1,13 +1,14 @@
 // A proxy on free ports with a routing table that the test writes: one listener per pool. The core plans the actions of
 // each change, so tests give the table and never the actions.
-import { readAuthorities } from '../../../src/config/files/authority.ts';
+import { readPem } from '../../../src/config/files/pem.ts';
 import { readKeyPair } from '../../../src/config/files/key-pair.ts';
 import { planActions } from '../../../src/core/actions.ts';
 import type { ProxyEvent } from '../../../src/reports/events.ts';
 import type { Trigger } from '../../../src/reports/trigger.ts';
 import type { Clock } from '../../../src/model/instant.ts';
 import type { Address } from '../../../src/model/member.ts';
-import type { MovesPolicy, OpenVerifiers } from '../../../src/model/moves.ts';
+import type { MovesPolicy } from '../../../src/model/moves.ts';
+import type { OpenVerifiers } from '../../../src/proxy/options.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy, RelayMode } from '../../../src/model/policy.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
@@ -136,7 +137,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     onTrigger: (trigger) => triggers.push(trigger),
     onEvent: (event) => events.push(event),
     readKeyPair,
-    readAuthorities,
+    readPem,
     clock: options.clock ?? systemClock,
     random: () => 0,
     ...(options.locateBranch !== undefined && {

@@ -4,10 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { hrtime } from 'node:process';
 import { writeHeapSnapshot } from 'node:v8';
 import { createSystemClock } from '../../../src/app/system-clock.ts';
+import { connectTo } from '../sockets/connect-to.ts';
 import { verifierOpener } from '../../../src/verifiers/batch.ts';
 
 const [policy = '', server = '', file = '', keep] = process.argv.slice(2);
-const batch = verifierOpener(createSystemClock(hrtime))(JSON.parse(policy), JSON.parse(server));
+const at = JSON.parse(server);
+const batch = verifierOpener(createSystemClock(hrtime))(JSON.parse(policy), at, connectTo(at));
 const lookup = await batch.find('app');
 const kept = keep === 'keep' && lookup.kind === 'found' ? Buffer.from(lookup.verifier).toString() : '';
 batch.end();

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifierFaults } from '../../../src/app/check-verifiers.ts';
-import type { MovesPolicy } from '../../../src/model/moves.ts';
 import { configOf, load } from '../../support/values/loading.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
-const SERVER = { host: '127.0.0.1', port: 5432 };
+const PRIMARY = { member: 'pg-1', address: { host: '127.0.0.1', port: 5432 } };
 
 let directory: string;
 let file: string;
@@ -18,13 +17,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-function policy(roles: string): MovesPolicy {
-  const { moves } = configOf(load(`moves: { roles: [${roles}], verifiers: { file: ${file} }, park_timeout: 20s }`));
-  if (moves === undefined) throw new Error('no moves');
-  return moves;
+function faults(roles: string): Promise<readonly string[]> {
+  const text = `moves: { roles: [${roles}], verifiers: { file: ${file} }, park_timeout: 20s }`;
+  return verifierFaults(configOf(load(text)), PRIMARY, new ManualClock());
 }
-
-const faults = (roles: string) => verifierFaults(policy(roles), SERVER, new ManualClock());
 
 test('none, where each role has its verifier', async () => {
   await writeFile(file, '"app" "SCRAM-SHA-256$4096:c2FsdA==$c3RvcmVk:c2VydmVy"\n');

@@ -21,7 +21,9 @@ async function fileWith(text: string): Promise<string> {
 }
 
 function open(file: string): VerifierBatch {
-  const batch = verifierOpener(new ManualClock())({ kind: 'file', file }, { host: '127.0.0.1', port: 1 });
+  const batch = verifierOpener(new ManualClock())({ kind: 'file', file }, { host: '127.0.0.1', port: 1 }, () =>
+    expect.unreachable(),
+  );
   onTestFinished(() => batch.end());
   return batch;
 }

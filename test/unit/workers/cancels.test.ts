@@ -57,7 +57,7 @@ function start() {
     freshen: () => undefined,
     sendSnapshot: () => {},
     readKeyPair: () => Promise.reject(new Error('not asked for')),
-    readAuthorities: () => Promise.reject(new Error('not asked for')),
+    readPem: () => Promise.reject(new Error('not asked for')),
     workers: () => [asking, one, two].map(({ handle }) => handle),
   });
   const done = answers.answer(asking.handle, {

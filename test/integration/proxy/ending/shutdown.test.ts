@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readAuthorities } from '../../../../src/config/files/authority.ts';
+import { readPem } from '../../../../src/config/files/pem.ts';
 import { readKeyPair } from '../../../../src/config/files/key-pair.ts';
 import { createProxy } from '../../../../src/proxy/proxy.ts';
 import { systemClock } from '../../../support/waiting/system-clock.ts';
@@ -68,7 +68,7 @@ test('a port in use: no listener is bound, and the message names the port and th
     onTrigger: () => {},
     onEvent: () => {},
     readKeyPair,
-    readAuthorities,
+    readPem,
     clock: systemClock,
     random: () => 0,
   });

@@ -1,5 +1,6 @@
 // A login that cannot be repeated says what would help.
 import { expect, test } from 'vitest';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { Verifiers } from '../../../../src/proxy/moves/verifiers.ts';
 import type { TranscriptLogin } from '../../../../src/wire/follow/login-transcript.ts';
 import { configOf, load } from '../../../support/values/loading.ts';
@@ -25,5 +26,9 @@ test.each([
   ['other', 'verifiers: { file: none }', OTHER],
 ] as const)('%s with %j', (method, moves, fault) => {
   const { moves: policy } = configOf(load(`moves: { roles: [app], ${moves} }`));
-  expect(new Verifiers({ policy: () => policy }).loginFault(LOGINS[method])).toBe(fault);
+  expect(
+    new Verifiers({ policy: () => policy, dial: () => expect.unreachable(), clock: new ManualClock() }).loginFault(
+      LOGINS[method],
+    ),
+  ).toBe(fault);
 });

@@ -1,14 +1,20 @@
 // A dial that ends with an encrypted connection: TCP, then TLS, with one deadline for both.
 import type { SecureContext } from 'node:tls';
 import type { Socket } from 'node:net';
-import { nothing } from '../../model/once.ts';
-import type { Dial, DialResult } from '../server.ts';
-import { scheduleAfterReads } from '../socket.ts';
-import { encryptBackend } from './backend-tls.ts';
-import type { Trust } from './backend-trust.ts';
+import { nothing } from '../../../model/once.ts';
+import type { Dial, DialResult } from '../../server.ts';
+import { scheduleAfterReads } from '../../socket.ts';
+import { encryptServer, type EncryptOptions } from './encrypt-server.ts';
+import type { Trust } from './server-trust.ts';
 
-/** `trust`: the authorities at the time of the connect. Never rejects. */
-export function tlsDial(dial: Dial, trust: () => Promise<Trust>): Dial {
+export interface TlsDialOptions extends Pick<EncryptOptions, 'checksName' | 'isDirect' | 'words'> {
+  /** Default: the host. */
+  readonly name?: string | undefined;
+  /** At the time of the connect. Never rejects. */
+  readonly trust: () => Promise<Trust>;
+}
+
+export function tlsDial(dial: Dial, { name, trust, ...how }: TlsDialOptions): Dial {
   return (address, limits, onResult) => {
     const { clock, timeoutMs } = limits;
     const trusted = trust();
@@ -24,9 +30,10 @@ export function tlsDial(dial: Dial, trust: () => Promise<Trust>): Dial {
     const failed = (detail: string, isLasting: boolean): void =>
       finish({ kind: 'failed', outcome: 'failed', isLocalFault: false, isLasting, detail });
     const encrypt = (socket: Socket, context: SecureContext): void => {
-      leave = encryptBackend({
+      leave = encryptServer({
+        ...how,
         socket,
-        host: address.host,
+        name: name ?? address.host,
         context,
         onSecure: (secured) => finish({ kind: 'connected', socket: secured }),
         onFailed: ({ detail, isLasting }) => failed(detail, isLasting),

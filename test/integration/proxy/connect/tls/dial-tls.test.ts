@@ -6,19 +6,20 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { readAuthorities } from '../../../../src/config/files/authority.ts';
-import type { Address } from '../../../../src/model/member.ts';
-import { BackendTrust } from '../../../../src/proxy/branch/backend-trust.ts';
-import { tlsDial } from '../../../../src/proxy/branch/dial-tls.ts';
-import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
-import type { Dial, DialResult } from '../../../../src/proxy/server.ts';
-import { isTls, resetSocket } from '../../../../src/proxy/socket.ts';
-import { close, listen } from '../../../support/sockets/listen.ts';
-import { watch } from '../../../support/sockets/raw-client.ts';
-import { SSL_REQUEST } from '../../../support/sockets/packets.ts';
-import { tlsFile, tlsText } from '../../../support/values/tls-files.ts';
-import { ManualClock } from '../../../support/waiting/manual-clock.ts';
-import { until } from '../../../support/waiting/until.ts';
+import { readKeyPair } from '../../../../../src/config/files/key-pair.ts';
+import { readPem } from '../../../../../src/config/files/pem.ts';
+import type { Address } from '../../../../../src/model/member.ts';
+import { tlsDial } from '../../../../../src/proxy/connect/tls/dial-tls.ts';
+import { ServerTrust } from '../../../../../src/proxy/connect/tls/server-trust.ts';
+import { dialTcp } from '../../../../../src/proxy/connect/dial.ts';
+import type { Dial, DialResult } from '../../../../../src/proxy/server.ts';
+import { isTls, resetSocket } from '../../../../../src/proxy/socket.ts';
+import { close, listen } from '../../../../support/sockets/listen.ts';
+import { watch } from '../../../../support/sockets/raw-client.ts';
+import { SSL_REQUEST } from '../../../../support/sockets/packets.ts';
+import { tlsFile, tlsText } from '../../../../support/values/tls-files.ts';
+import { ManualClock } from '../../../../support/waiting/manual-clock.ts';
+import { until } from '../../../../support/waiting/until.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -92,16 +93,22 @@ function dial(host: string, ca: string | undefined, base: Dial = toLoopback): Re
   return dialed({ host, port }, base, ca === undefined ? undefined : tlsFile(ca));
 }
 
-function dialed(
-  address: Address,
-  base: Dial,
-  ca: string | undefined,
-  trust = new BackendTrust({ readAuthorities, onEvent: () => {} }),
-) {
+const WORDS = {
+  server: 'the backend',
+  required: 'branches.backends.tls is require',
+  authorities: 'branches.backends.ca_file',
+  name: 'its host name',
+};
+
+function aTrust(): ServerTrust {
+  return new ServerTrust({ section: 'branches.backends', validMs: 0, clock, readPem, readKeyPair, onEvent: () => {} });
+}
+
+function dialed(address: Address, base: Dial, ca: string | undefined, trust = aTrust()) {
   const results: DialResult[] = [];
-  const abort = tlsDial(base, () => trust.get(ca))(address, { clock, timeoutMs: TIMEOUT_MS }, (result) =>
-    results.push(result),
-  );
+  const files = { caFile: ca, crlFile: undefined, pair: undefined, minVersion: 'TLSv1.2' } as const;
+  const dialTls = tlsDial(base, { checksName: true, isDirect: false, words: WORDS, trust: () => trust.get(files) });
+  const abort = dialTls(address, { clock, timeoutMs: TIMEOUT_MS }, (result) => results.push(result));
   return { results, abort, result: () => until('a result', () => results[0]) };
 }
 
@@ -243,7 +250,7 @@ test('a rotated file of authorities counts with the next connect', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const file = join(directory, 'ca.pem');
-  const trust = new BackendTrust({ readAuthorities, onEvent: () => {} });
+  const trust = aTrust();
   const attempt = () => {
     carrier?.destroy();
     return dialed({ host: 'pg-a.test', port }, toLoopback, file, trust);

@@ -1,0 +1,59 @@
+// Opens a connection to a member: in plain text, or with TLS by `backend.tls`. Nothing leads from TLS back to plain
+// text.
+import type { Socket } from 'node:net';
+import type { Target } from '../../../core/routing-table.ts';
+import type { Clock } from '../../../model/instant.ts';
+import type { MemberTls } from '../../../model/member-tls.ts';
+import type { Dial, DialLimits, DialResult } from '../../server.ts';
+import { tlsDial } from './dial-tls.ts';
+import { ServerTrust, type ServerTrustOptions } from './server-trust.ts';
+
+export interface MemberDialOptions extends Omit<ServerTrustOptions, 'section' | 'validMs'> {
+  readonly dial: Dial;
+  /** At the time of the connect. Undefined: plain text. */
+  readonly memberTls: () => MemberTls | undefined;
+}
+
+const REREAD_MS = 5_000;
+const CONNECT_MS = 5_000;
+
+type MemberServer = Pick<Target, 'member' | 'address'>;
+type MemberDial = (server: MemberServer, limits: DialLimits, onResult: (result: DialResult) => void) => () => void;
+
+/** The same as a promise, which rejects with the words of the fault. */
+export function memberConnect(dial: MemberDial, clock: Clock) {
+  return (server: MemberServer) =>
+    (signal: AbortSignal): Promise<Socket> => {
+      const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+      const abort = dial(server, { clock, timeoutMs: CONNECT_MS }, (result) => {
+        if (result.kind === 'connected') resolve(result.socket);
+        else reject(new Error(result.detail));
+      });
+      const giveUp = (): void => {
+        abort();
+        reject(new Error('given up'));
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      return promise;
+    };
+}
+
+export function memberDial(options: MemberDialOptions): MemberDial {
+  const { dial, memberTls } = options;
+  const trust = new ServerTrust({ ...options, section: 'backend.tls', validMs: REREAD_MS });
+  return ({ member, address }, limits, onResult) => {
+    const tls = memberTls();
+    if (tls === undefined || limits.isEncrypted === true) return dial(address, limits, onResult);
+    const name = tls.serverName?.replaceAll('{member}', member) ?? address.host;
+    const dialTls = tlsDial(dial, {
+      name,
+      checksName: tls.mode === 'verify-full',
+      isDirect: tls.negotiation === 'direct',
+      words: { server: 'the server', required: `backend.tls.mode is ${tls.mode}`, authorities: AUTHORITIES, name },
+      trust: () => trust.get(tls),
+    });
+    return dialTls(address, limits, onResult);
+  };
+}
+
+const AUTHORITIES = 'backend.tls.ca_file';
