@@ -29,6 +29,7 @@ export function describeSandbox(program: CliCommand, io: CliIo, parts: SandboxPa
     .option('--postgres <where>', 'embedded (from npm), system, or a directory with the binaries', 'embedded')
     .addOption(dialectOption())
     .option('--moves', 'sessions of the application go on at the next primary')
+    .addOption(tlsOption())
     .addOption(branchesOption())
     .addOption(platformOption())
     .option('--write <address>', 'address of the write pool', '127.0.0.1:6432')
@@ -39,6 +40,7 @@ export function describeSandbox(program: CliCommand, io: CliIo, parts: SandboxPa
     .examples(
       'pointsman sandbox',
       'pointsman sandbox --moves',
+      'pointsman sandbox --tls',
       'pointsman sandbox --branches',
       'pointsman sandbox --platform',
       'pointsman sandbox kill primary',
@@ -86,6 +88,13 @@ function dialectOption(): Option {
   )
     .choices(['manager', 'patroni'])
     .default('manager');
+}
+
+function tlsOption(): Option {
+  return new Option(
+    '--tls',
+    'clients, members and their replication use TLS alone, with certificates of an authority that the sandbox makes',
+  ).conflicts('branches');
 }
 
 function branchesOption(): Option {

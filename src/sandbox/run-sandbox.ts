@@ -11,6 +11,7 @@ import { loadConfig, type LoadResult } from '../config/load.ts';
 import type { Event } from '../telemetry/log-lines.ts';
 import { WRITE_STATEMENT, banner } from './console/banner.ts';
 import { askToPerform, askEndpoints } from './console/control-client.ts';
+import { connectionUrl } from './console/connection-url.ts';
 import { listenForControl, type ControlTarget } from './console/control-server.ts';
 import { firstTaken } from './console/free-addresses.ts';
 import { keysText } from './console/keys.ts';
@@ -111,6 +112,7 @@ async function startAll(
     branches: request.branches !== undefined,
     platform: request.platform !== undefined,
     moves: request.moves === true,
+    tls: request.tls === true,
     onEvent: (event) => screen.line('cluster', event.text, event.kind === 'warning' ? 'warn' : undefined),
   });
   closing.push(() => sandbox.stop());
@@ -118,8 +120,7 @@ async function startAll(
   const app = await putBefore(routed, options, screen);
   closing.push(() => app.stop());
   const commandsConfig = await keepConfig(sandbox, () => pointsmanConfig(routed, request), app);
-  const { user, password, database } = sandbox.app;
-  const url = (address: string): string => `postgresql://${user}:${password}@${address}/${database}`;
+  const url = (address: string): string => connectionUrl(sandbox.app, address, sandbox.tls);
   const urls = { write: url(request.write), read: url(request.read) };
   await runStatement(urls.write, TABLE);
   const { rows } = await runStatement(urls.write, 'show server_version');
@@ -151,10 +152,10 @@ async function startAll(
 }
 
 function routedOf(sandbox: Sandbox, { branches: source, platform: dialect }: SandboxRequest): RoutedSandbox {
-  const { scope, members, branches: from, platform: at, moves } = sandbox;
+  const { scope, app, members, branches: from, platform: at, moves, tls } = sandbox;
   const branches = from === undefined || source === undefined ? undefined : { source, from };
   const platform = at === undefined || dialect === undefined ? undefined : { dialect, at };
-  return { scope, members, branches, platform, moves };
+  return { scope, app, members, branches, platform, moves, tls };
 }
 
 /**

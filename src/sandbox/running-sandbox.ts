@@ -37,6 +37,7 @@ export interface RunningSandbox extends Sandbox {
 
 /** Without machines, branches, platform and moves: they come as they start. */
 export function createSandbox({ directory, app, store, prepared }: RunningSandboxOptions): RunningSandbox {
+  const { certificates } = prepared;
   const machines: ClusterMember[] = [];
   let stopping: Promise<void> | undefined;
 
@@ -63,6 +64,7 @@ export function createSandbox({ directory, app, store, prepared }: RunningSandbo
     branches: undefined,
     platform: undefined,
     moves: undefined,
+    tls: certificates && { caFile: certificates.authority.file, ...certificates.pointsman },
     get members() {
       return machines.map((member) => member.address());
     },

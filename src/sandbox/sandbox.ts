@@ -26,6 +26,8 @@ export interface SandboxOptions {
   readonly moves?: boolean;
   /** With a model platform that stores skills and files. Default: without. */
   readonly platform?: boolean;
+  /** The servers take TLS alone. Default: they have no TLS. */
+  readonly tls?: boolean;
   readonly onEvent?: (event: SandboxEvent) => void;
 }
 
@@ -67,6 +69,13 @@ export interface SandboxMoves {
   readonly role: string;
   readonly lookupUser: string;
   readonly passwordFile: string;
+}
+
+/** The files of an authority of the sandbox's own, and of Pointsman's certificate, for 127.0.0.1 and localhost. */
+export interface SandboxTls {
+  readonly caFile: string;
+  readonly cert: string;
+  readonly key: string;
 }
 
 /** The model platform, on loopback. No model is behind it. */
@@ -111,6 +120,8 @@ export interface Sandbox {
   readonly platform: SandboxPlatform | undefined;
   /** Undefined: without moves. */
   readonly moves: SandboxMoves | undefined;
+  /** Undefined: without TLS. */
+  readonly tls: SandboxTls | undefined;
   /** The holder of the leader lock. */
   leader(): SandboxMember | undefined;
   /** Members with a fault that was not healed yet. */

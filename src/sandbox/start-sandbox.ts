@@ -43,6 +43,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     names,
     postgres: options.postgres ?? 'embedded',
     ...(options.branches === true ? { walArchive: WAL_ARCHIVE } : {}),
+    tls: options.tls === true,
     onProgress,
   }).catch(async (error: unknown) => {
     // A given directory may contain another program's files.

@@ -1,7 +1,10 @@
 // The path of the first try with moves: the sandbox in one terminal, an open session in another one, and a switchover
-// and a kill in a third one. Real servers, the real program, the real commands.
+// and a kill in a third one. Real servers, the real program, the real commands; in plain text, and with TLS alone on
+// both sides of Pointsman.
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { quoted } from '../../src/sandbox/console/connection-url.ts';
+import { askEndpoints } from '../../src/sandbox/console/control-client.ts';
 import { runStatement } from '../../src/sandbox/console/statement.ts';
 import { hasPsql } from '../../src/sandbox/console/psql.ts';
 import { missingForSandbox } from '../support/runner/sandbox-availability.ts';
@@ -15,13 +18,33 @@ async function writtenOn(session: Client): Promise<unknown> {
   return (await session.query<{ written_on: string }>('execute write')).rows[0]?.written_on;
 }
 
+async function isLongIdle(url: string): Promise<boolean> {
+  const { rows } = await runStatement(
+    url,
+    "select now() - state_change > interval '4 s' as idle from pg_stat_activity where application_name = 'mine'",
+  );
+  return rows[0]?.['idle'] === true;
+}
+
 describeUnless(missingForSandbox, 'moves of the sandbox, from the banner on', () => {
+  pathWith(['--moves']);
+});
+describeUnless(missingForSandbox, 'moves of the sandbox with TLS, from the banner on', () => {
+  pathWith(['--moves', '--tls']);
+});
+
+function pathWith(flags: readonly string[]): void {
+  const isEncrypted = flags.includes('--tls');
   let sandbox: SandboxProcess;
+  let write = '';
   let file = '';
   let client: Client | undefined;
   beforeAll(async () => {
-    sandbox = await SandboxProcess.start(['--moves']);
+    sandbox = await SandboxProcess.start(flags);
     [, file = ''] = await sandbox.waitForOutput(/switchover -c (\S+)/, 60_000);
+    const found = await askEndpoints(sandbox.control);
+    if ('kind' in found) expect.fail(found.text);
+    ({ write } = found);
   });
   afterEach(() => client?.end().catch(() => {}));
   afterAll(async () => {
@@ -31,7 +54,7 @@ describeUnless(missingForSandbox, 'moves of the sandbox, from the banner on', ()
   const pointsman = (...args: readonly string[]): Promise<Ended> => runPointsman([...args, '-c', file]);
 
   async function connect(): Promise<Client> {
-    const connected = new Client({ connectionString: sandbox.write });
+    const connected = new Client({ connectionString: write });
     client = connected;
     await connected.connect();
     await connected.query("set application_name = 'mine'");
@@ -40,9 +63,19 @@ describeUnless(missingForSandbox, 'moves of the sandbox, from the banner on', ()
   }
 
   it('the banner has the session to leave open, if psql is there', () => {
-    const line = /Moves +psql postgresql:/;
-    if (hasPsql()) expect(sandbox.output).toMatch(line);
-    else expect(sandbox.output).not.toMatch(line);
+    const line = `psql ${quoted(write)}     # leave it open`;
+    if (hasPsql()) expect(sandbox.output).toContain(line);
+    else expect(sandbox.output).not.toContain('psql postgresql:');
+  });
+
+  it('a client and a server see the TLS that there is, and nobody connects without it', async () => {
+    const { rows } = await (await connect()).query('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+    expect(rows).toEqual([{ ssl: isEncrypted }]);
+    if (!isEncrypted) return;
+    await expect(runStatement(sandbox.write, 'select 1')).rejects.toThrow('TLS is required');
+    const [, member = ''] = await sandbox.waitForOutput(/pg-1 +(127\.0\.0\.1:\d+)/, 1000);
+    const direct = runStatement(`postgresql://app:app@${member}/app`, 'select 1');
+    await expect(direct).rejects.toThrow('no encryption');
   });
 
   it('check --live says that the verifier of the role can be read', async () => {
@@ -66,15 +99,12 @@ describeUnless(missingForSandbox, 'moves of the sandbox, from the banner on', ()
     const session = await connect();
     const before = await writtenOn(session);
     // A session that got an answer in the last three seconds ends: nobody knows whether the next primary has it.
-    const isLongIdle = async (): Promise<boolean> => {
-      const { rows } = await runStatement(
-        sandbox.write,
-        "select now() - state_change > interval '4 s' as idle from pg_stat_activity where application_name = 'mine'",
-      );
-      return rows[0]?.['idle'] === true;
-    };
-    await waitUntil('a long pause', isLongIdle, { timeoutMs: 60_000 });
+    await waitUntil('a long pause', () => isLongIdle(write), { timeoutMs: 60_000 });
     expect(await sandbox.second('kill', 'primary')).toMatchObject({ code: 0 });
     expect(await writtenOn(session)).not.toBe(before);
   });
-});
+
+  it('the dead member comes back as a replica', async () => {
+    expect(await sandbox.second('heal')).toMatchObject({ code: 0, stdout: expect.stringContaining('stream from') });
+  });
+}

@@ -1,6 +1,7 @@
 // The text that a person reads when the sandbox is up: addresses, and commands to copy. Pure.
 import { ADMIN_TOKEN, type Addresses } from './pointsman-config.ts';
 import type { SandboxMember, SandboxPlatform } from '../sandbox.ts';
+import { quoted } from './connection-url.ts';
 import { VERBS } from './verb-list.ts';
 
 export interface BannerFacts extends Addresses {
@@ -61,7 +62,7 @@ export function banner(facts: BannerFacts): string {
 function moveLines({ hasMoves, commandsConfig, program, write, hasPsql }: BannerFacts): readonly string[] {
   if (!hasMoves || commandsConfig === undefined) return [];
   const lines = [
-    ...(hasPsql ? [`psql ${write}     # leave it open, and in another terminal:`] : []),
+    ...(hasPsql ? [`psql ${quoted(write)}     # leave it open, and in another terminal:`] : []),
     `${program} switchover -c ${commandsConfig}     # open sessions go on at the next primary`,
     `${program} sessions -c ${commandsConfig}     # the column MOVES says which can; explain ID says why`,
   ];
@@ -86,6 +87,6 @@ function platformLines({ platform, commandsConfig, program }: BannerFacts): read
 }
 
 function statement({ hasPsql, command, ...urls }: BannerFacts, pool: 'write' | 'read', text: string): string {
-  if (hasPsql) return `psql ${urls[pool]} -c "${text}"`;
+  if (hasPsql) return `psql ${quoted(urls[pool])} -c "${text}"`;
   return `${command} sql ${pool === 'read' ? '--pool read ' : ''}"${text}"`;
 }

@@ -2,19 +2,18 @@
 // target_session_attrs=read-write: it tries one after the other and takes the first that accepts writes.
 import type { Client } from 'pg';
 import type { Sandbox } from '../sandbox.ts';
+import { connectionUrl } from './connection-url.ts';
 
 /** For one host, as `connect_timeout=2`. */
 const CONNECT_WITHIN_MS = 2_000;
 const WRITE_WITHIN_MS = 10_000;
 
 /** Rejects when no host accepts writes, or when the statement fails. */
-export async function writeWithoutPointsman({ members, app }: Sandbox, statement: string): Promise<void> {
+export async function writeWithoutPointsman({ members, app, tls }: Sandbox, statement: string): Promise<void> {
   const { default: pg } = await import('pg');
   for (const { host, port } of members) {
     const client = new pg.Client({
-      ...app,
-      host,
-      port,
+      connectionString: connectionUrl(app, `${host}:${port}`, tls),
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       query_timeout: WRITE_WITHIN_MS,
       application_name: 'without pointsman',

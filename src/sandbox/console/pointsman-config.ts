@@ -1,6 +1,8 @@
 // The configuration of the Pointsman in front of the sandbox, as a user would write it for such a cluster. Pure.
-import type { Sandbox, BranchPlace, SandboxBranches, SandboxMoves, SandboxPlatform, SkillDialect } from '../sandbox.ts';
+import type { Sandbox, BranchPlace, SandboxBranches, SandboxMoves, SandboxPlatform } from '../sandbox.ts';
+import type { SandboxTls, SkillDialect } from '../sandbox.ts';
 import { stringify } from 'yaml';
+import { connectionUrl, quoted } from './connection-url.ts';
 
 /** Known to everybody, as the passwords are: what listens is on loopback. */
 export const ADMIN_TOKEN = 'sandbox-operator';
@@ -15,7 +17,7 @@ export interface Addresses {
 /** The API that the list of branches comes from. */
 export type BranchApi = 'storage' | 'console';
 
-export interface RoutedSandbox extends Pick<Sandbox, 'members' | 'moves' | 'scope'> {
+export interface RoutedSandbox extends Pick<Sandbox, 'app' | 'members' | 'moves' | 'scope' | 'tls'> {
   /** Undefined: without branches. */
   readonly branches: { readonly source: BranchApi; readonly from: SandboxBranches } | undefined;
   /** For commands: Pointsman itself never calls it. Undefined: without a platform. */
@@ -26,9 +28,10 @@ export interface RoutedSandbox extends Pick<Sandbox, 'members' | 'moves' | 'scop
 export function secondConfig(routed: RoutedSandbox, addresses: Addresses): string {
   const { write, read, admin } = addresses;
   const others = { write: tenHigher(write), read: tenHigher(read), admin: tenHigher(admin) };
+  const url = connectionUrl(routed.app, others.write, routed.tls);
   return [
     '# The configuration of the Pointsman in the sandbox, with other ports: for a second one, and for check --live.',
-    `# pointsman check --live -c FILE; pointsman run -c FILE; psql postgresql://app:app@${others.write}/app`,
+    `# pointsman check --live -c FILE; pointsman run -c FILE; psql ${quoted(url)}`,
     pointsmanConfig(routed, others),
   ].join('\n');
 }
@@ -51,7 +54,7 @@ function tenHigher(address: string): string {
 
 /** It has the branches of this moment. */
 export function pointsmanConfig(
-  { scope, members, branches, platform, moves }: RoutedSandbox,
+  { scope, members, branches, platform, moves, tls }: RoutedSandbox,
   addresses: Addresses,
 ): string {
   const document = stringify({
@@ -64,6 +67,7 @@ export function pointsmanConfig(
     ...(branches === undefined ? {} : { branches: branchesSection(branches.source, branches.from) }),
     ...(platform === undefined ? {} : { platform: platformSection(platform.dialect, platform.at) }),
     ...(moves === undefined ? {} : movesSections(moves)),
+    ...(tls === undefined ? {} : tlsSections(tls)),
     listeners: [
       { address: addresses.write, pool: 'write' },
       { address: addresses.read, pool: 'read' },
@@ -101,6 +105,14 @@ function movesSections({ role, lookupUser, passwordFile }: SandboxMoves): object
         on_leave: { lagging: 'move', old_timeline: 'move', promoted: 'move', fallback_over: 'move', operator: 'move' },
       },
     },
+  };
+}
+
+/** Clients without TLS are refused, and so are members without it. */
+function tlsSections({ caFile, cert, key }: SandboxTls): object {
+  return {
+    client: { tls: { mode: 'require', cert, key } },
+    backend: { tls: { mode: 'verify-full', ca_file: caFile } },
   };
 }
 

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Sandbox, SandboxMember } from '../sandbox.ts';
 import { VERBS, type VerbName, type VerbOutcome } from './verb-list.ts';
+import { connectionUrl } from './connection-url.ts';
 import { runStatement } from './statement.ts';
 import { exchange } from '../../http/exchange.ts';
 
@@ -52,7 +53,7 @@ async function inflict(
       if (leader?.name === name) throw new Error(`${name} is the primary: only a replica can lag`);
       if (leader === undefined) throw new Error('there is no primary to lag behind');
       await sandbox.pauseReplay(name);
-      await writeWal(leader, sandbox.superuser, LAG_MEGABYTES);
+      await writeWal(leader, sandbox, LAG_MEGABYTES);
       return `${name} has stopped replaying WAL and lags by ${LAG_MEGABYTES} MB`;
     }
   }
@@ -105,9 +106,9 @@ function resolve(sandbox: Sandbox, target: string): SandboxMember | VerbOutcome 
   return { kind: 'unknown', text: `there is no member ${target}: primary, replica or one of ${names}` };
 }
 
-async function writeWal(primary: SandboxMember, as: Sandbox['superuser'], megabytes: number): Promise<void> {
+async function writeWal(primary: SandboxMember, { superuser, tls }: Sandbox, megabytes: number): Promise<void> {
   const { host, port } = primary;
-  const url = `postgresql://${as.user}:${encodeURIComponent(as.password)}@${host}:${port}/postgres`;
+  const url = connectionUrl({ ...superuser, database: 'postgres' }, `${host}:${port}`, tls);
   const message = `pg_logical_emit_message(false, 'pointsman sandbox', repeat('x', 1024 * 1024))`;
   await runStatement(url, `select count(${message}) from generate_series(1, ${megabytes})`);
 }

@@ -58,7 +58,7 @@ export class DataDirectory {
   }
 
   writeAccess(): Promise<void> {
-    return this.#write(HBA_FILE, hbaText(this.isCut));
+    return this.#write(HBA_FILE, hbaText(this.isCut, this.#superuser.authority !== undefined));
   }
 
   /** Removes the remains of a postmaster that died: orphaned children, shared memory, its pid file. */

@@ -10,8 +10,9 @@ import { startGuard } from './guard.ts';
 import { SandboxServer, type PostgresServer } from './postgres-server.ts';
 import { findServerUser, give, whyUnreachable, type RunAs, type ServerUser } from './run-as.ts';
 import type { Parameters } from './server-types.ts';
-import { archiveSettings, type Credentials } from './settings-files.ts';
+import { archiveSettings, tlsSettings, type Credentials } from './settings-files.ts';
 import { makeTemplate, readSystemIdentifier } from './template.ts';
+import { makeCertificates, type LabCertificates } from './certificates.ts';
 import { makeUsable } from './usable-binaries.ts';
 
 export interface PrepareOptions {
@@ -26,6 +27,8 @@ export interface PrepareOptions {
   readonly postgres?: BinariesChoice;
   /** A directory below `directory` that keeps every finished WAL file of these servers. Default: they are not kept. */
   readonly walArchive?: string;
+  /** They take TLS alone, with a certificate of an authority of their own. Default: no TLS. */
+  readonly tls?: boolean;
   /** Called with one readable line. */
   readonly onProgress?: (text: string) => void;
 }
@@ -37,6 +40,8 @@ export interface PreparedServers {
    */
   readonly servers: readonly PostgresServer[];
   readonly superuser: Credentials;
+  /** Undefined: without TLS. */
+  readonly certificates: LabCertificates | undefined;
   /** From pg_control, the same for all. */
   readonly systemIdentifier: string;
   /** In PostgreSQL's format: 18.4. */
@@ -89,7 +94,12 @@ async function fill(
   const { bin, version } = await programs(postgres, runAs);
   const source = postgres === 'embedded' ? 'npm' : dirname(bin.postgres);
   onProgress(`PostgreSQL ${version} from ${source}${runAs.user === undefined ? '' : `, run as ${runAs.user.name}`}`);
-  const superuser = { user: 'postgres', password: randomBytes(18).toString('base64url') };
+  const certificates = options.tls === true ? await makeCertificates(runAs) : undefined;
+  const superuser: Credentials = {
+    user: 'postgres',
+    password: randomBytes(18).toString('base64url'),
+    authority: certificates?.authority,
+  };
   const template = join(directory, 'template');
   await makeTemplate(bin, runAs, template, superuser);
   onProgress(`database cluster made; ${names.length} members begin as copies of it`);
@@ -97,7 +107,8 @@ async function fill(
   const homeOf = (name: string): string => join(directory, name);
   async function addServer(name: string, settings: Parameters): Promise<SandboxServer> {
     const place = { name, host: HOST, port: await takeFreePort(), directory: homeOf(name) };
-    const server = new SandboxServer({ bin, runAs, superuser, ...place, settings });
+    const own = certificates === undefined ? settings : { ...settings, ...tlsSettings(certificates.server) };
+    const server = new SandboxServer({ bin, runAs, superuser, ...place, settings: own });
     servers.push(server);
     return server;
   }
@@ -108,6 +119,7 @@ async function fill(
   return {
     servers: [...servers],
     superuser,
+    certificates,
     systemIdentifier,
     version,
     owner: runAs.user,

@@ -61,15 +61,16 @@ export const CLUSTER_WIDE_DEFAULTS: Parameters = {
 /** At the end of initdb's file, because the last setting of a name wins. */
 export const INCLUDES = [BASE_FILE, PARAMETERS_FILE, UPSTREAM_FILE].map((file) => `include '${file}'\n`).join('');
 
-/** Every method needs a password, so that other users of a shared machine have no access. From this machine only. */
-/** `isCut`: no server streams from this one. */
-export function hbaText(isCut: boolean): string {
-  return `${isCut ? 'host replication all 127.0.0.1/32 reject\n' : ''}${HBA}`;
+/**
+ * Every method needs a password, so that other users of a shared machine have no access. From this machine only.
+ * `isCut`: no server streams from this one. `hasTls`: nobody connects without it.
+ */
+export function hbaText(isCut: boolean, hasTls: boolean): string {
+  const type = hasTls ? 'hostssl' : 'host';
+  const line = (database: string, method: string): string => `${type} ${database} all 127.0.0.1/32 ${method}\n`;
+  const cut = isCut ? line('replication', 'reject') : '';
+  return `${cut}${line('all', 'scram-sha-256')}${line('replication', 'scram-sha-256')}`;
 }
-
-const HBA = ['host all all 127.0.0.1/32 scram-sha-256', 'host replication all 127.0.0.1/32 scram-sha-256', ''].join(
-  '\n',
-);
 
 export function baseText(): string {
   return settingsText(BASE);
@@ -83,16 +84,34 @@ export function parametersText(parameters: Parameters): string {
   return settingsText(Object.fromEntries(usable));
 }
 
+/** How a role logs in to the servers of the sandbox. */
 export interface Credentials {
   readonly user: string;
   readonly password: string;
+  /** Undefined: the servers have no TLS. */
+  readonly authority?: AuthorityFile | undefined;
+}
+
+/** Where a certificate and its key are. */
+export interface PairFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface AuthorityFile {
+  readonly file: string;
+  /** Its content, in PEM. */
+  readonly cert: string;
 }
 
 /** `delayMs`: WAL is applied so much later than it was written. */
-export function upstreamText(upstream: Upstream | undefined, { user, password }: Credentials, delayMs = 0): string {
+export function upstreamText(upstream: Upstream | undefined, superuser: Credentials, delayMs = 0): string {
+  const { user, password, authority } = superuser;
   const delay: Parameters = delayMs === 0 ? {} : { recovery_min_apply_delay: `${delayMs}ms` };
   if (upstream === undefined) return settingsText({ primary_conninfo: '', ...delay });
-  const options = { host: upstream.host, port: upstream.port, user, password, sslmode: 'disable', connect_timeout: 2 };
+  // libpq before 15 does not find an address in a certificate, so its name is not compared.
+  const tls = authority === undefined ? { sslmode: 'disable' } : { sslmode: 'verify-ca', sslrootcert: authority.file };
+  const options = { host: upstream.host, port: upstream.port, user, password, ...tls, connect_timeout: 2 };
   const conninfo = Object.entries(options).map(([name, value]) => `${name}=${conninfoValue(String(value))}`);
   return settingsText({ primary_conninfo: conninfo.join(' '), ...delay });
 }
@@ -130,6 +149,10 @@ export function archiveSettings(directory: string): Parameters {
     archive_command: `test -f ${directory}/%f || ln %p ${directory}/%f`,
     wal_recycle: 'off',
   };
+}
+
+export function tlsSettings({ cert, key }: PairFiles): Parameters {
+  return { ssl: 'on', ssl_cert_file: cert, ssl_key_file: key };
 }
 
 /** For a recovery all WAL is in pg_wal, and nobody connects before its end. */

@@ -4,12 +4,11 @@
 import { Socket } from 'node:net';
 import type Pg from 'pg';
 import type { Client } from 'pg';
+import type { Credentials } from './settings-files.ts';
 
-export interface SqlAddress {
+export interface SqlAddress extends Credentials {
   readonly host: string;
   readonly port: number;
-  readonly user: string;
-  readonly password: string;
   /** Default `postgres`. */
   readonly database?: string;
 }
@@ -99,7 +98,8 @@ async function loadPg(): Promise<typeof Pg> {
   return pg;
 }
 
-function openSession(pg: typeof Pg, { host, port, user, password, database = 'postgres' }: SqlAddress): SqlSession {
+function openSession(pg: typeof Pg, address: SqlAddress): SqlSession {
+  const { host, port, user, password, authority, database = 'postgres' } = address;
   const socket = new Socket();
   const client = new pg.Client({
     host,
@@ -109,6 +109,7 @@ function openSession(pg: typeof Pg, { host, port, user, password, database = 'po
     database,
     application_name: 'pointsman-sandbox',
     stream: () => socket,
+    ...(authority === undefined ? {} : { ssl: { ca: authority.cert } }),
   });
   // The statement in progress is rejected. Between statements the error can be ignored.
   client.on('error', () => {});

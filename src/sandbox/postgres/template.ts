@@ -21,7 +21,7 @@ export async function makeTemplate(bin: Binaries, runAs: RunAs, target: string, 
     await rm(passwordFile, { force: true });
   }
   await appendFile(join(target, 'postgresql.conf'), INCLUDES);
-  await writeFile(join(target, 'pg_hba.conf'), hbaText(false));
+  await writeFile(join(target, 'pg_hba.conf'), hbaText(false, superuser.authority !== undefined));
   await writeOwned(join(target, BASE_FILE), baseText(), runAs);
   await writeOwned(join(target, PARAMETERS_FILE), '', runAs);
   await writeOwned(join(target, UPSTREAM_FILE), '', runAs);

@@ -1,15 +1,18 @@
 // The configuration of the sandbox is one that Pointsman takes, with every part.
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../../src/config/load.ts';
-import { pointsmanConfig } from '../../../../src/sandbox/console/pointsman-config.ts';
+import { pointsmanConfig, secondConfig } from '../../../../src/sandbox/console/pointsman-config.ts';
 import type { RoutedSandbox } from '../../../../src/sandbox/console/pointsman-config.ts';
+import { SERVER, tlsFile } from '../../../support/values/tls-files.ts';
 
 const ROUTED: RoutedSandbox = {
   scope: 'sandbox',
+  app: { user: 'app', password: 'app', database: 'app' },
   members: [{ name: 'pg-1', host: '127.0.0.1', port: 21001, api: 'http://127.0.0.1:22001' }],
   branches: undefined,
   platform: undefined,
   moves: undefined,
+  tls: undefined,
 };
 const ADDRESSES = { write: '127.0.0.1:6432', read: '127.0.0.1:6433', admin: '127.0.0.1:8432' };
 
@@ -56,6 +59,17 @@ test('with moves: the role of the application, the lookup role, and each planned
   const [write, read] = config.pools;
   expect(write?.onLeave).toMatchObject({ demoted: 'move', operator: 'move' });
   expect(read?.onLeave).toMatchObject({ lagging: 'move', promoted: 'move', fallback_over: 'move', operator: 'move' });
+});
+
+test('with TLS: clients without it are refused, and members are verified', () => {
+  expect(loaded(ROUTED).client.tls.mode).toBe('passthrough');
+  const tls = { caFile: tlsFile('ca.pem'), ...SERVER };
+  const config = loaded({ ...ROUTED, tls });
+  expect(config.client.tls).toMatchObject({ mode: 'require', ...SERVER });
+  expect(config.backend.tls).toMatchObject({ mode: 'verify-full', caFile: tls.caFile });
+  expect(secondConfig({ ...ROUTED, tls }, ADDRESSES)).toContain(
+    `psql 'postgresql://app:app@127.0.0.1:6442/app?sslmode=verify-full&sslrootcert=${tls.caFile}`,
+  );
 });
 
 const PLACE = { id: 'br-1', host: '127.0.0.1', port: 25001 };

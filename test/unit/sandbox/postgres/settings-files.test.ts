@@ -31,8 +31,16 @@ test('primary_conninfo, empty for a standby without an upstream', () => {
 test('a delay of replay, and a server that nothing streams from', () => {
   const superuser = { user: 'postgres', password: 'x' };
   expect(upstreamText(undefined, superuser, 500)).toContain("recovery_min_apply_delay = '500ms'");
-  expect(hbaText(true).split('\n')[0]).toBe('host replication all 127.0.0.1/32 reject');
-  expect(hbaText(false)).not.toContain('reject');
+  expect(hbaText(true, false).split('\n')[0]).toBe('host replication all 127.0.0.1/32 reject');
+  expect(hbaText(false, false)).not.toContain('reject');
+});
+
+test('with TLS nobody connects without it, and a standby verifies its upstream', () => {
+  const superuser = { user: 'postgres', password: 'x', authority: { file: '/d/ca.crt', cert: '' } };
+  for (const line of hbaText(true, true).trimEnd().split('\n')) expect(line).toMatch(/^hostssl /);
+  expect(upstreamText({ host: '127.0.0.1', port: 1 }, superuser)).toContain(
+    "sslmode=''verify-ca'' sslrootcert=''/d/ca.crt''",
+  );
 });
 
 test('every argument of the command line belongs to the sandbox', () => {
