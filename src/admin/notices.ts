@@ -1,6 +1,7 @@
 // All that needs attention: the card of the status page, and the list below `pointsman status` and `top`. Pure.
 import { durationText } from '../core/describe.ts';
 import { isPlanned } from '../core/routing-table.ts';
+import type { MemberStatusDocument } from '../documents/member-document.ts';
 import type { NoticeDocument, PoolStatusDocument, StatusDocument } from '../documents/status-document.ts';
 
 type StatusFacts = Omit<StatusDocument, 'notices'>;
@@ -29,6 +30,7 @@ export function noticesOf(status: StatusFacts): readonly NoticeDocument[] {
     ...scheduled(status),
     ...pools.flatMap(degraded),
     ...pools.flatMap(refusing),
+    ...members.flatMap(unencrypted),
     ...aboutMembers(status),
     ...refused(status),
     ...branchList(status),
@@ -98,10 +100,22 @@ function degraded({ name, route, sessions }: PoolStatusDocument): readonly Notic
   ];
 }
 
+/** A member that is eligible nowhere is tried by nobody, so its last failure is old. */
+function unencrypted({ name, pools, tls }: MemberStatusDocument): readonly NoticeDocument[] {
+  const isEligible = Object.values(pools).some(({ standing }) => standing === 'open');
+  if (tls?.failing === undefined || !isEligible) return [];
+  const { why, count, for_seconds: seconds } = tls.failing;
+  return [warning('tls', `No session gets to ${name}: ${why} (${timesText(count, seconds)}).`)];
+}
+
+function timesText(count: number, seconds: number): string {
+  return `${count} in ${durationText(Math.max(1, Math.round(seconds)) * 1000)}`;
+}
+
 /** `pg-3 refuses logins of pool write: 53300, too many connections (101 in 12 s).` */
 function refusing({ name, sessions }: PoolStatusDocument): readonly NoticeDocument[] {
   return Object.entries(sessions?.refused_logins ?? {}).map(([member, { text, count, for_seconds: seconds }]) => {
-    const times = `${count} in ${durationText(Math.max(1, Math.round(seconds)) * 1000)}`;
+    const times = timesText(count, seconds);
     return warning('logins refused', `${member} refuses logins of pool ${name}: ${text} (${times}).`, { pool: name });
   });
 }

@@ -1,12 +1,8 @@
 // A member's place in a pool as a sign and a word, and its role in words: for the page, `pointsman status`, `top` and
 // `explain`. Pure.
 import { exclusionWord } from '../core/place-words.ts';
-import type {
-  MemberStatusDocument,
-  PlaceDocument,
-  PoolStatusDocument,
-  StandingDocument,
-} from '../documents/status-document.ts';
+import type { MemberStatusDocument, PlaceDocument, StandingDocument } from '../documents/member-document.ts';
+import type { PoolStatusDocument } from '../documents/status-document.ts';
 
 export type MemberFacts = Omit<MemberStatusDocument, 'role_text' | 'pools'> & {
   readonly pools: Readonly<Record<string, Omit<StandingDocument, 'place'>>>;

@@ -5,12 +5,13 @@ import type { RoutingTable } from '../core/routing-table.ts';
 import type { MemberRecord, Position, Snapshot } from '../core/snapshot.ts';
 import type { Standing } from '../core/standing.ts';
 import { weightAndZoneOf } from '../core/weights-and-zones.ts';
+import type { HandshakeRecord, HandshakesByMember } from '../history/member-handshakes.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { PoolPolicy } from '../model/policy.ts';
 import type { MemberFacts } from './places.ts';
-import type { StandingDocument } from '../documents/status-document.ts';
-import { seconds } from './status-units.ts';
+import type { StandingDocument } from '../documents/member-document.ts';
+import { isoTime, seconds } from './status-units.ts';
 
 export interface MemberDocumentsOptions {
   readonly snapshot: Snapshot;
@@ -19,6 +20,8 @@ export interface MemberDocumentsOptions {
   /** Our own. */
   readonly zone?: string | undefined;
   readonly now: Instant;
+  /** Default: none. */
+  readonly handshakes?: HandshakesByMember;
 }
 
 const byName = new Intl.Collator('en', { numeric: true });
@@ -34,9 +37,10 @@ export function memberFacts(options: MemberDocumentsOptions): readonly MemberFac
 function factsOf(
   record: MemberRecord,
   primary: readonly Position[],
-  { snapshot, table, pools, zone, now }: MemberDocumentsOptions,
+  { snapshot, table, pools, zone, now, handshakes }: MemberDocumentsOptions,
 ): MemberFacts {
   const { member, status, answeredAt, failure } = record;
+  const handshake = handshakes?.get(member.name);
   const drainedAt = snapshot.drained.get(member.name);
   const standings = pools.flatMap((pool) => {
     const standing = table.pools.get(pool.name)?.standings.get(member.name);
@@ -64,7 +68,23 @@ function factsOf(
       },
     }),
     ...(drainedAt === undefined ? {} : { drained: { for_seconds: seconds(now - drainedAt) } }),
+    ...(handshake && { tls: tlsDocument(handshake, now) }),
     pools: Object.fromEntries(standings),
+  };
+}
+
+function tlsDocument({ expiresAt, failing }: HandshakeRecord, now: Instant): NonNullable<MemberFacts['tls']> {
+  return {
+    certificate_expires_at: expiresAt === undefined ? null : isoTime(expiresAt),
+    ...(failing && {
+      failing: {
+        reason: failing.reason,
+        why: failing.why,
+        count: failing.count,
+        for_seconds: seconds(now - failing.since),
+        last_seconds: seconds(now - failing.at),
+      },
+    }),
   };
 }
 

@@ -56,7 +56,7 @@ export interface OpenFilesStatus {
 
 export function buildStatus(options: StatusDocumentOptions): StatusDocument {
   const { version, startedAt, now, wallClock, readiness, pools, zone, snapshot, table, counts } = options;
-  const { listeners = [], workers = [], openFiles, recentEvents = [] } = options;
+  const { listeners = [], workers = [], handshakes = new Map(), openFiles, recentEvents = [] } = options;
   const poolStatuses = pools.map((pool) => ({
     ...poolStatus(pool, table, counts.get(pool.name), now, listeners),
     route_since: isoTime(options.history.routes.since(pool.name)?.wallClock ?? wallClock - (now - startedAt)),
@@ -70,7 +70,9 @@ export function buildStatus(options: StatusDocumentOptions): StatusDocument {
     ...(readiness.ready ? {} : { not_ready_because: readiness.why }),
     config: options.config,
     cluster: clusterDocument(options),
-    members: memberFacts({ snapshot, table, pools, zone, now }).map((member) => placed(member, poolStatuses)),
+    members: memberFacts({ snapshot, table, pools, zone, now, handshakes }).map((member) =>
+      placed(member, poolStatuses),
+    ),
     refused_members: snapshot.refused.map(({ name, reason, why }) => ({ name, reason, why })),
     pools: poolStatuses,
     ...branchesOf(options),

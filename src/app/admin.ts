@@ -29,6 +29,7 @@ import type { Instant } from '../model/instant.ts';
 import { EVENT_NAMES } from '../telemetry/event-names.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { handshakesNow } from './metrics-source.ts';
 import { createOperations, type OwnOperationsOptions } from './own-operations.ts';
 import { pageDirectory } from './package.ts';
 import type { LastHour } from './last-hour.ts';
@@ -161,6 +162,7 @@ function statusOf(parts: AdminParts, readiness: Readiness): StatusDocument {
     table: monitor.table(),
     snapshot: monitor.snapshot(),
     history: parts.history,
+    handshakes: handshakesNow(running.config, parts.history),
     incidentAt: parts.past.incidentAt,
     refused: monitor.refusedPrimaries(),
     counts: proxy.counts(),

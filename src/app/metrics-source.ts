@@ -4,6 +4,7 @@ import type { OpenFilesStatus } from '../admin/status.ts';
 import { MOST_STREAMS, type Streams } from '../admin/streams.ts';
 import type { Config } from '../config/config.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
+import type { HandshakesByMember } from '../history/member-handshakes.ts';
 import type { Scrape } from '../telemetry/scrape.ts';
 
 interface ScrapeOptions extends CoreParts {
@@ -35,10 +36,16 @@ export function scrapeOf(options: ScrapeOptions): Scrape {
     eventStreams: streams.size(),
     refusals: monitor.refusedPrimaries().map(({ kind }) => kind),
     certificate: proxy.certificate(),
+    handshakes: handshakesNow(config, history),
     workers: proxy.workers(),
     configLoadedAt: running.loadedAt,
     hasMoves: config.moves !== undefined,
     branches: running.branches?.status(),
     droppedLogLines: options.droppedLogLines?.() ?? 0,
   };
+}
+
+/** Without `backend.tls` those of the past say nothing about sessions. */
+export function handshakesNow({ backend }: Config, { handshakes }: ClusterHistory): HandshakesByMember {
+  return backend.tls === undefined ? new Map() : handshakes.all();
 }

@@ -7,6 +7,7 @@ import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import { branchList } from './branches-document.ts';
 import { byName, count, list, seconds, time } from './document-parts.ts';
 import { recentEvent } from './events-document.ts';
+import { memberStatus, standing } from './member-document.ts';
 
 const member = z.string();
 const poolName = z.string();
@@ -84,61 +85,6 @@ const cluster = z.strictObject({
   contact_sources: list(contactSource)
     .exactOptional()
     .describe('Names and directories that contact points come from, with their last result. Absent: none.'),
-});
-
-const place = z
-  .strictObject({
-    sign: z.enum(['routed', 'eligible', 'idle', 'warning', 'bad']),
-    word: z.string().describe('is a replica'),
-  })
-  .describe('The place of the member in this pool, for people. idle: out of it, and no fault.');
-
-const standing = z.strictObject({
-  place,
-  standing: z.enum(['open', 'keep', 'leave']),
-  cause: z
-    .string()
-    .exactOptional()
-    .describe(
-      'For leave: a key of on_leave, not_primary (it never was primary), or the check that fails: not_synchronous.',
-    ),
-  why: z.string().describe('The sentence that clients read, too.'),
-  answered: z
-    .strictObject({ status: count, check: z.string() })
-    .exactOptional()
-    .describe('The newest answer that was judged, and the check that was asked. Absent: there is none.'),
-  weight: z.number().describe('Relative share of new sessions, from its tag. 1 without one.'),
-  zone: z.string().nullable().describe('From its tag. Null: none, or the pool has no zone_tag.'),
-  far: z.boolean().describe('It is in another zone than this Pointsman.'),
-});
-
-const memberStatus = z.strictObject({
-  name: member,
-  api: z.string(),
-  postgres: z.string().nullable(),
-  origin: z.enum(['configured', 'discovered']),
-  role: z.string().nullable().describe('From its newest answer.'),
-  role_text: z
-    .string()
-    .nullable()
-    .describe('For people: was primary, of a member that does not answer and is eligible nowhere.'),
-  state: z.string().nullable(),
-  timeline: z.number().nullable(),
-  lag_bytes: z
-    .number()
-    .nullable()
-    .describe("Our own estimate: the primary's position minus the replayed one. Null for the primary, or unknown."),
-  paused: z.boolean(),
-  cluster_unlocked: z.boolean(),
-  failsafe: z.boolean(),
-  pending_restart: z.boolean(),
-  last_answer_age_seconds: seconds.nullable(),
-  failing: z
-    .strictObject({ for_seconds: seconds, outcome: z.string() })
-    .exactOptional()
-    .describe('Present if its newest probe failed.'),
-  drained: z.strictObject({ for_seconds: seconds }).exactOptional().describe('Present while drained by the operator.'),
-  pools: byName(standing),
 });
 
 const refusedMember = z.strictObject({
@@ -318,12 +264,9 @@ export const poolDocument = z.strictObject({
 });
 
 export type StatusDocument = z.infer<typeof statusDocument>;
-export type MemberStatusDocument = z.infer<typeof memberStatus>;
 export type PoolStatusDocument = z.infer<typeof poolStatus>;
 export type PoolDocument = z.infer<typeof poolDocument>;
 export type NoticeDocument = z.infer<typeof notice>;
-export type PlaceDocument = z.infer<typeof place>;
-export type StandingDocument = z.infer<typeof standing>;
 export type RouteDocument = z.infer<typeof route>;
 export type PoolSessionsDocument = z.infer<typeof sessions>;
 export type WorkerDocument = z.infer<typeof worker>;

@@ -1,5 +1,5 @@
-// The one account of routes, primaries and waiting clients in this run, for metrics, documents and summaries. Pure but
-// for the clocks that it is given.
+// The one account of routes, primaries, waiting clients and TLS to members in this run, for metrics, documents and
+// summaries. Pure but for the clocks that it is given.
 import { openPrimary, primaryPools, type PoliciesAndTable } from '../core/primary-pools.ts';
 import { isAnswering, type Snapshot } from '../core/snapshot.ts';
 import type { Instant } from '../model/instant.ts';
@@ -7,6 +7,7 @@ import type { MemberName } from '../model/member.ts';
 import type { ScheduledSwitchover } from '../model/observation.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { Plan, ReportedEvent } from '../reports/events.ts';
+import { MemberHandshakes } from './member-handshakes.ts';
 import { judgement, type Witness } from './planned-or-not.ts';
 import { PrimaryHistory, type PrimaryChange, type PrimaryTerm } from './primary-history.ts';
 import { RouteHistory, type Interruption, type Moment, type RouteChange } from './route-history.ts';
@@ -26,6 +27,7 @@ export class ClusterHistory {
   readonly #options: ClusterHistoryOptions;
   readonly routes: RouteHistory;
   readonly waiting = new WaitingClients();
+  readonly handshakes = new MemberHandshakes();
   readonly #primaries = new PrimaryHistory();
   /** The switchover that the cluster had scheduled at the last loss. */
   #scheduledAtLoss: readonly ScheduledSwitchover[] = [];
@@ -45,6 +47,7 @@ export class ClusterHistory {
 
   /** `at`: when it happened, which may be before this call. */
   take(event: ReportedEvent, at: Instant): void {
+    this.handshakes.take(event, at);
     if (isHold(event)) this.waiting.take(event);
     else if (event.kind === 'route_changed') this.#takeRoute(event, this.#moment(at));
     else if (event.kind === 'config_reloaded') this.#takePolicy(this.#moment(at));

@@ -159,6 +159,7 @@ const PLACES: EventHandlers<
     slot: `login ${pool} ${member} ${sqlState}`,
     gapMs: BURST_MS,
   }),
+  member_tls_failed: ({ member, reason }) => ({ group: 'traffic', slot: `tls ${member} ${reason}`, gapMs: BURST_MS }),
   dial_finished: ({ pool, member, outcome }) =>
     outcome === 'connected' || outcome === 'outraced'
       ? undefined

@@ -5,6 +5,7 @@ import type { BranchIdentity, BranchTls } from '../model/branch.ts';
 import type { Address } from '../model/member.ts';
 import type { Clock } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
+import type { TlsFault } from '../model/tls-fault.ts';
 import type { DialOutcome } from '../reports/events.ts';
 
 /** No trigger and no assignment concerns it: it is no member. */
@@ -27,6 +28,8 @@ export type DialResult =
       readonly isLocalFault: boolean;
       /** Another attempt gives the same result, until somebody changes a certificate or a setting. */
       readonly isLasting?: boolean;
+      /** The server was reached, and the connection could not be encrypted. */
+      readonly tlsFault?: TlsFault;
       /** No address is known for the name. */
       readonly isUnresolvable?: true;
       /** For a message: `connection refused`. */

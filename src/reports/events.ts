@@ -4,6 +4,7 @@ import type { BranchIdentity, BranchListEvent } from '../model/branch.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { MemberName, MemberRefusal } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
+import type { TlsFault } from '../model/tls-fault.ts';
 import type { HoldCause, Route } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
 import { BRANCH_EVENT_CLASSES, type BranchSessionEvent } from './branch-events.ts';
@@ -107,7 +108,17 @@ export type ProxyEvent =
   /** Clients get this certificate from now on. `expiresAt`: milliseconds since 1970. */
   | { readonly kind: 'certificate_loaded'; readonly file: string; readonly expiresAt: number }
   /** The changed files cannot be used. Clients get the old certificate. */
-  | { readonly kind: 'certificate_refused'; readonly why: string };
+  | { readonly kind: 'certificate_refused'; readonly why: string }
+  /** A member showed this certificate, which was verified. `expiresAt`: milliseconds since 1970. */
+  | { readonly kind: 'member_tls_verified'; readonly member: MemberName; readonly expiresAt: number }
+  /** A connection to a member was closed before it was encrypted, and nothing of a client was sent. */
+  | {
+      readonly kind: 'member_tls_failed';
+      readonly member: MemberName;
+      readonly reason: TlsFault;
+      /** The sentence that clients read, too. */
+      readonly why: string;
+    };
 
 /** The contact points that a name or a directory gives have changed. */
 export interface ContactSourceEvent {
@@ -323,6 +334,8 @@ export const EVENT_CLASSES: Readonly<Record<EventKind, EventClass>> = {
   unexpected_fault: 'story',
   certificate_loaded: 'notice',
   certificate_refused: 'notice',
+  member_tls_verified: 'notice',
+  member_tls_failed: 'story',
   probe_finished: 'evidence',
   member_reported: 'evidence',
   discovery_finished: 'story',

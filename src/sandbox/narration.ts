@@ -5,6 +5,7 @@ import { durationText } from '../core/describe.ts';
 import { WaitingClients, isHold, type HoldEvent, type WaitGroup } from '../history/waiting-clients.ts';
 import type { LineLevel } from '../telemetry/line.ts';
 import { logLine, type Event } from '../telemetry/log-lines.ts';
+import { News } from '../telemetry/news.ts';
 
 export interface NarrationOptions {
   readonly write: (line: string, level: LineLevel) => void;
@@ -17,6 +18,7 @@ const SILENT = [
   'relay_chosen',
   'dial_finished',
   'login_refused',
+  'member_tls_verified',
   'discovery_finished',
   'refresh_requested',
   'urgent_probing',
@@ -27,11 +29,12 @@ const SILENT = [
 export function createNarration(options: NarrationOptions): (event: Event) => void {
   const tellWaits = createWaits(options);
   const tellEnd = createEndings(options);
+  const news = new News();
   return (event) => {
     if (isHold(event)) return tellWaits(event);
     if (event.kind === 'session_closed') return tellEnd(event);
     if (SILENT.some((kind) => kind === event.kind)) return;
-    const { level, text } = logLine(event, true);
+    const { level, text } = logLine(event, news.take(event));
     if (level !== 'debug' && level !== 'trace') options.write(text(), level);
   };
 }

@@ -2,6 +2,7 @@
 // lists, and members, whose series are removed when they leave the cluster. A new metric of an event is a row here;
 // deploy/metrics.md lists all.
 import { CLOSE_REASONS } from '../model/close-reason.ts';
+import { TLS_FAULTS } from '../model/tls-fault.ts';
 import { HOLD_OUTCOMES, OPERATION_OUTCOMES, type CancelKeyKnowledge } from '../reports/events.ts';
 import { REFUSAL_LABELS, refusalLabel } from '../core/refusal-words.ts';
 import { REFUSAL_KINDS, type Acceptance } from '../core/snapshot.ts';
@@ -71,6 +72,13 @@ export const EVENT_METRICS: readonly EventMetric[] = [
     ['member', 'sqlstate'],
     { login_refused: ({ member, sqlState }) => [[{ member, sqlstate: refusalLabel(sqlState) }, 1]] },
     { initial: (member) => REFUSAL_LABELS.map((sqlstate) => [{ member, sqlstate }, 0]) },
+  ),
+  ofEvents(
+    'pointsman_member_tls_failures_total',
+    'Connections to a member that got no TLS session (backend.tls), by reason.',
+    ['member', 'reason'],
+    { member_tls_failed: ({ member, reason }) => [[{ member, reason }, 1]] },
+    { initial: (member) => TLS_FAULTS.map((reason) => [{ member, reason }, 0]) },
   ),
   ofEvents(
     'pointsman_probes_total',

@@ -19,8 +19,9 @@ export function logFields(event: Event): FieldValues {
     const { kind: _, members, ...fields } = event;
     return { ...snakeCase(fields), member_count: members };
   }
-  if (event.kind === 'certificate_loaded') {
-    return { file: event.file, expires_at: new Date(event.expiresAt).toISOString() };
+  if (event.kind === 'certificate_loaded' || event.kind === 'member_tls_verified') {
+    const { kind: _, expiresAt, ...fields } = event;
+    return { ...fields, expires_at: new Date(expiresAt).toISOString() };
   }
   const { kind, ...fields } = event;
   const said: readonly string[] = SENTENCES[kind] ?? [];
@@ -50,6 +51,7 @@ const SENTENCES: Partial<Record<Event['kind'], readonly string[]>> = {
   session_closed: ['detail'],
   session_stayed: ['detail'],
   config_reload_failed: ['problems'],
+  member_tls_failed: ['why'],
 };
 
 function snakeCase(fields: object): FieldValues {

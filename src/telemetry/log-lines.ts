@@ -45,8 +45,12 @@ const LINES: Lines = {
   worker_started: ({ worker, pid }) => line('info', () => `worker ${worker} ready, pid ${pid}`),
   worker_ended: (event) => line('error', () => workerText(event)),
   certificate_loaded: ({ file, expiresAt }) =>
-    line('info', () => `TLS certificate loaded from ${file}, valid until ${new Date(expiresAt).toISOString()}`),
+    line('info', () => `TLS certificate loaded from ${file}, valid until ${isoText(expiresAt)}`),
   certificate_refused: ({ why }) => line('error', () => `new TLS certificate rejected, keeping the old one: ${why}`),
+  member_tls_verified: ({ member, expiresAt }, isNews) =>
+    line(isNews ? 'info' : 'debug', () => `${member}: TLS, its certificate is valid until ${isoText(expiresAt)}`),
+  member_tls_failed: ({ member, why }, isNews) =>
+    line(isNews ? 'warn' : 'debug', () => `${member}: TLS failed, so no session gets there: ${why}`),
   probe_finished: probeLine,
   member_reported: (event) => line('debug', () => reportText(event)),
   discovery_finished: discoveryLine,
@@ -76,13 +80,17 @@ const LINES: Lines = {
   ...MOVE_LINES,
 };
 
-/** `isNews`: the previous event of this kind had another outcome. Only discovery uses it. */
+/** `isNews`: the previous event of its matter had another outcome (news.ts). */
 export function logLine(event: Event, isNews: boolean): LogLine {
   return lineOf(event.kind, event, isNews);
 }
 
 function lineOf<Kind extends EventKind>(kind: Kind, event: EventsByKind[Kind], isNews: boolean): LogLine {
   return LINES[kind](event, isNews);
+}
+
+function isoText(wallClock: number): string {
+  return new Date(wallClock).toISOString();
 }
 
 /** `no_primary` becomes `no primary`. */
@@ -110,6 +118,17 @@ export function repeatText(event: Event): RepeatText | undefined {
     const text = (count: number): string =>
       `${member}: ${countText(count, 'more login')} refused within 1 s: ${refusalText(sqlState)}`;
     return { key: `member ${member} refused ${sqlState}`, fields: { member }, text };
+  }
+  if (event.kind === 'member_tls_failed') {
+    const { member, reason } = event;
+    const text = (count: number): string =>
+      `${member}: TLS failed ${countText(count, 'more time')} within 1 s: ${reason}`;
+    return { key: `member ${member} tls ${reason}`, fields: { member, reason }, text };
+  }
+  if (event.kind === 'member_tls_verified') {
+    const { member } = event;
+    const text = (count: number): string => `${member}: TLS worked again ${countText(count, 'more time')} within 1 s`;
+    return { key: `member ${member} tls`, fields: { member }, text };
   }
   if (event.kind === 'dial_finished') {
     const { member, outcome } = event;

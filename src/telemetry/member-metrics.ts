@@ -85,6 +85,16 @@ export const MEMBER_METRICS: readonly ScrapedMetric[] = [
     (_, member, { table: { pools } }) =>
       flag([...pools.values()].some(({ standings }) => standings.get(member)?.why.code === 'vouched')),
   ),
+  scraped(
+    'pointsman_member_tls_certificate_expiry_timestamp_seconds',
+    'Expiry of the certificate that the member showed in the last verified TLS handshake (Unix time).',
+    ['member'],
+    ({ handshakes }) =>
+      [...handshakes].map(([member, { expiresAt }]) => [
+        { member },
+        expiresAt === undefined ? undefined : expiresAt / 1000,
+      ]),
+  ),
   scrapedNumber('pointsman_members', 'Known members, in any state.', ({ table }) => membersOf(table).size),
   scraped(
     'pointsman_members_refused',

@@ -7,6 +7,7 @@ import { logFields } from './log-fields.ts';
 import { logLine, repeatText, type Event } from './log-lines.ts';
 import type { Log } from './log.ts';
 import { MoveBatches } from './move-batches.ts';
+import { News } from './news.ts';
 import { Repeats } from './repeats.ts';
 
 export interface RecorderOptions {
@@ -27,7 +28,7 @@ export interface Recorder {
 }
 
 export function createRecorder({ log, clock, ids, count, observe }: RecorderOptions): Recorder {
-  let wasDiscovered: boolean | undefined;
+  const news = new News();
   const repeats = new Repeats(clock);
   const write = (event: Event, number: number, { level, text }: LogLine): void => {
     if (!log.isLevelEnabled(level)) return;
@@ -43,10 +44,7 @@ export function createRecorder({ log, clock, ids, count, observe }: RecorderOpti
     const number = ids.next();
     try {
       count(event);
-      const isDiscovered = event.kind === 'discovery_finished' ? event.detail === undefined : wasDiscovered;
-      const line = logLine(event, isDiscovered !== wasDiscovered);
-      wasDiscovered = isDiscovered;
-      write(event, number, line);
+      write(event, number, logLine(event, news.take(event)));
       observe?.(event, number, at);
       batches.take(event, at);
     } catch (error) {

@@ -4,6 +4,7 @@
 import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { ClusterHistory } from '../history/cluster-history.ts';
+import type { HandshakesByMember } from '../history/member-handshakes.ts';
 import type { CertificateStatus, ClientCounts, CountsByPool, WorkerStatus } from '../reports/counts.ts';
 import type { BranchListStatus } from '../model/branch.ts';
 import type { Instant } from '../model/instant.ts';
@@ -31,6 +32,8 @@ export interface Scrape {
   readonly refusals: readonly RefusalKind[];
   /** Presented to clients; undefined in passthrough mode. */
   readonly certificate: CertificateStatus | undefined;
+  /** Empty without `backend.tls`. */
+  readonly handshakes: HandshakesByMember;
   /** Worker processes; empty if this process serves clients itself. */
   readonly workers: readonly WorkerStatus[];
   /** When the configuration in effect was loaded. Milliseconds since 1970. */

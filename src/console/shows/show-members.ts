@@ -1,5 +1,5 @@
 // SHOW MEMBERS: the members of the cluster, as /status has them.
-import type { MemberStatusDocument } from '../../documents/status-document.ts';
+import type { MemberStatusDocument } from '../../documents/member-document.ts';
 import { int4, numeric, showOf, text, type ColumnOf } from '../console-table.ts';
 
 interface MemberRow extends MemberStatusDocument {

@@ -1,7 +1,8 @@
 // All that is known about one member, with the reason for its place in each pool: the sentence of the log, of explain
 // and of the client's DETAIL.
 import type { ComponentChildren, JSX } from 'preact';
-import type { MemberStatusDocument, PoolStatusDocument } from '../../documents/status-document.ts';
+import type { MemberStatusDocument } from '../../documents/member-document.ts';
+import type { PoolStatusDocument } from '../../documents/status-document.ts';
 import { reasonsOf } from '../view/routes.ts';
 import { Age } from './ticking.tsx';
 

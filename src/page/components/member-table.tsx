@@ -2,7 +2,8 @@
 // phone each row is a card.
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { MemberStatusDocument, PoolStatusDocument, StatusDocument } from '../../documents/status-document.ts';
+import type { MemberStatusDocument } from '../../documents/member-document.ts';
+import type { PoolStatusDocument, StatusDocument } from '../../documents/status-document.ts';
 import { MOST_MEMBERS } from '../view/routes.ts';
 import { evidenceOf, placeIn, signOf } from '../view/standing.ts';
 import { useWidth } from '../state/use-width.ts';

@@ -1,5 +1,6 @@
 // The content of the picture: which pool has which track to which member. Places are view/layout.ts.
-import type { MemberStatusDocument, PoolStatusDocument, StatusDocument } from '../../documents/status-document.ts';
+import type { MemberStatusDocument } from '../../documents/member-document.ts';
+import type { PoolStatusDocument, StatusDocument } from '../../documents/status-document.ts';
 import { movingIn } from '../state/samples.ts';
 import { isTarget, placeIn, servesWrites, signOf, type Sign } from './standing.ts';
 

@@ -1,5 +1,6 @@
 // A member's place in one pool, and over all pools, as a sign and a word. The whole reason is its `why` in the pool.
-import type { MemberStatusDocument, PoolStatusDocument } from '../../documents/status-document.ts';
+import type { MemberStatusDocument } from '../../documents/member-document.ts';
+import type { PoolStatusDocument } from '../../documents/status-document.ts';
 
 /** Each has its own shape: full circle, empty circle, triangle, cross. */
 export type Sign = 'routed' | 'idle' | 'warning' | 'bad';

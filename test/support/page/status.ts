@@ -1,9 +1,6 @@
 // Status documents for tests of the page's texts and layout.
-import type {
-  MemberStatusDocument,
-  PoolStatusDocument,
-  StatusDocument,
-} from '../../../src/documents/status-document.ts';
+import type { MemberStatusDocument } from '../../../src/documents/member-document.ts';
+import type { PoolStatusDocument, StatusDocument } from '../../../src/documents/status-document.ts';
 import { STATUS_FIELDS } from '../values/status-basics.ts';
 
 export function poolOf(name: string, own: Partial<PoolStatusDocument> = {}): PoolStatusDocument {

@@ -2,6 +2,7 @@
 // deploy/metrics.md.
 import { BRANCH_SAMPLES, branch } from './branch-samples.ts';
 import { MOVE_SAMPLES } from './move-samples.ts';
+import { TLS_FAULTS } from '../../../src/model/tls-fault.ts';
 import type { EventKind, EventOf } from '../../../src/reports/events.ts';
 
 export type EventSamples = {
@@ -157,6 +158,18 @@ export const EVENT_SAMPLES: EventSamples = {
   certificate_loaded: {
     meaning: 'Clients get this TLS certificate from now on.',
     samples: [{ kind: 'certificate_loaded', file: '/tls.crt', expiresAt: 0 }],
+  },
+  member_tls_verified: {
+    meaning:
+      'A connection to a member was encrypted (`backend.tls`), and its certificate verified. Above debug only with ' +
+      'another certificate, or after a fault.',
+    samples: [{ kind: 'member_tls_verified', member: 'pg-1', expiresAt: 0 }],
+  },
+  member_tls_failed: {
+    meaning:
+      'A connection to a member could not be encrypted. It was closed, without a byte of a client. Above debug only ' +
+      'when the `reason` changes; `pointsman_member_tls_failures_total` counts all.',
+    samples: TLS_FAULTS.map((reason) => ({ kind: 'member_tls_failed', member: 'pg-1', reason, why: 'why' })),
   },
   certificate_refused: {
     meaning: 'The changed certificate files cannot be used; the old certificate stays.',

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { noticesOf } from '../../../src/admin/notices.ts';
 import { placed } from '../../../src/admin/places.ts';
 import type { MemberFacts } from '../../../src/admin/places.ts';
-import type { MemberStatusDocument, StandingDocument } from '../../../src/documents/status-document.ts';
+import type { MemberStatusDocument, StandingDocument } from '../../../src/documents/member-document.ts';
 import { memberOf, openOn, poolOf, statusOf } from '../../support/page/status.ts';
 
 const FAILING = { for_seconds: 3, outcome: 'timeout' };
@@ -98,6 +98,17 @@ describe('notices', () => {
     ]);
     const silent = Array.from({ length: 7 }, (_, index) => memberOf(`pg-${index}`, [], { failing: FAILING }));
     expect(texts({ members: silent })).toEqual(['No answer: pg-0, pg-1, pg-2, pg-3, pg-4 and 2 more.']);
+  });
+
+  test('a member that is eligible, and whose TLS fails', () => {
+    const failing = { reason: 'expired', why: 'it has expired', count: 3, for_seconds: 12, last_seconds: 1 } as const;
+    const tls = { certificate_expires_at: null, failing };
+    const standing = { place: { sign: 'routed', word: 'routed' }, standing: 'open', why: 'is the primary' } as const;
+    const pools = { write: { ...standing, weight: 1, zone: null, far: false } };
+    const members = [memberOf('pg-1', ['write'], { tls }), memberOf('pg-2', [], { tls, pools })];
+    expect(noticesOf(statusOf({ pools: [write], members }))).toEqual([
+      { level: 'warning', about: 'tls', text: 'No session gets to pg-2: it has expired (3 in 12 s).' },
+    ]);
   });
 
   test('clients that an operator lets wait are no fault', () => {

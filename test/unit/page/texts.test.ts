@@ -1,6 +1,6 @@
 // The words of the page: durations and sizes, a member's place in a pool, tracks, limits, and all that needs attention.
 import { describe, expect, test } from 'vitest';
-import type { StandingDocument } from '../../../src/documents/status-document.ts';
+import type { StandingDocument } from '../../../src/documents/member-document.ts';
 import { branchesInOrder, branchesText } from '../../../src/page/view/branch-words.ts';
 import { announcement, isHeldAsPlanned, secondsAfter, titleOf } from '../../../src/page/view/headline.ts';
 import { fillOf, limitsOf } from '../../../src/page/view/limits.ts';

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { MetricsOptions } from '../../../src/telemetry/metrics.ts';
 import { withoutScope } from '../../support/values/samples.ts';
-import { aStatusSource } from '../../support/values/status-source.ts';
+import { aList, aPolicy } from '../../support/values/builders.ts';
+import { aStatusSource, decidedAt } from '../../support/values/status-source.ts';
 
 test('the certificate for clients, while there is one', async () => {
   let certificate: ReturnType<MetricsOptions['scrape']>['certificate'] = {
@@ -23,4 +24,22 @@ test('the certificate for clients, while there is one', async () => {
   ]);
   certificate = undefined;
   expect(await samples()).toEqual([]);
+});
+
+test('the certificate of each member, as it was verified last, and the failures by reason', async () => {
+  const handshakes = new Map([
+    ['pg-1', { expiresAt: 1_500, failing: undefined }],
+    ['pg-2', { expiresAt: undefined, failing: undefined }],
+  ]);
+  const source = aStatusSource({ ...decidedAt(aPolicy(), 0, aList(0, 'pg-1')), handshakes: () => handshakes });
+  const { text, count } = createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], ...source });
+  count({ kind: 'members_changed', added: ['pg-1'], removed: [] });
+  count({ kind: 'member_tls_failed', member: 'pg-1', reason: 'expired', why: 'it has expired' });
+  const samples = withoutScope(await text())
+    .split('\n')
+    .filter((line) => line.startsWith('pointsman_member_tls_') && !line.endsWith(' 0'));
+  expect(samples).toEqual([
+    'pointsman_member_tls_failures_total{member="pg-1",reason="expired"} 1',
+    'pointsman_member_tls_certificate_expiry_timestamp_seconds{member="pg-1"} 1.5',
+  ]);
 });

@@ -243,6 +243,7 @@ async function exposition(): Promise<string> {
       counts: () => new Map([['write', counts]]),
       limits: () => ({ sessions: 1, handshakes: 1, heldClients: 1, eventStreams: 1 }),
       certificate: () => ({ file: '/tls.crt', expiresAt: 0, isCurrent: true }),
+      handshakes: () => new Map([['pg-1', { expiresAt: 0, failing: undefined }]]),
       workers: () => [worker],
       branches: () => ({ source: 'console', branches: 3, readAt: 0, failing: undefined }),
     }),

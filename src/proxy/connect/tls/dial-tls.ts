@@ -2,9 +2,10 @@
 import type { SecureContext } from 'node:tls';
 import type { Socket } from 'node:net';
 import { nothing } from '../../../model/once.ts';
+import type { TlsFault } from '../../../model/tls-fault.ts';
 import type { Dial, DialResult } from '../../server.ts';
 import { scheduleAfterReads } from '../../socket.ts';
-import { encryptServer, type EncryptOptions } from './encrypt-server.ts';
+import { encryptServer, type EncryptOptions, type TlsFailure } from './encrypt-server.ts';
 import type { Trust } from './server-trust.ts';
 
 export interface TlsDialOptions extends Pick<EncryptOptions, 'checksName' | 'isDirect' | 'words'> {
@@ -27,8 +28,7 @@ export function tlsDial(dial: Dial, { name, trust, ...how }: TlsDialOptions): Di
       if (result?.kind !== 'connected') leave();
       if (result !== undefined) onResult(result);
     };
-    const failed = (detail: string, isLasting: boolean): void =>
-      finish({ kind: 'failed', outcome: 'failed', isLocalFault: false, isLasting, detail });
+    const failed = (failure: TlsFailure): void => finish(failedDial(failure));
     const encrypt = (socket: Socket, context: SecureContext): void => {
       leave = encryptServer({
         ...how,
@@ -36,18 +36,18 @@ export function tlsDial(dial: Dial, { name, trust, ...how }: TlsDialOptions): Di
         name: name ?? address.host,
         context,
         onSecure: (secured) => finish({ kind: 'connected', socket: secured }),
-        onFailed: ({ detail, isLasting }) => failed(detail, isLasting),
+        onFailed: failed,
       });
     };
     const connected = (socket: Socket): void => {
       leave = () => socket.destroy();
       void trusted.then((reading) => {
         if (isDone) return undefined;
-        return reading.kind === 'trusted' ? encrypt(socket, reading.context) : failed(reading.why, true);
+        if (reading.kind === 'trusted') return encrypt(socket, reading.context);
+        return failed({ fault: 'files', detail: reading.why });
       });
     };
-    const expired = (): void =>
-      finish({ kind: 'failed', outcome: 'timeout', isLocalFault: false, detail: `no TLS within ${timeoutMs} ms` });
+    const expired = (): void => failed({ fault: 'timeout', detail: `no TLS within ${timeoutMs} ms` });
     const cancelDeadline = scheduleAfterReads(clock, timeoutMs, expired);
     leave = dial(address, limits, (result) => {
       if (result.kind === 'connected') connected(result.socket);
@@ -55,4 +55,12 @@ export function tlsDial(dial: Dial, { name, trust, ...how }: TlsDialOptions): Di
     });
     return () => finish(undefined);
   };
+}
+
+/** Another attempt may have another result. */
+const PASSING: ReadonlySet<TlsFault> = new Set<TlsFault>(['answer', 'closed', 'timeout', 'handshake']);
+
+function failedDial({ fault, detail }: TlsFailure): DialResult {
+  const outcome = fault === 'timeout' ? 'timeout' : 'failed';
+  return { kind: 'failed', outcome, isLocalFault: false, isLasting: !PASSING.has(fault), tlsFault: fault, detail };
 }

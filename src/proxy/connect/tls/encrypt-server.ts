@@ -3,6 +3,7 @@
 // The deadline is the caller's.
 import { isIP, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
+import type { TlsFault } from '../../../model/tls-fault.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../../wire/messages/error-response.ts';
 import { SSL_REQUEST_PACKET } from '../../../wire/startup/startup.ts';
 import { carry, ignoreErrors } from '../../socket.ts';
@@ -38,10 +39,9 @@ export interface TlsWords {
 }
 
 export interface TlsFailure {
+  readonly fault: TlsFault;
   /** For a message. */
   readonly detail: string;
-  /** Another attempt gives the same result, until somebody changes a certificate or a setting. */
-  readonly isLasting: boolean;
 }
 
 /** Returns the abort, which closes the connection; it is idempotent, and does nothing after a report. */
@@ -53,17 +53,17 @@ export function encryptServer(options: EncryptOptions): () => void {
   const leave = (): void => {
     socket.off('data', answered).off('end', closed).off('close', closed);
   };
-  const failed = (detail: string, isLasting: boolean): void => {
+  const failed = (fault: TlsFault, detail: string): void => {
     leave();
     socket.destroy();
-    onFailed({ detail, isLasting });
+    onFailed({ fault, detail });
   };
-  const closed = (): void => failed(`${server} closed the connection after the request for TLS`, false);
+  const closed = (): void => failed('closed', `${server} closed the connection after the request for TLS`);
   const answered = (bytes: Uint8Array): void => {
-    if (bytes[0] === NOT_SUPPORTED[0]) return failed(`${server} has no TLS (${words.required})`, true);
-    if (bytes[0] !== SUPPORTED[0]) return failed(`${server} answered the request for TLS with an error`, false);
+    if (bytes[0] === NOT_SUPPORTED[0]) return failed('no_tls', `${server} has no TLS (${words.required})`);
+    if (bytes[0] !== SUPPORTED[0]) return failed('answer', `${server} answered the request for TLS with an error`);
     // Bytes before the handshake are not encrypted and may come from an attacker (CVE-2021-23222).
-    if (bytes.length > 1) return failed(`${server} sent unencrypted data before the TLS handshake`, false);
+    if (bytes.length > 1) return failed('answer', `${server} sent unencrypted data before the TLS handshake`);
     leave();
     socket.pause();
     abortHandshake = shakeHands(options);
@@ -117,23 +117,27 @@ function shakeHands({ socket, name, checksName, context, words, onSecure, onFail
 }
 
 function leftText({ server }: TlsWords): TlsFailure {
-  return { detail: `${server} closed the connection during the TLS handshake`, isLasting: false };
+  return { fault: 'closed', detail: `${server} closed the connection during the TLS handshake` };
 }
 
-type CertificateFault = (words: TlsWords) => string;
-const untrusted: CertificateFault = ({ server, authorities }) =>
-  `no trusted authority has signed the certificate of ${server} (${authorities})`;
+type CertificateFault = readonly [fault: TlsFault, text: (words: TlsWords) => string];
+const untrusted: CertificateFault = [
+  'untrusted',
+  ({ server, authorities }) => `no trusted authority has signed the certificate of ${server} (${authorities})`,
+];
+const CRL = 'backend.tls.crl_file';
 /** The codes of Node and of OpenSSL's verification that an operator meets. */
 const CERTIFICATE_FAULTS: ReadonlyMap<string, CertificateFault> = new Map<string, CertificateFault>([
-  ['ERR_TLS_CERT_ALTNAME_INVALID', ({ server, name }) => `the certificate of ${server} is not for ${name}`],
-  ['CERT_HAS_EXPIRED', ({ server }) => `the certificate of ${server} has expired`],
-  ['CERT_NOT_YET_VALID', ({ server }) => `the certificate of ${server} is not valid yet`],
-  ['CERT_REVOKED', ({ server }) => `the certificate of ${server} is revoked`],
-  ['CRL_HAS_EXPIRED', () => 'the list of revoked certificates has expired (backend.tls.crl_file)'],
   [
-    'UNABLE_TO_GET_CRL',
-    ({ server }) => `no list of revoked certificates is there for ${server} (backend.tls.crl_file)`,
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    ['wrong_name', ({ server, name }) => `the certificate of ${server} is not for ${name}`],
   ],
+  ['CERT_HAS_EXPIRED', ['expired', ({ server }) => `the certificate of ${server} has expired`]],
+  ['CERT_NOT_YET_VALID', ['not_yet_valid', ({ server }) => `the certificate of ${server} is not valid yet`]],
+  ['CERT_REVOKED', ['revoked', ({ server }) => `the certificate of ${server} is revoked`]],
+  ['CRL_HAS_EXPIRED', ['crl', () => `the list of revoked certificates has expired (${CRL})`]],
+  ['CRL_NOT_YET_VALID', ['crl', () => `the list of revoked certificates is not valid yet (${CRL})`]],
+  ['UNABLE_TO_GET_CRL', ['crl', ({ server }) => `no list of revoked certificates is there for ${server} (${CRL})`]],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', untrusted],
   ['SELF_SIGNED_CERT_IN_CHAIN', untrusted],
   ['UNABLE_TO_GET_ISSUER_CERT', untrusted],
@@ -143,9 +147,9 @@ const CERTIFICATE_FAULTS: ReadonlyMap<string, CertificateFault> = new Map<string
 
 function failureOf(error: NodeJS.ErrnoException, words: TlsWords): TlsFailure {
   const { code = '', message } = error;
-  const fault = CERTIFICATE_FAULTS.get(code);
-  if (fault !== undefined) return { detail: fault(words), isLasting: true };
+  const [fault, text] = CERTIFICATE_FAULTS.get(code) ?? [];
+  if (fault !== undefined && text !== undefined) return { fault, detail: text(words) };
   if (code === 'ECONNRESET') return leftText(words);
   const reason = 'reason' in error && typeof error.reason === 'string' ? error.reason : message;
-  return { detail: `the TLS handshake failed: ${reason}`, isLasting: false };
+  return { fault: 'handshake', detail: `the TLS handshake failed: ${reason}` };
 }

@@ -3,8 +3,11 @@
 import type { Socket } from 'node:net';
 import type { Target } from '../../../core/routing-table.ts';
 import type { Clock } from '../../../model/instant.ts';
+import type { MemberName } from '../../../model/member.ts';
 import type { MemberTls } from '../../../model/member-tls.ts';
+import type { ProxyEvent } from '../../../reports/events.ts';
 import type { Dial, DialLimits, DialResult } from '../../server.ts';
+import { nodeTls } from '../../startup/tls-handshake.ts';
 import { tlsDial } from './dial-tls.ts';
 import { ServerTrust, type ServerTrustOptions } from './server-trust.ts';
 
@@ -39,7 +42,7 @@ export function memberConnect(dial: MemberDial, clock: Clock) {
 }
 
 export function memberDial(options: MemberDialOptions): MemberDial {
-  const { dial, memberTls } = options;
+  const { dial, memberTls, onEvent } = options;
   const trust = new ServerTrust({ ...options, section: 'backend.tls', validMs: REREAD_MS });
   return ({ member, address }, limits, onResult) => {
     const tls = memberTls();
@@ -52,8 +55,24 @@ export function memberDial(options: MemberDialOptions): MemberDial {
       words: { server: 'the server', required: `backend.tls.mode is ${tls.mode}`, authorities: AUTHORITIES, name },
       trust: () => trust.get(tls),
     });
-    return dialTls(address, limits, onResult);
+    return dialTls(address, limits, (result) => {
+      const event = eventOf(member, result);
+      if (event !== undefined) onEvent(event);
+      onResult(result);
+    });
   };
 }
 
 const AUTHORITIES = 'backend.tls.ca_file';
+
+/** Undefined: it says nothing about the member's TLS. */
+function eventOf(member: MemberName, result: DialResult): ProxyEvent | undefined {
+  if (result.kind === 'failed') {
+    const { tlsFault: reason, detail: why } = result;
+    return reason === undefined ? undefined : { kind: 'member_tls_failed', member, reason, why };
+  }
+  const { socket } = result;
+  const certificate = socket instanceof nodeTls().TLSSocket ? socket.getPeerX509Certificate() : undefined;
+  if (certificate === undefined) return undefined;
+  return { kind: 'member_tls_verified', member, expiresAt: certificate.validToDate.getTime() };
+}

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { readKeyPair } from '../../../../../src/config/files/key-pair.ts';
 import { readPem } from '../../../../../src/config/files/pem.ts';
 import type { Address } from '../../../../../src/model/member.ts';
+import type { TlsFault } from '../../../../../src/model/tls-fault.ts';
 import { tlsDial } from '../../../../../src/proxy/connect/tls/dial-tls.ts';
 import { ServerTrust } from '../../../../../src/proxy/connect/tls/server-trust.ts';
 import { dialTcp } from '../../../../../src/proxy/connect/dial.ts';
@@ -160,26 +161,29 @@ test('a reset of the encrypted socket resets the connection', async () => {
 });
 
 const untrusted = 'no trusted authority has signed the certificate of the backend (branches.backends.ca_file)';
+const misnamed = 'the certificate of the backend is not for its host name';
 
-test.each<[string, string, string, () => Answer, string | undefined]>([
-  ['of another name', 'pg-b.test', 'the certificate of the backend is not for its host name', aServer, 'ca.pem'],
-  ['of another address', '127.0.0.2', 'the certificate of the backend is not for its host name', aServer, 'ca.pem'],
-  ['of another authority', 'pg-b.test', untrusted, () => speaksTls('other.pem', 'other.key'), 'ca.pem'],
-  ['of an authority that the system does not know', 'pg-a.test', untrusted, aServer, undefined],
+test.each<[string, string, TlsFault, string, () => Answer, string | undefined]>([
+  ['of another name', 'pg-b.test', 'wrong_name', misnamed, aServer, 'ca.pem'],
+  ['of another address', '127.0.0.2', 'wrong_name', misnamed, aServer, 'ca.pem'],
+  ['of another authority', 'pg-b.test', 'untrusted', untrusted, () => speaksTls('other.pem', 'other.key'), 'ca.pem'],
+  ['of an authority that the system does not know', 'pg-a.test', 'untrusted', untrusted, aServer, undefined],
   [
     'that has expired',
     'pg-b.test',
+    'expired',
     'the certificate of the backend has expired',
     () => speaksTls('expired.pem', 'other.key'),
     'other-ca.pem',
   ],
-])('a certificate %s is refused: another attempt is of no use', async (_, host, detail, server, ca) => {
+])('a certificate %s is refused: another attempt is of no use', async (_, host, tlsFault, detail, server, ca) => {
   answer = server();
   expect(await dial(host, ca).result()).toEqual({
     kind: 'failed',
     outcome: 'failed',
     isLocalFault: false,
     isLasting: true,
+    tlsFault,
     detail,
   });
   await until('the close', isGone);
@@ -189,40 +193,34 @@ function aServer(): Answer {
   return speaksTls('server.pem', 'server.key');
 }
 
-test.each<[string, Answer, { readonly detail: string; readonly isLasting: boolean }]>([
-  ['N', says('N'), { detail: 'the backend has no TLS (branches.backends.tls is require)', isLasting: true }],
-  ['an error', says('EFATAL'), { detail: 'the backend answered the request for TLS with an error', isLasting: false }],
+const afterRequest = 'the backend closed the connection after the request for TLS';
+const duringHandshake = 'the backend closed the connection during the TLS handshake';
+
+test.each<[string, Answer, TlsFault, string]>([
+  ['N', says('N'), 'no_tls', 'the backend has no TLS (branches.backends.tls is require)'],
+  ['an error', says('EFATAL'), 'answer', 'the backend answered the request for TLS with an error'],
   [
     'S and more: CVE-2021-23222',
     says('SR\0\0\0\x08\0\0\0\0'),
-    { detail: 'the backend sent unencrypted data before the TLS handshake', isLasting: false },
+    'answer',
+    'the backend sent unencrypted data before the TLS handshake',
   ],
-  [
-    'an end',
-    (client) => client.end(),
-    { detail: 'the backend closed the connection after the request for TLS', isLasting: false },
-  ],
-  [
-    'a reset',
-    (client) => client.resetAndDestroy(),
-    { detail: 'the backend closed the connection after the request for TLS', isLasting: false },
-  ],
+  ['an end', (client) => client.end(), 'closed', afterRequest],
+  ['a reset', (client) => client.resetAndDestroy(), 'closed', afterRequest],
   [
     'S and a reset',
     (client) => {
       client.write('S', () => client.resetAndDestroy());
     },
-    { detail: 'the backend closed the connection during the TLS handshake', isLasting: false },
+    'closed',
+    duringHandshake,
   ],
-  [
-    'S and an end',
-    (client) => client.end('S'),
-    { detail: 'the backend closed the connection during the TLS handshake', isLasting: false },
-  ],
-])('a backend that answers with %s gets nothing but the request', async (_, how, failure) => {
+  ['S and an end', (client) => client.end('S'), 'closed', duringHandshake],
+])('a backend that answers with %s gets nothing but the request', async (_, how, tlsFault, detail) => {
   answer = how;
   const result = await dial('pg-a.test', 'ca.pem').result();
-  expect(result).toEqual({ kind: 'failed', outcome: 'failed', isLocalFault: false, ...failure });
+  const isLasting = tlsFault === 'no_tls';
+  expect(result).toEqual({ kind: 'failed', outcome: 'failed', isLocalFault: false, isLasting, tlsFault, detail });
   // The start of a handshake is no data of a client.
   const [first] = plain.subarray(SSL_REQUEST.length);
   expect(first === undefined || first === 0x16).toBe(true);
@@ -283,7 +281,8 @@ test.each<[string, Answer]>([
   expect(results).toEqual([]);
   await clock.advance(1);
   const detail = `no TLS within ${TIMEOUT_MS} ms`;
-  expect(results).toEqual([{ kind: 'failed', outcome: 'timeout', isLocalFault: false, detail }]);
+  const failure = { outcome: 'timeout', isLocalFault: false, isLasting: false, tlsFault: 'timeout' };
+  expect(results).toEqual([{ kind: 'failed', ...failure, detail }]);
 });
 
 test.each<[string, Answer, () => boolean]>([
