@@ -11,11 +11,12 @@ import { ALERTS, readAlerts, readRecordings, RECORDINGS } from '../support/deplo
 import { CREATE_WRITES, READ_ROW, startConnectLoad, WRITE_ROW } from '../support/applications/connect-load.ts';
 import { HeldSession } from '../support/applications/held-session.ts';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
+import { switchOnTls } from '../support/clusters/switch-on-tls.ts';
 import { userlist } from '../support/clusters/userlist.ts';
 import { missingPrometheus, PrometheusProcess } from '../support/processes/prometheus-process.ts';
 import type { TimeRange } from '../support/processes/prometheus-process.ts';
 import { describeUnless } from '../support/runner/unless-missing.ts';
-import { SERVER } from '../support/values/tls-files.ts';
+import { SERVER, tlsFile } from '../support/values/tls-files.ts';
 
 const TOKEN = '0123456789abcdef-operator';
 const SCRAPES = { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' };
@@ -96,6 +97,7 @@ describeUnless(missingPrometheus, 'with Prometheus', () => {
           admin: { address: '127.0.0.1:0', token: TOKEN },
           client: { tls: { mode: 'terminate', ...SERVER } },
           branches: { source: 'static', static: { 'pr-1': '127.0.0.1:1' } },
+          backend: { tls: { mode: 'verify-full', ca_file: tlsFile('ca.pem'), server_name: 'pg-a.test' } },
           moves: { roles: [cluster.app.user], verifiers: { file: await userlist(cluster, directory) } },
         };
       },
@@ -111,6 +113,7 @@ describeUnless(missingPrometheus, 'with Prometheus', () => {
       const [alerts, recordings] = await Promise.all([ALERTS, RECORDINGS].map((file) => readFile(file, 'utf8')));
       const target = `127.0.0.1:${await lab.pointsman.port('admin')}`;
       start = Date.now() / 1000;
+      await switchOnTls(lab.cluster);
       prometheus = await PrometheusProcess.start(
         {
           global: SCRAPES,

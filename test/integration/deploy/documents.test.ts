@@ -31,6 +31,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   grep: 'reads a file of the reader',
   helm: 'test/integration/deploy/chart.test.ts renders the chart with these values',
   install: 'writes to /etc',
+  openssl: 'needs a member with TLS',
   psql: 'needs a cluster; test/record-session.ts recorded deploy/try.md, test/e2e runs psql',
   systemctl: 'no systemd runs here; test/integration/deploy/units.test.ts reads the units',
 };

@@ -40,6 +40,7 @@ export function withoutScope({ scope, targets: [first, second] }: Site): Site {
 
 const LONG = 'x400';
 const REFUSED = 'pointsman_backend_refused_total';
+const MEMBER_EXPIRY = 'pointsman_member_tls_certificate_expiry_timestamp_seconds';
 
 /** A series of each Pointsman with these values. */
 function both({ targets }: Site, metric: string, labels: string, ...values: readonly [string, string]): Series[] {
@@ -233,6 +234,22 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   PointsmanCertificateUnusable: {
     ...gauge('instance', 'pointsman_tls_certificate_current', { file: '/tls.crt' }, ['0', '1'], [5, 4]),
     labels: { file: '/tls.crt' },
+  },
+  PointsmanMemberTlsFails: {
+    ...gauge(
+      'cluster',
+      'pointsman_member_tls_failures_total',
+      { member: 'pg-3', reason: 'expired' },
+      ['0+6', '7+0'],
+      [7, 5],
+    ),
+    labels: { member: 'pg-3', reason: 'expired' },
+  },
+  PointsmanMemberCertificateExpires: {
+    ...gauge('cluster', MEMBER_EXPIRY, { member: 'pg-3' }, ['86400', '9999999999'], [60, 59]),
+    // A Pointsman without new sessions still shows the certificate from before its renewal.
+    healthy: (one) => both(one, MEMBER_EXPIRY, 'member="pg-3"', `86400${LONG}`, `9999999999${LONG}`),
+    labels: { member: 'pg-3' },
   },
   PointsmanMovesFail: {
     ...gauge(

@@ -147,6 +147,7 @@ const members: Row = {
         [`sum by (member) (pointsman_member_sessions{${CHOSEN}})`],
         [`max by (member) (pointsman_member_drained{${CHOSEN}})`],
         [`time() - max by (member) (pointsman_member_last_answer_timestamp_seconds{${CHOSEN}})`],
+        [`max by (member) (pointsman_member_tls_certificate_expiry_timestamp_seconds{${CHOSEN}}) - time()`],
       ],
       columns: [
         null,
@@ -155,14 +156,36 @@ const members: Row = {
         { title: 'Sessions' },
         { title: 'Drained', names: { 0: ['no', 'text'], 1: ['yes', 'orange'] } },
         { title: 'Last answer', unit: 's' },
+        {
+          title: 'Certificate expires in',
+          unit: 's',
+          steps: [
+            [null, 'red'],
+            [1_209_600, 'text'],
+          ],
+        },
       ],
       alerts: [
         'PointsmanMemberSilent',
         'PointsmanReplicasMissing',
         'PointsmanDrainForgotten',
         'PointsmanMembersRefused',
+        'PointsmanMemberCertificateExpires',
       ],
       width: 24,
+    }),
+    lines({
+      title: 'TLS to members that failed',
+      description: 'Connections to members that could not be encrypted, by reason, per second. Empty: none.',
+      queries: [
+        [
+          `sum by (member, reason) (rate(pointsman_member_tls_failures_total{${CHOSEN}}${RATE})) > 0`,
+          '{{member}}, {{reason}}',
+        ],
+      ],
+      unit: 'cps',
+      alerts: ['PointsmanMemberTlsFails'],
+      width: 8,
     }),
     lines({
       title: 'Replication lag',
@@ -170,7 +193,7 @@ const members: Row = {
       queries: [[`max by (member) (pointsman_member_replication_lag_bytes{${CHOSEN}})`, '{{member}}']],
       unit: 'bytes',
       alerts: ['PointsmanLagging'],
-      width: 12,
+      width: 8,
     }),
     lines({
       title: 'Sessions by member',
@@ -178,7 +201,7 @@ const members: Row = {
       queries: [[`sum by (member, pool) (pointsman_member_sessions{${CHOSEN}})`, '{{member}}, {{pool}}']],
       unit: 'short',
       isStacked: true,
-      width: 12,
+      width: 8,
     }),
   ],
 };
