@@ -50,6 +50,7 @@ const SLOW = [
     'moves/by-others',
     'moves/drivers-15',
     'moves/drivers-18',
+    'moves/drivers-encrypted',
     'moves/system-postgres',
     'moves/vanished-packets',
     'moves/working-drivers',

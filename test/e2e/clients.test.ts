@@ -230,7 +230,8 @@ describeOnEveryCluster('clients of the field', (on) => {
       const socket = connect({ ...to, ca, servername: 'pg-a.test', ALPNProtocols: ['postgresql'] });
       try {
         await once(socket, 'secureConnect');
-        socket.write(aStartup(wires.lab.cluster.app));
+        const { user, database } = wires.lab.cluster.app;
+        socket.write(aStartup({ user, database }));
         const [words] = z.tuple([z.instanceof(Buffer)]).parse(await once(socket, 'data'));
         return words.toString();
       } catch (error) {

@@ -66,7 +66,7 @@ describeOnSandbox('drivers', (on) => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  const target = (port: number, sslmode: DriverTarget['sslmode'], other: Partial<Credentials> = {}): DriverTarget => ({
+  const target = (port: number, sslmode: 'disable' | 'require', other: Partial<Credentials> = {}): DriverTarget => ({
     port,
     sslmode,
     as: { ...lab.cluster.app, ...other },

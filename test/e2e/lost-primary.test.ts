@@ -111,7 +111,7 @@ describeOnEveryCluster('a primary that is lost without warning', (on) => {
     async () => {
       const { cluster, pointsman } = lab;
       const { old, standby } = await healthy();
-      const target = { port: await pointsman.port('write'), as: cluster.app, sslmode: 'disable' as const };
+      const target = { port: await pointsman.port('write'), as: cluster.app };
       const fleet = await Fleet.open(known, OF_EACH_DRIVER, directory.path, target);
       await cluster.patchConfig({ synchronous_mode: true });
       try {

@@ -16,7 +16,7 @@ export interface LabAuthority {
   readonly issue: (name: string) => LabKeyPair;
 }
 
-interface Subject {
+interface CertificateSubject {
   readonly name: string;
   readonly publicKey: KeyObject;
   readonly extensions: readonly Buffer[];
@@ -78,7 +78,7 @@ function newKeys(): { publicKey: KeyObject; privateKey: KeyObject } {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' });
 }
 
-function certificate({ name, publicKey, extensions }: Subject, issuer: Issuer): string {
+function certificate({ name, publicKey, extensions }: CertificateSubject, issuer: Issuer): string {
   const now = Date.now();
   const serial = randomBytes(16);
   // Positive, and not 0.

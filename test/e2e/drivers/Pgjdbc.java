@@ -30,6 +30,8 @@ class Pgjdbc {
     properties.setProperty("user", System.getenv("PGUSER"));
     properties.setProperty("password", System.getenv("PGPASSWORD"));
     properties.setProperty("sslmode", System.getenv("PGSSLMODE"));
+    String authority = System.getenv("PGSSLROOTCERT");
+    if (authority != null) properties.setProperty("sslrootcert", authority);
     // The case uses its statement three times, so that pgjdbc prepares it at the server.
     properties.setProperty("prepareThreshold", "2");
     if (more.length > 0) properties.setProperty("options", more[0]);

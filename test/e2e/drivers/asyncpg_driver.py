@@ -10,10 +10,12 @@ from common import LARGE, POOL, WRITE, dsn, run_cases, tell
 
 def options():
     found = dsn()
-    encrypted = ssl.create_default_context()
-    encrypted.check_hostname = False
-    encrypted.verify_mode = ssl.CERT_NONE
-    is_plain = found.pop("sslmode") == "disable"
+    mode = found.pop("sslmode")
+    encrypted = ssl.create_default_context(cafile=os.environ.get("PGSSLROOTCERT"))
+    if mode != "verify-full":
+        encrypted.check_hostname = False
+        encrypted.verify_mode = ssl.CERT_NONE
+    is_plain = mode == "disable"
     return {"database": found.pop("dbname"), **found, "ssl": False if is_plain else encrypted}
 
 

@@ -1,4 +1,5 @@
 // Shared by the programs for Node: see README.md.
+import { readFileSync } from 'node:fs';
 
 export const WRITE =
   "insert into driver_writes default values returning host(inet_server_addr()) || ':' || inet_server_port() as server";
@@ -8,6 +9,15 @@ export const POOL = '-c pointsman.pool=ro';
 
 export function tell(...parts: readonly string[]): void {
   process.stdout.write(`${parts.map((part) => part.trim().replaceAll('\n', ' | ')).join('\t')}\n`);
+}
+
+/** For node-postgres and postgres.js. */
+export function encryption(): false | { readonly ca: string } | { readonly rejectUnauthorized: false } {
+  const { PGSSLMODE: mode, PGSSLROOTCERT: file } = process.env;
+  if (mode === 'disable') return false;
+  return mode === 'verify-full' && file !== undefined
+    ? { ca: readFileSync(file, 'utf8') }
+    : { rejectUnauthorized: false };
 }
 
 /** The message with DETAIL and HINT, if the server sent them. */

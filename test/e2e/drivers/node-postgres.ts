@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Pool, Query } from 'pg';
 import type { ClientConfig, PoolClient } from 'pg';
-import { endWithInput, LARGE, POOL, RECOVERY, runCases, tell, textOf, WRITE } from './common.ts';
+import { encryption, endWithInput, LARGE, POOL, RECOVERY, runCases, tell, textOf, WRITE } from './common.ts';
 
 declare module 'pg' {
   interface Client {
@@ -11,7 +11,7 @@ declare module 'pg' {
   }
 }
 
-const ssl = process.env['PGSSLMODE'] === 'disable' ? false : { rejectUnauthorized: false };
+const ssl = encryption();
 
 async function session(more: ClientConfig = {}): Promise<Client> {
   const client = new Client({ ssl, ...more });

@@ -1,9 +1,9 @@
 // postgres.js: see README.md.
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres from 'postgres';
-import { endWithInput, LARGE, POOL, RECOVERY, runCases, tell, textOf, WRITE } from './common.ts';
+import { encryption, endWithInput, LARGE, POOL, RECOVERY, runCases, tell, textOf, WRITE } from './common.ts';
 
-const ssl = process.env['PGSSLMODE'] === 'disable' ? false : 'require';
+const ssl = encryption();
 
 function session(max = 1, options?: string): postgres.Sql {
   return postgres({

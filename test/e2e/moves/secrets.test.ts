@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeOnSandbox } from '../../support/clusters/describe-on-clusters.ts';
+import { BOTH_LEGS, describeOnSandbox } from '../../support/clusters/describe-on-clusters.ts';
 import { countInMemory, hasProcessMemory } from '../../support/processes/process-memory.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../../support/processes/pointsman-process.ts';
@@ -37,7 +37,7 @@ function secretsOf(password: string, verifier: string): Secrets {
   return { texts: all, wanted: [...keys, ...all.map((text) => Buffer.from(text))] };
 }
 
-describeOnSandbox('secrets after a batch of moves', (on) => {
+describeOnSandbox({ name: 'secrets after a batch of moves', legs: BOTH_LEGS }, (on) => {
   const lab = movingLab(on);
   let watched: PointsmanProcess | undefined;
   let running: RunningProgram | undefined;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { EXIT } from '../../../src/cli/io.ts';
 import { whyNoTool } from '../../support/applications/client-tools.ts';
 import { waitForCandidates } from '../../support/clusters/candidates.ts';
-import { describeOnEveryCluster } from '../../support/clusters/describe-on-clusters.ts';
+import { BOTH_LEGS, describeOnEveryCluster } from '../../support/clusters/describe-on-clusters.ts';
 import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.ts';
 import { Fleet } from '../../support/moves/fleet.ts';
 import { listSessions } from '../../support/moves/move.ts';
@@ -19,6 +19,7 @@ import { type PointsmanProcess, startPointsman } from '../../support/processes/p
 import { itUnless } from '../../support/runner/unless-missing.ts';
 import { MB } from '../../support/values/builders.ts';
 
+const LEGS = { sandbox: BOTH_LEGS, Patroni: BOTH_LEGS };
 /** 200 and a few on Patroni: the servers of the sandbox take 200 connections. */
 const POOLED = { Patroni: 34, sandbox: 8 };
 const WORKERS = { Patroni: 4, sandbox: 1 };
@@ -29,7 +30,7 @@ const known = programs();
 const absent = known.flatMap(({ missing }) => missing ?? []).concat(whyNoTool('pgbench') ?? []);
 const missing = absent.length === 0 ? undefined : absent.join('; ');
 
-describeOnEveryCluster('G24: a planned switchover that moves sessions', (on) => {
+describeOnEveryCluster({ name: 'G24: a planned switchover that moves sessions', legs: LEGS }, (on) => {
   const directory = temporaryDirectory();
   let plain: PointsmanProcess | undefined;
   const lab = on.clusterWithPointsman({
@@ -58,7 +59,7 @@ describeOnEveryCluster('G24: a planned switchover that moves sessions', (on) => 
     async () => {
       const { cluster, pointsman } = lab;
       const old = await cluster.leader();
-      const target = { port: await pointsman.port('write'), as: cluster.app, sslmode: 'disable' as const };
+      const target = { port: await pointsman.port('write'), as: cluster.app };
       const without = { ...target, port: (await plain?.port('write')) ?? 0 };
       await waitForCandidates(lab);
       await waitForMembers(lab, 'read', await replicasOf(cluster));

@@ -1,5 +1,6 @@
 // Sessions move on the PostgreSQL that the system has, which is 15 on Debian 12. The same tests run on that of the
-// sandbox, each in a file of its own.
+// sandbox, each in a file of its own. Here they run once more with TLS on both legs.
+import { BOTH_LEGS } from '../../support/clusters/describe-on-clusters.ts';
 import { describeChanges } from '../../support/moves/change-tests.ts';
 import { describeConnections } from '../../support/moves/connection-tests.ts';
 import { describeHostile } from '../../support/moves/hostile-tests.ts';
@@ -10,5 +11,5 @@ import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 describeUnless(await whyNoSystemPostgres(), 'G24: moves, with the PostgreSQL of the system', () => {
   for (const describeTests of [describeChanges, describeConnections, describeHostile, describePgbench, describePinned])
-    describeTests('of the system', 'system');
+    describeTests('of the system', 'system', BOTH_LEGS);
 });

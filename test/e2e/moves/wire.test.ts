@@ -1,7 +1,7 @@
 // Moves seen from the wire: where a stream may be cut, what the next server gets, and that the client reads its own
 // answers and nothing else.
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { describeOnSandbox } from '../../support/clusters/describe-on-clusters.ts';
+import { BOTH_LEGS, describeOnSandbox } from '../../support/clusters/describe-on-clusters.ts';
 import type { SandboxClusterOptions } from '../../support/clusters/sandbox-cluster.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 import { prependHostAccess } from '../../support/moves/host-access.ts';
@@ -22,7 +22,7 @@ describeUnless(await whyNoSystemPostgres(), 'with the PostgreSQL of the system',
 );
 
 function describeWire(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
-  describeOnSandbox(`moves on the wire, PostgreSQL ${version}`, (on) =>
+  describeOnSandbox({ name: `moves on the wire, PostgreSQL ${version}`, legs: BOTH_LEGS }, (on) =>
     wireTests(movingLab(on, { cluster: { postgres }, moves: { wait: '30s' } })),
   );
 }
@@ -47,9 +47,9 @@ function wireTests(lab: MovingLab): void {
     user = 'svc_trust',
     more: Readonly<Record<string, string>> = {},
   ): Promise<WireSession> {
-    const port = await lab.moving.port('write');
+    const to = { port: await lab.moving.port('write'), ssl: lab.cluster.app.ssl };
     const parameters = { user, database: lab.cluster.app.database, application_name: name, ...more };
-    const session = await WireSession.open(port, parameters);
+    const session = await WireSession.open(to, parameters);
     sessions.push(session);
     return session;
   }

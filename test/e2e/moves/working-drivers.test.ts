@@ -2,7 +2,7 @@
 // error, and each row is stored once. On the PostgreSQL of the sandbox, and on that of the system.
 import { expect, onTestFinished } from 'vitest';
 import { type Driver, drivers, WorkingDriver } from '../../support/applications/driver-programs.ts';
-import { describeOnSandbox } from '../../support/clusters/describe-on-clusters.ts';
+import { BOTH_LEGS, describeOnSandbox } from '../../support/clusters/describe-on-clusters.ts';
 import type { SandboxClusterOptions } from '../../support/clusters/sandbox-cluster.ts';
 import { type ListedSession, listSessions, moveSession } from '../../support/moves/move.ts';
 import { type MovingLab, movingLab } from '../../support/moves/moving-lab.ts';
@@ -19,7 +19,7 @@ describeUnless(await whyNoSystemPostgres(), 'with the PostgreSQL of the system',
 );
 
 function describeWorkingDrivers(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
-  describeOnSandbox(`drivers that work while they move, PostgreSQL ${version}`, (on) =>
+  describeOnSandbox({ name: `drivers that work while they move, PostgreSQL ${version}`, legs: BOTH_LEGS }, (on) =>
     workingDriverTests(movingLab(on, { cluster: { postgres } })),
   );
 }
@@ -54,7 +54,7 @@ function workingDriverTests(lab: MovingLab): void {
 
   async function start(driver: Driver): Promise<WorkingDriver> {
     const { port, as } = await lab.target(lab.moving);
-    const started = new WorkingDriver(driver, lab.directory, { port, as, sslmode: 'disable' });
+    const started = new WorkingDriver(driver, lab.directory, { port, as });
     onTestFinished(() => started.stop());
     return started;
   }

@@ -35,7 +35,13 @@ export function startTool(name: ClientTool, to: ToolTarget, args: readonly strin
   if (directory === undefined) throw new Error(whyNoTool(name));
   const { port, as, host = '127.0.0.1' } = to;
   const child = spawn(join(directory, name), ['-h', host, '-p', String(port), ...args], {
-    env: { PGPASSWORD: as.password, PGUSER: as.user, PGDATABASE: as.database, ...sessionAttributes(host) },
+    env: {
+      PGPASSWORD: as.password,
+      PGUSER: as.user,
+      PGDATABASE: as.database,
+      ...encryption(as),
+      ...sessionAttributes(host),
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const errors: string[] = [];
@@ -50,6 +56,13 @@ export function startTool(name: ClientTool, to: ToolTarget, args: readonly strin
   if (input === undefined) child.stdin.end();
   else pipeline(input, child.stdin).catch(() => undefined);
   return { stdout: child.stdout, done, signal: (name) => void child.kill(name) };
+}
+
+/** In libpq's variables, which other drivers' programs read, too. */
+export function encryption({ ssl }: Pick<Credentials, 'ssl'>): NodeJS.ProcessEnv {
+  if (ssl === undefined) return { PGSSLMODE: 'disable' };
+  // Pointsman's certificate is not the member's: a login that is bound to one of them fails at the other.
+  return { PGSSLMODE: 'verify-full', PGSSLROOTCERT: ssl.caFile, PGCHANNELBINDING: 'disable' };
 }
 
 /** For libpq, which takes any server without it. */

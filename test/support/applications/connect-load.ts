@@ -2,6 +2,7 @@
 // failover meets it. Every attempt is recorded, none is repeated.
 import { Client } from 'pg';
 import { SERVER_NAME } from '../clusters/server-name.ts';
+import type { Credentials } from '../patroni/settings.ts';
 import { monotonicMs } from '../waiting/wait.ts';
 
 export interface Attempt {
@@ -25,6 +26,7 @@ export interface AttemptOptions {
   readonly user: string;
   readonly password: string;
   readonly database: string;
+  readonly ssl?: Credentials['ssl'];
   /** Returns one row with `server` and `id`. */
   readonly sql: string;
   /** How long the client waits for its connection; for ever unless told. */
@@ -79,9 +81,9 @@ export function startLoad(attempt: () => Promise<Attempt>, perSecond: number): C
 
 /** Connects, runs the statement, leaves. Never rejects. */
 export async function attemptOnce(options: AttemptOptions): Promise<Attempt> {
-  const { host, port, user, password, database, connectTimeoutMs = 0 } = options;
+  const { connectTimeoutMs = 0, ssl, sql, ...to } = options;
   const startedAtMs = monotonicMs();
-  const client = new Client({ host, port, user, password, database, connectionTimeoutMillis: connectTimeoutMs });
+  const client = new Client({ ...to, ...(ssl && { ssl }), connectionTimeoutMillis: connectTimeoutMs });
   let connectedAtMs: number | undefined;
   let lost: Error | undefined;
   client.on('error', (error) => {
@@ -90,7 +92,7 @@ export async function attemptOnce(options: AttemptOptions): Promise<Attempt> {
   try {
     await client.connect();
     connectedAtMs = monotonicMs();
-    const { rows } = await client.query<{ id: string; server: string }>(options.sql);
+    const { rows } = await client.query<{ id: string; server: string }>(sql);
     const [row] = rows;
     return {
       startedAtMs,

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { encryption } from './client-tools.ts';
 import { findExecutable } from '../patroni/availability.ts';
 import type { Credentials } from '../patroni/settings.ts';
 import { monotonicMs } from '../waiting/wait.ts';
@@ -26,7 +27,8 @@ export interface Driver {
 export interface DriverTarget {
   readonly port: number;
   readonly as: Credentials;
-  readonly sslmode: 'disable' | 'require';
+  /** Unless it follows from the credentials. */
+  readonly sslmode?: 'disable' | 'require';
 }
 
 /** The output of a program about one case. */
@@ -117,7 +119,8 @@ function start(driver: Driver, directory: string, to: DriverTarget, args: readon
       PGUSER: to.as.user,
       PGPASSWORD: to.as.password,
       PGDATABASE: to.as.database,
-      PGSSLMODE: to.sslmode,
+      ...encryption(to.as),
+      ...(to.sslmode && { PGSSLMODE: to.sslmode }),
       PGCONNECT_TIMEOUT: '60',
     },
   });

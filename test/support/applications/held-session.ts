@@ -1,13 +1,8 @@
 // One session of a client that stays open, runs a statement now and then, and records its end.
 import { Client } from 'pg';
 import { SERVER_NAME } from '../clusters/server-name.ts';
+import type { Credentials } from '../patroni/settings.ts';
 import { monotonicMs } from '../waiting/wait.ts';
-
-interface Credentials {
-  readonly user: string;
-  readonly password: string;
-  readonly database: string;
-}
 
 export class HeldSession {
   readonly client: Client;

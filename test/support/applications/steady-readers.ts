@@ -4,6 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { SERVER_NAME } from '../clusters/server-name.ts';
+import type { Credentials } from '../patroni/settings.ts';
 import { monotonicMs } from '../waiting/wait.ts';
 
 export type ReaderKind = 'pooled' | 'reconnecting';
@@ -13,6 +14,7 @@ export interface ReaderOptions {
   readonly user: string;
   readonly password: string;
   readonly database: string;
+  readonly ssl?: Credentials['ssl'];
 }
 
 interface Read {

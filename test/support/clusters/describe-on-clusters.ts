@@ -17,24 +17,66 @@ export interface Wanted<Options> extends PointsmanWanted {
 
 export interface Lab<Cluster extends ClusterUnderTest = ClusterUnderTest, Options = ClusterOptions> {
   readonly kind: 'sandbox' | 'Patroni';
+  readonly legs: Legs;
   readonly clusterWithPointsman: (wanted?: Wanted<Options>) => ClusterWithPointsman<Cluster>;
 }
 
-const sandbox: Lab<SandboxCluster, SandboxClusterOptions> = {
-  kind: 'sandbox',
-  clusterWithPointsman: (wanted = {}) => clusterWithPointsman(() => SandboxCluster.start(wanted.cluster), wanted),
-};
+/** Client to Pointsman, and Pointsman to member: both in plain text, or both with TLS, and then nothing without it. */
+export type Legs = 'plain' | 'encrypted';
 
-const patroni: Lab<PatroniCluster> = {
-  kind: 'Patroni',
-  clusterWithPointsman: (wanted = {}) => clusterWithPointsman(() => startPatroniCluster(wanted.cluster), wanted),
-};
+/** For tests that hold for both. */
+export const BOTH_LEGS: readonly Legs[] = ['plain', 'encrypted'];
+/** Where the time is short: the tests on the sandbox run often, those on Patroni seldom. */
+export const ENCRYPTED_ON_PATRONI = { sandbox: ['plain'], Patroni: BOTH_LEGS } as const;
 
-export function describeOnEveryCluster(name: string, define: (lab: Lab) => void): void {
-  describeOnSandbox(name, define);
-  describeOnPatroni(`${name}, on Patroni`, () => define(patroni));
+export type SandboxLab = Lab<SandboxCluster, SandboxClusterOptions>;
+
+function sandbox(legs: Legs): SandboxLab {
+  const start = (options?: SandboxClusterOptions) => SandboxCluster.start({ ...options, tls: legs === 'encrypted' });
+  return {
+    kind: 'sandbox',
+    legs,
+    clusterWithPointsman: (wanted = {}) => clusterWithPointsman(() => start(wanted.cluster), wanted),
+  };
 }
 
-export function describeOnSandbox(name: string, define: (lab: typeof sandbox) => void): void {
-  if (isWanted('sandbox')) describeUnless(missingForSandbox, `${name}, on the sandbox`, () => define(sandbox));
+function patroni(legs: Legs): Lab<PatroniCluster> {
+  const start = (options?: ClusterOptions) => startPatroniCluster({ ...options, tls: legs === 'encrypted' });
+  return {
+    kind: 'Patroni',
+    legs,
+    clusterWithPointsman: (wanted = {}) => clusterWithPointsman(() => start(wanted.cluster), wanted),
+  };
+}
+
+interface LegsByKind {
+  readonly sandbox: readonly Legs[];
+  readonly Patroni: readonly Legs[];
+}
+
+const PLAIN: LegsByKind = { sandbox: ['plain'], Patroni: ['plain'] };
+
+/** The legs are plain unless told. */
+export function describeOnEveryCluster(
+  what: string | { readonly name: string; readonly legs: LegsByKind },
+  define: (lab: Lab) => void,
+): void {
+  const { name, legs } = typeof what === 'string' ? { name: what, legs: PLAIN } : what;
+  describeOnSandbox({ name, legs: legs.sandbox }, define);
+  for (const one of legs.Patroni) describeOnPatroni(`${name}${said(one)}, on Patroni`, () => define(patroni(one)));
+}
+
+export function describeOnSandbox(
+  what: string | { readonly name: string; readonly legs?: readonly Legs[] | undefined },
+  define: (lab: SandboxLab) => void,
+): void {
+  if (!isWanted('sandbox')) return;
+  const { name, legs = PLAIN.sandbox } = typeof what === 'string' ? { name: what } : what;
+  for (const one of legs) {
+    describeUnless(missingForSandbox, `${name}${said(one)}, on the sandbox`, () => define(sandbox(one)));
+  }
+}
+
+function said(legs: Legs): string {
+  return legs === 'plain' ? '' : ', encrypted on both legs';
 }

@@ -1,5 +1,6 @@
 // The sandbox as a cluster under test: its own verbs break and mend it. All else goes through its management API and
 // SQL, as with any other cluster.
+import { readFileSync } from 'node:fs';
 import type { DialectName, Sandbox, SandboxMember, SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { type ClusterDocument, parseMemberStatus, type Tags } from '../patroni/documents.ts';
@@ -9,10 +10,11 @@ import { ask, type HttpQuestion } from '../patroni/http.ts';
 import type { AskedMember, MemberAddress } from '../patroni/member.ts';
 import { refusesConnections } from '../sockets/free-ports.ts';
 import { patchConfig, restartPostgres, waitForTags } from '../patroni/requests.ts';
-import type { ClusterOptions, Credentials } from '../patroni/settings.ts';
+import type { ClusterOptions, Credentials, ServerTls } from '../patroni/settings.ts';
+import { trustIn } from '../patroni/site-tls.ts';
 import { type Row, runSql, type SqlOptions } from '../patroni/sql.ts';
 import { waitUntil } from '../waiting/wait.ts';
-import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
+import type { ClusterTls, ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 
 const FAILOVER_TIMEOUT_MS = 20_000;
 const REJOIN_TIMEOUT_MS = 30_000;
@@ -27,6 +29,7 @@ export type SandboxClusterOptions = ClusterOptions & {
 export class SandboxCluster implements ClusterUnderTest {
   readonly scope: string;
   readonly app: Credentials;
+  readonly tls: ClusterTls | undefined;
   readonly superuser: Omit<Credentials, 'database'>;
   readonly #sandbox: Sandbox;
   readonly #members: readonly AskedMember[];
@@ -35,21 +38,25 @@ export class SandboxCluster implements ClusterUnderTest {
 
   private constructor(sandbox: Sandbox, statusPath: string, events: readonly string[]) {
     this.scope = sandbox.scope;
-    this.app = sandbox.app;
+    const { tls } = sandbox;
+    const ssl = tls && trustIn(tls.caFile, readFileSync(tls.caFile, 'utf8'));
+    this.app = { ...sandbox.app, ...(ssl && { ssl }) };
+    this.tls = tls;
     this.superuser = sandbox.superuser;
     this.#sandbox = sandbox;
-    this.#members = sandbox.members.map((member) => askedMember(member, statusPath));
+    this.#members = sandbox.members.map((member) => askedMember(member, statusPath, ssl));
     this.#events = events;
   }
 
   /** Healthy when it returns. */
   static async start(options: SandboxClusterOptions = {}): Promise<SandboxCluster> {
     const events: string[] = [];
-    const { members = 3, dialect = 'manager', postgres = 'embedded' } = options;
+    const { members = 3, dialect = 'manager', postgres = 'embedded', tls = false } = options;
     const sandbox = await startSandbox({
       members,
       dialect,
       postgres,
+      tls,
       config: dynamicConfig(options),
       onEvent: (event) => void events.push(`${new Date().toISOString()} ${JSON.stringify(event)}`),
     });
@@ -211,10 +218,11 @@ export class SandboxCluster implements ClusterUnderTest {
   }
 }
 
-function askedMember({ name, host, port, api }: SandboxMember, statusPath: string): AskedMember {
+function askedMember(member: SandboxMember, statusPath: string, ssl: ServerTls | undefined): AskedMember {
+  const { name, host, port, api } = member;
   const asked = (path: string, question: HttpQuestion = {}) => ask(`${api}${path}`, question);
   const status = async (timeoutMs = 1000) => parseMemberStatus(await asked(statusPath, { timeoutMs }));
-  return { name, address: { name, host, port, api }, ask: asked, status };
+  return { name, address: { name, host, port, api, ssl }, ask: asked, status };
 }
 
 /** Undefined values are left out, so that the sandbox has its own defaults. */

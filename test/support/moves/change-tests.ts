@@ -3,7 +3,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SandboxClusterOptions } from '../clusters/sandbox-cluster.ts';
-import { describeOnSandbox } from '../clusters/describe-on-clusters.ts';
+import { describeOnSandbox, type Legs } from '../clusters/describe-on-clusters.ts';
 import { userlist } from '../clusters/userlist.ts';
 import { itUnless } from '../runner/unless-missing.ts';
 import type { DrivenSession, RunningProgram } from './driven-session.ts';
@@ -58,8 +58,12 @@ const AFTER: Readonly<Record<string, string>> = {
   'no CONNECT for the database': 'grant connect on database app to public',
 };
 
-export function describeChanges(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
-  describeOnSandbox(`changes before a move, PostgreSQL ${version}`, (on) => {
+export function describeChanges(
+  version: string,
+  postgres: NonNullable<SandboxClusterOptions['postgres']>,
+  legs?: readonly Legs[],
+): void {
+  describeOnSandbox({ name: `changes before a move, PostgreSQL ${version}`, legs }, (on) => {
     const lab = movingLab(on, { cluster: { postgres }, moves: { md5: true }, pointsman: MOVES_WHEN_DRAINED });
     /** It has the verifier of `app` alone. */
     const withFile = besideLab(lab, async () => ({
@@ -193,7 +197,7 @@ export function describeChanges(version: string, postgres: NonNullable<SandboxCl
       const role = await aRole('connection limit 1');
       const session = await openAs(role);
       const { name: member, host, port } = await lab.cluster.leader();
-      const other = new Client({ host, port, user: role, password: SECRET, database: lab.cluster.app.database });
+      const other = new Client({ ...lab.cluster.app, host, port, user: role, password: SECRET });
       other.on('error', () => undefined);
       await inTheGap(lab.moving, { session: session.name, member }, () => other.connect());
       try {

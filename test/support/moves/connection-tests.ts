@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { connect } from 'node:net';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { findBinaries } from '../../../src/sandbox/postgres/binaries.ts';
-import { describeOnSandbox } from '../clusters/describe-on-clusters.ts';
+import { describeOnSandbox, type Legs } from '../clusters/describe-on-clusters.ts';
 import type { SandboxClusterOptions } from '../clusters/sandbox-cluster.ts';
 import { switchOnTls } from '../clusters/switch-on-tls.ts';
 import type { Credentials } from '../patroni/settings.ts';
@@ -29,8 +29,12 @@ const ROLES = `
 `;
 const embedded = await findBinaries('embedded');
 
-export function describeConnections(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
-  describeOnSandbox(`connections of every kind, PostgreSQL ${version}`, (on) => {
+export function describeConnections(
+  version: string,
+  postgres: NonNullable<SandboxClusterOptions['postgres']>,
+  legs?: readonly Legs[],
+): void {
+  describeOnSandbox({ name: `connections of every kind, PostgreSQL ${version}`, legs }, (on) => {
     const lab = movingLab(on, { cluster: { postgres } });
     const running: RunningProgram[] = [];
     const sessions: WireSession[] = [];
@@ -43,7 +47,7 @@ export function describeConnections(version: string, postgres: NonNullable<Sandb
         'host replication svc_walsender 127.0.0.1/32 trust',
         'host all svc_trust 127.0.0.1/32 trust',
       ]);
-      await switchOnTls(lab.cluster);
+      if (on.legs === 'plain') await switchOnTls(lab.cluster);
       const [row] = await lab.cluster.sql(name, `select current_setting('server_version_num')::int / 10000 as major`);
       major = Number(row?.['major']);
     });
@@ -63,7 +67,11 @@ export function describeConnections(version: string, postgres: NonNullable<Sandb
     }
 
     async function open(parameters: Readonly<Record<string, string>>, protocol?: number): Promise<WireSession> {
-      const session = await WireSession.open(await lab.moving.port('write'), parameters, protocol);
+      const session = await WireSession.open(
+        { port: await lab.moving.port('write'), ssl: lab.cluster.app.ssl },
+        parameters,
+        protocol,
+      );
       sessions.push(session);
       return session;
     }
@@ -81,7 +89,8 @@ export function describeConnections(version: string, postgres: NonNullable<Sandb
       return Math.max(...(await listSessions(lab.moving)).map(({ id }) => id));
     }
 
-    for (const program of [psql(), nodePostgres()]) {
+    // With TLS on both legs Pointsman reads every session.
+    for (const program of on.legs === 'plain' ? [psql(), nodePostgres()] : []) {
       itUnless(program.missing, `${program.name} with TLS that its server answers stays`, async () => {
         const session = await (await start(program, {}, { sslmode: 'require' })).open('encrypted');
         expect(await session.value('select ssl from pg_stat_ssl where pid = pg_backend_pid()')).toMatch(/^t/);

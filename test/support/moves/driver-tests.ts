@@ -1,7 +1,7 @@
 // The features of sessions with every driver: set up, moved from the server to the same server, and asked for. The same
 // without moves, where a session ends: so each of these tests can fail.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeOnSandbox } from '../clusters/describe-on-clusters.ts';
+import { describeOnSandbox, type Legs } from '../clusters/describe-on-clusters.ts';
 import type { SandboxClusterOptions } from '../clusters/sandbox-cluster.ts';
 import { describeUnless } from '../runner/unless-missing.ts';
 import type { DrivenSession, RunningProgram } from './driven-session.ts';
@@ -10,7 +10,7 @@ import { findSession, inTheGap, move } from './move.ts';
 import { besideLab, MOVES_WHEN_DRAINED, type MovingLab, movingLab } from './moving-lab.ts';
 import { storedRows } from './pgbench.ts';
 import { TOKEN } from './prepared-database.ts';
-import { type KnownProgram, programs } from './programs.ts';
+import { type KnownProgram, programs, type ProgramTarget } from './programs.ts';
 import type { PointsmanProcess } from '../processes/pointsman-process.ts';
 import { SERVER } from '../values/tls-files.ts';
 
@@ -20,42 +20,49 @@ const ENCRYPTED = ['statements that the driver prepared', 'settings by SET', 'th
 const BACKEND = 'select pg_backend_pid()';
 const ROUNDS = 5;
 
-export function describeDrivers(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
-  describeOnSandbox(`sessions that move, PostgreSQL ${version}`, (on) => {
+export function describeDrivers(
+  version: string,
+  postgres: NonNullable<SandboxClusterOptions['postgres']>,
+  legs?: readonly Legs[],
+): void {
+  describeOnSandbox({ name: `sessions that move, PostgreSQL ${version}`, legs }, (on) => {
     const lab = movingLab(on, { cluster: { postgres }, pointsman: MOVES_WHEN_DRAINED });
-    const encrypted = besideLab(lab, async () => ({ pointsman: TERMINATE }));
+    const terminating = besideLab(lab, async () => ({ pointsman: TERMINATE }));
     for (const program of programs()) {
-      describeUnless(program.missing, program.name, () => driverTests(lab, encrypted, program));
+      describeUnless(program.missing, program.name, () => {
+        driverTests(lab, program);
+        if (on.legs === 'plain') plainServerTests(lab, program, terminating);
+      });
     }
   });
 }
 
-function driverTests(lab: MovingLab, encrypted: () => PointsmanProcess, program: KnownProgram): void {
-  let running: Readonly<Record<'moving' | 'plain' | 'encrypted', RunningProgram>>;
+async function started(
+  lab: MovingLab,
+  program: KnownProgram,
+  to: PointsmanProcess,
+  more: Pick<ProgramTarget, 'sslmode'> = {},
+): Promise<RunningProgram> {
+  return program.start(lab.directory, { ...(await lab.target(to)), ...more });
+}
+
+function driverTests(lab: MovingLab, program: KnownProgram): void {
+  let moving: RunningProgram;
   beforeAll(async () => {
     await program.prepare(lab.directory);
-    const start = async (to: PointsmanProcess, sslmode: 'disable' | 'require'): Promise<RunningProgram> =>
-      program.start(lab.directory, { ...(await lab.target(to)), sslmode });
-    running = {
-      moving: await start(lab.moving, 'disable'),
-      plain: await start(lab.plain, 'disable'),
-      encrypted: await start(encrypted(), 'require'),
-    };
+    moving = await started(lab, program, lab.moving);
   });
-  afterAll(async () => {
-    await Promise.all(Object.values(running).map((one) => one.stop()));
-  });
-  const has = (...verbs: readonly string[]): boolean => verbs.every((verb) => !program.lacks.includes(verb));
-  const possible = FEATURES.filter(({ needs }) => has(...needs));
+  afterAll(() => moving.stop());
+  const possible = possibleFor(program);
 
   describe('kept by two moves', () => {
     it.each(possible.map((feature, at) => [feature.name, feature, at] as const))('%s', async (_, feature, at) => {
-      const session = await running.moving.open(`${program.name}-${at}`, feature.options);
+      const session = await moving.open(`${program.name}-${at}`, feature.options);
       await expectKept(feature, session, lab.moving);
     });
 
     it('a statement that is sent in the gap: it is answered after the move, and executed once', async () => {
-      const session = await running.moving.open(`${program.name}-gap`);
+      const session = await moving.open(`${program.name}-gap`);
       await session.ask('prepare', 'gap', 'select $1::int + 1');
       await session.ask('execute', 'gap', 1);
       const backend = await session.value(BACKEND);
@@ -74,9 +81,9 @@ function driverTests(lab: MovingLab, encrypted: () => PointsmanProcess, program:
       expect(session.events).toEqual([]);
     });
 
-    if (!has('load')) return;
+    if (program.lacks.includes('load')) return;
     it(`acknowledged rows through ${ROUNDS} moves of a busy session`, async () => {
-      const session = await running.moving.open(`${program.name}-load`);
+      const session = await moving.open(`${program.name}-load`);
       await session.ask('load', 'loaded');
       const { id } = await findSession(lab.moving, session.name);
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -90,22 +97,35 @@ function driverTests(lab: MovingLab, encrypted: () => PointsmanProcess, program:
       expect(session.events).toEqual([]);
     });
   });
+}
 
+/** With the server in plain text: clients in TLS that Pointsman answers, and a Pointsman that moves nothing. */
+function plainServerTests(lab: MovingLab, program: KnownProgram, terminating: () => PointsmanProcess): void {
+  let plain: RunningProgram;
+  let encrypted: RunningProgram;
+  beforeAll(async () => {
+    plain = await started(lab, program, lab.plain);
+    encrypted = await started(lab, program, terminating(), { sslmode: 'require' });
+  });
+  afterAll(async () => {
+    await Promise.all([plain, encrypted].map((one) => one.stop()));
+  });
+  const possible = possibleFor(program);
   const inTls = possible.filter(({ name }) => ENCRYPTED.includes(name));
   it.each(inTls.map((feature, at) => [feature.name, feature, at] as const))(
     'kept by two moves, with TLS that Pointsman answers: %s',
     async (_, feature, at) => {
-      const session = await running.encrypted.open(`${program.name}-tls-${at}`, feature.options);
-      const { tls } = await findSession(encrypted(), session.name);
+      const session = await encrypted.open(`${program.name}-tls-${at}`, feature.options);
+      const { tls } = await findSession(terminating(), session.name);
       expect(tls).toBe('terminate');
-      await expectKept(feature, session, encrypted());
+      await expectKept(feature, session, terminating());
     },
   );
 
   it('are lost without moves', async () => {
     const kept: string[] = [];
     for (const [at, feature] of possible.entries()) {
-      const session = await running.plain.open(`${program.name}-${at}`, feature.options);
+      const session = await plain.open(`${program.name}-${at}`, feature.options);
       await feature.setUp(session);
       const { id } = await findSession(lab.plain, session.name);
       await lab.plain.operate(`/sessions/${id}/kill`, TOKEN);
@@ -113,6 +133,11 @@ function driverTests(lab: MovingLab, encrypted: () => PointsmanProcess, program:
     }
     expect(kept).toEqual([]);
   });
+}
+
+/** Those that the driver has a way for. */
+function possibleFor({ lacks }: KnownProgram): readonly Feature[] {
+  return FEATURES.filter(({ needs }) => needs.every((verb) => !lacks.includes(verb)));
 }
 
 async function expectKept(feature: Feature, session: DrivenSession, pointsman: PointsmanProcess): Promise<void> {

@@ -1,7 +1,7 @@
 // Settings and texts that could make the question fail, answer something else, or change what is restored.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SandboxClusterOptions } from '../clusters/sandbox-cluster.ts';
-import { describeOnSandbox } from '../clusters/describe-on-clusters.ts';
+import { describeOnSandbox, type Legs } from '../clusters/describe-on-clusters.ts';
 import { itUnless } from '../runner/unless-missing.ts';
 import { until } from '../waiting/until.ts';
 import { type DrivenSession, ProgramError, type RunningProgram } from './driven-session.ts';
@@ -67,8 +67,12 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
   'a role whose name needs quotes': ['set role "Odd ""Role"" \\name"'],
 };
 
-export function describeHostile(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
-  describeOnSandbox(`sessions with hostile settings, PostgreSQL ${version}`, (on) => {
+export function describeHostile(
+  version: string,
+  postgres: NonNullable<SandboxClusterOptions['postgres']>,
+  legs?: readonly Legs[],
+): void {
+  describeOnSandbox({ name: `sessions with hostile settings, PostgreSQL ${version}`, legs }, (on) => {
     const lab = movingLab(on, { cluster: { postgres } });
     let running: RunningProgram | undefined;
     beforeAll(async () => {

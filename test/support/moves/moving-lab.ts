@@ -3,7 +3,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { SandboxCluster, SandboxClusterOptions } from '../clusters/sandbox-cluster.ts';
 import type { ClusterWithPointsman } from '../clusters/cluster-with-pointsman.ts';
-import type { Lab } from '../clusters/describe-on-clusters.ts';
+import type { SandboxLab } from '../clusters/describe-on-clusters.ts';
 import type { Credentials } from '../patroni/settings.ts';
 import { configFor } from '../processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../processes/pointsman-process.ts';
@@ -19,7 +19,7 @@ export interface MovingLab {
   readonly plain: PointsmanProcess;
   /** For the files of the programs. */
   readonly directory: string;
-  /** The write pool, in plain text. */
+  /** The write pool. */
   target(pointsman: PointsmanProcess, as?: Partial<Credentials>): Promise<ProgramTarget>;
 }
 
@@ -30,8 +30,6 @@ export interface MovingLabOptions {
   /** Other sections of the one that moves sessions. */
   readonly pointsman?: Readonly<Record<string, unknown>>;
 }
-
-type SandboxLab = Lab<SandboxCluster, SandboxClusterOptions>;
 
 /** With it sessions are parked while their member is drained. */
 export const MOVES_WHEN_DRAINED = { pools: { write: { on_leave: { operator: 'move' } } } };
@@ -73,7 +71,7 @@ export function movingLab(
       return directory.path;
     },
     async target(to, as = {}) {
-      return { port: await to.port('write'), as: { ...lab.cluster.app, ...as }, sslmode: 'disable' };
+      return { port: await to.port('write'), as: { ...lab.cluster.app, ...as } };
     },
   };
 }

@@ -1,7 +1,7 @@
 // pgbench in full load while its sessions move again and again from the server to the same server: each acknowledged
 // transaction is there, and none is there twice.
 import { expect, onTestFinished } from 'vitest';
-import { describeOnSandbox } from '../clusters/describe-on-clusters.ts';
+import { describeOnSandbox, type Legs } from '../clusters/describe-on-clusters.ts';
 import type { SandboxClusterOptions } from '../clusters/sandbox-cluster.ts';
 import { whyNoTool } from '../applications/client-tools.ts';
 import { listSessions, moveSession } from './move.ts';
@@ -15,8 +15,12 @@ const ROUNDS = rounds(10, 25);
 /** Its first connection, which ends before the load begins, sends less. */
 const LOADED_BYTES = 8192;
 
-export function describePgbench(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
-  describeOnSandbox(`pgbench through moves, PostgreSQL ${version}`, (on) =>
+export function describePgbench(
+  version: string,
+  postgres: NonNullable<SandboxClusterOptions['postgres']>,
+  legs?: readonly Legs[],
+): void {
+  describeOnSandbox({ name: `pgbench through moves, PostgreSQL ${version}`, legs }, (on) =>
     pgbenchTests(movingLab(on, { cluster: { postgres } })),
   );
 }

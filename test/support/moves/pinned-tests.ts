@@ -1,7 +1,7 @@
 // Sessions with something that cannot go along: they stay where they are, with the reason, and lose nothing.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SandboxClusterOptions } from '../clusters/sandbox-cluster.ts';
-import { describeOnSandbox } from '../clusters/describe-on-clusters.ts';
+import { describeOnSandbox, type Legs } from '../clusters/describe-on-clusters.ts';
 import type { DrivenSession, RunningProgram } from './driven-session.ts';
 import { failureOf } from './driven-session.ts';
 import { prependHostAccess } from './host-access.ts';
@@ -169,8 +169,12 @@ const CASES: readonly Pinned[] = [
   { name: 'an md5 login without consent', reason: 'authentication', role: 'svc_md5', statements: [], has: ALIVE },
 ];
 
-export function describePinned(version: string, postgres: NonNullable<SandboxClusterOptions['postgres']>): void {
-  describeOnSandbox(`sessions that stay, PostgreSQL ${version}`, (on) => {
+export function describePinned(
+  version: string,
+  postgres: NonNullable<SandboxClusterOptions['postgres']>,
+  legs?: readonly Legs[],
+): void {
+  describeOnSandbox({ name: `sessions that stay, PostgreSQL ${version}`, legs }, (on) => {
     const lab = movingLab(on, { cluster: { postgres }, moves: { roles: ['app', 'svc_*', 'postgres'], wait: '500ms' } });
     const withoutVerifiers = besideLab(lab, async () => ({ moves: { verifiers: undefined } }));
     const running = new Map<string, RunningProgram>();

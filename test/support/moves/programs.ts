@@ -3,7 +3,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { sessionAttributes, type ToolTarget, whyNoTool } from '../applications/client-tools.ts';
+import { encryption, sessionAttributes, type ToolTarget, whyNoTool } from '../applications/client-tools.ts';
 import { findExecutable } from '../patroni/availability.ts';
 import { DrivenProgram } from './driven-program.ts';
 import type { RunningProgram } from './driven-session.ts';
@@ -14,7 +14,8 @@ const JDBC = '/usr/share/java/postgresql.jar';
 const PYTHON = '/usr/bin/python3';
 
 export interface ProgramTarget extends ToolTarget {
-  readonly sslmode: 'disable' | 'require';
+  /** Unless it follows from the credentials. */
+  readonly sslmode?: 'disable' | 'require';
   /** Further variables of its environment. */
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -46,7 +47,8 @@ function environment(directory: string, to: ProgramTarget): NodeJS.ProcessEnv {
     PGUSER: to.as.user,
     PGPASSWORD: to.as.password,
     PGDATABASE: to.as.database,
-    PGSSLMODE: to.sslmode,
+    ...encryption(to.as),
+    ...(to.sslmode && { PGSSLMODE: to.sslmode }),
     PGCONNECT_TIMEOUT: '60',
     ...to.env,
   };

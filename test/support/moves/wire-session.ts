@@ -2,6 +2,8 @@
 // Its role logs in without a password (trust).
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { connect as connectTls } from 'node:tls';
+import type { ServerTls } from '../patroni/settings.ts';
 import { aMessage } from '../sockets/messages.ts';
 import { aStartup } from '../sockets/packets.ts';
 import { until } from '../waiting/until.ts';
@@ -27,13 +29,16 @@ export class WireSession {
   /** The messages of the login. */
   greeting: readonly WireMessage[] = [];
 
+  /** `ssl`: encrypted from the first byte on. */
   static async open(
-    port: number,
+    { port, ssl }: { readonly port: number; readonly ssl?: ServerTls | undefined },
     parameters: Readonly<Record<string, string>>,
     version?: number,
   ): Promise<WireSession> {
-    const socket = connect({ host: '127.0.0.1', port, noDelay: true });
-    await once(socket, 'connect');
+    const plain = connect({ host: '127.0.0.1', port, noDelay: true });
+    await once(plain, 'connect');
+    const socket = ssl === undefined ? plain : connectTls({ ...ssl, socket: plain, ALPNProtocols: ['postgresql'] });
+    if (socket !== plain) await once(socket, 'secureConnect');
     const session = new WireSession(socket);
     socket.write(aStartup(parameters, version));
     session.greeting = await session.answers(1);

@@ -7,10 +7,19 @@ import type { MemberAddress } from './member.ts';
 import type { Credentials } from './settings.ts';
 import type { Row, SqlOptions } from './sql.ts';
 
+/** Files: of the authority of all certificates, which are for `localhost` too, and of Pointsman's own certificate. */
+export interface ClusterTls {
+  readonly caFile: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
 export interface ClusterUnderTest {
   readonly scope: string;
   /** An ordinary role, in its own database. */
   readonly app: Credentials;
+  /** Undefined: plain text. */
+  readonly tls: ClusterTls | undefined;
   members(): readonly MemberAddress[];
   member(name: string): MemberAddress;
   /** The member that calls itself the primary; waits for one. */

@@ -1,7 +1,7 @@
 // A real Patroni cluster as a test sees it. Each verb waits for its effect, bounded by a deadline; a deadline
 // that passes fails with the state the cluster was in. destroy() leaves no process, port or file behind.
 import { rm } from 'node:fs/promises';
-import type { ClusterUnderTest } from './cluster-under-test.ts';
+import type { ClusterTls, ClusterUnderTest } from './cluster-under-test.ts';
 import type { ClusterDocument, Tags } from './documents.ts';
 import { describeState } from './diagnosis.ts';
 import { Etcd } from './etcd.ts';
@@ -10,7 +10,7 @@ import { findPrimary, healthy, joined, readClusterDocument } from './health.ts';
 import { Member, type MemberAddress } from './member.ts';
 import { areFree, refusesConnections } from '../sockets/free-ports.ts';
 import { patchConfig, requestSwitchover, restartPostgres, waitForTags } from './requests.ts';
-import { APP, SUPERUSER } from './settings.ts';
+import { APP, type Credentials, SUPERUSER } from './settings.ts';
 import { memberAddress, type Site } from './site.ts';
 import { type Row, runSql, type SqlOptions } from './sql.ts';
 import { waitUntil } from '../waiting/wait.ts';
@@ -28,7 +28,8 @@ export type SwitchoverOptions = {
 
 export class PatroniCluster implements ClusterUnderTest {
   readonly scope: string;
-  readonly app = APP;
+  readonly app: Credentials;
+  readonly tls: ClusterTls | undefined;
   readonly superuser = SUPERUSER;
   readonly #site: Site;
   readonly #etcd: Etcd;
@@ -38,6 +39,8 @@ export class PatroniCluster implements ClusterUnderTest {
   constructor(site: Site) {
     this.#site = site;
     this.scope = site.scope;
+    this.app = { ...APP, ...(site.tls && { ssl: site.tls.trust }) };
+    this.tls = site.tls && { caFile: site.tls.trust.caFile, ...site.tls.pointsman };
     this.#etcd = new Etcd(site);
   }
 

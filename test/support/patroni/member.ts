@@ -15,6 +15,7 @@ import {
   sendSignal,
   thawTree,
 } from './process-tree.ts';
+import type { ServerTls } from './settings.ts';
 import { giveTo, type Site } from './site.ts';
 import { SupervisedProcess } from './supervised-process.ts';
 import { waitUntil } from '../waiting/wait.ts';
@@ -28,6 +29,8 @@ export type MemberAddress = {
   readonly host: string;
   /** PostgreSQL's. */
   readonly port: number;
+  /** Absent: in plain text. */
+  readonly ssl?: ServerTls | undefined;
 };
 
 /** As a client of its API sees it, on the sandbox or on Patroni. */
@@ -47,7 +50,7 @@ export class Member {
   constructor(site: Site, name: string, host: string) {
     this.#site = site;
     this.name = name;
-    this.address = { name, api: `http://${host}:${site.apiPort}`, host, port: site.port };
+    this.address = { name, api: `http://${host}:${site.apiPort}`, host, port: site.port, ssl: site.tls?.trust };
     this.#home = join(site.directory, name);
     this.#dataDir = join(this.#home, 'data');
     this.logFile = join(this.#home, 'log');
@@ -187,6 +190,7 @@ export class Member {
       dynamic: this.#site.dynamic,
       callbacks: this.#site.callbacks,
       apiAuthentication: this.#site.apiAuthentication,
+      tls: this.#site.tls,
       tags: this.#tags,
     });
     writeFileSync(file, text, { mode: 0o600 });

@@ -1,6 +1,7 @@
 // A member's patroni.yml as text.
 import { stringify } from 'yaml';
 import type { Tags } from './documents.ts';
+import type { SiteTls } from './site-tls.ts';
 import { type ApiAuthentication, REPLICATION, SUPERUSER } from './settings.ts';
 
 export type PatroniConfigInput = {
@@ -21,13 +22,17 @@ export type PatroniConfigInput = {
   readonly dynamic: Readonly<Record<string, unknown>>;
   readonly callbacks: Readonly<Record<string, string>>;
   readonly apiAuthentication?: ApiAuthentication | undefined;
+  /** Undefined: no TLS. */
+  readonly tls?: SiteTls | undefined;
   readonly tags: Tags;
 };
 
 export function patroniYml(input: PatroniConfigInput): string {
-  const { host, listenHost = host, clients = '127.0.0.0/8' } = input;
-  const replication = { username: REPLICATION.user, password: REPLICATION.password };
-  const superuser = { username: SUPERUSER.user, password: SUPERUSER.password };
+  const { host, listenHost = host, clients = '127.0.0.0/8', tls } = input;
+  const verified = tls && { sslmode: 'verify-ca', sslrootcert: tls.trust.caFile };
+  const replication = { username: REPLICATION.user, password: REPLICATION.password, ...verified };
+  const superuser = { username: SUPERUSER.user, password: SUPERUSER.password, ...verified };
+  const type = tls === undefined ? 'host' : 'hostssl';
   return stringify({
     scope: input.scope,
     name: input.name,
@@ -49,8 +54,12 @@ export function patroniYml(input: PatroniConfigInput): string {
       pgpass: `${input.home}/pgpass`,
       authentication: { superuser, replication, rewind: superuser },
       // No Unix socket: its path would be too long in some temporary directories.
-      parameters: { unix_socket_directories: '', log_checkpoints: false },
-      pg_hba: [`host replication all ${clients} scram-sha-256`, `host all all ${clients} scram-sha-256`],
+      parameters: {
+        unix_socket_directories: '',
+        log_checkpoints: false,
+        ...(tls && { ssl: 'on', ssl_cert_file: tls.server.cert, ssl_key_file: tls.server.key }),
+      },
+      pg_hba: [`${type} replication all ${clients} scram-sha-256`, `${type} all all ${clients} scram-sha-256`],
       callbacks: input.callbacks,
       basebackup: [{ checkpoint: 'fast' }, 'no-sync', 'no-manifest'],
       // So that a killed leader always comes back, whatever it had written alone.

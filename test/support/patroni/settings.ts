@@ -12,11 +12,22 @@ export type ClusterOptions = {
   readonly callbacks?: Readonly<Record<string, string>>;
   /** Patroni then wants them for every request that is not safe. */
   readonly apiAuthentication?: ApiAuthentication;
+  /** Members take TLS alone, from each other too, and so does Pointsman in front of them. Without it there is none. */
+  readonly tls?: boolean;
 };
 
 export type ApiAuthentication = { readonly username: string; readonly password: string };
 
-export type Credentials = { readonly user: string; readonly password: string; readonly database: string };
+/** How node-postgres verifies a server; `caFile` is for other programs. */
+export type ServerTls = { readonly ca: string; readonly caFile: string; readonly servername: string };
+
+export type Credentials = {
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  /** Absent: in plain text. */
+  readonly ssl?: ServerTls;
+};
 
 export const SUPERUSER: Credentials = { user: 'postgres', password: 'postgres-secret', database: 'postgres' };
 export const APP: Credentials = { user: 'app', password: 'app-secret', database: 'app' };

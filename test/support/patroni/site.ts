@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { type Installation, patroniAvailability } from './availability.ts';
 import { findFreePorts } from '../sockets/free-ports.ts';
 import { type ApiAuthentication, type ClusterOptions, dynamicConfig } from './settings.ts';
+import { makeSiteTls, type SiteTls } from './site-tls.ts';
 import type { SupervisedCommand } from './supervised-process.ts';
 
 const SUPERVISOR = join(import.meta.dirname, 'supervise.py');
@@ -23,6 +24,8 @@ export type Site = {
   readonly dynamic: Readonly<Record<string, unknown>>;
   readonly callbacks: Readonly<Record<string, string>>;
   readonly apiAuthentication: ApiAuthentication | undefined;
+  /** Undefined: no TLS. */
+  readonly tls: SiteTls | undefined;
 };
 
 /** 127.0.0.11 for the first member, and so on. */
@@ -55,6 +58,7 @@ export async function prepareSite(options: ClusterOptions, memberCount: number):
     dynamic: dynamicConfig(options),
     callbacks: options.callbacks ?? {},
     apiAuthentication: options.apiAuthentication,
+    tls: options.tls === true ? makeSiteTls(directory, (path) => giveTo(installation, path)) : undefined,
   };
 }
 

@@ -18,6 +18,7 @@ export function connectionConfig(member: MemberAddress, as: Credentials, timeout
     user: as.user,
     password: as.password,
     database: as.database,
+    ...(member.ssl && { ssl: member.ssl }),
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
   };

@@ -1,12 +1,15 @@
 // The configuration with which the e2e tests put Pointsman before a cluster: a user's, but on free ports.
-import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
+import type { ClusterTls, ClusterUnderTest } from '../patroni/cluster-under-test.ts';
 
 export interface ConfigOverrides {
+  readonly client?: object;
+  readonly backend?: object;
   readonly pools?: Readonly<Record<string, unknown>>;
   readonly listeners?: readonly { readonly address: string; readonly pool: string }[];
   readonly [section: string]: unknown;
 }
 
+/** Encrypted on both sides if the cluster is. */
 export function configFor(cluster: ClusterUnderTest, overrides: ConfigOverrides = {}): Record<string, unknown> {
   const members = cluster.members();
   return {
@@ -23,5 +26,18 @@ export function configFor(cluster: ClusterUnderTest, overrides: ConfigOverrides 
     admin: { address: '127.0.0.1:0' },
     log: { level: 'debug', format: 'json' },
     ...overrides,
+    ...(cluster.tls && tlsSections(cluster.tls, overrides)),
+  };
+}
+
+interface Sections {
+  readonly client?: object;
+  readonly backend?: object;
+}
+
+function tlsSections({ caFile, cert, key }: ClusterTls, { client, backend }: Sections): Sections {
+  return {
+    client: { tls: { mode: 'require', cert, key }, ...client },
+    backend: { tls: { mode: 'verify-full', ca_file: caFile, server_name: 'localhost' }, ...backend },
   };
 }

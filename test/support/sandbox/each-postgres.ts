@@ -31,6 +31,9 @@ export function describeOnEachPostgres(
         },
         run: (...statements) => running().run(...statements),
         permit: (...lines) => running().permit(...lines),
+        get caFile() {
+          return running().caFile;
+        },
         close: () => running().close(),
       };
 

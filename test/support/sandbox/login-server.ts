@@ -13,12 +13,15 @@ export interface LoginServer {
   run(...statements: readonly string[]): Promise<void>;
   /** These lines come before those of the sandbox. */
   permit(...lines: readonly string[]): Promise<void>;
+  /** The authority of its certificate; undefined without TLS. */
+  readonly caFile: string | undefined;
   close(): Promise<void>;
 }
 
-export async function startLoginServer(choice: BinariesChoice): Promise<LoginServer> {
+/** `tls`: its own lines of pg_hba.conf are for clients with TLS. */
+export async function startLoginServer(choice: BinariesChoice, tls = false): Promise<LoginServer> {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-  const prepared = await preparePostgres({ directory, names: ['node-1'], postgres: choice });
+  const prepared = await preparePostgres({ directory, names: ['node-1'], postgres: choice, tls });
   const [server] = prepared.servers;
   if (server === undefined) throw new Error('no server');
   await startAs(server, undefined);
@@ -33,6 +36,7 @@ export async function startLoginServer(choice: BinariesChoice): Promise<LoginSer
       await writeFile(file, `${lines.join('\n')}\n${own}`);
       await server.query('select pg_reload_conf()');
     },
+    caFile: prepared.certificates?.authority.file,
     close: () => prepared.close(),
   };
 }

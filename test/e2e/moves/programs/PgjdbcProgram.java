@@ -145,6 +145,8 @@ class PgjdbcProgram {
       properties.setProperty("user", System.getenv("PGUSER"));
       properties.setProperty("password", System.getenv("PGPASSWORD"));
       properties.setProperty("sslmode", System.getenv("PGSSLMODE"));
+      String authority = System.getenv("PGSSLROOTCERT");
+      if (authority != null) properties.setProperty("sslrootcert", authority);
       properties.setProperty("ApplicationName", name);
       // Without it the name is set by a statement after the login.
       properties.setProperty("assumeMinServerVersion", "9.0");

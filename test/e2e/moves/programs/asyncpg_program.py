@@ -11,10 +11,12 @@ from common import count_and_sum, dsn, numbers_up_to, requests, tell
 
 def options_of(name, options):
     found = dsn()
-    encrypted = ssl.create_default_context()
-    encrypted.check_hostname = False
-    encrypted.verify_mode = ssl.CERT_NONE
-    is_plain = found.pop("sslmode") == "disable"
+    mode = found.pop("sslmode")
+    encrypted = ssl.create_default_context(cafile=os.environ.get("PGSSLROOTCERT"))
+    if mode != "verify-full":
+        encrypted.check_hostname = False
+        encrypted.verify_mode = ssl.CERT_NONE
+    is_plain = mode == "disable"
     settings = {"application_name": name, **({} if options == "" else {"options": options})}
     encryption = False if is_plain else encrypted
     address = {"host": found.pop("host"), "port": int(found.pop("port")), "database": found.pop("dbname")}

@@ -1,4 +1,5 @@
 // Shared by the programs for Node: see README.md.
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 export interface Session {
@@ -13,6 +14,15 @@ function tell(...parts: readonly string[]): void {
 
 export function tellEvent(session: string, ...words: readonly string[]): void {
   tell('event', session, words.join(' '));
+}
+
+/** For node-postgres and postgres.js. */
+export function encryption(): false | { readonly ca: string } | { readonly rejectUnauthorized: false } {
+  const { PGSSLMODE: mode, PGSSLROOTCERT: file } = process.env;
+  if (mode === 'disable') return false;
+  return mode === 'verify-full' && file !== undefined
+    ? { ca: readFileSync(file, 'utf8') }
+    : { rejectUnauthorized: false };
 }
 
 /** The message with SQLSTATE, DETAIL and HINT, if the server sent them. */

@@ -1,7 +1,17 @@
 // node-postgres: see README.md.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type Connection, Query, type QueryArrayConfig } from 'pg';
-import { countAndSum, Load, numbersUpTo, serve, type Session, stateOf, tellEvent, textOf } from './common.ts';
+import {
+  countAndSum,
+  encryption,
+  Load,
+  numbersUpTo,
+  serve,
+  type Session,
+  stateOf,
+  tellEvent,
+  textOf,
+} from './common.ts';
 
 declare module 'pg' {
   interface Client {
@@ -16,7 +26,7 @@ interface Told {
   readonly parameterValue: string;
 }
 
-const ssl = process.env['PGSSLMODE'] === 'disable' ? false : { rejectUnauthorized: false };
+const ssl = encryption();
 
 serve(async (name, options): Promise<Session> => {
   const client = new Client({ ssl, application_name: name, ...(options === '' ? {} : { options }) });

@@ -1,8 +1,8 @@
 // postgres.js: see README.md.
 import postgres from 'postgres';
-import { countAndSum, Load, numbersUpTo, serve, type Session, stateOf, tellEvent } from './common.ts';
+import { countAndSum, encryption, Load, numbersUpTo, serve, type Session, stateOf, tellEvent } from './common.ts';
 
-const ssl = process.env['PGSSLMODE'] === 'disable' ? false : 'require';
+const ssl = encryption();
 
 serve(async (name, options): Promise<Session> => {
   const sql = postgres({

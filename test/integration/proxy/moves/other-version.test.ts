@@ -134,7 +134,7 @@ describeUnless(await whyNoOlderPostgres(), 'moves between the PostgreSQL of the 
   test('a session of protocol 3.2 ends at a server that declines it', async () => {
     lab.decide({ write: { open: { embedded: address('embedded') } } });
     const parameters = { user: 'trusted', database: 'postgres' };
-    const session = await WireSession.open(lab.address('write').port, parameters, PROTOCOL_3_2);
+    const session = await WireSession.open(lab.address('write'), parameters, PROTOCOL_3_2);
     await upgrade('embedded', 'system');
     await until('the end', () => session.isEnded && lab.reasons().length > 0, PATIENCE_MS);
     expect(lab.reasons()).toEqual(['move_login']);

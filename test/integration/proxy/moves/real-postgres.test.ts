@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { MemberTls } from '../../../../src/model/member-tls.ts';
 import type { VerifierPolicy } from '../../../../src/model/moves.ts';
 import { verifierOpener } from '../../../../src/verifiers/batch.ts';
 import { cancelRequestOf } from '../../../support/applications/cancel-key.ts';
@@ -24,6 +25,8 @@ import { systemClock } from '../../../support/waiting/system-clock.ts';
 interface Way {
   readonly lab: Pick<ProxyLabOptions, 'client' | 'relay'>;
   readonly client: ClientConfig;
+  /** TLS to the server. */
+  readonly negotiation?: MemberTls['negotiation'];
 }
 
 const TRUST: ClientConfig = { user: 'trusted' };
@@ -38,6 +41,15 @@ const WAYS: readonly (readonly [string, Way])[] = [
   [
     'SCRAM, TLS of the proxy',
     { lab: { relay: 'auto', client: TLS }, client: { ...SCRAM, ssl: { rejectUnauthorized: false } } },
+  ],
+  ['SCRAM, TLS to the server', { lab: { relay: 'auto' }, client: SCRAM, negotiation: 'direct' }],
+  [
+    'SCRAM, TLS on both legs',
+    {
+      lab: { relay: 'auto', client: TLS },
+      client: { ...SCRAM, ssl: { rejectUnauthorized: false } },
+      negotiation: 'request',
+    },
   ],
 ];
 
@@ -68,7 +80,7 @@ describeUnless(missingForSandbox, 'moves at a real PostgreSQL', () => {
   const clients: Client[] = [];
 
   beforeAll(async () => {
-    login = await startLoginServer('embedded');
+    login = await startLoginServer('embedded', true);
     await login.run('create role trusted login', "create role mover login password 'secret'");
     await login.permit('host all trusted 127.0.0.1/32 trust', 'host all mover 127.0.0.1/32 scram-sha-256');
     directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
@@ -87,10 +99,21 @@ describeUnless(missingForSandbox, 'moves at a real PostgreSQL', () => {
     await rm(directory, { recursive: true });
   });
 
-  async function start(way: Way['lab']): Promise<void> {
+  async function start({ lab: options, negotiation }: Pick<Way, 'lab' | 'negotiation'>): Promise<void> {
     const { name, host, port } = login.server;
     const table = { write: { open: { [name]: { host, port } } } };
-    lab = await startProxyLab({ ...way, moves: { verifiers }, openVerifiers: verifierOpener(systemClock), table });
+    lab = await startProxyLab({
+      ...options,
+      ...(negotiation && { backend: { tls: memberTls(negotiation) } }),
+      moves: { verifiers },
+      openVerifiers: verifierOpener(systemClock),
+      table,
+    });
+  }
+
+  function memberTls(negotiation: MemberTls['negotiation']): MemberTls {
+    const trust = { mode: 'verify-full', caFile: login.caFile, serverName: undefined } as const;
+    return { ...trust, crlFile: undefined, pair: undefined, negotiation, minVersion: 'TLSv1.2' };
   }
 
   async function connect(config: ClientConfig): Promise<Client> {
@@ -117,7 +140,7 @@ describeUnless(missingForSandbox, 'moves at a real PostgreSQL', () => {
   }
 
   test.each(WAYS)('G24: %s: settings and prepared statements go along', async (_, way) => {
-    await start(way.lab);
+    await start(way);
     const client = await connect(way.client);
     const surprises: unknown[] = [];
     client.on('error', (error) => surprises.push(error)).on('notice', (notice) => surprises.push(notice));
@@ -125,10 +148,12 @@ describeUnless(missingForSandbox, 'moves at a real PostgreSQL', () => {
     const twice = { name: 'twice', text: 'select $1::int * 2 as n' };
     await client.query({ ...twice, values: [1] });
     const pids = new Set([await pidOf(client)]);
+    const isEncrypted = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
     for (let round = 0; round < 3; round += 1) {
       await move();
       expect((await client.query({ ...twice, values: [round] })).rows).toEqual([{ n: round * 2 }]);
       expect((await client.query('show work_mem')).rows).toEqual([{ work_mem: '7MB' }]);
+      expect((await client.query(isEncrypted)).rows).toEqual([{ ssl: way.negotiation !== undefined }]);
       pids.add(await pidOf(client));
     }
     expect(pids.size).toBe(4);
@@ -136,7 +161,7 @@ describeUnless(missingForSandbox, 'moves at a real PostgreSQL', () => {
   });
 
   test.each(WAYS)('%s: a cancel request with the first key reaches the new server', async (_, way) => {
-    await start(way.lab);
+    await start(way);
     const client = await connect(way.client);
     await move();
     const pid = await pidOf(client);
@@ -156,7 +181,7 @@ describeUnless(missingForSandbox, 'moves at a real PostgreSQL', () => {
   });
 
   test('a session that is parked when a reload takes the section away still moves', async () => {
-    await start({ relay: 'auto' });
+    await start({ lab: { relay: 'auto' } });
     const client = await connect(SCRAM);
     const pid = await pidOf(client);
     if (verifiers.kind !== 'file') throw new Error('no file');
@@ -174,7 +199,7 @@ describeUnless(missingForSandbox, 'moves at a real PostgreSQL', () => {
   test.each(WAYS)(
     '%s: clients in full load lose nothing while they are moved again and again',
     async (_, way) => {
-      await start(way.lab);
+      await start(way);
       await login.run('drop table if exists loaded', 'create table loaded (id int)', 'grant all on loaded to public');
       const loaded = await Promise.all(Array.from({ length: 4 }, () => connect(way.client)));
       const load = { isOver: false };
