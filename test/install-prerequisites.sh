@@ -6,6 +6,7 @@ set -euo pipefail
 
 missing=()
 command -v patroni >/dev/null || missing+=(patroni python3-psycopg2 python3-etcd)
+command -v openssl >/dev/null || missing+=(openssl)
 command -v etcd >/dev/null || missing+=(etcd-server)
 # Reads the systemd units and passes sockets; hears what systemd would hear; reads the compose file.
 command -v systemd-analyze >/dev/null || missing+=(systemd)

@@ -1,8 +1,10 @@
 // Access to the cluster: the client of the members' APIs, and the discovery of the members. It is made anew when the
 // section `cluster` of the configuration changes.
 import type { ClusterControl } from '../cluster/control.ts';
+import { readKeyPair } from '../config/files/key-pair.ts';
+import { readPem } from '../config/files/pem.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
-import type { ContactSourceEvent } from '../reports/events.ts';
+import type { ContactSourceEvent, ReportedEvent } from '../reports/events.ts';
 import type { Clock } from '../model/instant.ts';
 import { createDiscovery, type Discovery } from '../discovery/discover.ts';
 import { contactSourceEvent } from '../discovery/source-changes.ts';
@@ -26,7 +28,7 @@ export interface ClusterAccess extends Discovery {
 
 export interface ClusterAccessOptions {
   readonly clock: Clock;
-  readonly tell: (event: ContactSourceEvent) => void;
+  readonly tell: (event: ContactSourceEvent | Extract<ReportedEvent, { kind: 'certificate_refused' }>) => void;
   /** A pod came or went, or a role label changed: a reason to probe. */
   readonly onHint: () => void;
 }
@@ -38,7 +40,7 @@ export function createClusterAccess(
   cluster: ClusterConfig,
   { clock, tell, onHint }: ClusterAccessOptions,
 ): ClusterAccess {
-  const access = apiAccess(cluster);
+  const access = apiAccess(cluster, (why) => tell({ kind: 'certificate_refused', why }));
   const reader = createReader(access);
   const { kubernetes } = cluster;
   const source = kubernetes && openSource({ config: kubernetes, clock, random: Math.random, onNews: onHint });
@@ -78,9 +80,10 @@ export function createClusterAccess(
   };
 }
 
-export function apiAccess({ api: { tls, auth } }: ClusterConfig): ApiAccess {
+/** `onRefused`: told of rotated TLS files that cannot be used. */
+export function apiAccess({ api: { tls, auth } }: ClusterConfig, onRefused?: (why: string) => void): ApiAccess {
   return {
-    tls: tls === undefined ? undefined : tlsFromFiles(tls),
+    tls: tls === undefined ? undefined : tlsFromFiles(tls, { readPem, readKeyPair, onRefused }),
     credentials: auth === undefined ? undefined : credentialsFrom(auth),
   };
 }

@@ -81,7 +81,7 @@ export function resultOf(answered: OperationAnswer): OperationResult {
       reason: answer.reason,
     };
   }
-  const { kind, text } = refusal(answered, status);
+  const { kind, text } = refusal(answered, answer);
   const end = UNDECIDED.test(answer.reason) ? `. ${LOOK_FIRST}.` : '';
   return { kind, status, text: `${text}.${own(by, answer.reason)}${end}`, reason: answer.reason };
 }
@@ -103,8 +103,11 @@ const LOOK_FIRST = 'It may be under way: look at the cluster before you send it 
 
 type OperationRefusal = Pick<Extract<OperationResult, { readonly status: number }>, 'kind' | 'text'>;
 
-/** `status`: neither 200 nor 202. */
-function refusal({ operation, by, hasCredentials }: OperationAnswer, status: number): OperationRefusal {
+/** The status is neither 200 nor 202. */
+function refusal(
+  { operation, by, hasCredentials }: OperationAnswer,
+  { status, reason }: Extract<WriteAnswer, { kind: 'answered' }>,
+): OperationRefusal {
   const noun = nounOf(operation);
   switch (status) {
     case 400:
@@ -118,6 +121,13 @@ function refusal({ operation, by, hasCredentials }: OperationAnswer, status: num
           : `${by} requires credentials for ${noun} (status 401): set cluster.api.auth`,
       };
     case 403:
+      // P: api.py, check_access.
+      if (/client certificate required/i.test(reason)) {
+        return {
+          kind: 'unauthorized',
+          text: `${by} requires a client certificate for ${noun} (status 403): set cluster.api.tls.cert and key`,
+        };
+      }
       return {
         kind: 'unauthorized',
         text: `${by} does not allow ${noun} from here (status 403): its API has an allowlist, or requires a client \

@@ -58,12 +58,15 @@ export async function exchange(request: ExchangeRequest): Promise<ExchangeAnswer
   const { url, limits = LIMITS, deadlineMs, connectMs, signal } = request;
   const { promise: ended, reject: end } = Promise.withResolvers<never>();
   let socket: Socket | undefined;
+  let broken: Error | undefined;
   let isSent = false;
   const client = new Client(new URL(url).origin, {
     connect: (_options, callback) => {
       socket = openSocket(request, connected, (error, opened) => {
-        if (error === null) callback(null, opened);
-        else callback(error, null);
+        if (error !== null) return callback(error, null);
+        // undici takes an alert behind the handshake for the end of the connection.
+        opened.once('error', (fault) => (broken = fault));
+        return callback(null, opened);
       });
     },
     pipelining: 0,
@@ -93,7 +96,8 @@ export async function exchange(request: ExchangeRequest): Promise<ExchangeAnswer
     if (signal?.aborted === true) abort();
     return await Promise.race([ended, dispatch(client, request, onSent)]);
   } catch (error) {
-    throw errorOf(error, isSent);
+    const ended = errorOf(error, isSent);
+    throw ended.fault === 'reset' && broken !== undefined ? errorOf(broken, isSent) : ended;
   } finally {
     for (const timer of timers) clearTimeout(timer);
     signal?.removeEventListener('abort', abort);

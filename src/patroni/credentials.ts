@@ -1,8 +1,9 @@
 // User name and password for the management API (HTTP basic authentication, `restapi.authentication` in patroni.yml).
 // The file is read at each use, so that a rotated password counts at once.
+import { readFile } from 'node:fs/promises';
 import type { ApiAuth } from '../model/cluster-config.ts';
 import { faultError } from '../http/exchange-error.ts';
-import { readText } from './tls-files.ts';
+import { fileFault } from '../model/errno.ts';
 
 /** The value of the header Authorization. Rejects with an ExchangeError that names the file, without its content. */
 export type CredentialSource = () => Promise<string>;
@@ -27,7 +28,10 @@ export function secretsIn(authorization: string): readonly string[] {
 async function readPassword(file: string | undefined): Promise<string> {
   if (file === undefined) throw faultError('local', 'cluster.api.auth has no password');
   const where = `cluster.api.auth.password_file ${file}`;
-  const password = (await readText(file, where)).replace(/\r?\n$/, '');
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw faultError('local', `${where} cannot be read: ${fileFault(error)}`);
+  });
+  const password = text.replace(/\r?\n$/, '');
   if (password === '') throw faultError('local', `${where} is empty`);
   return password;
 }

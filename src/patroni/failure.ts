@@ -13,12 +13,21 @@ export type ReadFailure =
       readonly detail: string;
       /** This machine ran out of a resource: the request was never sent. */
       readonly isUnsent?: boolean;
+      /** TLS failed, and the API has not read the request, which may have left. */
+      readonly isUnread?: boolean;
     };
 
 export function failure(error: unknown): ReadFailure {
-  const { fault, message, code } = errorOf(error);
+  const { fault, message, code, isSent } = errorOf(error);
   if (fault === 'refused') return { kind: 'refused' };
   const isUnsent = errnoCause(code) === 'exhausted';
   const cause = fault === 'cut' ? 'malformed' : fault;
-  return { kind: 'failed', cause, detail: message, ...(isUnsent ? { isUnsent } : {}) };
+  const isUnread = fault === 'tls' && !isSent;
+  return {
+    kind: 'failed',
+    cause,
+    detail: message,
+    ...(isUnsent ? { isUnsent } : {}),
+    ...(isUnread ? { isUnread } : {}),
+  };
 }

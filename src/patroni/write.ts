@@ -43,7 +43,9 @@ export function createWrite(access: ApiAccess): Write {
     const send = createSend({ ...access, credentials: remembered });
     const answer = await send({ api, ...request, connectMs: CONNECT_MS, onSent: () => (isSent = true) });
     if (answer.kind === 'refused') return { kind: 'no_answer', why: 'connection refused', isSent: false };
-    if (answer.kind === 'failed') return { kind: 'no_answer', why: answer.detail, isSent };
+    if (answer.kind === 'failed') {
+      return { kind: 'no_answer', why: answer.detail, isSent: answer.isUnread === true ? false : isSent };
+    }
     const { status, body } = answer;
     const json = parseJson(body);
     const reason = reasonOf(body, secretsIn(authorization));

@@ -48,13 +48,19 @@ const allow = z.strictObject({
 });
 
 const tls = z.strictObject({
-  ca: key(nonEmpty.optional(), `A PEM file with the certificate authorities that sign the APIs' certificates.`, {
-    usual: 'the authorities that Node.js knows',
-    example: '/etc/pointsman/ca.crt',
-  }),
+  ca: key(
+    nonEmpty.optional(),
+    `A PEM file with the certificate authorities that sign the APIs' certificates. This file and the next two are read
+    again every 5 s; while one of them cannot be used, the last good content of all counts.`,
+    {
+      usual: 'the authorities that Node.js knows',
+      example: '/etc/pointsman/ca.crt',
+    },
+  ),
   cert: key(
     nonEmpty.optional(),
-    'A PEM file with the client certificate. Needed where Patroni has `verify_client: required`.',
+    `A PEM file with the client certificate. Where Patroni has \`verify_client: required\`, every request needs it; with
+    \`optional\`, those that change something (a switchover, a restart).`,
     { example: '/etc/pointsman/client.crt' },
   ),
   key: key(nonEmpty.optional(), 'The PEM file with the private key of `cert`, without a passphrase.', {

@@ -1,22 +1,30 @@
 // The API over TLS: verification uses the name in the URL, at any address.
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import type { Server } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { readKeyPair } from '../../../src/config/files/key-pair.ts';
+import { readPem } from '../../../src/config/files/pem.ts';
+import type { ApiTls } from '../../../src/model/cluster-config.ts';
+import type { ApiEndpoint } from '../../../src/model/member.ts';
 import { send } from '../../../src/patroni/http.ts';
-import { tlsFromFiles } from '../../../src/patroni/tls-files.ts';
+import { tlsFromFiles as tlsFromFilesWith, type TlsFilesOptions } from '../../../src/patroni/tls-files.ts';
 import { requestOf } from '../../../src/patroni/write-requests.ts';
 import { createWrite } from '../../../src/patroni/write.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import { close, listen } from '../../support/sockets/listen.ts';
+import { OTHER, SERVER } from '../../support/values/tls-files.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const FILES = new URL('../../fixtures/tls/', import.meta.url);
 const file = (name: string): string => fileURLToPath(new URL(name, FILES));
+const tlsFromFiles = (files: ApiTls, more: Partial<TlsFilesOptions> = {}) =>
+  tlsFromFilesWith(files, { readPem, readKeyPair, ...more });
 const trusting = tlsFromFiles({ ca: file('ca.pem') });
 
 let server: Server;
@@ -93,18 +101,68 @@ test('a client certificate, if the API requires one', async () => {
   expect(await send({ ...at('pg-a.test'), tls: mutual })).toMatchObject({ kind: 'answered' });
 });
 
-test('a rotated file applies without a restart, and a lost one changes nothing', async () => {
+test.each([
+  ['none', undefined, 'the server requires a client certificate (ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)'],
+  [
+    'one of an unknown authority',
+    SERVER,
+    'the server does not trust the authority of the client certificate (ERR_SSL_TLSV1_ALERT_UNKNOWN_CA)',
+  ],
+  ['an expired one', { ...OTHER, cert: file('expired.pem') }, 'the client certificate has expired (ERR_SSL_'],
+])('an API that verifies clients with OpenSSL, as Patroni does, and a client certificate: %s', async (_, pair, why) => {
+  const api = await opensslServer();
+  const tls = tlsFromFiles({ ca: file('ca.pem'), ...pair });
+  const answer = await createWrite({ tls })(api, requestOf({ kind: 'reload' }));
+  // The request had left, and the server did not read it.
+  expect(answer).toEqual({ kind: 'no_answer', why: expect.stringContaining(`TLS failed: ${why}`), isSent: false });
+});
+
+/** Ends with the test. Node's server closes the connection without an alert. */
+async function opensslServer(): Promise<ApiEndpoint> {
+  const files = ['-cert', SERVER.cert, '-key', SERVER.key, '-CAfile', file('other-ca.pem')];
+  const verify = ['-Verify', '1', '-verify_return_error', '-www'];
+  const child = spawn('openssl', ['s_server', '-accept', '127.0.0.1:0', ...files, ...verify]);
+  onTestFinished(() => void child.kill());
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const found = await until('the port of openssl', () => /ACCEPT 127\.0\.0\.1:(\d+)/.exec(output)?.[1]);
+  return { url: `https://pg-a.test:${found}`, address: { host: '127.0.0.1', port: Number(found) } };
+}
+
+test('rotated files apply without a restart; broken ones change nothing, and are told once each', async () => {
+  await close(server);
+  await serve({ requestCert: true });
   const folder = await mkdtemp(join(tmpdir(), 'pointsman-tls-'));
-  const ca = join(folder, 'ca.pem');
-  await writeFile(ca, '');
-  const source = tlsFromFiles({ ca }, 0);
-  expect(await source()).toMatchObject({ ca: '' });
-  await copyFile(file('ca.pem'), ca);
-  await until('the new file', async () => (await source()).ca?.includes('BEGIN CERTIFICATE'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const files = { ca: join(folder, 'ca.pem'), cert: join(folder, 'a.pem'), key: join(folder, 'a.key') };
+  const put = (ca: string, cert: string, key: string): Promise<unknown> =>
+    Promise.all([copyFile(file(ca), files.ca), copyFile(file(cert), files.cert), copyFile(file(key), files.key)]);
+  const refused: string[] = [];
+  const source = tlsFromFiles(files, { rereadAfterMs: 0, onRefused: (why) => refused.push(why) });
+  const answers = async (): Promise<boolean> => (await send({ ...at('pg-a.test'), tls: source })).kind === 'answered';
+  await put('other-ca.pem', 'other.pem', 'other.key');
+  expect(await answers()).toBe(false);
+  await put('ca.pem', 'server.pem', 'server.key');
+  await until('the new files', answers);
+  expect(refused).toEqual([]);
+
+  const broken: [keyof typeof files, string, string][] = [
+    ['key', readFileSync(file('other.key'), 'utf8'), 'is not the key of cert'],
+    ['cert', readFileSync(file('server.pem'), 'utf8').slice(0, 300), 'is not a certificate in PEM'],
+    ['ca', '', 'is not a certificate in PEM'],
+  ];
+  for (const [name, content, why] of broken) {
+    const good = await readFile(files[name], 'utf8');
+    await writeFile(files[name], content);
+    await until(`${name} told`, async () => (await answers()) && refused.length > 0);
+    expect(await answers()).toBe(true);
+    expect(refused.splice(0)).toEqual([`cluster.api.tls.${name} ${files[name]} ${why}`]);
+    await writeFile(files[name], good);
+    await until('the good file', async () => (await answers()) && (await source()).key !== undefined);
+  }
   await rm(folder, { recursive: true });
-  await source();
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(await send({ ...at('pg-a.test'), tls: source })).toMatchObject({ kind: 'answered' });
+  await until('the lost files told', async () => (await answers()) && refused.length > 0);
+  expect(await answers()).toBe(true);
 });
 
 test('G12: an unreadable file is a local fault', async () => {

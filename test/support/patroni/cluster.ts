@@ -10,7 +10,7 @@ import { findPrimary, healthy, joined, readClusterDocument } from './health.ts';
 import { Member, type MemberAddress } from './member.ts';
 import { areFree, refusesConnections } from '../sockets/free-ports.ts';
 import { patchConfig, requestSwitchover, restartPostgres, waitForTags } from './requests.ts';
-import { APP, type Credentials, SUPERUSER } from './settings.ts';
+import { type ApiTls, APP, type Credentials, SUPERUSER } from './settings.ts';
 import { memberAddress, type Site } from './site.ts';
 import { type Row, runSql, type SqlOptions } from './sql.ts';
 import { waitUntil } from '../waiting/wait.ts';
@@ -194,6 +194,11 @@ export class PatroniCluster implements ClusterUnderTest {
     const member = this.#member(name);
     member.configureTags(tags);
     await waitForTags(member, tags, () => describeState(this.#all(), this.#etcd, [member]));
+  }
+
+  /** For all members. The caller waits for what changes: the APIs begin anew within seconds. */
+  setApiTls(apiTls: ApiTls): void {
+    for (const member of this.#running()) member.setApiTls(apiTls);
   }
 
   /** Merged into the dynamic configuration (null removes a key); members follow in their next loop, within 1–2 s. */

@@ -1,5 +1,8 @@
 // One HTTP request on a connection of its own, bounded in time as a whole. No answer is a value, not an error.
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { request as requestEncrypted } from 'node:https';
+import type { ApiTls } from './settings.ts';
 
 export type HttpAnswer = { readonly status: number; readonly text: string };
 
@@ -7,6 +10,8 @@ export type HttpQuestion = {
   readonly method?: string;
   readonly body?: unknown;
   readonly timeoutMs?: number;
+  /** For https. The files are read for each request. */
+  readonly tls?: ApiTls | undefined;
 };
 
 export function ask(url: string, question: HttpQuestion = {}): Promise<HttpAnswer | undefined> {
@@ -15,7 +20,9 @@ export function ask(url: string, question: HttpQuestion = {}): Promise<HttpAnswe
   const headers = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': length };
   return new Promise((resolve) => {
     const signal = AbortSignal.timeout(question.timeoutMs ?? 1000);
-    const outgoing = request(url, { method: question.method ?? 'GET', agent: false, headers, signal }, (response) => {
+    const { method = 'GET', tls } = question;
+    const options = { method, agent: false, headers, signal, ...(tls && materialOf(tls)) };
+    const outgoing = (tls === undefined ? request : requestEncrypted)(url, options, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => (text += chunk));
@@ -25,4 +32,8 @@ export function ask(url: string, question: HttpQuestion = {}): Promise<HttpAnswe
     outgoing.once('error', () => resolve(undefined));
     outgoing.end(body);
   });
+}
+
+function materialOf({ cafile, certfile, keyfile }: ApiTls): object {
+  return { ca: readFileSync(cafile), cert: readFileSync(certfile), key: readFileSync(keyfile) };
 }

@@ -15,7 +15,7 @@ import {
   sendSignal,
   thawTree,
 } from './process-tree.ts';
-import type { ServerTls } from './settings.ts';
+import type { ApiTls, ServerTls } from './settings.ts';
 import { giveTo, type Site } from './site.ts';
 import { SupervisedProcess } from './supervised-process.ts';
 import { waitUntil } from '../waiting/wait.ts';
@@ -24,7 +24,7 @@ const LOG_LINE_LENGTH = 240;
 
 export type MemberAddress = {
   readonly name: string;
-  /** http://host:port */
+  /** http://host:port, or https. */
   readonly api: string;
   readonly host: string;
   /** PostgreSQL's. */
@@ -44,13 +44,16 @@ export class Member {
   readonly #home: string;
   readonly #dataDir: string;
   #tags: Tags = {};
+  #apiTls: ApiTls | undefined;
   #process: SupervisedProcess | undefined;
   #laggingPid: number | undefined;
 
   constructor(site: Site, name: string, host: string) {
     this.#site = site;
     this.name = name;
-    this.address = { name, api: `http://${host}:${site.apiPort}`, host, port: site.port, ssl: site.tls?.trust };
+    this.#apiTls = site.apiTls;
+    const api = `${site.apiTls === undefined ? 'http' : 'https'}://${host}:${site.apiPort}`;
+    this.address = { name, api, host, port: site.port, ssl: site.tls?.trust };
     this.#home = join(site.directory, name);
     this.#dataDir = join(this.#home, 'data');
     this.logFile = join(this.#home, 'log');
@@ -139,8 +142,15 @@ export class Member {
     this.#writeConfig();
   }
 
+  /** Patroni ends its API and begins it anew, in its next loop. */
+  setApiTls(apiTls: ApiTls): void {
+    this.#apiTls = apiTls;
+    this.#writeConfig();
+    this.#running().signal('SIGHUP');
+  }
+
   ask(path: string, question: HttpQuestion = {}) {
-    return ask(`${this.address.api}${path}`, question);
+    return ask(`${this.address.api}${path}`, { tls: this.#apiTls, ...question });
   }
 
   async status(timeoutMs = 1000): Promise<MemberStatus | undefined> {
@@ -191,6 +201,7 @@ export class Member {
       callbacks: this.#site.callbacks,
       apiAuthentication: this.#site.apiAuthentication,
       tls: this.#site.tls,
+      apiTls: this.#apiTls,
       tags: this.#tags,
     });
     writeFileSync(file, text, { mode: 0o600 });

@@ -2,7 +2,7 @@
 import { stringify } from 'yaml';
 import type { Tags } from './documents.ts';
 import type { SiteTls } from './site-tls.ts';
-import { type ApiAuthentication, REPLICATION, SUPERUSER } from './settings.ts';
+import { type ApiAuthentication, type ApiTls, REPLICATION, SUPERUSER } from './settings.ts';
 
 export type PatroniConfigInput = {
   readonly scope: string;
@@ -24,6 +24,7 @@ export type PatroniConfigInput = {
   readonly apiAuthentication?: ApiAuthentication | undefined;
   /** Undefined: no TLS. */
   readonly tls?: SiteTls | undefined;
+  readonly apiTls?: ApiTls | undefined;
   readonly tags: Tags;
 };
 
@@ -40,6 +41,7 @@ export function patroniYml(input: PatroniConfigInput): string {
       listen: `${listenHost}:${input.apiPort}`,
       connect_address: `${host}:${input.apiPort}`,
       ...(input.apiAuthentication && { authentication: input.apiAuthentication }),
+      ...input.apiTls,
     },
     etcd3: { hosts: input.etcd },
     bootstrap: {

@@ -14,12 +14,22 @@ export type ClusterOptions = {
   readonly apiAuthentication?: ApiAuthentication;
   /** Members take TLS alone, from each other too, and so does Pointsman in front of them. Without it there is none. */
   readonly tls?: boolean;
+  /** Its API speaks https, and the members and this harness show it the same certificate as their own. */
+  readonly apiTls?: ApiTls;
 };
 
 export type ApiAuthentication = { readonly username: string; readonly password: string };
 
 /** How node-postgres verifies a server; `caFile` is for other programs. */
 export type ServerTls = { readonly ca: string; readonly caFile: string; readonly servername: string };
+
+/** As `restapi` in patroni.yml. Paths of files that every account can read. */
+export type ApiTls = {
+  readonly certfile: string;
+  readonly keyfile: string;
+  readonly cafile: string;
+  readonly verify_client: 'optional' | 'required';
+};
 
 export type Credentials = {
   readonly user: string;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type Installation, patroniAvailability } from './availability.ts';
 import { findFreePorts } from '../sockets/free-ports.ts';
-import { type ApiAuthentication, type ClusterOptions, dynamicConfig } from './settings.ts';
+import { type ApiAuthentication, type ApiTls, type ClusterOptions, dynamicConfig } from './settings.ts';
 import { makeSiteTls, type SiteTls } from './site-tls.ts';
 import type { SupervisedCommand } from './supervised-process.ts';
 
@@ -26,6 +26,7 @@ export type Site = {
   readonly apiAuthentication: ApiAuthentication | undefined;
   /** Undefined: no TLS. */
   readonly tls: SiteTls | undefined;
+  readonly apiTls: ApiTls | undefined;
 };
 
 /** 127.0.0.11 for the first member, and so on. */
@@ -59,6 +60,7 @@ export async function prepareSite(options: ClusterOptions, memberCount: number):
     callbacks: options.callbacks ?? {},
     apiAuthentication: options.apiAuthentication,
     tls: options.tls === true ? makeSiteTls(directory, (path) => giveTo(installation, path)) : undefined,
+    apiTls: options.apiTls,
   };
 }
 
