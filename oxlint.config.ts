@@ -53,10 +53,7 @@ export const WINGS: Readonly<Record<string, Readonly<Record<string, Room>>>> = {
   },
   operate: {
     cluster: { may: ['model', 'core', 'reports', 'patroni', 'history', 'documents'] },
-    cli: {
-      may: 'model core reports http incidents documents config telemetry cluster'.split(' '),
-      libraries: CLI_LIBRARIES,
-    },
+    cli: { may: 'model core reports http incidents documents config telemetry cluster'.split(' '), libraries: CLI_LIBRARIES },
   },
   around: {
     branches: { may: ['model', 'http'] },
