@@ -1,18 +1,22 @@
-// TLS at one real server that a test connects to, with the certificate of test/fixtures/tls.
-import { chmod, chown, copyFile, stat } from 'node:fs/promises';
+// TLS at one real server that a test connects to.
+import { X509Certificate } from 'node:crypto';
+import { chmod, chown, copyFile, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
+import type { Address } from '../../../src/model/member.ts';
+import { connectTls } from '../sockets/tls-client.ts';
 import { waitUntil } from '../waiting/wait.ts';
-import { SERVER, tlsText } from '../values/tls-files.ts';
+import { SERVER, type KeyPairPaths } from '../values/tls-files.ts';
 
-/** `superuser`: how to log in. Returns when the server takes clients with TLS. */
-export async function speakTls(superuser: ClientConfig): Promise<void> {
-  const admin = await connected(superuser);
+/** `superuser`: how to log in. Returns when the server shows the certificate. */
+export async function speakTls(superuser: ClientConfig & Address, pair: KeyPairPaths = SERVER): Promise<void> {
+  const admin = new Client(superuser);
+  await admin.connect();
   const { rows } = await admin.query<{ data_directory: string }>('show data_directory');
   const directory = rows[0]?.data_directory ?? '';
   const { uid, gid } = await stat(directory);
-  for (const [parameter, file] of Object.entries({ ssl_cert_file: SERVER.cert, ssl_key_file: SERVER.key })) {
+  for (const [parameter, file] of Object.entries({ ssl_cert_file: pair.cert, ssl_key_file: pair.key })) {
     const copy = join(directory, parameter);
     await copyFile(file, copy);
     await chmod(copy, 0o600);
@@ -22,21 +26,19 @@ export async function speakTls(superuser: ClientConfig): Promise<void> {
   await admin.query('alter system set ssl = on');
   await admin.query('select pg_reload_conf()');
   await admin.end();
+  const wanted = new X509Certificate(await readFile(pair.cert)).fingerprint256;
   // The postmaster reports `on` before it has read the files, and even when it cannot use them.
-  const hasTls = async (): Promise<boolean> => {
-    try {
-      await (await connected({ ...superuser, ssl: { ca: tlsText('ca.pem') } })).end();
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  await waitUntil('TLS', hasTls, { timeoutMs: 10_000 });
+  await waitUntil('TLS', async () => (await shownBy(superuser)) === wanted, { timeoutMs: 10_000 });
 }
 
-async function connected(options: ClientConfig): Promise<Client> {
-  const client = new Client(options);
-  client.on('error', () => {});
-  await client.connect();
-  return client;
+/** The certificate that the server shows, whether it is right or not. Undefined: it has no TLS. */
+async function shownBy({ host, port }: Address): Promise<string | undefined> {
+  try {
+    const { socket } = await connectTls({ host, port }, { rejectUnauthorized: false });
+    const certificate = socket.getPeerX509Certificate();
+    socket.destroy();
+    return certificate?.fingerprint256;
+  } catch {
+    return undefined;
+  }
 }

@@ -138,6 +138,9 @@ const CERTIFICATE_FAULTS: ReadonlyMap<string, CertificateFault> = new Map<string
   ['CRL_HAS_EXPIRED', ['crl', () => `the list of revoked certificates has expired (${CRL})`]],
   ['CRL_NOT_YET_VALID', ['crl', () => `the list of revoked certificates is not valid yet (${CRL})`]],
   ['UNABLE_TO_GET_CRL', ['crl', ({ server }) => `no list of revoked certificates is there for ${server} (${CRL})`]],
+  // The two have one name and different keys.
+  ['CRL_SIGNATURE_FAILURE', ['crl', () => `another authority has signed the list of revoked certificates (${CRL})`]],
+  ['CERT_SIGNATURE_FAILURE', untrusted],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', untrusted],
   ['SELF_SIGNED_CERT_IN_CHAIN', untrusted],
   ['UNABLE_TO_GET_ISSUER_CERT', untrusted],
@@ -150,6 +153,14 @@ function failureOf(error: NodeJS.ErrnoException, words: TlsWords): TlsFailure {
   const [fault, text] = CERTIFICATE_FAULTS.get(code) ?? [];
   if (fault !== undefined && text !== undefined) return { fault, detail: text(words) };
   if (code === 'ECONNRESET') return leftText(words);
+  if (isOfVerification(code)) {
+    return { fault: 'untrusted', detail: `the certificate of ${words.server} cannot be verified: ${message}` };
+  }
   const reason = 'reason' in error && typeof error.reason === 'string' ? error.reason : message;
   return { fault: 'handshake', detail: `the TLS handshake failed: ${reason}` };
+}
+
+/** `INVALID_PURPOSE`: OpenSSL's codes have neither the prefix of Node's own nor the form of the system's. */
+function isOfVerification(code: string): boolean {
+  return code === 'UNSPECIFIED' || (code.includes('_') && !code.startsWith('ERR_'));
 }

@@ -52,7 +52,13 @@ export function memberDial(options: MemberDialOptions): MemberDial {
       name,
       checksName: tls.mode === 'verify-full',
       isDirect: tls.negotiation === 'direct',
-      words: { server: 'the server', required: `backend.tls.mode is ${tls.mode}`, authorities: AUTHORITIES, name },
+      words: {
+        server: 'the server',
+        required: `backend.tls.mode is ${tls.mode}`,
+        authorities: AUTHORITIES,
+        // Clients read it, and no message for them names an address.
+        name: tls.serverName === undefined ? 'its address' : name,
+      },
       trust: () => trust.get(tls),
     });
     return dialTls(address, limits, (result) => {
