@@ -30,6 +30,8 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
       maxSessionsPerAddress: unlessOff(client.max_sessions_per_address),
       maxHandshakes: unlessOff(client.max_handshakes),
       maxDisconnectsPerSecond: client.max_disconnects_per_second,
+      tcpKeepalivesIdleMs: unlessOff(client.tcp_keepalives_idle),
+      tcpUserTimeoutMs: unlessOff(client.tcp_user_timeout),
       tls: clientTls(client.tls),
     },
     backend: backendPolicy(backend),

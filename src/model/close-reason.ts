@@ -72,9 +72,13 @@ export const CLOSE_REASONS = {
   /** The ordinary end: the client ended the session and the backend followed. */
   client_closed: { ...BY_CLIENT, phase: 'relayed' },
   client_reset: { ...BY_CLIENT, phase: 'both' },
+  /** The client's host acknowledges nothing: neither bytes, for `client.tcp_user_timeout`, nor keepalives. */
+  client_tcp_timeout: { ...BY_CLIENT, phase: 'relayed', level: 'info' },
   /** The backend ended the session. Its error, if it sent one, was relayed. */
   backend_closed: BY_SERVER,
   backend_reset: BY_SERVER,
+  /** The same of the backend's host, by `backend.tcp_user_timeout`. */
+  backend_tcp_timeout: BY_SERVER,
   /** The backend did not let the client in: it sent an error instead of a login, or closed without a word. */
   backend_refused: { ...BY_SERVER, sqlState: '57P03', phase: 'both', counts: 'refusal' },
   /** The client left while it was held or waited for a connect. */
@@ -167,9 +171,9 @@ export type EvictionReason = ReasonWith<{ told: 'idle'; counts: 'eviction' }>;
 export type MoveFailure = ReasonWith<{ counts: 'move_failure' }>;
 
 /** How a server ends a relayed session. */
-export type BackendEnding = 'backend_closed' | 'backend_reset';
+export type BackendEnding = 'backend_closed' | 'backend_reset' | 'backend_tcp_timeout';
 /** How a relayed session ends by itself. */
-export type RelayEnding = 'client_closed' | 'client_reset' | 'backend_refused' | BackendEnding;
+export type RelayEnding = 'client_closed' | 'client_reset' | 'client_tcp_timeout' | 'backend_refused' | BackendEnding;
 
 export function isRefusal(reason: CloseReason): reason is RefusalReason {
   const { phase, told } = CLOSE_REASONS[reason];

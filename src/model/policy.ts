@@ -120,6 +120,10 @@ export interface ClientPolicy {
   readonly maxHandshakes?: number | undefined;
   /** Sessions ended per second for reasons that can wait. */
   readonly maxDisconnectsPerSecond: number;
+  /** A client that has sent nothing for so long is probed (TCP keepalive). Undefined: never. */
+  readonly tcpKeepalivesIdleMs?: number | undefined;
+  /** A client that acknowledges no sent byte for so long has vanished. Undefined: the kernel decides. */
+  readonly tcpUserTimeoutMs?: number | undefined;
   readonly tls: ClientTls;
 }
 
@@ -136,6 +140,10 @@ export interface BackendPolicy {
   readonly attemptDelayMs: number | undefined;
   /** Connects per client, to other members where there are any, while no client byte was forwarded. */
   readonly connectAttempts: number;
+  /** A server that has sent nothing for so long is probed (TCP keepalive). Undefined: never. */
+  readonly tcpKeepalivesIdleMs?: number | undefined;
+  /** A server that acknowledges no sent byte for so long has vanished. Undefined: the kernel decides. */
+  readonly tcpUserTimeoutMs?: number | undefined;
   /** Undefined: plain text. */
   readonly tls?: MemberTls | undefined;
 }

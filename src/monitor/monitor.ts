@@ -226,6 +226,7 @@ export class Monitor {
       case 'connect_slow':
         return this.#probers.of(trigger.member)?.soon(this.#policy.probe.urgent.intervalMs);
       case 'backend_reset':
+      case 'backend_tcp_timeout':
       case 'dial_failed':
       case 'clients_held':
         return this.#pace.trigger(trigger.kind);

@@ -14,15 +14,18 @@ import { ParkedBackends } from './connect/parked-backends.ts';
 import { Picker } from './connect/picker.ts';
 import { Drains } from './ending/drains.ts';
 import { watchLimits } from './ending/session-limits.ts';
+import { TcpTimeouts } from './ending/tcp-timeouts.ts';
 import { LoadedMover } from './moves/load-mover.ts';
 import type { ProxyDependencies, ProxyOptions, ProxyPolicy } from './options.ts';
 import { PolicyInForce } from './policy-in-force.ts';
 import type { RelayServices } from './relay/relayed.ts';
 import { RelayPipes } from './relay/direct/pipes.ts';
 import { StallGate } from './relay/stall-gate.ts';
+import type { Dial } from './server.ts';
 import { SessionRegistry } from './session-registry.ts';
 import type { ClientNames } from './client-names.ts';
 import { SharedValues } from './shared-values.ts';
+import { keepAlive } from './socket.ts';
 import { ClientStartup, type StartupOutcome } from './startup/client-startup.ts';
 import { StartupCounts } from './startup/startup-counts.ts';
 import { BufferedBytes } from './startup/startup-reader.ts';
@@ -60,6 +63,7 @@ interface BaseParts {
   readonly stallGate: StallGate;
   readonly registry: SessionRegistry;
   readonly holdQueue: HoldQueue;
+  readonly tcpTimeouts: TcpTimeouts;
 }
 
 /** All parts of one proxy. */
@@ -100,13 +104,15 @@ export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
     stallGate: new StallGate(options),
     registry,
     holdQueue,
+    tcpTimeouts: new TcpTimeouts({ ...options, registry, policy: () => inForce.current() }),
   };
   return { ...sessionParts(base, options, hooks), ...base };
 }
 
 function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Hooks): ProxyParts {
   const { inForce, registry, identity, startups, drains } = base;
-  const { peers, dial = dialTcp } = options;
+  const { peers } = options;
+  const dial = keptAlive(options.dial ?? dialTcp, () => inForce.current().backend.tcpKeepalivesIdleMs);
   const pool: ProxyParts['pool'] = (name) => inForce.pool(name);
   const caFile = () => inForce.current().branches?.backends.caFile;
   const memberTls = () => inForce.current().backend.tls;
@@ -162,4 +168,12 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
     }),
     cancels,
   };
+}
+
+function keptAlive(dial: Dial, idleMs: () => number | undefined): Dial {
+  return (address, limits, onResult) =>
+    dial(address, limits, (result) => {
+      if (result.kind === 'connected') keepAlive(result.socket, idleMs());
+      onResult(result);
+    });
 }

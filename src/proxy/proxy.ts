@@ -20,6 +20,7 @@ import type { ListenResult, LocalProxy, PreparedPolicy } from './proxy-interface
 import { Session } from './session.ts';
 import { killSession, listSessions, moveSession } from './session-list.ts';
 import { assemble, type Assembly } from './assembly.ts';
+import { keepAlive } from './socket.ts';
 
 export function createProxy(options: ProxyOptions): LocalProxy {
   const [onEvent, onTrigger] = [apart(options.onEvent), apart(options.onTrigger)];
@@ -51,7 +52,10 @@ class RunningProxy implements LocalProxy {
     if (prepared.kind === 'failed') return prepared;
     await pipes.choose(policy().relay);
     await mover.load(policy().moves);
-    if (!this.#isStopping) identity.apply();
+    if (!this.#isStopping) {
+      identity.apply();
+      this.#parts.tcpTimeouts.review();
+    }
     return { kind: 'listening', listeners: prepared.apply().added };
   }
 
@@ -66,6 +70,7 @@ class RunningProxy implements LocalProxy {
       identity.apply();
       const changes = prepared.apply();
       this.#parts.drains.review();
+      this.#parts.tcpTimeouts.review();
       this.#parts.inForce.drainRemoved(before, changes.removed);
       return changes;
     };
@@ -108,7 +113,7 @@ class RunningProxy implements LocalProxy {
 
   close(): void {
     this.#isStopping = true;
-    const { listeners, registry, holdQueue, mover, drains, cancels, identity } = this.#parts;
+    const { listeners, registry, holdQueue, mover, drains, cancels, identity, tcpTimeouts } = this.#parts;
     listeners.close();
     for (const session of registry.all()) session.cut('shutdown');
     holdQueue.stop();
@@ -116,6 +121,7 @@ class RunningProxy implements LocalProxy {
     drains.stop();
     cancels.stop();
     identity.stop();
+    tcpTimeouts.stop();
   }
 
   gather(): Promise<void> {
@@ -178,6 +184,7 @@ class RunningProxy implements LocalProxy {
     const session = new Session(this.#lastId, { policy, listener, client, awaitsHeader }, this.#parts);
     asStepOf(session, () => {
       keepContext(client);
+      keepAlive(client, this.#parts.policy().client.tcpKeepalivesIdleMs);
       session.start();
     });
   }

@@ -141,6 +141,10 @@ export class Session implements SessionControl {
     return this.movable === undefined ? entry : { ...entry, moves: this.movable.shown() };
   }
 
+  sockets(): { readonly client: Socket; readonly backend: Socket | undefined } {
+    return { client: this.#stage.client(), backend: this.#stage.backend?.() };
+  }
+
   endStatement(): StatementEnd {
     return (this.#state === 'relaying' ? this.#stage.endStatement?.() : undefined) ?? 'none';
   }

@@ -5,16 +5,19 @@ import { addressText } from '../model/member.ts';
 import { nothing } from '../model/once.ts';
 
 /**
- * Half-close is passed on, so neither socket may end itself. Keepalive finds peers that vanished. A write that the
- * kernel does not take at once is back-pressure already, so at most one read waits in this process.
+ * Half-close is passed on, so neither socket may end itself. A write that the kernel does not take at once is
+ * back-pressure already, so at most one read waits in this process.
  */
 export const SOCKET_OPTIONS = {
   allowHalfOpen: true,
   highWaterMark: 1,
   noDelay: true,
-  keepAlive: true,
-  keepAliveInitialDelay: 30_000,
 } as const;
+
+/** Undefined: a peer that vanishes without bytes on the way is not found. */
+export function keepAlive(socket: Socket, idleMs: number | undefined): void {
+  if (idleMs !== undefined) socket.setKeepAlive(true, idleMs);
+}
 
 /**
  * Calls `expired` after a deadline for something that a socket brings. After a stall timers run before sockets are

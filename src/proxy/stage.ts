@@ -28,6 +28,7 @@ import type { StartupReader } from './startup/startup-reader.ts';
 export interface Stage {
   /** The client's socket. It is another one after a TLS handshake. */
   client(): Socket;
+  backend?(): Socket;
   /**
    * The session has another state: ends what the last one had under way. Behind the last state of the stage it gives
    * back all but the client's socket, which is the next stage's.
@@ -105,6 +106,8 @@ export interface SessionHandle extends Faulty {
   reroute(): void;
   /** The facts of this moment. */
   entry(): SessionEntry;
+  /** Those of this moment. */
+  sockets(): { readonly client: Socket; readonly backend: Socket | undefined };
   /** Ends the statement that its server runs, if its key is known. The session is about to end. */
   endStatement(): StatementEnd;
   /** Undefined: it does not move. */

@@ -14,4 +14,5 @@ export type Trigger =
   /** Another member, which was tried later, answered first. */
   | { readonly kind: 'connect_slow'; readonly member: MemberName }
   | { readonly kind: 'backend_reset'; readonly member: MemberName }
+  | { readonly kind: 'backend_tcp_timeout'; readonly member: MemberName }
   | { readonly kind: 'clients_held'; readonly pool: PoolName };

@@ -272,6 +272,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'server_tls_sslmode',
   'synchronous_commit',
   'target_session_attrs',
+  'tcp_keepidle',
   'tcp_migrate_req',
   'verify_client',
 ]);

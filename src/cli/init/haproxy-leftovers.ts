@@ -8,6 +8,8 @@ const OF_A_LINE = [
   ['timeout client', 'timeout client: nothing to set, sessions end with their client or their member'],
   ['timeout server', 'timeout server: nothing to set, sessions end with their client or their member'],
   ['timeout check', 'timeout check: probe.timeout is 800 ms'],
+  ['option clitcpka', 'option clitcpka: client.tcp_keepalives_idle is 30 s'],
+  ['option srvtcpka', 'option srvtcpka: backend.tcp_keepalives_idle is 30 s'],
   ['retries', 'retries: backend.connect_attempts is 3, to different members where there are several'],
   ['acl', 'acl: rules have no counterpart; pg_hba.conf of the members decides who may connect'],
   ['tcp-request', 'tcp-request: rules have no counterpart; limits are in the section client'],

@@ -53,6 +53,15 @@ export const backend = z.strictObject({
     count(1, 100).default(3),
     'Connects for one client, to different members where there are several. Then the client is held.',
   ),
+  tcp_keepalives_idle: key(
+    durationOrOff(1000).prefault('30s'),
+    'As for clients (`client.tcp_keepalives_idle`), for a member that has sent nothing for this long.',
+  ),
+  tcp_user_timeout: key(
+    durationOrOff(5000).prefault('60s'),
+    `As for clients (\`client.tcp_user_timeout\`), for a server whose host acknowledges nothing. The session ends with
+    \`backend_tcp_timeout\`. A member that is silent by its management API, too, ends them by \`probe.silence_grace\`.`,
+  ),
   tls: key(tls.prefault({}), 'TLS between Pointsman and the members.'),
 });
 
@@ -64,6 +73,8 @@ export function backendPolicy(parsed: ParsedBackend): BackendPolicy {
     connectTimeoutMs: parsed.connect_timeout,
     attemptDelayMs: unlessOff(parsed.attempt_delay),
     connectAttempts: parsed.connect_attempts,
+    tcpKeepalivesIdleMs: unlessOff(parsed.tcp_keepalives_idle),
+    tcpUserTimeoutMs: unlessOff(parsed.tcp_user_timeout),
     ...(mode === 'off'
       ? {}
       : {

@@ -20,6 +20,7 @@ import {
   count,
   countOr,
   duration,
+  durationOrOff,
   flag,
   listenAddress,
   name,
@@ -84,6 +85,18 @@ const client = z.strictObject({
     count(1, MAX_COUNT).default(50),
     `Sessions that end per second for a reason that can wait: a drain, their age, a listener that was removed. Each of
     them reconnects, so this limits the load of reconnects.`,
+  ),
+  tcp_keepalives_idle: key(
+    durationOrOff(1000).prefault('30s'),
+    `A client that has sent nothing for this long is asked for a sign of life by the kernel (TCP keepalive). After 10
+    probes without an answer, one per second, its session ends with \`client_tcp_timeout\`. \`off\`: a client that
+    vanishes between two statements holds its session for ever.`,
+  ),
+  tcp_user_timeout: key(
+    durationOrOff(5000).prefault('60s'),
+    `A client whose host acknowledges none of the bytes on the way to it for this long has vanished: its session ends
+    with \`client_tcp_timeout\`, at most a quarter (or 12 s) later. A client that only reads slowly stays. \`off\`,
+    and on other systems than Linux: the kernel decides, after about 15 minutes (\`net.ipv4.tcp_retries2\`).`,
   ),
   tls: key(
     z

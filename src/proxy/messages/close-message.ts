@@ -60,7 +60,8 @@ const LOSSES: Readonly<Record<EndFacts['activity'], Pick<ErrorFields, 'sqlState'
 
 /** For a client whose server closed the connection without an error message. */
 export function lossMessage({ ending, activity, serves, detail }: LossFacts): ErrorFields {
-  const message = `pointsman: the server of ${serves} closed the connection (${ending})`;
+  const how = ending === 'backend_tcp_timeout' ? 'has vanished' : 'closed the connection';
+  const message = `pointsman: the server of ${serves} ${how} (${ending})`;
   return { ...LOSSES[activity], message, detail };
 }
 
@@ -69,10 +70,15 @@ export function describeRefused(sqlState: string | undefined): string {
   return sqlState === undefined ? 'connection closed by the server without an error message' : `FATAL ${sqlState}`;
 }
 
+const ENDED_BY: Readonly<Record<BackendEnding, string>> = {
+  backend_closed: describeRefused(undefined),
+  backend_reset: 'connection reset by the server',
+  backend_tcp_timeout: 'the host of the server acknowledges no packet',
+};
+
 /** DETAIL: how the server closed the connection. `server`: `pg-1`. `fatal`: the SQLSTATE it sent. */
 export function describeEnd(server: string, ending: BackendEnding, fatal: string | undefined): string {
-  const isReset = fatal === undefined && ending === 'backend_reset';
-  return `${server}: ${isReset ? 'connection reset by the server' : describeRefused(fatal)}`;
+  return `${server}: ${fatal === undefined ? ENDED_BY[ending] : describeRefused(fatal)}`;
 }
 
 /** DETAIL of `too_old`. */

@@ -4,6 +4,7 @@
 import type { StartupHandOver } from '../startup/client-startup.ts';
 import type { Socket } from 'node:net';
 import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
+import { errorCode } from '../../model/errno.ts';
 import type { Clock } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
 import type { WaitingBytes } from '../cancel/waiting-bytes.ts';
@@ -123,14 +124,14 @@ export class Relay {
     pipes.toClient.whenFlushed(() => client.end(() => this.#watch(HALF_OPEN_MS)));
   };
 
-  readonly #clientFailed = (): void => {
-    this.#ending ??= 'client_reset';
+  readonly #clientFailed = (error?: Error): void => {
+    this.#ending ??= hasVanished(error) ? 'client_tcp_timeout' : 'client_reset';
     this.#toBackend.stop();
     resetSocket(this.#options.backend);
   };
 
-  readonly #backendFailed = (): void => {
-    if (this.#hasBackendEnded('backend_reset')) return;
+  readonly #backendFailed = (error?: Error): void => {
+    if (this.#hasBackendEnded(hasVanished(error) ? 'backend_tcp_timeout' : 'backend_reset')) return;
     const { client, clock, pipes } = this.#options;
     this.#toBackend.stop();
     this.#cancelTimer();
@@ -170,4 +171,9 @@ export class Relay {
       for (const socket of [backend, client]) socket.destroy();
     });
   }
+}
+
+/** The kernel has given up: no acknowledgement of bytes or keepalives. */
+function hasVanished(error: Error | undefined): boolean {
+  return errorCode(error) === 'ETIMEDOUT';
 }

@@ -103,6 +103,10 @@ export class Relayed implements Stage {
     return this.#options.client;
   }
 
+  backend(): Socket {
+    return this.#options.backend;
+  }
+
   left(to: SessionState): void {
     this.#onLeft();
     if (to !== 'closing') return;

@@ -1,5 +1,6 @@
 // A relayed session as the registry sees one, without sockets.
 import type { SessionEntry } from '../../../src/reports/session-list.ts';
+import { Socket } from 'node:net';
 import type { SessionHandle } from '../../../src/proxy/stage.ts';
 
 export function aSessionEntry(changes: Partial<SessionEntry> = {}): SessionEntry {
@@ -38,6 +39,7 @@ export function aSessionHandle(changes: Partial<SessionHandle> = {}): SessionHan
     settlesInMs: () => 0,
     onIdle: () => () => {},
     entry: () => entry,
+    sockets: () => ({ client: new Socket(), backend: undefined }),
     end() {},
     cut() {},
     endStatement: () => 'none',

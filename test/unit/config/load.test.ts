@@ -46,10 +46,18 @@ describe('defaults', () => {
       maxSessions: 5000,
       maxHandshakes: 1250,
       maxDisconnectsPerSecond: 50,
+      tcpKeepalivesIdleMs: 30_000,
+      tcpUserTimeoutMs: 60_000,
       tls: { mode: 'passthrough' },
     });
     expect(config.relay).toBe('auto');
-    expect(config.backend).toEqual({ connectTimeoutMs: 3000, attemptDelayMs: 250, connectAttempts: 3 });
+    expect(config.backend).toEqual({
+      connectTimeoutMs: 3000,
+      attemptDelayMs: 250,
+      connectAttempts: 3,
+      tcpKeepalivesIdleMs: 30_000,
+      tcpUserTimeoutMs: 60_000,
+    });
     expect(config.hold).toEqual({
       clientTimeoutMs: 30_000,
       maxSessions: 1000,
