@@ -6,6 +6,7 @@ import { backendPolicy } from './schema/backend-section.ts';
 import { branchesPolicy } from './schema/branches-section.ts';
 import { branchesPool, poolPolicy, type CompleteFile } from './schema/defaults.ts';
 import { unlessOff } from './schema/values.ts';
+import { loginsPolicy } from './schema/logins-section.ts';
 import { movesPolicy } from './schema/moves-section.ts';
 import { platformPolicy } from './schema/platform-section.ts';
 import { kubernetesConfig } from './schema/kubernetes-section.ts';
@@ -37,6 +38,7 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
     backend: backendPolicy(backend),
     branches: file.branches && { ...branchesPolicy(file.branches), pool: branchesPool() },
     moves: file.moves && movesPolicy(file.moves),
+    logins: file.logins && loginsPolicy(file.logins, file.moves),
     relay: file.relay,
     hold: {
       clientTimeoutMs: hold.client_timeout,

@@ -3,6 +3,7 @@
 import type { BranchesPolicy } from '../model/branch.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Address } from '../model/member.ts';
+import type { LoginsPolicy } from '../model/logins.ts';
 import type { MovesPolicy } from '../model/moves.ts';
 import type { PlatformPolicy } from './schema/platform-section.ts';
 import type {
@@ -46,6 +47,8 @@ export interface Config extends RoutingPolicy {
   readonly branches?: BranchesPolicy | undefined;
   /** Undefined: no session moves, and nothing is kept for that. */
   readonly moves?: MovesPolicy | undefined;
+  /** Undefined: no verifier is asked for at a login. */
+  readonly logins?: LoginsPolicy | undefined;
   readonly relay: RelayMode;
   readonly hold: HoldPolicy & SwitchoverPolicy;
   /** Processes that serve clients; 1: this one. `auto`: one for each processor that may be used. */

@@ -93,6 +93,18 @@ export const CLOSE_REASONS = {
   tls_required: { ...REFUSED, sqlState: '28000' },
   /** The TLS handshake failed, so no error can be sent. It keeps clients out, and may be the operator's to fix. */
   tls_failed: { ...BY_CLIENT, level: 'info' },
+  /** The client can bind its login, TLS is on both sides of Pointsman, and no verifier may be asked for. */
+  login_unbound: { ...MISTAKE, sqlState: '28000', level: 'info' },
+  /** The source of verifiers did not answer. */
+  login_unchecked: REFUSED,
+  /** A message of the login is broken. */
+  login_malformed: { ...MISTAKE, sqlState: '08P01' },
+  /** The server asked for the password, which would cross a network in plain text. */
+  password_unencrypted: { ...MISTAKE, sqlState: '28000', level: 'info' },
+  /** The client binds its login to another certificate than that of Pointsman: somebody is between the two. */
+  binding_failed: { ...MISTAKE, sqlState: '28000', level: 'info' },
+  /** The server did not prove that it knows the verifier of the role. */
+  server_unproven: { ...REFUSED, sqlState: '28000', level: 'error' },
   /** The client asked for an unknown pool. */
   unknown_pool: { ...MISTAKE, sqlState: '3D000' },
   /** The client asked for a target that is neither a pool nor a branch. The list of branches was read for it. */

@@ -179,6 +179,8 @@ export type VerifierLookup =
 export interface VerifierBatch {
   /** Never rejects. */
   find(role: string): Promise<VerifierLookup>;
+  /** Overwrites what it has of the role: the next question goes to the source. */
+  forget(role: string): void;
   /** Overwrites what it has, and closes its connection. */
   end(): void;
 }

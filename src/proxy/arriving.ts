@@ -16,14 +16,17 @@ import type { ParkedBackend } from './connect/parked-backends.ts';
 import { encodeRefusal } from './messages/refusal-message.ts';
 import type { ProxyParts } from './assembly.ts';
 import type { Adoption } from './moves/load-mover.ts';
+import { LoggingIn, type LoginTurn } from './login/logging-in.ts';
+import { hasTwoLegs } from './login/two-legs.ts';
 import { Conversation } from './relay/conversation.ts';
+import type { RelayOpening } from './relay/relay.ts';
 import { Relayed, type MovingPart } from './relay/relayed.ts';
 import type { Server } from './server.ts';
 import type { SessionRecord } from './session-record.ts';
 import { nameKey } from './client-names.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
 import type { Farewell, SessionControl, Stage } from './stage.ts';
-import type { ClientStartup } from './startup/client-startup.ts';
+import type { ClientStartup, StartupHandOver } from './startup/client-startup.ts';
 import { choosePool } from './startup/startup-parameters.ts';
 
 export interface ArrivingOptions {
@@ -219,7 +222,6 @@ export class Arriving implements Stage {
       attempts: this.#attempts,
       firstRequest: this.#startup.firstRequest(),
       isEncrypted: this.#startup.isEncrypting(),
-      startup: () => this.#startup.startupRequest(),
       hasWaited: record.waitedMs() > 0,
       parked: this.#parked,
       onAssigned: (assignment) => session.assign(assignment),
@@ -240,12 +242,45 @@ export class Arriving implements Stage {
   }
 
   #connected(server: Server, backend: Socket, firstReply: FirstReply | undefined): void {
-    const { session, record, idleListeners, parts } = this.#options;
+    const { session, parts } = this.#options;
     const client = this.client();
     // The `close` event of a client that was reset in this turn of the event loop is still to come.
     if (client.destroyed) session.end('client_gave_up');
     if (session.state === 'closed') return void backend.destroy();
     const handedOver = this.#startup.handOver();
+    const opening = { ...handedOver, firstReply };
+    if (!handedOver.isReadable || !hasTwoLegs(client, backend, parts.policy().logins)) {
+      return this.#relay(server, backend, handedOver, opening);
+    }
+    return this.#logIn(server, backend, handedOver, opening);
+  }
+
+  #logIn(server: Server, backend: Socket, handedOver: StartupHandOver, opening: RelayOpening): void {
+    const { session, record, parts } = this.#options;
+    const loggingIn = new LoggingIn({
+      session,
+      client: this.client(),
+      backend,
+      server,
+      address: record.address(),
+      opening,
+      services: parts,
+      refusal: (reason, detail) => this.#refusal(reason, detail),
+      onRelay: (next, turns) => this.#relay(server, backend, handedOver, next, turns),
+    });
+    if (!session.move('dial', loggingIn)) return void backend.destroy();
+    return loggingIn.start();
+  }
+
+  #relay(
+    server: Server,
+    backend: Socket,
+    handedOver: StartupHandOver,
+    opening: RelayOpening,
+    turns: readonly LoginTurn[] = [],
+  ): void {
+    const { session, record, idleListeners, parts } = this.#options;
+    const client = this.client();
     const { clock, cancels } = parts;
     const { isReadable } = handedOver;
     const conversation = new Conversation({
@@ -269,7 +304,11 @@ export class Arriving implements Stage {
     });
     if (!session.move('relay', relayed)) return void backend.destroy();
     record.opened(server, relayed.tls());
-    return relayed.start({ ...handedOver, firstReply });
+    for (const { from, bytes } of turns) {
+      if (from === 'client') conversation.fromClient(bytes);
+      else conversation.fromBackend(bytes);
+    }
+    return relayed.start(opening);
   }
 
   #refusal(reason: RefusalReason, detail: string | undefined): Uint8Array {

@@ -15,6 +15,7 @@ import { Picker } from './connect/picker.ts';
 import { Drains } from './ending/drains.ts';
 import { watchLimits } from './ending/session-limits.ts';
 import { TcpTimeouts } from './ending/tcp-timeouts.ts';
+import { RoleVerifiers } from './login/role-verifiers.ts';
 import { LoadedMover } from './moves/load-mover.ts';
 import type { ProxyDependencies, ProxyOptions, ProxyPolicy } from './options.ts';
 import { PolicyInForce } from './policy-in-force.ts';
@@ -47,6 +48,8 @@ export interface ProxyParts
   readonly connector: BackendConnector;
   readonly connectToBranch: (request: BranchRequest) => void;
   readonly mover: LoadedMover;
+  /** For logins. */
+  readonly verifiers: RoleVerifiers;
 }
 
 /** The parts that are there first. */
@@ -112,18 +115,13 @@ export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
 function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Hooks): ProxyParts {
   const { inForce, registry, identity, startups, drains } = base;
   const { peers } = options;
-  const dial = keptAlive(options.dial ?? dialTcp, () => inForce.current().backend.tcpKeepalivesIdleMs);
+  const backend = () => inForce.current().backend;
+  const dial = keptAlive(options.dial ?? dialTcp, () => backend().tcpKeepalivesIdleMs);
   const pool: ProxyParts['pool'] = (name) => inForce.pool(name);
   const caFile = () => inForce.current().branches?.backends.caFile;
-  const memberTls = () => inForce.current().backend.tls;
-  const dialServer = serverDialer({ ...options, dial, caFile, memberTls });
+  const dialServer = serverDialer({ ...options, dial, caFile, memberTls: () => backend().tls });
   const cancels = new Cancels({ ...options, registry, dial: dialServer });
-  const connector = new BackendConnector({
-    ...options,
-    ...base,
-    dial: dialServer,
-    policy: () => inForce.current().backend,
-  });
+  const connector = new BackendConnector({ ...options, ...base, dial: dialServer, policy: backend });
   const buffered = new BufferedBytes();
   const limiting = { ...options, drains };
   return {
@@ -164,9 +162,10 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
       registry,
       dial: dialServer,
       connector,
-      connectAttempts: () => inForce.current().backend.connectAttempts,
+      connectAttempts: () => backend().connectAttempts,
     }),
     cancels,
+    verifiers: new RoleVerifiers({ ...options, dial: dialServer, policy: () => inForce.current().logins }),
   };
 }
 

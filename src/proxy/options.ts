@@ -6,6 +6,7 @@ import type { BranchBackendsPolicy, BranchConnectPolicy, LocateBranch } from '..
 import type { ProxyEvent } from '../reports/events.ts';
 import type { Trigger } from '../reports/trigger.ts';
 import type { Clock, Instant } from '../model/instant.ts';
+import type { LoginsPolicy } from '../model/logins.ts';
 import type { MovesPolicy, VerifierBatch, VerifierPolicy } from '../model/moves.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type {
@@ -35,6 +36,8 @@ export interface ProxyPolicy {
   readonly branches?: BranchRouting | undefined;
   /** Absent: no session moves. */
   readonly moves?: MovesPolicy | undefined;
+  /** Absent: a client that binds its login has one TLS connection with the server. */
+  readonly logins?: LoginsPolicy | undefined;
 }
 
 /** The part of the policy of branches that a proxy needs. */
@@ -60,7 +63,7 @@ export interface DescriptorBudget {
   readonly overLimit: number;
 }
 
-/** Opens no connection before the first question. `server`: the next primary. `connect` rejects with words. */
+/** Opens no connection before the first question. `server`: the one that has them. `connect` rejects with words. */
 export type OpenVerifiers = (
   policy: VerifierPolicy,
   server: Address,
@@ -94,7 +97,7 @@ export interface ProxyDependencies {
   readonly dial?: Dial;
   /** Absent: there are no branches, whatever the policy. */
   readonly locateBranch?: LocateBranch;
-  /** Absent: sessions that logged in with a secret stay. */
+  /** Absent: sessions that logged in with a secret stay, and no login has a verifier. */
   readonly openVerifiers?: OpenVerifiers;
   /** As it is now. Absent: sessions of pools with several members stay. */
   readonly snapshot?: () => Snapshot;

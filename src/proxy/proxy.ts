@@ -113,11 +113,12 @@ class RunningProxy implements LocalProxy {
 
   close(): void {
     this.#isStopping = true;
-    const { listeners, registry, holdQueue, mover, drains, cancels, identity, tcpTimeouts } = this.#parts;
+    const { listeners, registry, holdQueue, mover, drains, cancels, identity, tcpTimeouts, verifiers } = this.#parts;
     listeners.close();
     for (const session of registry.all()) session.cut('shutdown');
     holdQueue.stop();
     mover.get()?.stop();
+    verifiers.end();
     drains.stop();
     cancels.stop();
     identity.stop();

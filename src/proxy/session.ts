@@ -162,7 +162,7 @@ export class Session implements SessionControl {
     this.#slot.setStarting(to === 'startup');
     this.#stage.left(to);
     this.#stage = next ?? this.#stage;
-    if (to !== 'relaying') this.assign(undefined);
+    if (to !== 'relaying' && to !== from) this.assign(undefined);
     this.#parts.registry.moved(this, from, to);
     return true;
   }

@@ -4,11 +4,11 @@ import type { BranchIdentity, BranchListEvent } from '../model/branch.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { MemberName, MemberRefusal } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
-import type { TlsFault } from '../model/tls-fault.ts';
 import type { HoldCause, Route } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
 import { BRANCH_EVENT_CLASSES, type BranchSessionEvent } from './branch-events.ts';
 import type { EventClass, OfSession } from './event-parts.ts';
+import { LOGIN_EVENT_CLASSES, type LoginEvent } from './login-events.ts';
 import { MOVE_EVENT_CLASSES, type MoveEvent } from './move-events.ts';
 import type { SessionTls } from './session-list.ts';
 import type { Acceptance, RefusalKind } from '../core/snapshot.ts';
@@ -48,6 +48,7 @@ export interface ClientFacts extends Login, Mediation {
 
 export type ProxyEvent =
   | BranchSessionEvent
+  | LoginEvent
   | MoveEvent
   | (OfSession & Mediation & { readonly kind: 'client_accepted'; readonly client: string })
   | (OfSession & { readonly kind: 'hold_started'; readonly cause: HoldCause })
@@ -57,15 +58,6 @@ export type ProxyEvent =
       readonly member: MemberName;
       readonly outcome: DialOutcome;
       readonly durationMs: number;
-    })
-  /** A server did not let a client in. Its client may be served elsewhere. */
-  | (OfSession & {
-      readonly kind: 'login_refused';
-      readonly member: MemberName;
-      /** Undefined: it closed without a word. */
-      readonly sqlState: string | undefined;
-      /** Other clients would be refused as well. */
-      readonly affectsOthers: boolean;
     })
   | (OfSession &
       ClientFacts & {
@@ -108,17 +100,7 @@ export type ProxyEvent =
   /** Clients get this certificate from now on. `expiresAt`: milliseconds since 1970. */
   | { readonly kind: 'certificate_loaded'; readonly file: string; readonly expiresAt: number }
   /** The changed files cannot be used. Clients get the old certificate. */
-  | { readonly kind: 'certificate_refused'; readonly why: string }
-  /** A member showed this certificate, which was verified. `expiresAt`: milliseconds since 1970. */
-  | { readonly kind: 'member_tls_verified'; readonly member: MemberName; readonly expiresAt: number }
-  /** A connection to a member was closed before it was encrypted, and nothing of a client was sent. */
-  | {
-      readonly kind: 'member_tls_failed';
-      readonly member: MemberName;
-      readonly reason: TlsFault;
-      /** The sentence that clients read, too. */
-      readonly why: string;
-    };
+  | { readonly kind: 'certificate_refused'; readonly why: string };
 
 /** The contact points that a name or a directory gives have changed. */
 export interface ContactSourceEvent {
@@ -317,15 +299,15 @@ export type ReportedEvent =
 export type EventKind = ReportedEvent['kind'];
 export type EventOf<Kind extends EventKind> = Extract<ReportedEvent, { readonly kind: Kind }>;
 
-/** A new kind has its row here, or in the table of branch-events.ts or move-events.ts. */
+/** A new kind has its row here, or in the table of branch-events.ts, login-events.ts or move-events.ts. */
 export const EVENT_CLASSES: Readonly<Record<EventKind, EventClass>> = {
   ...BRANCH_EVENT_CLASSES,
+  ...LOGIN_EVENT_CLASSES,
   ...MOVE_EVENT_CLASSES,
   client_accepted: 'detail',
   hold_started: 'evidence',
   hold_ended: 'evidence',
   dial_finished: 'story',
-  login_refused: 'story',
   session_opened: 'evidence',
   session_closed: 'story',
   cancel_forwarded: 'detail',
@@ -334,8 +316,6 @@ export const EVENT_CLASSES: Readonly<Record<EventKind, EventClass>> = {
   unexpected_fault: 'story',
   certificate_loaded: 'notice',
   certificate_refused: 'notice',
-  member_tls_verified: 'notice',
-  member_tls_failed: 'story',
   probe_finished: 'evidence',
   member_reported: 'evidence',
   discovery_finished: 'story',

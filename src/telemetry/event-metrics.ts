@@ -81,6 +81,12 @@ export const EVENT_METRICS: readonly EventMetric[] = [
     { initial: (member) => TLS_FAULTS.map((reason) => [{ member, reason }, 0]) },
   ),
   ofEvents(
+    'pointsman_logins_total',
+    'Logins that Pointsman took part in, or read: TLS is on the side of the server, or logins is configured.',
+    ['way', 'result'],
+    { login_ended: ({ way, result }) => [[{ way, result }, 1]] },
+  ),
+  ofEvents(
     'pointsman_probes_total',
     'Health probes of a member, by outcome: yes and no are answers, other values are failures.',
     ['member', 'outcome'],

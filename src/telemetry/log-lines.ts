@@ -29,6 +29,10 @@ const LINES: Lines = {
       affectsOthers ? 'warn' : 'debug',
       () => `session ${session}: ${member} refused the login: ${refusalText(sqlState)}`,
     ),
+  login_ended: ({ session, way, result, role, why }) =>
+    why === undefined
+      ? line('debug', () => `session ${session}: login (${way}): ${result}`)
+      : line('warn', () => `role "${role}" binds its login, and has no verifier: ${why}`),
   session_opened: ({ session, client, member, branch }) =>
     line('debug', () => `session ${session}: ${client} connected to ${placeText(member, branch)}`),
   session_closed: closeLine,
@@ -129,6 +133,12 @@ export function repeatText(event: Event): RepeatText | undefined {
     const { member } = event;
     const text = (count: number): string => `${member}: TLS worked again ${countText(count, 'more time')} within 1 s`;
     return { key: `member ${member} tls`, fields: { member }, text };
+  }
+  if (event.kind === 'login_ended' && event.why !== undefined) {
+    const { role, why } = event;
+    const text = (count: number): string =>
+      `role "${role}": ${countText(count, 'more login')} without a verifier within 1 s`;
+    return { key: `login ${role} ${why}`, fields: {}, text };
   }
   if (event.kind === 'dial_finished') {
     const { member, outcome } = event;

@@ -34,7 +34,7 @@ export class Batch implements VerifierBatch {
   readonly #load: () => Promise<VerifierSource>;
   readonly #clock: Clock;
   readonly #lookups = new Map<string, Promise<VerifierLookup>>();
-  readonly #verifiers: Uint8Array[] = [];
+  readonly #verifiers = new Map<string, Uint8Array>();
   #source: Promise<VerifierSource> | undefined;
   #isOver = false;
 
@@ -51,10 +51,17 @@ export class Batch implements VerifierBatch {
     return lookup;
   }
 
+  forget(role: string): void {
+    this.#lookups.delete(role);
+    this.#verifiers.get(role)?.fill(0);
+    this.#verifiers.delete(role);
+  }
+
   end(): void {
     this.#isOver = true;
     this.#lookups.clear();
-    for (const verifier of this.#verifiers.splice(0)) verifier.fill(0);
+    for (const verifier of this.#verifiers.values()) verifier.fill(0);
+    this.#verifiers.clear();
     void this.#source?.then((source) => source.close());
   }
 
@@ -84,7 +91,7 @@ export class Batch implements VerifierBatch {
 
   #take(role: string, verifier: Uint8Array): VerifierLookup {
     if (!this.#isOver && isVerifier(verifier)) {
-      this.#verifiers.push(verifier);
+      this.#verifiers.set(role, verifier);
       return { kind: 'found', verifier };
     }
     verifier.fill(0);

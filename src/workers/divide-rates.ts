@@ -4,7 +4,7 @@ import type { MovesPolicy } from '../model/moves.ts';
 import type { WorkerPolicy } from './messages.ts';
 
 export function divideRates(
-  { pools, listeners, client, backend, hold, relay, branches, moves, probe, zone }: WorkerPolicy,
+  { pools, listeners, client, backend, hold, relay, branches, moves, logins, probe, zone }: WorkerPolicy,
   processes: number,
 ): WorkerPolicy {
   return {
@@ -18,6 +18,7 @@ export function divideRates(
       pool: branches.pool,
     },
     moves: moves && dividedMoves(moves, processes),
+    logins,
     probe,
     zone,
     client: { ...client, maxDisconnectsPerSecond: client.maxDisconnectsPerSecond / processes },

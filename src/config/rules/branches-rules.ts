@@ -1,4 +1,4 @@
-// Rules for branches: the keys that belong to the source, TLS on both sides, and the files that are named.
+// Rules for branches: the keys that belong to the source, and the files that are named.
 import { BRANCHES_POOL, BRANCH_SOURCES } from '../../model/branch.ts';
 import { error, warning, type Fault, type Path } from '../fault.ts';
 import type { ParsedBranches } from '../schema/branches-section.ts';
@@ -11,7 +11,7 @@ const AT: Path = ['branches'];
 const SOURCE: Path = [...AT, 'source'];
 const BACKENDS: Path = [...AT, 'backends'];
 
-export function branchesRules({ branches, client, pools }: ParsedFile): readonly Fault[] {
+export function branchesRules({ branches, pools }: ParsedFile): readonly Fault[] {
   if (branches === undefined) return [];
   const reserved: Path = ['pools', BRANCHES_POOL];
   return [
@@ -20,7 +20,7 @@ export function branchesRules({ branches, client, pools }: ParsedFile): readonly
       : []),
     ...sourceRules(branches),
     ...backendRules(branches),
-    ...tlsRules(branches, client.tls.mode),
+    ...tlsRules(branches),
     ...connectRules(branches),
     ...secretRules(branches),
   ];
@@ -61,7 +61,7 @@ function backendRules({ source, backends }: ParsedBranches): readonly Fault[] {
   return faults;
 }
 
-function tlsRules({ backends }: ParsedBranches, mode: string): readonly Fault[] {
+function tlsRules({ backends }: ParsedBranches): readonly Fault[] {
   const { tls, ca_file: authority } = backends;
   const [at, file]: readonly [Path, Path] = [
     [...BACKENDS, 'tls'],
@@ -70,14 +70,7 @@ function tlsRules({ backends }: ParsedBranches, mode: string): readonly Fault[] 
   if (tls === 'off') {
     return authority === undefined ? [] : [error('is for tls: require: give that too, or leave it out', file, at)];
   }
-  const faults: Fault[] = [];
-  if (mode !== 'passthrough') {
-    const text =
-      `require excludes client.tls.mode ${mode}: with TLS on both sides the client and the branch see different ` +
-      'certificates, so channel binding (SCRAM-SHA-256-PLUS) fails. Use one of the two';
-    faults.push(error(text, at, ['client', 'tls', 'mode']));
-  }
-  return [...faults, ...unusableAuthorities(file, authority)];
+  return unusableAuthorities(file, authority);
 }
 
 function connectRules({ connect }: ParsedBranches): readonly Fault[] {

@@ -5,6 +5,7 @@ import { formatDuration as time } from '../schema/duration.ts';
 import { error, warning, type Fault, type Path } from '../fault.ts';
 import { unusableDirectory } from '../files/unusable-files.ts';
 import { kubernetesRules } from './kubernetes-rules.ts';
+import { loginsRules } from './logins-rules.ts';
 import { movesRules } from './moves-rules.ts';
 import { platformRules } from './platform-rules.ts';
 import { fallbackRules, listenerRules, poolRules } from './pool-rules.ts';
@@ -35,6 +36,7 @@ export function checkRules(parsed: ParsedFile, env: Environment): readonly Fault
     ...incidentRules(parsed),
     ...platformRules(parsed),
     ...movesRules(parsed),
+    ...loginsRules(parsed),
     ...sharingRules(parsed),
     ...(isPod ? [] : secretFileRules(parsed)),
   ];

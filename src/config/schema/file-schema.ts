@@ -7,6 +7,7 @@ import { cluster } from './cluster-section.ts';
 import { incidents } from './incidents-section.ts';
 import { backend } from './backend-section.ts';
 import { key } from './key.ts';
+import { logins } from './logins-section.ts';
 import { moves } from './moves-section.ts';
 import { platform } from './platform-section.ts';
 import { pool } from './pool-section.ts';
@@ -259,6 +260,12 @@ export const fileSchema = z.strictObject({
     `Sessions that go to another server between two transactions, so that their clients notice nothing. Without this
     section every session ends with its server, and Pointsman keeps nothing of a login.`,
     { example: '{ roles: [app], verifiers: { file: /etc/pointsman/userlist.txt } }' },
+  ),
+  logins: key(
+    logins.optional(),
+    `Logins that bind to a certificate (channel binding) where TLS ends at Pointsman. Without this section such a client
+    logs in only if Pointsman and the member show one certificate. Other logins need nothing.`,
+    { example: '{ roles: [app] }' },
   ),
   relay: key(
     choice(['auto', 'streams']).default('auto'),

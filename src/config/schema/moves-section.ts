@@ -16,16 +16,15 @@ const customSetting = matching(
   /^[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*(?:\.[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)+$/,
 );
 
-const verifiers = z.strictObject({
+export const verifiers = z.strictObject({
   user: key(
     nonEmpty.optional(),
-    `The role that asks the next server for verifiers. It needs EXECUTE on the function of \`query\` and nothing
-    else. Pointsman connects once for each batch of moves.`,
+    `The role that asks the server for verifiers. It needs EXECUTE on the function of \`query\` and nothing else.`,
     { example: 'pointsman_lookup' },
   ),
   password_file: key(
     nonEmpty.optional(),
-    'A file with the password of `user`, on one line. It is read at each batch.',
+    'A file with the password of `user`, on one line. It is read at each connect.',
     {
       example: '/run/secrets/pointsman-lookup',
       usual: 'no password',
@@ -43,7 +42,7 @@ const verifiers = z.strictObject({
   file: key(
     nonEmpty.optional(),
     `A file with a line \`"role" "verifier"\` for each role, as PgBouncer's userlist.txt, instead of \`user\`. It is
-    read at each batch. Plain passwords in it are not used.`,
+    read each time. Plain passwords in it are not used.`,
     { example: '/etc/pointsman/userlist.txt' },
   ),
 });
@@ -127,10 +126,10 @@ export function movesPolicy(parsed: ParsedMoves): MovesPolicy {
   };
 }
 
-function verifierPolicy(parsed: z.output<typeof verifiers>): VerifierPolicy {
+export function verifierPolicy(parsed: z.output<typeof verifiers>): VerifierPolicy {
   const { user, file } = parsed;
   if (file !== undefined) return { kind: 'file', file };
-  if (user === undefined) throw new Error('moves.verifiers without user and file');
+  if (user === undefined) throw new Error('verifiers without user and file');
   const { password_file: passwordFile, database = DATABASE, query = QUERY } = parsed;
   return { kind: 'query', user, passwordFile, database, query };
 }

@@ -2,7 +2,6 @@
 // one deadline for both. A backend that refuses for now (57P03) or closes without a word has not taken the client in.
 // Reports once, and nothing after the abort.
 import type { Socket } from 'node:net';
-import { withoutChannelBinding } from '../../wire/startup/channel-binding.ts';
 import type { Clock } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
 import type { BranchDialOutcome } from '../../reports/branch-events.ts';
@@ -43,8 +42,6 @@ export function reachBackend(options: ReachOptions): () => void {
       request,
       clock,
       limitMs: Math.max(0, startedAt + timeoutMs - clock.now()),
-      // The client could bind its login only to a TLS connection of its own with the server.
-      forClient: server.tls === 'require' ? withoutChannelBinding : undefined,
       onReply: (reply) => onReached(socket, reply),
       onSilent: () => onFailed({ outcome: 'timeout', detail: `no reply within ${timeoutMs} ms` }),
       // A startup packet is never declined.

@@ -8,11 +8,9 @@ import { includesTarget, openRoute, type OpenRoute, type Target } from '../../co
 import type { MemberName } from '../../model/member.ts';
 import { nothing, whenSettled } from '../../model/once.ts';
 import type { BackendPolicy, PoolName, PoolPolicy } from '../../model/policy.ts';
-import { withoutChannelBinding } from '../../wire/startup/channel-binding.ts';
 import { isFull, refusesForNow, refusesOthers } from '../../wire/startup/backend-greeting.ts';
 import type { Assignment } from '../stage.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
-import { isTls } from '../socket.ts';
 import { ConnectRace, type ConnectAttempts } from './connect-attempts.ts';
 import type { DialResult, DialServer } from '../server.ts';
 import { describeRefused } from '../messages/close-message.ts';
@@ -31,8 +29,6 @@ export interface ConnectRequest {
   readonly firstRequest: FirstRequest | undefined;
   /** The client encrypts towards its server, or is about to. */
   readonly isEncrypted?: boolean;
-  /** The startup packet, for a server with TLS of Pointsman: its offer has to be read. */
-  readonly startup?: (() => FirstRequest) | undefined;
   /** Absent: every target of the route suits. */
   readonly suits?: ((target: Target) => boolean) | undefined;
   /** Used instead of a new connection, if its member is open. */
@@ -161,7 +157,7 @@ export class BackendConnector {
       if (!isAborted()) request.onRouteAgain();
       return nothing;
     }
-    const firstRequest = request.firstRequest ?? (isTls(backend) ? request.startup?.() : undefined);
+    const { firstRequest } = request;
     if (firstRequest === undefined) {
       onConnected(target, backend, undefined);
       return nothing;
@@ -170,8 +166,6 @@ export class BackendConnector {
       backend,
       request: firstRequest,
       clock,
-      // The client could bind its login only to a TLS connection of its own with the server.
-      forClient: isTls(backend) ? withoutChannelBinding : undefined,
       onReply: (reply) => onConnected(target, backend, reply),
       onDeclined: () => request.onDeclined(this.#park(target, backend)),
       isTurnedAway: (sqlState) => this.#isTriedAgain(request, target, sqlState),

@@ -25,11 +25,6 @@ export interface FirstReplyOptions {
   /** Sent here. */
   readonly request: FirstRequest;
   readonly clock: Clock;
-  /**
-   * Gives the client's bytes of the reply to a startup packet, once all that the backend has sent is enough to tell;
-   * undefined until then. Absent: the client gets the first bytes as they are.
-   */
-  readonly forClient?: ((bytes: Uint8Array) => Uint8Array | undefined) | undefined;
   /** How long a reply is waited for. Milliseconds. */
   readonly limitMs?: number;
   /** The backend is the caller's, paused. */
@@ -50,7 +45,7 @@ const REPLY_MS = 2_000;
 /** Returns the abort, which closes the backend; it is idempotent. */
 export function awaitFirstReply(options: FirstReplyOptions): () => void {
   const { backend, request, clock, onTurnedAway, onSilent } = options;
-  const { forClient = asItIs, isTurnedAway = refusesForNow, limitMs = REPLY_MS } = options;
+  const { isTurnedAway = refusesForNow, limitMs = REPLY_MS } = options;
   let isDone = false;
   const leave = (): void => {
     isDone = true;
@@ -89,8 +84,7 @@ export function awaitFirstReply(options: FirstReplyOptions): () => void {
       if (cut !== undefined) return undefined;
       const sqlState = refusalIn(bytes);
       if (sqlState !== undefined && isTurnedAway(sqlState)) return turnedAway({ sqlState, bytes });
-      const reply = forClient(bytes);
-      return reply && replied(reply);
+      return replied(bytes);
     }
     return bytes[0] === NOT_SUPPORTED[0] ? declined(bytes.length === NOT_SUPPORTED.length) : replied(bytes);
   };
@@ -103,5 +97,3 @@ export function awaitFirstReply(options: FirstReplyOptions): () => void {
     backend.destroy();
   };
 }
-
-const asItIs = (bytes: Uint8Array): Uint8Array => bytes;

@@ -1,6 +1,5 @@
 // Logs a session in at its next server and restores its state there, without its client. Reports once, and nothing
 // after the abort. Whatever is not expected fails the login.
-import { createHash, createHmac, hash, randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
 import type { MoveFailure } from '../../model/close-reason.ts';
@@ -8,9 +7,9 @@ import type { CarriedState, VerifierLookup } from '../../model/moves.ts';
 import { nothing } from '../../model/once.ts';
 import { BackendLogin, type BackendLoginOptions, type BackendLoginStep } from '../../wire/talk/backend-login.ts';
 import type { CancelKey } from '../../wire/messages/cancel-key.ts';
-import type { Hashes } from '../../wire/talk/scram.ts';
 import { SessionRestore, type CarriedUnnamed } from '../../wire/talk/session-restore.ts';
 import { mayPass } from '../../wire/messages/sql-state.ts';
+import { HASHES, nodeCrypto } from '../hashes.ts';
 import { ignoreErrors } from '../socket.ts';
 import { CatchingUp, type CompareWal } from './catching-up.ts';
 import type { FreshnessCheck } from './freshness-rule.ts';
@@ -59,13 +58,6 @@ export interface LogInAgainOptions extends Pick<BackendLoginOptions, 'startup' |
 const LIMIT_MS = 10_000;
 const NONCE_BYTES = 18;
 
-const HASHES: Hashes = {
-  // An object of createHash would keep the digest until it is collected.
-  sha256: (bytes) => hash('sha256', bytes, 'buffer'),
-  hmacSha256: (key, bytes) => createHmac('sha256', key).update(bytes).digest(),
-  md5: (bytes) => createHash('md5').update(bytes).digest(),
-};
-
 export class LogInAgain {
   readonly #options: LogInAgainOptions;
   /** Undefined until there is a verifier. */
@@ -102,7 +94,12 @@ export class LogInAgain {
 
   #begin(verifier: Uint8Array | undefined): void {
     const { backend, clock, ...options } = this.#options;
-    const login = new BackendLogin({ ...options, verifier, nonce: randomBytes(NONCE_BYTES), hashes: HASHES });
+    const login = new BackendLogin({
+      ...options,
+      verifier,
+      nonce: nodeCrypto().randomBytes(NONCE_BYTES),
+      hashes: HASHES,
+    });
     this.#login = login;
     const late = (): void => this.#fail('move_login', `no answer within ${LIMIT_MS / 1000} s`, true);
     this.#cancelLimit = clock.schedule(LIMIT_MS, late);

@@ -61,6 +61,7 @@ type Packet = Exclude<Recognition, { kind: 'need_more' }>;
 
 const NONE: ReadonlySet<Recognition['kind']> = new Set();
 const NOTHING = new Uint8Array(0);
+const TOO_MUCH = 'waiting clients have sent more than the proxy can buffer';
 
 export class ClientStartup implements PacketListener {
   #client: Socket;
@@ -139,7 +140,7 @@ export class ClientStartup implements PacketListener {
   /** Everything the client has sent. The socket is the caller's, who must listen to it synchronously. */
   handOver(): StartupHandOver {
     const packet = this.#forwarded();
-    if (this.#packet?.kind === 'tls' || this.#isNegotiating()) this.#options.counts.passedThrough();
+    if (this.isEncrypting()) this.#options.counts.passedThrough();
     const from = packet === undefined ? 0 : this.#length();
     // An empty view would keep a whole read alive.
     const bytes = this.#reader.length() === from ? NOTHING : this.#reader.bytes().subarray(from);
@@ -167,7 +168,7 @@ export class ClientStartup implements PacketListener {
     const { tls, onRequest, onCancel, onEnd, counts } = this.#options;
     if (!this.#hasNegotiated) counts.firstPacket(packet.kind);
     if (packet.kind === 'startup') counts.startup(packet, this.#client);
-    if (this.#reader.isTooMuch()) return this.#tooMuch();
+    if (this.#reader.isTooMuch()) return onEnd('hold_full', TOO_MUCH);
     switch (packet.kind) {
       case 'cancel_request':
         return onCancel(this.#first());
@@ -203,7 +204,7 @@ export class ClientStartup implements PacketListener {
   }
 
   onMore(): void {
-    if (this.#reader.isTooMuch()) this.#tooMuch();
+    if (this.#reader.isTooMuch()) this.#options.onEnd('hold_full', TOO_MUCH);
     else this.#check();
   }
 
@@ -290,10 +291,6 @@ export class ClientStartup implements PacketListener {
     this.#packet = undefined;
     this.#parameters = undefined;
     this.#hasNegotiated = true;
-  }
-
-  #tooMuch(): void {
-    this.#options.onEnd('hold_full', 'waiting clients have sent more than the proxy can buffer');
   }
 
   /**

@@ -21,7 +21,8 @@ export type TranscriptLogin =
 
 /** No message of a client's login is longer (PG_MAX_AUTH_TOKEN_LENGTH). Bytes. */
 const LONGEST = 65_535;
-const MECHANISM = 'SCRAM-SHA-256';
+/** Bound to a certificate or not: the proof is of the same key. */
+const MECHANISM = /^SCRAM-SHA-256(?:-PLUS)?$/;
 const PROOF_BYTES = 32;
 const TRUST: TranscriptLogin = { method: 'trust' };
 const OTHER: TranscriptLogin = { method: 'other' };
@@ -192,9 +193,9 @@ export class LoginTranscript {
 /** SASLInitialResponse: the mechanism, and the client's first message without its header (RFC 5802, 7). */
 function clientFirstBare(body: Uint8Array): string | undefined {
   const reader = new BodyReader(body);
-  if (reader.text() !== MECHANISM) return undefined;
+  if (!MECHANISM.test(reader.text() ?? '')) return undefined;
   const data = reader.bytes(reader.int32() ?? -1);
-  return data && /^[ny],[^,]*,(.+)$/s.exec(DECODER.decode(data))?.[1];
+  return data && /^(?:[ny]|p=[^,]*),[^,]*,(.+)$/s.exec(DECODER.decode(data))?.[1];
 }
 
 /** Without its NUL. */

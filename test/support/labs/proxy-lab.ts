@@ -7,6 +7,7 @@ import type { ProxyEvent } from '../../../src/reports/events.ts';
 import type { Trigger } from '../../../src/reports/trigger.ts';
 import type { Clock } from '../../../src/model/instant.ts';
 import type { Address } from '../../../src/model/member.ts';
+import type { LoginsPolicy } from '../../../src/model/logins.ts';
 import type { MovesPolicy } from '../../../src/model/moves.ts';
 import type { OpenVerifiers } from '../../../src/proxy/options.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy, RelayMode } from '../../../src/model/policy.ts';
@@ -51,6 +52,7 @@ export interface ProxyLabOptions {
   readonly peers?: Peers;
   /** Moves are configured if this is given. */
   readonly moves?: Partial<MovesPolicy>;
+  readonly logins?: LoginsPolicy;
   readonly openVerifiers?: OpenVerifiers;
   /** The WAL positions that primaries reported. */
   readonly wal?: () => WalEvidence;
@@ -149,6 +151,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
       locateBranch: options.locateBranch,
     }),
     moves,
+    logins: options.logins,
     ...(options.openVerifiers === undefined ? {} : { openVerifiers: options.openVerifiers }),
     ...(options.wal === undefined ? {} : { wal: options.wal }),
     ...(options.snapshot === undefined ? {} : { snapshot: options.snapshot }),

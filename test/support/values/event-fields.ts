@@ -118,6 +118,7 @@ export const EVENT_FIELDS: Readonly<Record<string, EventField>> = {
   version: text('Of Pointsman.'),
   via: text('The load balancer that named the client with the PROXY protocol. Absent: none did.'),
   waited_ms: milliseconds('How long the client waited.'),
+  way: text('Of a login.'),
   was_waiting: flag('True: the client had sent something that waited.'),
   what: text('The kind of operation.'),
   why: text('The cause, in words.'),

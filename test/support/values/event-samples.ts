@@ -93,6 +93,24 @@ export const EVENT_SAMPLES: EventSamples = {
       { kind: 'login_refused', pool: 'write', session: 7, member: 'pg-1', sqlState: undefined, affectsOthers: true },
     ],
   },
+  login_ended: {
+    meaning:
+      'A login where TLS is on the side of the server, or `logins` is configured. `way`: `plain` and `shared` go ' +
+      'through as they are, `unbound` without an offer to bind, and Pointsman takes part in `verifier`. `relayed`: ' +
+      'client and server settle the rest. `why`: there was no verifier for a login that binds.',
+    samples: [
+      { kind: 'login_ended', pool: 'write', session: 7, way: 'plain', result: 'relayed', role: 'app', why: undefined },
+      {
+        kind: 'login_ended',
+        pool: 'write',
+        session: 7,
+        way: 'verifier',
+        result: 'refused',
+        role: 'app',
+        why: 'role "app" has no verifier',
+      },
+    ],
+  },
   session_opened: {
     meaning:
       'A session is connected to a member, or to a `branch`. `user`, `database` and `application` are absent where ' +

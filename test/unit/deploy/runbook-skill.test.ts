@@ -163,8 +163,9 @@ describe('words', () => {
 
   test('every reason for which a session on a member is cut is explained, and every refusal', () => {
     const codes = codesOf('references/incident.md');
-    /** Ends by the client, requests to cancel, mistakes of a client, and those of branches. */
-    const others = /^client_|^cancel_|^no_startup|^startup_|^not_postgres|^unsupported|^tls_|^unknown_|branch/;
+    /** Ends by the client, requests to cancel, logins and mistakes of a client, and those of branches. */
+    const others =
+      /^(?:client_|cancel_|no_startup|startup_|not_postgres|unsupported|tls_|unknown_|login_|password_|binding)|branch/;
     expect(Object.keys(CLOSE_REASONS).filter((reason) => !others.test(reason) && !codes.has(reason))).toEqual([]);
   });
 

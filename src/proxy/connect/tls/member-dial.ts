@@ -24,8 +24,11 @@ type MemberServer = Pick<Target, 'member' | 'address'>;
 type MemberDial = (server: MemberServer, limits: DialLimits, onResult: (result: DialResult) => void) => () => void;
 
 /** The same as a promise, which rejects with the words of the fault. */
-export function memberConnect(dial: MemberDial, clock: Clock) {
-  return (server: MemberServer) =>
+export function memberConnect<OneServer>(
+  dial: (server: OneServer, limits: DialLimits, onResult: (result: DialResult) => void) => () => void,
+  clock: Clock,
+) {
+  return (server: OneServer) =>
     (signal: AbortSignal): Promise<Socket> => {
       const { promise, resolve, reject } = Promise.withResolvers<Socket>();
       const abort = dial(server, { clock, timeoutMs: CONNECT_MS }, (result) => {
@@ -78,7 +81,7 @@ function eventOf(member: MemberName, result: DialResult): ProxyEvent | undefined
     return reason === undefined ? undefined : { kind: 'member_tls_failed', member, reason, why };
   }
   const { socket } = result;
-  const certificate = socket instanceof nodeTls().TLSSocket ? socket.getPeerX509Certificate() : undefined;
-  if (certificate === undefined) return undefined;
-  return { kind: 'member_tls_verified', member, expiresAt: certificate.validToDate.getTime() };
+  // getPeerX509Certificate would take the certificate away from the next reader (Node 24.21).
+  const { valid_to: until } = socket instanceof nodeTls().TLSSocket ? socket.getPeerCertificate() : {};
+  return until === undefined ? undefined : { kind: 'member_tls_verified', member, expiresAt: Date.parse(until) };
 }

@@ -35,7 +35,7 @@ interface Current {
   readonly context: SecureContext;
 }
 
-interface Fault {
+interface FileFault {
   readonly key: string;
   readonly file: string;
   readonly why: string;
@@ -80,7 +80,7 @@ export class ServerTrust {
     return { kind: 'trusted', context: this.#current.context };
   }
 
-  async #read({ caFile, crlFile, pair }: TrustFiles): Promise<TrustTexts | Fault> {
+  async #read({ caFile, crlFile, pair }: TrustFiles): Promise<TrustTexts | FileFault> {
     const { readPem, readKeyPair } = this.#options;
     const [ca, crl, own] = await Promise.all([
       caFile === undefined ? undefined : readPem(caFile, 'certificates'),

@@ -102,6 +102,7 @@ describeUnless(missingForSandbox, 'verifiers that cannot be read', () => {
           const why = `role "pm" on ${at}:${atPort}: connect ECONNREFUSED ${at}:${atPort}`;
           return Promise.resolve({ kind: 'failed', why });
         },
+        forget() {},
         end() {},
       }),
       table: { write: { open: { [name]: { host, port } } } },

@@ -1,0 +1,42 @@
+// A login on two connections: the certificates that client and server have shown, and the way of the login by them.
+import type { Socket } from 'node:net';
+import { matchesWildcard } from '../../model/wildcard.ts';
+import type { LoginsPolicy } from '../../model/logins.ts';
+import { endPointHash } from '../../wire/talk/end-point.ts';
+import { TwoLegLogin } from '../../wire/talk/two-leg-login.ts';
+import { HASHES, nodeCrypto } from '../hashes.ts';
+import { isTls } from '../socket.ts';
+import { nodeTls } from '../startup/tls-handshake.ts';
+
+const NONCE_BYTES = 18;
+const PROOF_BYTES = 32;
+const LOOPBACK = /^(?:127\.|::1$)/;
+
+/** Pointsman must read the login: somebody else's TLS may be what the client, or the server, binds it to. */
+export function hasTwoLegs(client: Socket, backend: Socket, logins: LoginsPolicy | undefined): boolean {
+  return isTls(backend) || (isTls(client) && logins !== undefined);
+}
+
+/** `address`: the client's. */
+export function twoLegLogin(
+  { client, backend, address, role }: Record<'client' | 'backend', Socket> & Record<'address' | 'role', string>,
+  logins: LoginsPolicy | undefined,
+): TwoLegLogin {
+  const { randomBytes } = nodeCrypto();
+  return new TwoLegLogin({
+    ownHash: hashOf(client, 'own'),
+    serverHash: hashOf(backend, 'peer'),
+    isPasswordSafe: isTls(client) || LOOPBACK.test(address),
+    hasVerifiers: isTls(client) && logins?.roles.some((pattern) => matchesWildcard(role, pattern)) === true,
+    random: { client: randomBytes(NONCE_BYTES), server: randomBytes(NONCE_BYTES), proof: randomBytes(PROOF_BYTES) },
+    hashes: HASHES,
+  });
+}
+
+/** Undefined: no TLS, or nobody can bind to the certificate. */
+function hashOf(socket: Socket, side: 'own' | 'peer'): Uint8Array | undefined {
+  if (!isTls(socket) || !(socket instanceof nodeTls().TLSSocket)) return undefined;
+  const certificate = side === 'own' ? socket.getX509Certificate()?.raw : socket.getPeerCertificate().raw;
+  const name = certificate && endPointHash(certificate);
+  return certificate && name && nodeCrypto().hash(name, certificate, 'buffer');
+}
