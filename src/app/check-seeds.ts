@@ -1,9 +1,10 @@
 // `pointsman check --live`: reads the cluster document from each seed separately, reports what discovery makes of it,
-// probes the members once, reads the list of branches, and tries the source of verifiers. It binds nothing and changes
-// nothing.
+// probes the members once, makes a TLS handshake with each, reads the list of branches, and tries the source of
+// verifiers. It binds nothing and changes nothing.
 import type { LiveReport, ProbedPool, SeedReport, BranchesReport } from '../cli/live-check.ts';
 import type { Config } from '../config/config.ts';
-import { checkVerifiers } from './check-verifiers.ts';
+import { checkMemberTls } from './check-member-tls.ts';
+import { checkVerifiers, checkVerifiersOf } from './check-verifiers.ts';
 import { apiAccess, openSource } from './cluster-access.ts';
 import { probeMembers } from './probe-members.ts';
 import type { ListEndpoints } from '../discovery/seeds.ts';
@@ -42,8 +43,18 @@ export async function checkSeeds(config: Config, clock: Clock): Promise<LiveRepo
     connectMs: config.backend.connectTimeoutMs,
     clock,
   });
-  const verifiers = await checkVerifiers(config, primaryOf(probed.pools, all.members), clock);
-  return { seeds, ...probed, branches: await branches, verifiers };
+  const accepting = new Set(probed.members.flatMap(({ name, port }) => (port === 'accepts' ? [name] : [])));
+  const reached = all.members.flatMap(({ name: member, postgres: address }) =>
+    address !== undefined && accepting.has(member) ? [{ member, address }] : [],
+  );
+  const primary = primaryOf(probed.pools, all.members);
+  const others = reached.filter(({ member }) => member !== primary?.member);
+  const [verifiers, unreadVerifiers, tls] = await Promise.all([
+    checkVerifiers(config, primary, clock),
+    checkVerifiersOf(config, others, clock),
+    checkMemberTls(config, reached, clock),
+  ]);
+  return { seeds, ...probed, branches: await branches, verifiers, unreadVerifiers, tls };
 }
 
 /** The member of the first pool of one member. */

@@ -1,7 +1,7 @@
 // Whether the source of verifiers answers, and has those of the roles that the configuration names: for
 // `pointsman check --live`, and for the plan of a switchover.
 import { durationText } from '../core/describe.ts';
-import type { TriedRole, VerifiersReport } from '../cli/live-check.ts';
+import type { TriedRole, UnreadVerifiers, VerifiersReport } from '../cli/live-check.ts';
 import type { Config } from '../config/config.ts';
 import { readKeyPair } from '../config/files/key-pair.ts';
 import { readPem } from '../config/files/pem.ts';
@@ -13,13 +13,13 @@ import { dialTcp } from '../proxy/connect/dial.ts';
 import { memberConnect, memberDial } from '../proxy/connect/tls/member-dial.ts';
 import { verifierOpener } from '../verifiers/batch.ts';
 
-type Primary = Pick<Target, 'member' | 'address'>;
+type MemberServer = Pick<Target, 'member' | 'address'>;
 type Settings = Pick<Config, 'moves' | 'backend'>;
 
 /** `primary`: undefined when there is none now. Undefined: the configuration has no verifiers. Never rejects. */
 export async function checkVerifiers(
   { moves, backend }: Settings,
-  primary: Primary | undefined,
+  primary: MemberServer | undefined,
   clock: Clock,
 ): Promise<VerifiersReport | undefined> {
   const { roles = [], verifiers: policy, md5 = false } = moves ?? {};
@@ -45,8 +45,26 @@ export async function checkVerifiers(
   }
 }
 
+/** Members from which verifiers cannot be read: one lookup at each. A file needs none. Never rejects. */
+export async function checkVerifiersOf(
+  config: Settings,
+  members: readonly MemberServer[],
+  clock: Clock,
+): Promise<readonly UnreadVerifiers[]> {
+  const { moves } = config;
+  if (moves?.verifiers?.kind !== 'query') return [];
+  const one = { ...config, moves: { ...moves, roles: [UNKNOWN_ROLE] } };
+  const reports = members.map(async (server) => ({ ...server, report: await checkVerifiers(one, server, clock) }));
+  const read = await Promise.all(reports);
+  return read.flatMap(({ member, report }) => (report?.kind === 'failed' ? [{ member, why: report.why }] : []));
+}
+
 /** Why sessions of `primary` could not log in again, one sentence each. Empty: they can. Never rejects. */
-export async function verifierFaults(config: Settings, primary: Primary, clock: Clock): Promise<readonly string[]> {
+export async function verifierFaults(
+  config: Settings,
+  primary: MemberServer,
+  clock: Clock,
+): Promise<readonly string[]> {
   const report = await checkVerifiers(config, primary, clock);
   const { moves } = config;
   if (report?.kind === 'failed' && moves !== undefined) {
@@ -61,7 +79,7 @@ export async function verifierFaults(config: Settings, primary: Primary, clock: 
 }
 
 /** A file needs no server. */
-const NOBODY: Primary = { member: '', address: { host: '127.0.0.1', port: 1 } };
+const NOBODY: MemberServer = { member: '', address: { host: '127.0.0.1', port: 1 } };
 const UNKNOWN_ROLE = 'pointsman';
 
 function sourceText(policy: VerifierPolicy, primary: Address | undefined): string | undefined {

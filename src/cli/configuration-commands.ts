@@ -7,9 +7,9 @@ import type { CliIo } from './io.ts';
 import type { CheckSeeds } from './live-check.ts';
 
 const CHECK_HELP = `
-With --live the exit code is 1 if no seed answers, if a member would be refused, if no primary would be usable, if the
-verifiers for moves cannot be read, or if the source of branches refuses the request for their list. Nothing is bound or
-changed.
+With --live the exit code is 1 if no seed answers, if a member would be refused, if no primary would be usable, if
+backend.tls does not accept its certificate, if the verifiers for moves cannot be read, or if the source of branches
+refuses the request for their list. Nothing is bound or changed.
 
 Example:
   pointsman check -c pointsman.yaml --live`;

@@ -1,5 +1,6 @@
 // The result of `check --live`, which `app` collects without binding or changing anything.
 import type { Config } from '../config/config.ts';
+import { tlsFaults, type TlsReport } from './member-tls-report.ts';
 import type { Member, MemberName, MemberRefusal } from '../model/member.ts';
 import type { PortState } from '../model/observation.ts';
 import type { PoolName } from '../model/policy.ts';
@@ -66,6 +67,12 @@ export interface TriedRole {
   readonly why: string | undefined;
 }
 
+/** A member whose verifiers cannot be read. */
+export interface UnreadVerifiers {
+  readonly member: MemberName;
+  readonly why: string;
+}
+
 /** The source of verifiers, as moves would use it now. */
 export type VerifiersReport =
   /** `roles`: those that the configuration names without a pattern. */
@@ -82,6 +89,9 @@ export interface LiveReport {
   readonly branches?: BranchesReport | undefined;
   /** Undefined: none are configured. */
   readonly verifiers?: VerifiersReport | undefined;
+  /** Members beside the primary, each of which may be the next one. */
+  readonly unreadVerifiers?: readonly UnreadVerifiers[] | undefined;
+  readonly tls?: TlsReport | undefined;
 }
 
 /**
@@ -126,7 +136,16 @@ function clusterProblems(report: LiveReport): readonly string[] {
   }
   const names = refusedMembers(report).map(({ name }) => name);
   const refused = `${names.length === 1 ? '1 member is' : `${names.length} members are`} not used: ${names.join(', ')}`;
-  return [...(names.length === 0 ? [] : [refused]), ...poolProblems(report)];
+  return [...(names.length === 0 ? [] : [refused]), ...poolProblems(report), ...tlsProblems(report)];
+}
+
+/** A member that refuses TLS gets no session, as one whose port refuses. */
+function tlsProblems({ pools, tls }: LiveReport): readonly string[] {
+  const faults = tls === undefined ? undefined : tlsFaults(tls);
+  return pools.flatMap(({ name, exclusive, members: [only = ''] }) => {
+    const fault = exclusive ? faults?.get(only) : undefined;
+    return fault === undefined ? [] : [`pool ${name}: ${fault}`];
+  });
 }
 
 /** A pool of one member must have it; if there is no such pool, at least one other must have a member. */
@@ -154,14 +173,26 @@ const MOST_NAMED = 5;
 
 /** Not a reason for exit code 1. */
 export function warningsIn(report: LiveReport): readonly string[] {
-  return [...memberWarnings(report), ...branchWarnings(report), ...verifierWarnings(report)];
+  return [...memberWarnings(report), ...tlsWarnings(report), ...branchWarnings(report), ...verifierWarnings(report)];
+}
+
+function tlsWarnings({ pools, tls }: LiveReport): readonly string[] {
+  if (tls === undefined) return [];
+  const exclusive = new Set(pools.flatMap((pool) => (pool.exclusive ? pool.members : [])));
+  return [...tlsFaults(tls)].flatMap(([member, fault]) => (exclusive.has(member) ? [] : [fault]));
 }
 
 /** Sessions of other roles still move. */
-function verifierWarnings({ verifiers }: LiveReport): readonly string[] {
-  if (verifiers?.kind === 'not_asked') return [`verifiers were not tried: ${verifiers.why}`];
-  if (verifiers?.kind !== 'read') return [];
-  return verifiers.roles.flatMap(({ role, why }) => (why === undefined ? [] : [`role ${role} cannot move: ${why}`]));
+function verifierWarnings({ verifiers, unreadVerifiers = [] }: LiveReport): readonly string[] {
+  const unread = unreadVerifiers.map(
+    ({ member, why }) => `no session with a password can move to ${member}: verifiers cannot be read from it: ${why}`,
+  );
+  if (verifiers?.kind === 'not_asked') return [`verifiers were not tried: ${verifiers.why}`, ...unread];
+  if (verifiers?.kind !== 'read') return unread;
+  const roles = verifiers.roles.flatMap(({ role, why }) =>
+    why === undefined ? [] : [`role ${role} cannot move: ${why}`],
+  );
+  return [...roles, ...unread];
 }
 
 /** Pools and readiness do without the list. */

@@ -11,6 +11,7 @@ import type {
   SeedReport,
   VerifiersReport,
 } from './live-check.ts';
+import { tlsDocument, tlsText } from './member-tls-report.ts';
 import { paintFor } from './terminal/colour.ts';
 import { tableText, widthFor } from './terminal/terminal-table.ts';
 
@@ -23,6 +24,7 @@ export function showLive(report: LiveReport, io: CliIo): number {
     else io.stderr(`${seed.url}: ${seed.why.replace(`${seed.url}: `, '')}\n`);
   }
   if (report.members.length > 0) io.stdout(membersText(report, io));
+  if (report.tls !== undefined) io.stdout(tlsText(report.tls, paintFor(io), widthFor(io)));
   if (report.branches?.kind === 'read') io.stdout(branchesText(report.branches));
   if (report.verifiers?.kind === 'read') io.stdout(verifiersText(report.verifiers));
   const problems = problemsIn(report);
@@ -86,6 +88,8 @@ export function liveDocument(report: LiveReport): object {
     pools: report.pools,
     branches: report.branches === undefined ? null : branchesPart(report.branches),
     verifiers: report.verifiers === undefined ? null : verifiersPart(report.verifiers),
+    unread_verifiers: report.unreadVerifiers ?? [],
+    tls: report.tls === undefined ? null : tlsDocument(report.tls),
   };
 }
 

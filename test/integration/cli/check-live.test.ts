@@ -8,9 +8,11 @@ import { startFakeConsole } from '../../support/branches/fake-console.ts';
 import type { FakeConsole } from '../../support/branches/fake-console.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import type { FakeMemberKnobs } from '../../support/fakes/fake-member.ts';
+import { startTlsBackend } from '../../support/fakes/tls-backend.ts';
 import { closedPort, listen } from '../../support/sockets/listen.ts';
 import { prepareServers, startAs } from '../../support/sandbox/postgres.ts';
 import { checkConfig } from '../../support/processes/pointsman-process.ts';
+import { OTHER, SERVER, tlsFile, type KeyPairPaths } from '../../support/values/tls-files.ts';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -97,6 +99,63 @@ test('a member in no pool: the reason', async () => {
 test('one answer is enough, whatever probe.rise says', async () => {
   const primary = { name: 'pg-1', port: await aPort(), knobs: { role: 'primary' } } as const;
   expect(await checked([primary], 'probe: { rise: 3 }\n')).toMatchObject({ code: 0 });
+});
+
+/** A server with TLS and this certificate. */
+async function withTls(pair: KeyPairPaths): Promise<number> {
+  const backend = await startTlsBackend(pair);
+  closing.push(() => backend.stop());
+  return backend.address.port;
+}
+
+/** A server that says that it has no TLS. */
+async function withoutTls(): Promise<number> {
+  const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end('N')));
+  closing.push(() => server.close());
+  return await listen(server);
+}
+
+function verifyFull(more = ''): string {
+  return `backend: { tls: { mode: verify-full, ca_file: ${tlsFile('ca.pem')}${more} } }\n`;
+}
+
+test('backend.tls: which members it accepts, and why not the others', async () => {
+  const members = [
+    { name: 'pg-1', port: await withTls(SERVER), knobs: { role: 'primary' } },
+    { name: 'pg-2', port: await withTls(OTHER), knobs: { role: 'replica' } },
+    { name: 'pg-3', port: await withoutTls(), knobs: { role: 'replica' } },
+    { name: 'pg-4', port: await aPort(), knobs: { role: 'replica' } },
+  ] as const;
+  const { code, out, err } = await checked(members, verifyFull());
+  expect(out).toContain('TLS with members: verify-full (backend.tls.mode)\n');
+  expect(out).toMatch(/^pg-1 +verified +2\d{3}-\d\d-\d\d +pg-a\.test, 127\.0\.0\.1$/m);
+  expect(out).toMatch(/^pg-2 +refused +2\d{3}-\d\d-\d\d +pg-b\.test, 127\.0\.0\.1$/m);
+  expect(out).toMatch(/^pg-3 +refused *$/m);
+  expect(err).toBe(
+    'warning: TLS with pg-2: no trusted authority has signed the certificate of the server (backend.tls.ca_file)\n' +
+      'warning: TLS with pg-3: the server has no TLS (backend.tls.mode is verify-full)\n' +
+      'warning: TLS with pg-4: the server closed the connection after the request for TLS\n',
+  );
+  expect(code).toBe(0);
+  const named = await checked(members.slice(0, 1), verifyFull(", server_name: '{member}.test'"));
+  expect(named.err).toBe('pool write: TLS with pg-1: the certificate of the server is not for pg-1.test\n1 problem.\n');
+  expect(named.code).toBe(1);
+});
+
+test('backend.tls is off: what the members offer, and what suits it', async () => {
+  const primary = { name: 'pg-1', port: await withTls(SERVER), knobs: { role: 'primary' } } as const;
+  const offered = await checked([primary]);
+  expect(offered.out).toMatch(/^pg-1 +offered +2\d{3}-\d\d-\d\d +pg-a\.test, 127\.0\.0\.1$/m);
+  expect(offered.out).toContain(
+    'Every member offers TLS. These settings suit their certificates: ' +
+      'backend.tls: { mode: verify-full, ca_file: FILE }\n',
+  );
+  const mixed = await checked([primary, { name: 'pg-2', port: await withoutTls(), knobs: { role: 'replica' } }]);
+  expect(mixed.out).toMatch(/^pg-2 +none *$/m);
+  expect(mixed.out).toContain('backend.tls needs TLS at every member, and pg-2 has none.\n');
+  const none = await checked([{ ...primary, port: await withoutTls() }]);
+  expect(none.out).toContain('TLS with members: off, and no member offers it\n');
+  for (const { code, err } of [offered, mixed, none]) expect([code, err]).toEqual([0, '']);
 });
 
 /** A console with a root, a branch, and one whose name no host can have. */
@@ -189,12 +248,22 @@ test('verifiers of the primary: a real server, its function and the lookup role'
   const moves = `moves: ${JSON.stringify({ roles, verifiers: { user: 'pointsman_lookup', password_file: file } })}\n`;
   const who = `role "pointsman_lookup" on 127.0.0.1:${server.port}`;
   await writeFile(file, 'lookup-1\n', { mode: 0o600 });
-  const read = await checked([primary], moves);
+  // Each replica may be the next primary.
+  const replicas = [
+    { name: 'pg-2', port: server.port, knobs: { role: 'replica' } },
+    { name: 'pg-3', port: await aPort(), knobs: { role: 'replica' } },
+  ] as const;
+  const read = await checked([primary, ...replicas], moves);
   expect(read.out).toContain(`verifiers: ${who} has those of 1 of 2 roles: app\n`);
-  expect(read.err).toBe(
+  const [rolesWarning, memberWarning, ...others] = read.err.split('\n');
+  expect(rolesWarning).toBe(
     `warning: role postgres cannot move: ${who} got no verifier for role "postgres": it must be ` +
-      'a member of pointsman_movable, with a password that has not expired, and no superuser\n',
+      'a member of pointsman_movable, with a password that has not expired, and no superuser',
   );
+  expect(memberWarning).toMatch(
+    /^warning: no session with a password can move to pg-3: verifiers cannot be read from /,
+  );
+  expect(others).toEqual(['']);
   expect(read.code).toBe(0);
   await writeFile(file, 'lookup-2\n', { mode: 0o600 });
   const denied = await checked([primary], moves);

@@ -1,5 +1,6 @@
 // A fake PostgreSQL with TLS, as the proxy sees it: it accepts the request for encryption, and the test sends what it
 // wants inside.
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { TLSSocket, createSecureContext } from 'node:tls';
@@ -7,7 +8,7 @@ import type { Address } from '../../../src/model/member.ts';
 import { SSL_REQUEST } from '../sockets/packets.ts';
 import { watch } from '../sockets/raw-client.ts';
 import type { RawClient } from '../sockets/raw-client.ts';
-import { tlsText } from '../values/tls-files.ts';
+import { SERVER, type KeyPairPaths } from '../values/tls-files.ts';
 import { close, listen } from '../sockets/listen.ts';
 
 export interface TlsBackend {
@@ -19,8 +20,8 @@ export interface TlsBackend {
   stop(): Promise<void>;
 }
 
-export async function startTlsBackend(): Promise<TlsBackend> {
-  const context = createSecureContext({ cert: tlsText('server.pem'), key: tlsText('server.key') });
+export async function startTlsBackend({ cert, key }: KeyPairPaths = SERVER): Promise<TlsBackend> {
+  const context = createSecureContext({ cert: readFileSync(cert), key: readFileSync(key) });
   const carriers: Socket[] = [];
   const connections: RawClient[] = [];
   const server = createServer({ allowHalfOpen: true }, (carrier) => {

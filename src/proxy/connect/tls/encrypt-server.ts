@@ -69,7 +69,7 @@ export function encryptServer(options: EncryptOptions): () => void {
     abortHandshake = shakeHands(options);
   };
   socket.on('data', answered).on('end', closed).on('close', closed);
-  if (socket.destroyed) closed();
+  if (socket.destroyed || socket.readableEnded) closed();
   else socket.write(SSL_REQUEST_PACKET);
   return () => {
     if (abortHandshake !== undefined) return abortHandshake();

@@ -50,7 +50,7 @@ export function memberDial(options: MemberDialOptions): MemberDial {
   return ({ member, address }, limits, onResult) => {
     const tls = memberTls();
     if (tls === undefined || limits.isEncrypted === true) return dial(address, limits, onResult);
-    const name = tls.serverName?.replaceAll('{member}', member) ?? address.host;
+    const name = nameOf(tls, { member, address });
     const dialTls = tlsDial(dial, {
       name,
       checksName: tls.mode === 'verify-full',
@@ -70,6 +70,11 @@ export function memberDial(options: MemberDialOptions): MemberDial {
       onResult(result);
     });
   };
+}
+
+/** The name that the certificate of a member must have, which is its server name (SNI), too. */
+export function nameOf({ serverName }: MemberTls, { member, address }: MemberServer): string {
+  return serverName?.replaceAll('{member}', member) ?? address.host;
 }
 
 const AUTHORITIES = 'backend.tls.ca_file';

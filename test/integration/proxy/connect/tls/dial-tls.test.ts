@@ -149,6 +149,24 @@ test.each([
   await until('the close', isGone);
 });
 
+test('a server that closes the connection while the files are read is not waited for', async () => {
+  server.once('connection', (client) => client.end());
+  let socket: Socket | undefined;
+  const base: Dial = (address, limits, onResult) =>
+    toLoopback(address, limits, (result) => {
+      if (result.kind === 'connected') socket = result.socket;
+      onResult(result);
+    });
+  const trust = aTrust();
+  const get = trust.get.bind(trust);
+  trust.get = async (files) => {
+    await until('the end', () => socket?.readableEnded);
+    return await get(files);
+  };
+  const detail = 'the backend closed the connection after the request for TLS';
+  expect(await dialed({ host: 'pg-a.test', port }, base, tlsFile('ca.pem'), trust).result()).toMatchObject({ detail });
+});
+
 test('a reset of the encrypted socket resets the connection', async () => {
   answer = speaksTls('server.pem', 'server.key');
   const socket = await connected(dial('pg-a.test', 'ca.pem'));

@@ -1,0 +1,52 @@
+// TLS with each member for `check --live`: what it offers, and whether `backend.tls` accepts it. Without a login.
+import { isIP } from 'node:net';
+import type { X509Certificate } from 'node:crypto';
+import type { MemberCertificate, MemberTlsReport, TlsReport } from '../cli/member-tls-report.ts';
+import type { Config } from '../config/config.ts';
+import { readKeyPair } from '../config/files/key-pair.ts';
+import { readPem } from '../config/files/pem.ts';
+import type { Target } from '../core/routing-table.ts';
+import type { Clock } from '../model/instant.ts';
+import { shown } from '../model/printable.ts';
+import { dialTcp } from '../proxy/connect/dial.ts';
+import { memberDial, nameOf } from '../proxy/connect/tls/member-dial.ts';
+import { tlsOffer } from '../proxy/connect/tls/tls-offer.ts';
+import type { DialResult } from '../proxy/server.ts';
+
+type CheckedMember = Pick<Target, 'member' | 'address'>;
+
+/** Never rejects. Settles within twice the limit of a connect. */
+export async function checkMemberTls(
+  { backend }: Pick<Config, 'backend'>,
+  members: readonly CheckedMember[],
+  clock: Clock,
+): Promise<TlsReport> {
+  const { tls, connectTimeoutMs: timeoutMs } = backend;
+  const dial = memberDial({ clock, readPem, readKeyPair, onEvent: () => {}, dial: dialTcp, memberTls: () => tls });
+  const verify = async (server: CheckedMember): Promise<string | undefined> => {
+    const { promise, resolve } = Promise.withResolvers<DialResult>();
+    dial(server, { clock, timeoutMs }, resolve);
+    const result = await promise;
+    if (result.kind === 'failed') return result.detail;
+    result.socket.destroy();
+    return undefined;
+  };
+  const check = async (server: CheckedMember): Promise<MemberTlsReport> => {
+    const { member, address } = server;
+    const [offer, why] = await Promise.all([
+      tlsOffer(address, tls === undefined ? address.host : nameOf(tls, server), timeoutMs),
+      tls && verify(server),
+    ]);
+    const certificate = offer.kind === 'offered' ? certificateOf(offer.certificate, address.host) : undefined;
+    return { member, offer: offer.kind, certificate, why };
+  };
+  return { mode: tls?.mode ?? 'off', members: await Promise.all(members.map(check)) };
+}
+
+function certificateOf(certificate: X509Certificate, host: string): MemberCertificate {
+  const { subject, subjectAltName, validToDate } = certificate;
+  const alternatives = subjectAltName?.split(', ').map((name) => name.replace(/^(?:DNS|IP Address):/, ''));
+  const names = alternatives ?? [/^CN=(.*)$/m.exec(subject)?.[1] ?? ''].filter((name) => name !== '');
+  const match = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
+  return { names: names.map(shown), expiresAt: validToDate.getTime(), isForHost: match !== undefined };
+}
