@@ -1,7 +1,8 @@
 // One client's connects: which members to try, in which order, and when to pause. ConnectAttempts remembers the members
 // that failed the client. ConnectRace opens one connection out of several members: a member that has not answered
 // within a short delay is raced by the next one, as RFC 8305 does with the addresses of a name. The first connection
-// wins, and the other connects are aborted synchronously.
+// wins, and the other connects are aborted synchronously. A TLS handshake begins with an answer: many at once take
+// longer than the delay, and a second one for each would double them.
 import type { Socket } from 'node:net';
 import type { RefusalReason } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
@@ -9,6 +10,7 @@ import type { Target } from '../../core/routing-table.ts';
 import type { DialOutcome } from '../../reports/events.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { DialResult, DialServer } from '../server.ts';
+import { scheduleAfterReads } from '../socket.ts';
 
 /** The pause after a round of failed connects; it doubles up to the longest. Milliseconds. */
 const FIRST_PAUSE_MS = 100;
@@ -124,7 +126,8 @@ export interface ConnectRaceOptions {
 interface Runner {
   readonly target: Target;
   readonly startedAt: Instant;
-  readonly abort: () => void;
+  hasAnswered: boolean;
+  abort: () => void;
 }
 
 export class ConnectRace {
@@ -143,13 +146,12 @@ export class ConnectRace {
     const { dial, clock, isEncrypted, timeoutMs, delayMs, onBegin } = this.#options;
     this.#tried.add(target.member);
     onBegin(target);
-    const runner: Runner = {
-      target,
-      startedAt: clock.now(),
-      abort: dial(target, { clock, isEncrypted, timeoutMs }, (result) => this.#finished(runner, result)),
-    };
+    const runner: Runner = { target, startedAt: clock.now(), hasAnswered: false, abort: () => {} };
+    const onAnswer = (): void => void (runner.hasAnswered = true);
+    const limits = { clock, isEncrypted, timeoutMs, onAnswer };
+    runner.abort = dial(target, limits, (result) => this.#finished(runner, result));
     this.#running.add(runner);
-    if (delayMs !== undefined) this.#cancelDelay = clock.schedule(delayMs, () => this.#beginNext());
+    if (delayMs !== undefined) this.#delay(delayMs);
   }
 
   /** Idempotent; nothing is reported after it. */
@@ -160,7 +162,13 @@ export class ConnectRace {
     this.#running.clear();
   }
 
-  #beginNext(): void {
+  /** An answer that came in time is read before the delay is over. */
+  #delay(delayMs: number): void {
+    this.#cancelDelay = scheduleAfterReads(this.#options.clock, delayMs, () => this.#beginNext(delayMs));
+  }
+
+  #beginNext(delayMs: number): void {
+    if ([...this.#running].some(({ hasAnswered }) => hasAnswered)) return this.#delay(delayMs);
     const next = this.#options.next(this.#tried);
     // next() may make an overdue decision, which may have routed this client again.
     if (!this.#isOver && next !== undefined) this.begin(next);
@@ -185,7 +193,7 @@ export class ConnectRace {
     this.abort();
     for (const other of others) {
       this.#report(other, 'outraced');
-      if (other.startedAt < winner.startedAt) this.#options.onSlow(other.target);
+      if (other.startedAt < winner.startedAt && !other.hasAnswered) this.#options.onSlow(other.target);
     }
   }
 

@@ -1,8 +1,12 @@
 // A fake PostgreSQL as the proxy sees it: a TCP server with knobs that keeps all bytes and the end of each connection.
 import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
+import { createSecureContext, TLSSocket } from 'node:tls';
+import { carry } from '../../../src/proxy/socket.ts';
 import { encodeErrorResponse } from '../../../src/wire/messages/error-response.ts';
 import type { Address } from '../../../src/model/member.ts';
+import { SSL_REQUEST } from '../sockets/packets.ts';
+import { tlsText } from '../values/tls-files.ts';
 import { close, listen } from '../sockets/listen.ts';
 import { serveMovable } from './movable-server.ts';
 import {
@@ -62,19 +66,21 @@ export interface FakeBackend {
   stop(): Promise<void>;
 }
 
+/** `tls`: it wants the request for encryption, and has the certificate `SERVER`. */
 export async function startFakeBackend(
   behaviour: FakeBackend['behaviour'] = 'echo',
-  at: { readonly backlog?: number } = {},
+  { tls = false, ...at }: { readonly backlog?: number; readonly tls?: boolean } = {},
 ): Promise<FakeBackend> {
   const connections: BackendConnection[] = [];
-  const accept = (socket: Socket): void => {
-    connections.push(serve(socket, backend.behaviour));
-  };
+  const carriers = new Set<Socket>();
+  const secured = (socket: Socket): void => void connections.push(serve(socket, backend.behaviour));
+  const accept = tls ? (carrier: Socket): void => answerTls(carrier, carriers, secured) : secured;
   let server: Server = createServer({ allowHalfOpen: true }, accept);
   const port = await listen(server, at);
   const end = async (): Promise<void> => {
     const closing = close(server);
     for (const { socket } of connections) socket.destroy();
+    for (const carrier of carriers) carrier.destroy();
     await closing;
   };
   const backend: FakeBackend = {
@@ -96,6 +102,23 @@ export async function startFakeBackend(
     stop: end,
   };
   return backend;
+}
+
+const context = createSecureContext({ cert: tlsText('server.pem'), key: tlsText('server.key') });
+
+/** `secured` gets the connection inside TLS, as the handshake begins. */
+function answerTls(carrier: Socket, carriers: Set<Socket>, secured: (socket: Socket) => void): void {
+  carriers.add(carrier);
+  carrier.on('error', () => {}).once('close', () => carriers.delete(carrier));
+  // A probe of the port.
+  carrier.once('end', () => carrier.destroy());
+  carrier.once('data', (chunk: Buffer) => {
+    if (!chunk.equals(SSL_REQUEST)) return void carrier.destroy();
+    carrier.write('S');
+    const socket = new TLSSocket(carrier, { isServer: true, secureContext: context });
+    carry(socket, carrier);
+    secured(socket);
+  });
 }
 
 /** AuthenticationCleartextPassword. */

@@ -17,7 +17,7 @@ export interface TlsDialOptions extends Pick<EncryptOptions, 'checksName' | 'isD
 
 export function tlsDial(dial: Dial, { name, trust, ...how }: TlsDialOptions): Dial {
   return (address, limits, onResult) => {
-    const { clock, timeoutMs } = limits;
+    const { clock, timeoutMs, onAnswer } = limits;
     const trusted = trust();
     let leave = nothing;
     let isDone = false;
@@ -35,6 +35,7 @@ export function tlsDial(dial: Dial, { name, trust, ...how }: TlsDialOptions): Di
         socket,
         name: name ?? address.host,
         context,
+        onAnswer,
         onSecure: (secured) => finish({ kind: 'connected', socket: secured }),
         onFailed: failed,
       });

@@ -1,6 +1,6 @@
 // A member does not answer a connect, and the next one is tried in parallel. The client loses the delay, and no slot or
 // count leaks.
-import { Socket } from 'node:net';
+import { createServer, Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Standing } from '../../../../src/core/standing.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
@@ -9,9 +9,11 @@ import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { aStartup } from '../../../support/sockets/packets.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../../support/labs/proxy-lab.ts';
+import { close, listen } from '../../../support/sockets/listen.ts';
 import { connectRaw } from '../../../support/sockets/raw-client.ts';
 import type { RawClient } from '../../../support/sockets/raw-client.ts';
 import type { PoolPicture } from '../../../support/values/tables.ts';
+import { SERVER_TLS } from '../../../support/values/tls-files.ts';
 import { until } from '../../../support/waiting/until.ts';
 import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
 import type { Dial, DialResult } from '../../../../src/proxy/server.ts';
@@ -183,6 +185,31 @@ test('a member that has left at the end of its connect: its client waits for ano
   await until('the session', () => client.isClosed || (two.connections.length > 0 && two.last().chunks.length > 0));
   expect([dials(), lab.reasons()]).toEqual([['pg-1 connected', 'pg-2 connected'], []]);
   await until('the end of the first connection', () => one.last().hasEnded);
+});
+
+test.each([
+  ['a member that has accepted TLS: the handshake takes the time of this machine, too', 'S', 2, []],
+  ['a member that accepts connects, and answers nothing', '', 1, ['pg-1 outraced', 'pg-2 connected']],
+] as const)('attempt_delay with TLS to members: %s', async (_, answer, requests, expected) => {
+  let heard = 0;
+  const slow = createServer((socket) => {
+    socket.on('error', () => {}).once('data', () => socket.write(answer));
+    socket.on('data', () => (heard += 1)).on('close', () => socket.destroy());
+  });
+  const [host, port] = ['127.0.0.1', await listen(slow)];
+  const next = await startFakeBackend('silent', { tls: true });
+  const open = { 'pg-1': { host, port }, 'pg-2': next.address };
+  await start({ dial: dialTcp, backend: { tls: SERVER_TLS }, table: { read: { open } } });
+  const client = await lab.connect('read');
+  await until('the requests', () => heard === requests);
+  await clock.advance(250);
+  await clock.advance(250);
+  await until('the next connect', () => dials().length >= expected.length);
+  expect(dials()).toEqual(expected);
+  expect([slots(), lab.triggers.length]).toEqual(expected.length === 0 ? [{ 'pg-1': 1 }, 0] : [{ 'pg-2': 1 }, 1]);
+  client.socket.destroy();
+  lab.proxy.close();
+  await Promise.all([close(slow), next.stop()]);
 });
 
 test('at most `attempts` connects at once; no race where races are off or no other member is there', async () => {
