@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/applications/connect-load.ts';
 import { WorkingSession } from '../support/applications/working-session.ts';
 import { waitForCandidates } from '../support/clusters/candidates.ts';
-import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
 import type { Lab } from '../support/clusters/describe-on-clusters.ts';
 import { EXIT } from '../../src/cli/io.ts';
 import { configFor } from '../support/processes/pointsman-config.ts';
@@ -39,7 +39,9 @@ const operationDocument = z.looseObject({
 type Operation = z.output<typeof operationDocument>;
 
 describeOnEveryCluster('a switchover that holds clients, with 1 process', (on) => scenarios(on, 1));
-describeOnEveryCluster('a switchover that holds clients, with 2 workers', (on) => scenarios(on, 2));
+describeOnEveryCluster({ name: 'a switchover that holds clients, with 2 workers', legs: ENCRYPTED_ON_PATRONI }, (on) =>
+  scenarios(on, 2),
+);
 
 function scenarios(on: Lab, workers: number): void {
   const lab = on.clusterWithPointsman({

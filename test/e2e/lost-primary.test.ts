@@ -6,7 +6,7 @@ import { afterEach, beforeAll, expect, it } from 'vitest';
 import { HeldSession } from '../support/applications/held-session.ts';
 import { CREATE_KEYS, startUniqueWriters } from '../support/applications/unique-writers.ts';
 import type { ClusterUnderTest } from '../support/patroni/cluster-under-test.ts';
-import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
 import { waitForMembers } from '../support/clusters/pool-members.ts';
 import { SERVER_NAME, serverName } from '../support/clusters/server-name.ts';
 import { Fleet } from '../support/moves/fleet.ts';
@@ -48,7 +48,7 @@ async function beIdle(): Promise<void> {
   await until('a session that is idle for long', () => monotonicMs() > since + IDLE_MS, PATIENCE_MS);
 }
 
-describeOnEveryCluster('a primary that is lost without warning', (on) => {
+describeOnEveryCluster({ name: 'a primary that is lost without warning', legs: ENCRYPTED_ON_PATRONI }, (on) => {
   const directory = temporaryDirectory();
   const sessions: HeldSession[] = [];
   /** A killed member. */

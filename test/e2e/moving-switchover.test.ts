@@ -10,7 +10,7 @@ import { runTool, whyNoTool } from '../support/applications/client-tools.ts';
 import { HeldSession } from '../support/applications/held-session.ts';
 import { CREATE_KEYS, startUniqueWriters } from '../support/applications/unique-writers.ts';
 import { waitForCandidates } from '../support/clusters/candidates.ts';
-import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
 import type { Lab } from '../support/clusters/describe-on-clusters.ts';
 import { SERVER_NAME, serverName } from '../support/clusters/server-name.ts';
 import { userlist } from '../support/clusters/userlist.ts';
@@ -45,7 +45,9 @@ const operationDocument = z.looseObject({
 });
 
 describeOnEveryCluster('sessions that move, with 1 process', (on) => scenarios(on, 1));
-describeOnEveryCluster('sessions that move, with 2 workers', (on) => scenarios(on, 2));
+describeOnEveryCluster({ name: 'sessions that move, with 2 workers', legs: ENCRYPTED_ON_PATRONI }, (on) =>
+  scenarios(on, 2),
+);
 
 function scenarios(on: Lab, workers: number): void {
   let directory = '';

@@ -1,7 +1,7 @@
 // Read sessions leave a replica that does not replay, a promoted member, and the primary when the replicas are back.
 // Some clients keep their sessions, others connect for each read. No read fails while the primary is dead.
 import { expect, it } from 'vitest';
-import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
 import { monotonicMs } from '../support/waiting/wait.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
@@ -16,7 +16,7 @@ const MORE_THAN_THE_BOUND_MB = 32;
 const LAGGING_READS_MS = 30_000;
 const IN_PLACE_MS = 120_000;
 
-describeOnEveryCluster('read sessions', (on) => {
+describeOnEveryCluster({ name: 'read sessions', legs: ENCRYPTED_ON_PATRONI }, (on) => {
   const lab = on.clusterWithPointsman();
 
   async function withReaders(

@@ -1,6 +1,6 @@
 // Scenarios 22 to 25: tags, filters and lost replicas, from a reader's view.
 import { expect, it } from 'vitest';
-import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
 import { READ_ROW, startConnectLoad } from '../support/applications/connect-load.ts';
 import { failedAfter } from '../support/applications/failover-figures.ts';
@@ -9,7 +9,7 @@ import type { MemberAddress } from '../support/patroni/member.ts';
 import { monotonicMs } from '../support/waiting/wait.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 
-describeOnEveryCluster('reads', (on) => {
+describeOnEveryCluster({ name: 'reads', legs: ENCRYPTED_ON_PATRONI }, (on) => {
   const lab = on.clusterWithPointsman({
     pointsman: {
       pools: {

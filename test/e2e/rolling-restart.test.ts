@@ -4,7 +4,7 @@
 // - Pointsman closes a session at most once per move, and between two transactions: a drain waits for that.
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
 import { CREATE_WRITES, READ_ROW, WRITE_ROW, type Attempt } from '../support/applications/connect-load.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
@@ -29,7 +29,7 @@ interface Move {
   readonly endedAtMs: number;
 }
 
-describeOnEveryCluster('a rolling restart', (on) => {
+describeOnEveryCluster({ name: 'a rolling restart', legs: ENCRYPTED_ON_PATRONI }, (on) => {
   const lab = on.clusterWithPointsman({
     sql: CREATE_WRITES,
     pointsman: { admin: { address: '127.0.0.1:0', token: TOKEN } },

@@ -3,13 +3,13 @@
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import type { MemberAddress } from '../support/patroni/member.ts';
-import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
 import { SERVER_NAME, serverName } from '../support/clusters/server-name.ts';
 
 const TOKEN = '0123456789abcdef-operator';
 const BEFORE_MS = 3000;
 
-describeOnEveryCluster('a scheduled switchover', (on) => {
+describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATRONI }, (on) => {
   const lab = on.clusterWithPointsman({
     pointsman: {
       admin: { address: '127.0.0.1:0', token: TOKEN },

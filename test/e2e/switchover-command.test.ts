@@ -9,7 +9,7 @@ import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/applicati
 import type { ConnectLoad } from '../support/applications/connect-load.ts';
 import { WorkingSession } from '../support/applications/working-session.ts';
 import { waitForCandidates } from '../support/clusters/candidates.ts';
-import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
 import type { Lab } from '../support/clusters/describe-on-clusters.ts';
 import { Command } from '../support/processes/command.ts';
 import { until } from '../support/waiting/until.ts';
@@ -23,7 +23,7 @@ const operations = z.looseObject({
   operations: z.array(z.looseObject({ id: z.string(), state: z.string(), phase: z.enum(PHASES) })),
 });
 
-describeOnEveryCluster('pointsman switchover', scenarios);
+describeOnEveryCluster({ name: 'pointsman switchover', legs: ENCRYPTED_ON_PATRONI }, scenarios);
 
 function scenarios(on: Lab): void {
   const lab = on.clusterWithPointsman({

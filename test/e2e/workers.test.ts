@@ -7,7 +7,7 @@ import { CREATE_KEYS, reigns, startUniqueWriters } from '../support/applications
 const WRITERS = 20;
 const EVERY_MS = 50;
 
-describeOnSandbox('two workers', (on) => {
+describeOnSandbox({ name: 'two workers', legs: ['encrypted'] }, (on) => {
   const lab = on.clusterWithPointsman({ sql: CREATE_KEYS, pointsman: { workers: 2 } });
 
   it('G1, G2: one writer at a time through a switchover and the deaths of a worker and of the primary', async () => {

@@ -19,7 +19,8 @@ import { type PointsmanProcess, startPointsman } from '../../support/processes/p
 import { itUnless } from '../../support/runner/unless-missing.ts';
 import { MB } from '../../support/values/builders.ts';
 
-const LEGS = { sandbox: BOTH_LEGS, Patroni: BOTH_LEGS };
+/** On Patroni: `encrypted-cluster.test.ts`. */
+const LEGS = { sandbox: BOTH_LEGS, Patroni: ['plain'] } as const;
 /** 200 and a few on Patroni: the servers of the sandbox take 200 connections. */
 const POOLED = { Patroni: 34, sandbox: 8 };
 const WORKERS = { Patroni: 4, sandbox: 1 };

@@ -16,7 +16,7 @@ import type { ProxyLab, ProxyLabOptions } from '../../support/labs/proxy-lab.ts'
 import { DEMOTED } from '../../support/values/tables.ts';
 import type { PoolPicture } from '../../support/values/tables.ts';
 import { foundAt } from '../../support/values/branches.ts';
-import { SERVER } from '../../support/values/tls-files.ts';
+import { SERVER, SERVER_TLS } from '../../support/values/tls-files.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const SEEDS = rounds(40, 100);
@@ -24,7 +24,7 @@ const ACTS = 80;
 /** Longer than any deadline of a session. */
 const LONG_MS = 120_000;
 
-type Way = Pick<ProxyLabOptions, 'client' | 'relay' | 'locateBranch'>;
+type Way = Pick<ProxyLabOptions, 'backend' | 'client' | 'relay' | 'locateBranch'>;
 
 const FOR_A_BRANCH = aStartup({ user: 'app', database: 'shop@pr-1' });
 
@@ -33,6 +33,7 @@ const WAYS: readonly (readonly [string, Way, number])[] = [
   ['relay: streams', { relay: 'streams' }, 1_000],
   ['TLS of the proxy', { client: { tls: { mode: 'terminate', ...SERVER } } }, 2_000],
   ['branches', { locateBranch: () => locate() }, 3_000],
+  ['TLS on both legs', { client: { tls: { mode: 'terminate', ...SERVER } }, backend: { tls: SERVER_TLS } }, 4_000],
 ];
 
 let clock: ManualClock;
@@ -43,7 +44,6 @@ let lookups: Dice;
 
 beforeEach(async () => {
   clock = new ManualClock();
-  backends = [await startFakeBackend(), await startFakeBackend()];
 });
 
 afterEach(() => lab.end(...backends));
@@ -112,6 +112,8 @@ function slots(): number {
 
 describe.each(WAYS)('G11: %s', (_, way, firstSeed) => {
   test(`${SEEDS} storms leave nothing`, async () => {
+    const tls = way.backend?.tls !== undefined;
+    backends = [await startFakeBackend('echo', { tls }), await startFakeBackend('echo', { tls })];
     lab = await startProxyLab({ clock, ...way, hold: { maxSessions: 20 } });
     // The first handshake loads code and buffers that stay.
     const before = { descriptors: openDescriptors(), buffers: freeReadBuffers(), timers: clock.pending() };

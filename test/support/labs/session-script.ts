@@ -13,6 +13,7 @@ import type { MoveResult } from '../../../src/reports/session-move.ts';
 import type { RawClient } from '../sockets/raw-client.ts';
 import { aList, aPolicy, aSnapshot, isPrimary } from '../values/builders.ts';
 import { DEMOTED, HANDING_OVER } from '../values/tables.ts';
+import { SERVER_TLS } from '../values/tls-files.ts';
 import { ManualClock } from '../waiting/manual-clock.ts';
 import { until } from '../waiting/until.ts';
 import { startProxyLab } from './proxy-lab.ts';
@@ -56,7 +57,9 @@ class Player {
   readonly #answers: string[] = [];
 
   static async start({ pool = 'write', ...options }: ScriptOptions): Promise<Player> {
-    const servers = { 'pg-1': await startFakeBackend('movable'), 'pg-2': await startFakeBackend('movable') };
+    const tls = options.backend?.tls !== undefined;
+    const start = () => startFakeBackend('movable', { tls });
+    const servers = { 'pg-1': await start(), 'pg-2': await start() };
     const clock = new ManualClock();
     const reported: ReportedWal = { isThere: true };
     const sample = () => ({ at: clock.now(), run: RUN, bytes: 500 });
@@ -220,8 +223,13 @@ function reading(bytes: Buffer): readonly string[] {
   return read.length === 0 ? [] : [`client reads ${read.join(', ')}`];
 }
 
-/** Plays the script, and holds what happens to what it says. */
+/** Plays the script, and holds what happens to what it says: with servers in plain text, and with TLS to them. */
 export async function expectScript(script: string, options: ScriptOptions = {}): Promise<void> {
+  await expectPlay(script, options);
+  await expectPlay(script, { ...options, backend: { ...options.backend, tls: SERVER_TLS } });
+}
+
+async function expectPlay(script: string, options: ScriptOptions): Promise<void> {
   const lines = script.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
   const player = await Player.start(options);
   const played: string[] = [];

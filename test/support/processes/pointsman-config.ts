@@ -9,8 +9,12 @@ export interface ConfigOverrides {
   readonly [section: string]: unknown;
 }
 
+interface Sections extends Record<string, unknown> {
+  readonly cluster: object;
+}
+
 /** Encrypted on both sides if the cluster is. */
-export function configFor(cluster: ClusterUnderTest, overrides: ConfigOverrides = {}): Record<string, unknown> {
+export function configFor(cluster: ClusterUnderTest, overrides: ConfigOverrides = {}): Sections {
   const members = cluster.members();
   return {
     cluster: {
@@ -30,12 +34,7 @@ export function configFor(cluster: ClusterUnderTest, overrides: ConfigOverrides 
   };
 }
 
-interface Sections {
-  readonly client?: object;
-  readonly backend?: object;
-}
-
-function tlsSections({ caFile, cert, key }: ClusterTls, { client, backend }: Sections): Sections {
+function tlsSections({ caFile, cert, key }: ClusterTls, { client, backend }: ConfigOverrides): ConfigOverrides {
   return {
     client: { tls: { mode: 'require', cert, key }, ...client },
     backend: { tls: { mode: 'verify-full', ca_file: caFile, server_name: 'localhost' }, ...backend },

@@ -14,7 +14,7 @@ import { FLUSH, PARSE, QUERY, SYNC, TERMINATE } from '../../../support/sockets/m
 import { aStartup } from '../../../support/sockets/packets.ts';
 import { DEMOTED } from '../../../support/values/tables.ts';
 import type { PoolPicture } from '../../../support/values/tables.ts';
-import { SERVER } from '../../../support/values/tls-files.ts';
+import { SERVER, SERVER_TLS } from '../../../support/values/tls-files.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
@@ -24,12 +24,13 @@ const ACTS = 100;
 /** Longer than any deadline of a session. */
 const LONG_MS = 120_000;
 
-type Way = Pick<ProxyLabOptions, 'client' | 'relay'>;
+type Way = Pick<ProxyLabOptions, 'backend' | 'client' | 'relay'>;
 
 const WAYS: readonly (readonly [string, Way, number])[] = [
   ['relay: auto', { relay: 'auto' }, 0],
   ['relay: streams', { relay: 'streams' }, 1_000],
   ['TLS of the proxy', { client: { tls: { mode: 'terminate', ...SERVER } } }, 2_000],
+  ['TLS on both legs', { client: { tls: { mode: 'terminate', ...SERVER } }, backend: { tls: SERVER_TLS } }, 3_000],
 ];
 
 let clock: ManualClock;
@@ -38,7 +39,6 @@ let lab: ProxyLab;
 
 beforeEach(async () => {
   clock = new ManualClock();
-  backends = [await startFakeBackend('movable'), await startFakeBackend('movable')];
 });
 
 afterEach(() => lab.end(...backends));
@@ -101,6 +101,8 @@ function slots(): number {
 
 describe.each(WAYS)('G11, G24: %s', (_, way, firstSeed) => {
   test(`${SEEDS} storms with moves leave nothing`, async () => {
+    const tls = way.backend?.tls !== undefined;
+    backends = [await startFakeBackend('movable', { tls }), await startFakeBackend('movable', { tls })];
     lab = await startProxyLab({ clock, ...way, moves: { parkTimeoutMs: 20_000 }, hold: { maxSessions: 20 } });
     // The first handshake loads code and buffers that stay.
     const before = { descriptors: openDescriptors(), buffers: freeReadBuffers(), timers: clock.pending() };

@@ -1,0 +1,182 @@
+// The planned switchover where nothing is in plain text: members with `hostssl` alone and SCRAM, and an API that wants
+// client certificates; Pointsman with TLS on both legs; drivers with sslmode=verify-full. Idle sessions and those of
+// five working drivers move, no client sees an error, and the packets between clients, Pointsman, members and their
+// APIs have no readable query, row or password.
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { Client } from 'pg';
+import { afterEach, beforeAll, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/io.ts';
+import { drivers, WorkingDriver } from '../../support/applications/driver-programs.ts';
+import { waitForCandidates } from '../../support/clusters/candidates.ts';
+import { clusterWithPointsman } from '../../support/clusters/cluster-with-pointsman.ts';
+import { waitForMembers } from '../../support/clusters/pool-members.ts';
+import { serverName } from '../../support/clusters/server-name.ts';
+import { Fleet } from '../../support/moves/fleet.ts';
+import { prependHostAccess } from '../../support/moves/host-access.ts';
+import { listSessions } from '../../support/moves/move.ts';
+import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
+import { programs } from '../../support/moves/programs.ts';
+import { temporaryDirectory } from '../../support/moves/temporary-directory.ts';
+import type { PatroniCluster } from '../../support/patroni/cluster.ts';
+import { describeOnPatroni } from '../../support/patroni/describe-on-patroni.ts';
+import { memberAddress } from '../../support/patroni/site.ts';
+import { startPatroniCluster } from '../../support/patroni/start-cluster.ts';
+import { Authority } from '../../support/processes/authority.ts';
+import { Command } from '../../support/processes/command.ts';
+import { LoopbackCapture, whyNoCapture } from '../../support/processes/loopback-capture.ts';
+import { configFor } from '../../support/processes/pointsman-config.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
+import { close, listen } from '../../support/sockets/listen.ts';
+
+/** Sessions of each of six drivers. */
+const IDLE = 9;
+/** The same of each working driver. */
+const SESSIONS = 3;
+const WORKING = ['psycopg 2', 'pgjdbc', 'node-postgres', 'asyncpg', 'lib/pq'];
+const WRITES_TABLE = 'create table driver_writes (id bigint generated always as identity primary key)';
+const MEMBERS = 3;
+const OPERATOR = { username: 'operator', password: aText() };
+/** Its password goes to the server as it is. */
+const CLEAR = { user: 'svc_clear', password: aText() };
+
+const idle = programs();
+const working = drivers().filter(({ name }) => WORKING.includes(name));
+const absent = [...idle, ...working].flatMap(({ missing }) => missing ?? []).concat(whyNoCapture() ?? []);
+const missing = absent.length === 0 ? undefined : [...new Set(absent)].join('; ');
+
+function aText(): string {
+  return randomBytes(12).toString('hex');
+}
+
+function md5(text: string): string {
+  return createHash('md5').update(text).digest('hex');
+}
+
+describeOnPatroni('G24: a planned switchover without plain text, on Patroni', () =>
+  describeUnless(missing, 'with drivers', () => {
+    const directory = temporaryDirectory();
+    const closings: (() => Promise<unknown>)[] = [];
+    let own: Readonly<Record<'ca' | 'cert' | 'key', string>>;
+
+    async function startCluster(): Promise<PatroniCluster> {
+      chmodSync(directory.path, 0o755);
+      const authority = new Authority(directory.path, 'api-ca');
+      own = { ca: authority.file, ...authority.sign('pointsman', ['DNS:pointsman.test']) };
+      const addresses = Array.from({ length: MEMBERS }, (_, at) => `IP:${memberAddress(at)}`);
+      const { cert, key } = authority.sign('api', addresses);
+      return startPatroniCluster({
+        members: MEMBERS,
+        tls: true,
+        apiTls: { certfile: cert, keyfile: key, cafile: authority.file, verify_client: 'required' },
+        apiAuthentication: OPERATOR,
+        parameters: { max_connections: 400 },
+      });
+    }
+
+    const lab = clusterWithPointsman(startCluster, {
+      sql: WRITES_TABLE,
+      async pointsman(cluster) {
+        await prepareDatabase(cluster);
+        const api = { tls: own, auth: OPERATOR };
+        return { ...movesConfig(cluster, directory.path), workers: 2, cluster: { ...configFor(cluster).cluster, api } };
+      },
+    });
+    beforeAll(async () => {
+      for (const program of [...idle, ...working]) await program.prepare(directory.path);
+    });
+    afterEach(async () => {
+      for (const end of closings.splice(0).toReversed()) await end();
+    });
+
+    it('all sessions move, no client sees an error, and no packet has a readable text', async () => {
+      const { cluster, pointsman } = lab;
+      await waitForCandidates(lab);
+      const old = await cluster.leader();
+      await waitForMembers(lab, 'write', [old]);
+      await cluster.sql(old.name, `create role ${CLEAR.user} login password '${CLEAR.password}'`);
+      await prependHostAccess(cluster, [`hostssl all ${CLEAR.user} 127.0.0.0/8 password`]);
+      const text = aText();
+      const readableTexts = await capture(text);
+
+      const to = { port: await pointsman.port('write'), as: cluster.app };
+      const fleet = await Fleet.open(idle, IDLE, directory.path, to);
+      closings.push(() => fleet.stop());
+      const loads = working.map((driver) => new WorkingDriver(driver, directory.path, to));
+      closings.push(() => Promise.all(loads.map((load) => load.stop())));
+      const wanted = fleet.size + loads.length * SESSIONS;
+      await pointsman.waitFor('every session', async () => (await listSessions(pointsman)).length === wanted);
+      await pointsman.waitFor('every driver at work', () => loads.every(({ lines }) => lines.length > SESSIONS));
+      await exchange(text, {});
+      await exchange(text, CLEAR);
+
+      const admin = `127.0.0.1:${await pointsman.port('admin')}`;
+      const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+      const code = await command.code;
+      console.log(command.output);
+      expect(code, `${command.output}\n${pointsman.explain()}`).toBe(EXIT.ok);
+      expect(command.output).toContain(`${wanted} sessions moved, 0 sessions ended, 0 cut`);
+      const next = await cluster.leader();
+      expect(next.name).not.toBe(old.name);
+      await pointsman.waitFor('every driver at work on the next primary', () =>
+        loads.every(({ lines }) => lines.filter(({ said }) => said === serverName(next)).length > SESSIONS),
+      );
+      for (const { driver, sessions, kept, errors, changed } of await fleet.judge()) {
+        expect({ driver, kept, errors, changed }).toEqual({ driver, kept: sessions, errors: [], changed: [] });
+      }
+      const told = loads.flatMap(({ driver, lines }) => lines.map(({ kind, said }) => [driver.name, kind, said]));
+      expect(told.filter(([, kind]) => kind !== 'ok')).toEqual([]);
+      await exchange(text, {});
+      expect(await readableTexts()).toEqual([]);
+    }, 180_000);
+
+    /** A query and a row, on a session of its own. */
+    async function exchange(text: string, as: Partial<typeof CLEAR>): Promise<void> {
+      const client = new Client({
+        host: '127.0.0.1',
+        port: await lab.pointsman.port('write'),
+        ...lab.cluster.app,
+        ...as,
+      });
+      await client.connect();
+      const { rows } = await client.query(`select md5('${text}') as digest`);
+      expect(rows).toEqual([{ digest: md5(text) }]);
+      await client.end();
+    }
+
+    /** Returns the function that ends the capture, and tells which texts it has seen. */
+    async function capture(text: string): Promise<() => Promise<readonly string[]>> {
+      const { cluster, pointsman } = lab;
+      const { name } = await cluster.leader();
+      const verifierOf = `select rolpassword from pg_authid where rolname = '${cluster.app.user}'`;
+      const [row] = await cluster.sql(name, verifierOf);
+      // In plain text: what the capture must see.
+      const plain = createServer((socket) => void socket.on('error', () => {}).resume());
+      const plainPort = await listen(plain);
+      closings.push(() => close(plain));
+      const ofMembers = cluster.members().flatMap(({ port, api }) => [port, Number(new URL(api).port)]);
+      const ports = [...new Set([await pointsman.port('write'), plainPort, ...ofMembers])];
+      const running = await LoopbackCapture.start(ports, {
+        control: `control ${text}`,
+        'a query': `'${text}'`,
+        'the query of a driver': 'insert into driver_writes',
+        'a row': md5(text),
+        'a password': CLEAR.password,
+        'a verifier': String(row?.['rolpassword']),
+        'the password of the API': Buffer.from(`${OPERATOR.username}:${OPERATOR.password}`).toString('base64'),
+        'a request to the API': '/switchover HTTP/1.1',
+      });
+      return async () => {
+        await once(connect({ host: '127.0.0.1', port: plainPort }).end(`control ${text}`), 'close');
+        const { packets, lost, found } = await running.stop();
+        console.log(`capture: ${packets} packets, ${lost} lost`);
+        expect(packets).toBeGreaterThan(1000);
+        const { control, ...texts } = found;
+        expect(control).toBeGreaterThan(0);
+        return Object.keys(texts).filter((one) => texts[one] !== 0);
+      };
+    }
+  }),
+);
