@@ -4,6 +4,7 @@ import { branchesRules } from './branches-rules.ts';
 import { formatDuration as time } from '../schema/duration.ts';
 import { error, warning, type Fault, type Path } from '../fault.ts';
 import { unusableDirectory } from '../files/unusable-files.ts';
+import { isLoopback } from './loopback.ts';
 import { kubernetesRules } from './kubernetes-rules.ts';
 import { loginsRules } from './logins-rules.ts';
 import { movesRules } from './moves-rules.ts';
@@ -48,8 +49,7 @@ function adminRules({ admin: { token, token_file: file, console } }: ParsedFile)
     const text = 'token and token_file both give the token: give one of the two';
     faults.push(error(text, ['admin', 'token_file'], ['admin', 'token']));
   }
-  const host = console.address?.host ?? '127.0.0.1';
-  const isLocal = /^127\.|^::1$|^localhost$/.test(host);
+  const isLocal = console.address === undefined || isLoopback(console.address);
   if (!isLocal && token === undefined && file === undefined) {
     const text = 'other hosts cannot log in to the console without a token: give admin.token_file, or use loopback';
     faults.push(warning(text, ['admin', 'console', 'address'], ['admin', 'token_file']));

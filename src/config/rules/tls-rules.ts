@@ -1,10 +1,11 @@
 // Rules for TLS towards clients, members, members' management APIs and branches: the keys that belong together, and
 // whether the files can be used.
-import type { KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
+import type { KeyPairFiles } from '../../model/key-pair.ts';
 import { error, warning, type Fault, type Path } from '../fault.ts';
 import { readPemNow } from '../files/pem.ts';
 import { readKeyPairNow } from '../files/key-pair.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
+import { isLoopback } from './loopback.ts';
 
 const CLIENT: Path = ['client', 'tls'];
 const MODE: Path = [...CLIENT, 'mode'];
@@ -21,11 +22,7 @@ export function clientTlsRules({ client }: ParsedFile): readonly Fault[] {
   if (cert === undefined || key === undefined) {
     return [error(`${mode} needs cert and key: the files of a certificate and its private key in PEM`, MODE, CLIENT)];
   }
-  const reading = readKeyPairNow({ cert, key });
-  if (reading.kind === 'unusable') return [unusablePair(CLIENT, { cert, key }, reading)];
-  if (reading.expiresAt > Date.now()) return [];
-  const when = new Date(reading.expiresAt).toISOString();
-  return [warning(`${cert} expired on ${when}: clients that verify refuse it`, [...CLIENT, 'cert'])];
+  return pairFaults(CLIENT, { cert, key }, 'clients that verify refuse it');
 }
 
 export function apiTlsRules({ cluster }: ParsedFile): readonly Fault[] {
@@ -49,12 +46,11 @@ export function apiTlsRules({ cluster }: ParsedFile): readonly Fault[] {
   }
   faults.push(...unusableAuthorities([...API, 'ca'], ca));
   if (cert === undefined || key === undefined) return faults;
-  const reading = readKeyPairNow({ cert, key });
-  return reading.kind === 'unusable' ? [...faults, unusablePair(API, { cert, key }, reading)] : faults;
+  return [...faults, ...pairFaults(API, { cert, key }, 'APIs that verify clients refuse it')];
 }
 
 /** A name that only the cluster gives proves no more than the cluster, unless an authority of the operator signs it. */
-export function backendTlsRules({ backend }: ParsedFile): readonly Fault[] {
+export function backendTlsRules({ backend, client, listeners }: ParsedFile): readonly Fault[] {
   const { mode, cert, key, ca_file: ca, crl_file: crl, server_name: name, ...rest } = backend.tls;
   const { negotiation, min_version: oldest } = rest;
   if (mode === 'off') {
@@ -68,7 +64,10 @@ export function backendTlsRules({ backend }: ParsedFile): readonly Fault[] {
   if ((cert === undefined) !== (key === undefined)) {
     faults.push(error('cert and key belong together: give both or neither', BACKEND));
   }
-  if (ca === undefined && (name === undefined || name.includes('{member}'))) {
+  if (ca === undefined && mode === 'verify-ca') {
+    const why = 'every certificate of a public authority would do, whatever its name is: give ca_file';
+    faults.push(error(why, BACKEND));
+  } else if (ca === undefined && (name === undefined || name.includes('{member}'))) {
     const why =
       'any public authority signs a certificate for the host of a stranger: give ca_file, or a fixed server_name';
     faults.push(error(why, BACKEND));
@@ -76,9 +75,18 @@ export function backendTlsRules({ backend }: ParsedFile): readonly Fault[] {
   faults.push(...unusableAuthorities([...BACKEND, 'ca_file'], ca));
   const revoked = crl === undefined ? undefined : readPemNow(crl, 'revocations');
   if (revoked?.kind === 'unusable') faults.push(error(`${crl} ${revoked.why}`, [...BACKEND, 'crl_file']));
-  const pair = cert === undefined || key === undefined ? undefined : readKeyPairNow({ cert, key });
-  if (pair?.kind === 'unusable') faults.push(unusablePair(BACKEND, { cert: cert ?? '', key: key ?? '' }, pair));
-  return faults;
+  if (client.tls.mode === 'terminate' && listeners.some(({ address }) => !isLoopback(address))) {
+    const why =
+      'serves clients without TLS too, and to the members their sessions look encrypted (hostssl): use require, or ' +
+      'listen on loopback only';
+    faults.push(warning(`terminate ${why}`, MODE, [...BACKEND, 'mode']));
+  }
+  if (cert === undefined || key === undefined) return faults;
+  const text =
+    'a line with cert or clientcert in pg_hba.conf is met by every client of Pointsman: members see ' +
+    'this certificate for all of them';
+  faults.push(warning(text, [...BACKEND, 'cert']));
+  return [...faults, ...pairFaults(BACKEND, { cert, key }, 'members that verify clients refuse it')];
 }
 
 function isUnused({ seeds, members, kubernetes }: ParsedFile['cluster']): boolean {
@@ -91,8 +99,11 @@ export function unusableAuthorities(path: Path, file: string | undefined): reado
   return reading?.kind === 'unusable' ? [error(`${file} ${reading.why}`, path)] : [];
 }
 
-type UnusablePair = Extract<KeyPairReading, { kind: 'unusable' }>;
-
-function unusablePair(path: Path, files: KeyPairFiles, { file, why }: UnusablePair): Fault {
-  return error(`${files[file]} ${why}`, [...path, file]);
+/** `expired`: the consequence. */
+function pairFaults(path: Path, files: KeyPairFiles, expired: string): readonly Fault[] {
+  const reading = readKeyPairNow(files);
+  if (reading.kind === 'unusable') return [error(`${files[reading.file]} ${reading.why}`, [...path, reading.file])];
+  if (reading.expiresAt > Date.now()) return [];
+  const when = new Date(reading.expiresAt).toISOString();
+  return [warning(`${files.cert} expired on ${when}: ${expired}`, [...path, 'cert'])];
 }
