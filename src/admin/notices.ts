@@ -105,7 +105,7 @@ function unencrypted({ name, pools, tls }: MemberStatusDocument): readonly Notic
   const isEligible = Object.values(pools).some(({ standing }) => standing === 'open');
   if (tls?.failing === undefined || !isEligible) return [];
   const { why, count, for_seconds: seconds } = tls.failing;
-  return [warning('tls', `No session gets to ${name}: ${why} (${timesText(count, seconds)}).`)];
+  return [warning('tls', `TLS with ${name} fails: ${why} (${timesText(count, seconds)}).`)];
 }
 
 function timesText(count: number, seconds: number): string {

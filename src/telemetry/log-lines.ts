@@ -54,7 +54,7 @@ const LINES: Lines = {
   member_tls_verified: ({ member, expiresAt }, isNews) =>
     line(isNews ? 'info' : 'debug', () => `${member}: TLS, its certificate is valid until ${isoText(expiresAt)}`),
   member_tls_failed: ({ member, why }, isNews) =>
-    line(isNews ? 'warn' : 'debug', () => `${member}: TLS failed, so no session gets there: ${why}`),
+    line(isNews ? 'warn' : 'debug', () => `${member}: TLS failed: ${why}`),
   probe_finished: probeLine,
   member_reported: (event) => line('debug', () => reportText(event)),
   discovery_finished: discoveryLine,

@@ -66,7 +66,7 @@ describeOnEveryCluster('TLS to members', (on) => {
     const sentence = 'the server has no TLS (backend.tls.mode is verify-full)';
     const port = await pointsman.port('admin');
     const { stdout } = await runPointsman(['explain', '--admin', `127.0.0.1:${port}`]);
-    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`No session gets to ${member}: ${sentence}`);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`TLS with ${member} fails: ${sentence}`);
     const members = await membersIn(pointsman);
     const { tls, pools } = members.find(({ name }) => name === member) ?? {};
     expect([tls?.failing?.reason, pools?.['read']?.standing]).toEqual(['no_tls', 'open']);

@@ -107,7 +107,7 @@ describe('notices', () => {
     const pools = { write: { ...standing, weight: 1, zone: null, far: false } };
     const members = [memberOf('pg-1', ['write'], { tls }), memberOf('pg-2', [], { tls, pools })];
     expect(noticesOf(statusOf({ pools: [write], members }))).toEqual([
-      { level: 'warning', about: 'tls', text: 'No session gets to pg-2: it has expired (3 in 12 s).' },
+      { level: 'warning', about: 'tls', text: 'TLS with pg-2 fails: it has expired (3 in 12 s).' },
     ]);
   });
 

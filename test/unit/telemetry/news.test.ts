@@ -38,9 +38,9 @@ test('a line when a fault begins, becomes another one, or is over, and for anoth
   const isValid = 'pg-1: TLS, its certificate is valid until 1970-01-0';
   expect(told()).toEqual([
     `info - ${isValid}1T00:00:00.000Z`,
-    'warn expired pg-1: TLS failed, so no session gets there: why',
-    'warn expired pg-2: TLS failed, so no session gets there: why',
-    'warn revoked pg-1: TLS failed, so no session gets there: why',
+    'warn expired pg-1: TLS failed: why',
+    'warn expired pg-2: TLS failed: why',
+    'warn revoked pg-1: TLS failed: why',
     `info - ${isValid}1T00:00:00.000Z`,
     `info - ${isValid}2T00:00:00.000Z`,
   ]);
