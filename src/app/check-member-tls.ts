@@ -5,25 +5,22 @@ import type { MemberCertificate, MemberTlsReport, TlsReport } from '../cli/membe
 import type { Config } from '../config/config.ts';
 import { readKeyPair } from '../config/files/key-pair.ts';
 import { readPem } from '../config/files/pem.ts';
-import type { Target } from '../core/routing-table.ts';
 import type { Clock } from '../model/instant.ts';
 import { shown } from '../model/printable.ts';
 import { dialTcp } from '../proxy/connect/dial.ts';
-import { memberDial, nameOf } from '../proxy/connect/tls/member-dial.ts';
+import { memberDial, nameOf, type MemberServer } from '../proxy/connect/tls/member-dial.ts';
 import { tlsOffer } from '../proxy/connect/tls/tls-offer.ts';
 import type { DialResult } from '../proxy/server.ts';
-
-type CheckedMember = Pick<Target, 'member' | 'address'>;
 
 /** Never rejects. Settles within twice the limit of a connect. */
 export async function checkMemberTls(
   { backend }: Pick<Config, 'backend'>,
-  members: readonly CheckedMember[],
+  members: readonly MemberServer[],
   clock: Clock,
 ): Promise<TlsReport> {
   const { tls, connectTimeoutMs: timeoutMs } = backend;
   const dial = memberDial({ clock, readPem, readKeyPair, onEvent: () => {}, dial: dialTcp, memberTls: () => tls });
-  const verify = async (server: CheckedMember): Promise<string | undefined> => {
+  const verify = async (server: MemberServer): Promise<string | undefined> => {
     const { promise, resolve } = Promise.withResolvers<DialResult>();
     dial(server, { clock, timeoutMs }, resolve);
     const result = await promise;
@@ -31,7 +28,7 @@ export async function checkMemberTls(
     result.socket.destroy();
     return undefined;
   };
-  const check = async (server: CheckedMember): Promise<MemberTlsReport> => {
+  const check = async (server: MemberServer): Promise<MemberTlsReport> => {
     const { member, address } = server;
     const [offer, why] = await Promise.all([
       tlsOffer(address, tls === undefined ? address.host : nameOf(tls, server), timeoutMs),

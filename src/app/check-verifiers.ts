@@ -5,15 +5,13 @@ import type { TriedRole, UnreadVerifiers, VerifiersReport } from '../cli/live-ch
 import type { Config } from '../config/config.ts';
 import { readKeyPair } from '../config/files/key-pair.ts';
 import { readPem } from '../config/files/pem.ts';
-import type { Target } from '../core/routing-table.ts';
 import type { Clock } from '../model/instant.ts';
 import { addressText, type Address } from '../model/member.ts';
 import type { VerifierLookup, VerifierPolicy } from '../model/moves.ts';
 import { dialTcp } from '../proxy/connect/dial.ts';
-import { memberConnect, memberDial } from '../proxy/connect/tls/member-dial.ts';
+import { memberConnect, memberDial, type MemberServer } from '../proxy/connect/tls/member-dial.ts';
 import { verifierOpener } from '../verifiers/batch.ts';
 
-type MemberServer = Pick<Target, 'member' | 'address'>;
 type Settings = Pick<Config, 'moves' | 'backend'>;
 
 /** `primary`: undefined when there is none now. Undefined: the configuration has no verifiers. Never rejects. */

@@ -2,9 +2,9 @@
 import { handle, type EventHandlers } from '../reports/events.ts';
 import type { Event } from './log-lines.ts';
 
-type Outcome = readonly [matter: string, outcome: string];
+type MatterOutcome = readonly [matter: string, outcome: string];
 
-const OUTCOMES: EventHandlers<[], Outcome> = {
+const OUTCOMES: EventHandlers<[], MatterOutcome> = {
   discovery_finished: ({ detail }) => ['discovery', detail === undefined ? 'found' : 'failed'],
   member_tls_failed: ({ member, reason }) => [tlsOf(member), reason],
   member_tls_verified: ({ member, expiresAt }) => [tlsOf(member), `until ${expiresAt}`],

@@ -20,7 +20,7 @@ export interface MemberDialOptions extends Omit<ServerTrustOptions, 'section' | 
 const REREAD_MS = 5_000;
 const CONNECT_MS = 5_000;
 
-type MemberServer = Pick<Target, 'member' | 'address'>;
+export type MemberServer = Pick<Target, 'member' | 'address'>;
 type MemberDial = (server: MemberServer, limits: DialLimits, onResult: (result: DialResult) => void) => () => void;
 
 /** The same as a promise, which rejects with the words of the fault. */
