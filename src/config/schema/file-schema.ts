@@ -105,8 +105,8 @@ const client = z.strictObject({
         mode: key(
           choice(['passthrough', 'terminate', 'require']).default('passthrough'),
           `\`passthrough\`: clients negotiate TLS end to end with the member. \`terminate\`: Pointsman answers a request
-          for TLS with \`cert\` and \`key\`, and the member sees plain TCP. \`require\`: the same, and plain text
-          is refused.`,
+          for TLS with \`cert\` and \`key\`; \`backend.tls\` encrypts the way to the member. \`require\`: the same, and
+          plain text is refused.`,
         ),
         cert: key(
           nonEmpty.optional(),

@@ -281,7 +281,7 @@ describeUnless(missingForSandbox ?? missingOpenssl, 'a member whose TLS fails', 
     ],
     ['yes and an offer', 'SR\0\0\0\x08\0\0\0\x03', 'the server sent unencrypted data before the TLS handshake'],
     ['a login without TLS', 'R\0\0\0\x08\0\0\0\x03', 'the server answered the request for TLS with an error'],
-  ])('a server that answers the request with %s: its words reach nobody', async (_, answer, why) => {
+  ])('G18: a server that answers the request with %s: its words reach nobody', async (_, answer, why) => {
     const stranger = createServer((socket) => {
       socket.on('error', () => {});
       socket.once('data', () => socket.write(answer, 'latin1'));
