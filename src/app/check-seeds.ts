@@ -4,7 +4,7 @@
 import type { LiveReport, ProbedPool, SeedReport, BranchesReport } from '../cli/live-check.ts';
 import type { Config } from '../config/config.ts';
 import { checkMemberTls } from './check-member-tls.ts';
-import { checkVerifiers, checkVerifiersOf } from './check-verifiers.ts';
+import { checkVerifiers, unreadVerifiers } from './check-verifiers.ts';
 import { apiAccess, openSource } from './cluster-access.ts';
 import { probeMembers } from './probe-members.ts';
 import type { ListEndpoints } from '../discovery/seeds.ts';
@@ -48,13 +48,12 @@ export async function checkSeeds(config: Config, clock: Clock): Promise<LiveRepo
     address !== undefined && accepting.has(member) ? [{ member, address }] : [],
   );
   const primary = primaryOf(probed.pools, all.members);
-  const others = reached.filter(({ member }) => member !== primary?.member);
-  const [verifiers, unreadVerifiers, tls] = await Promise.all([
+  const [verifiers, unread, tls] = await Promise.all([
     checkVerifiers(config, primary, clock),
-    checkVerifiersOf(config, others, clock),
+    unreadVerifiers(config, reached, primary?.member, clock),
     checkMemberTls(config, reached, clock),
   ]);
-  return { seeds, ...probed, branches: await branches, verifiers, unreadVerifiers, tls };
+  return { seeds, ...probed, branches: await branches, verifiers, unreadVerifiers: unread, tls };
 }
 
 /** The member of the first pool of one member. */

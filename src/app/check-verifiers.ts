@@ -6,13 +6,15 @@ import type { Config } from '../config/config.ts';
 import { readKeyPair } from '../config/files/key-pair.ts';
 import { readPem } from '../config/files/pem.ts';
 import type { Clock } from '../model/instant.ts';
-import { addressText, type Address } from '../model/member.ts';
-import type { VerifierLookup, VerifierPolicy } from '../model/moves.ts';
+import { addressText, type Address, type MemberName } from '../model/member.ts';
+import type { MovesPolicy, VerifierLookup, VerifierPolicy } from '../model/moves.ts';
 import { dialTcp } from '../proxy/connect/dial.ts';
 import { memberConnect, memberDial, type MemberServer } from '../proxy/connect/tls/member-dial.ts';
 import { verifierOpener } from '../verifiers/batch.ts';
 
-type Settings = Pick<Config, 'moves' | 'backend'>;
+/** The roles that need verifiers, and where these are read. */
+type RoleLookup = Pick<MovesPolicy, 'roles' | 'verifiers' | 'md5'>;
+type Settings = Pick<Config, 'backend'> & { readonly moves?: RoleLookup | undefined };
 
 /** `primary`: undefined when there is none now. Undefined: the configuration has no verifiers. Never rejects. */
 export async function checkVerifiers(
@@ -43,23 +45,35 @@ export async function checkVerifiers(
   }
 }
 
-/** Members from which verifiers cannot be read: one lookup at each. A file needs none. Never rejects. */
-export async function checkVerifiersOf(
-  config: Settings,
+/**
+ * Members from which verifiers cannot be read, by one lookup for each use. Sessions move to another member than
+ * `primary`, and log in at each. A file needs no member. Never rejects.
+ */
+export async function unreadVerifiers(
+  { backend, moves, logins }: Pick<Config, 'backend' | 'moves' | 'logins'>,
   members: readonly MemberServer[],
+  primary: MemberName | undefined,
   clock: Clock,
 ): Promise<readonly UnreadVerifiers[]> {
-  const { moves } = config;
-  if (moves?.verifiers?.kind !== 'query') return [];
-  const one = { ...config, moves: { ...moves, roles: [UNKNOWN_ROLE] } };
-  const reports = members.map(async (server) => ({ ...server, report: await checkVerifiers(one, server, clock) }));
-  const read = await Promise.all(reports);
-  return read.flatMap(({ member, report }) => (report?.kind === 'failed' ? [{ member, why: report.why }] : []));
+  const check = async (server: MemberServer): Promise<readonly UnreadVerifiers[]> => {
+    const { member } = server;
+    const unread: UnreadVerifiers[] = [];
+    for (const [consequence, verifiers] of [
+      ['no session with a password can move to', member === primary ? undefined : moves?.verifiers],
+      ['no login can bind to a certificate at', logins?.verifiers],
+    ] as const) {
+      if (verifiers?.kind !== 'query') continue;
+      const report = await checkVerifiers({ backend, moves: { roles: [], verifiers, md5: true } }, server, clock);
+      if (report?.kind === 'failed') unread.push({ member, consequence, why: report.why });
+    }
+    return unread;
+  };
+  return (await Promise.all(members.map(check))).flat();
 }
 
 /** Why sessions of `primary` could not log in again, one sentence each. Empty: they can. Never rejects. */
 export async function verifierFaults(
-  config: Settings,
+  config: Pick<Config, 'backend' | 'moves'>,
   primary: MemberServer,
   clock: Clock,
 ): Promise<readonly string[]> {

@@ -70,6 +70,8 @@ export interface TriedRole {
 /** A member whose verifiers cannot be read. */
 export interface UnreadVerifiers {
   readonly member: MemberName;
+  /** `no session with a password can move to` */
+  readonly consequence: string;
   readonly why: string;
 }
 
@@ -89,7 +91,7 @@ export interface LiveReport {
   readonly branches?: BranchesReport | undefined;
   /** Undefined: none are configured. */
   readonly verifiers?: VerifiersReport | undefined;
-  /** Members beside the primary, each of which may be the next one. */
+  /** For `moves` those that may be the next primary, for `logins` every member. */
   readonly unreadVerifiers?: readonly UnreadVerifiers[] | undefined;
   readonly tls?: TlsReport | undefined;
 }
@@ -185,7 +187,7 @@ function tlsWarnings({ pools, tls }: LiveReport): readonly string[] {
 /** Sessions of other roles still move. */
 function verifierWarnings({ verifiers, unreadVerifiers = [] }: LiveReport): readonly string[] {
   const unread = unreadVerifiers.map(
-    ({ member, why }) => `no session with a password can move to ${member}: verifiers cannot be read from it: ${why}`,
+    ({ member, consequence, why }) => `${consequence} ${member}: verifiers cannot be read from it: ${why}`,
   );
   if (verifiers?.kind === 'not_asked') return [`verifiers were not tried: ${verifiers.why}`, ...unread];
   if (verifiers?.kind !== 'read') return unread;

@@ -134,7 +134,8 @@ class WatchedStream extends Duplex {
   readonly #masked: MaskedRows;
 
   constructor(socket: Duplex, masked: MaskedRows) {
-    super();
+    // The library waits for the close behind the end of the server.
+    super({ allowHalfOpen: false });
     this.#socket = socket;
     this.#masked = masked;
     socket.on('data', (chunk: Buffer) => this.push(chunk)).on('end', () => this.push(null));

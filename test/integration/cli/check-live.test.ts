@@ -265,11 +265,18 @@ test('verifiers of the primary: a real server, its function and the lookup role'
   );
   expect(others).toEqual(['']);
   expect(read.code).toBe(0);
+  // A login looks in the member of its session.
+  const encrypted = `client: { tls: { mode: require, cert: ${SERVER.cert}, key: ${SERVER.key} } }\n`;
+  const logins = moves.replace('moves:', 'logins:');
+  const bound = await checked([primary, ...replicas], `${encrypted}${logins}`);
+  expect(bound.err).toMatch(
+    /^warning: no login can bind to a certificate at pg-3: verifiers cannot be read from it: role/m,
+  );
   await writeFile(file, 'lookup-2\n', { mode: 0o600 });
   const denied = await checked([primary], moves);
   expect(denied.err).toContain(`verifiers cannot be read: ${who}: password authentication failed`);
   expect(denied.code).toBe(1);
-  for (const { out, err } of [read, denied]) expect(out + err).not.toMatch(/lookup-[12]|SCRAM/);
+  for (const { out, err } of [read, bound, denied]) expect(out + err).not.toMatch(/lookup-[12]|SCRAM/);
 });
 
 test('verifiers of the primary, and there is none: a warning beside the problem', async () => {

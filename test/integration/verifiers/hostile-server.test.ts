@@ -26,7 +26,7 @@ function challenge(heard: string, iterations = 4096): Buffer {
 
 /** Gives the answers in their order, one to each message of the client. Returns the outcome, and all that it heard. */
 async function lookUpAt(
-  answers: readonly ((heard: string) => Buffer)[],
+  answers: readonly ((heard: string) => Buffer | 'end')[],
   hasPassword = true,
 ): Promise<readonly [outcome: unknown, heard: string]> {
   let heard = '';
@@ -36,7 +36,8 @@ async function lookUpAt(
     socket.on('data', (chunk) => {
       heard += chunk.toString('latin1');
       const answer = left.shift()?.(chunk.toString('latin1'));
-      if (answer !== undefined) socket.write(answer);
+      if (answer === 'end') socket.end();
+      else if (answer !== undefined) socket.write(answer);
     });
   });
   onTestFinished(() => void server.close());
@@ -90,6 +91,10 @@ test.each<[string, string, readonly ((heard: string) => Buffer)[]]>([
   expect(outcome).toBe(why);
   expect(heard).not.toContain(PASSWORD);
   expect(heard).not.toMatch(/md5[0-9a-f]{32}/);
+});
+
+test('a server that ends the connection', async () => {
+  expect(await lookUpAt([() => SCRAM, () => 'end'])).toEqual(['Connection terminated unexpectedly', expect.anything()]);
 });
 
 test('a signature that is wrong', async () => {
