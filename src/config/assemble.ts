@@ -18,11 +18,12 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
     cluster: clusterConfig(file.cluster),
     probe: probePolicy(file.probe),
     pools: Object.entries(file.pools).map(([name, pool]) => poolPolicy(name, pool)),
-    listeners: file.listeners.map(({ address, pool, reuse_port: reusePort, proxy_protocol: proxy }) => ({
+    listeners: file.listeners.map(({ address, pool, ...listener }) => ({
       address,
       pool,
-      reusePort,
-      proxyNetworks: proxy?.from,
+      reusePort: listener.reuse_port,
+      unixSocketMode: listener.unix_socket_mode,
+      proxyNetworks: listener.proxy_protocol?.from,
     })),
     zone: file.zone,
     client: {

@@ -41,10 +41,11 @@ export function reconfigured(before: Config, after: Config): Reconfiguration {
 
 type WrittenListener = CompleteFile['listeners'][number];
 
-/** A bound socket stays shared, or not. */
+/** A bound socket stays shared, or not, and keeps its mode. */
 function asBound(running: readonly WrittenListener[], wanted: WrittenListener): WrittenListener {
   const bound = running.find(({ address }) => isSameAddress(address, wanted.address));
-  return { ...wanted, reuse_port: (bound ?? wanted).reuse_port };
+  const { reuse_port, unix_socket_mode } = bound ?? wanted;
+  return { ...wanted, reuse_port, unix_socket_mode };
 }
 
 /** The origins of the values in effect: those of a key that needs a restart stay. */
@@ -56,7 +57,8 @@ function originsBetween(before: Config, after: Config): Origins {
   const shared = after.file.listeners.flatMap(
     ({ address }, i): readonly (readonly [string, WrittenAt | undefined])[] => {
       const bound = before.file.listeners.findIndex((one) => isSameAddress(one.address, address));
-      return bound < 0 ? [] : [[`listeners[${i}].reuse_port`, before.origins.get(`listeners[${bound}].reuse_port`)]];
+      const keys = bound < 0 ? [] : ['reuse_port', 'unix_socket_mode'];
+      return keys.map((key) => [`listeners[${i}].${key}`, before.origins.get(`listeners[${bound}].${key}`)]);
     },
   );
   const kept = new Map(shared);

@@ -4,7 +4,7 @@ import type { Path } from './fault.ts';
 import { formatDuration } from './schema/duration.ts';
 import { alternatives, childShape, fileShape, isSecret, type Shape } from './schema/shape.ts';
 import { SHARED_ONLY, type CompleteFile, type CompletePool } from './schema/defaults.ts';
-import { writtenSize } from './schema/values.ts';
+import { FILE_MODE, writtenSize } from './schema/values.ts';
 import { childOf, isTree, type Tree } from './source/tree.ts';
 
 /** Every key that has a value, by its name in the file. */
@@ -54,6 +54,7 @@ function written(value: unknown, shape: Shape): unknown {
 
 function numberOf(value: number, { schema }: Shape): unknown {
   if (schema.written === 'size') return writtenSize(value);
+  if (schema.written === FILE_MODE) return `0${value.toString(8)}`;
   return value > 0 && schema.written?.startsWith('duration') === true ? formatDuration(value) : value;
 }
 

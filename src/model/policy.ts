@@ -100,10 +100,16 @@ export interface RoutingPolicy {
 }
 
 export interface ListenerPolicy {
+  /** With a directory as its host: a Unix socket. */
   readonly address: Address;
   readonly pool: PoolName;
-  /** Other processes of this user may share the port, if they set this too. The kernel distributes the connections. */
+  /**
+   * Other processes of this user may share the port, if they set this too. The kernel distributes the connections. The
+   * file of a Unix socket is taken over from another process.
+   */
   readonly reusePort?: boolean | undefined;
+  /** The mode of the file of a Unix socket. Undefined: 0o777. */
+  readonly unixSocketMode?: number | undefined;
   /** Load balancers in these networks send the header of the PROXY protocol before everything. CIDR. */
   readonly proxyNetworks?: readonly string[] | undefined;
 }

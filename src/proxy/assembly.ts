@@ -26,11 +26,11 @@ import type { Dial } from './server.ts';
 import { SessionRegistry } from './session-registry.ts';
 import type { ClientNames } from './client-names.ts';
 import { SharedValues } from './shared-values.ts';
-import { keepAlive } from './socket.ts';
+import { isLocal, keepAlive } from './socket.ts';
 import { ClientStartup, type StartupOutcome } from './startup/client-startup.ts';
 import { StartupCounts } from './startup/startup-counts.ts';
 import { BufferedBytes } from './startup/startup-reader.ts';
-import { TlsIdentity } from './startup/tls-certificate.ts';
+import { NO_TLS, TlsIdentity } from './startup/tls-certificate.ts';
 
 /** The parts that sessions use. Policies are read when they are needed: a reload applies to the next use. */
 export interface ProxyParts
@@ -136,7 +136,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
       new ClientStartup(client, {
         clock: options.clock,
         timeoutMs: inForce.current().client.startupTimeoutMs,
-        tls: identity.own(),
+        tls: isLocal(client) ? NO_TLS : identity.own(),
         awaitsHeader,
         buffered,
         counts: startups,

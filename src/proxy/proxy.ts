@@ -20,7 +20,7 @@ import type { ListenResult, LocalProxy, PreparedPolicy } from './proxy-interface
 import { Session } from './session.ts';
 import { killSession, listSessions, moveSession } from './session-list.ts';
 import { assemble, type Assembly } from './assembly.ts';
-import { keepAlive } from './socket.ts';
+import { isLocal, keepAlive } from './socket.ts';
 
 export function createProxy(options: ProxyOptions): LocalProxy {
   const [onEvent, onTrigger] = [apart(options.onEvent), apart(options.onTrigger)];
@@ -185,7 +185,7 @@ class RunningProxy implements LocalProxy {
     const session = new Session(this.#lastId, { policy, listener, client, awaitsHeader }, this.#parts);
     asStepOf(session, () => {
       keepContext(client);
-      keepAlive(client, this.#parts.policy().client.tcpKeepalivesIdleMs);
+      if (!isLocal(client)) keepAlive(client, this.#parts.policy().client.tcpKeepalivesIdleMs);
       session.start();
     });
   }

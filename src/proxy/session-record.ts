@@ -5,11 +5,12 @@ import type { BranchIdentity } from '../model/branch.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText, type MemberName } from '../model/member.ts';
+import { LOCAL_CLIENT } from '../model/unix-socket.ts';
 import type { SessionActivity, SessionEntry, SessionTls } from '../reports/session-list.ts';
 import type { Traffic } from '../reports/counts.ts';
 import type { ProxyDependencies } from './options.ts';
 import type { Server } from './server.ts';
-import { isTls } from './socket.ts';
+import { isLocal, isTls } from './socket.ts';
 import type { SessionHandle } from './stage.ts';
 import { NO_NAMES, type ClientNames } from './client-names.ts';
 
@@ -36,7 +37,8 @@ export class SessionRecord {
   constructor(session: SessionHandle, client: Socket, options: Pick<ProxyDependencies, 'clock' | 'onEvent'>) {
     this.#session = session;
     // A listener for IPv4 and IPv6 shows an IPv4 client with this prefix; a load balancer names it without.
-    this.#address = client.remoteAddress?.replace(/^::ffff:/i, '') ?? 'unknown';
+    const address = isLocal(client) ? LOCAL_CLIENT : client.remoteAddress?.replace(/^::ffff:/i, '');
+    this.#address = address ?? 'unknown';
     this.#options = options;
     this.#acceptedAt = options.clock.now();
     this.#stateSince = this.#acceptedAt;

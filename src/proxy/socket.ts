@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import { nothing } from '../model/once.ts';
+import { LOCAL_CLIENT } from '../model/unix-socket.ts';
 
 /**
  * Half-close is passed on, so neither socket may end itself. A write that the kernel does not take at once is
@@ -30,8 +31,21 @@ export function scheduleAfterReads(clock: Clock, delayMs: number, expired: () =>
   return () => cancel();
 }
 
+/** Clients of Unix sockets. */
+const locals = new WeakSet<Socket>();
+
+export function markLocal(socket: Socket): void {
+  locals.add(socket);
+}
+
+/** The client is on this host, and came by a Unix socket. */
+export function isLocal(socket: Socket): boolean {
+  return locals.has(socket);
+}
+
 /** The peer's address; `unknown` if the peer has left already. */
 export function peerText(socket: Socket): string {
+  if (isLocal(socket)) return LOCAL_CLIENT;
   const { remoteAddress, remotePort } = socket;
   return remoteAddress === undefined || remotePort === undefined
     ? 'unknown'
@@ -59,12 +73,12 @@ export function tlsVersion(socket: Socket): string | undefined {
 /**
  * Closes a connection at once with a reset: bytes that the kernel has not sent yet are dropped. libuv cannot reset
  * while a FIN is being sent, and would leak the handle, so an ordinary close has to do then. A TLS socket is reset
- * through its carrier.
+ * through its carrier. A Unix socket knows no reset.
  */
 export function resetSocket(socket: Socket): void {
   if (socket.destroyed) return;
   const isEnding = socket.writableEnded && !socket.writableFinished && socket.writableLength === 0;
-  if (isEnding || socket.connecting) socket.destroy();
+  if (isEnding || socket.connecting || isLocal(socket)) socket.destroy();
   else (carriers.get(socket) ?? socket).resetAndDestroy();
 }
 

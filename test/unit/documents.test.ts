@@ -276,6 +276,7 @@ const FOREIGN: ReadonlySet<string> = new Set([
   'tcp_keepalive',
   'tcp_keepidle',
   'tcp_migrate_req',
+  'unix_socket_dir',
   'verify_client',
 ]);
 

@@ -6,6 +6,7 @@ import { findPool } from '../../model/pool-names.ts';
 import { shown } from '../../model/printable.ts';
 import { parseLsn } from '../../model/lsn.ts';
 import { addressText } from '../../model/member.ts';
+import { isUnixSocket } from '../../model/unix-socket.ts';
 import { STANDARD_INPUT } from '../../config/source/read-file.ts';
 import { fileFor } from '../../cli/configuration.ts';
 import { CommandEnd, fail, unlessEnded } from '../../cli/command-end.ts';
@@ -168,7 +169,8 @@ function report(
 /** On a listener for writes, if there is one. */
 function urlOf({ name }: Branch, { pools, listeners }: BranchContext['config']): string {
   const isForWrites = (pool: string): boolean => pools.some((one) => one.name === pool && one.exclusive);
-  const { address } = listeners.find(({ pool }) => isForWrites(pool)) ?? listeners[0] ?? {};
+  const reachable = listeners.filter(({ address: one }) => !isUnixSocket(one));
+  const { address } = reachable.find(({ pool }) => isForWrites(pool)) ?? reachable[0] ?? {};
   const isAny = address === undefined || ['0.0.0.0', '::', '*', ''].includes(address.host);
   const where = isAny ? `HOST:${address?.port ?? 'PORT'}` : addressText(address);
   return `postgresql://USER@${where}/DATABASE@${encodeURIComponent(name)}`;

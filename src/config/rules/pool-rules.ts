@@ -1,5 +1,6 @@
 // Rules between pools, their fallbacks and their listeners, each with its reason.
 import { addressText, type Address } from '../../model/member.ts';
+import { isUnixSocket } from '../../model/unix-socket.ts';
 import { DEFAULT_POOLS, ONE_MEMBER_FAMILIES, isExclusive } from '../schema/defaults.ts';
 import { closest } from '../closest.ts';
 import { error, warning, type Fault, type Path } from '../fault.ts';
@@ -71,7 +72,7 @@ function unknownPool(name: string, pools: ParsedFile['pools']): string {
   return `there is no pool ${name}: ${near === undefined ? '' : `did you mean ${near}? `}Known are ${known.join(', ')}`;
 }
 
-export function listenerRules({ listeners, pools, admin }: ParsedFile): readonly Fault[] {
+export function listenerRules({ listeners, pools, admin, workers }: ParsedFile): readonly Fault[] {
   const faults: Fault[] = [];
   const places: { readonly path: Path; readonly address: Address }[] = listeners.map(({ address }, i) => ({
     path: ['listeners', i, 'address'],
@@ -83,6 +84,7 @@ export function listenerRules({ listeners, pools, admin }: ParsedFile): readonly
   for (const [i, { pool }] of listeners.entries()) {
     if (!Object.hasOwn(pools, pool)) faults.push(error(unknownPool(pool, pools), ['listeners', i, 'pool'], ['pools']));
   }
+  faults.push(...listeners.flatMap((listener, i) => unixFaults(listener, i, workers)));
   for (const [i, { path, address }] of places.entries()) {
     const earlier = places.slice(0, i).find((other) => collide(other.address, address));
     if (earlier === undefined) continue;
@@ -93,10 +95,31 @@ export function listenerRules({ listeners, pools, admin }: ParsedFile): readonly
   return faults;
 }
 
+type WrittenListener = ParsedFile['listeners'][number];
+
+function unixFaults(listener: WrittenListener, i: number, workers: ParsedFile['workers']): readonly Fault[] {
+  const at = (key: string): Path => ['listeners', i, key];
+  if (!isUnixSocket(listener.address)) {
+    if (listener.unix_socket_mode === undefined) return [];
+    return [error('only the file of a Unix socket has a mode: leave it out', at('unix_socket_mode'), at('address'))];
+  }
+  const faults: Fault[] = [];
+  if (workers !== 1) {
+    const text = 'a Unix socket is served by one process: set workers: 1, or leave this listener out';
+    faults.push(error(text, at('address'), ['workers']));
+  }
+  if (listener.proxy_protocol !== undefined) {
+    const text = 'a Unix socket has no networks to name: leave it out, clients there are on this host';
+    faults.push(error(text, at('proxy_protocol'), at('address')));
+  }
+  return faults;
+}
+
 /** Port 0 never collides: the system chooses another each time. */
 function collide(a: Address, b: Address): boolean {
   if (a.port !== b.port || a.port === 0) return false;
-  return a.host === b.host || includes(a.host, b.host) || includes(b.host, a.host);
+  if (a.host === b.host) return true;
+  return !isUnixSocket(a) && !isUnixSocket(b) && (includes(a.host, b.host) || includes(b.host, a.host));
 }
 
 /** True when listening on `host` takes the port of `other` too. */

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { BRANCH_PLACEHOLDERS } from '../../model/branch.ts';
 import type { Address, ApiEndpoint } from '../../model/member.ts';
 import type { Seed } from '../../model/cluster-config.ts';
+import { socketPath } from '../../model/unix-socket.ts';
 
 export type ParsedText<T> =
   | { readonly kind: 'ok'; readonly value: T }
@@ -71,6 +72,27 @@ export function parseListenAddress(text: string): ParsedText<Address> {
   const parsed = parseAddress(named.replace(/:0+$/, ':1'));
   return parsed.kind === 'ok' ? ok({ host: parsed.value.host, port: 0 }) : parsed;
 }
+
+/** Shorter than the system allows (107), because the file has a longer name while it is made. In bytes. */
+const LONGEST_PATH = 100;
+
+/** Likewise, or a Unix socket as its directory and port: `/run/pointsman:6432`. */
+export function parseListenerAddress(text: string): ParsedText<Address> {
+  if (!text.startsWith('/')) return parseListenAddress(text);
+  const [, directory = '', digits = ''] = /^([^:]*):(\d+)$/.exec(text) ?? [];
+  const host = directory.replace(/\/+$/, '');
+  const port = Number(digits);
+  if (text.includes('/.s.PGSQL.')) return invalid(`"${text}" is a file: write its directory and port: ${EXAMPLE}`);
+  if (digits === '') return invalid(`"${text}" has no port, or a colon too many: write ${EXAMPLE}`);
+  if (!/^(?:\/(?!\.{1,2}(?:\/|$))[^/\p{Cc}]+)+$/u.test(host))
+    return invalid(`"${text}" has no directory: write ${EXAMPLE}`);
+  if (port < 1 || port > 65_535) return invalid(`${digits} is not a port: 1 to 65535`);
+  const length = Buffer.byteLength(socketPath({ host, port }));
+  if (length <= LONGEST_PATH) return ok({ host, port });
+  return invalid(`the file in ${host} would have a path of ${length} bytes: ${LONGEST_PATH} at the most`);
+}
+
+const EXAMPLE = '/run/pointsman:6432';
 
 /** The base of a management API: `http://pg1:8008`, nothing after the port. The port is written out, also 80 or 443. */
 export function parseApiUrl(text: string): ParsedText<ApiEndpoint> {

@@ -7,6 +7,7 @@ import { cluster } from './cluster-section.ts';
 import { incidents } from './incidents-section.ts';
 import { backend } from './backend-section.ts';
 import { key } from './key.ts';
+import { listener } from './listener-section.ts';
 import { logins } from './logins-section.ts';
 import { moves } from './moves-section.ts';
 import { platform } from './platform-section.ts';
@@ -22,44 +23,13 @@ import {
   countOr,
   duration,
   durationOrOff,
-  flag,
   listenAddress,
   name,
-  network,
   nonEmpty,
   secret,
 } from './values.ts';
 
 const MAX_WORKERS = 256;
-
-const listener = z.strictObject({
-  address: key(listenAddress, 'Host and port. `*:6432` is every interface, IPv4 and IPv6.', {
-    example: "'*:6432'",
-  }),
-  pool: key(name, 'The pool that clients of this port get, unless they ask for another one.', { example: 'write' }),
-  reuse_port: key(
-    flag.default(false),
-    `True: other processes of the same user may listen there too, if they also set this (Linux). For a new Pointsman
-    that starts while the old one drains.`,
-    { needsRestart: true },
-  ),
-  proxy_protocol: key(
-    z
-      .strictObject({
-        from: key(
-          z.array(network).min(1, { error: 'name a network at least, or leave proxy_protocol out' }),
-          `Networks in CIDR notation. A connection from there must begin with the header, version 1 or 2; from other
-          addresses the header is refused. Name load balancers alone: the address in their header counts as the
-          client's.`,
-          { example: '[10.0.0.0/24]' },
-        ),
-      })
-      .optional(),
-    `Load balancers that send the PROXY protocol (HAProxy: \`send-proxy-v2\`). Limits, the log and the list of sessions
-    have the address of the client then.`,
-    { usual: 'no header is expected' },
-  ),
-});
 
 const client = z.strictObject({
   startup_timeout: key(

@@ -9,6 +9,7 @@ import {
   parseBaseUrl,
   parseBranchTemplate,
   parseListenAddress,
+  parseListenerAddress,
   parseNetwork,
   parseSeed,
 } from './address.ts';
@@ -52,9 +53,23 @@ export function notA(expected: string, input: unknown): string {
   return `expected ${expected}, not ${JSON.stringify(input)}`;
 }
 
-const HOST_AND_PORT: ValueNotes = { written: 'host:port', pattern: String.raw`^(?:\*|\[[^\]]+\]|[^:]*):\d+$` };
+const HOST_AND_PORT = { written: 'host:port', pattern: String.raw`^(?:\*|\[[^\]]+\]|[^:]*):\d+$` };
 
 export const listenAddress = text('an address such as 127.0.0.1:6432', parseListenAddress, HOST_AND_PORT);
+export const listenerAddress = text('an address such as 127.0.0.1:6432 or /run/pointsman:6432', parseListenerAddress, {
+  written: 'host:port or directory:port',
+  pattern: HOST_AND_PORT.pattern,
+});
+export const FILE_MODE = 'file mode';
+/** In quotes, because YAML reads 0770 as a decimal number. */
+export const fileMode = text(
+  "a file mode in quotes such as '0770'",
+  (written) =>
+    /^0?[0-7]{3}$/.test(written)
+      ? { kind: 'ok', value: Number.parseInt(written, 8) }
+      : { kind: 'invalid', message: `"${written}" is not a file mode in octal digits: write '0770'` },
+  { written: FILE_MODE, pattern: '^0?[0-7]{3}$' },
+);
 export const address = text('an address such as pg1:5432', parseAddress, HOST_AND_PORT);
 export const apiUrl = text('a URL such as http://pg1:8008', parseApiUrl, { written: 'URL', pattern: '^https?://' });
 export const baseUrl = text('a URL such as https://console.internal', parseBaseUrl, {

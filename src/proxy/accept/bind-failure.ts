@@ -1,5 +1,6 @@
 // Why a listening socket cannot be had, in the operator's words. Pure.
 import { addressText, type Address } from '../../model/member.ts';
+import { isUnixSocket, socketPath } from '../../model/unix-socket.ts';
 
 export interface BindFailure {
   readonly address: Address;
@@ -11,6 +12,7 @@ export interface BindFailure {
 
 export function explainBind({ address, reusePort, error, own }: BindFailure): string {
   const text = addressText(address);
+  if (isUnixSocket(address)) return `${text}: ${explainFile(address, error)}`;
   switch (error.code ?? '') {
     case 'EADDRINUSE':
       if (own !== undefined)
@@ -30,6 +32,24 @@ export function explainBind({ address, reusePort, error, own }: BindFailure): st
         : `${text} cannot be bound: ${error.message}`;
     default:
       return `${text} cannot be bound: ${error.message}`;
+  }
+}
+
+function explainFile(address: Address, error: NodeJS.ErrnoException): string {
+  const file = socketPath(address);
+  switch (error.code ?? '') {
+    case 'EADDRINUSE':
+      return `another process serves ${file}: take another port, or reuse_port to take the file over from it`;
+    case 'ENOTSOCK':
+      return `${file} is no socket: remove it, or take another port`;
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return `there is no directory ${address.host}`;
+    case 'EACCES':
+    case 'EPERM':
+      return `this user may not make, replace or use ${file}`;
+    default:
+      return `${file} cannot be bound: ${error.message}`;
   }
 }
 

@@ -7,8 +7,10 @@ import { isIn, networks, normalizeAddress } from '../../discovery/never-contacte
 import { isSameAddress, type Address } from '../../model/member.ts';
 import type { ListenerPolicy, PoolName } from '../../model/policy.ts';
 import type { InheritedSocket } from '../options.ts';
-import { SOCKET_OPTIONS, ignoreErrors } from '../socket.ts';
+import { SOCKET_OPTIONS, ignoreErrors, markLocal } from '../socket.ts';
+import { isUnixSocket } from '../../model/unix-socket.ts';
 import { explainAdoption, explainBind, explainUnknownSocket } from './bind-failure.ts';
+import { SocketFile } from './socket-file.ts';
 
 export interface BoundListener {
   readonly pool: PoolName;
@@ -63,6 +65,8 @@ interface Listener {
 const BACKLOG = 1024;
 /** More turns of the event loop than a full queue needs if each turn takes one connection. */
 const MAX_TURNS = 2 * BACKLOG;
+/** As PostgreSQL: the server's own rules decide about a login. */
+const USUAL_MODE = 0o777;
 
 export class Listeners {
   readonly #options: ListenersOptions;
@@ -152,7 +156,7 @@ export class Listeners {
     const { host, port } = address;
     const { isShared = false, own: elsewhere = () => [] } = this.#options;
     const options = { host, port, reusePort: reusePort || isShared, backlog: BACKLOG };
-    const socket = await ListeningSocket.open(options, host);
+    const socket = isUnixSocket(address) ? await openFile(policy) : await ListeningSocket.open(options, host);
     if (!(socket instanceof Error)) return this.#listener(policy, socket);
     const here = this.#listeners.map(bound);
     const own = [...here, ...elsewhere()].find((listener) => listener.address.port === port);
@@ -176,6 +180,8 @@ export class Listeners {
   }
 
   #open(listener: Listener): void {
+    const problem = listener.socket.publish();
+    if (problem !== undefined) this.#options.onFailure(listener.policy.pool, problem.message);
     listener.socket.acceptWith((client) => {
       this.#accepted += 1;
       this.#options.onConnection(bound(listener), client, isProxy(listener, client));
@@ -187,13 +193,15 @@ export class Listeners {
 class ListeningSocket {
   /** The port is the real one; of an inherited socket the host too. */
   readonly address: Address;
+  readonly #file: SocketFile | undefined;
   readonly #server: Server;
   readonly #early: Socket[] = [];
   #onClient: ((client: Socket) => void) | undefined;
 
-  private constructor(server: Server, address: Address) {
+  private constructor(server: Server, address: Address, file?: SocketFile) {
     this.#server = server;
     this.address = address;
+    this.#file = file;
     server.on('connection', (client) => this.#accepted(client));
   }
 
@@ -203,24 +211,36 @@ class ListeningSocket {
   static open(
     options: ListenOptions | { fd: number; backlog: number },
     host?: string,
+    unix?: { readonly address: Address; readonly file: SocketFile },
   ): Promise<ListeningSocket | NodeJS.ErrnoException> {
     const server = createServer(SOCKET_OPTIONS);
     return new Promise((resolve) => {
       server.once('error', resolve);
       server.listen(options, () => {
         server.off('error', resolve);
+        if (unix !== undefined) return resolve(new ListeningSocket(server, unix.address, unix.file));
         const at = server.address();
         if (at !== null && typeof at === 'object') {
           return resolve(new ListeningSocket(server, { host: host ?? at.address, port: at.port }));
         }
         server.close();
-        return resolve(new Error(`is the path ${at}, no TCP port`));
+        return resolve(new Error('is no TCP port: Pointsman makes the files of Unix sockets itself'));
       });
     });
   }
 
   onError(run: (error: Error) => void): void {
     this.#server.on('error', run);
+  }
+
+  /** Clients find a Unix socket from now on. Returns why they do not. */
+  publish(): Error | undefined {
+    try {
+      this.#file?.publish();
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
   }
 
   /** The clients that waited come first, synchronously. Call once. */
@@ -231,16 +251,29 @@ class ListeningSocket {
 
   /** Ends the clients that wait. */
   close(): void {
+    this.#file?.remove();
     this.#server.close();
     for (const client of this.#early.splice(0)) client.destroy();
   }
 
   #accepted(client: Socket): void {
+    if (this.#file !== undefined) markLocal(client);
     if (this.#onClient !== undefined) return this.#onClient(client);
     ignoreErrors(client);
     this.#early.push(client);
     return undefined;
   }
+}
+
+async function openFile({ address, reusePort, unixSocketMode }: ListenerPolicy) {
+  const file = new SocketFile(address, unixSocketMode ?? USUAL_MODE);
+  const problem = await file.clear(reusePort === true);
+  if (problem !== undefined) return problem;
+  const socket = await ListeningSocket.open({ path: file.temporary, backlog: BACKLOG }, undefined, { address, file });
+  const unprotected = socket instanceof Error ? undefined : file.protect();
+  if (unprotected === undefined || socket instanceof Error) return socket;
+  socket.close();
+  return unprotected;
 }
 
 function settings(policy: ListenerPolicy): Pick<Listener, 'policy' | 'proxies'> {

@@ -4,6 +4,7 @@
 // socket from then on. Every byte is kept for the next owner: the relay, a cancel or a refusal. Knows no route and no
 // state of the session.
 import type { Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import type { CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { Address } from '../../model/member.ts';
@@ -186,7 +187,8 @@ export class ClientStartup implements PacketListener {
         return onEnd('tls_required', 'the startup message arrived without TLS');
       case 'tls':
         if (tls === undefined) return onRequest();
-        if (!this.#isEncrypted) return this.#encrypt(tls, this.#reader.bytes());
+        if (tls.context === undefined) return onEnd('not_postgres', 'TLS on a Unix socket');
+        if (!this.#isEncrypted) return this.#encrypt(tls.context, this.#reader.bytes());
         // The refusal must go through the encryption that exists, and not as an alert to a new handshake.
         this.#packet = undefined;
         return onEnd('not_postgres', 'TLS inside TLS');
@@ -253,9 +255,9 @@ export class ClientStartup implements PacketListener {
     return this.#packet?.kind === 'ssl_request' || this.#packet?.kind === 'gssenc_request';
   }
 
-  #answer(kind: 'ssl_request' | 'gssenc_request', tls: OwnTls): void {
+  #answer(kind: 'ssl_request' | 'gssenc_request', { context }: OwnTls): void {
     this.#answered = new Set([...this.#answered, kind]);
-    if (kind === 'gssenc_request' || this.#isEncrypted) {
+    if (kind === 'gssenc_request' || this.#isEncrypted || context === undefined) {
       this.#client.write(NOT_SUPPORTED);
       const length = this.#length();
       this.#forget();
@@ -263,11 +265,11 @@ export class ClientStartup implements PacketListener {
     }
     this.#answered = new Set([...this.#answered, 'gssenc_request']);
     this.#client.write(SUPPORTED);
-    this.#encrypt(tls, undefined);
+    this.#encrypt(context, undefined);
   }
 
   /** `begun`: the first bytes of the handshake, if they were read already. */
-  #encrypt({ context }: OwnTls, begun: Uint8Array | undefined): void {
+  #encrypt(context: SecureContext, begun: Uint8Array | undefined): void {
     const client = this.#client;
     client.pause();
     this.#reader.release();

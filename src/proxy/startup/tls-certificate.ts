@@ -14,8 +14,12 @@ export type TlsIdentityOptions = Pick<ProxyDependencies, 'clock' | 'readKeyPair'
 /** TLS that Pointsman answers. */
 export interface OwnTls {
   readonly isRequired: boolean;
-  readonly context: SecureContext;
+  /** Undefined: a request for TLS is declined. */
+  readonly context: SecureContext | undefined;
 }
+
+/** On a Unix socket PostgreSQL has no encryption, and requires none. */
+export const NO_TLS: OwnTls = { isRequired: false, context: undefined };
 
 export type PreparedIdentity =
   | { readonly kind: 'prepared'; readonly apply: () => void }

@@ -33,8 +33,9 @@ import { until } from '../waiting/until.ts';
 
 export interface ProxyLabOptions {
   readonly pools?: readonly PoolPolicy[];
-  /** The host of its listeners. The port is any. */
+  /** The host of its listeners. The port is any, unless it is given. */
   readonly host?: string;
+  readonly port?: number;
   readonly client?: Partial<ClientPolicy>;
   /** Load balancers there send the header of the PROXY protocol. */
   readonly proxyNetworks?: readonly string[];
@@ -125,7 +126,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
   const proxy = createProxy({
     pools,
     listeners: pools.map(({ name }) => ({
-      address: { ...ANYWHERE, host: options.host ?? ANYWHERE.host },
+      address: { host: options.host ?? ANYWHERE.host, port: options.port ?? ANYWHERE.port },
       pool: name,
       proxyNetworks: options.proxyNetworks,
     })),

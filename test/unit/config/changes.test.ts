@@ -5,6 +5,7 @@ import type { Reconfiguration } from '../../../src/config/changes.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { formatProblems } from '../../../src/config/fault.ts';
+import { writtenForm } from '../../../src/config/written-form.ts';
 
 const SEEDS = 'cluster: { seeds: [http://pg1:8008] }\n';
 
@@ -91,6 +92,13 @@ test('a new sharing mode of a bound listener needs a restart', () => {
   const { config, changed, needsRestart } = from(before, before.replace(' }', ', reuse_port: true }'));
   expect([changed, needsRestart]).toEqual([[], ['listeners']]);
   expect(config.listeners).toEqual(configOf(before).listeners);
+});
+
+test('a new mode of a Unix socket that is bound needs a restart', () => {
+  const before = "listeners: [{ address: '/run/a:1', pool: write, unix_socket_mode: '0700' }]";
+  const { config, changed, needsRestart } = from(before, before.replace('0700', '0770'));
+  expect([changed, needsRestart, config.listeners[0]?.unixSocketMode]).toEqual([[], ['listeners'], 0o700]);
+  expect(writtenForm(config.file)).toMatchObject({ listeners: [{ address: '/run/a:1', unix_socket_mode: '0700' }] });
 });
 
 test('another scope: the whole cluster section waits for a restart', () => {

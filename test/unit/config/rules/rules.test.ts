@@ -34,6 +34,22 @@ describe('rules between values', () => {
       'listeners: [{ address: "*:1", pool: read }, { address: 127.0.0.1:1, pool: write }]',
       'listeners[1].address: 127.0.0.1:1 is already taken by listener 1 ([::]:1)',
     ],
+    [
+      'listeners: [{ address: /run/a:1, pool: read }, { address: /run/a/:1, pool: write }]',
+      'listeners[1].address: /run/a:1 is already taken by listener 1 (/run/a:1)',
+    ],
+    [
+      'workers: auto\nlisteners: [{ address: /run/a:1, pool: read }]',
+      'listeners[0].address: a Unix socket is served by one process: set workers: 1',
+    ],
+    [
+      'listeners: [{ address: /run/a:1, pool: read, proxy_protocol: { from: [10.0.0.0/8] } }]',
+      'listeners[0].proxy_protocol: a Unix socket has no networks to name',
+    ],
+    [
+      'listeners: [{ address: a:1, pool: read, unix_socket_mode: "0770" }]',
+      'listeners[0].unix_socket_mode: only the file of a Unix socket has a mode',
+    ],
     ['admin: { address: "0.0.0.0:6433" }', 'admin.address: 0.0.0.0:6433 is already taken by listener 2'],
     [
       'admin: { console: { address: 127.0.0.1:8432 } }',
@@ -69,6 +85,8 @@ listeners: [{ address: a:1, pool: c }]`;
     'listeners: [{ address: 127.0.0.1:0, pool: read }, { address: 127.0.0.1:0, pool: write }]',
     'listeners: [{ address: 127.0.0.1:1, pool: read }, { address: 127.0.0.2:1, pool: write }]',
     'listeners: [{ address: 0.0.0.0:1, pool: read }, { address: "[::1]:1", pool: write }]',
+    'listeners: [{ address: "*:1", pool: read }, { address: /run/a:1, pool: write }]',
+    'listeners: [{ address: /run/a:1, pool: read }, { address: /run/b:1, pool: write }]',
     'hold: { client_timeout: 0, outage_timeout: 0 }',
     'shutdown: { grace: 0, drain_timeout: 0s }',
   ])('allowed: %s', (text) => {

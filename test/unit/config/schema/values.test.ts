@@ -4,10 +4,12 @@ import {
   parseAddress,
   parseApiUrl,
   parseListenAddress,
+  parseListenerAddress,
   parseNetwork,
   parseSeed,
 } from '../../../../src/config/schema/address.ts';
 import { formatDuration, parseDuration } from '../../../../src/config/schema/duration.ts';
+import { fileMode } from '../../../../src/config/schema/values.ts';
 
 describe('durations', () => {
   test.each([
@@ -87,6 +89,33 @@ describe('addresses', () => {
     expect(parseListenAddress('*:6432')).toEqual({ kind: 'ok', value: { host: '::', port: 6432 } });
     expect(parseListenAddress('127.0.0.1:0')).toEqual({ kind: 'ok', value: { host: '127.0.0.1', port: 0 } });
     expect(parseListenAddress(':0')).toMatchObject({ kind: 'invalid' });
+  });
+
+  test('a listener may be a Unix socket, by its directory and port', () => {
+    const expected = { kind: 'ok', value: { host: '/run/pg man', port: 6432 } };
+    expect(['/run/pg man:6432', '/run/pg man/:6432'].map(parseListenerAddress)).toEqual([expected, expected]);
+    expect(parseListenerAddress('*:6432')).toEqual({ kind: 'ok', value: { host: '::', port: 6432 } });
+  });
+
+  test.each([
+    ['/run/a', 'has no port, or a colon too many: write /run/pointsman:6432'],
+    ['/run/a:b:6432', 'has no port, or a colon too many'],
+    ['/run/a/.s.PGSQL.6432', 'is a file: write its directory and port'],
+    ['/:6432', 'has no directory'],
+    ['/run/../a:6432', 'has no directory'],
+    ['/run//a:6432', 'has no directory'],
+    ['/run/a:0', '0 is not a port'],
+    ['/run/a:65536', '65536 is not a port'],
+    [`/run/${'ä'.repeat(41)}:6432`, 'would have a path of 101 bytes: 100 at the most'],
+    ['@pointsman:6432', 'neither an IP address nor a host name'],
+    ['run/pointsman:6432', 'neither an IP address nor a host name'],
+  ])('%s as a listener: %s', (text, message) => {
+    expect(parseListenerAddress(text)).toMatchObject({ kind: 'invalid', message: expect.stringContaining(message) });
+  });
+
+  test('the mode of a file is octal', () => {
+    expect(['0770', '660'].map((text) => fileMode.parse(text))).toEqual([0o770, 0o660]);
+    for (const wrong of ['0880', '7', '17777', 'rwx', 770]) expect(fileMode.safeParse(wrong).success).toBe(false);
   });
 });
 
