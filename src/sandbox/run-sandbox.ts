@@ -111,7 +111,7 @@ async function startAll(
     postgres: placeOf(request.postgres),
     branches: request.branches !== undefined,
     platform: request.platform !== undefined,
-    moves: request.moves === true,
+    lookup: request.moves === true || request.tls === true,
     tls: request.tls === true,
     onEvent: (event) => screen.line('cluster', event.text, event.kind === 'warning' ? 'warn' : undefined),
   });
@@ -135,7 +135,7 @@ async function startAll(
     program: options.program,
     commandsConfig,
     hasBranches: sandbox.branches !== undefined,
-    hasMoves: sandbox.moves !== undefined,
+    hasMoves: request.moves === true,
     platform: sandbox.platform,
     hasPsql: hasPsql(),
   };
@@ -151,19 +151,20 @@ async function startAll(
   return { sandbox, ...urls, banner: banner(facts), traffic, config };
 }
 
-function routedOf(sandbox: Sandbox, { branches: source, platform: dialect }: SandboxRequest): RoutedSandbox {
-  const { scope, app, members, branches: from, platform: at, moves, tls } = sandbox;
+function routedOf(sandbox: Sandbox, request: SandboxRequest): RoutedSandbox {
+  const { branches: source, platform: dialect, moves: hasMoves = false } = request;
+  const { scope, app, members, branches: from, platform: at, lookup, tls } = sandbox;
   const branches = from === undefined || source === undefined ? undefined : { source, from };
   const platform = at === undefined || dialect === undefined ? undefined : { dialect, at };
-  return { scope, app, members, branches, platform, moves, tls };
+  return { scope, app, members, branches, platform, lookup, hasMoves, tls };
 }
 
 /**
  * Writes the configuration into a file, for the commands, and again whenever a branch comes or goes. Pointsman loads it
- * then, because it has the addresses of the branches. Undefined: the sandbox has no branches, moves or platform.
+ * then, because it has the addresses of the branches. Undefined: the sandbox has no branches, lookup role or platform.
  */
 async function keepConfig(sandbox: Sandbox, config: () => string, app: App): Promise<string | undefined> {
-  if ([sandbox.branches, sandbox.platform, sandbox.moves].every((part) => part === undefined)) return undefined;
+  if ([sandbox.branches, sandbox.platform, sandbox.lookup].every((part) => part === undefined)) return undefined;
   const file = join(sandbox.directory, 'pointsman.yaml');
   const keep = async (): Promise<string> => {
     const text = config();

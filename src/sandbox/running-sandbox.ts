@@ -11,7 +11,7 @@ import type { Store } from './manager/store.ts';
 import type { RunningPlatform } from './platform/start-platform.ts';
 import type { PreparedServers } from './postgres/prepare.ts';
 import type { PostgresServer } from './postgres/postgres-server.ts';
-import type { Sandbox, SandboxMoves } from './sandbox.ts';
+import type { Sandbox, SandboxLookup } from './sandbox.ts';
 
 export interface RunningSandboxOptions {
   readonly directory: string;
@@ -27,7 +27,7 @@ export interface RunningSandbox extends Sandbox {
   readonly machines: ClusterMember[];
   branches: BranchLab | undefined;
   platform: RunningPlatform | undefined;
-  moves: SandboxMoves | undefined;
+  lookup: SandboxLookup | undefined;
   /** The server of the leader, while it runs. */
   primary(): PostgresServer | undefined;
   /** The first problem found. */
@@ -35,7 +35,7 @@ export interface RunningSandbox extends Sandbox {
   isStopping(): boolean;
 }
 
-/** Without machines, branches, platform and moves: they come as they start. */
+/** Without machines, branches, platform and lookup: they come as they start. */
 export function createSandbox({ directory, app, store, prepared }: RunningSandboxOptions): RunningSandbox {
   const { certificates } = prepared;
   const machines: ClusterMember[] = [];
@@ -63,7 +63,7 @@ export function createSandbox({ directory, app, store, prepared }: RunningSandbo
     machines,
     branches: undefined,
     platform: undefined,
-    moves: undefined,
+    lookup: undefined,
     tls: certificates && { caFile: certificates.authority.file, ...certificates.pointsman },
     get members() {
       return machines.map((member) => member.address());

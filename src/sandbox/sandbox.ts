@@ -22,8 +22,8 @@ export interface SandboxOptions {
   readonly directory?: string;
   /** With the APIs of a storage node and of a console, which make branches of the cluster. Default: without. */
   readonly branches?: boolean;
-  /** With the lookup role by which Pointsman moves the sessions of the application. Default: without. */
-  readonly moves?: boolean;
+  /** With the role that looks verifiers up, for sessions that move and logins that bind. Default: without. */
+  readonly lookup?: boolean;
   /** With a model platform that stores skills and files. Default: without. */
   readonly platform?: boolean;
   /** The servers take TLS alone. Default: they have no TLS. */
@@ -64,8 +64,8 @@ export interface SandboxBranches {
   onChange(listener: () => Promise<void>): void;
 }
 
-/** For the section `moves` of Pointsman's configuration. */
-export interface SandboxMoves {
+/** The lookup role, for the sections `moves` and `logins` of Pointsman's configuration. */
+export interface SandboxLookup {
   readonly role: string;
   readonly lookupUser: string;
   readonly passwordFile: string;
@@ -118,8 +118,8 @@ export interface Sandbox {
   readonly branches: SandboxBranches | undefined;
   /** Undefined: the sandbox was started without it. */
   readonly platform: SandboxPlatform | undefined;
-  /** Undefined: without moves. */
-  readonly moves: SandboxMoves | undefined;
+  /** Undefined: without it. */
+  readonly lookup: SandboxLookup | undefined;
   /** Undefined: without TLS. */
   readonly tls: SandboxTls | undefined;
   /** The holder of the leader lock. */

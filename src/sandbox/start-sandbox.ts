@@ -20,7 +20,7 @@ import { takeFreePort } from './postgres/free-ports.ts';
 import { preparePostgres, type PreparedServers } from './postgres/prepare.ts';
 import type { PostgresServer } from './postgres/postgres-server.ts';
 import { createSandbox, type RunningSandbox } from './running-sandbox.ts';
-import type { Sandbox, SandboxEvent, SandboxOptions, SandboxMoves } from './sandbox.ts';
+import type { Sandbox, SandboxEvent, SandboxOptions, SandboxLookup } from './sandbox.ts';
 import { createRequire } from 'node:module';
 
 /** Easy to type. The role is no superuser, and the servers listen on loopback only. */
@@ -57,7 +57,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   });
   try {
     sandbox.machines.push(...(await makeMembers(prepared, directory, { store, dialect, onEvent: tell })));
-    await bringUp(sandbox, store, options.moves === true);
+    await bringUp(sandbox, store, options.lookup === true);
     if (options.branches === true) {
       sandbox.branches = await startBranches({ directory, prepared, primary: () => sandbox.primary(), onEvent });
     }
@@ -128,7 +128,7 @@ async function makeMembers(
 }
 
 /** The first member leads: it has the lock before any heartbeat begins, so that all servers can start at once. */
-async function bringUp(sandbox: RunningSandbox, store: Store, hasMoves: boolean): Promise<void> {
+async function bringUp(sandbox: RunningSandbox, store: Store, hasLookup: boolean): Promise<void> {
   const [first, ...others] = sandbox.machines;
   if (first === undefined) return;
   const settings = readSettings(store.read()?.config ?? {});
@@ -141,7 +141,7 @@ async function bringUp(sandbox: RunningSandbox, store: Store, hasMoves: boolean)
     (await first.look(LOOK_WITHIN_MS))?.state === 'running' ? undefined : `${first.name} is not up`,
   );
   if (isPrimary) await createApp(first.server, sandbox.app);
-  if (isPrimary && hasMoves) sandbox.moves = await setUpMoves(first.server, sandbox.app.user, sandbox.directory);
+  if (isPrimary && hasLookup) sandbox.lookup = await setUpLookup(first.server, sandbox.app.user, sandbox.directory);
   const written = (await first.look(LOOK_WITHIN_MS))?.wal;
   await until(endsAt, () => sandbox.whyUnhealthy());
   // So that a reader of the application's database finds it on a standby.
@@ -174,7 +174,7 @@ const SQL = join(dirname(createRequire(import.meta.url).resolve('pointsman/packa
 const LOOKUP = { user: 'pointsman_lookup', password: 'lookup' };
 
 /** `primary` is asked as its superuser, in the database `postgres`. */
-async function setUpMoves(primary: PostgresServer, role: string, directory: string): Promise<SandboxMoves> {
+async function setUpLookup(primary: PostgresServer, role: string, directory: string): Promise<SandboxLookup> {
   await primary.query(await readFile(SQL, 'utf8'));
   await primary.query(`alter role ${LOOKUP.user} password '${LOOKUP.password}'`);
   await primary.query(`grant pointsman_movable to ${role}`);

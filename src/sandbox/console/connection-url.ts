@@ -14,12 +14,7 @@ export function connectionUrl({ user, password, database }: UrlLogin, address: s
 
 /** With `?`; empty without TLS. */
 function tlsParameters(tls: SandboxTls | undefined): string {
-  if (tls === undefined) return '';
-  // Pointsman's certificate is not the member's, and a client that binds its login to one fails at the other.
-  const parameters = { sslmode: 'verify-full', sslrootcert: tls.caFile, channel_binding: 'disable' };
-  return `?${Object.entries(parameters)
-    .map(([name, value]) => `${name}=${value}`)
-    .join('&')}`;
+  return tls === undefined ? '' : `?sslmode=verify-full&sslrootcert=${tls.caFile}`;
 }
 
 /** As one word of a shell. */

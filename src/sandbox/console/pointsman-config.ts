@@ -1,5 +1,5 @@
 // The configuration of the Pointsman in front of the sandbox, as a user would write it for such a cluster. Pure.
-import type { Sandbox, BranchPlace, SandboxBranches, SandboxMoves, SandboxPlatform } from '../sandbox.ts';
+import type { Sandbox, BranchPlace, SandboxBranches, SandboxLookup, SandboxPlatform } from '../sandbox.ts';
 import type { SandboxTls, SkillDialect } from '../sandbox.ts';
 import { stringify } from 'yaml';
 import { connectionUrl, quoted } from './connection-url.ts';
@@ -17,9 +17,11 @@ export interface Addresses {
 /** The API that the list of branches comes from. */
 export type BranchApi = 'storage' | 'console';
 
-export interface RoutedSandbox extends Pick<Sandbox, 'app' | 'members' | 'moves' | 'scope' | 'tls'> {
+export interface RoutedSandbox extends Pick<Sandbox, 'app' | 'lookup' | 'members' | 'scope' | 'tls'> {
   /** Undefined: without branches. */
   readonly branches: { readonly source: BranchApi; readonly from: SandboxBranches } | undefined;
+  /** Sessions move, if there is a lookup role. */
+  readonly hasMoves: boolean;
   /** For commands: Pointsman itself never calls it. Undefined: without a platform. */
   readonly platform: { readonly dialect: SkillDialect; readonly at: SandboxPlatform } | undefined;
 }
@@ -54,7 +56,7 @@ function tenHigher(address: string): string {
 
 /** It has the branches of this moment. */
 export function pointsmanConfig(
-  { scope, members, branches, platform, moves, tls }: RoutedSandbox,
+  { scope, members, branches, platform, lookup, hasMoves, tls }: RoutedSandbox,
   addresses: Addresses,
 ): string {
   const document = stringify({
@@ -66,8 +68,8 @@ export function pointsmanConfig(
     },
     ...(branches === undefined ? {} : { branches: branchesSection(branches.source, branches.from) }),
     ...(platform === undefined ? {} : { platform: platformSection(platform.dialect, platform.at) }),
-    ...(moves === undefined ? {} : movesSections(moves)),
-    ...(tls === undefined ? {} : tlsSections(tls)),
+    ...(lookup === undefined || !hasMoves ? {} : movesSections(lookup)),
+    ...(tls === undefined ? {} : tlsSections(tls, lookup)),
     listeners: [
       { address: addresses.write, pool: 'write' },
       { address: addresses.read, pool: 'read' },
@@ -95,10 +97,9 @@ function addressesOf(places: readonly BranchPlace[]): Readonly<Record<string, st
 }
 
 /** Sessions move wherever they can: also without warning, and at each planned way out of a pool. */
-function movesSections({ role, lookupUser, passwordFile }: SandboxMoves): object {
-  const verifiers = { user: lookupUser, password_file: passwordFile };
+function movesSections(lookup: SandboxLookup): object {
   return {
-    moves: { mode: 'always', roles: [role], verifiers },
+    moves: { mode: 'always', roles: [lookup.role], verifiers: verifiersOf(lookup) },
     pools: {
       write: { on_leave: { demoted: 'move', operator: 'move' } },
       read: {
@@ -109,11 +110,16 @@ function movesSections({ role, lookupUser, passwordFile }: SandboxMoves): object
 }
 
 /** Clients without TLS are refused, and so are members without it. */
-function tlsSections({ caFile, cert, key }: SandboxTls): object {
+function tlsSections({ caFile, cert, key }: SandboxTls, lookup: SandboxLookup | undefined): object {
   return {
     client: { tls: { mode: 'require', cert, key } },
     backend: { tls: { mode: 'verify-full', ca_file: caFile } },
+    ...(lookup === undefined ? {} : { logins: { roles: [lookup.role], verifiers: verifiersOf(lookup) } }),
   };
+}
+
+function verifiersOf({ lookupUser, passwordFile }: SandboxLookup): object {
+  return { user: lookupUser, password_file: passwordFile };
 }
 
 function platformSection(dialect: SkillDialect, at: SandboxPlatform): object {

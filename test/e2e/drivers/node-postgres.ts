@@ -12,9 +12,11 @@ declare module 'pg' {
 }
 
 const ssl = encryption();
+/** It offers to bind the login, and the server of the test offers it. */
+const enableChannelBinding = process.env['PGCHANNELBINDING'] === 'require';
 
 async function session(more: ClientConfig = {}): Promise<Client> {
-  const client = new Client({ ssl, ...more });
+  const client = new Client({ ssl, enableChannelBinding, ...more });
   client.on('error', () => undefined);
   await client.connect();
   return client;
@@ -91,7 +93,7 @@ async function keepWriting(pool: Pool): Promise<never> {
 }
 
 if (process.argv[2] === 'work') {
-  const pool = new Pool({ max: 3, ssl });
+  const pool = new Pool({ max: 3, ssl, enableChannelBinding });
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   endWithInput();

@@ -1,7 +1,7 @@
 // The planned switchover where nothing is in plain text: members with `hostssl` alone and SCRAM, and an API that wants
-// client certificates; Pointsman with TLS on both legs; drivers with sslmode=verify-full. Idle sessions and those of
-// five working drivers move, no client sees an error, and the packets between clients, Pointsman, members and their
-// APIs have no readable query, row or password.
+// client certificates; Pointsman with TLS on both legs; drivers with sslmode=verify-full, and those that can bind their
+// logins do. Idle sessions and those of five working drivers move, no client sees an error, and the packets between
+// clients, Pointsman, members and their APIs have no readable query, row or password.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
@@ -36,6 +36,8 @@ const IDLE = 9;
 /** The same of each working driver. */
 const SESSIONS = 3;
 const WORKING = ['psycopg 2', 'pgjdbc', 'node-postgres', 'asyncpg', 'lib/pq'];
+/** Those that bind their logins. */
+const BINDS = new Set(['psql', 'psycopg2', 'psycopg 2', 'node-postgres']);
 const WRITES_TABLE = 'create table driver_writes (id bigint generated always as identity primary key)';
 const MEMBERS = 3;
 const OPERATOR = { username: 'operator', password: aText() };
@@ -101,7 +103,7 @@ describeOnPatroni('G24: a planned switchover without plain text, on Patroni', ()
       const text = aText();
       const readableTexts = await capture(text);
 
-      const to = { port: await pointsman.port('write'), as: cluster.app };
+      const to = { port: await pointsman.port('write'), as: cluster.app, isBound: true };
       const fleet = await Fleet.open(idle, IDLE, directory.path, to);
       closings.push(() => fleet.stop());
       const loads = working.map((driver) => new WorkingDriver(driver, directory.path, to));
@@ -109,6 +111,10 @@ describeOnPatroni('G24: a planned switchover without plain text, on Patroni', ()
       const wanted = fleet.size + loads.length * SESSIONS;
       await pointsman.waitFor('every session', async () => (await listSessions(pointsman)).length === wanted);
       await pointsman.waitFor('every driver at work', () => loads.every(({ lines }) => lines.length > SESSIONS));
+      expect(await boundLogins()).toBe(
+        IDLE * idle.filter(({ name }) => BINDS.has(name)).length +
+          SESSIONS * working.filter(({ name }) => BINDS.has(name)).length,
+      );
       await exchange(text, {});
       await exchange(text, CLEAR);
 
@@ -131,6 +137,10 @@ describeOnPatroni('G24: a planned switchover without plain text, on Patroni', ()
       await exchange(text, {});
       expect(await readableTexts()).toEqual([]);
     }, 180_000);
+
+    async function boundLogins(): Promise<number | undefined> {
+      return lab.pointsman.metric('pointsman_logins_total{way="verifier",result="accepted"}');
+    }
 
     /** A query and a row, on a session of its own. */
     async function exchange(text: string, as: Partial<typeof CLEAR>): Promise<void> {

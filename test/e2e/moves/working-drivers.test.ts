@@ -53,8 +53,8 @@ function workingDriverTests(lab: MovingLab): void {
   }
 
   async function start(driver: Driver): Promise<WorkingDriver> {
-    const { port, as } = await lab.target(lab.moving);
-    const started = new WorkingDriver(driver, lab.directory, { port, as });
+    const to = await lab.target(lab.moving);
+    const started = new WorkingDriver(driver, lab.directory, to);
     onTestFinished(() => started.stop());
     return started;
   }

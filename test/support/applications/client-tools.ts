@@ -15,6 +15,8 @@ export interface ToolTarget {
   readonly as: Credentials;
   /** Loopback unless told; several with commas between them: the one that accepts writes. */
   readonly host?: string;
+  /** Drivers that can bind their login to the certificate must do so. Default: none does. */
+  readonly isBound?: boolean;
 }
 
 export interface RunningTool {
@@ -39,7 +41,7 @@ export function startTool(name: ClientTool, to: ToolTarget, args: readonly strin
       PGPASSWORD: as.password,
       PGUSER: as.user,
       PGDATABASE: as.database,
-      ...encryption(as),
+      ...encryption(to),
       ...sessionAttributes(host),
     },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -59,10 +61,10 @@ export function startTool(name: ClientTool, to: ToolTarget, args: readonly strin
 }
 
 /** In libpq's variables, which other drivers' programs read, too. */
-export function encryption({ ssl }: Pick<Credentials, 'ssl'>): NodeJS.ProcessEnv {
+export function encryption({ as: { ssl }, isBound = false }: Pick<ToolTarget, 'as' | 'isBound'>): NodeJS.ProcessEnv {
   if (ssl === undefined) return { PGSSLMODE: 'disable' };
-  // Pointsman's certificate is not the member's: a login that is bound to one of them fails at the other.
-  return { PGSSLMODE: 'verify-full', PGSSLROOTCERT: ssl.caFile, PGCHANNELBINDING: 'disable' };
+  const PGCHANNELBINDING = isBound ? 'require' : 'disable';
+  return { PGSSLMODE: 'verify-full', PGSSLROOTCERT: ssl.caFile, PGCHANNELBINDING };
 }
 
 /** For libpq, which takes any server without it. */

@@ -5,9 +5,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { encryption } from './client-tools.ts';
+import { encryption, type ToolTarget } from './client-tools.ts';
 import { findExecutable } from '../patroni/availability.ts';
-import type { Credentials } from '../patroni/settings.ts';
 import { monotonicMs } from '../waiting/wait.ts';
 
 const FOLDER = new URL('../../e2e/drivers/', import.meta.url).pathname;
@@ -24,9 +23,7 @@ export interface Driver {
   command(directory: string): readonly string[];
 }
 
-export interface DriverTarget {
-  readonly port: number;
-  readonly as: Credentials;
+export interface DriverTarget extends Pick<ToolTarget, 'port' | 'as' | 'isBound'> {
   /** Unless it follows from the credentials. */
   readonly sslmode?: 'disable' | 'require';
 }
@@ -119,7 +116,7 @@ function start(driver: Driver, directory: string, to: DriverTarget, args: readon
       PGUSER: to.as.user,
       PGPASSWORD: to.as.password,
       PGDATABASE: to.as.database,
-      ...encryption(to.as),
+      ...encryption(to),
       ...(to.sslmode && { PGSSLMODE: to.sslmode }),
       PGCONNECT_TIMEOUT: '60',
     },

@@ -19,7 +19,7 @@ export interface MovingLab {
   readonly plain: PointsmanProcess;
   /** For the files of the programs. */
   readonly directory: string;
-  /** The write pool. */
+  /** The write pool. Where it has TLS and moves, the application binds its logins. */
   target(pointsman: PointsmanProcess, as?: Partial<Credentials>): Promise<ProgramTarget>;
 }
 
@@ -71,7 +71,8 @@ export function movingLab(
       return directory.path;
     },
     async target(to, as = {}) {
-      return { port: await to.port('write'), as: { ...lab.cluster.app, ...as } };
+      const isBound = to !== plain && as.user === undefined;
+      return { port: await to.port('write'), as: { ...lab.cluster.app, ...as }, isBound };
     },
   };
 }

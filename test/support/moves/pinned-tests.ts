@@ -209,7 +209,8 @@ export function describePinned(
     });
 
     it('a login by SCRAM, and no source of verifiers', async () => {
-      const program = nodePostgres().start(lab.directory, await lab.target(withoutVerifiers()));
+      const to = { ...(await lab.target(withoutVerifiers())), isBound: false };
+      const program = nodePostgres().start(lab.directory, to);
       running.set('no verifiers', program);
       const session = await program.open('pinned-unverified');
       const backend = await session.value(BACKEND);

@@ -60,16 +60,19 @@ export function movesConfig(
 ): Record<string, unknown> {
   const file = join(directory, 'lookup-password');
   writeFileSync(file, `${LOOKUP.password}\n`, { mode: 0o600 });
+  const verifiers = { user: LOOKUP.user, password_file: file, database: cluster.app.database };
+  const moves: Record<string, unknown> = {
+    roles: [cluster.app.user, 'svc_*'],
+    verifiers,
+    settings: [COMPUTED],
+    // Longer than a slow machine needs.
+    wait: '60s',
+    park_timeout: '120s',
+    ...more,
+  };
   return {
     admin: { address: '127.0.0.1:0', token: TOKEN },
-    moves: {
-      roles: [cluster.app.user, 'svc_*'],
-      verifiers: { user: LOOKUP.user, password_file: file, database: cluster.app.database },
-      settings: [COMPUTED],
-      // Longer than a slow machine needs.
-      wait: '60s',
-      park_timeout: '120s',
-      ...more,
-    },
+    moves,
+    ...(cluster.tls && moves['verifiers'] !== undefined && { logins: { roles: moves['roles'] } }),
   };
 }

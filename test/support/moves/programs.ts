@@ -47,7 +47,7 @@ function environment(directory: string, to: ProgramTarget): NodeJS.ProcessEnv {
     PGUSER: to.as.user,
     PGPASSWORD: to.as.password,
     PGDATABASE: to.as.database,
-    ...encryption(to.as),
+    ...encryption(to),
     ...(to.sslmode && { PGSSLMODE: to.sslmode }),
     PGCONNECT_TIMEOUT: '60',
     ...to.env,

@@ -27,9 +27,12 @@ interface Told {
 }
 
 const ssl = encryption();
+/** It offers to bind the login, and the server of the test offers it. */
+const enableChannelBinding = process.env['PGCHANNELBINDING'] === 'require';
 
 serve(async (name, options): Promise<Session> => {
-  const client = new Client({ ssl, application_name: name, ...(options === '' ? {} : { options }) });
+  const more = options === '' ? {} : { options };
+  const client = new Client({ ssl, enableChannelBinding, application_name: name, ...more });
   const told = new Map<string, string>();
   client.on('error', (error) => tellEvent(name, 'error', stateOf(error), textOf(error)));
   client.on('end', () => tellEvent(name, 'end'));

@@ -11,9 +11,11 @@ const ROUTED: RoutedSandbox = {
   members: [{ name: 'pg-1', host: '127.0.0.1', port: 21001, api: 'http://127.0.0.1:22001' }],
   branches: undefined,
   platform: undefined,
-  moves: undefined,
+  lookup: undefined,
+  hasMoves: false,
   tls: undefined,
 };
+const LOOKUP = { role: 'app', lookupUser: 'lookup', passwordFile: '/tmp/password' };
 const ADDRESSES = { write: '127.0.0.1:6432', read: '127.0.0.1:6433', admin: '127.0.0.1:8432' };
 
 function loaded(routed: RoutedSandbox) {
@@ -49,8 +51,7 @@ test.each(['general', 'beta'] as const)('with a platform: everything that a comm
 
 test('with moves: the role of the application, the lookup role, and each planned way out of a pool', () => {
   expect(loaded(ROUTED).moves).toBeUndefined();
-  const moves = { role: 'app', lookupUser: 'lookup', passwordFile: '/tmp/password' };
-  const config = loaded({ ...ROUTED, moves });
+  const config = loaded({ ...ROUTED, lookup: LOOKUP, hasMoves: true });
   expect(config.moves).toMatchObject({
     mode: 'always',
     roles: ['app'],
@@ -64,9 +65,11 @@ test('with moves: the role of the application, the lookup role, and each planned
 test('with TLS: clients without it are refused, and members are verified', () => {
   expect(loaded(ROUTED).client.tls.mode).toBe('passthrough');
   const tls = { caFile: tlsFile('ca.pem'), ...SERVER };
-  const config = loaded({ ...ROUTED, tls });
+  const config = loaded({ ...ROUTED, tls, lookup: LOOKUP });
+  expect(config.moves).toBeUndefined();
   expect(config.client.tls).toMatchObject({ mode: 'require', ...SERVER });
   expect(config.backend.tls).toMatchObject({ mode: 'verify-full', caFile: tls.caFile });
+  expect(config.logins).toMatchObject({ roles: ['app'], verifiers: { user: 'lookup', passwordFile: '/tmp/password' } });
   expect(secondConfig({ ...ROUTED, tls }, ADDRESSES)).toContain(
     `psql 'postgresql://app:app@127.0.0.1:6442/app?sslmode=verify-full&sslrootcert=${tls.caFile}`,
   );

@@ -36,7 +36,7 @@ function aSandbox({ leader = 'pg-1', faulty = [], fails }: Situation = {}): { sa
     superuser: { user: 'postgres', password: 'secret' },
     branches: undefined,
     platform: undefined,
-    moves: undefined,
+    lookup: undefined,
     tls: undefined,
     leader: () => members.find(({ name }) => name === leader),
     faulty: () => faulty,
