@@ -102,4 +102,16 @@ describeOnEveryCluster('TLS to members', (on) => {
       expect(await pointsman.metric(`${EXPIRY}{member="${name}"}`)).toBe(until.getTime() / 1000);
     }
   });
+
+  it('init writes settings that every member accepts, with its authority', async () => {
+    const [{ api }] = await replicasOf(lab.cluster);
+    const { code, stdout, stderr } = await runPointsman(['init', '--from', api, '--ca', tlsFile('ca.pem')]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`    ca_file: ${tlsFile('ca.pem')} # --ca\n`)]);
+    expect(stdout).toContain('    mode: verify-full # ');
+    for (const { name } of lab.cluster.members()) {
+      expect(stderr).toMatch(
+        new RegExp(`^${name} +verified +\\d{4}-\\d\\d-\\d\\d +pg-a\\.test, 127\\.0\\.0\\.1$`, 'm'),
+      );
+    }
+  });
 });

@@ -16,8 +16,8 @@ SOURCE is one of these; its content tells which:
   "postgresql://app@pg1,pg2/app"            a connection string of libpq or JDBC, also "host=pg1,pg2 dbname=app"
 
 The file has only the keys that differ from their defaults. The cluster is contacted to complete and check it: its name,
-more seeds, the addresses in cluster.allow. Passwords are never read. The report goes to standard error, or to standard
-output with -o.
+more seeds, the addresses in cluster.allow, and backend.tls where the authority of --ca or of SOURCE verifies all
+members. Passwords are never read. The report goes to standard error, or to standard output with -o.
 Exit codes: 0 written and checked; 1 the live check failed (the file is written), or FILE exists; 2 wrong usage, or a
 source that cannot be read.
 
@@ -34,7 +34,7 @@ export function describeInit(program: CliCommand, io: CliIo, checkSeeds: CheckSe
     .option('--force', 'overwrite the file')
     .option('--offline', 'contact nothing')
     .option('--api-port <port>', 'port of the management API where SOURCE does not have it', '8008')
-    .option('--ca <file>', 'PEM file of the authority of the management API')
+    .option('--ca <file>', 'PEM file of the authority of the certificates: members, and https APIs')
     .addHelpText('after', HELP)
     .runs(async (options: InitOptions) => (await import('./init.ts')).init(options, io, checkSeeds));
 }

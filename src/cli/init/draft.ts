@@ -16,7 +16,14 @@ export interface Note {
   readonly text: string;
 }
 
+/** A file with the authority that signs certificates of members, by the source. */
+export interface DraftAuthority {
+  readonly file: string;
+  readonly from: string;
+}
+
 export interface Draft {
+  readonly authorities: readonly DraftAuthority[];
   readonly settings: readonly DraftSetting[];
   /** Sentences about the source: what was left out and why, what differs. */
   readonly notes: readonly Note[];
@@ -41,6 +48,7 @@ export class DraftBuilder implements Draft {
   readonly settings: DraftSetting[] = [];
   readonly notes: Note[] = [];
   readonly next: string[] = [];
+  readonly authorities: DraftAuthority[] = [];
   readonly #name: string;
   readonly #seeds = new Set<string>();
 

@@ -46,6 +46,9 @@ export function fromConninfo(text: string, apiPort: number): ReadSource {
         'give up',
     );
   }
+  const authority = values.get('sslrootcert');
+  if (authority !== undefined && authority !== 'system')
+    draft.authorities.push({ file: authority, from: 'sslrootcert' });
   if (values.get('sslmode') === 'verify-full') {
     draft.note(
       'sslmode=verify-full compares the certificate with the host name: use verify-ca, or give the name of the ' +

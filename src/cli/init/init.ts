@@ -3,7 +3,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { EXIT, type CliIo } from '../io.ts';
 import type { CheckSeeds } from '../live-check.ts';
 import { showLive } from '../live-report.ts';
+import { formatPath } from '../../config/fault.ts';
 import { completeDraft } from './complete-draft.ts';
+import { draftTls, type DraftTlsOptions } from './draft-tls.ts';
 import type { Draft, DraftSetting, Note } from './draft.ts';
 import { readSources, type SourceKind } from './read-sources.ts';
 import { writeDraft } from './write-draft.ts';
@@ -42,12 +44,15 @@ export async function init(options: InitOptions, io: CliIo, checkSeeds: CheckSee
   const read = readSources(options.from, options.kind, apiPort, io);
   if (read.kind === 'unusable') return fail(EXIT.usage, ...read.problems);
   const { draft, name } = read;
-  const settings = [...draft.settings, ...authority(options.ca)];
+  const settings = [...draft.settings, ...authority(options.ca, draft.settings)];
   const head = heading(name, output);
   // The configuration alone goes to standard output.
   const report: CliIo = output === undefined ? { ...io, stdout: io.stderr } : io;
   report.stdout(sourceText(name, draft));
-  const completed = offline ? undefined : await completeDraft(settings, head, checkSeeds);
+  const authorities = authoritiesOf(options.ca, draft);
+  const completed = offline
+    ? undefined
+    : await draftTls(await completeDraft(settings, head, checkSeeds), { authorities, heading: head, checkSeeds });
   const written = completed?.written ?? writeDraft(settings, head);
   if (written.kind === 'invalid') {
     return fail(EXIT.usage, `${name} gives no valid configuration:`, ...written.problems);
@@ -74,8 +79,21 @@ export async function init(options: InitOptions, io: CliIo, checkSeeds: CheckSee
   return code;
 }
 
-function authority(ca: string | undefined): readonly DraftSetting[] {
-  return ca === undefined ? [] : [{ path: ['cluster', 'api', 'tls', 'ca'], value: ca, from: '--ca' }];
+const API_AUTHORITY = ['cluster', 'api', 'tls', 'ca'] as const;
+
+function authority(ca: string | undefined, settings: readonly DraftSetting[]): readonly DraftSetting[] {
+  const hasHttps = settings.some(({ path: [, key], value }) => key === 'seeds' && /^https/i.test(String(value)));
+  return ca === undefined || !hasHttps ? [] : [{ path: API_AUTHORITY, value: ca, from: '--ca' }];
+}
+
+/** The authority of the APIs mostly signs the certificates of the members, too. */
+function authoritiesOf(ca: string | undefined, { settings, authorities }: Draft): DraftTlsOptions['authorities'] {
+  const ofApi = settings.filter(({ path }) => formatPath(path) === formatPath(API_AUTHORITY));
+  return [
+    ...(ca === undefined ? [] : [{ file: ca, from: '--ca' }]),
+    ...authorities,
+    ...ofApi.map(({ value, from = '' }) => ({ file: String(value), from })),
+  ];
 }
 
 function heading(name: string, output: string | undefined): string {

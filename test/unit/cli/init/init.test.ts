@@ -8,6 +8,7 @@ import type { InitOptions } from '../../../../src/cli/init/init.ts';
 import type { CheckSeeds, ProbedMember } from '../../../../src/cli/live-check.ts';
 import type { Config } from '../../../../src/config/config.ts';
 import type { Member } from '../../../../src/model/member.ts';
+import { tlsFile } from '../../../support/values/tls-files.ts';
 
 const HAPROXY = 'listen w\n bind *:5000\n option httpchk\n server a 10.0.0.11:5432 check port 8008\n';
 const FILES: Record<string, string> = {
@@ -234,4 +235,74 @@ test('a file for TLS that is not on this host: the configuration is written, exi
 
 test('--offline contacts nothing', async () => {
   expect(await run('haproxy.cfg', { offline: true }, never)).toMatchObject({ code: 0 });
+});
+
+describe('members with TLS', () => {
+  const CA = tlsFile('ca.pem');
+
+  /** They accept this authority, where the name is right. */
+  const encrypted =
+    (names: (member: string) => readonly string[], isForHost: boolean): CheckSeeds =>
+    async (config) => {
+      const report = await cluster(config);
+      const { tls } = config.backend;
+      const whyOf = (member: string): string | undefined => {
+        if (tls === undefined) return undefined;
+        if (tls.caFile !== CA) return 'no trusted authority';
+        const name = tls.serverName?.replace('{member}', member);
+        const isRight = name === undefined ? isForHost : names(member).includes(name);
+        return tls.mode === 'verify-ca' || isRight ? undefined : 'another name';
+      };
+      const members = report.members.map(({ name: member }) => ({
+        member,
+        offer: 'offered' as const,
+        certificate: { names: names(member), expiresAt: 0, isForHost },
+        why: whyOf(member),
+      }));
+      return { ...report, tls: { mode: tls?.mode ?? ('off' as const), members } };
+    };
+
+  test.each([
+    ['for their addresses', encrypted(() => [], true), `  tls:\n    mode: verify-full # every member has shown such a`],
+    ['with their names', encrypted((name) => [`${name}.db`], false), '    server_name: "{member}.db"\n'],
+    ['without a name', encrypted(() => [], false), '  tls:\n    mode: verify-ca # every member has shown such a'],
+  ])('a known authority, and certificates %s', async (_, check, text) => {
+    const { code, out } = await run('http://10.0.0.11:8008', { ca: CA }, check);
+    expect(out).toContain(text);
+    expect(out).toContain(`    ca_file: ${CA} # --ca\n`);
+    expect(out).toContain('let it end here: client.tls: { mode: require,');
+    // The APIs have no TLS.
+    expect(out).not.toContain('  api:');
+    expect(code).toBe(0);
+  });
+
+  test('the authority of a connection string', async () => {
+    const { out } = await run(
+      `host=10.0.0.11 sslrootcert=${CA}`,
+      {},
+      encrypted(() => [], true),
+    );
+    expect(out).toContain(`    ca_file: ${CA} # sslrootcert\n`);
+  });
+
+  test.each([
+    ['none', undefined, 'Every member offers TLS. No authority of their certificates is named (--ca FILE).'],
+    ['another one', tlsFile('other-ca.pem'), 'does not do (TLS with pg-1: no trusted authority).'],
+    [
+      'a lost one',
+      '/nowhere/ca.crt',
+      'does not do (backend.tls.ca_file: /nowhere/ca.crt cannot be read: there is no such',
+    ],
+  ])('a recommendation where the authority is unknown: %s', async (_, ca, text) => {
+    const { code, out } = await run(
+      'http://10.0.0.11:8008',
+      ca === undefined ? {} : { ca },
+      encrypted(() => [], true),
+    );
+    const recommended = out.replaceAll('\n# ', ' ');
+    expect(recommended).toContain(text);
+    expect(recommended).toContain('backend.tls: { mode: verify-full, ca_file: FILE }.');
+    expect(out).not.toMatch(/^backend:/m);
+    expect(code).toBe(0);
+  });
 });
