@@ -77,7 +77,7 @@ const backends = z.strictObject({
   tls: key(
     choice(['off', 'require']).default('off'),
     `\`require\`: connections to branches use TLS, with the host as the server name (SNI), and the certificate is
-    verified. Only with \`client.tls.mode: passthrough\`, and for clients that do not use TLS themselves.`,
+    verified. With \`client.tls.mode: passthrough\` a client that uses TLS itself cannot ask for a branch.`,
   ),
   ca_file: key(
     nonEmpty.optional(),
