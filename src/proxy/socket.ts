@@ -59,6 +59,11 @@ export function carry(socket: Socket, carrier: Socket): void {
   carriers.set(socket, carrier);
 }
 
+/** The TCP socket itself. */
+export function carrierOf(socket: Socket): Socket {
+  return carriers.get(socket) ?? socket;
+}
+
 /** Whether one end of the TLS is here. TLS between a client and its server is only bytes. */
 export function isTls(socket: Socket): boolean {
   return carriers.has(socket);
@@ -79,7 +84,7 @@ export function resetSocket(socket: Socket): void {
   if (socket.destroyed) return;
   const isEnding = socket.writableEnded && !socket.writableFinished && socket.writableLength === 0;
   if (isEnding || socket.connecting || isLocal(socket)) socket.destroy();
-  else (carriers.get(socket) ?? socket).resetAndDestroy();
+  else carrierOf(socket).resetAndDestroy();
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Clock } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
 import type { ProxyPolicy } from '../options.ts';
 import type { SessionHandle } from '../stage.ts';
+import { carrierOf } from '../socket.ts';
 import { connectionKey, readSilentConnections, type ReadSilentConnections, type Silence } from './tcp-table.ts';
 
 export interface TcpTimeoutsOptions {
@@ -78,7 +79,8 @@ export class TcpTimeouts {
         [client, ofClients.tcpUserTimeoutMs],
         [backend, ofBackends.tcpUserTimeoutMs],
       ] as const) {
-        const key = socket && connectionKey(socket);
+        // A TLS socket must not be asked for its addresses (startup/tls-handshake.ts).
+        const key = socket && connectionKey(carrierOf(socket));
         const silence = key === undefined ? undefined : this.#silent.get(key);
         if (silence === undefined || limitMs === undefined || silence.forMs < limitMs) continue;
         socket?.destroy(Object.assign(new Error('no acknowledgement'), { code: 'ETIMEDOUT' }));

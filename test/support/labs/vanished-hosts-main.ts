@@ -6,6 +6,8 @@ import { dropPacketsOfPort } from '../processes/own-network.ts';
 import { QUERY } from '../sockets/messages.ts';
 import { aStartup } from '../sockets/packets.ts';
 import { connectRaw, type RawClient } from '../sockets/raw-client.ts';
+import { connectTls } from '../sockets/tls-client.ts';
+import { SERVER } from '../values/tls-files.ts';
 import { until } from '../waiting/until.ts';
 import { monotonicMs } from '../waiting/wait.ts';
 import { startProxyLab } from './proxy-lab.ts';
@@ -19,14 +21,14 @@ const backend = await startFakeBackend('echo');
 const lab = await startProxyLab({
   // A client of IPv4 is in the table of IPv6 then.
   host: '::',
-  client: { tcpUserTimeoutMs: LIMIT_MS, tcpKeepalivesIdleMs: 1_000 },
+  client: { tcpUserTimeoutMs: LIMIT_MS, tcpKeepalivesIdleMs: 1_000, tls: { mode: 'terminate', ...SERVER } },
   backend: { tcpUserTimeoutMs: LIMIT_MS },
   table: { write: { open: { 'pg-1': backend.address } } },
 });
 
-async function open(): Promise<{ readonly client: RawClient; readonly port: number }> {
+async function open(dial = connectRaw): Promise<{ readonly client: RawClient; readonly port: number }> {
   const before = lab.proxy.counts().get('write')?.states.relaying ?? 0;
-  const client = await connectRaw({ host: '127.0.0.1', port: lab.address('write').port });
+  const client = await dial({ host: '127.0.0.1', port: lab.address('write').port });
   client.socket.write(aStartup());
   await until('its answer', () => client.received().length > 0);
   await until('its session', () => (lab.proxy.counts().get('write')?.states.relaying ?? 0) > before);
@@ -42,25 +44,26 @@ async function isFull(port: number): Promise<boolean> {
 
 const idle = await open();
 const waiting = await open();
+const encrypted = await open(connectTls);
 const full = await open();
 const slow = await open();
 for (const { client } of [full, slow]) client.socket.pause();
-for (const connection of backend.connections.slice(2)) connection.socket.write(MUCH);
+for (const connection of backend.connections.slice(3)) connection.socket.write(MUCH);
 for (const { port } of [full, slow]) await until('a full window', () => isFull(port));
 
 backend.behaviour = 'obliging';
 const asking = await open();
 const serverPort = backend.last().socket.remotePort ?? 0;
 
-for (const { port } of [idle, waiting, full]) await dropPacketsOfPort(port);
+for (const { port } of [idle, waiting, encrypted, full]) await dropPacketsOfPort(port);
 await dropPacketsOfPort(serverPort);
 const vanishedAt = monotonicMs();
-backend.connections[1]?.socket.write('news');
+for (const connection of backend.connections.slice(1, 3)) connection.socket.write('news');
 asking.client.socket.write(QUERY);
-await until('the end of those with bytes on the way', () => lab.closed().length >= 3, 60_000);
+await until('the end of those with bytes on the way', () => lab.closed().length >= 4, 60_000);
 const afterMs = monotonicMs() - vanishedAt;
 // By keepalive: ten probes, one per second.
-await until('the end of the idle client', () => lab.closed().length >= 4, 60_000);
+await until('the end of the idle client', () => lab.closed().length >= 5, 60_000);
 
 const found: VanishedHosts = {
   reasons: lab.reasons().toSorted(),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 export const vanishedHosts = z.object({
-  /** Three clients vanished, one idle, one with a few bytes on the way and one with many; and a server. */
+  /** Clients vanished: one idle, one with a few bytes on the way, one with TLS, one with many bytes; and a server. */
   reasons: z.array(z.string()),
   /** The message that the client of a vanished server got. */
   server: z.string(),

@@ -13,7 +13,7 @@ itUnless(
   async () => {
     const found = vanishedHosts.parse(JSON.parse(await runInOwnNetwork(MAIN, LIMIT_MS)));
     console.log('hosts that vanish, ms until their sessions end:', found);
-    expect(found.reasons).toEqual(['backend_tcp_timeout', ...Array<string>(3).fill('client_tcp_timeout')]);
+    expect(found.reasons).toEqual(['backend_tcp_timeout', ...Array<string>(4).fill('client_tcp_timeout')]);
     expect(found.server).toBe('pointsman: the server of pool "write" has vanished (backend_tcp_timeout)');
     expect(found.triggers).toEqual(['backend_tcp_timeout']);
     expect(found.slowClients).toBe(1);
