@@ -49,7 +49,7 @@ export const session = z.strictObject({
     .strictObject({ id: z.string(), name: z.string() })
     .nullable()
     .describe('The branch that is the target of the session, which then has no member.'),
-  client: z.string().describe('host:port'),
+  client: z.string().describe('host:port; [local] on a Unix socket'),
   via: z.string().nullable().describe('The load balancer that named the client (PROXY protocol).'),
   listener: z.string().describe('The address at which the client was accepted.'),
   user: z.string().nullable(),

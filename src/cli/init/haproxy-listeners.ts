@@ -22,7 +22,8 @@ export function addListeners(
       for (const written of addresses.split(',').filter((one) => one !== '')) {
         const address = addressOf(written);
         if (address === undefined) draft.note(`bind ${written} is not converted: write the listener by hand`, line);
-        else if (!taken.has(address)) draft.set(['listeners', taken.size], { address, pool }, line);
+        else if (!taken.has(address))
+          draft.set(['listeners', taken.size], { address, pool, ...modeOf(address, options) }, line);
         if (address !== undefined) taken.add(address);
       }
       if (options.includes('ssl')) {
@@ -43,8 +44,19 @@ export function backendOf({ kind, name, lines, servers }: HaproxyProxy): string 
   return lastLine(lines, 'default_backend')?.words[1] ?? lastLine(lines, 'use_backend')?.words[1];
 }
 
-/** As `listeners` takes it: `*:5000`, `127.0.0.1:5000`, `[::1]:5000`. Undefined: a socket, a range or a variable. */
+function modeOf(address: string, options: readonly string[]): { readonly unix_socket_mode?: string } {
+  const at = address.startsWith('/') ? options.indexOf('mode') : -1;
+  const mode = at < 0 ? undefined : options[at + 1];
+  return mode === undefined ? {} : { unix_socket_mode: mode };
+}
+
+/**
+ * As `listeners` takes it: `*:5000`, `127.0.0.1:5000`, `[::1]:5000`, or a Unix socket with PostgreSQL's name.
+ * Undefined: another socket, a range or a variable.
+ */
 function addressOf(written: string): string | undefined {
+  const [, directory, number] = /^(?:unix@)?(\/.*)\/\.s\.PGSQL\.(\d+)$/.exec(written) ?? [];
+  if (directory !== undefined) return `${directory}:${number}`;
   const match = /^(?:ipv[46]@|tcp[46]?@)?(.*):(\d+)$/.exec(written);
   if (match === null) return undefined;
   const [, host = '', port = ''] = match;

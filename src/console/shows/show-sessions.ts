@@ -1,5 +1,6 @@
 // SHOW SESSIONS, and the same sessions with PgBouncer's columns: CLIENTS (each client) and SERVERS (the connection of
 // each to its member).
+import { LOCAL_CLIENT } from '../../model/unix-socket.ts';
 import type { SessionDocument } from '../../documents/sessions-document.ts';
 import {
   int4,
@@ -79,7 +80,7 @@ const endColumns: readonly ColumnOf<ConnectionEnd>[] = [
     replication: () => null,
     state: ({ type, session: { state } }) =>
       type === 'S' ? (SERVER_STATES[state] ?? state) : (STATES[state] ?? state),
-    addr: ({ address }) => hostAndPort(address).host,
+    addr: ({ address }) => (address === LOCAL_CLIENT ? 'unix' : hostAndPort(address).host),
   }),
   ...int4<ConnectionEnd>({ port: ({ address }) => hostAndPort(address).port }),
   ...text<ConnectionEnd>({ local_addr: ({ local }) => hostAndPort(local).host }),

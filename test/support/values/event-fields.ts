@@ -34,7 +34,7 @@ export const EVENT_FIELDS: Readonly<Record<string, EventField>> = {
   changed: list('Keys of the configuration, with the old and the new value where it is a single one.'),
   check: text('The health check, as in the configuration.'),
   closed_sessions: count('Sessions that did not end by their clients.'),
-  client: text('Address and port of the client.'),
+  client: text('Address and port of the client; `[local]` on a Unix socket.'),
   config: text('The configuration file, or `environment`.'),
   contact_points: list('Addresses that are queried for the list of members.'),
   count: count('Lines that this line stands for.'),

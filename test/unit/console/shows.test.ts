@@ -156,6 +156,13 @@ describe('sessions', () => {
     expect(waiting).toMatchObject({ ...common, addr: '::1', state: 'waiting', wait: 2, wait_us: 250_000, link: '' });
   });
 
+  test('of a Unix socket: the address is unix, as PgBouncer has it, and the socket is the local one', async () => {
+    const sessions = [{ ...SESSION, client: '[local]', listener: '/run/pointsman:6432' }];
+    const sources = aConsoleSources({ sessions: () => Promise.resolve({ ...SESSIONS, sessions }) });
+    const shown = { addr: 'unix', port: null, local_addr: '/run/pointsman', local_port: 6432 };
+    expect(await rowsOf('CLIENTS', sources)).toMatchObject([shown]);
+  });
+
   test('as servers: those with a member, at its address', async () => {
     expect(await rowsOf('SERVERS')).toMatchObject([
       { type: 'S', addr: '10.0.0.1', port: 5432, local_addr: null, state: 'active', ptr: String(2 ** 40) },

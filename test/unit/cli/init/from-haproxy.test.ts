@@ -35,6 +35,15 @@ test('lines of global, timeouts and backup servers are named', () => {
   expect(convert(PRIMARY.replace('check port 8008', 'backup check port 8008')).notes.join('\n')).toContain('backup: ');
 });
 
+test('a Unix socket with the name that clients of PostgreSQL look for is a listener', () => {
+  const bind = 'bind unix@/run/haproxy/.s.PGSQL.5000 user app mode 770';
+  const { yaml, notes } = convert(PRIMARY.replace(/bind .*/, bind));
+  expect(configured(yaml).listeners).toMatchObject([
+    { address: { host: '/run/haproxy', port: 5000 }, pool: 'write', unixSocketMode: 0o770 },
+  ]);
+  expect(notes.filter((note) => note.includes('bind'))).toEqual([]);
+});
+
 test('the file of the migration guide', () => {
   const text = readFileSync(new URL('../../../../deploy/migration/haproxy.cfg', import.meta.url), 'utf8');
   expect(convert(text).yaml).toBe(`cluster:
