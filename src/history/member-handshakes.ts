@@ -31,7 +31,13 @@ export class MemberHandshakes {
     if (event.kind === 'members_changed') {
       for (const member of event.removed) this.#records.delete(member);
     } else if (event.kind === 'member_tls_verified') {
-      this.#records.set(event.member, { expiresAt: event.expiresAt, failing: undefined });
+      const { failing } = this.#records.get(event.member) ?? {};
+      // The member verifies Pointsman's certificate after that.
+      const stays = failing?.reason === 'own_certificate' ? failing : undefined;
+      this.#records.set(event.member, { expiresAt: event.expiresAt, failing: stays });
+    } else if (event.kind === 'session_opened' && event.member !== undefined && event.tls !== 'passthrough') {
+      const { expiresAt, failing } = this.#records.get(event.member) ?? {};
+      if (failing?.reason === 'own_certificate') this.#records.set(event.member, { expiresAt, failing: undefined });
     } else if (event.kind === 'member_tls_failed') {
       const { member, reason, why } = event;
       const { expiresAt, failing } = this.#records.get(member) ?? {};

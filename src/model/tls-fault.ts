@@ -1,7 +1,7 @@
 /**
  * Why a member got no TLS session. A closed list: label of a metric, field of an event, and of `/status`. `answer`: it
- * answered the request with neither yes nor no, or sent bytes before the handshake. `files`: those of `backend.tls`
- * cannot be used, which is a fault of this machine.
+ * answered the request with neither yes nor no, or sent bytes before the handshake. `own_certificate`: it refuses the
+ * certificate of Pointsman. `files`: those of `backend.tls` cannot be used, which is a fault of this machine.
  */
 export const TLS_FAULTS = [
   'no_tls',
@@ -15,6 +15,7 @@ export const TLS_FAULTS = [
   'not_yet_valid',
   'revoked',
   'crl',
+  'own_certificate',
   'files',
 ] as const;
 export type TlsFault = (typeof TLS_FAULTS)[number];

@@ -17,6 +17,7 @@ import { describeRefused } from '../messages/close-message.ts';
 import { awaitFirstReply, type FirstReply, type Refusal } from './first-reply.ts';
 import type { ParkedBackend, ParkedBackends } from './parked-backends.ts';
 import type { Picker } from './picker.ts';
+import { ownCertificateFault } from './tls/encrypt-server.ts';
 
 /** One client that needs a backend, and how it hears of the outcome. */
 export interface ConnectRequest {
@@ -169,7 +170,7 @@ export class BackendConnector {
       onReply: (reply) => onConnected(target, backend, reply),
       onDeclined: () => request.onDeclined(this.#park(target, backend)),
       isTurnedAway: (sqlState) => this.#isTriedAgain(request, target, sqlState),
-      onTurnedAway: (refusal) => this.#turnedAway(request, target, refusal),
+      onTurnedAway: (refusal, error) => this.#turnedAway(request, target, refusal, error),
     });
   }
 
@@ -194,7 +195,7 @@ export class BackendConnector {
     return hasWaited === true || this.#options.picker.refusals.isClearing(member);
   }
 
-  #turnedAway(request: ConnectRequest, target: Target, refusal: Refusal | undefined): void {
+  #turnedAway(request: ConnectRequest, target: Target, refusal: Refusal | undefined, error?: Error): void {
     const { onTrigger, table, picker } = this.#options;
     const { pool, session, attempts } = request;
     const { member } = target;
@@ -203,7 +204,8 @@ export class BackendConnector {
     const isTriedAgain = refusal !== undefined || this.#isTriedAgain(request, target);
     const isFirst = attempts.lastRefusal() === undefined;
     const targets = openRoute(table(), pool.name)?.targets ?? [];
-    const pauseMs = attempts.refused(member, describeRefused(refusal?.sqlState), refusal?.bytes, targets);
+    const detail = ownCertificateFault(error)?.detail ?? describeRefused(refusal?.sqlState);
+    const pauseMs = attempts.refused(member, detail, refusal?.bytes, targets);
     if (!isTriedAgain) return request.onClosed();
     // The next route is decided on fresh evidence: the primary may have stepped down meanwhile.
     if (pauseMs === 0 || (isFirst && !isFull(refusal?.sqlState))) return request.onRouteAgain();

@@ -33,8 +33,8 @@ export interface FirstReplyOptions {
   readonly onDeclined: () => void;
   /** Whether a refusal with that SQLSTATE is the caller's and not the client's. Absent: it is, if it is for now. */
   readonly isTurnedAway?: ((sqlState: string) => boolean) | undefined;
-  /** The backend refused, or closed without a whole reply: undefined. It is closed. */
-  readonly onTurnedAway: (refusal: Refusal | undefined) => void;
+  /** The backend refused, or closed without a whole reply: undefined. It is closed. `error`: of its socket. */
+  readonly onTurnedAway: (refusal: Refusal | undefined, error?: Error) => void;
   /** No reply within the limit; the backend is closed. Absent: `onReply` is called, and the relay reads the reply. */
   readonly onSilent?: () => void;
 }
@@ -50,7 +50,7 @@ export function awaitFirstReply(options: FirstReplyOptions): () => void {
   const leave = (): void => {
     isDone = true;
     cancelWait();
-    backend.off('data', received).off('end', closed).off('close', closed);
+    backend.off('data', received).off('error', failed).off('end', closed).off('close', closed);
   };
   const replied = (bytes: Uint8Array): void => {
     leave();
@@ -60,7 +60,11 @@ export function awaitFirstReply(options: FirstReplyOptions): () => void {
   const turnedAway = (refusal: Refusal | undefined): void => {
     leave();
     backend.destroy();
-    onTurnedAway(refusal);
+    onTurnedAway(refusal, error);
+  };
+  let error: Error | undefined;
+  const failed = (told: Error): void => {
+    error = told;
   };
   let cut: Uint8Array | undefined;
   const closed = (): void => turnedAway(undefined);
@@ -89,7 +93,7 @@ export function awaitFirstReply(options: FirstReplyOptions): () => void {
     return bytes[0] === NOT_SUPPORTED[0] ? declined(bytes.length === NOT_SUPPORTED.length) : replied(bytes);
   };
   const cancelWait = clock.schedule(limitMs, late);
-  backend.on('data', received).on('end', closed).on('close', closed);
+  backend.on('data', received).on('error', failed).on('end', closed).on('close', closed);
   backend.write(request.packet);
   return () => {
     if (isDone) return;

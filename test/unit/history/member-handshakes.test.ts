@@ -29,3 +29,12 @@ test('each member has its own, and takes it along when it leaves the cluster', (
     'pg-2': { expiresAt: 9_000, failing: undefined },
   });
 });
+
+test('a member that refuses the certificate of Pointsman does so until it takes a session', () => {
+  const refused = { ...expired, reason: 'own_certificate' } as const;
+  const opened = { kind: 'session_opened', pool: 'write', session: 7, client: '10.0.0.1:5', member: 'pg-1' } as const;
+  expect(after(verified, refused, verified)['pg-1']?.failing).toMatchObject({ count: 1, reason: 'own_certificate' });
+  expect(after(verified, refused, { ...opened, tls: 'passthrough' })['pg-1']?.failing).toMatchObject({ count: 1 });
+  expect(after(verified, refused, verified, opened)['pg-1']?.failing).toBeUndefined();
+  expect(after(expired, opened)['pg-1']?.failing).toMatchObject({ reason: 'expired' });
+});

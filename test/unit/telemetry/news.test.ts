@@ -64,3 +64,15 @@ test('a member that comes back to the cluster is told anew', async () => {
   }
   expect(told().filter((line) => line.startsWith('warn'))).toHaveLength(2);
 });
+
+test('a member that refuses the certificate of Pointsman has shown its own before, each time', async () => {
+  const { clock, record, told } = start();
+  const refused = { ...failed, reason: 'own_certificate' } as const;
+  const opened = { kind: 'session_opened', pool: 'write', session: 7, client: '10.0.0.1:5', member: 'pg-1' } as const;
+  for (const event of [verified, refused, verified, refused, verified, opened, refused]) {
+    record(event);
+    await clock.advance(2_000);
+  }
+  expect(told().filter((line) => line.startsWith('warn'))).toHaveLength(2);
+  expect(told().filter((line) => line.startsWith('info'))).toHaveLength(1);
+});

@@ -152,8 +152,24 @@ const CERTIFICATE_FAULTS: ReadonlyMap<string, CertificateFault> = new Map<string
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', untrusted],
 ]);
 
+/** `ERR_SSL_TLSV1_ALERT_UNKNOWN_CA`, `ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED`: RFC 8446, 6.2. */
+const OWN_CERTIFICATE_ALERT = /^ERR_SSL_\S+_ALERT_((?:\w+_)?CERTIFICATE(?:_\w+)?|UNKNOWN_CA)$/;
+
+/**
+ * The server refuses Pointsman's own certificate. With TLS 1.3 it says so behind the handshake, when the connection
+ * seems to be secure already. Undefined: it is something else.
+ */
+export function ownCertificateFault(error: NodeJS.ErrnoException | undefined): TlsFailure | undefined {
+  const [, alert] = OWN_CERTIFICATE_ALERT.exec(error?.code ?? '') ?? [];
+  if (alert === undefined) return undefined;
+  const words = alert.toLowerCase().replaceAll('_', ' ');
+  return { fault: 'own_certificate', detail: `the server refuses the certificate of Pointsman: ${words}` };
+}
+
 function failureOf(error: NodeJS.ErrnoException, words: TlsWords): TlsFailure {
   const { code = '', message } = error;
+  const own = ownCertificateFault(error);
+  if (own !== undefined) return own;
   const [fault, text] = CERTIFICATE_FAULTS.get(code) ?? [];
   if (fault !== undefined && text !== undefined) return { fault, detail: text(words) };
   if (code === 'ECONNRESET') return leftText(words);

@@ -9,6 +9,7 @@ import type { ProxyEvent } from '../../../reports/events.ts';
 import type { Dial, DialLimits, DialResult } from '../../server.ts';
 import { nodeTls } from '../../startup/tls-handshake.ts';
 import { tlsDial } from './dial-tls.ts';
+import { ownCertificateFault, type TlsFailure } from './encrypt-server.ts';
 import { ServerTrust, type ServerTrustOptions } from './server-trust.ts';
 
 export interface MemberDialOptions extends Omit<ServerTrustOptions, 'section' | 'validMs'> {
@@ -64,9 +65,14 @@ export function memberDial(options: MemberDialOptions): MemberDial {
       },
       trust: () => trust.get(tls),
     });
+    const refused = (error: Error): void => {
+      const failure = ownCertificateFault(error);
+      if (failure !== undefined) onEvent(failedEvent(member, failure));
+    };
     return dialTls(address, limits, (result) => {
       const event = eventOf(member, result);
       if (event !== undefined) onEvent(event);
+      if (result.kind === 'connected') result.socket.once('error', refused);
       onResult(result);
     });
   };
@@ -82,11 +88,15 @@ const AUTHORITIES = 'backend.tls.ca_file';
 /** Undefined: it says nothing about the member's TLS. */
 function eventOf(member: MemberName, result: DialResult): ProxyEvent | undefined {
   if (result.kind === 'failed') {
-    const { tlsFault: reason, detail: why } = result;
-    return reason === undefined ? undefined : { kind: 'member_tls_failed', member, reason, why };
+    const { tlsFault: fault, detail } = result;
+    return fault === undefined ? undefined : failedEvent(member, { fault, detail });
   }
   const { socket } = result;
   // getPeerX509Certificate would take the certificate away from the next reader (Node 24.21).
   const { valid_to: until } = socket instanceof nodeTls().TLSSocket ? socket.getPeerCertificate() : {};
   return until === undefined ? undefined : { kind: 'member_tls_verified', member, expiresAt: Date.parse(until) };
+}
+
+function failedEvent(member: MemberName, { fault, detail }: TlsFailure): ProxyEvent {
+  return { kind: 'member_tls_failed', member, reason: fault, why: detail };
 }

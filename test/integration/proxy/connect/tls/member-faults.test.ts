@@ -1,6 +1,6 @@
 // Every fault of TLS to a member (`backend.tls`), at a real PostgreSQL and at servers that only pose as one: the client
 // reads the member and the fault, the server gets no session, and nothing crosses the wire in plain text.
-import { readFile } from 'node:fs/promises';
+import { chmod, copyFile, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
@@ -253,6 +253,30 @@ describeUnless(missingForSandbox ?? missingOpenssl, 'a member whose TLS fails', 
     await waitUntil('the version', async () => (await versionOf(server)) === 'TLSv1.2', { timeoutMs: 10_000 });
     await expectFault(tap.address, { minVersion: 'TLSv1.3' }, 'handshake', 'the TLS handshake failed: tlsv1 alert');
     await configured("ssl_max_protocol_version = ''");
+  });
+
+  test('a member that refuses the certificate of Pointsman says so', async () => {
+    const directory = await configured('log_connections = on');
+    await copyFile(world.authority.caFile, join(directory, 'clients.crt'));
+    await chmod(join(directory, 'clients.crt'), 0o644);
+    await configured("ssl_ca_file = 'clients.crt'");
+    // The server shows it once it has read all settings.
+    await show('stranger');
+    const strangers = await world.other.issue('pointsman.test');
+    for (const [pair, alert] of [
+      [strangers, 'unknown ca'],
+      [world.pairs.expired, 'certificate expired'],
+    ] as const) {
+      const error: unknown = await login(tap.address, { pair, serverName: 'stranger.test' }).catch(
+        (caught: unknown) => caught,
+      );
+      const why = `the server refuses the certificate of Pointsman: ${alert}`;
+      expect(error).toMatchObject({ code: '57P03', detail: expect.stringContaining(`pg-1: ${why}`) });
+      const failed = { kind: 'member_tls_failed', member: 'pg-1', reason: 'own_certificate', why };
+      expect(lab.events).toContainEqual(failed);
+      lab.proxy.close();
+    }
+    await configured("ssl_ca_file = ''");
   });
 
   test('the right server is let through, and so is each certificate of the authority with verify-ca', async () => {
