@@ -1,5 +1,5 @@
 // TLS with each member for `check --live`: what it offers, and whether `backend.tls` accepts it. Without a login.
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { X509Certificate } from 'node:crypto';
 import type { MemberCertificate, MemberTlsReport, TlsReport } from '../cli/member-tls-report.ts';
 import type { Config } from '../config/config.ts';
@@ -9,10 +9,11 @@ import type { Clock } from '../model/instant.ts';
 import { shown } from '../model/printable.ts';
 import { dialTcp } from '../proxy/connect/dial.ts';
 import { memberDial, nameOf, type MemberServer } from '../proxy/connect/tls/member-dial.ts';
+import { ownCertificateFault } from '../proxy/connect/tls/encrypt-server.ts';
 import { tlsOffer } from '../proxy/connect/tls/tls-offer.ts';
-import type { DialResult } from '../proxy/server.ts';
+import type { DialLimits, DialResult } from '../proxy/server.ts';
 
-/** Never rejects. Settles within twice the limit of a connect. */
+/** Never rejects. Settles within three times the limit of a connect. */
 export async function checkMemberTls(
   { backend }: Pick<Config, 'backend'>,
   members: readonly MemberServer[],
@@ -24,9 +25,7 @@ export async function checkMemberTls(
     const { promise, resolve } = Promise.withResolvers<DialResult>();
     dial(server, { clock, timeoutMs }, resolve);
     const result = await promise;
-    if (result.kind === 'failed') return result.detail;
-    result.socket.destroy();
-    return undefined;
+    return result.kind === 'failed' ? result.detail : objectionOf(result.socket, { clock, timeoutMs });
   };
   const check = async (server: MemberServer): Promise<MemberTlsReport> => {
     const { member, address } = server;
@@ -38,6 +37,24 @@ export async function checkMemberTls(
     return { member, offer: offer.kind, certificate, why };
   };
   return { mode: tls?.mode ?? 'off', members: await Promise.all(members.map(check)) };
+}
+
+/** With TLS 1.3 a server verifies Pointsman's certificate behind the handshake: it objects before it closes. */
+function objectionOf(socket: Socket, { clock, timeoutMs }: DialLimits): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const finish = (why?: string): void => {
+    cancelWait();
+    socket.destroy();
+    resolve(why);
+  };
+  const cancelWait = clock.schedule(timeoutMs, finish);
+  const failed = (error: Error): void => finish(ownCertificateFault(error)?.detail);
+  socket
+    .on('error', failed)
+    .on('end', finish)
+    .on('close', () => finish());
+  socket.resume().end();
+  return promise;
 }
 
 function certificateOf(certificate: X509Certificate, host: string): MemberCertificate {

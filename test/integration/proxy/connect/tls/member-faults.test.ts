@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { checkMemberTls } from '../../../../../src/app/check-member-tls.ts';
 import type { Address } from '../../../../../src/model/member.ts';
 import type { MemberTls } from '../../../../../src/model/member-tls.ts';
 import type { TlsFault } from '../../../../../src/model/tls-fault.ts';
@@ -22,6 +23,7 @@ import { SentBytes } from '../../../../support/sockets/sent-bytes.ts';
 import { connectTls } from '../../../../support/sockets/tls-client.ts';
 import type { KeyPairPaths } from '../../../../support/values/tls-files.ts';
 import { until } from '../../../../support/waiting/until.ts';
+import { systemClock } from '../../../../support/waiting/system-clock.ts';
 import { waitUntil } from '../../../../support/waiting/wait.ts';
 
 const NAME = 'pg-1.db.test';
@@ -141,11 +143,15 @@ describeUnless(missingForSandbox ?? missingOpenssl, 'a member whose TLS fails', 
     return lines.filter((line) => line.includes(`connection authorized: user=${sandbox.app.user} `)).length;
   }
 
-  async function login(at: Address, own: Partial<MemberTls>): Promise<Client> {
+  function tlsOf(own: Partial<MemberTls>): MemberTls {
     const { caFile } = world.authority;
     const pair = world.pairs.own;
     const usual = { mode: 'verify-full', crlFile: undefined, negotiation: 'request' } as const;
-    const tls: MemberTls = { ...usual, caFile, pair, serverName: NAME, minVersion: 'TLSv1.2', ...own };
+    return { ...usual, caFile, pair, serverName: NAME, minVersion: 'TLSv1.2', ...own };
+  }
+
+  async function login(at: Address, own: Partial<MemberTls>): Promise<Client> {
+    const tls = tlsOf(own);
     const open = { open: { 'pg-1': at } };
     lab = await startProxyLab({ table: { write: open }, hold: { clientTimeoutMs: 50 }, backend: { tls } });
     const client = new Client({ ...lab.address('write'), ...sandbox.app });
@@ -275,6 +281,10 @@ describeUnless(missingForSandbox ?? missingOpenssl, 'a member whose TLS fails', 
       const failed = { kind: 'member_tls_failed', member: 'pg-1', reason: 'own_certificate', why };
       expect(lab.events).toContainEqual(failed);
       lab.proxy.close();
+      const tls = tlsOf({ pair, serverName: 'stranger.test' });
+      const backend = { connectTimeoutMs: 5_000, attemptDelayMs: undefined, connectAttempts: 1, tls };
+      const { members } = await checkMemberTls({ backend }, [{ member: 'pg-1', address: server }], systemClock);
+      expect(members.map((member) => member.why)).toEqual([why]);
     }
     await configured("ssl_ca_file = ''");
   });
