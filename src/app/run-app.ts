@@ -7,6 +7,7 @@ import { durationText } from '../core/describe.ts';
 import type { Clock } from '../model/instant.ts';
 import { readOpenFiles } from './open-files.ts';
 import { version } from './package.ts';
+import { passthroughLimits } from './passthrough-limits.ts';
 import { EVENTS_VERSION } from '../reports/events.ts';
 import { createSystemd, type Systemd } from '../systemd/notify.ts';
 import { passedSockets } from '../systemd/sockets.ts';
@@ -35,6 +36,8 @@ export async function runApp(process: NodeJS.Process, clock: Clock, start: Param
   const { log } = app;
   logStarting(log, process, config, file);
   for (const warning of warnings) log.warn({ event: 'config_warning' }, formatProblems([warning]));
+  const limits = passthroughLimits(config);
+  if (limits !== undefined) log.info({ event: 'passthrough_limits' }, limits);
   const systemd = createSystemd({
     env: process.env,
     pid: process.pid,

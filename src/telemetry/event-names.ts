@@ -10,6 +10,7 @@ const OTHER_LINES = [
   'listening',
   'not_listening',
   'open_files_limit',
+  'passthrough_limits',
   'ready',
   'record_failed',
   'repeated',

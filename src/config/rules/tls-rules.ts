@@ -75,11 +75,11 @@ export function backendTlsRules({ backend, client, listeners }: ParsedFile): rea
   faults.push(...unusableAuthorities([...BACKEND, 'ca_file'], ca));
   const revoked = crl === undefined ? undefined : readPemNow(crl, 'revocations');
   if (revoked?.kind === 'unusable') faults.push(error(`${crl} ${revoked.why}`, [...BACKEND, 'crl_file']));
-  if (client.tls.mode === 'terminate' && listeners.some(({ address }) => !isLoopback(address))) {
+  if (client.tls.mode !== 'require' && listeners.some(({ address }) => !isLoopback(address))) {
     const why =
       'serves clients without TLS too, and to the members their sessions look encrypted (hostssl): use require, or ' +
       'listen on loopback only';
-    faults.push(warning(`terminate ${why}`, MODE, [...BACKEND, 'mode']));
+    faults.push(warning(`client.tls.mode ${client.tls.mode} ${why}`, [...BACKEND, 'mode'], MODE));
   }
   if (cert === undefined || key === undefined) return faults;
   const text =

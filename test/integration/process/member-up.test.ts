@@ -23,6 +23,7 @@ test('a member that never answered has a series, with the value for down', async
     admin: { address: '127.0.0.1:0' },
   });
   await pointsman.waitUntilReady();
+  expect(pointsman.lines.filter((line) => line['event'] === 'passthrough_limits')).toHaveLength(1);
   expect(await pointsman.metric('pointsman_member_up{member="pg-1"}')).toBe(1);
   expect(await pointsman.metric('pointsman_member_up{member="pg-2"}')).toBe(0);
   expect((await pointsman.admin('/metrics')).text).toContain('pointsman_member_up{member="pg-2",scope="demo"} 0');

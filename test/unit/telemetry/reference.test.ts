@@ -39,6 +39,7 @@ const OTHER_LINES: Readonly<Record<string, readonly [levels: string, fields: str
   token_unusable: ['warn', '', 'The file of the admin token cannot be used; operations are disabled.'],
   open_files_limit: ['warn', '`limit`, `sessions`, `max_sessions`', 'The limit on open files allows fewer sessions.'],
   systemd_notify_failed: ['warn', '', 'systemd cannot be notified.'],
+  passthrough_limits: ['info', '', 'At the start: what Pointsman cannot do for sessions whose TLS it passes through.'],
   repeated: ['as the first line', '`of`, `count`, and the fields of the group', 'Counts the repetitions of a line.'],
   incidents_not_written: ['warn', '', 'Incidents cannot be written to their directory and stay in memory.'],
   log_dropped: ['warn', '`lines`', 'Log lines were lost.'],

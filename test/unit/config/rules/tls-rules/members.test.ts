@@ -49,9 +49,13 @@ test('our own certificate, and one that has expired: warnings', () => {
 test.each([
   ['terminate', '0.0.0.0', true],
   ['terminate', '127.0.0.1', false],
+  ['passthrough', '0.0.0.0', true],
   ['require', '0.0.0.0', false],
 ])('%s on %s: clients in plain text that look encrypted: %s', (mode, host, isTold) => {
   const listeners = [{ address: `${host}:5432`, pool: 'write' }];
-  const text = said({ mode: 'verify-ca', ca_file: CA }, { listeners, client: { tls: { mode, ...SERVER } } });
-  expect(text.includes('client.tls.mode: terminate serves clients without TLS too')).toBe(isTold);
+  const text = said(
+    { mode: 'verify-ca', ca_file: CA },
+    { listeners, client: { tls: mode === 'passthrough' ? { mode } : { mode, ...SERVER } } },
+  );
+  expect(text.includes(`client.tls.mode: ${mode} serves clients without TLS too`)).toBe(isTold);
 });
