@@ -41,8 +41,8 @@ export interface DialLimits {
   readonly timeoutMs: number;
   /** The client has TLS with the server: the connection stays as it is. */
   readonly isEncrypted?: boolean;
-  /** The server has answered, and what is left takes the time of this machine, too. Only some dials tell it. */
-  readonly onAnswer?: (() => void) | undefined;
+  /** The server has accepted the connection, and TLS begins. */
+  readonly onReached?: (() => void) | undefined;
   /** Resolves the name of the host. Default: Node's. */
   readonly lookup?: LookupFunction | undefined;
 }

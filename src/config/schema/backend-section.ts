@@ -47,7 +47,8 @@ export const backend = z.strictObject({
   attempt_delay: key(
     durationOrOff(1).prefault('250ms'),
     `A connect that is unanswered for this long is raced by a connect to the next member of the pool; the first
-    connection is used. \`off\`: no race.`,
+    connection is used. A member that has accepted the connection has answered, before its TLS handshake. \`off\`: no
+    race.`,
   ),
   connect_attempts: key(
     count(1, 100).default(3),

@@ -1,8 +1,8 @@
 // One client's connects: which members to try, in which order, and when to pause. ConnectAttempts remembers the members
 // that failed the client. ConnectRace opens one connection out of several members: a member that has not answered
 // within a short delay is raced by the next one, as RFC 8305 does with the addresses of a name. The first connection
-// wins, and the other connects are aborted synchronously. A TLS handshake begins with an answer: many at once take
-// longer than the delay, and a second one for each would double them.
+// wins, and the other connects are aborted synchronously. A server that has accepted the connection has answered: many
+// TLS handshakes at once take longer than the delay, here and there, and a second one for each would double them.
 import type { Socket } from 'node:net';
 import type { RefusalReason } from '../../model/close-reason.ts';
 import type { MemberName } from '../../model/member.ts';
@@ -147,8 +147,8 @@ export class ConnectRace {
     this.#tried.add(target.member);
     onBegin(target);
     const runner: Runner = { target, startedAt: clock.now(), hasAnswered: false, abort: () => {} };
-    const onAnswer = (): void => void (runner.hasAnswered = true);
-    const limits = { clock, isEncrypted, timeoutMs, onAnswer };
+    const onReached = (): void => void (runner.hasAnswered = true);
+    const limits = { clock, isEncrypted, timeoutMs, onReached };
     runner.abort = dial(target, limits, (result) => this.#finished(runner, result));
     this.#running.add(runner);
     if (delayMs !== undefined) this.#delay(delayMs);

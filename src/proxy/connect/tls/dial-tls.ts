@@ -17,7 +17,7 @@ export interface TlsDialOptions extends Pick<EncryptOptions, 'checksName' | 'isD
 
 export function tlsDial(dial: Dial, { name, trust, ...how }: TlsDialOptions): Dial {
   return (address, limits, onResult) => {
-    const { clock, timeoutMs, onAnswer } = limits;
+    const { clock, timeoutMs, onReached } = limits;
     const trusted = trust();
     let leave = nothing;
     let isDone = false;
@@ -35,13 +35,13 @@ export function tlsDial(dial: Dial, { name, trust, ...how }: TlsDialOptions): Di
         socket,
         name: name ?? address.host,
         context,
-        onAnswer,
         onSecure: (secured) => finish({ kind: 'connected', socket: secured }),
         onFailed: failed,
       });
     };
     const connected = (socket: Socket): void => {
       leave = () => socket.destroy();
+      onReached?.();
       void trusted.then((reading) => {
         if (isDone) return undefined;
         if (reading.kind === 'trusted') return encrypt(socket, reading.context);

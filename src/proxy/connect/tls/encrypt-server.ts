@@ -20,8 +20,6 @@ export interface EncryptOptions {
   readonly isDirect: boolean;
   readonly context: SecureContext;
   readonly words: TlsWords;
-  /** The server has agreed to TLS, or is asked for it without a request. */
-  readonly onAnswer: (() => void) | undefined;
   /** The caller must listen to the socket synchronously. Destroying it destroys the connection. */
   readonly onSecure: (socket: Socket) => void;
   /** The connection is closed. */
@@ -80,9 +78,7 @@ export function encryptServer(options: EncryptOptions): () => void {
   };
 }
 
-function shakeHands(options: EncryptOptions): () => void {
-  const { socket, name, checksName, context, words, onSecure, onFailed } = options;
-  options.onAnswer?.();
+function shakeHands({ socket, name, checksName, context, words, onSecure, onFailed }: EncryptOptions): () => void {
   const { connect, checkServerIdentity } = nodeTls();
   const secured = connect({
     socket,
