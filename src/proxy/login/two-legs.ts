@@ -24,8 +24,8 @@ export function twoLegLogin(
 ): TwoLegLogin {
   const { randomBytes } = nodeCrypto();
   return new TwoLegLogin({
-    ownHash: hashOf(client, 'own'),
-    serverHash: hashOf(backend, 'peer'),
+    ownHash: endPointOf(client, 'own'),
+    serverHash: endPointOf(backend, 'peer'),
     isPasswordSafe: isTls(client) || LOOPBACK.test(address),
     hasVerifiers: isTls(client) && logins?.roles.some((pattern) => matchesWildcard(role, pattern)) === true,
     random: { client: randomBytes(NONCE_BYTES), server: randomBytes(NONCE_BYTES), proof: randomBytes(PROOF_BYTES) },
@@ -33,8 +33,8 @@ export function twoLegLogin(
   });
 }
 
-/** Undefined: no TLS, or nobody can bind to the certificate. */
-function hashOf(socket: Socket, side: 'own' | 'peer'): Uint8Array | undefined {
+/** `tls-server-end-point` of a certificate. Undefined: no TLS, or nobody can bind to the certificate. */
+export function endPointOf(socket: Socket, side: 'own' | 'peer'): Uint8Array | undefined {
   if (!isTls(socket) || !(socket instanceof nodeTls().TLSSocket)) return undefined;
   const certificate = side === 'own' ? socket.getX509Certificate()?.raw : socket.getPeerCertificate().raw;
   const name = certificate && endPointHash(certificate);

@@ -10,6 +10,7 @@ import type { CancelKey } from '../../wire/messages/cancel-key.ts';
 import { SessionRestore, type CarriedUnnamed } from '../../wire/talk/session-restore.ts';
 import { mayPass } from '../../wire/messages/sql-state.ts';
 import { HASHES, nodeCrypto } from '../hashes.ts';
+import { endPointOf } from '../login/two-legs.ts';
 import { ignoreErrors } from '../socket.ts';
 import { CatchingUp, type CompareWal } from './catching-up.ts';
 import type { FreshnessCheck } from './freshness-rule.ts';
@@ -98,6 +99,7 @@ export class LogInAgain {
       ...options,
       verifier,
       nonce: nodeCrypto().randomBytes(NONCE_BYTES),
+      serverHash: endPointOf(backend, 'peer'),
       hashes: HASHES,
     });
     this.#login = login;

@@ -7,6 +7,7 @@ import { BodyReader } from '../messages/client-messages.ts';
 import { scramParts, type TranscriptLogin } from '../follow/login-transcript.ts';
 import { MessageReader } from '../messages/message-reader.ts';
 import { MOST_TOLD_BYTES, ToldParameters } from '../messages/parameter-status.ts';
+import { BOUND, SCRAM, SCRAM_PLUS, UNBOUND, bindingOf, headerFor, mechanismsIn } from './channel-binding.ts';
 import { clientKeyOf, fromBase64, isEqual, isServersSignature, proofOf } from './scram.ts';
 import { readServerFirst, readVerifier, toBase64, type Hashes, type ScramVerifier } from './scram.ts';
 import { int32, joined, message, MD5, OK, SASL, SASL_CONTINUE, SASL_FINAL } from '../messages/server-messages.ts';
@@ -23,6 +24,8 @@ export interface BackendLoginOptions {
   readonly verifier: Uint8Array | undefined;
   /** 18 random bytes. */
   readonly nonce: Uint8Array;
+  /** `tls-server-end-point` of the certificate that the server showed. Undefined: the login is not bound to it. */
+  readonly serverHash: Uint8Array | undefined;
   readonly hashes: Hashes;
 }
 
@@ -33,10 +36,6 @@ export type BackendLoginResult =
 
 export type BackendLoginStep = TalkStep<TalkOutcome<BackendLoginResult>>;
 
-const MECHANISM = 'SCRAM-SHA-256';
-/** No channel binding, and no name: PostgreSQL takes it from the startup message. */
-const HEADER = 'n,,';
-const BINDING = `c=${btoa(HEADER)}`;
 const NO_BYTES = new Uint8Array(0);
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder('latin1');
@@ -54,9 +53,11 @@ export class BackendLogin {
   readonly #options: BackendLoginOptions;
   readonly #reader = new MessageReader(MOST_TOLD_BYTES);
   readonly #parameters = new ToldParameters();
+  /** Without a name: PostgreSQL takes it from the startup message. */
   readonly #clientFirst: string;
   readonly #verifier: ScramVerifier | undefined;
   #authMessage: Uint8Array | undefined;
+  #header: string = UNBOUND;
   #hasProvenItself = false;
   #isAuthenticated = false;
   #cancelKey: CancelKey | undefined;
@@ -155,15 +156,17 @@ export class BackendLogin {
   }
 
   #begin(data: Uint8Array): void {
-    if (!DECODER.decode(data).split('\0').includes(MECHANISM))
-      return this.#fail(`the server does not offer ${MECHANISM}`);
-    if (this.#verifier === undefined) return this.#fail(`there is no verifier of ${MECHANISM} for the role`);
-    const first = ENCODER.encode(`${HEADER}${this.#clientFirst}`);
-    this.#reply(ENCODER.encode(`${MECHANISM}\0`), int32(first.length), first);
+    const offer = mechanismsIn(data);
+    if (!offer.includes(SCRAM)) return this.#fail(`the server does not offer ${SCRAM}`);
+    if (this.#verifier === undefined) return this.#fail(`there is no verifier of ${SCRAM} for the role`);
+    this.#header = headerFor(offer, this.#options.serverHash);
+    const first = ENCODER.encode(`${this.#header}${this.#clientFirst}`);
+    const mechanism = this.#header === BOUND ? SCRAM_PLUS : SCRAM;
+    return this.#reply(ENCODER.encode(`${mechanism}\0`), int32(first.length), first);
   }
 
   #prove(serverFirst: string): void {
-    const { login, hashes } = this.#options;
+    const { login, hashes, serverHash } = this.#options;
     const verifier = this.#verifier;
     const first = readServerFirst(serverFirst);
     const own = this.#clientFirst.slice('n=,r='.length);
@@ -178,7 +181,7 @@ export class BackendLogin {
     }
     const clientKey = clientKeyOf(hashes, scramParts(login.transcript), verifier);
     if (clientKey === undefined) return this.#fail('the password has changed since the login');
-    const final = `${BINDING},r=${first.nonce}`;
+    const final = `c=${bindingOf(this.#header, serverHash)},r=${first.nonce}`;
     this.#authMessage = ENCODER.encode(`${this.#clientFirst},${serverFirst},${final}`);
     const proof = proofOf(hashes, clientKey, verifier, this.#authMessage);
     clientKey.fill(0);

@@ -10,6 +10,7 @@ import { BodyReader } from '../messages/client-messages.ts';
 import { MessageReader } from '../messages/message-reader.ts';
 import { encodeSaslContinue, encodeSaslFinal, encodeSaslMechanisms } from '../messages/server-messages.ts';
 import { int32, joined, message } from '../messages/server-messages.ts';
+import { BOUND, SCRAM, SCRAM_PLUS, bindingOf, headerFor, mechanismsIn } from './channel-binding.ts';
 import { clientKeyOf, fromBase64, isEqual, isServersSignature, proofOf } from './scram.ts';
 import { readServerFirst, readVerifier, toBase64, type Hashes, type ScramVerifier } from './scram.ts';
 
@@ -53,9 +54,6 @@ export type LoginEnd =
   /** `detail`: for the client. */
   | { readonly kind: 'refused'; readonly way: LoginWay; readonly fault: LoginFault; readonly detail?: string };
 
-const MECHANISM = 'SCRAM-SHA-256';
-const WITH_BINDING = 'SCRAM-SHA-256-PLUS';
-const BINDS = 'p=tls-server-end-point,,';
 const CLEARTEXT_PASSWORD = 3;
 /** No message of a login is longer (PG_MAX_AUTH_TOKEN_LENGTH). Bytes. */
 const LONGEST = 65_535;
@@ -66,7 +64,8 @@ const DECODER = new TextDecoder('latin1');
 /** The mechanisms that the client may choose from. */
 interface Offer {
   readonly hasBinding: boolean;
-  readonly serverBinds: boolean;
+  /** Of the server. */
+  readonly mechanisms: readonly string[];
 }
 
 /** One side of an exchange: the header, such as `y,,`, and the client's first message behind it. */
@@ -215,7 +214,7 @@ export class TwoLegLogin {
     const code = type === 'R' ? new BodyReader(body).int32() : undefined;
     const data = body.subarray(4);
     if (phase.waitsFor === 'request') {
-      if (code === SASL) this.#offer(DECODER.decode(data).split('\0').slice(0, -2), bytes);
+      if (code === SASL) this.#offer(mechanismsIn(data), bytes);
       else if (code === CLEARTEXT_PASSWORD && !this.#options.isPasswordSafe) this.#refuse('password_unencrypted');
       else this.#relay(bytes);
     } else if (phase.waitsFor === 'challenge' && code === SASL_CONTINUE) this.#challenge(phase, DECODER.decode(data));
@@ -225,18 +224,17 @@ export class TwoLegLogin {
 
   #offer(mechanisms: readonly string[], bytes: Uint8Array): void {
     const { ownHash, serverHash, hasVerifiers } = this.#options;
-    if (!mechanisms.includes(MECHANISM)) return this.#relay(bytes);
+    if (!mechanisms.includes(SCRAM)) return this.#relay(bytes);
     const isShared = ownHash !== undefined && serverHash !== undefined && isEqual(ownHash, serverHash);
     if (isShared) {
       this.#way = 'shared';
       return this.#relay(bytes);
     }
-    const serverBinds = mechanisms.includes(WITH_BINDING);
     const hasBinding = hasVerifiers && ownHash !== undefined;
-    const others = mechanisms.filter((name) => name !== WITH_BINDING);
-    this.#toClient.push(encodeSaslMechanisms(hasBinding ? [WITH_BINDING, ...others] : others));
-    if (serverBinds && !hasBinding) this.#way = 'unbound';
-    this.#phase = { waitsFor: 'choice', offer: { hasBinding, serverBinds } };
+    const others = mechanisms.filter((name) => name !== SCRAM_PLUS);
+    this.#toClient.push(encodeSaslMechanisms(hasBinding ? [SCRAM_PLUS, ...others] : others));
+    if (mechanisms.includes(SCRAM_PLUS) && !hasBinding) this.#way = 'unbound';
+    this.#phase = { waitsFor: 'choice', offer: { hasBinding, mechanisms } };
     return undefined;
   }
 
@@ -244,30 +242,30 @@ export class TwoLegLogin {
     const reader = new BodyReader(body);
     const mechanism = reader.text();
     const asItIs = message('p', [body]);
-    if (mechanism !== MECHANISM && mechanism !== WITH_BINDING) return this.#relayChoice(asItIs);
+    if (mechanism !== SCRAM && mechanism !== SCRAM_PLUS) return this.#relayChoice(asItIs);
     const text = DECODER.decode(reader.bytes(reader.int32() ?? -1));
     const [, header = '', flag = '', identity, first = ''] = /^(([ny]|p=[^,]*),([^,]*),)(.*)$/s.exec(text) ?? [];
     const isBinding = flag.startsWith('p');
-    if (flag === '' || isBinding !== (mechanism === WITH_BINDING)) return this.#refuse('login_malformed');
+    if (flag === '' || isBinding !== (mechanism === SCRAM_PLUS)) return this.#refuse('login_malformed');
     if (flag === 'n') return this.#relayChoice(asItIs);
     if (identity !== '') return this.#refuse('login_malformed', 'an authorization identity is not supported');
-    if (isBinding && (header !== BINDS || !offer.hasBinding)) return this.#refuse('login_malformed');
+    if (isBinding && (header !== BOUND || !offer.hasBinding)) return this.#refuse('login_malformed');
     if (flag === 'y' && offer.hasBinding) {
       return this.#refuse('binding_failed', 'the client can bind its login, and did not get the offer to do so');
     }
-    if (flag === 'y' && !offer.serverBinds) return this.#relayChoice(asItIs);
+    if (flag === 'y' && !offer.mechanisms.includes(SCRAM_PLUS)) return this.#relayChoice(asItIs);
     if (!this.#options.hasVerifiers) return this.#refuse('login_unbound');
     if (!/^n=[^,]*,r=[\x21-\x2b\x2d-\x7e]+$/.test(first)) return this.#refuse('login_malformed');
     this.#taken.push(asItIs);
     return this.#begin({ header, first }, offer);
   }
 
-  #begin(outer: Opening, { serverBinds }: Offer): void {
+  #begin(outer: Opening, { mechanisms }: Offer): void {
     const { serverHash, random } = this.#options;
-    const binds = serverBinds && serverHash !== undefined;
-    const inner = { header: binds ? BINDS : 'n,,', first: `n=,r=${toBase64(random.server)}` };
+    const header = headerFor(mechanisms, serverHash);
+    const inner = { header, first: `n=,r=${toBase64(random.server)}` };
     const text = ENCODER.encode(inner.header + inner.first);
-    const mechanism = ENCODER.encode(`${binds ? WITH_BINDING : MECHANISM}\0`);
+    const mechanism = ENCODER.encode(`${header === BOUND ? SCRAM_PLUS : SCRAM}\0`);
     this.#toServer.push(message('p', [mechanism, int32(text.length), text]));
     this.#asksForVerifier = true;
     this.#way = 'verifier';
@@ -292,8 +290,7 @@ export class TwoLegLogin {
     const [, unproven = '', binding = '', nonce, text = ''] = FINAL.exec(DECODER.decode(body)) ?? [];
     const proof = fromBase64(ENCODER.encode(text));
     if (proof?.length !== PROOF_BYTES) return this.#refuse('login_malformed');
-    const expected = outer.header === BINDS ? this.#options.ownHash : undefined;
-    if (binding !== bindingOf(outer.header, expected)) {
+    if (binding !== bindingOf(outer.header, this.#options.ownHash)) {
       return this.#refuse('binding_failed', 'the client has TLS with another certificate than that of Pointsman');
     }
     if (nonce !== outerNonce) return this.#refuse('login_malformed');
@@ -306,7 +303,7 @@ export class TwoLegLogin {
   #prove(client: ClientFinal, verifier: ScramVerifier | null): void {
     const { hashes, serverHash, random } = this.#options;
     const { inner, innerNonce, innerServerFirst, authMessage } = client;
-    const final = `c=${bindingOf(inner.header, inner.header === BINDS ? serverHash : undefined)},r=${innerNonce}`;
+    const final = `c=${bindingOf(inner.header, serverHash)},r=${innerNonce}`;
     const innerAuthMessage = ENCODER.encode(`${inner.first},${innerServerFirst},${final}`);
     const { salt, iterations } = readServerFirst(innerServerFirst) ?? {};
     const isServers = verifier !== null && verifier.salt === salt && verifier.iterations === iterations;
@@ -349,9 +346,4 @@ const FINAL = /^(c=([\w+/]+=*),r=([^,]+)),p=([\w+/]+=*)$/;
 
 function nonceOf(first: string): string {
   return first.slice(first.lastIndexOf(',r=') + 3);
-}
-
-/** The header, and the hash of the certificate behind it. */
-function bindingOf(header: string, hash: Uint8Array = new Uint8Array(0)): string {
-  return toBase64(joined([ENCODER.encode(header), hash]));
 }

@@ -122,6 +122,7 @@ describeOnEachPostgres('logging in again', start, (lab) => {
       negotiated: transcript.negotiated(),
       verifier: await verifierOf(role),
       nonce: randomBytes(18),
+      serverHash: undefined,
       hashes: HASHES,
       ...changes,
     });

@@ -114,6 +114,7 @@ function aLogin(): BackendLogin {
     negotiated: undefined,
     verifier: undefined,
     nonce: new Uint8Array(18),
+    serverHash: undefined,
     hashes: HASHES,
   });
 }

@@ -61,6 +61,7 @@ function aLogin(changes: Partial<BackendLoginOptions> = {}): BackendLogin {
     negotiated: undefined,
     verifier: Buffer.from(KEYS.verifier),
     nonce: Buffer.from('eighteen bytes 123'),
+    serverHash: undefined,
     hashes: HASHES,
     ...changes,
   });
@@ -95,6 +96,13 @@ describe('SCRAM-SHA-256', () => {
       parameters: new Map([['TimeZone', 'UTC']]),
     });
     expect(step.kind === 'done' && Buffer.from(step.rest).toString()).toBe('rest');
+  });
+
+  test('a server that offers it: the login is bound to the certificate of the server', () => {
+    const offer = request(10, 'SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0');
+    const bound = aLogin({ serverHash: Buffer.from('hash of a certificate') });
+    expect(said(bound.take(offer))).toMatch(/^SCRAM-SHA-256-PLUS\0.{4}p=tls-server-end-point,,n=,r=/s);
+    expect(said(aLogin().take(offer))).toMatch(/^SCRAM-SHA-256\0.{4}n,,n=,r=/s);
   });
 
   test.each([
