@@ -26,6 +26,8 @@ interface QuerySession {
 const OWN_FUNCTION = /\bpointsman\.verifier\(/;
 const CONDITIONS = 'it must be a member of pointsman_movable, with a password that has not expired, and no superuser';
 /** The server ends a question that takes longer, also when Pointsman is gone. */
+/** Than one with a verifier. */
+const LONGER_ANSWER = "SELECT pg_catalog.repeat('x', 500)";
 const STATEMENT_TIMEOUT = '5s';
 
 export class QuerySource implements VerifierSource {
@@ -44,7 +46,9 @@ export class QuerySource implements VerifierSource {
   }
 
   read(role: string, signal: AbortSignal): Promise<VerifierAnswer> {
-    return this.#inTurn(() => this.#ask(role, signal));
+    const answer = this.#inTurn(() => this.#ask(role, signal));
+    void this.#inTurn(() => this.#overwriteTls());
+    return answer;
   }
 
   close(): void {
@@ -80,6 +84,19 @@ export class QuerySource implements VerifierSource {
       overwrite(session.masked.rows());
       this.#isAsking = false;
       signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** TLS keeps the bytes that it has decrypted, until a longer answer takes their place. */
+  async #overwriteTls(): Promise<void> {
+    const session = this.#session;
+    if (session === undefined || this.#isClosed) return;
+    try {
+      await (await session.client).query(LONGER_ANSWER);
+    } catch {
+      // The next question reports the fault.
+    } finally {
+      overwrite(session.masked.rows());
     }
   }
 
