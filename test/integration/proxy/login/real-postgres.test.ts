@@ -1,8 +1,13 @@
 // Logins on two TLS connections at real servers: each flag of psql and node-postgres, each way, and the old and the new
 // PostgreSQL. The server stays the judge of every password.
+import { spawn } from 'node:child_process';
+import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import type { MemberTls } from '../../../../src/model/member-tls.ts';
 import { verifierOpener } from '../../../../src/verifiers/batch.ts';
 import { runTool, whyNoTool } from '../../../support/applications/client-tools.ts';
@@ -10,12 +15,15 @@ import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../../support/labs/proxy-lab.ts';
 import { whyNoOlderPostgres } from '../../../support/moves/system-postgres.ts';
 import { describeUnless } from '../../../support/runner/unless-missing.ts';
+import { ask } from '../../../support/sandbox/postgres.ts';
 import { startLoginServer } from '../../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../../support/sandbox/login-server.ts';
 import { speakTls } from '../../../support/sandbox/speak-tls.ts';
+import { startStranger } from '../../../support/sockets/stranger.ts';
 import { OTHER, SERVER, tlsFile, tlsText } from '../../../support/values/tls-files.ts';
 import { systemClock } from '../../../support/waiting/system-clock.ts';
 
+const MAIN = new URL('memory-main.ts', import.meta.url).pathname;
 const SSL = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
 const LOOKUP = `create function verifier(name text) returns text language sql security definer as
   'select rolpassword from pg_authid where rolname = $1 and not rolsuper'`;
@@ -79,6 +87,14 @@ function psql(at: ProxyLab, ssl: string, binding: string, role: Role = APP): Pro
   const target = { port: at.address('write').port, as: role };
   const info = `dbname=postgres sslmode=${ssl} channel_binding=${binding}`;
   return runTool('psql', target, ['-At', '-d', info, '-c', SSL]).catch((error: unknown) => String(error));
+}
+
+async function counts(lines: AsyncIterator<string, unknown>): Promise<readonly number[]> {
+  return z.array(z.number()).parse(JSON.parse(String((await lines.next()).value)));
+}
+
+function strip(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toString('latin1').replace('SCRAM-SHA-256-PLUS', 'SCRAM-SHA-256-NONE'), 'latin1');
 }
 
 describeUnless(await whyNoOlderPostgres(), 'logins on two TLS connections', () => {
@@ -179,6 +195,73 @@ describeUnless(await whyNoOlderPostgres(), 'logins on two TLS connections', () =
       await expect(late).rejects.toMatchObject({ code: '28P01' });
     }
   });
+
+  test('a stranger in front, who decrypts, or takes the offer to bind away: no login', async () => {
+    const [at, other] = [lab('embedded', 'verifier'), lab('embedded', 'shared')];
+    const strangers = [
+      await startStranger(SERVER, at.address('write')),
+      await startStranger(SERVER, at.address('write'), strip),
+      await startStranger(OTHER, other.address('write')),
+    ];
+    const details = [/another certificate/, /did not get the offer/, /server certificate|check failed/];
+    for (const [index, { address, stop }] of strangers.entries()) {
+      const client = new Client({ ...BOUND, ...address });
+      client.on('error', () => {});
+      const refused = await client.connect().catch((error: unknown) => error);
+      expect(refused, String(index)).toMatchObject({ code: '28000' });
+      expect(`${JSON.stringify(refused)} ${String(refused)}`).toMatch(details[index] ?? /never/);
+      stop();
+    }
+    expect(at.reasons()).toContain('binding_failed');
+  });
+
+  test('a stranger behind, whose certificate the authority has signed: no login', async () => {
+    const login = servers.get('embedded');
+    if (login === undefined) throw new Error('no server');
+    const { name, host, port } = login.server;
+    const stranger = await startStranger(OTHER, { host, port });
+    const at = await labFor(login, {
+      ...SETTINGS.shared,
+      logins: LOGINS,
+      backend: { tls: { ...MEMBER_TLS, mode: 'verify-ca', caFile: tlsFile('other-ca.pem') } },
+      table: { write: { open: { [name]: stranger.address } } },
+    });
+    labs.set('deceived', at);
+    await expect(connect(at, BOUND)).rejects.toMatchObject({
+      code: '28000',
+      message: 'SCRAM channel binding check failed',
+    });
+    stranger.stop();
+  });
+
+  test('the memory of a process after logins has no verifier, and no key of a client', async () => {
+    const login = servers.get('embedded');
+    if (login === undefined) throw new Error('no server');
+    const { name, host, port } = login.server;
+    const backend = { tls: MEMBER_TLS };
+    const options = { ...SETTINGS.verifier, backend, table: { write: { open: { [name]: { host, port } } } } };
+    const child = spawn(process.execPath, [MAIN, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const to = { host: '127.0.0.1', port: Number((await lines.next()).value) };
+    for (let count = 0; count < 50; count += 1) {
+      const client = new Client({ ...BOUND, ...to, password: count % 10 === 9 ? 'wrong' : APP.password });
+      client.on('error', () => {});
+      await client.connect().catch(() => {});
+      await client.end();
+    }
+    const verifier = (await ask(login.server, "select rolpassword from pg_authid where rolname = 'app'")) ?? '';
+    const [, iterations = '', salt = '', stored = '', serverKey = ''] = verifier.split(/[$:]/);
+    const salted = pbkdf2Sync(APP.password, Buffer.from(salt, 'base64'), Number(iterations), 32, 'sha256');
+    const clientKey = createHmac('sha256', salted).update('Client Key').digest();
+    expect(createHash('sha256').update(clientKey).digest('base64')).toBe(stored);
+    const keys = [stored, serverKey].flatMap((text) => [Buffer.from(text), Buffer.from(text, 'base64')]);
+    const masked = [clientKey, ...keys].map((secret) => Buffer.from(secret.map((byte) => byte ^ 0x5a)).toString('hex'));
+    child.stdin.end(`${masked.join(' ')}\n`.repeat(2));
+    const [first, second] = [await counts(lines), await counts(lines)];
+    // The one that is searched for; a search leaves traces of its own.
+    expect(first.map((count, at) => Math.min(count, second[at] ?? 0))).toEqual(first.map(() => 1));
+    await once(child, 'close');
+  }, 60_000);
 
   test('a lookup that cannot be: the login is not answered with a wrong password', async () => {
     const login = servers.get('embedded');
