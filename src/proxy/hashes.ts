@@ -7,7 +7,7 @@ const load = createRequire(import.meta.url);
 /** Loaded when it is first needed: most programs hash nothing. */
 export const nodeCrypto = (): typeof Crypto => load('node:crypto');
 
-/** Of SHA-256. Bytes. */
+/** The block of SHA-256. Bytes. */
 const BLOCK = 64;
 
 // An object of createHash would keep the digest until it is collected, and one of createHmac the key.

@@ -5,7 +5,7 @@ import { toBase64 } from './scram.ts';
 
 export const SCRAM = 'SCRAM-SHA-256';
 export const SCRAM_PLUS = 'SCRAM-SHA-256-PLUS';
-/** Of a client that does not bind. */
+/** The client does not bind. */
 export const UNBOUND = 'n,,';
 export const BOUND = 'p=tls-server-end-point,,';
 const ENCODER = new TextEncoder();

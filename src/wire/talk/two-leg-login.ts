@@ -64,7 +64,7 @@ const DECODER = new TextDecoder('latin1');
 /** The mechanisms that the client may choose from. */
 interface Offer {
   readonly hasBinding: boolean;
-  /** Of the server. */
+  /** The offer of the server. */
   readonly mechanisms: readonly string[];
 }
 
