@@ -1,5 +1,5 @@
-// The sentence of the start about what Pointsman cannot do for sessions whose TLS it passes through. It is no fault, but
-// users notice it at the first switchover.
+// The sentence of the start about what Pointsman cannot do for sessions whose TLS it passes through. It is no fault,
+// but users notice it at the first switchover.
 import type { Config } from '../config/config.ts';
 
 /** Undefined: TLS of clients ends at Pointsman. */
