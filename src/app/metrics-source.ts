@@ -36,6 +36,7 @@ export function scrapeOf(options: ScrapeOptions): Scrape {
     eventStreams: streams.size(),
     refusals: monitor.refusedPrimaries().map(({ kind }) => kind),
     certificate: proxy.certificate(),
+    memberPair: memberPairNow(config, history),
     handshakes: handshakesNow(config, history),
     workers: proxy.workers(),
     configLoadedAt: running.loadedAt,
@@ -48,4 +49,9 @@ export function scrapeOf(options: ScrapeOptions): Scrape {
 /** Without `backend.tls` those of the past say nothing about sessions. */
 export function handshakesNow({ backend }: Config, { handshakes }: ClusterHistory): HandshakesByMember {
   return backend.tls === undefined ? new Map() : handshakes.all();
+}
+
+function memberPairNow({ backend }: Config, { handshakes }: ClusterHistory): Scrape['memberPair'] {
+  const [file, expiresAt] = [backend.tls?.pair?.cert, handshakes.ownExpiresAt()];
+  return file === undefined || expiresAt === undefined ? undefined : { file, expiresAt };
 }

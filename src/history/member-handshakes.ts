@@ -26,11 +26,13 @@ export type HandshakesByMember = ReadonlyMap<MemberName, HandshakeRecord>;
 
 export class MemberHandshakes {
   readonly #records = new Map<MemberName, HandshakeRecord>();
+  #ownExpiresAt: number | undefined;
 
   take(event: ReportedEvent, at: Instant): void {
     if (event.kind === 'members_changed') {
       for (const member of event.removed) this.#records.delete(member);
     } else if (event.kind === 'member_tls_verified') {
+      this.#ownExpiresAt = event.ownExpiresAt;
       const { failing } = this.#records.get(event.member) ?? {};
       // The member verifies Pointsman's certificate after that.
       const stays = failing?.reason === 'own_certificate' ? failing : undefined;
@@ -44,6 +46,11 @@ export class MemberHandshakes {
       const { since = at, count = 0 } = failing ?? {};
       this.#records.set(member, { expiresAt, failing: { since, at, count: count + 1, reason, why } });
     }
+  }
+
+  /** The end of Pointsman's own certificate, as the newest handshake had it. Undefined: it had none. */
+  ownExpiresAt(): number | undefined {
+    return this.#ownExpiresAt;
   }
 
   /** Absent: no connection to the member was to be encrypted. */

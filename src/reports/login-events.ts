@@ -25,8 +25,14 @@ export type LoginEvent =
       /** The reason why there was no verifier. */
       readonly why: string | undefined;
     })
-  /** A member showed this certificate, which was verified. `expiresAt`: milliseconds since 1970. */
-  | { readonly kind: 'member_tls_verified'; readonly member: MemberName; readonly expiresAt: number }
+  /** A member showed a certificate, which was verified. Times in milliseconds since 1970. */
+  | {
+      readonly kind: 'member_tls_verified';
+      readonly member: MemberName;
+      readonly expiresAt: number;
+      /** The end of Pointsman's own certificate. Absent: it has none. */
+      readonly ownExpiresAt?: number;
+    }
   /** A connection to a member was closed before it was encrypted, and nothing of a client was sent. */
   | {
       readonly kind: 'member_tls_failed';

@@ -20,8 +20,8 @@ export function logFields(event: Event): FieldValues {
     return { ...snakeCase(fields), member_count: members };
   }
   if (event.kind === 'certificate_loaded' || event.kind === 'member_tls_verified') {
-    const { kind: _, expiresAt, ...fields } = event;
-    return { ...fields, expires_at: new Date(expiresAt).toISOString() };
+    const { kind: _, ...fields } = event;
+    return snakeCase(mapValues(fields, (value) => (typeof value === 'number' ? new Date(value).toISOString() : value)));
   }
   const { kind, ...fields } = event;
   const said: readonly string[] = SENTENCES[kind] ?? [];
@@ -53,6 +53,10 @@ const SENTENCES: Partial<Record<Event['kind'], readonly string[]>> = {
   config_reload_failed: ['problems'],
   member_tls_failed: ['why'],
 };
+
+function mapValues(fields: object, change: (value: unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, change(value)]));
+}
 
 function snakeCase(fields: object): FieldValues {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [snakeKey(key), plain(value)]));

@@ -1,17 +1,22 @@
 // The certificate, the worker processes and the configuration of this program.
-import type { CertificateStatus, WorkerStatus } from '../reports/counts.ts';
+import type { WorkerStatus } from '../reports/counts.ts';
 import { flag, scraped, scrapedNumber, type ScrapedMetric } from './scrape.ts';
 
 export const PROCESS_METRICS: readonly ScrapedMetric[] = [
-  ofCertificate(
+  scraped(
     'pointsman_tls_certificate_expiry_timestamp_seconds',
-    'Expiry of the TLS certificate presented to clients (Unix time); absent in passthrough mode.',
-    ({ expiresAt }) => expiresAt / 1000,
+    'Expiry of the TLS certificates presented to clients (client.tls) and to members (backend.tls; Unix time).',
+    ['file'],
+    ({ certificate, memberPair }) =>
+      [certificate, memberPair]
+        .filter((one) => one !== undefined)
+        .map(({ file, expiresAt }) => [{ file }, expiresAt / 1000]),
   ),
-  ofCertificate(
+  scraped(
     'pointsman_tls_certificate_current',
-    '1 if the TLS certificate in use is that of its files, 0 if the files cannot be used.',
-    ({ isCurrent }) => flag(isCurrent),
+    '1 if the TLS certificate that clients get is that of its files, 0 if the files cannot be used.',
+    ['file'],
+    ({ certificate }) => (certificate === undefined ? [] : [[{ file: certificate.file }, flag(certificate.isCurrent)]]),
   ),
   scrapedNumber(
     'pointsman_workers',
@@ -41,12 +46,6 @@ export const PROCESS_METRICS: readonly ScrapedMetric[] = [
     ({ droppedLogLines }) => droppedLogLines,
   ),
 ];
-
-function ofCertificate(name: string, help: string, read: (certificate: CertificateStatus) => number): ScrapedMetric {
-  return scraped(name, help, ['file'], ({ certificate }) =>
-    certificate === undefined ? [] : [[{ file: certificate.file }, read(certificate)]],
-  );
-}
 
 function ofWorkers(name: string, help: string, read: (worker: WorkerStatus) => number): ScrapedMetric {
   return scraped(name, help, ['worker'], ({ workers }) =>

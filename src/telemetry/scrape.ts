@@ -32,6 +32,8 @@ export interface Scrape {
   readonly refusals: readonly RefusalKind[];
   /** Presented to clients; undefined in passthrough mode. */
   readonly certificate: CertificateStatus | undefined;
+  /** Pointsman's own certificate for members. Undefined: there is none, or no member has got it yet. */
+  readonly memberPair: Pick<CertificateStatus, 'file' | 'expiresAt'> | undefined;
   /** Empty without `backend.tls`. */
   readonly handshakes: HandshakesByMember;
   /** Worker processes; empty if this process serves clients itself. */

@@ -181,7 +181,10 @@ export const EVENT_SAMPLES: EventSamples = {
     meaning:
       'A connection to a member was encrypted (`backend.tls`), and its certificate verified. Above debug only with ' +
       'another certificate, or after a fault.',
-    samples: [{ kind: 'member_tls_verified', member: 'pg-1', expiresAt: 0 }],
+    samples: [
+      { kind: 'member_tls_verified', member: 'pg-1', expiresAt: 0 },
+      { kind: 'member_tls_verified', member: 'pg-1', expiresAt: 0, ownExpiresAt: 0 },
+    ],
   },
   member_tls_failed: {
     meaning:

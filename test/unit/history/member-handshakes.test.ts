@@ -38,3 +38,10 @@ test('a member that refuses the certificate of Pointsman does so until it takes 
   expect(after(verified, refused, verified, opened)['pg-1']?.failing).toBeUndefined();
   expect(after(expired, opened)['pg-1']?.failing).toMatchObject({ reason: 'expired' });
 });
+
+test('the certificate of Pointsman is that of the newest handshake', () => {
+  const handshakes = new MemberHandshakes();
+  expect(handshakes.ownExpiresAt()).toBeUndefined();
+  for (const ownExpiresAt of [5_000, 6_000]) handshakes.take({ ...verified, ownExpiresAt }, 1);
+  expect(handshakes.ownExpiresAt()).toBe(6_000);
+});

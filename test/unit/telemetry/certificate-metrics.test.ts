@@ -1,4 +1,4 @@
-// The exposition of the certificate for clients.
+// The exposition of certificates: for clients, for members, and those of the members.
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { MetricsOptions } from '../../../src/telemetry/metrics.ts';
@@ -6,13 +6,15 @@ import { withoutScope } from '../../support/values/samples.ts';
 import { aList, aPolicy } from '../../support/values/builders.ts';
 import { aStatusSource, decidedAt } from '../../support/values/status-source.ts';
 
-test('the certificate for clients, while there is one', async () => {
+test('the certificates for clients and for members, while there are any', async () => {
   let certificate: ReturnType<MetricsOptions['scrape']>['certificate'] = {
     file: '/a.crt',
     expiresAt: 1_500,
     isCurrent: false,
   };
-  const source = aStatusSource({ certificate: () => certificate });
+  const memberPair = { file: '/member.crt', expiresAt: 2_500 };
+  let ofMembers: typeof memberPair | undefined = memberPair;
+  const source = aStatusSource({ certificate: () => certificate, memberPair: () => ofMembers });
   const { text } = createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], ...source });
   const samples = async () =>
     withoutScope(await text())
@@ -20,9 +22,10 @@ test('the certificate for clients, while there is one', async () => {
       .filter((line) => line.startsWith('pointsman_tls_'));
   expect(await samples()).toEqual([
     'pointsman_tls_certificate_expiry_timestamp_seconds{file="/a.crt"} 1.5',
+    'pointsman_tls_certificate_expiry_timestamp_seconds{file="/member.crt"} 2.5',
     'pointsman_tls_certificate_current{file="/a.crt"} 0',
   ]);
-  certificate = undefined;
+  [certificate, ofMembers] = [undefined, undefined];
   expect(await samples()).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 // Opens a connection to a member: in plain text, or with TLS by `backend.tls`. Nothing leads from TLS back to plain
 // text.
 import type { Socket } from 'node:net';
+import type { PeerCertificate } from 'node:tls';
 import type { Target } from '../../../core/routing-table.ts';
 import type { Clock } from '../../../model/instant.ts';
 import type { MemberName } from '../../../model/member.ts';
@@ -92,9 +93,17 @@ function eventOf(member: MemberName, result: DialResult): ProxyEvent | undefined
     return fault === undefined ? undefined : failedEvent(member, { fault, detail });
   }
   const { socket } = result;
+  if (!(socket instanceof nodeTls().TLSSocket)) return undefined;
   // getPeerX509Certificate would take the certificate away from the next reader (Node 24.21).
-  const { valid_to: until } = socket instanceof nodeTls().TLSSocket ? socket.getPeerCertificate() : {};
-  return until === undefined ? undefined : { kind: 'member_tls_verified', member, expiresAt: Date.parse(until) };
+  const expiresAt = endOf(socket.getPeerCertificate());
+  const ownExpiresAt = endOf(socket.getCertificate());
+  if (expiresAt === undefined) return undefined;
+  return { kind: 'member_tls_verified', member, expiresAt, ...(ownExpiresAt !== undefined && { ownExpiresAt }) };
+}
+
+/** Milliseconds since 1970. */
+function endOf(certificate: PeerCertificate | object | null): number | undefined {
+  return certificate !== null && 'valid_to' in certificate ? Date.parse(certificate.valid_to) : undefined;
 }
 
 function failedEvent(member: MemberName, { fault, detail }: TlsFailure): ProxyEvent {

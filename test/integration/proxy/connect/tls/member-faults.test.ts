@@ -1,5 +1,6 @@
 // Every fault of TLS to a member (`backend.tls`), at a real PostgreSQL and at servers that only pose as one: the client
 // reads the member and the fault, the server gets no session, and nothing crosses the wire in plain text.
+import { X509Certificate } from 'node:crypto';
 import { chmod, copyFile, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -70,6 +71,10 @@ async function refusesTls(server: Address): Promise<boolean> {
   await until('an answer', () => asking.received().length > 0);
   asking.socket.destroy();
   return asking.received().toString() === 'N';
+}
+
+async function endOf({ cert }: KeyPairPaths): Promise<number> {
+  return new X509Certificate(await readFile(cert)).validToDate.getTime();
 }
 
 async function versionOf(server: Address): Promise<string | null> {
@@ -303,6 +308,8 @@ describeUnless(missingForSandbox ?? missingOpenssl, 'a member whose TLS fails', 
       await client.end();
       expect([rows, await sessions()]).toEqual([[{ ssl: true }], before + 1]);
       expectEncrypted(tap.take());
+      const ends = { expiresAt: await endOf(world.pairs[what]), ownExpiresAt: await endOf(world.pairs.own) };
+      expect(lab.events).toContainEqual({ kind: 'member_tls_verified', member: 'pg-1', ...ends });
       lab.proxy.close();
     }
   });
