@@ -1,5 +1,5 @@
 // Scenario 30: the drivers that applications use, each in its own program (test/e2e/drivers): in plain text, with TLS
-// to the server, with TLS to Pointsman, and with pools during a switchover.
+// to the server, with TLS to Pointsman, with TLS on both legs, and with pools during a switchover.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { configFor } from '../support/processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../support/processes/pointsman-process.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 import { switchOnTls } from '../support/clusters/switch-on-tls.ts';
-import { SERVER } from '../support/values/tls-files.ts';
+import { SERVER, tlsFile } from '../support/values/tls-files.ts';
 import { itUnless } from '../support/runner/unless-missing.ts';
 
 const VALUES = {
@@ -43,22 +43,28 @@ describeOnSandbox('drivers', (on) => {
   const known = drivers();
   const ours: PointsmanProcess[] = [];
   let directory = '';
-  let ports: Readonly<Record<'passthrough' | 'terminate' | 'require', number>>;
+  let ports: Readonly<Record<'passthrough' | 'terminate' | 'require' | 'both', number>>;
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-    for (const mode of ['terminate', 'require']) {
-      ours.push(await startPointsman(configFor(lab.cluster, { client: { tls: { mode, ...SERVER } } })));
-    }
     await switchOnTls(lab.cluster);
+    const required = { client: { tls: { mode: 'require', ...SERVER } } };
+    const verified = { mode: 'verify-full', ca_file: tlsFile('ca.pem'), server_name: 'pg-a.test' };
+    for (const sections of [
+      { client: { tls: { mode: 'terminate', ...SERVER } } },
+      required,
+      { ...required, backend: { tls: verified } },
+    ]) {
+      ours.push(await startPointsman(configFor(lab.cluster, sections)));
+    }
     for (const pointsman of [lab.pointsman, ...ours]) {
       await waitForMembers({ ...lab, pointsman }, 'read', await replicasOf(lab.cluster));
       await waitForMembers({ ...lab, pointsman }, 'write', [await lab.cluster.leader()]);
     }
-    const [passthrough = 0, terminate = 0, required = 0] = await Promise.all(
+    const [passthrough = 0, terminate = 0, require = 0, both = 0] = await Promise.all(
       [lab.pointsman, ...ours].map((pointsman) => pointsman.port('write')),
     );
-    ports = { passthrough, terminate, require: required };
+    ports = { passthrough, terminate, require, both };
     for (const driver of known) if (driver.missing === undefined) await driver.prepare(directory);
   }, 120_000);
   afterAll(async () => {
@@ -116,6 +122,12 @@ describeOnSandbox('drivers', (on) => {
     itWith('with TLS to Pointsman', async () => {
       await expectTheServer(driver, target(ports.terminate, 'require'));
       await expectThePools(driver, target(ports.terminate, 'require'));
+    });
+
+    // Their usual settings: libpq binds its login to the certificate, which is that of the server, too.
+    itWith('with TLS on both legs, which show the same certificate', async () => {
+      await expectTheServer(driver, target(ports.both, 'require'));
+      await expectThePools(driver, target(ports.both, 'require'));
     });
 
     itWith('where TLS is required', async () => {
