@@ -1,5 +1,6 @@
 // Why an exchange has no answer: errors of Node, TLS and undici by their code, in our own words. An unknown error
 // counts as our own fault: it must never be evidence against a server.
+import { certificateAlert } from '../model/certificate-alert.ts';
 import { errnoCause, errnoText, errorCode, type ErrnoCause } from '../model/errno.ts';
 import type { FailureCause } from '../model/observation.ts';
 import { shown } from '../model/printable.ts';
@@ -64,27 +65,6 @@ const TLS_CODE = new RegExp(
     '(?:ERR_SSL|ERR_TLS|ERR_OSSL|CERT|CRL|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|INVALID|PATH_LENGTH|ERROR_IN)_)',
 );
 
-/**
- * Alerts about the client's certificate. With TLS 1.3 they come when the client has done its part of the handshake, and
- * has sent its request. The server has not read that.
- */
-const CLIENT_CERTIFICATE: ReadonlyMap<string, string> = new Map([
-  ['CERTIFICATE_REQUIRED', 'the server requires a client certificate'],
-  ['UNKNOWN_CA', 'the server does not trust the authority of the client certificate'],
-  ['CERTIFICATE_EXPIRED', 'the client certificate has expired'],
-  ['CERTIFICATE_REVOKED', 'the client certificate is revoked'],
-  ['CERTIFICATE_UNKNOWN', 'the server does not accept the client certificate'],
-  ['BAD_CERTIFICATE', 'the server does not accept the client certificate'],
-  ['UNSUPPORTED_CERTIFICATE', 'the server does not accept this kind of client certificate'],
-]);
-
-/** OpenSSL names the protocol in front: `TLSV13`, or `SSL/TLS`. */
-const ALERT = /^ERR_SSL_\S+_ALERT_(\w+)$/;
-
-function clientCertificateFault(code: string): string | undefined {
-  return CLIENT_CERTIFICATE.get(ALERT.exec(code)?.[1] ?? '');
-}
-
 /** The reason of a handshake that failed stands between codes of OpenSSL. */
 const TLS_REASON = /:SSL routines:[^:]*:([^:]+)/;
 
@@ -94,12 +74,19 @@ export function errorOf(error: unknown, isSent = false): ExchangeError {
   }
   const message = error instanceof Error ? error.message : String(error);
   const code = errorCode(error);
-  const refusal = clientCertificateFault(code);
-  if (refusal !== undefined) return new ExchangeError('tls', `${WORDS.tls}: ${refusal} (${shown(code)})`, code);
+  const alert = certificateAlert(code);
+  // The server has not read the request, which may have left.
+  if (alert !== undefined)
+    return new ExchangeError('tls', `${WORDS.tls}: ${refusalText(alert)} (${shown(code)})`, code);
   // Some of undici's parser errors have no code.
   const isParserError = error instanceof Error && error.name === 'HTTPParserError';
   const fault = isParserError && !UNDICI.has(code) ? parserFault(message) : faultOf(code, message);
   return new ExchangeError(fault, wordsOf(fault, code, message), code, isSent);
+}
+
+function refusalText(alert: string): string {
+  if (alert === 'certificate required') return 'the server requires a client certificate';
+  return `the server refuses the client certificate: ${alert}`;
 }
 
 function parserFault(message: string): ExchangeFault {

@@ -97,7 +97,7 @@ describeOnPatroni('Patroni with a protected API', () => {
     });
     expect(await (await control(AUTH, stranger)).report()).toMatchObject({
       kind: 'unreadable',
-      why: expect.stringContaining('the server does not trust the authority of the client certificate'),
+      why: expect.stringContaining('the server refuses the client certificate: unknown ca'),
     });
   });
 

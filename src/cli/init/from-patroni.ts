@@ -99,11 +99,12 @@ function addTls(tree: unknown, draft: DraftBuilder, at: (...path: Path) => strin
       at('restapi', 'certfile'),
     );
   }
-  const isRequired = textAt(tree, ['restapi', 'verify_client']) === 'required';
+  const verify = textAt(tree, ['restapi', 'verify_client']);
   const hasCert = take('cert', ['ctl', 'certfile']) && take('key', ['ctl', 'keyfile'], ['ctl', 'certfile']);
-  if (isRequired && !hasCert) {
+  if ((verify === 'required' || verify === 'optional') && !hasCert) {
+    const what = verify === 'required' ? '' : ' for pointsman switchover and other operations';
     draft.note(
-      'verify_client: required: set cluster.api.tls.cert and .key to a client certificate',
+      `verify_client: ${verify}: set cluster.api.tls.cert and .key to a client certificate${what}`,
       at('restapi', 'verify_client'),
     );
   }

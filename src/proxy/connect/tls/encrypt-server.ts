@@ -3,6 +3,7 @@
 // The deadline is the caller's.
 import { isIP, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
+import { certificateAlert } from '../../../model/certificate-alert.ts';
 import type { TlsFault } from '../../../model/tls-fault.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../../wire/messages/error-response.ts';
 import { SSL_REQUEST_PACKET } from '../../../wire/startup/startup.ts';
@@ -148,18 +149,14 @@ const CERTIFICATE_FAULTS: ReadonlyMap<string, CertificateFault> = new Map<string
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', untrusted],
 ]);
 
-/** `ERR_SSL_TLSV1_ALERT_UNKNOWN_CA`, `ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED`: RFC 8446, 6.2. */
-const OWN_CERTIFICATE_ALERT = /^ERR_SSL_\S+_ALERT_((?:\w+_)?CERTIFICATE(?:_\w+)?|UNKNOWN_CA)$/;
-
 /**
  * The server refuses Pointsman's own certificate. With TLS 1.3 it says so behind the handshake, when the connection
  * seems to be secure already. Undefined: it is something else.
  */
 export function ownCertificateFault(error: NodeJS.ErrnoException | undefined): TlsFailure | undefined {
-  const [, alert] = OWN_CERTIFICATE_ALERT.exec(error?.code ?? '') ?? [];
+  const alert = certificateAlert(error?.code ?? '');
   if (alert === undefined) return undefined;
-  const words = alert.toLowerCase().replaceAll('_', ' ');
-  return { fault: 'own_certificate', detail: `the server refuses the certificate of Pointsman: ${words}` };
+  return { fault: 'own_certificate', detail: `the server refuses the certificate of Pointsman: ${alert}` };
 }
 
 function failureOf(error: NodeJS.ErrnoException, words: TlsWords): TlsFailure {

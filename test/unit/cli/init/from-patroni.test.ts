@@ -88,9 +88,12 @@ test('a missing host is assumed, and that is said', () => {
   );
 });
 
-test('verify_client: required without a client certificate', () => {
-  const { notes } = convert('restapi: { connect_address: "a:1", certfile: /a, verify_client: required }\n');
-  expect(notes).toContain('verify_client: required: set cluster.api.tls.cert');
+test.each([
+  ['required', 'verify_client: required: set cluster.api.tls.cert and .key to a client certificate'],
+  ['optional', 'to a client certificate for pointsman switchover and other operations'],
+])('verify_client: %s without a client certificate', (verify, note) => {
+  const { notes } = convert(`restapi: { connect_address: "a:1", certfile: /a, verify_client: ${verify} }\n`);
+  expect(notes.replaceAll(/\s+/g, ' ')).toContain(note);
   expect(notes).toContain('no authority is named');
 });
 
