@@ -3,6 +3,9 @@
 import { spawn } from 'node:child_process';
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
@@ -11,10 +14,11 @@ import { z } from 'zod';
 import type { MemberTls } from '../../../../src/model/member-tls.ts';
 import { verifierOpener } from '../../../../src/verifiers/batch.ts';
 import { runTool, whyNoTool } from '../../../support/applications/client-tools.ts';
+import { drivers, runCases, type Driver } from '../../../support/applications/driver-programs.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../../support/labs/proxy-lab.ts';
 import { whyNoOlderPostgres } from '../../../support/moves/system-postgres.ts';
-import { describeUnless } from '../../../support/runner/unless-missing.ts';
+import { describeUnless, itUnless } from '../../../support/runner/unless-missing.ts';
 import { ask } from '../../../support/sandbox/postgres.ts';
 import { startLoginServer } from '../../../support/sandbox/login-server.ts';
 import type { LoginServer } from '../../../support/sandbox/login-server.ts';
@@ -48,6 +52,13 @@ const LOGINS = {
 } as const;
 const APP = { user: 'app', password: 'secret', database: 'postgres' };
 type Role = typeof APP;
+const DRIVER_RUNS = [
+  ['verifier', 'system'],
+  ['verifier', 'embedded'],
+  ['shared', 'embedded'],
+  ['unbound', 'system'],
+] as const;
+const CASES = { connect: '1', prepared: '42 42 42', cancel: '57014 1' };
 /** How clients and members are encrypted. `shared`: both show one certificate. */
 const SETTINGS = {
   verifier: {
@@ -100,8 +111,10 @@ function strip(bytes: Buffer): Buffer {
 describeUnless(await whyNoOlderPostgres(), 'logins on two TLS connections', () => {
   const servers = new Map<string, LoginServer>();
   const labs = new Map<string, ProxyLab>();
+  let directory: string;
 
   beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
     for (const choice of ['system', 'embedded'] as const) {
       const login = await startLoginServer(choice);
       servers.set(choice, login);
@@ -125,6 +138,7 @@ describeUnless(await whyNoOlderPostgres(), 'logins on two TLS connections', () =
   afterAll(async () => {
     for (const lab of labs.values()) await lab.end();
     for (const login of servers.values()) await login.close();
+    await rm(directory, { recursive: true });
   });
 
   function lab(choice: string, setting: Setting): ProxyLab {
@@ -154,6 +168,24 @@ describeUnless(await whyNoOlderPostgres(), 'logins on two TLS connections', () =
       }
     });
   });
+
+  for (const driver of drivers()) {
+    itUnless(driver.missing, `${driver.name}: each way, bound where it can be`, () => runDriver(driver), 60_000);
+  }
+
+  async function runDriver(driver: Driver): Promise<void> {
+    await driver.prepare(directory);
+    for (const [setting, choice] of DRIVER_RUNS) {
+      const ssl = { caFile: tlsFile(setting === 'shared' ? 'ca.pem' : 'other-ca.pem') };
+      const { port } = lab(choice, setting).address('write');
+      // postgres.js verifies the name localhost for an address.
+      const sslmode = driver.name === 'postgres.js' ? { sslmode: 'require' as const } : {};
+      const to = { port, as: { ...APP, ssl }, isBound: setting !== 'unbound', ...sslmode };
+      const results = await runCases(driver, directory, to, Object.keys(CASES));
+      const said = [...results].map(([name, { value, error }]) => [name, value ?? error]);
+      expect(Object.fromEntries(said), `${setting} ${choice}`).toEqual(CASES);
+    }
+  }
 
   test('node-postgres that binds, and that claims it in plain text', async () => {
     for (const choice of servers.keys()) {
