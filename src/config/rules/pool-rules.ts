@@ -95,9 +95,11 @@ export function listenerRules({ listeners, pools, admin, workers }: ParsedFile):
   return faults;
 }
 
-type WrittenListener = ParsedFile['listeners'][number];
-
-function unixFaults(listener: WrittenListener, i: number, workers: ParsedFile['workers']): readonly Fault[] {
+function unixFaults(
+  listener: ParsedFile['listeners'][number],
+  i: number,
+  workers: ParsedFile['workers'],
+): readonly Fault[] {
   const at = (key: string): Path => ['listeners', i, key];
   if (!isUnixSocket(listener.address)) {
     if (listener.unix_socket_mode === undefined) return [];
