@@ -14,7 +14,7 @@ import { z } from 'zod';
 import type { MemberTls } from '../../../../src/model/member-tls.ts';
 import { verifierOpener } from '../../../../src/verifiers/batch.ts';
 import { runTool, whyNoTool } from '../../../support/applications/client-tools.ts';
-import { drivers, runCases, type Driver } from '../../../support/applications/driver-programs.ts';
+import { drivers, runCases, type Driver, type DriverTarget } from '../../../support/applications/driver-programs.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../../support/labs/proxy-lab.ts';
 import { whyNoOlderPostgres } from '../../../support/moves/system-postgres.ts';
@@ -55,7 +55,6 @@ type Role = typeof APP;
 const DRIVER_RUNS = [
   ['verifier', 'system'],
   ['verifier', 'embedded'],
-  ['shared', 'embedded'],
   ['unbound', 'system'],
 ] as const;
 const CASES = { connect: '1', prepared: '42 42 42', cancel: '57014 1' };
@@ -175,12 +174,13 @@ describeUnless(await whyNoOlderPostgres(), 'logins on two TLS connections', () =
 
   async function runDriver(driver: Driver): Promise<void> {
     await driver.prepare(directory);
+    const caFile = tlsFile('other-ca.pem');
+    const as = { ...APP, ssl: { ca: tlsText('other-ca.pem'), caFile, servername: 'pg-b.test' } };
     for (const [setting, choice] of DRIVER_RUNS) {
-      const ssl = { caFile: tlsFile(setting === 'shared' ? 'ca.pem' : 'other-ca.pem') };
       const { port } = lab(choice, setting).address('write');
+      const verifying = { port, as, isBound: setting !== 'unbound' };
       // postgres.js verifies the name localhost for an address.
-      const sslmode = driver.name === 'postgres.js' ? { sslmode: 'require' as const } : {};
-      const to = { port, as: { ...APP, ssl }, isBound: setting !== 'unbound', ...sslmode };
+      const to: DriverTarget = driver.name === 'postgres.js' ? { ...verifying, sslmode: 'require' } : verifying;
       const results = await runCases(driver, directory, to, Object.keys(CASES));
       const said = [...results].map(([name, { value, error }]) => [name, value ?? error]);
       expect(Object.fromEntries(said), `${setting} ${choice}`).toEqual(CASES);
