@@ -31,7 +31,8 @@ const PATIENCE_MS = 60_000;
 const COUNTED = /"movable":\s*5\b/;
 
 /** Words of PostgreSQL, of Pointsman, or of a driver that has not read them. */
-const WORDS = /57P01|terminating connection|closed the connection unexpectedly|perhaps the backend died/;
+const WORDS =
+  /57P01|pointsman: |terminating connection|closed the connection unexpectedly|SSL connection has been closed|backend died/;
 /** The server ended the session (with a reset if a statement came too late for it), or Pointsman did. */
 const REASONS = new Set([
   'client_closed',
