@@ -140,6 +140,7 @@ function sessionParts(base: BaseParts, options: ProxyOptions, { isStopping }: Ho
         awaitsHeader,
         buffered,
         counts: startups,
+        readFew: base.pipes.readFew,
         ...outcome,
       }),
     holdQueue: base.holdQueue,

@@ -14,7 +14,7 @@ import { scheduleAfterReads } from '../socket.ts';
 import type { UnansweredStartup } from '../stage.ts';
 import { readStartupParameters, type StartupParameters } from './startup-parameters.ts';
 import { StartupReader, type PacketListener, type BufferedBytes } from './startup-reader.ts';
-import { shakeHands } from './tls-handshake.ts';
+import { shakeHands, type ReadFew } from './tls-handshake.ts';
 import type { StartupCounts } from './startup-counts.ts';
 import type { OwnTls } from './tls-certificate.ts';
 
@@ -39,6 +39,7 @@ export interface ClientStartupOptions extends StartupOutcome {
   readonly awaitsHeader: boolean;
   readonly buffered: BufferedBytes;
   readonly counts: StartupCounts;
+  readonly readFew: ReadFew;
 }
 
 export interface StartupHandOver {
@@ -274,10 +275,13 @@ export class ClientStartup implements PacketListener {
     client.pause();
     this.#reader.release();
     this.#forget();
-    this.#client = shakeHands({
+    this.#isShakingHands = true;
+    shakeHands({
       client,
       context,
       begun,
+      readFew: this.#options.readFew,
+      onBegun: (socket) => (this.#client = socket),
       onSecure: () => {
         this.#isShakingHands = false;
         this.#isEncrypted = true;
@@ -286,7 +290,6 @@ export class ClientStartup implements PacketListener {
       },
       onFailed: (why) => this.#options.onEnd('tls_failed', why),
     });
-    this.#isShakingHands = true;
   }
 
   #forget(): void {

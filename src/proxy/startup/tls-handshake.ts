@@ -1,5 +1,9 @@
 // The TLS handshake with a client. Bytes that were read before go into the handshake and nowhere else, so every byte
 // that comes out of it was encrypted. Reports once. The deadline is the caller's.
+//
+// Node's TLS reads into a buffer that the session keeps. It is as large as the first bytes that TLS is given, at least
+// 1 kB; but 64 kB where TLS itself reads them from the socket (Node: `NodeBIO::TryAllocateForWrite` in
+// src/crypto/crypto_bio.cc). So a few bytes are read first.
 import type * as Crypto from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
@@ -28,6 +32,9 @@ export function tlsContext({ cert, key }: KeyPair): Tls.SecureContext {
   return createSecureContext({ cert, key, minVersion: 'TLSv1.2', secureOptions });
 }
 
+/** Reads the first bytes of a paused socket, at most 1000, and stops. False: it cannot, and has done nothing. */
+export type ReadFew = (socket: Socket, onBytes: (bytes: Uint8Array) => void) => boolean;
+
 export interface HandshakeOptions {
   /** Paused, with no other listener. */
   readonly client: Socket;
@@ -36,17 +43,40 @@ export interface HandshakeOptions {
    * Direct TLS: the bytes that were read already. Such a client must name the protocol (ALPN), as PostgreSQL requires.
    */
   readonly begun: Uint8Array | undefined;
+  readonly readFew: ReadFew;
+  /** The socket to use from now on; destroying it destroys the client's connection. */
+  readonly onBegun: (socket: Tls.TLSSocket) => void;
   /** The caller must listen to the socket synchronously. */
   readonly onSecure: () => void;
   /** The socket is closed, or the caller must close it. */
   readonly onFailed: (why: string) => void;
 }
 
-/** Returns the socket; destroying it destroys the client's connection. */
-export function shakeHands({ client, context, begun, onSecure, onFailed }: HandshakeOptions): Tls.TLSSocket {
+export function shakeHands(options: HandshakeOptions): void {
+  const { client, begun, readFew, onFailed } = options;
+  if (begun !== undefined) return encrypt(options, begun);
+  const release = (): void => void client.off('error', failed).off('end', left).off('close', left);
+  const fail = (why: string): void => {
+    release();
+    onFailed(why);
+  };
+  const failed = (error: Error): void => fail(reason(error));
+  const left = (): void => fail(LEFT);
+  const waits = readFew(client, (bytes) => {
+    release();
+    encrypt(options, bytes);
+  });
+  if (!waits) return encrypt(options, undefined);
+  client.on('error', failed).on('end', left).on('close', left);
+  return undefined;
+}
+
+/** `first`: the bytes that were read already. */
+function encrypt(options: HandshakeOptions, first: Uint8Array | undefined): void {
+  const { client, context, begun, onBegun, onSecure, onFailed } = options;
   const { TLSSocket } = nodeTls();
   // TLSSocket takes what is unread first.
-  if (begun !== undefined) client.unshift(begun);
+  if (first !== undefined) client.unshift(first);
   const socket = new TLSSocket(client, { isServer: true, secureContext: context, ALPNProtocols: [ALPN_PROTOCOL] });
   socket.setMaxSendFragment(LONGEST_RECORD);
   carry(socket, client);
@@ -65,12 +95,14 @@ export function shakeHands({ client, context, begun, onSecure, onFailed }: Hands
     onSecure();
   };
   const failed = (error: Error): void => fail(reason(error));
-  const left = (): void => fail('the client left during the handshake');
+  const left = (): void => fail(LEFT);
   socket.on('secure', secure).on('error', failed).on('end', left).on('close', left);
   // A socket that is not read reports no end.
   socket.resume();
-  return socket;
+  onBegun(socket);
 }
+
+const LEFT = 'the client left during the handshake';
 
 /**
  * Node drops the error of a write that TLS makes on its own account (session tickets), and the kernel tells each error
@@ -88,5 +120,5 @@ function noticeReset(socket: Tls.TLSSocket): void {
 /** The text of OpenSSL: `tlsv1 alert unknown ca`. */
 function reason(error: Error): string {
   if ('reason' in error && typeof error.reason === 'string') return error.reason;
-  return 'code' in error && error.code === 'ECONNRESET' ? 'the client left during the handshake' : error.message;
+  return 'code' in error && error.code === 'ECONNRESET' ? LEFT : error.message;
 }

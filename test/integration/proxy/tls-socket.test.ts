@@ -22,12 +22,19 @@ let carrier: Socket;
 let far: TlsClient;
 let heardBytes: number;
 
+const how = {
+  context,
+  begun: undefined,
+  readFew: () => false,
+  onBegun: (socket: TLSSocket) => void (near = socket),
+};
+
 beforeEach(async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
     carrier = client;
     ignoreErrors(client);
-    near = shakeHands({ client, context, begun: undefined, onSecure: resolve, onFailed: () => {} });
+    shakeHands({ client, ...how, onSecure: resolve, onFailed: () => {} });
   });
   const raw = await connectRaw({ host: '127.0.0.1', port: await listen(server) });
   heardBytes = 0;

@@ -2,7 +2,7 @@
 // certificate. Nothing else is sent before, and never anything in plain text. Reports once, and nothing after an abort.
 // The deadline is the caller's.
 import { isIP, type Socket } from 'node:net';
-import type { SecureContext } from 'node:tls';
+import type { PeerCertificate, SecureContext } from 'node:tls';
 import { certificateAlert } from '../../../model/certificate-alert.ts';
 import type { TlsFault } from '../../../model/tls-fault.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../../wire/messages/error-response.ts';
@@ -80,7 +80,7 @@ export function encryptServer(options: EncryptOptions): () => void {
 }
 
 function shakeHands({ socket, name, checksName, context, words, onSecure, onFailed }: EncryptOptions): () => void {
-  const { connect, checkServerIdentity } = nodeTls();
+  const { connect, checkServerIdentity, TLSSocket } = nodeTls();
   const secured = connect({
     socket,
     host: name,
@@ -91,6 +91,12 @@ function shakeHands({ socket, name, checksName, context, words, onSecure, onFail
     rejectUnauthorized: true,
     ALPNProtocols: [ALPN_PROTOCOL],
   });
+  // Node asks for the whole chain to check the name: a tenth of the processor time of a connect. One translation of the
+  // certificate serves everybody until the connection is handed over.
+  let certificate: PeerCertificate | undefined;
+  const getPeerCertificate = (): PeerCertificate =>
+    (certificate ??= TLSSocket.prototype.getPeerCertificate.call(secured));
+  Object.assign(secured, { getPeerCertificate });
   carry(secured, socket);
   ignoreErrors(secured);
   let isDone = false;
@@ -106,6 +112,7 @@ function shakeHands({ socket, name, checksName, context, words, onSecure, onFail
   const secure = (): void => {
     leave();
     onSecure(secured);
+    Reflect.deleteProperty(secured, 'getPeerCertificate');
   };
   const failed = (error: NodeJS.ErrnoException): void => fail(failureOf(error, words));
   const left = (): void => fail(leftText(words));

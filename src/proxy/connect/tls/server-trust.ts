@@ -101,8 +101,14 @@ export class ServerTrust {
   }
 }
 
+/**
+ * With `*`: the groups for which the handshake begins with a key. PostgreSQL takes one of them unless `ssl_groups` says
+ * otherwise (prime256v1 alone before 18), so that no second hello is necessary. A key of ML-KEM stays with the session.
+ */
+const GROUPS = '*X25519:*P-256:X25519MLKEM768:X448:P-384:P-521';
+
 function contextOf({ minVersion }: TrustFiles, { ca, ...texts }: TrustTexts): SecureContext {
-  return nodeTls().createSecureContext({ ...texts, ca: ca ?? systemAuthorities(), minVersion });
+  return nodeTls().createSecureContext({ ...texts, ca: ca ?? systemAuthorities(), minVersion, ecdhCurve: GROUPS });
 }
 
 /** A small container image may have none; Node has a list of its own. */

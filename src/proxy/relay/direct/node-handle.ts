@@ -66,6 +66,30 @@ export function keepContext(socket: Socket): void {
   if (typeof reset === 'function') Reflect.apply(reset, handle, [RESOURCE]);
 }
 
+/**
+ * Reads once into `buffer`, and stops. Then TLS must take the socket over: nothing else can read from it. An end or a
+ * failure is the socket's own. False: this Node does not have these internals, or the socket is not connected.
+ */
+export function readOnce(socket: Socket, buffer: Uint8Array, onBytes: (bytes: Uint8Array) => void): boolean {
+  const handle: unknown = Reflect.get(socket, '_handle');
+  if (WRAP === undefined || !isHandle(handle)) return false;
+  const own = handle.onread;
+  handle.useUserBuffer(buffer);
+  handle.onread = (data) => {
+    // Nothing of this read is kept with the session.
+    handle.onread = own;
+    const length = STATE[READ_BYTES_OR_ERROR] ?? 0;
+    if (length <= 0) return Reflect.apply(own, handle, [data]);
+    handle.reading = false;
+    handle.readStop();
+    onBytes(buffer.subarray(0, length));
+    return undefined;
+  };
+  handle.reading = true;
+  handle.readStart();
+  return true;
+}
+
 /** The part that a pipe needs of it: tests have another implementation. */
 export type PipeEnd = Pick<NodeHandle, keyof NodeHandle>;
 

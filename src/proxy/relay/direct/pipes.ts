@@ -4,11 +4,14 @@ import type { ProxyDependencies } from '../../options.ts';
 import type { RelayMode } from '../../../model/policy.ts';
 import { DirectPipe } from './direct-pipe.ts';
 import { testDirectPipes, type OpenDirectPipe } from './self-test.ts';
-import { NodeHandle } from './node-handle.ts';
+import { NodeHandle, readOnce } from './node-handle.ts';
 import { readBuffers } from './read-buffers.ts';
 import { openStreamPipes, type OpenPipes } from '../stream-pipe.ts';
 import { isTls } from '../../socket.ts';
+import type { ReadFew } from '../../startup/tls-handshake.ts';
 import { WriteBatch } from './write-batch.ts';
+
+const FEW = new Uint8Array(1000);
 
 export type RelayPipesOptions = Pick<ProxyDependencies, 'clock' | 'onEvent' | 'decideIfDue'>;
 
@@ -44,6 +47,10 @@ export class RelayPipes {
     this.#isOn = why === undefined;
     onEvent({ kind: 'relay_chosen', isOn: this.#isOn, why });
   }
+
+  /** All sockets have one buffer: the bytes are copied at once. */
+  readonly readFew: ReadFew = (socket, onBytes) =>
+    this.#isOn && readOnce(socket, FEW, (bytes) => onBytes(Uint8Array.from(bytes)));
 
   /** Only Node can decrypt the bytes of a TLS socket. */
   readonly openPipes: OpenPipes = (client, backend) => {

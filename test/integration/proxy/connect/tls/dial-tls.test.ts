@@ -67,7 +67,11 @@ const says =
     void client.write(bytes);
 
 /** Says yes and shakes hands. */
-function speaksTls(cert: string, key: string, options: { readonly maxVersion?: 'TLSv1.1' } = {}): Answer {
+function speaksTls(
+  cert: string,
+  key: string,
+  options: { readonly maxVersion?: 'TLSv1.1'; readonly ecdhCurve?: string } = {},
+): Answer {
   return (client) => {
     client.removeAllListeners('data').write('S');
     const [certificate, secret] = [cert, key].map((name) => tlsText(name));
@@ -77,6 +81,7 @@ function speaksTls(cert: string, key: string, options: { readonly maxVersion?: '
       secureContext: createSecureContext({
         cert: certificate,
         key: secret,
+        ...(options.ecdhCurve && { ecdhCurve: options.ecdhCurve }),
         ...(options.maxVersion === undefined
           ? {}
           : { minVersion: 'TLSv1', maxVersion: options.maxVersion, ciphers: 'DEFAULT@SECLEVEL=0' }),
@@ -165,6 +170,21 @@ test('a server that closes the connection while the files are read is not waited
   };
   const detail = 'the backend closed the connection after the request for TLS';
   expect(await dialed({ host: 'pg-a.test', port }, base, tlsFile('ca.pem'), trust).result()).toMatchObject({ detail });
+});
+
+test.each([
+  // The groups of PostgreSQL before 18, and of 18.
+  ['prime256v1', 'begins', 800],
+  ['X25519', 'begins', 800],
+  ['X25519MLKEM768', 'goes on', Infinity],
+])('with a server that takes %s alone the handshake %s with a key for it', async (group, _, mostBytes) => {
+  answer = speaksTls('server.pem', 'server.key', { ecdhCurve: group });
+  const socket = await connected(dial('pg-a.test', 'ca.pem'));
+  await until('the handshake', () => secured?.alpnProtocol === 'postgresql');
+  // A second hello, or a key of ML-KEM, takes more.
+  expect(carrier?.bytesRead).toBeLessThan(mostBytes);
+  socket.destroy();
+  await until('the close', isGone);
 });
 
 test('a reset of the encrypted socket resets the connection', async () => {
