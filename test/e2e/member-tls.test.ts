@@ -49,7 +49,7 @@ describeOnEveryCluster('TLS to members', (on) => {
     return client;
   }
 
-  it('a member without TLS gets no session', async () => {
+  it('G25: a member without TLS gets no session', async () => {
     await lab.pointsman.waitUntilReady();
     await expect(connect('read')).rejects.toMatchObject({
       code: '08006',

@@ -91,6 +91,7 @@ const DEMANDED_GUARANTEES: Phrases = {
   22: 'a switchover lets everybody go',
   23: 'branches stay apart from the cluster',
   24: 'a moved session loses no state silently',
+  25: 'only a verified server gets a byte, and judges each login',
 };
 
 const LATER_GUARANTEES: Phrases = {

@@ -217,7 +217,7 @@ describeUnless(await whyNoOlderPostgres(), 'logins on two TLS connections', () =
     expect(await connect(lab('embedded', 'verifier'), { ...BOUND, ssl: ca })).toBe(true);
   });
 
-  test('nobody, a role without a password and one whose password is over: the words of the server', async () => {
+  test('G25: nobody, a role without a password and one whose password is over: the words of the server', async () => {
     for (const choice of servers.keys()) {
       for (const user of ['nobody', 'without']) {
         const login = connect(lab(choice, 'verifier'), { ...BOUND, user });
@@ -247,7 +247,7 @@ describeUnless(await whyNoOlderPostgres(), 'logins on two TLS connections', () =
     expect(at.reasons()).toContain('binding_failed');
   });
 
-  test('a stranger behind, whose certificate the authority has signed: no login', async () => {
+  test('G25: a stranger behind, whose certificate the authority has signed: no login', async () => {
     const login = servers.get('embedded');
     if (login === undefined) throw new Error('no server');
     const { name, host, port } = login.server;
@@ -266,7 +266,7 @@ describeUnless(await whyNoOlderPostgres(), 'logins on two TLS connections', () =
     stranger.stop();
   });
 
-  test('the memory of a process after logins has no verifier, and no key of a client', async () => {
+  test('G25: the memory of a process after logins has no verifier, and no key of a client', async () => {
     const login = servers.get('embedded');
     if (login === undefined) throw new Error('no server');
     const { name, host, port } = login.server;

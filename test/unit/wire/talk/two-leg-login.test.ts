@@ -213,7 +213,7 @@ describe.each(WAYS)('%s', (_, how, options, serverHash, expected) => {
     expect(played.asked).toBe(way === 'verifier' ? 1 : asked);
   });
 
-  test('the wrong password is refused by the server itself', () => {
+  test('G25: the wrong password is refused by the server itself', () => {
     const played = play({ client: new Client('pen', how, hash), server: new Server('pencil', serverHash), options });
     expect(played).toMatchObject({ isIn: false, end: { kind: 'relay', way } });
     expect(played.got).toContain('C28P01');
