@@ -10,7 +10,7 @@ import type { Legs } from '../support/clusters/describe-on-clusters.ts';
 import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
 import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
 
-/** Of 1 kB: a little more than 1 GiB, and 256 MiB. */
+/** Each has 1 kB: a little more than 1 GiB, and 256 MiB. */
 const ROWS = { plain: 1_080_000, encrypted: 270_000 };
 const QUIET = ['-X', '-q', '-v', 'ON_ERROR_STOP=1'];
 

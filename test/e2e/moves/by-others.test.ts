@@ -32,7 +32,7 @@ const COUNTED = /"movable":\s*5\b/;
 
 /** Words of PostgreSQL, of Pointsman, or of a driver that has not read them. */
 const WORDS =
-  /57P01|pointsman: |terminating connection|closed the connection unexpectedly|SSL connection has been closed|backend died/;
+  /57P01|pointsman: |terminating connection|closed the connection unexpectedly|SSL connection has been|backend died/;
 /** The server ended the session (with a reset if a statement came too late for it), or Pointsman did. */
 const REASONS = new Set([
   'client_closed',
