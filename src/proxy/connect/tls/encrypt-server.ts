@@ -4,6 +4,7 @@
 import { isIP, type Socket } from 'node:net';
 import type { PeerCertificate, SecureContext } from 'node:tls';
 import { certificateAlert } from '../../../model/certificate-alert.ts';
+import { nothing } from '../../../model/once.ts';
 import type { TlsFault } from '../../../model/tls-fault.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../../wire/messages/error-response.ts';
 import { SSL_REQUEST_PACKET } from '../../../wire/startup/startup.ts';
@@ -70,7 +71,7 @@ export function encryptServer(options: EncryptOptions): () => void {
     abortHandshake = shakeHands(options);
   };
   socket.on('data', answered).on('end', closed).on('close', closed);
-  if (socket.destroyed || socket.readableEnded) closed();
+  if (hasEnded(socket)) closed();
   else socket.write(SSL_REQUEST_PACKET);
   return () => {
     if (abortHandshake !== undefined) return abortHandshake();
@@ -80,6 +81,11 @@ export function encryptServer(options: EncryptOptions): () => void {
 }
 
 function shakeHands({ socket, name, checksName, context, words, onSecure, onFailed }: EncryptOptions): () => void {
+  if (hasEnded(socket)) {
+    socket.destroy();
+    onFailed(leftText(words));
+    return nothing;
+  }
   const { connect, checkServerIdentity, TLSSocket } = nodeTls();
   const secured = connect({
     socket,
@@ -122,6 +128,11 @@ function shakeHands({ socket, name, checksName, context, words, onSecure, onFail
     leave();
     secured.destroy();
   };
+}
+
+/** Its events are over: a server may close the connection before anybody listens to it. */
+function hasEnded(socket: Socket): boolean {
+  return socket.destroyed || socket.readableEnded;
 }
 
 function leftText({ server }: TlsWords): TlsFailure {

@@ -110,10 +110,10 @@ function aTrust(): ServerTrust {
   return new ServerTrust({ section: 'branches.backends', validMs: 0, clock, readPem, readKeyPair, onEvent: () => {} });
 }
 
-function dialed(address: Address, base: Dial, ca: string | undefined, trust = aTrust()) {
+function dialed(address: Address, base: Dial, ca: string | undefined, trust = aTrust(), isDirect = false) {
   const results: DialResult[] = [];
   const files = { caFile: ca, crlFile: undefined, pair: undefined, minVersion: 'TLSv1.2' } as const;
-  const dialTls = tlsDial(base, { checksName: true, isDirect: false, words: WORDS, trust: () => trust.get(files) });
+  const dialTls = tlsDial(base, { checksName: true, isDirect, words: WORDS, trust: () => trust.get(files) });
   const abort = dialTls(address, { clock, timeoutMs: TIMEOUT_MS }, (result) => results.push(result));
   return { results, abort, result: () => until('a result', () => results[0]) };
 }
@@ -154,23 +154,29 @@ test.each([
   await until('the close', isGone);
 });
 
-test('a server that closes the connection while the files are read is not waited for', async () => {
-  server.once('connection', (client) => client.end());
-  let socket: Socket | undefined;
-  const base: Dial = (address, limits, onResult) =>
-    toLoopback(address, limits, (result) => {
-      if (result.kind === 'connected') socket = result.socket;
-      onResult(result);
-    });
-  const trust = aTrust();
-  const get = trust.get.bind(trust);
-  trust.get = async (files) => {
-    await until('the end', () => socket?.readableEnded);
-    return await get(files);
-  };
-  const detail = 'the backend closed the connection after the request for TLS';
-  expect(await dialed({ host: 'pg-a.test', port }, base, tlsFile('ca.pem'), trust).result()).toMatchObject({ detail });
-});
+test.each([
+  [false, 'the backend closed the connection after the request for TLS'],
+  [true, 'the backend closed the connection during the TLS handshake'],
+])(
+  'a server that closes the connection while the files are read is not waited for: direct %s',
+  async (isDirect, detail) => {
+    server.once('connection', (client) => client.end());
+    let socket: Socket | undefined;
+    const base: Dial = (address, limits, onResult) =>
+      toLoopback(address, limits, (result) => {
+        if (result.kind === 'connected') socket = result.socket;
+        onResult(result);
+      });
+    const trust = aTrust();
+    const get = trust.get.bind(trust);
+    trust.get = async (files) => {
+      await until('the end', () => socket?.readableEnded);
+      return await get(files);
+    };
+    const dialing = dialed({ host: 'pg-a.test', port }, base, tlsFile('ca.pem'), trust, isDirect);
+    expect(await dialing.result()).toMatchObject({ detail });
+  },
+);
 
 test.each([
   // The groups of PostgreSQL before 18, and of 18.
