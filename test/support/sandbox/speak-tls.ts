@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
 import type { Address } from '../../../src/model/member.ts';
+import { SSL_REQUEST } from '../sockets/packets.ts';
+import { connectRaw } from '../sockets/raw-client.ts';
 import { connectTls } from '../sockets/tls-client.ts';
+import { until } from '../waiting/until.ts';
 import { waitUntil } from '../waiting/wait.ts';
 import { SERVER, type KeyPairPaths } from '../values/tls-files.ts';
 
@@ -41,4 +44,21 @@ async function shownBy({ host, port }: Address): Promise<string | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** The server answers a request for TLS with no. */
+export async function refusesTls(server: Address): Promise<boolean> {
+  const asking = await connectRaw(server);
+  asking.socket.write(SSL_REQUEST);
+  await until('an answer', () => asking.received().length > 0);
+  asking.socket.destroy();
+  return asking.received().toString() === 'N';
+}
+
+/** The version of TLS that the server chooses: `TLSv1.3`. */
+export async function versionOf(server: Address): Promise<string | null> {
+  const { socket } = await connectTls(server, { rejectUnauthorized: false });
+  const version = socket.getProtocol();
+  socket.destroy();
+  return version;
 }

@@ -21,6 +21,8 @@ default_crl_days = 30
 policy = any
 copy_extensions = copy
 unique_subject = no
+[authority]
+basicConstraints = critical,CA:true
 [any]
 commonName = supplied
 [req]
@@ -50,12 +52,13 @@ export class TestAuthority {
     this.directory = directory;
   }
 
-  static async create(name: string): Promise<TestAuthority> {
+  /** `times`: PAST; from now on without it. */
+  static async create(name: string, times?: readonly [string, string]): Promise<TestAuthority> {
     const authority = new TestAuthority(await mkdtemp(join(tmpdir(), 'pointsman-test-ca-')));
     const files = { 'ca.cnf': CONFIG, 'index.txt': '', serial: '01\n' };
     await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(authority.directory, name), text)));
-    const own = ['-x509', '-subj', `/CN=${name}`, '-days', '30', '-keyout', 'ca.key', '-out', 'ca.pem'];
-    await authority.#openssl('req', ...NEW_KEY, ...own);
+    await authority.#openssl('req', ...NEW_KEY, '-subj', `/CN=${name}`, '-keyout', 'ca.key', '-out', 'asked');
+    await authority.#sign('ca.pem', times, '-selfsign', '-extensions', 'authority');
     return authority;
   }
 
@@ -69,8 +72,7 @@ export class TestAuthority {
     const [cert, key] = [`${this.#issued}.pem`, `${this.#issued}.key`];
     const own = [`subjectAltName=DNS:${name}`, ...more].flatMap((one) => ['-addext', one]);
     await this.#openssl('req', ...NEW_KEY, '-subj', `/CN=${name}`, ...own, '-keyout', key, '-out', 'asked');
-    const period = times === undefined ? [] : ['-startdate', times[0], '-enddate', times[1]];
-    await this.#openssl('ca', '-batch', '-notext', ...period, '-in', 'asked', '-out', cert);
+    await this.#sign(cert, times);
     return { cert: join(this.directory, cert), key: join(this.directory, key) };
   }
 
@@ -89,6 +91,11 @@ export class TestAuthority {
 
   async remove(): Promise<void> {
     await rm(this.directory, { recursive: true, force: true });
+  }
+
+  async #sign(file: string, times?: readonly [string, string], ...more: readonly string[]): Promise<void> {
+    const period = times === undefined ? [] : ['-startdate', times[0], '-enddate', times[1]];
+    await this.#openssl('ca', '-batch', '-notext', ...period, ...more, '-in', 'asked', '-out', file);
   }
 
   async #openssl(command: string, ...args: readonly string[]): Promise<void> {

@@ -151,9 +151,9 @@ const CERTIFICATE_FAULTS: ReadonlyMap<string, CertificateFault> = new Map<string
     'ERR_TLS_CERT_ALTNAME_INVALID',
     ['wrong_name', ({ server, name }) => `the certificate of ${server} is not for ${name}`],
   ],
-  ['CERT_HAS_EXPIRED', ['expired', ({ server }) => `the certificate of ${server} has expired`]],
-  ['CERT_NOT_YET_VALID', ['not_yet_valid', ({ server }) => `the certificate of ${server} is not valid yet`]],
-  ['CERT_REVOKED', ['revoked', ({ server }) => `the certificate of ${server} is revoked`]],
+  ['CERT_HAS_EXPIRED', ['expired', (words) => `${ofChain(words)} has expired`]],
+  ['CERT_NOT_YET_VALID', ['not_yet_valid', (words) => `${ofChain(words)} is not valid yet`]],
+  ['CERT_REVOKED', ['revoked', (words) => `${ofChain(words)} is revoked`]],
   ['CRL_HAS_EXPIRED', ['crl', () => `the list of revoked certificates has expired (${CRL})`]],
   ['CRL_NOT_YET_VALID', ['crl', () => `the list of revoked certificates is not valid yet (${CRL})`]],
   ['UNABLE_TO_GET_CRL', ['crl', ({ server }) => `no list of revoked certificates is there for ${server} (${CRL})`]],
@@ -166,6 +166,11 @@ const CERTIFICATE_FAULTS: ReadonlyMap<string, CertificateFault> = new Map<string
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', untrusted],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', untrusted],
 ]);
+
+/** Node does not say which certificate of the chain it is. */
+function ofChain({ server }: TlsWords): string {
+  return `the certificate of ${server}, or that of its authority,`;
+}
 
 /**
  * The server refuses Pointsman's own certificate. With TLS 1.3 it says so behind the handshake, when the connection

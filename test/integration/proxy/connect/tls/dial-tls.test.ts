@@ -216,7 +216,7 @@ test.each<[string, string, TlsFault, string, () => Answer, string | undefined]>(
     'that has expired',
     'pg-b.test',
     'expired',
-    'the certificate of the backend has expired',
+    'the certificate of the backend, or that of its authority, has expired',
     () => speaksTls('expired.pem', 'other.key'),
     'other-ca.pem',
   ],

@@ -15,21 +15,19 @@ import type { Sandbox } from '../../../../../src/sandbox/sandbox.ts';
 import { startProxyLab, type ProxyLab } from '../../../../support/labs/proxy-lab.ts';
 import { missingForSandbox } from '../../../../support/runner/sandbox-availability.ts';
 import { describeUnless } from '../../../../support/runner/unless-missing.ts';
-import { speakTls } from '../../../../support/sandbox/speak-tls.ts';
+import { refusesTls, speakTls, versionOf } from '../../../../support/sandbox/speak-tls.ts';
 import { FUTURE, missingOpenssl, PAST, TestAuthority } from '../../../../support/sandbox/test-authority.ts';
 import { close, listen } from '../../../../support/sockets/listen.ts';
 import { SSL_REQUEST } from '../../../../support/sockets/packets.ts';
-import { connectRaw } from '../../../../support/sockets/raw-client.ts';
 import { SentBytes } from '../../../../support/sockets/sent-bytes.ts';
-import { connectTls } from '../../../../support/sockets/tls-client.ts';
 import type { KeyPairPaths } from '../../../../support/values/tls-files.ts';
-import { until } from '../../../../support/waiting/until.ts';
 import { systemClock } from '../../../../support/waiting/system-clock.ts';
 import { waitUntil } from '../../../../support/waiting/wait.ts';
 
 const NAME = 'pg-1.db.test';
 const MISNAMED = `the certificate of the server is not for ${NAME}`;
 const UNTRUSTED = 'no trusted authority has signed the certificate of the server (backend.tls.ca_file)';
+const EXPIRED = 'the certificate of the server, or that of its authority, has expired';
 const CRL = '(backend.tls.crl_file)';
 /** The types of TLS records (RFC 8446, 5.1). */
 const [FIRST_RECORD, LAST_RECORD] = [20, 23];
@@ -39,7 +37,11 @@ interface World {
   readonly other: TestAuthority;
   /** It has the name of `authority`, and another key. */
   readonly namesake: TestAuthority;
-  readonly pairs: Readonly<Record<'right' | 'own' | 'stranger' | 'expired' | 'later' | 'clients', KeyPairPaths>>;
+  /** Its own certificate has expired. */
+  readonly past: TestAuthority;
+  readonly pairs: Readonly<
+    Record<'right' | 'own' | 'stranger' | 'expired' | 'ofThePast' | 'later' | 'clients', KeyPairPaths>
+  >;
   readonly lists: Readonly<Record<'expired' | 'revoking' | 'others' | 'namesakes', string>>;
 }
 
@@ -49,12 +51,14 @@ type Shown = keyof World['pairs'] | 'nothing';
 async function makeWorld(): Promise<World> {
   const names = ['an authority', 'another', 'an authority'] as const;
   const [authority, other, namesake] = await Promise.all(names.map((name) => TestAuthority.create(name)));
+  const past = await TestAuthority.create('of the past', PAST);
   if (authority === undefined || other === undefined || namesake === undefined) throw new Error('no authorities');
   const pairs = {
     right: await authority.issue(NAME),
     own: await authority.issue('pointsman.test'),
     stranger: await authority.issue('stranger.test'),
     expired: await authority.issue(NAME, { times: PAST }),
+    ofThePast: await past.issue(NAME),
     later: await authority.issue(NAME, { times: FUTURE }),
     clients: await authority.issue(NAME, { more: ['extendedKeyUsage=clientAuth'] }),
   };
@@ -62,26 +66,11 @@ async function makeWorld(): Promise<World> {
   await authority.revoke(pairs.right);
   const revoking = await authority.list();
   const lists = { expired, revoking, others: await other.list(), namesakes: await namesake.list() };
-  return { authority, other, namesake, pairs, lists };
-}
-
-async function refusesTls(server: Address): Promise<boolean> {
-  const asking = await connectRaw(server);
-  asking.socket.write(SSL_REQUEST);
-  await until('an answer', () => asking.received().length > 0);
-  asking.socket.destroy();
-  return asking.received().toString() === 'N';
+  return { authority, other, namesake, past, pairs, lists };
 }
 
 async function endOf({ cert }: KeyPairPaths): Promise<number> {
   return new X509Certificate(await readFile(cert)).validToDate.getTime();
-}
-
-async function versionOf(server: Address): Promise<string | null> {
-  const { socket } = await connectTls(server, { rejectUnauthorized: false });
-  const version = socket.getProtocol();
-  socket.destroy();
-  return version;
 }
 
 /** A request for TLS, and nothing but records of TLS behind it. */
@@ -118,7 +107,13 @@ describeUnless(missingForSandbox ?? missingOpenssl, 'a member whose TLS fails', 
   afterEach(() => lab.proxy.close());
   afterAll(async () => {
     await tap.stop();
-    await Promise.all([world.authority.remove(), world.other.remove(), world.namesake.remove(), sandbox.stop()]);
+    await Promise.all([
+      world.authority.remove(),
+      world.other.remove(),
+      world.namesake.remove(),
+      world.past.remove(),
+      sandbox.stop(),
+    ]);
   });
 
   /** Returns the server's data directory. */
@@ -213,7 +208,7 @@ describeUnless(missingForSandbox ?? missingOpenssl, 'a member whose TLS fails', 
       'right',
       ({ lists }) => ({ crlFile: lists.revoking }),
       'revoked',
-      'the certificate of the server is revoked',
+      'the certificate of the server, or that of its authority, is revoked',
     ],
     [
       'an old list of what is revoked',
@@ -243,13 +238,14 @@ describeUnless(missingForSandbox ?? missingOpenssl, 'a member whose TLS fails', 
       'untrusted',
       'the certificate of the server cannot be verified: unsuitable certificate purpose',
     ],
-    ['an expired certificate', 'expired', () => ({}), 'expired', 'the certificate of the server has expired'],
+    ['an expired certificate', 'expired', () => ({}), 'expired', EXPIRED],
+    ['an expired authority', 'ofThePast', ({ past }) => ({ caFile: past.caFile }), 'expired', EXPIRED],
     [
       'a certificate of the future',
       'later',
       () => ({ mode: 'verify-ca' }),
       'not_yet_valid',
-      'the certificate of the server is not valid yet',
+      'the certificate of the server, or that of its authority, is not valid yet',
     ],
   ])('%s at a real server', async (_, what, own, reason, why) => {
     await show(what);
