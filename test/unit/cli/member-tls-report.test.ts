@@ -1,6 +1,6 @@
 // Which settings of `backend.tls` suit the certificates that members showed.
 import { expect, test } from 'vitest';
-import { tlsAdvice, type MemberTlsReport } from '../../../src/cli/member-tls-report.ts';
+import { tlsAdvice, tlsDocument, type MemberTlsReport } from '../../../src/cli/member-tls-report.ts';
 
 const member = (name: string, names: readonly string[] | undefined, isForHost = false): MemberTlsReport => ({
   member: name,
@@ -8,6 +8,7 @@ const member = (name: string, names: readonly string[] | undefined, isForHost = 
   certificate: names && { names, expiresAt: 0, isForHost },
   why: undefined,
 });
+const EPOCH = '1970-01-01T00:00:00.000Z';
 const full = (serverName?: string) => ({ mode: 'verify-full', serverName });
 
 test.each([
@@ -30,4 +31,20 @@ test.each([
   ['no member', [], undefined],
 ] as const)('%s', (_, members, advice) => {
   expect(tlsAdvice({ mode: 'off', members })).toEqual(advice);
+});
+
+test('the document of check --json', () => {
+  const failing = { ...member('a', ['a']), why: 'it has expired' };
+  expect(tlsDocument({ mode: 'verify-full', members: [failing, member('b', ['b'])] })).toEqual({
+    mode: 'verify-full',
+    members: [
+      { member: 'a', offer: 'offered', verified: false, why: 'it has expired', names: ['a'], expires: EPOCH },
+      { member: 'b', offer: 'offered', verified: true, why: null, names: ['b'], expires: EPOCH },
+    ],
+    suits: { mode: 'verify-full', server_name: '{member}' },
+  });
+  expect(tlsDocument({ mode: 'off', members: [member('a', ['a'])] })).toMatchObject({
+    members: [{ verified: null }],
+    suits: { mode: 'verify-full', server_name: '{member}' },
+  });
 });
