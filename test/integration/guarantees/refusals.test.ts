@@ -98,8 +98,18 @@ const CASES: Partial<Record<CloseReason, Case>> = {
   },
 };
 
-/** Their tests: tls-startup, faults, and first-reply (the server's own words). */
-const ELSEWHERE: readonly CloseReason[] = ['unsupported_protocol', 'internal_error', 'backend_refused'];
+/** Their tests: tls-startup, faults, first-reply (the server's own words), and proxy/login. */
+const ELSEWHERE: readonly CloseReason[] = [
+  'unsupported_protocol',
+  'internal_error',
+  'backend_refused',
+  'login_unbound',
+  'login_unchecked',
+  'login_malformed',
+  'password_unencrypted',
+  'binding_failed',
+  'server_unproven',
+];
 
 test('G9: the list has every reason to refuse', () => {
   const refusals = Object.entries(CLOSE_REASONS).filter(

@@ -151,8 +151,11 @@ function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConn
     isClosed: false,
     wasReset: false,
   };
-  socket.on('end', () => (connection.hasEnded = true));
-  socket.on('close', () => (connection.isClosed = true));
+  // Inside TLS a stalled server would notice the end of the stream without a read.
+  if (behaviour !== 'stalled' || !(socket instanceof TLSSocket)) {
+    socket.on('end', () => (connection.hasEnded = true));
+    socket.on('close', () => (connection.isClosed = true));
+  }
   socket.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'ECONNRESET') connection.wasReset = true;
   });
