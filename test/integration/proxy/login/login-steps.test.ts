@@ -50,11 +50,16 @@ async function asked(request: Buffer): Promise<{ readonly client: RawClient; rea
   return { client, server };
 }
 
-async function gets({ received }: RawClient, bytes: Buffer): Promise<void> {
-  await until('these bytes', () => received().equals(bytes));
+async function gets(who: RawClient, bytes: Buffer): Promise<void> {
+  await until('these bytes', () => who.received().equals(bytes));
 }
 
-async function isRefused(client: RawClient, reason: string, sqlState: string, before = Buffer.alloc(0)): Promise<void> {
+async function isRefused(
+  client: RawClient,
+  reason: string,
+  sqlState: string,
+  before: Buffer = Buffer.alloc(0),
+): Promise<void> {
   const fields = await until('the error', () => errorFields(client.received().subarray(before.length)));
   expect(fields).toMatchObject({ C: sqlState, M: expect.stringContaining(`(${reason})`) });
   await until('the end', () => client.hasEnded);
