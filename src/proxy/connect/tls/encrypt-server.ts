@@ -118,7 +118,9 @@ function shakeHands({ socket, name, checksName, context, words, onSecure, onFail
   const secure = (): void => {
     leave();
     onSecure(secured);
-    Reflect.deleteProperty(secured, 'getPeerCertificate');
+    // The session would keep the translation. Without the property the socket would be slower and larger.
+    Object.assign(secured, { getPeerCertificate: TLSSocket.prototype.getPeerCertificate });
+    certificate = undefined;
   };
   const failed = (error: NodeJS.ErrnoException): void => fail(failureOf(error, words));
   const left = (): void => fail(leftText(words));
