@@ -24,6 +24,7 @@ command -v iptables >/dev/null || [ -x /usr/sbin/iptables ] || missing+=(iptable
 command -v haproxy >/dev/null || [ -x /usr/sbin/haproxy ] || missing+=(haproxy)
 command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
 command -v gcc >/dev/null || missing+=(gcc libc6-dev)
+[ -e /usr/include/openssl/ssl.h ] || missing+=(libssl-dev)
 command -v prlimit >/dev/null && command -v unshare >/dev/null || missing+=(util-linux)
 # What renders the kustomizations; what stands in for helm, which is no package of Debian's; what checks the alerts.
 command -v kubectl >/dev/null || missing+=(kubernetes-client)

@@ -4,7 +4,7 @@ import { init, use } from 'echarts/core';
 import { BarChart } from 'echarts/charts';
 import { GridComponent, LegendComponent, MarkLineComponent, TitleComponent } from 'echarts/components';
 import { SVGRenderer } from 'echarts/renderers';
-import { type Line, REFERENCE } from './sample.ts';
+import { type Line, REFERENCE, referenceOf } from './sample.ts';
 
 use([BarChart, GridComponent, LegendComponent, MarkLineComponent, TitleComponent, SVGRenderer]);
 
@@ -18,7 +18,8 @@ interface Half {
   readonly lines: readonly Line[];
 }
 
-export function chart(lines: readonly Line[]): string {
+export function chart(all: readonly Line[]): string {
+  const lines = all.filter(({ part }) => referenceOf(part) === REFERENCE);
   const halves: readonly Half[] = [
     { title: 'processor time: times HAProxy', lines: lines.filter(({ metric }) => metric.startsWith('CPU')) },
     { title: 'work per second: times HAProxy', lines: lines.filter(({ metric }) => metric.endsWith('per s')) },

@@ -1,5 +1,5 @@
 // The load program (test/bench/load, in C): compiled once per run into its own directory, started per measurement.
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -7,6 +7,9 @@ import { findExecutable } from '../../support/patroni/availability.ts';
 import { Child, run } from './child.ts';
 
 const SOURCES = join(import.meta.dirname, '../load');
+
+const FLAGS = ['-std=c11', '-O2', '-Wall', '-Werror'];
+const LIBRARIES = ['-lssl', '-lcrypto'];
 
 const measured = z.object({
   /** Completed round trips or sessions. */
@@ -24,7 +27,8 @@ export type Measured = z.infer<typeof measured>;
 export type LoadArguments = Readonly<Record<string, string | number>>;
 
 export function whyNoLoad(): string | undefined {
-  return findExecutable('gcc') === undefined ? 'gcc: apt-get install gcc libc6-dev' : undefined;
+  const isThere = findExecutable('gcc') !== undefined && existsSync('/usr/include/openssl/ssl.h');
+  return isThere ? undefined : 'gcc and OpenSSL: apt-get install gcc libc6-dev libssl-dev';
 }
 
 export class Load implements Disposable {
@@ -42,7 +46,7 @@ export class Load implements Disposable {
     if (missing !== undefined) throw new Error(`the load program needs ${missing}`);
     const load = new Load();
     const sources = globSync(join(SOURCES, '*.c'));
-    await run({ command: 'gcc', args: ['-std=c11', '-O2', '-Wall', '-Werror', '-o', load.#program, ...sources] });
+    await run({ command: 'gcc', args: [...FLAGS, '-o', load.#program, ...sources, ...LIBRARIES] });
     return load;
   }
 
@@ -51,9 +55,9 @@ export class Load implements Disposable {
     return new Child({ command: this.#program, args, cores: this.cores });
   }
 
-  /** Resolves with the backend's port. */
-  async backend(): Promise<{ readonly port: number; readonly child: Child }> {
-    const child = this.start('backend');
+  /** Resolves with the backend's port. `given`: with a certificate it takes TLS as well. */
+  async backend(given: LoadArguments = {}): Promise<{ readonly port: number; readonly child: Child }> {
+    const child = this.start('backend', given);
     const told = z.object({ port: z.number() });
     return { child, port: await child.saying('port', (line) => told.safeParse(jsonOf(line)).data?.port) };
   }

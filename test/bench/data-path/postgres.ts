@@ -1,5 +1,5 @@
 // A real PostgreSQL on loopback: the system's, or otherwise the sandbox's. It trusts every local user while it runs,
-// because the benchmark measures only the path to it.
+// because the benchmark measures only the path to it. With TLS it is the sandbox's, and wants passwords.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,37 +16,45 @@ const PARAMETERS = {
   autovacuum: 'off',
 };
 
-const TRUSTED_WITHIN_MS = 10_000;
+const TAKEN_WITHIN_MS = 10_000;
 
 export interface Postgres extends AsyncDisposable {
   readonly port: number;
   readonly user: string;
   readonly database: string;
+  readonly password: string;
+  /** A PEM file. Undefined: without TLS. */
+  readonly authority: string | undefined;
 }
 
-export async function startPostgres(): Promise<Postgres> {
+/** `tls`: it takes TLS, direct too, and plain text, both with SCRAM. */
+export async function startPostgres({ tls = false } = {}): Promise<Postgres> {
   const system = await findBinaries('system');
   const directory = mkdtempSync(join(tmpdir(), 'pointsman-bench-'));
   const prepared = await preparePostgres({
     directory,
     names: ['bench'],
-    postgres: system.kind === 'found' ? 'system' : 'embedded',
+    postgres: system.kind === 'found' && !tls ? 'system' : 'embedded',
+    tls,
   });
   const [server] = prepared.servers;
   if (server === undefined) throw new Error('no server');
   const postgres: Postgres = {
     port: server.port,
     user: prepared.superuser.user,
+    password: prepared.superuser.password,
     database: 'postgres',
+    authority: prepared.certificates?.authority.file,
     [Symbol.asyncDispose]: () => prepared.close(),
   };
   try {
     const outcome = await server.start({ kind: 'primary' }, PARAMETERS);
     if (outcome.kind === 'failed') throw new Error(`PostgreSQL did not start: ${outcome.log}`);
-    // The start writes this file, so the trust comes after it, with a reload.
-    writeFileSync(join(server.dataDirectory, 'pg_hba.conf'), 'host all all 127.0.0.0/8 trust\n');
+    // The start writes this file, so ours comes after it, with a reload.
+    const method = tls ? 'scram-sha-256' : 'trust';
+    writeFileSync(join(server.dataDirectory, 'pg_hba.conf'), `host all all 127.0.0.0/8 ${method}\n`);
     await server.configure(PARAMETERS);
-    await whenTrusted(postgres);
+    await whenTaken(postgres);
     return postgres;
   } catch (error) {
     await prepared.close();
@@ -55,9 +63,9 @@ export async function startPostgres(): Promise<Postgres> {
 }
 
 /** A reload takes effect a little later. */
-async function whenTrusted(postgres: Postgres): Promise<void> {
+async function whenTaken(postgres: Postgres): Promise<void> {
   const login = clientOf(postgres, 'psql', postgres.port, ['-qwc', 'select 1']);
-  const deadline = performance.now() + TRUSTED_WITHIN_MS;
+  const deadline = performance.now() + TAKEN_WITHIN_MS;
   for (;;) {
     try {
       await run(login);
@@ -70,7 +78,7 @@ async function whenTrusted(postgres: Postgres): Promise<void> {
 
 /** The start of one of PostgreSQL's client programs against a port. */
 export function clientOf(
-  { user, database }: Postgres,
+  { user, database, password }: Postgres,
   name: 'psql' | 'pgbench',
   port: number,
   args: readonly string[],
@@ -78,5 +86,5 @@ export function clientOf(
   const directory = findPostgresBinDir(name);
   if (directory === undefined) throw new Error(`${name} is missing: apt-get install postgresql`);
   const env = { PGHOST: '127.0.0.1', PGPORT: String(port), PGUSER: user, PGDATABASE: database, PGSSLMODE: 'disable' };
-  return { command: join(directory, name), args, env: { ...env, PGGSSENCMODE: 'disable' } };
+  return { command: join(directory, name), args, env: { ...env, PGPASSWORD: password, PGGSSENCMODE: 'disable' } };
 }

@@ -33,6 +33,11 @@ export interface Line {
 /** The peer with which the others are compared. */
 export const REFERENCE = 'haproxy';
 
+/** The same in a part. */
+export function referenceOf(part: string): string {
+  return part === 'tls' ? 'terminate' : REFERENCE;
+}
+
 /** In the order of the samples; in each scene processor time comes first, because it is the stable figure. */
 export function summarise(samples: readonly Sample[]): readonly Line[] {
   const scenes = Map.groupBy(samples, ({ part, scene }) => [part, scene].join('\0'));
@@ -50,7 +55,7 @@ function linesOf(scene: readonly Sample[]): readonly Line[] {
     const [first] = line;
     if (first === undefined) return [];
     const byPeer = Map.groupBy(line, ({ peer }) => peer);
-    const reference = new Map(byPeer.get(REFERENCE)?.map(({ round, value }) => [round, value]));
+    const reference = new Map(byPeer.get(referenceOf(first.part))?.map(({ round, value }) => [round, value]));
     const peers = [...byPeer].map(([peer, own]) => summaryOf(peer, own, reference));
     return [{ part: first.part, scene: first.scene, metric: first.metric, peers }];
   });

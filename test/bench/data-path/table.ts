@@ -1,7 +1,7 @@
 // The tables of test/bench/README.md.
-import { type Line, type Summary, REFERENCE } from './sample.ts';
+import { type Line, type Summary, referenceOf } from './sample.ts';
 
-/** Markdown: one table per part; a cell has the median, (least–most), and the ratio to HAProxy in the same round. */
+/** Markdown: one table per part; a cell has the median, (least–most), and the ratio to the reference in that round. */
 export function tables(lines: readonly Line[]): string {
   const parts = Map.groupBy(lines, ({ part }) => part);
   return [...parts].map(([part, own]) => `### ${part}\n\n${table(own)}`).join('\n\n');
@@ -14,7 +14,12 @@ function table(lines: readonly Line[]): string {
     ...lines.map((line) => [
       line.scene,
       line.metric,
-      ...peers.map((peer) => cell(line.peers.find((summary) => summary.peer === peer))),
+      ...peers.map((peer) =>
+        cell(
+          line.peers.find((summary) => summary.peer === peer),
+          referenceOf(line.part),
+        ),
+      ),
     ]),
   ];
   const widths = rows[0]?.map((_, column) => Math.max(3, ...rows.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -24,17 +29,17 @@ function table(lines: readonly Line[]): string {
   return [draw(header), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body.map(draw)].join('\n');
 }
 
-function cell(summary: Summary | undefined): string {
+function cell(summary: Summary | undefined, reference: string): string {
   if (summary === undefined) return '';
   const { peer, median, least, most, ratio, ratioSpread } = summary;
   const spread = least === most ? '' : ` (${shown(least)}–${shown(most)})`;
-  if (ratio === undefined || peer === REFERENCE) return `${shown(median)}${spread}`;
+  if (ratio === undefined || peer === reference) return `${shown(median)}${spread}`;
   const [low = ratio, high = ratio] = ratioSpread ?? [];
   return `${shown(median)}${spread} · **${ratio.toFixed(2)}** [${low.toFixed(2)}–${high.toFixed(2)}]`;
 }
 
 export const LEGEND =
-  'Cells: median of the rounds (least–most) · **ratio to HAProxy**, ' +
+  'Cells: median of the rounds (least–most) · **ratio to HAProxy** (`tls`: to `terminate`), ' +
   "the median of each round's own ratio [middle half of them].";
 
 function shown(value: number): string {

@@ -1,5 +1,5 @@
-// `backend`: accepts every login and answers each query with one row of 64 bytes (select), of 300 (values), or with
-// endless rows (table).
+// `backend`: accepts every login and answers each query with one row of 64 bytes (select), of 300 (values), with 1000
+// rows of 100 (rows), or with endless rows (table). With cert= and key= it takes TLS, by request or direct.
 #define _GNU_SOURCE
 #include "load.h"
 #include <arpa/inet.h>
@@ -13,27 +13,35 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { SSL_REQUEST = 80877103, GSS_REQUEST = 80877104, CANCEL_REQUEST = 80877102, PACKET_HEAD = 8, ROW = 1024, ENDLESS = 65536 };
+enum { GSS_REQUEST = 80877104, CANCEL_REQUEST = 80877102, ROW = 1024, ENDLESS = 65536, ROWS = 1000, SHORT_ROW = 100, TLS_HANDSHAKE = 22 };
 
 typedef struct {
   int fd;
-  bool is_started, is_endless;
+  bool is_started, is_endless, is_securing;
   unsigned have; // bytes of the startup packet's head
   uint8_t head[PACKET_HEAD];
   uint32_t left;     // bytes missing of the startup packet
   uint32_t sent; // bytes of the current block of rows
+  const uint8_t *rest; // of an answer that the socket has not taken yet
+  size_t rest_length;
   framer frame;
 } served;
 
 static int poller;
-static uint8_t small[64], large[300], endless[ENDLESS];
+static const char *cert, *key; // NULL: without TLS
+static uint8_t small[64], large[300], rows[ROWS * SHORT_ROW], endless[ENDLESS];
+
+// A row of one column.
+static size_t make_row(uint8_t *into, size_t length) {
+  make_message(into, 'D', length);
+  into[6] = 1;
+  put_u32(into + 7, (uint32_t)length - 11);
+  return length;
+}
 
 static size_t make_reply(uint8_t *into, size_t length) {
   static const char tag[] = "SELECT 1";
-  size_t row = length - (HEAD + sizeof tag) - (HEAD + 1);
-  size_t at = make_message(into, 'D', row);
-  into[6] = 1; // one column
-  put_u32(into + 7, (uint32_t)row - 11);
+  size_t at = make_row(into, length - (HEAD + sizeof tag) - (HEAD + 1));
   make_message(into + at, 'C', HEAD + sizeof tag);
   memcpy(into + at + HEAD, tag, sizeof tag);
   at += HEAD + sizeof tag;
@@ -43,18 +51,30 @@ static size_t make_reply(uint8_t *into, size_t length) {
 }
 
 static void drop(served *session) {
-  close(session->fd);
+  hang_up(session->fd);
   free(session);
 }
 
-// Returns false when the session has ended.
+static bool watch(served *session, uint32_t events) {
+  struct epoll_event event = {.events = events, .data.ptr = session};
+  return epoll_ctl(poller, EPOLL_CTL_MOD, session->fd, &event) == 0;
+}
+
+// Returns false when the session has ended. The bytes must stay as they are.
 static bool answer(served *session, const uint8_t *bytes, size_t length) {
-  ssize_t written = write(session->fd, bytes, length);
+  ssize_t written = transmit(session->fd, bytes, length);
   if (written < 0 && errno != EAGAIN) return false;
-  if (written >= 0 && (size_t)written == length) return true;
-  // Answers are small, and each client waits for its own.
-  fprintf(stderr, "load: backend: a client does not take its answer\n");
-  return false;
+  size_t taken = written < 0 ? 0 : (size_t)written;
+  if (taken == length) return true;
+  session->rest = bytes + taken;
+  session->rest_length = length - taken;
+  return watch(session, EPOLLOUT | EPOLLIN);
+}
+
+static bool send_rest(served *session) {
+  size_t length = session->rest_length;
+  session->rest_length = 0;
+  return answer(session, session->rest, length) && (session->rest_length > 0 || watch(session, EPOLLIN));
 }
 
 static bool greet(served *session) {
@@ -75,6 +95,18 @@ static bool greet(served *session) {
   return answer(session, greeting, at);
 }
 
+static bool secure(served *session) {
+  if (!session->is_securing) begin_server_tls(session->fd, cert, key);
+  enum handshake step = shake_hands(session->fd);
+  session->is_securing = step == SHAKING;
+  return step != BROKEN;
+}
+
+static bool is_direct(served *session) {
+  uint8_t first = 0;
+  return recv(session->fd, &first, 1, MSG_PEEK) == 1 && first == TLS_HANDSHAKE;
+}
+
 // Reads the packets before the first message.
 static bool start(served *session, const uint8_t **at, const uint8_t *end) {
   while (*at < end && !session->is_started) {
@@ -88,7 +120,9 @@ static bool start(served *session, const uint8_t **at, const uint8_t *end) {
       if (code == CANCEL_REQUEST) return false;
       if (code == SSL_REQUEST || code == GSS_REQUEST) {
         session->have = 0;
-        if (!answer(session, (const uint8_t *)"N", 1)) return false;
+        bool takes = code == SSL_REQUEST && cert != NULL;
+        if (!answer(session, (const uint8_t *)(takes ? "S" : "N"), 1)) return false;
+        if (takes) return secure(session);
         continue;
       }
     } else {
@@ -102,7 +136,7 @@ static bool start(served *session, const uint8_t **at, const uint8_t *end) {
 
 static bool send_rows(served *session) {
   for (int times = 0; times < 16; times += 1) {
-    ssize_t written = write(session->fd, endless + session->sent, ENDLESS - session->sent);
+    ssize_t written = transmit(session->fd, endless + session->sent, ENDLESS - session->sent);
     if (written < 0) return errno == EAGAIN;
     session->sent = (session->sent + (uint32_t)written) % ENDLESS;
   }
@@ -110,7 +144,6 @@ static bool send_rows(served *session) {
 }
 
 static bool ask(served *session, int type) {
-  struct epoll_event event = {.events = EPOLLOUT | EPOLLIN, .data.ptr = session};
   if (type == 'X') return false;
   if (type != 'Q') return true;
   switch (session->frame.first) {
@@ -118,7 +151,9 @@ static bool ask(served *session, int type) {
     return answer(session, large, sizeof large);
   case 't':
     session->is_endless = true;
-    return epoll_ctl(poller, EPOLL_CTL_MOD, session->fd, &event) == 0;
+    return watch(session, EPOLLOUT | EPOLLIN);
+  case 'r':
+    return answer(session, rows, sizeof rows);
   default:
     return answer(session, small, sizeof small);
   }
@@ -126,7 +161,9 @@ static bool ask(served *session, int type) {
 
 static bool hear(served *session) {
   static uint8_t buffer[READ_SIZE];
-  ssize_t size = read(session->fd, buffer, sizeof buffer);
+  if (session->is_securing) return secure(session);
+  if (cert != NULL && !session->is_started && session->have == 0 && is_direct(session)) return secure(session);
+  ssize_t size = receive(session->fd, buffer, sizeof buffer);
   if (size < 0) return errno == EAGAIN;
   if (size == 0) return false;
   const uint8_t *at = buffer, *end = buffer + size;
@@ -159,13 +196,14 @@ static int listen_somewhere(void) {
 }
 
 int run_backend(arguments given) {
-  (void)given;
+  cert = text_of(given, "cert", NULL);
+  key = text_of(given, "key", NULL);
   make_reply(small, sizeof small);
   make_reply(large, sizeof large);
+  make_reply(rows + sizeof rows - SHORT_ROW, SHORT_ROW);
+  for (size_t at = 0; at < sizeof rows - SHORT_ROW; at += SHORT_ROW) make_row(rows + at, SHORT_ROW);
   for (size_t at = 0; at < ENDLESS; at += ROW) {
-    make_message(endless + at, 'D', ROW);
-    endless[at + 6] = 1;
-    put_u32(endless + at + 7, ROW - 11);
+    make_row(endless + at, ROW);
   }
   poller = epoll_create1(EPOLL_CLOEXEC);
   int listener = listen_somewhere();
@@ -185,7 +223,9 @@ int run_backend(arguments given) {
       }
       served *session = events[i].data.ptr;
       bool lives = (events[i].events & ~(uint32_t)EPOLLOUT) == 0 || hear(session);
-      if (lives && session->is_endless && (events[i].events & EPOLLOUT) != 0) lives = send_rows(session);
+      bool has_room = (events[i].events & EPOLLOUT) != 0;
+      if (lives && has_room && session->rest_length > 0) lives = send_rest(session);
+      if (lives && has_room && session->is_endless) lives = send_rows(session);
       if (!lives) drop(session);
     }
   }

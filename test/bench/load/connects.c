@@ -11,7 +11,7 @@
 
 typedef struct {
   int fd;
-  enum { CONNECTING, STARTING, ASKING } step;
+  enum { CONNECTING, REQUESTING, SECURING, STARTING, ASKING } step;
   framer frame;
   int64_t begun_ns;
 } passing;
@@ -35,13 +35,13 @@ static void begin(passing *session) {
   if (epoll_ctl(poller, EPOLL_CTL_ADD, session->fd, &event) != 0) fail("epoll");
 }
 
-static bool send_all(int fd, const uint8_t *bytes, size_t length) { return write(fd, bytes, length) == (ssize_t)length; }
+static bool send_all(int fd, const uint8_t *bytes, size_t length) { return transmit(fd, bytes, length) == (ssize_t)length; }
 
 enum outcome { ON, DONE, FAILED };
 
 static enum outcome hear(passing *session) {
   uint8_t buffer[4096];
-  ssize_t size = read(session->fd, buffer, sizeof buffer);
+  ssize_t size = receive(session->fd, buffer, sizeof buffer);
   if (size < 0 && errno == EAGAIN) return ON;
   if (size <= 0) return FAILED;
   const uint8_t *at = buffer;
@@ -55,12 +55,40 @@ static enum outcome hear(passing *session) {
   return ON;
 }
 
-static enum outcome move_on(passing *session) {
-  if (session->step != CONNECTING) return hear(session);
+static enum outcome log_in(passing *session) {
   session->step = STARTING;
+  return send_all(session->fd, startup, startup_length) ? ON : FAILED;
+}
+
+static enum outcome secure(passing *session) {
+  if (session->step != SECURING) begin_client_tls(session->fd);
+  session->step = SECURING;
+  enum handshake step = shake_hands(session->fd);
+  return step == SECURE ? log_in(session) : step == SHAKING ? ON : FAILED;
+}
+
+static enum outcome connected(passing *session) {
   struct epoll_event event = {.events = EPOLLIN, .data.ptr = session};
   if (epoll_ctl(poller, EPOLL_CTL_MOD, session->fd, &event) != 0) fail("epoll");
-  return send_all(session->fd, startup, startup_length) ? ON : FAILED;
+  if (to.tls == PLAIN) return log_in(session);
+  if (to.tls == DIRECT) return secure(session);
+  uint8_t request[PACKET_HEAD];
+  session->step = REQUESTING;
+  return send_all(session->fd, request, make_ssl_request(request)) ? ON : FAILED;
+}
+
+static enum outcome move_on(passing *session) {
+  uint8_t answer;
+  switch (session->step) {
+  case CONNECTING:
+    return connected(session);
+  case REQUESTING:
+    return read(session->fd, &answer, 1) == 1 && answer == 'S' ? secure(session) : FAILED;
+  case SECURING:
+    return secure(session);
+  default:
+    return hear(session);
+  }
 }
 
 int run_connects(arguments given) {
@@ -85,7 +113,7 @@ int run_connects(arguments given) {
       if (outcome == ON) continue;
       if (outcome == FAILED) failures += 1;
       else if (ran >= 0) record(&latencies, now_ns() - session->begun_ns);
-      close(session->fd);
+      hang_up(session->fd);
       begin(session);
     }
     now = now_ns();

@@ -1,11 +1,11 @@
 // The load program of the benchmark: `load MODE key=value…`. Prints one line of JSON per event on standard output.
-//   backend                                     a minimal PostgreSQL; prints its port
+//   backend [cert= key=]                        a minimal PostgreSQL; prints its port
 //   ping-pong port= connections= seconds=       sessions that send a query and wait for the answer
 //   connects port= parallel= seconds=           sessions of one query each
 //   idle port= connections=                     opened, used once (300 bytes each way), then held
 //   stalled port= connections=                  request an endless result and never read it
 // The first warm= seconds do not count; watch=PID,PID: processes whose time in the measured window is reported.
-// Held sessions end with standard input.
+// Held sessions end with standard input. tls=request, tls=direct: the clients use TLS.
 #define _GNU_SOURCE
 #include "load.h"
 #include <errno.h>

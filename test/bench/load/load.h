@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define NS_PER_S 1000000000LL
 enum { HEAD = 5, READ_SIZE = 65536, MOST_EVENTS = 512 };
@@ -40,7 +41,7 @@ typedef struct {
 int next_message(framer *frame, const uint8_t **at, const uint8_t *end);
 
 size_t make_startup(uint8_t *into, const char *user, const char *database);
-// A valid SQL query of `length` bytes in all. The tiny backend selects its answer by the verb: select, values, table.
+// A valid SQL query of `length` bytes in all. The tiny backend selects its answer by the verb: select, values, rows, table.
 size_t make_query(uint8_t *into, const char *verb, size_t length);
 // A message of a type, a length and zeros.
 size_t make_message(uint8_t *into, char type, size_t length);
@@ -50,6 +51,8 @@ typedef struct {
   int port;
   const char *user;
   const char *database;
+  // PLAIN; REQUEST: an SSLRequest before the handshake; DIRECT: the handshake first.
+  enum { PLAIN, REQUEST, DIRECT } tls;
   unsigned next_source; // client addresses 127.0.0.2 and up, because ports of one run out
 } target;
 
@@ -61,6 +64,20 @@ int open_session(target *to);
 // Waits for `left` more messages of type Z.
 void wait_for_ready(int fd, int left);
 void write_all(int fd, const uint8_t *bytes, size_t length);
+
+// As read, write and close, also for a socket with TLS.
+ssize_t receive(int fd, void *into, size_t size);
+ssize_t transmit(int fd, const void *bytes, size_t length);
+void hang_up(int fd);
+// TLS begins on a connected socket; no certificate is verified.
+void begin_client_tls(int fd);
+void begin_server_tls(int fd, const char *cert, const char *key);
+// Goes on with the handshake; SHAKING: to be called again when the socket is readable.
+enum handshake { SHAKING, SECURE, BROKEN };
+enum handshake shake_hands(int fd);
+// The packet that asks for TLS, and its answers.
+enum { SSL_REQUEST = 80877103, PACKET_HEAD = 8 };
+size_t make_ssl_request(uint8_t *into);
 
 // A histogram of latencies with 32 buckets for each power of two.
 enum { BUCKETS = 64 * 32 };

@@ -1,11 +1,11 @@
-// `ping-pong`: each session sends a query of 64 bytes, waits for the whole answer, and repeats.
+// `ping-pong`: each session sends a query of 64 bytes, waits for the whole answer, and repeats. verb= selects the
+// answer (select).
 #define _GNU_SOURCE
 #include "load.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 typedef struct {
   int fd;
@@ -23,7 +23,7 @@ static void ask(asking *session, int64_t now) {
 // Returns true when the whole answer has arrived.
 static bool hear(asking *session) {
   static uint8_t buffer[READ_SIZE];
-  ssize_t size = read(session->fd, buffer, sizeof buffer);
+  ssize_t size = receive(session->fd, buffer, sizeof buffer);
   if (size < 0 && errno == EAGAIN) return false;
   if (size < 0) fail("read");
   if (size == 0) fail_with("ping-pong", "a session was ended by the server");
@@ -43,7 +43,7 @@ int run_ping_pong(arguments given) {
   asking *sessions = calloc((size_t)connections, sizeof *sessions);
   static histogram latencies;
   int poller = epoll_create1(EPOLL_CLOEXEC);
-  make_query(query, "select 1", sizeof query);
+  make_query(query, text_of(given, "verb", "select"), sizeof query);
   for (int i = 0; i < connections; i += 1) {
     sessions[i].fd = open_session(&to);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &sessions[i]};

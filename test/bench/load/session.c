@@ -75,8 +75,18 @@ size_t make_startup(uint8_t *into, const char *user, const char *database) {
   return length;
 }
 
+size_t make_ssl_request(uint8_t *into) {
+  put_u32(into, PACKET_HEAD);
+  put_u32(into + 4, SSL_REQUEST);
+  return PACKET_HEAD;
+}
+
 target target_of(arguments given) {
-  return (target){(int)number_of(given, "port", 0), text_of(given, "user", "bench"), text_of(given, "database", "bench"), 0};
+  const char *tls = text_of(given, "tls", "");
+  return (target){.port = (int)number_of(given, "port", 0),
+                  .user = text_of(given, "user", "bench"),
+                  .database = text_of(given, "database", "bench"),
+                  .tls = strcmp(tls, "direct") == 0 ? DIRECT : strcmp(tls, "request") == 0 ? REQUEST : PLAIN};
 }
 
 int begin_connect(target *to) {
@@ -100,7 +110,7 @@ static void wait_for(int fd, short what) {
 
 void write_all(int fd, const uint8_t *bytes, size_t length) {
   while (length > 0) {
-    ssize_t written = write(fd, bytes, length);
+    ssize_t written = transmit(fd, bytes, length);
     if (written < 0 && errno == EAGAIN) wait_for(fd, POLLOUT);
     else if (written < 0) fail("write");
     else {
@@ -114,7 +124,7 @@ void wait_for_ready(int fd, int left) {
   static uint8_t buffer[READ_SIZE];
   framer frame = {0};
   while (left > 0) {
-    ssize_t size = read(fd, buffer, sizeof buffer);
+    ssize_t size = receive(fd, buffer, sizeof buffer);
     if (size < 0 && errno == EAGAIN) {
       wait_for(fd, POLLIN);
       continue;
@@ -129,11 +139,24 @@ void wait_for_ready(int fd, int left) {
   }
 }
 
+static void secure(int fd, bool is_direct) {
+  uint8_t bytes[PACKET_HEAD];
+  if (!is_direct) {
+    write_all(fd, bytes, make_ssl_request(bytes));
+    wait_for(fd, POLLIN);
+    if (read(fd, bytes, 1) != 1 || bytes[0] != 'S') fail_with("session", "TLS is not supported");
+  }
+  begin_client_tls(fd);
+  for (enum handshake step; (step = shake_hands(fd)) != SECURE; wait_for(fd, POLLIN))
+    if (step == BROKEN) fail_with("session", "the handshake failed");
+}
+
 int open_session(target *to) {
   uint8_t startup[1024];
   int fd = begin_connect(to);
   if (fd < 0) fail("connect");
   wait_for(fd, POLLOUT);
+  if (to->tls != PLAIN) secure(fd, to->tls == DIRECT);
   write_all(fd, startup, make_startup(startup, to->user, to->database));
   wait_for_ready(fd, 1);
   return fd;

@@ -1,4 +1,14 @@
 // The parts of the benchmark in the order of a run.
-export const PART_NAMES = ['ping-pong', 'pgbench', 'copy', 'connects', 'idle', 'stalled', 'start', 'workers'] as const;
+export const PART_NAMES = [
+  'ping-pong',
+  'pgbench',
+  'copy',
+  'connects',
+  'idle',
+  'stalled',
+  'start',
+  'workers',
+  'tls',
+] as const;
 
 export type PartName = (typeof PART_NAMES)[number];

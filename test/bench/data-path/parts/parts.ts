@@ -9,6 +9,7 @@ import { pgbench } from './pgbench.ts';
 import { pingPong } from './ping-pong.ts';
 import { stalled } from './stalled.ts';
 import { start } from './start.ts';
+import { tls } from './tls.ts';
 import { workers } from './workers.ts';
 
 export const PARTS: Readonly<Record<PartName, (lab: Lab) => Promise<readonly Sample[]>>> = {
@@ -20,4 +21,5 @@ export const PARTS: Readonly<Record<PartName, (lab: Lab) => Promise<readonly Sam
   stalled,
   start,
   workers,
+  tls,
 };

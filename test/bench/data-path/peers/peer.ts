@@ -7,6 +7,8 @@ export interface Peer extends AsyncDisposable {
   readonly port: number;
   /** The first process of the proxy; undefined without a proxy. */
   readonly pid: number | undefined;
+  /** How its clients begin TLS. Undefined: they have none. */
+  readonly tls?: 'request' | 'direct';
   /** Milliseconds from the start to the first accepted connection, if they were measured exactly. */
   readonly startedWithinMs?: number;
   /** The text for Prometheus; undefined for a peer without metrics. */
