@@ -100,9 +100,8 @@ function shakeHands({ socket, name, checksName, context, words, onSecure, onFail
   // Node asks for the whole chain to check the name: a tenth of the processor time of a connect. One translation of the
   // certificate serves everybody until the connection is handed over.
   let certificate: PeerCertificate | undefined;
-  const getPeerCertificate = (): PeerCertificate =>
-    (certificate ??= TLSSocket.prototype.getPeerCertificate.call(secured));
-  Object.assign(secured, { getPeerCertificate });
+  const translate = (): PeerCertificate => TLSSocket.prototype.getPeerCertificate.call(secured);
+  Object.assign(secured, { getPeerCertificate: () => (certificate ??= translate()) });
   carry(secured, socket);
   ignoreErrors(secured);
   let isDone = false;
@@ -118,8 +117,8 @@ function shakeHands({ socket, name, checksName, context, words, onSecure, onFail
   const secure = (): void => {
     leave();
     onSecure(secured);
-    // The session would keep the translation. Without the property the socket would be slower and larger.
-    Object.assign(secured, { getPeerCertificate: TLSSocket.prototype.getPeerCertificate });
+    // The session would keep the translation. To delete the property would make the socket slower and larger.
+    Object.assign(secured, { getPeerCertificate: translate });
     certificate = undefined;
   };
   const failed = (error: NodeJS.ErrnoException): void => fail(failureOf(error, words));
