@@ -89,7 +89,8 @@ async function idle(lab: Lab, server: TlsServer, backendPid: number): Promise<re
   const samples: Sample[] = [];
   for (const wanted of options.sessions ?? [IDLE]) {
     const connections = Math.min(wanted, largestOpen(0));
-    for (const verb of ['values', 'rows'] as const) {
+    // One round is for a quick look.
+    for (const verb of options.rounds === 1 ? ['values'] : ['values', 'rows']) {
       const scene = `${connections} idle sessions${verb === 'rows' ? ' after 1000 rows of 100 bytes' : ''}`;
       const measure = (peer: Peer): Promise<Figures> => hold(lab, peer, { connections, verb });
       for (let round = 1; round <= Math.min(options.rounds, IDLE_ROUNDS); round += 1) {
