@@ -2,7 +2,7 @@
 // certificate. Nothing else is sent before, and never anything in plain text. Reports once, and nothing after an abort.
 // The deadline is the caller's.
 import { isIP, type Socket } from 'node:net';
-import type { PeerCertificate, SecureContext } from 'node:tls';
+import type { PeerCertificate, SecureContext, TLSSocket } from 'node:tls';
 import { certificateAlert } from '../../../model/certificate-alert.ts';
 import { nothing } from '../../../model/once.ts';
 import type { TlsFault } from '../../../model/tls-fault.ts';
@@ -80,28 +80,27 @@ export function encryptServer(options: EncryptOptions): () => void {
   };
 }
 
+/** The socket keeps the function, with what is in scope. */
+const anyName = (): undefined => undefined;
+
 function shakeHands({ socket, name, checksName, context, words, onSecure, onFailed }: EncryptOptions): () => void {
   if (hasEnded(socket)) {
     socket.destroy();
     onFailed(leftText(words));
     return nothing;
   }
-  const { connect, checkServerIdentity, TLSSocket } = nodeTls();
+  const { connect, checkServerIdentity } = nodeTls();
   const secured = connect({
     socket,
     host: name,
     // An IP address is no server name (RFC 6066, 3), and a name has no dot behind it.
     servername: isIP(name) === 0 ? name.replace(/\.$/, '') : '',
-    checkServerIdentity: checksName ? checkServerIdentity : () => undefined,
+    checkServerIdentity: checksName ? checkServerIdentity : anyName,
     secureContext: context,
     rejectUnauthorized: true,
     ALPNProtocols: [ALPN_PROTOCOL],
   });
-  // Node asks for the whole chain to check the name: a tenth of the processor time of a connect. One translation of the
-  // certificate serves everybody until the connection is handed over.
-  let certificate: PeerCertificate | undefined;
-  const translate = (): PeerCertificate => TLSSocket.prototype.getPeerCertificate.call(secured);
-  Object.assign(secured, { getPeerCertificate: () => (certificate ??= translate()) });
+  const forget = translateOnce(secured);
   carry(secured, socket);
   ignoreErrors(secured);
   let isDone = false;
@@ -117,9 +116,7 @@ function shakeHands({ socket, name, checksName, context, words, onSecure, onFail
   const secure = (): void => {
     leave();
     onSecure(secured);
-    // The session would keep the translation. To delete the property would make the socket slower and larger.
-    Object.assign(secured, { getPeerCertificate: translate });
-    certificate = undefined;
+    forget();
   };
   const failed = (error: NodeJS.ErrnoException): void => fail(failureOf(error, words));
   const left = (): void => fail(leftText(words));
@@ -128,6 +125,21 @@ function shakeHands({ socket, name, checksName, context, words, onSecure, onFail
     if (isDone) return;
     leave();
     secured.destroy();
+  };
+}
+
+/**
+ * Node asks for the whole chain to check the name: a tenth of the processor time of a connect. One translation of the
+ * certificate serves everybody until the returned function is called. The socket keeps what is in scope here.
+ */
+function translateOnce(secured: TLSSocket): () => void {
+  let certificate: PeerCertificate | undefined;
+  const translate = (): PeerCertificate => nodeTls().TLSSocket.prototype.getPeerCertificate.call(secured);
+  Object.assign(secured, { getPeerCertificate: () => (certificate ??= translate()) });
+  return () => {
+    // To delete the property would make the socket slower and larger.
+    Object.assign(secured, { getPeerCertificate: translate });
+    certificate = undefined;
   };
 }
 

@@ -66,17 +66,21 @@ export function memberDial(options: MemberDialOptions): MemberDial {
       },
       trust: () => trust.get(tls),
     });
-    const refused = (error: Error): void => {
-      const failure = ownCertificateFault(error);
-      if (failure !== undefined) onEvent(failedEvent(member, failure));
-    };
     return dialTls(address, limits, (result) => {
       const event = eventOf(member, result);
       if (event !== undefined) onEvent(event);
-      if (result.kind === 'connected') result.socket.once('error', refused);
+      if (result.kind === 'connected') reportRefusal(result.socket, member, onEvent);
       onResult(result);
     });
   };
+}
+
+/** The socket keeps the listener, with what is in scope here, for the whole session. */
+function reportRefusal(socket: Socket, member: MemberName, onEvent: MemberDialOptions['onEvent']): void {
+  socket.once('error', (error) => {
+    const failure = ownCertificateFault(error);
+    if (failure !== undefined) onEvent(failedEvent(member, failure));
+  });
 }
 
 /** The name that the certificate of a member must have, which is its server name (SNI), too. */

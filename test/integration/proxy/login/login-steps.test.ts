@@ -1,6 +1,8 @@
 // A session between connect and relay, at a server that a test plays: each way in which its login ends there, and what
 // its client, its server and the log read.
+import { queryObjects } from 'node:v8';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Arriving } from '../../../../src/proxy/arriving.ts';
 import { startTlsBackend } from '../../../support/fakes/tls-backend.ts';
 import type { TlsBackend } from '../../../support/fakes/tls-backend.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
@@ -134,4 +136,11 @@ test('a server that asks for no login: what the client sent behind its startup p
   await until('the end', () => server.hasEnded);
   server.socket.end();
   await until('the close', () => lab.reasons().length === 1);
+});
+
+test('a session that is relayed keeps nothing of its arrival', async () => {
+  const { client, server } = await asked(AUTHENTICATION_OK);
+  server.socket.write(readyForQuery('I'));
+  await gets(client, Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]));
+  await until('the end of what the arrival has left behind', () => queryObjects(Arriving, { format: 'count' }) === 0);
 });
