@@ -2,6 +2,7 @@
 // cluster, wanted it. The cause of the hold says so for the operations of this Pointsman, a drain and a scheduled
 // switchover. A switchover by another tool leaves the reports of the members alone. Incidents say why. Pure.
 import { isPlanned } from '../core/routing-table.ts';
+import { parseCheck } from '../model/check.ts';
 import type { Instant } from '../model/instant.ts';
 import type { ScheduledSwitchover } from '../model/observation.ts';
 import { ofKind, type EventOf, type Plan, type ReportedEvent } from '../reports/events.ts';
@@ -125,7 +126,7 @@ function byReports({ before: member, after, cause }: RouteLoss, around: readonly
   const own = reports.filter(({ event }) => event.member === member);
   const stopped = own.find(({ event }) => IN_ORDER.has(event.state ?? ''));
   const probes = ofKind(around, 'probe_finished').filter(({ event }) => event.member === member);
-  const failure = failureBefore(member, stopped, probes.find(isSilence), reports);
+  const failure = failureBefore(member, stopped, probes, reports);
   if (failure !== undefined) return failure;
   if (stopped === undefined) {
     return judged(
@@ -167,6 +168,11 @@ function isAnswer({ event }: ProbeEvidence): boolean {
   return event.outcome === 'yes' || event.outcome === 'no';
 }
 
+function isPrimary({ event }: ProbeEvidence): boolean {
+  const parsed = parseCheck(event.check);
+  return event.outcome === 'yes' && parsed.kind === 'check' && parsed.check.family === 'primary';
+}
+
 /** A fault of our own machine is no silence. */
 function isSilence(probe: ProbeEvidence): boolean {
   return !isAnswer(probe) && probe.event.outcome !== 'local';
@@ -182,7 +188,7 @@ function isMissed({ event, at, last }: ProbeEvidence, probes: readonly ProbeEvid
 function failureBefore(
   member: string,
   stopped: Witness | undefined,
-  silent: ProbeEvidence | undefined,
+  probes: readonly ProbeEvidence[],
   reports: readonly MemberReportEvidence[],
 ): PlanJudgement | undefined {
   const isBefore = ({ at }: Witness): boolean => stopped === undefined || at < stopped.at;
@@ -190,6 +196,7 @@ function failureBefore(
   const broken = earlier.find(({ event }) => event.member === member && BROKEN.has(event.state ?? ''));
   if (broken !== undefined)
     return judged('unplanned', `${member} reported the state "${broken.event.state}".`, [broken]);
+  const silent = probes.find(isSilence);
   if (silent !== undefined && isBefore(silent)) {
     const how = `${member} gave no answer (${silent.event.outcome})`;
     return judged('unplanned', `${how}, and had not reported a stop before.`, [silent]);
@@ -197,7 +204,16 @@ function failureBefore(
   const unlocked = earlier.find(({ event }) => event.isUnlocked);
   if (unlocked === undefined) return undefined;
   const by = `${unlocked.event.member} reported that nobody held it`;
-  return judged('unplanned', `The leader lock was lost before ${member} reported a stop: ${by}.`, [unlocked]);
+  // Each member is probed at its own time: the old primary may have stopped before another one reported the lock.
+  const isProven =
+    unlocked.event.member === member || probes.some((probe) => isPrimary(probe) && probe.last.at > unlocked.at);
+  if (isProven) {
+    return judged('unplanned', `The leader lock was lost before ${member} reported a stop: ${by}.`, [unlocked]);
+  }
+  const like = 'a switchover, or a failure of the store of the lock';
+  return judged('unknown', `The leader lock was lost at about the time of the stop of ${member}: ${by}: ${like}.`, [
+    unlocked,
+  ]);
 }
 
 function judged(

@@ -14,3 +14,7 @@ export interface LoginsPolicy {
  */
 export const LOGIN_WAYS = ['plain', 'shared', 'unbound', 'verifier'] as const;
 export type LoginWay = (typeof LOGIN_WAYS)[number];
+
+/** `relayed`: client and server settle the rest. */
+export const LOGIN_RESULTS = ['relayed', 'accepted', 'refused'] as const;
+export type LoginResult = (typeof LOGIN_RESULTS)[number];

@@ -1,5 +1,5 @@
 // Events about TLS to a server, and about the logins there.
-import type { LoginWay } from '../model/logins.ts';
+import type { LoginResult, LoginWay } from '../model/logins.ts';
 import type { MemberName } from '../model/member.ts';
 import type { TlsFault } from '../model/tls-fault.ts';
 import type { EventClass, OfSession } from './event-parts.ts';
@@ -18,8 +18,7 @@ export type LoginEvent =
   | (OfSession & {
       readonly kind: 'login_ended';
       readonly way: LoginWay;
-      /** `relayed`: client and server settle the rest. */
-      readonly result: 'relayed' | 'accepted' | 'refused';
+      readonly result: LoginResult;
       /** Made printable. */
       readonly role: string;
       /** The reason why there was no verifier. */

@@ -1,6 +1,7 @@
 // Counters and histograms that grow with each event. Label values are bounded: pools of the configuration, closed
 // lists, and members, whose series are removed when they leave the cluster. A new metric of an event is a row here;
 // deploy/metrics.md lists all.
+import { LOGIN_RESULTS, LOGIN_WAYS } from '../model/logins.ts';
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import { TLS_FAULTS } from '../model/tls-fault.ts';
 import { HOLD_OUTCOMES, OPERATION_OUTCOMES, type CancelKeyKnowledge } from '../reports/events.ts';
@@ -85,6 +86,7 @@ export const EVENT_METRICS: readonly EventMetric[] = [
     'Logins that Pointsman took part in, or read: TLS is on the side of the server, or logins is configured.',
     ['way', 'result'],
     { login_ended: ({ way, result }) => [[{ way, result }, 1]] },
+    { initial: () => LOGIN_WAYS.flatMap((way) => LOGIN_RESULTS.map((result) => [{ way, result }, 0])) },
   ),
   ofEvents(
     'pointsman_probes_total',

@@ -3,6 +3,7 @@
 // one, and its taps are shown what came before.
 import type { Socket } from 'node:net';
 import { isRefusal, type CloseReason, type RefusalReason } from '../../model/close-reason.ts';
+import type { LoginResult } from '../../model/logins.ts';
 import { shown } from '../../model/printable.ts';
 import type { LoginEnd, TwoLegLogin, TwoLegStep } from '../../wire/talk/two-leg-login.ts';
 import { roleOf } from '../../wire/startup/startup.ts';
@@ -176,7 +177,7 @@ export class LoggingIn implements Stage {
   }
 }
 
-function resultOf(end: LoginEnd): 'relayed' | 'accepted' | 'refused' {
+function resultOf(end: LoginEnd): LoginResult {
   if (end.kind === 'refused') return 'refused';
   if (end.way !== 'verifier') return 'relayed';
   return end.isAccepted ? 'accepted' : 'refused';

@@ -244,8 +244,14 @@ test.each<[string, (number | ReportedEvent)[], string, string | null]>([
   ['a crash', [report('pg-1', 'crashed'), probe('pg-1', 'no'), ...lost, ...next], 'unplanned', null],
   [
     'the leader lock is lost first',
-    [report('pg-2', 'running', true), 50, report('pg-1', 'stopping'), probe('pg-1', 'no'), ...lost, ...next],
+    [report('pg-2', 'running', true), 50, probe('pg-1', 'yes'), report('pg-1', 'stopping'), ...lost, ...next],
     'unplanned',
+    null,
+  ],
+  [
+    'the leader lock is lost between two probes of the old primary',
+    [report('pg-2', 'running', true), 50, report('pg-1', 'stopping'), probe('pg-1', 'no'), ...lost, ...next],
+    'unknown',
     null,
   ],
 ])('planned or not: %s', async (_, steps, planned, by) => {
