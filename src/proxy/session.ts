@@ -130,8 +130,8 @@ export class Session implements SessionControl {
     }
   }
 
-  reroute(): void {
-    this.#stage.reroute?.();
+  reroute(mustLeave = false): void {
+    this.#stage.reroute?.(mustLeave);
   }
 
   entry(): SessionEntry {

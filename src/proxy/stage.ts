@@ -38,7 +38,7 @@ export interface Stage {
   farewell(reason: CloseReason, detail?: string): Farewell | undefined;
   /** The session is closed: closes its sockets synchronously. `isReset`: bytes that wait are dropped. */
   drop(isReset: boolean): void;
-  reroute?(): void;
+  reroute?(mustLeave: boolean): void;
   isIdle?(): boolean;
   settlesInMs?(): number;
   endStatement?(): StatementEnd;
@@ -102,8 +102,11 @@ export interface SessionHandle extends Faulty {
   end(reason: CloseReason, detail?: string): void;
   /** Closes both connections synchronously and without a message, in every state. */
   cut(reason: CloseReason, detail?: string): void;
-  /** A session that connects, or is logged in at its next server, is routed again. Does nothing to any other. */
-  reroute(): void;
+  /**
+   * A session that connects, or is logged in at its next server, is routed again. One whose client is logging in goes
+   * on, or ends with `mustLeave`. Does nothing to any other.
+   */
+  reroute(mustLeave?: boolean): void;
   /** The facts of this moment. */
   entry(): SessionEntry;
   /** Those of this moment. */

@@ -100,7 +100,7 @@ function isSuperseded({ why }: Action): boolean {
 
 function leave(session: SessionHandle, action: Action, clock: Clock): void {
   const { address, cause, mode } = action;
-  if (session.state !== 'relaying') return asStepOf(session, () => session.reroute());
+  if (session.state !== 'relaying') return asStepOf(session, () => session.reroute(true));
   // It has moved since the drain began.
   if (!isSameAddress(session.assignment()?.address, address)) return undefined;
   const isLost = cause === 'dead' || cause === 'silent' || cause === 'demoted';

@@ -100,10 +100,10 @@ export class LoggingIn implements Stage {
     backend.destroy();
   }
 
-  /** Its challenge is the one of this server: it does not begin anew at another one. */
-  reroute(): void {
+  /** Its challenge is the one of this server: it does not begin anew at another one, and a drain waits for its end. */
+  reroute(mustLeave: boolean): void {
     const { session, server } = this.#options;
-    session.end('connect_failed', `${serverText(server)} left the pool during the login`);
+    if (mustLeave) session.end('connect_failed', `${serverText(server)} left the pool during the login`);
   }
 
   readonly #receivedFromClient = (chunk: Uint8Array): void => {

@@ -11,12 +11,16 @@ import { AUTHENTICATION_OK, QUERY, aMessage, aNumber, readyForQuery } from '../.
 import { aStartup, errorFields } from '../../../support/sockets/packets.ts';
 import { connectRaw } from '../../../support/sockets/raw-client.ts';
 import type { RawClient } from '../../../support/sockets/raw-client.ts';
+import { DEMOTED } from '../../../support/values/tables.ts';
 import { SERVER_TLS } from '../../../support/values/tls-files.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
 const OFFER = aMessage('R', Buffer.concat([aNumber(10), Buffer.from('SCRAM-SHA-256\0\0')]));
 const PASSWORD = aMessage('R', aNumber(3));
+const DRAINED = { kind: 'leave', cause: 'operator', why: { code: 'drained', since: 0 } } as const;
+const FIRST = Buffer.from('n,,n=,r=nonce');
+const CHOICE = aMessage('p', Buffer.concat([Buffer.from('SCRAM-SHA-256\0'), aNumber(FIRST.length), FIRST]));
 const FROM_AFAR = 'PROXY TCP4 192.0.2.7 198.51.100.1 56324 5432\r\n';
 const STARTUP = aStartup({ user: 'app', database: 'shop' });
 
@@ -31,7 +35,7 @@ beforeEach(async () => {
     clock,
     proxyNetworks: ['127.0.0.0/8'],
     backend: { tls: SERVER_TLS },
-    table: { write: { open: { 'pg-1': backend.address } } },
+    table: { write: { open: { 'pg-1': backend.address } }, read: { open: { 'pg-1': backend.address } } },
   });
 });
 
@@ -43,8 +47,11 @@ afterEach(async () => {
 });
 
 /** The client, and its server, which has asked it for a login with these bytes. */
-async function asked(request: Buffer): Promise<{ readonly client: RawClient; readonly server: RawClient }> {
-  const client = await connectRaw(lab.address('write'));
+async function asked(
+  request: Buffer,
+  pool = 'write',
+): Promise<{ readonly client: RawClient; readonly server: RawClient }> {
+  const client = await connectRaw(lab.address(pool));
   client.socket.write(Buffer.concat([Buffer.from(FROM_AFAR), STARTUP]));
   const server = await until('a handshake', () => backend.connections[0]);
   await until('the startup packet', () => server.received().equals(STARTUP));
@@ -97,11 +104,22 @@ test('a server that closes during the login: its client reads so, and its member
   expect(lab.triggers).toContainEqual({ kind: 'backend_closed', member: 'pg-1' });
 });
 
-test('a member that leaves the pool during a login: its client does not begin anew at another one', async () => {
+test('a member that loses its role during a login: its client does not begin anew at another one', async () => {
   const { client } = await asked(OFFER);
   await gets(client, OFFER);
-  lab.decide({});
+  lab.decide({ write: { others: { 'pg-1': { address: backend.address, standing: DEMOTED } } } });
   await isRefused(client, 'connect_failed', '08006', OFFER);
+});
+
+test('a member that is drained during a login: its client logs in, and the drain waits for it', async () => {
+  const { client, server } = await asked(OFFER, 'read');
+  await gets(client, OFFER);
+  lab.decide({ read: { others: { 'pg-1': { address: backend.address, standing: DRAINED } } } });
+  client.socket.write(CHOICE);
+  await gets(server, Buffer.concat([STARTUP, CHOICE]));
+  server.socket.write(Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]));
+  await gets(client, Buffer.concat([OFFER, AUTHENTICATION_OK, readyForQuery('I')]));
+  expect(lab.reasons()).toEqual([]);
 });
 
 test.each([
