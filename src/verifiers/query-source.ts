@@ -46,7 +46,12 @@ export class QuerySource implements VerifierSource {
   }
 
   read(role: string, signal: AbortSignal): Promise<VerifierAnswer> {
-    const answer = this.#inTurn(() => this.#ask(role, signal));
+    // What is under way when the limit of a question is over does not end by itself.
+    const giveUp = (): void => this.#session?.drop.abort();
+    signal.addEventListener('abort', giveUp, { once: true });
+    const answer = this.#inTurn(() =>
+      this.#ask(role, signal).finally(() => signal.removeEventListener('abort', giveUp)),
+    );
     void this.#inTurn(() => this.#overwriteTls());
     return answer;
   }
@@ -65,8 +70,6 @@ export class QuerySource implements VerifierSource {
     signal.throwIfAborted();
     if (this.#isClosed) throw new SourceError('its batch of moves is over');
     const session = (this.#session ??= this.#open(pg));
-    const giveUp = (): void => session.drop.abort();
-    signal.addEventListener('abort', giveUp, { once: true });
     this.#isAsking = true;
     try {
       const client = await session.client;
@@ -83,7 +86,6 @@ export class QuerySource implements VerifierSource {
     } finally {
       overwrite(session.masked.rows());
       this.#isAsking = false;
-      signal.removeEventListener('abort', giveUp);
     }
   }
 
@@ -91,12 +93,14 @@ export class QuerySource implements VerifierSource {
   async #overwriteTls(): Promise<void> {
     const session = this.#session;
     if (session === undefined || this.#isClosed) return;
+    this.#isAsking = true;
     try {
       await (await session.client).query(LONGER_ANSWER);
     } catch {
-      // The next question reports the fault.
+      this.#drop(session);
     } finally {
       overwrite(session.masked.rows());
+      this.#isAsking = false;
     }
   }
 

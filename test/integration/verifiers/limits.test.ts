@@ -7,8 +7,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { VerifierBatch } from '../../../src/model/moves.ts';
 import { connectTo } from '../../support/sockets/connect-to.ts';
 import { verifierOpener } from '../../../src/verifiers/batch.ts';
+import { AUTHENTICATION_OK, COMMAND_COMPLETE, aMessage, readyForQuery } from '../../support/sockets/messages.ts';
 import { listen } from '../../support/sockets/listen.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const POLICY = {
   kind: 'query',
@@ -67,4 +69,31 @@ test('the end of the batch while a question is under way', async () => {
   expect(await Promise.all(lookups)).toMatchObject([{ kind: 'failed' }, { kind: 'failed' }]);
   await closed;
   expect(clock.pending()).toBe(0);
+});
+
+const COLUMN = Buffer.concat([Buffer.from([0, 1]), Buffer.from('v\0'), Buffer.alloc(4), Buffer.alloc(14)]);
+const NOTHING_STORED = Buffer.concat([
+  aMessage('1'),
+  aMessage('2'),
+  aMessage('T', COLUMN),
+  aMessage('D', Buffer.from([0, 1, 255, 255, 255, 255])),
+  COMMAND_COMPLETE,
+  readyForQuery('I'),
+]);
+
+test('a server that answers once and is silent from then on', async () => {
+  const answers = [Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]), NOTHING_STORED];
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).on('data', () => socket.write(answers.shift() ?? Buffer.alloc(0)));
+  });
+  onTestFinished(() => void server.close());
+  const at = { host: '127.0.0.1', port: await listen(server) };
+  const clock = new ManualClock();
+  const batch = verifierOpener(clock)(POLICY, at, connectTo(at));
+  expect(await batch.find('app')).toMatchObject({ kind: 'refused' });
+  const lookup = batch.find('other');
+  await until('the limit', () => clock.pending() > 0);
+  await clock.advance(5_000);
+  expect(await lookup).toMatchObject({ kind: 'failed', why: expect.stringContaining('no answer within 5 s') });
+  batch.end();
 });
