@@ -46,7 +46,7 @@ export class QuerySource implements VerifierSource {
   }
 
   read(role: string, signal: AbortSignal): Promise<VerifierAnswer> {
-    // What is under way when the limit of a question is over does not end by itself.
+    // A silent server ends neither this question nor the work before it.
     const giveUp = (): void => this.#session?.drop.abort();
     signal.addEventListener('abort', giveUp, { once: true });
     const answer = this.#inTurn(() =>
