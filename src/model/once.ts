@@ -16,6 +16,12 @@ export function once<Arguments extends readonly unknown[]>(
   };
 }
 
+/** Makes the value when it is first asked for. */
+export function memoized<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
 /** Runs when `promise` has settled, and after `limitMs` at the latest. Returns the cancel function. */
 export function whenSettled(promise: Promise<void>, clock: Clock, limitMs: number, run: () => void): () => void {
   const end = (): void => settled(true);

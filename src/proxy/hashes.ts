@@ -1,11 +1,12 @@
 // The hash functions that wire/ is given, because it has no library.
 import type * as Crypto from 'node:crypto';
 import { createRequire } from 'node:module';
+import { memoized } from '../model/once.ts';
 import type { Hashes } from '../wire/talk/scram.ts';
 
 const load = createRequire(import.meta.url);
 /** Loaded when it is first needed: most programs hash nothing. */
-export const nodeCrypto = (): typeof Crypto => load('node:crypto');
+export const nodeCrypto = memoized((): typeof Crypto => load('node:crypto'));
 
 /** The block of SHA-256. Bytes. */
 const BLOCK = 64;

@@ -9,11 +9,12 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type * as Tls from 'node:tls';
 import type { KeyPair } from '../../model/key-pair.ts';
+import { memoized } from '../../model/once.ts';
 import { carry, ignoreErrors } from '../socket.ts';
 
 const load = createRequire(import.meta.url);
 /** Node's TLS takes 5 MB, which a proxy that passes TLS through can spare: it is loaded where it is first needed. */
-export const nodeTls = (): typeof Tls => load('node:tls');
+export const nodeTls = memoized((): typeof Tls => load('node:tls'));
 
 /** The ALPN name that PostgreSQL has registered. */
 export const ALPN_PROTOCOL = 'postgresql';

@@ -4,7 +4,7 @@
 import { isIP, type Socket } from 'node:net';
 import type { PeerCertificate, SecureContext, TLSSocket } from 'node:tls';
 import { certificateAlert } from '../../../model/certificate-alert.ts';
-import { nothing } from '../../../model/once.ts';
+import { memoized, nothing } from '../../../model/once.ts';
 import type { TlsFault } from '../../../model/tls-fault.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../../wire/messages/error-response.ts';
 import { SSL_REQUEST_PACKET } from '../../../wire/startup/startup.ts';
@@ -133,14 +133,11 @@ function shakeHands({ socket, name, checksName, context, words, onSecure, onFail
  * certificate serves everybody until the returned function is called. The socket keeps what is in scope here.
  */
 function translateOnce(secured: TLSSocket): () => void {
-  let certificate: PeerCertificate | undefined;
-  const translate = (): PeerCertificate => nodeTls().TLSSocket.prototype.getPeerCertificate.call(secured);
-  Object.assign(secured, { getPeerCertificate: () => (certificate ??= translate()) });
-  return () => {
-    // To delete the property would make the socket slower and larger.
-    Object.assign(secured, { getPeerCertificate: translate });
-    certificate = undefined;
-  };
+  const own: { getPeerCertificate: (this: TLSSocket) => PeerCertificate } = nodeTls().TLSSocket.prototype;
+  const { getPeerCertificate } = own;
+  Object.assign(secured, { getPeerCertificate: memoized(() => getPeerCertificate.call(secured)) });
+  // To delete the property would make the socket slower and larger.
+  return () => void Object.assign(secured, { getPeerCertificate });
 }
 
 /** Its events are over: a server may close the connection before anybody listens to it. */

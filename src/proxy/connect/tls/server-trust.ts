@@ -119,6 +119,7 @@ function systemAuthorities(): string[] {
 }
 
 function isSame<Values extends TrustFiles | TrustTexts>(one: Values, other: Values): boolean {
+  if (one === other) return true;
   const [a, b] = [Object.entries(one), new Map(Object.entries(other))];
   return a.length === b.size && a.every(([key, value]) => b.get(key) === value);
 }
