@@ -53,7 +53,10 @@ export async function billOfMaterials(product: Product): Promise<Bom> {
   };
 }
 
-/** The packages whose code the build takes into dist/, as NAME@VERSION. Those of the page are dependencies of the build alone. */
+/**
+ * The packages whose code the build takes into dist/, as NAME@VERSION. Those of the page are dependencies of the build
+ * alone.
+ */
 async function bundledPackages(): Promise<ReadonlySet<string>> {
   const outputs = [config, page].map((options) => build({ ...options, cwd: TOP, logLevel: 'warn', write: false }));
   const modules = (await Promise.all(outputs))
@@ -68,7 +71,7 @@ function isForDevelopment({ properties }: Component): boolean {
   return properties.some(({ name }) => name === DEVELOPMENT);
 }
 
-/** What is in the product is there for its users. */
+/** A package of the product is there for its users. */
 function withoutMark(component: Component): Component {
   return { ...component, properties: component.properties.filter(({ name }) => name !== DEVELOPMENT) };
 }
