@@ -1,5 +1,5 @@
 // The packets of a primary vanish, to it and from it, with `moves.mode: always`. Prints what becomes of its sessions.
-// In a network of its own.
+// In a network of its own. The word `encrypted`: with TLS on both legs.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -103,7 +103,7 @@ async function play(cluster: SandboxCluster, pointsman: PointsmanProcess): Promi
 }
 
 const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-const cluster = await SandboxCluster.start({ members: 2 });
+const cluster = await SandboxCluster.start({ members: 2, tls: process.argv[2] === 'encrypted' });
 try {
   await prepareDatabase(cluster);
   const config = configFor(cluster, {

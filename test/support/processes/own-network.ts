@@ -19,8 +19,8 @@ export function whyNoOwnNetwork(): string | undefined {
 }
 
 /** The module of this path runs with nothing but loopback. Resolves with its output. */
-export async function runInOwnNetwork(module: string, timeoutMs: number): Promise<string> {
-  const command = ['--net', 'sh', '-c', `${LOOPBACK} && exec "$0" "$1"`, process.execPath, module];
+export async function runInOwnNetwork(module: string, timeoutMs: number, ...words: readonly string[]): Promise<string> {
+  const command = ['--net', 'sh', '-c', `${LOOPBACK} && exec "$0" "$@"`, process.execPath, module, ...words];
   const { stdout } = await run('unshare', command, { env, timeout: timeoutMs });
   return stdout;
 }
