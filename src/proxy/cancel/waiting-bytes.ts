@@ -4,7 +4,7 @@
 import { encodeErrorResponse } from '../../wire/messages/error-response.ts';
 import { FrameWalker, grammarOf } from '../../wire/follow/frames.ts';
 import { encodeReadyForQuery, joined } from '../../wire/messages/server-messages.ts';
-import { GrowingBuffer } from '../growing-buffer.ts';
+import { GrowingBuffer } from '../../wire/messages/growing-buffer.ts';
 
 const NOTHING = new Uint8Array(0);
 /** PQ_LARGE_MESSAGE_LIMIT. The server judges the lengths of what it gets. */
@@ -50,7 +50,9 @@ export class WaitingBytes {
     const isOver = taken.isOver();
     if (!isOver && length === chunk.length && taken.isFollowing()) return undefined;
     this.#taken = undefined;
-    this.#buffer.append(taken.isFollowing() ? chunk.subarray(length) : chunk);
+    // The server judges what is none of its protocol.
+    if (!taken.isFollowing()) this.#buffer.append(taken.invalidHeader());
+    this.#buffer.append(chunk.subarray(length));
     return isOver ? READY : undefined;
   }
 

@@ -69,7 +69,8 @@ export class ClientFollower extends FrameWalker {
    * two transactions. Data of a COPY goes on. Returns how many bytes were read; the rest must wait until none is due.
    */
   walkOneByOne(chunk: Uint8Array): number {
-    return this.walkWhile(chunk, (type) => !this.#unanswered.isDue() || !REQUESTS.has(type));
+    const read = this.walkWhile(chunk, (type) => !this.#unanswered.isDue() || !REQUESTS.has(type));
+    return this.isFollowing() ? read : chunk.length;
   }
 
   isTerminating(): boolean {
@@ -96,7 +97,7 @@ function remember(memory: SessionMemory, type: number, bytes: Uint8Array, at: nu
     case BIND:
       return memory.binds(bytes, at, size);
     case CLOSE:
-      return memory.closes(bytes[at], bytes[at + 1]);
+      return memory.closes(size > 0 ? bytes[at] : undefined, size > 1 ? bytes[at + 1] : undefined);
     case FUNCTION_CALL:
       return memory.calls(size === 4 ? new DataView(bytes.buffer, bytes.byteOffset + at, 4).getUint32(0) : undefined);
     default:

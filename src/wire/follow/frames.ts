@@ -84,7 +84,16 @@ export abstract class FrameWalker {
     if (this.isAtBoundary()) this.#walkMessages(bytes, at);
   }
 
-  /** As `walk`, but begins no message of a type that `mayBegin` forbids. Returns how many bytes were read. */
+  /** The header that ended it. */
+  invalidHeader(): Uint8Array {
+    const length = this.#length;
+    return Uint8Array.of(this.#type, length >> 24, length >> 16, length >> 8, length);
+  }
+
+  /**
+   * As `walk`, but begins no message of a type that `mayBegin` forbids. Returns how many bytes were read, an invalid
+   * header included.
+   */
   walkWhile(bytes: Uint8Array, mayBegin: (type: number) => boolean): number {
     let at = 0;
     while (at < bytes.length && this.#isFollowing) {
@@ -95,7 +104,7 @@ export abstract class FrameWalker {
       this.walk(bytes.subarray(at, at + size));
       at = Math.min(bytes.length, at + size);
     }
-    return bytes.length;
+    return at;
   }
 
   /** The fast path for nearly every byte: from the header at `at` to the next, until the chunk ends. */
@@ -112,7 +121,7 @@ export abstract class FrameWalker {
         ((bytes[at + 2] ?? 0) << 16) |
         ((bytes[at + 3] ?? 0) << 8) |
         (bytes[at + 4] ?? 0);
-      if (length > (longest[type] ?? 0) || length < (shortest[type] ?? 0)) return this.#stop();
+      if (length > (longest[type] ?? 0) || length < (shortest[type] ?? 0)) return this.#stopAt(type, length);
       latest = type;
       const most = wanted[type] ?? -1;
       if (most >= 0) {
@@ -165,7 +174,7 @@ export abstract class FrameWalker {
     this.#headerFill = 0;
     this.#length = 0;
     if (length > (this.#grammar.longest[type] ?? 0) || length < (this.#grammar.shortest[type] ?? 0)) {
-      this.#stop();
+      this.#stopAt(type, length);
       return at;
     }
     const most = this.#grammar.wanted[type] ?? -1;
@@ -188,6 +197,12 @@ export abstract class FrameWalker {
     this.#held = undefined;
     if (!this.report(this.#type, held, 0, held.length)) this.#stop();
     return from + taken;
+  }
+
+  #stopAt(type: number, length: number): void {
+    this.#type = type;
+    this.#length = length;
+    this.#stop();
   }
 
   #stop(): void {

@@ -73,7 +73,15 @@ test.each([
   expect(cancelled(bytes, bytes.length)).toEqual({ left: bytes, told: Buffer.alloc(0) });
 });
 
-test('bytes that are no protocol stay for the server', () => {
+test.each([
+  ['from the first byte on', Buffer.alloc(0)],
+  ['in the middle of a request', Buffer.concat([PARSE, aMessage('B', Buffer.alloc(9, 1))])],
+])('bytes that are no protocol stay for the server, wherever they are divided: %s', (_, before) => {
   const garbage = Buffer.from('Q\0\0\0\x01garbage');
-  expect(cancelled(garbage, garbage.length).left).toEqual(garbage);
+  const bytes = Buffer.concat([before, garbage]);
+  assert(
+    property(integer({ min: 1, max: bytes.length }), integer({ min: 1, max: 30 }), (atCancel, size) => {
+      expect(cancelled(bytes, atCancel, size).left).toEqual(garbage);
+    }),
+  );
 });
