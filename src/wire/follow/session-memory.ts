@@ -120,11 +120,11 @@ export class SessionMemory {
     this.watch?.parses(bytes, at, size);
     const nameEnd = bytes.indexOf(0, at);
     if (this.texts.changesReading()) this.#readOtherwise();
-    this.texts.read(bytes, nameEnd + 1, at + size);
+    if (nameEnd !== -1 && nameEnd < at + size) this.texts.read(bytes, nameEnd + 1, at + size);
     const isFirst = !this.#isUnderWay;
     this.#isUnderWay = true;
     this.#unnamed ??= new UnnamedStatement();
-    if (nameEnd === at) return this.#unnamed.parses(bytes, at, size, isFirst);
+    if (nameEnd === at && size > 0) return this.#unnamed.parses(bytes, at, size, isFirst);
     this.#hasNamedStatement = true;
     return this.#unnamed.parsesOther();
   }

@@ -22,6 +22,10 @@ const client = fc.array(
       .map((parse) => aParse(...parse)),
     fc.constantFrom(QUERY, BIND, EXECUTE, SYNC, aMessage('C', Buffer.from('S\0')), aMessage('C', Buffer.from('Ss1\0'))),
     text.map((sql) => aMessage('Q', Buffer.from(`set a.b = ${sql}\0`))),
+    // Without the ends of their texts.
+    fc
+      .constantFrom('C', 'CS', 'P', 'Pset a.b = 1', "Pset_config('a.c', '1', false)")
+      .map((cut) => aMessage(cut.charAt(0), Buffer.from(cut.slice(1)))),
   ),
   { maxLength: 10 },
 );
