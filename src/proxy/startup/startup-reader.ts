@@ -4,7 +4,7 @@
 // the notice of a leaving client. All clients together have a limit too (BufferedBytes).
 import type { Socket } from 'node:net';
 import { recognise, type Recognition } from '../../wire/startup/startup.ts';
-import { GrowingBuffer } from '../growing-buffer.ts';
+import { GrowingBuffer } from '../../wire/messages/growing-buffer.ts';
 
 /** More than any startup packet. The rest of one read, 64 kB at most, stays in the socket's own buffer in addition. */
 const KEPT_BYTES = 16 * 1024;
