@@ -8,8 +8,9 @@ import type { Question } from './question-channel.ts';
 
 type Message = Extract<ReadMessage, { kind: 'message' }>;
 
-/** The question ends a session whose server says more than this before the first answer. Bytes. */
+/** The question ends a session whose server says more than this before the first answer. Bytes, with their places. */
 const MOST_BYTES = 1_000_000;
+const PLACE_BYTES = 100;
 /** ParameterStatus, NotificationResponse, NoticeResponse. */
 const UNASKED = new Set(['S', 'A', 'N']);
 const SYNC = message('S');
@@ -52,7 +53,7 @@ export class AfterSync<Result> implements Question<Result> {
 
   /** False: the question reads it. */
   #isOfSync({ type, body, bytes }: Message): boolean {
-    this.#size += bytes.length;
+    this.#size += bytes.length + PLACE_BYTES;
     if (body === undefined || this.#size > MOST_BYTES) return false;
     if (UNASKED.has(type)) this.#toClient.push(bytes);
     // A limit of time that was over while the client paused, or a cancel request: nothing was under way.

@@ -21,9 +21,11 @@ export const CANCELED = '57014';
 
 /**
  * Notifications, changed parameters and notices that a server sends in one conversation: more ends the session. With
- * LISTEN, some thousand notifications arrive while a question waits for its longest time. Bytes.
+ * LISTEN, some thousand notifications arrive while a question waits for its longest time. Each counts with its place in
+ * memory. Bytes.
  */
 const MOST_UNASKED = 4_000_000;
+const PLACE_BYTES = 100;
 // The states in ReadyForQuery.
 const IDLE = 0x49;
 const FAILED = 0x45;
@@ -212,7 +214,7 @@ export class Pipeline {
   }
 
   #readUnasked(type: 'S' | 'A' | 'N', body: Uint8Array | undefined, bytes: Uint8Array): void {
-    this.#unasked += bytes.length;
+    this.#unasked += bytes.length + PLACE_BYTES;
     if (this.#unasked > MOST_UNASKED) this.#isOver = true;
     else if (type === 'S') this.#readParameter(body, bytes);
     else if (type === 'A') this.#onNotification(bytes);

@@ -75,3 +75,11 @@ test('a server that says more than a session may keep is read by the question, w
   if (step.kind !== 'done') throw new Error('no end');
   expect(step.result.length).toBe(7 * long.length + GOODBYE.length);
 });
+
+test('short messages count with their place in memory', () => {
+  const question = new AfterSync(new Reading());
+  question.take(Buffer.concat(Array.from({ length: 20_000 }, () => aMessage('N'))));
+  const step = question.take(GOODBYE);
+  if (step.kind !== 'done') throw new Error('no end');
+  expect(step.toClient.length).toBeLessThan(10_000 * aMessage('N').length);
+});
