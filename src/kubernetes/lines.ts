@@ -1,10 +1,11 @@
 // Reads a stream of lines in chunks of any size, as a watch sends JSON documents. A line has a limit.
+import { AnswerBody } from '../http/answer-body.ts';
 import { ExchangeError } from '../http/exchange-error.ts';
 
 export class LineReader {
   readonly #maxBytes: number;
-  #parts: Uint8Array[] = [];
-  #length = 0;
+  /** The line so far. Undefined: between two lines. */
+  #line: AnswerBody | undefined;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -14,20 +15,22 @@ export class LineReader {
   *take(chunk: Uint8Array): Generator<string> {
     let from = 0;
     for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, from)) {
-      const line = Buffer.concat([...this.#parts, chunk.subarray(from, end)]).toString('utf8');
-      this.#parts = [];
-      this.#length = 0;
+      const line = this.#add(chunk.subarray(from, end)).text();
+      this.#line = undefined;
       from = end + 1;
       if (line.trim() !== '') yield line;
     }
-    this.#parts.push(chunk.subarray(from));
-    this.#length += chunk.length - from;
-    if (this.#length > this.#maxBytes) {
-      throw new ExchangeError('oversized', `an object of more than ${this.#maxBytes} bytes`);
-    }
+    if (from < chunk.length) this.#add(chunk.subarray(from));
   }
 
   isWithinLine(): boolean {
-    return this.#length > 0;
+    return this.#line !== undefined;
+  }
+
+  #add(part: Uint8Array): AnswerBody {
+    const line = (this.#line ??= new AnswerBody(this.#maxBytes));
+    const excess = line.add(part);
+    if (excess !== undefined) throw new ExchangeError('oversized', `an object of ${excess}`);
+    return line;
   }
 }
