@@ -6,7 +6,7 @@ import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 import type { TestProjectConfiguration } from 'vitest/config';
 
-// `npm test` runs `unit`, `integration*` and `e2e*`, `npm run test:slow` the others: test/README.md.
+// `npm test` runs `unit`, `simulation`, `integration*` and `e2e*`, `npm run test:slow` the others: test/README.md.
 
 /** Processes that tests start are up in half the time. */
 const ENV = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/tests') };
@@ -143,6 +143,16 @@ export default defineConfig({
           // A property over hundreds of histories takes its time on a busy machine.
           testTimeout: 30_000,
           maxWorkers: LANES,
+        },
+      },
+      {
+        test: {
+          name: 'simulation',
+          include: ['test/simulation/**/*.test.ts'],
+          env: ENV,
+          maxWorkers: LANES,
+          sequence: { groupOrder: 0 },
+          testTimeout: PROCESSES_MS,
         },
       },
       project('integration', {

@@ -1,0 +1,302 @@
+// A simulated machine: the sockets of its kernel, its clocks, and one process on it, which can be frozen. A crash ends
+// all of it without a word to anybody.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Server, Socket, type ListenOptions, type ServerOpts, type SocketConstructorOpts } from 'node:net';
+import type { Clock } from '../../../src/model/instant.ts';
+import type { Address } from '../../../src/model/member.ts';
+import type { PortState } from '../../../src/model/observation.ts';
+import type { HttpResult, Request } from '../../../src/patroni/http.ts';
+import { askPort, request, SimulatedHttpServer, type AnswerHttp } from './http.ts';
+import { KernelHandle, ListenHandle, type HandleProcess } from './kernel-handle.ts';
+import type { SimulatedNetwork } from './network.ts';
+import type { Random } from './random.ts';
+import { ERRNO, type Lane, type TcpEnd, type TcpHost } from './tcp-end.ts';
+
+export interface HostOptions {
+  readonly name: string;
+  readonly address: string;
+  readonly network: SimulatedNetwork;
+  readonly random: Random;
+}
+
+interface Waiting {
+  readonly isTimer: boolean;
+  readonly run: () => void;
+}
+
+type Accept = (end: TcpEnd) => void;
+
+const FIRST_FREE_PORT = 32_768;
+
+export class SimulatedHost implements TcpHost, HandleProcess {
+  readonly name: string;
+  readonly address: string;
+  /** Timers are as coarse as libuv's: whole milliseconds, up to one early. Goes on while the host is frozen. */
+  readonly clock: Clock;
+  readonly #network: SimulatedNetwork;
+  readonly #random: Random;
+  readonly #ends = new Set<TcpEnd>();
+  readonly #ports = new Map<number, Accept[]>();
+  readonly #httpServers = new Map<number, SimulatedHttpServer>();
+  #isUp = true;
+  #isFrozen = false;
+  /** Things that are due when the process runs again. */
+  #waiting: Waiting[] = [];
+  /** Tells what belongs to a process before a crash. */
+  #life = 0;
+  #nextPort = FIRST_FREE_PORT;
+  /** The local clock: `at` local milliseconds at the true time `since`. */
+  #monotonic: { at: number; since: number; rate: number };
+  #wall = { at: Date.UTC(2026, 0, 1), since: 0 };
+
+  constructor({ name, address, network, random }: HostOptions) {
+    this.name = name;
+    this.address = address;
+    this.#network = network;
+    this.#random = random;
+    this.#monotonic = { at: random.between(1e5, 1e7), since: 0, rate: 1 };
+    this.clock = { now: () => this.#localNow(), schedule: (delayMs, run) => this.#timer(delayMs, run) };
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  get isFrozen(): boolean {
+    return this.#isFrozen;
+  }
+
+  wallClock(): number {
+    return Math.floor(this.#wall.at + (this.now() - this.#wall.since));
+  }
+
+  /** Somebody, or NTP, sets the clock. */
+  stepWallClock(byMs: number): void {
+    this.#wall = { at: this.wallClock() + byMs, since: this.now() };
+  }
+
+  /** The monotonic clock runs so fast from now on: 1.001 gains a millisecond in a second. */
+  driftAt(rate: number): void {
+    this.#monotonic = { at: this.#localNow(), since: this.now(), rate };
+  }
+
+  /** The kernel goes on: it accepts connections and takes bytes. No process runs. */
+  freeze(): void {
+    this.#isFrozen = true;
+  }
+
+  /** The process catches up: timers first, as in libuv, then the sockets. */
+  thaw(): void {
+    if (!this.#isFrozen) return;
+    this.#isFrozen = false;
+    const waiting = this.#waiting.splice(0);
+    const inOrder = [...waiting.filter(({ isTimer }) => isTimer), ...waiting.filter(({ isTimer }) => !isTimer)];
+    for (const { run, isTimer } of inOrder) this.schedule(0, () => this.#run(run, isTimer));
+  }
+
+  /** The machine is without power: nobody is told, and nothing that ran here runs again. */
+  crash(): void {
+    this.#isUp = false;
+    this.#isFrozen = false;
+    this.#life += 1;
+    this.#waiting = [];
+    for (const end of this.#ends) end.vanish();
+    this.#ends.clear();
+    this.#ports.clear();
+    this.#httpServers.clear();
+  }
+
+  boot(): void {
+    if (this.#isUp) return;
+    this.#isUp = true;
+    this.#monotonic = { ...this.#monotonic, at: this.#random.between(1e3, 1e5), since: this.now() };
+    this.#network.hostIsUp(this);
+  }
+
+  /** A server of Node on a port of this host. */
+  createServer(options: ServerOpts = {}): Server {
+    return new SimulatedServer(options, (port, isShared) => this.#listenHandle(port, isShared));
+  }
+
+  /** A socket of Node that can be connected to other hosts of the network. */
+  createSocket(options: SocketConstructorOpts = {}): Socket {
+    const handle = new KernelHandle(this);
+    // The types of Node do not know a handle.
+    const socket: unknown = Reflect.construct(Socket, [{ ...options, handle, manualStart: true }]);
+    if (socket instanceof Socket) return socket;
+    throw new Error('Node has no sockets any more.');
+  }
+
+  /** Half-open connections are allowed, as in Pointsman. */
+  connect(port: number, to: SimulatedHost | string): Socket;
+  /** For handles. */
+  connect(address: string, port: number, onResult: (result: TcpEnd | number) => void): TcpEnd;
+  connect(
+    ...args: [port: number, to: SimulatedHost | string] | [string, number, (result: TcpEnd | number) => void]
+  ): Socket | TcpEnd {
+    if (args.length === 3) return this.#connect(...args);
+    const [port, to] = args;
+    return this.createSocket({ allowHalfOpen: true }).connect({ port, host: typeof to === 'string' ? to : to.address });
+  }
+
+  /** Returns the close. */
+  listen(port: number, accept: (socket: Socket) => void): () => void {
+    const server = this.createServer({ allowHalfOpen: true });
+    server.on('connection', accept).listen({ port });
+    return () => void server.close();
+  }
+
+  /** Returns the close, which resets the requests that have no answer. */
+  serveHttp(port: number, answer: AnswerHttp): () => void {
+    const server = new SimulatedHttpServer(this, answer);
+    this.#httpServers.set(port, server);
+    return () => {
+      if (this.#httpServers.get(port) === server) this.#httpServers.delete(port);
+      server.close();
+    };
+  }
+
+  httpServer(port: number): SimulatedHttpServer | undefined {
+    return this.#httpServers.get(port);
+  }
+
+  /** Never rejects. */
+  request(asked: Request): Promise<HttpResult> {
+    return request(this, asked);
+  }
+
+  /** Whether a port accepts connections. Never rejects. */
+  askPort(address: Address | undefined, deadlineMs: number): Promise<PortState> {
+    return askPort(this, address, deadlineMs);
+  }
+
+  hostAt(address: string): SimulatedHost | undefined {
+    return this.#network.hostAt(address);
+  }
+
+  /** A packet to there arrives now. */
+  sends(to: SimulatedHost): boolean {
+    return this.#network.isOpen(this, to);
+  }
+
+  /** The process that listens there takes a new connection. False: nobody listens. */
+  accept(port: number, from: TcpEnd): boolean {
+    const listeners = this.#ports.get(port);
+    if (listeners === undefined || listeners.length === 0) return false;
+    const end = this.#network.newEnd(this, port);
+    this.#ends.add(end);
+    end.peer = from;
+    from.peer = end;
+    const take = this.#random.pick(listeners);
+    this.soon(() => {
+      if (!end.isDead || end.isReadable) take(end);
+    });
+    return true;
+  }
+
+  carry(to: TcpHost, lane: Lane, deliver: () => void): void {
+    const host = this.#network.hostAt(to.address);
+    if (host !== undefined) this.#network.carry(this, host, { lane, deliver });
+  }
+
+  reaches(to: TcpHost): boolean {
+    const host = this.#network.hostAt(to.address);
+    return host !== undefined && this.sends(host) && host.sends(this);
+  }
+
+  now(): number {
+    return this.#network.timeline.now();
+  }
+
+  schedule(delayMs: number, run: () => void): () => void {
+    return this.#network.timeline.schedule(delayMs, run);
+  }
+
+  soon(run: () => void): void {
+    const life = this.#life;
+    this.schedule(0, () => {
+      if (life === this.#life) this.#run(run, false);
+    });
+  }
+
+  /** Connections whose bytes are not acknowledged, as the kernel's table has them. */
+  silences(): readonly { readonly end: TcpEnd; readonly bytes: number; readonly forMs: number }[] {
+    return [...this.#ends].map((end) => ({ end, ...end.silence() })).filter(({ bytes }) => bytes > 0);
+  }
+
+  #run(run: () => void, isTimer: boolean): void {
+    if (this.#isFrozen) this.#waiting.push({ run, isTimer });
+    else run();
+  }
+
+  #localNow(): number {
+    const { at, since, rate } = this.#monotonic;
+    return at + (this.now() - since) * rate;
+  }
+
+  /** As libuv: its time is in whole milliseconds, and a delay is at least one. */
+  #timer(delayMs: number, run: () => void): () => void {
+    const life = this.#life;
+    const local = this.#localNow();
+    const due = Math.floor(local) + Math.max(1, Math.trunc(delayMs));
+    let isCancelled = false;
+    const inContext = AsyncLocalStorage.bind(run);
+    const fire = (): void => {
+      if (!isCancelled) inContext();
+    };
+    const cancel = this.schedule((due - local) / this.#monotonic.rate, () => {
+      if (life === this.#life) this.#run(fire, true);
+    });
+    return () => {
+      isCancelled = true;
+      cancel();
+    };
+  }
+
+  #connect(address: string, port: number, onResult: (result: TcpEnd | number) => void): TcpEnd {
+    const end = this.#network.newEnd(this, (this.#nextPort += 1));
+    this.#ends.add(end);
+    const to = this.#network.hostAt(address);
+    if (to !== undefined) {
+      this.#network.connect(end, this, to, port, (errno) => this.soon(() => onResult(errno === 0 ? end : errno)));
+    }
+    return end;
+  }
+
+  #listenHandle(port: number, isShared: boolean): ListenHandle {
+    const number = port === 0 ? (this.#nextPort += 1) : port;
+    let accept: Accept | undefined;
+    return new ListenHandle(this, {
+      address: this.address,
+      port: number,
+      open: (onConnection) => {
+        const others = this.#ports.get(number) ?? [];
+        if (others.length > 0 && !isShared) return ERRNO.EADDRINUSE;
+        accept = onConnection;
+        this.#ports.set(number, [...others, accept]);
+        return 0;
+      },
+      close: () =>
+        this.#ports.set(
+          number,
+          (this.#ports.get(number) ?? []).filter((other) => other !== accept),
+        ),
+    });
+  }
+}
+
+class SimulatedServer extends Server {
+  readonly #handle: (port: number, isShared: boolean) => ListenHandle;
+
+  constructor(options: ServerOpts, handle: (port: number, isShared: boolean) => ListenHandle) {
+    super(options);
+    this.#handle = handle;
+  }
+
+  override listen(...args: readonly unknown[]): this {
+    const [options, listening] = args;
+    const { port = 0, reusePort = false }: ListenOptions = Object(options);
+    if (typeof listening === 'function') this.once('listening', () => Reflect.apply(listening, this, []));
+    return super.listen(this.#handle(port, reusePort));
+  }
+}
