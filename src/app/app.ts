@@ -90,7 +90,7 @@ export function createApp(options: AppOptions): App {
   const incidents = createIncidents({ ...options, ...core, ids, log });
   const history = createHistory({ ...core, incidents });
   const operationLock = createOperationLock();
-  const operations = createLongOperations({ ...core, operationLock, onEvent: events.emit });
+  const operations = createLongOperations({ ...options, ...core, operationLock, onEvent: events.emit });
   const past = createLastHour({ ...core, history, incidents, onOutage: events.emit });
   const streams = createStreams();
   const metrics = createMetrics({

@@ -13,6 +13,7 @@ import type { ApiAccess } from '../patroni/access.ts';
 import { credentialsFrom } from '../patroni/credentials.ts';
 import type { ReadHistory } from '../monitor/timeline-history.ts';
 import { createProbe } from '../patroni/probe.ts';
+import { THIS_MACHINE, type Machine } from './machine.ts';
 import type { Probe } from '../model/observation.ts';
 import { createReader } from '../patroni/read-documents.ts';
 import { tlsFromFiles } from '../patroni/tls-files.ts';
@@ -31,6 +32,8 @@ export interface ClusterAccessOptions {
   readonly tell: (event: ContactSourceEvent | Extract<ReportedEvent, { kind: 'certificate_refused' }>) => void;
   /** A pod came or went, or a role label changed: a reason to probe. */
   readonly onHint: () => void;
+  /** Default: this machine. */
+  readonly machine?: Machine;
 }
 
 /** For one read of the history of timelines. Milliseconds. */
@@ -38,18 +41,19 @@ const HISTORY_MS = 5_000;
 
 export function createClusterAccess(
   cluster: ClusterConfig,
-  { clock, tell, onHint }: ClusterAccessOptions,
+  { clock, tell, onHint, machine: { random, wallClock, network } = THIS_MACHINE }: ClusterAccessOptions,
 ): ClusterAccess {
-  const access = apiAccess(cluster, (why) => tell({ kind: 'certificate_refused', why }));
+  const tls = apiAccess(cluster, (why) => tell({ kind: 'certificate_refused', why }));
+  const access = { ...tls, transport: network?.transport };
   const reader = createReader(access);
   const { kubernetes } = cluster;
-  const source = kubernetes && openSource({ config: kubernetes, clock, random: Math.random, onNews: onHint });
+  const source = kubernetes && openSource({ config: kubernetes, clock, random, onNews: onHint });
   const discovery = createDiscovery({
     cluster,
     readCluster: reader.readCluster,
     clock,
     directory: source?.find,
-    random: Math.random,
+    random,
     onSource: (source, now) => tell(contactSourceEvent(source, now)),
   });
   const openControl = async (): Promise<ClusterControl> => {
@@ -63,7 +67,7 @@ export function createClusterAccess(
       reader,
       write: createWrite(access),
       hasCredentials: cluster.api.auth !== undefined,
-      wallClock: () => Date.now(),
+      wallClock,
     });
   };
   let control: Promise<ClusterControl> | undefined;

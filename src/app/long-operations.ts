@@ -1,6 +1,7 @@
 // Connects the operations that take a while with the parts that they need. Loaded with the first of them: a proxy that
 // only routes does not need them.
 import type { CoreParts } from './reload.ts';
+import { THIS_MACHINE, type Machine } from './machine.ts';
 import type { LongOperationsOptions, LongOperations } from '../cluster/long-operations.ts';
 import type { ProcedureOptions } from '../cluster/switchover/procedure.ts';
 import type { SwitchoversOptions } from '../admin/endpoints/switchover-endpoints.ts';
@@ -13,6 +14,8 @@ const MOST_LISTED = 10_000;
 export interface AppOperationsOptions extends CoreParts {
   readonly operationLock: OperationLock;
   readonly onEvent: LongOperationsOptions['onEvent'];
+  /** Default: this machine. */
+  readonly machine?: Machine | undefined;
 }
 
 export interface AppOperations extends Pick<LongOperations, 'tableChanged' | 'take' | 'reloaded' | 'stop'> {
@@ -55,6 +58,7 @@ function optionsOf({
   proxy,
   operationLock,
   onEvent,
+  machine: { wallClock, random } = THIS_MACHINE,
 }: AppOperationsOptions): LongOperationsOptions {
   const control: ProcedureOptions['control'] = {
     report: async () => await (await running.access.control()).report(),
@@ -64,7 +68,7 @@ function optionsOf({
   return {
     site: {
       clock,
-      wallClock: () => Date.now(),
+      wallClock,
       control,
       known: () => ({ policy: running.config, table: monitor.table(), snapshot: monitor.snapshot() }),
       handOver: (handover) => monitor.handOver(handover),
@@ -81,7 +85,7 @@ function optionsOf({
       const { verifierFaults } = await import('./check-verifiers.ts');
       return verifierFaults(running.config, { member, address }, clock);
     },
-    random: Math.random,
+    random,
     onEvent,
     enter: (what) => operationLock.enter(what),
   };

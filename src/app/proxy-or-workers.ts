@@ -15,6 +15,7 @@ import type { Proxy } from '../proxy/proxy-interface.ts';
 import { verifierOpener } from '../verifiers/batch.ts';
 import { Supervisor } from '../workers/supervisor.ts';
 import { forker } from '../workers/fork.ts';
+import type { Machine } from './machine.ts';
 
 export interface ProxyOrWorkersOptions {
   readonly config: Config;
@@ -26,6 +27,7 @@ export interface ProxyOrWorkersOptions {
   readonly clock: Clock;
   /** The sessions for which this process has file descriptors. Undefined: enough. */
   readonly descriptors: DescriptorBudget | undefined;
+  readonly machine: Machine;
 }
 
 /** Other systems can share a port too, but they do not distribute its clients. */
@@ -44,6 +46,7 @@ export function createProxyOrWorkers({
   onEvent,
   clock,
   descriptors,
+  machine: { random, startProcess, network },
 }: ProxyOrWorkersOptions): Proxy {
   const size = processCount(config);
   const dependencies = {
@@ -66,7 +69,9 @@ export function createProxyOrWorkers({
       table: () => monitor.table(),
       decideIfDue: () => monitor.decideIfDue(),
       wal: () => monitor.wal(),
-      random: Math.random,
+      random,
+      createServer: network?.createServer,
+      ...(network && { dial: network.dial }),
     });
   }
   // The source has a folder for this file, the build has none.
@@ -75,7 +80,8 @@ export function createProxyOrWorkers({
     ...dependencies,
     policy: config,
     size,
-    startProcess: forker(fileURLToPath(new URL(program, import.meta.url))),
+    startProcess: startProcess ?? forker(fileURLToPath(new URL(program, import.meta.url))),
+    createServer: network?.createServer,
     problem: whyNoWorkers(inherited),
   });
 }

@@ -11,6 +11,7 @@ import type { InheritedSocket } from '../proxy/options.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import { createClusterAccess, type ClusterAccess } from './cluster-access.ts';
 import { createProxyOrWorkers, processCount } from './proxy-or-workers.ts';
+import { THIS_MACHINE, type Machine } from './machine.ts';
 import type { CoreParts, InForce } from './reload.ts';
 import { createRunningBranches, type RunningBranches } from './running-branches.ts';
 
@@ -21,6 +22,8 @@ export interface CoreOptions {
   readonly inherited?: readonly InheritedSocket[];
   /** The open files of this process. Default: there is no limit. */
   readonly openFiles?: () => OpenFiles | undefined;
+  /** Default: this machine. */
+  readonly machine?: Machine;
 }
 
 /** A part reports to it, and the parts that are made later listen. */
@@ -47,14 +50,14 @@ export interface RoutingCore {
 }
 
 export function createCore(options: CoreOptions): RoutingCore {
-  const { config, inherited, clock } = options;
+  const { config, inherited, clock, machine = THIS_MACHINE } = options;
   const events = new Signal<[event: ReportedEvent, at?: Instant]>();
   const decisions = new Signal<[actions: readonly Action[]]>();
   const hints = new Signal<[]>();
   const stalls = new Signal<[noticedAt: Instant, limitMs: number]>();
   const connect = (cluster: ClusterConfig): ClusterAccess =>
-    createClusterAccess(cluster, { clock, tell: events.emit, onHint: hints.emit });
-  const running: InForce = { config, access: connect(config.cluster), loadedAt: Date.now() };
+    createClusterAccess(cluster, { clock, tell: events.emit, onHint: hints.emit, machine });
+  const running: InForce = { config, access: connect(config.cluster), loadedAt: machine.wallClock() };
   const monitor = new Monitor({
     policy: config,
     scope: config.cluster.scope,
@@ -62,8 +65,8 @@ export function createCore(options: CoreOptions): RoutingCore {
     discover: (from) => running.access.discover(from),
     readHistory: () => (running.config.moves?.mode === 'always' ? running.access.readHistory : undefined),
     clock,
-    wallClock: () => Date.now(),
-    random: Math.random,
+    wallClock: machine.wallClock,
+    random: machine.random,
     onTable: decisions.emit,
     onStall: stalls.emit,
     onEvent: events.emit,
@@ -79,6 +82,7 @@ export function createCore(options: CoreOptions): RoutingCore {
     onEvent: events.emit,
     clock,
     descriptors: files.descriptors,
+    machine,
   });
   stalls.listen((...stall) => proxy.stalled(...stall));
   return { events, decisions, core: { clock, running, monitor, proxy }, branches, connect, files };

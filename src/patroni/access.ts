@@ -3,12 +3,15 @@
 import { addressText, type ApiEndpoint } from '../model/member.ts';
 import type { CredentialSource } from './credentials.ts';
 import { failure } from './failure.ts';
-import { send, type HttpResult, type Request } from './http.ts';
+import { HTTP, type Transport } from './transport.ts';
+import type { HttpResult, Request } from './http.ts';
 import type { TlsSource } from './tls-files.ts';
 
 export interface ApiAccess {
   readonly tls?: TlsSource | undefined;
   readonly credentials?: CredentialSource | undefined;
+  /** Default: HTTP and TCP of this machine. */
+  readonly transport?: Transport | undefined;
 }
 
 /** Never rejects. */
@@ -17,13 +20,13 @@ export type Send = (request: Omit<Request, 'tls' | 'authorization'>) => Promise<
 /** Limit on remembered APIs: pods come and go. */
 const MAX_REMEMBERED = 256;
 
-export function createSend({ tls, credentials }: ApiAccess): Send {
+export function createSend({ tls, credentials, transport: { clock, send } = HTTP }: ApiAccess): Send {
   if (credentials === undefined) return (request) => send({ ...request, tls });
   const demanding = new Set<string>();
 
   return async (request) => {
     const { api, method = 'GET', deadlineMs } = request;
-    const endsAt = performance.now() + deadlineMs;
+    const endsAt = clock.now() + deadlineMs;
     const isGet = method === 'GET';
     const key = keyOf(api);
     if (isGet && !demanding.has(key)) {
@@ -36,7 +39,7 @@ export function createSend({ tls, credentials }: ApiAccess): Send {
     } catch (error) {
       return failure(error);
     }
-    const left = Math.max(1, endsAt - performance.now());
+    const left = Math.max(1, endsAt - clock.now());
     const answer = await send({ ...request, tls, authorization, deadlineMs: left });
     if (isGet && answer.kind === 'answered' && answer.status !== 401) {
       if (demanding.size >= MAX_REMEMBERED) demanding.clear();

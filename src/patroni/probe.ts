@@ -6,7 +6,7 @@ import type { FailureCause, PortState, Probe, ProbeOutcome } from '../model/obse
 import { createSend, statusText, type ApiAccess } from './access.ts';
 import type { HttpResult } from './http.ts';
 import { readNodeStatus } from './node-status.ts';
-import { askPort } from './port-state.ts';
+import { HTTP } from './transport.ts';
 
 /** The PostgreSQL port gets the rest of the deadline, at least this. Milliseconds. */
 const PORT_QUESTION_MS = 300;
@@ -26,21 +26,22 @@ const BODILESS: readonly string[] = ['/liveness', '/readiness'];
 
 export function createProbe(access: ApiAccess = {}): Probe {
   const send = createSend(access);
+  const { clock, askPort } = access.transport ?? HTTP;
   return async (member, check, deadlineMs) => {
-    const endsAt = performance.now() + deadlineMs;
+    const endsAt = clock.now() + deadlineMs;
     let postgres: Promise<PortState> | undefined;
-    const askPostgres = (atMostMs = endsAt - performance.now()): Promise<PortState> =>
+    const askPostgres = (atMostMs = endsAt - clock.now()): Promise<PortState> =>
       (postgres ??= askPort(member.postgres, Math.max(PORT_QUESTION_MS, atMostMs)));
     // When the host is gone neither port answers, so both are tried at the same time.
-    const early = setTimeout(() => void askPostgres(0), deadlineMs * EARLY);
+    const cancelEarly = clock.schedule(deadlineMs * EARLY, () => void askPostgres(0));
     const result = await send({
       api: member.api,
       path: check.text,
       deadlineMs,
       connectMs: deadlineMs * CONNECT,
-      onConnected: () => clearTimeout(early),
+      onConnected: cancelEarly,
     });
-    clearTimeout(early);
+    cancelEarly();
     switch (result.kind) {
       case 'answered':
         return judge(check, result, access);

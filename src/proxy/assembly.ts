@@ -91,6 +91,7 @@ export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
     inherited: options.inherited,
     onFailure: (pool, detail) => onEvent({ kind: 'listener_failed', pool, detail }),
     isShared: peers !== undefined,
+    createServer: options.createServer,
   });
   const inForce: PolicyInForce = new PolicyInForce(options, { registry, drains, listeners, holdQueue });
   inForce.adopt(options);

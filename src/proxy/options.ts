@@ -1,5 +1,5 @@
 // The options of a proxy: its policies as plain data, and its dependencies, the routing table among them.
-import type { Socket } from 'node:net';
+import type { Server, ServerOpts, Socket } from 'node:net';
 import type { ReadPem } from '../model/pem.ts';
 import type { Address } from '../model/member.ts';
 import type { BranchBackendsPolicy, BranchConnectPolicy, LocateBranch } from '../model/branch.ts';
@@ -53,6 +53,8 @@ export interface InheritedSocket {
   readonly name: string;
 }
 
+export type CreateServer = (options: ServerOpts) => Server;
+
 /** How many sessions have file descriptors. */
 export interface DescriptorBudget {
   /** The limit on open files. */
@@ -95,6 +97,8 @@ export interface ProxyDependencies {
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly dial?: Dial;
+  /** Default: of this machine. */
+  readonly createServer?: CreateServer | undefined;
   /** Absent: there are no branches, whatever the policy. */
   readonly locateBranch?: LocateBranch;
   /** Absent: sessions that logged in with a secret stay, and no login has a verifier. */

@@ -1,8 +1,8 @@
 // The addresses that the workers share. Checks that new ones are free before a worker binds them. Port 0 becomes one
 // port for all workers.
-import type { Clock } from '../model/instant.ts';
 import type { Address } from '../model/member.ts';
 import type { ListenerPolicy } from '../model/policy.ts';
+import type { ProxyDependencies } from '../proxy/options.ts';
 import { matchListeners, type BoundListener, type ListenerChanges } from '../proxy/accept/listeners.ts';
 import { findFreePorts, type FreePorts } from '../proxy/accept/free-ports.ts';
 
@@ -26,13 +26,15 @@ interface Port {
 const RETRY_MS = 100;
 const MAX_TRIES = 10;
 
+export type PortsOptions = Pick<ProxyDependencies, 'clock' | 'createServer'>;
+
 export class Ports {
-  readonly #clock: Clock;
+  readonly #options: PortsOptions;
   #ports: readonly Port[] = [];
   #isFirst = true;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(options: PortsOptions) {
+    this.#options = options;
   }
 
   /** Binds nothing. Nothing changes before `apply`. */
@@ -55,10 +57,11 @@ export class Ports {
 
   async #findFree(wanted: readonly ListenerPolicy[]): Promise<FreePorts> {
     const own = this.bound();
-    let found = await findFreePorts(wanted, own);
+    const { clock, createServer } = this.#options;
+    let found = await findFreePorts(wanted, own, createServer);
     for (let time = 1; this.#isFirst && time < MAX_TRIES && found.kind === 'failed'; time += 1) {
-      await new Promise<void>((resolve) => void this.#clock.schedule(RETRY_MS, resolve));
-      found = await findFreePorts(wanted, own);
+      await new Promise<void>((resolve) => void clock.schedule(RETRY_MS, resolve));
+      found = await findFreePorts(wanted, own, createServer);
     }
     this.#isFirst = false;
     return found;

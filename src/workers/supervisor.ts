@@ -27,7 +27,7 @@ import { withTimeout } from '../model/with-timeout.ts';
 
 export interface SupervisorOptions extends Pick<
   ProxyDependencies,
-  'freshen' | 'onTrigger' | 'readKeyPair' | 'readPem' | 'locateBranch' | 'clock'
+  'freshen' | 'onTrigger' | 'readKeyPair' | 'readPem' | 'locateBranch' | 'clock' | 'createServer'
 > {
   /** The first policy; prepare() changes it. */
   readonly policy: WorkerPolicy;
@@ -57,11 +57,11 @@ export class Supervisor implements Proxy {
   #areLimitsDue = false;
 
   constructor(options: SupervisorOptions) {
-    const { clock, policy, snapshot } = options;
+    const { policy, snapshot } = options;
     this.#options = options;
     this.#policy = policy;
     this.#sent = snapshot();
-    this.#ports = new Ports(clock);
+    this.#ports = new Ports(options);
     this.#requests = new WorkerRequests({
       ...options,
       sendSnapshot: () => this.#sendSnapshot(),

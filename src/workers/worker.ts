@@ -18,7 +18,7 @@ import { withDelta } from './snapshot-delta.ts';
 import { LastReport } from './shared-limits.ts';
 import { withTimeout } from '../model/with-timeout.ts';
 
-export interface WorkerOptions extends Pick<ProxyDependencies, 'random' | 'descriptors'> {
+export interface WorkerOptions extends Pick<ProxyDependencies, 'random' | 'descriptors' | 'dial' | 'createServer'> {
   readonly send: (message: FromWorker) => void;
   /** Its instants equal those of the main process. */
   readonly clock: Clock;
@@ -58,7 +58,7 @@ export class Worker {
     | undefined;
 
   constructor({ policy, snapshot, others, processes, lastId }: Begin, options: WorkerOptions) {
-    const { clock, send, random, usage } = options;
+    const { clock, send, random, usage, openVerifiers, descriptors, createServer, dial } = options;
     const calls = new Calls<CallsOfWorker>(send);
     this.#calls = calls;
     this.#options = options;
@@ -96,8 +96,10 @@ export class Worker {
       readPem: (file, kind) => calls.call('read_pem', { file, kind }),
       clock,
       random,
-      openVerifiers: options.openVerifiers,
-      descriptors: options.descriptors,
+      openVerifiers,
+      descriptors,
+      createServer,
+      ...(dial && { dial }),
       peers: {
         processes,
         lastId,

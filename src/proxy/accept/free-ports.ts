@@ -2,6 +2,7 @@
 // share it with any process that has it already. The addresses are bound for a moment and given back. A client that
 // connects in that moment is cut off, as if nothing listened yet.
 import type { ListenerPolicy } from '../../model/policy.ts';
+import type { CreateServer } from '../options.ts';
 import { Listeners, type BoundListener, type ListenFailure } from './listeners.ts';
 
 export type FreePorts =
@@ -12,11 +13,13 @@ export type FreePorts =
 export async function findFreePorts(
   listeners: readonly ListenerPolicy[],
   own: readonly BoundListener[] = [],
+  createServer?: CreateServer,
 ): Promise<FreePorts> {
   const trial = new Listeners({
     onConnection: (_, client) => client.destroy(),
     onFailure: () => {},
     own: () => own,
+    createServer,
   });
   const prepared = await trial.prepare(listeners);
   if (prepared.kind === 'failed') return prepared;

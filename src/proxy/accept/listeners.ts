@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isIn, networks, normalizeAddress } from '../../discovery/never-contacted.ts';
 import { isSameAddress, type Address } from '../../model/member.ts';
 import type { ListenerPolicy, PoolName } from '../../model/policy.ts';
-import type { InheritedSocket } from '../options.ts';
+import type { CreateServer, InheritedSocket } from '../options.ts';
 import { SOCKET_OPTIONS, ignoreErrors, markLocal } from '../socket.ts';
 import { isUnixSocket } from '../../model/unix-socket.ts';
 import { explainAdoption, explainBind, explainUnknownSocket } from './bind-failure.ts';
@@ -52,6 +52,8 @@ export interface ListenersOptions {
   readonly own?: () => readonly BoundListener[];
   /** Each must be bound to the address of a listener, which then does not bind for itself. */
   readonly inherited?: readonly InheritedSocket[] | undefined;
+  /** Default: of this machine. */
+  readonly createServer?: CreateServer | undefined;
 }
 
 interface Listener {
@@ -154,9 +156,11 @@ export class Listeners {
   async #bind(policy: ListenerPolicy): Promise<Listener | string> {
     const { address, reusePort = false } = policy;
     const { host, port } = address;
-    const { isShared = false, own: elsewhere = () => [] } = this.#options;
+    const { isShared = false, own: elsewhere = () => [], createServer: make = createServer } = this.#options;
     const options = { host, port, reusePort: reusePort || isShared, backlog: BACKLOG };
-    const socket = isUnixSocket(address) ? await openFile(policy) : await ListeningSocket.open(options, host);
+    const socket = isUnixSocket(address)
+      ? await openFile(policy)
+      : await ListeningSocket.open(make(SOCKET_OPTIONS), options, host);
     if (!(socket instanceof Error)) return this.#listener(policy, socket);
     const here = this.#listeners.map(bound);
     const own = [...here, ...elsewhere()].find((listener) => listener.address.port === port);
@@ -164,7 +168,7 @@ export class Listeners {
   }
 
   async #adopt(inherited: InheritedSocket, wanted: readonly ListenerPolicy[]): Promise<Listener | string> {
-    const socket = await ListeningSocket.open({ fd: inherited.fd, backlog: BACKLOG });
+    const socket = await ListeningSocket.open(createServer(SOCKET_OPTIONS), { fd: inherited.fd, backlog: BACKLOG });
     if (socket instanceof Error) return explainAdoption(inherited, socket);
     const policy = wanted.find(({ address }) => isSameAddress(address, socket.address));
     if (policy !== undefined) return this.#listener(policy, socket);
@@ -209,11 +213,11 @@ class ListeningSocket {
    * `host`: as configured; undefined takes the one that is bound. Other holders of an inherited socket go on listening.
    */
   static open(
+    server: Server,
     options: ListenOptions | { fd: number; backlog: number },
     host?: string,
     unix?: { readonly address: Address; readonly file: SocketFile },
   ): Promise<ListeningSocket | NodeJS.ErrnoException> {
-    const server = createServer(SOCKET_OPTIONS);
     return new Promise((resolve) => {
       server.once('error', resolve);
       server.listen(options, () => {
@@ -269,7 +273,9 @@ async function openFile({ address, reusePort, unixSocketMode }: ListenerPolicy) 
   const file = new SocketFile(address, unixSocketMode ?? USUAL_MODE);
   const problem = await file.clear(reusePort === true);
   if (problem !== undefined) return problem;
-  const socket = await ListeningSocket.open({ path: file.temporary, backlog: BACKLOG }, undefined, { address, file });
+  const server = createServer(SOCKET_OPTIONS);
+  const at = { path: file.temporary, backlog: BACKLOG };
+  const socket = await ListeningSocket.open(server, at, undefined, { address, file });
   const unprotected = socket instanceof Error ? undefined : file.protect();
   if (unprotected === undefined || socket instanceof Error) return socket;
   socket.close();

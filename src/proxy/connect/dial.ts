@@ -1,14 +1,24 @@
 // Opens one TCP connection to one member, with one deadline. Reports exactly once, synchronously with the event that
 // decides it, and nothing after an abort. Tells faults of the member from faults of this machine (G12).
-import { Socket } from 'node:net';
+import { Socket, type SocketConstructorOpts } from 'node:net';
 import { errnoCause, errnoText, errorCode } from '../../model/errno.ts';
 import { once } from '../../model/once.ts';
 import { tcpTarget } from '../../model/tcp-target.ts';
 import type { Dial, DialResult } from '../server.ts';
 import { SOCKET_OPTIONS, ignoreErrors, scheduleAfterReads } from '../socket.ts';
 
-export const dialTcp: Dial = (address, { clock, timeoutMs, lookup }, onResult) => {
-  const socket = new Socket(SOCKET_OPTIONS).connect({ lookup, ...tcpTarget(address, timeoutMs) });
+export const dialTcp = dialerOf((options) => new Socket(options));
+
+/** `createSocket`: of the machine that connects. */
+export function dialerOf(createSocket: (options: SocketConstructorOpts) => Socket): Dial {
+  return (...attempt) => dial(createSocket(SOCKET_OPTIONS), attempt);
+}
+
+function dial(
+  unconnected: Socket,
+  [address, { clock, timeoutMs, lookup }, onResult]: Parameters<Dial>,
+): ReturnType<Dial> {
+  const socket = unconnected.connect({ lookup, ...tcpTarget(address, timeoutMs) });
   ignoreErrors(socket);
   const finish = once((result: DialResult | undefined): void => {
     cancelDeadline();
@@ -23,7 +33,7 @@ export const dialTcp: Dial = (address, { clock, timeoutMs, lookup }, onResult) =
   const cancelDeadline = scheduleAfterReads(clock, timeoutMs, expired);
   socket.on('connect', connected).on('error', failed);
   return () => finish(undefined);
-};
+}
 
 function failure(error: Error): DialResult {
   const code = errorCode(error);

@@ -94,6 +94,18 @@ export class SimulatedHost implements TcpHost, HandleProcess {
     for (const { run, isTimer } of inOrder) this.schedule(0, () => this.#run(run, isTimer));
   }
 
+  /** Its processes are killed, and the kernel closes their sockets. */
+  endProcesses(): void {
+    this.#life += 1;
+    this.#waiting = [];
+    this.#isFrozen = false;
+    for (const end of this.#ends) end.close();
+    this.#ends.clear();
+    this.#ports.clear();
+    for (const server of this.#httpServers.values()) server.close();
+    this.#httpServers.clear();
+  }
+
   /** The machine is without power: nobody is told, and nothing that ran here runs again. */
   crash(): void {
     this.#isUp = false;

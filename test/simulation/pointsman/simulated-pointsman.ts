@@ -1,0 +1,127 @@
+// A whole Pointsman on a simulated host: the real parts, from the configuration to the sockets, with the clock, the
+// chance and the network of that host. Log, metrics and admin API are left out.
+import { createLongOperations, type AppOperations } from '../../../src/app/long-operations.ts';
+import type { Machine } from '../../../src/app/machine.ts';
+import { createCore, type RoutingCore } from '../../../src/app/routing-core.ts';
+import { createGrace, whenEmpty } from '../../../src/app/emptying.ts';
+import { createOperationLock } from '../../../src/admin/operation-lock.ts';
+import { formatProblems } from '../../../src/config/fault.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { takeFault } from '../../../src/proxy/fault.ts';
+import { dialerOf } from '../../../src/proxy/connect/dial.ts';
+import type { ReportedEvent } from '../../../src/reports/events.ts';
+import type { Host, World } from '../world/world.ts';
+import { startWorker } from './worker-channel.ts';
+
+/** To be awaited before the first simulation: nothing in one may wait for an import. */
+export async function loadLate(): Promise<void> {
+  await Promise.all([
+    import('../../../src/cluster/long-operations.ts'),
+    import('../../../src/cluster/direct-control.ts'),
+    import('../../../src/patroni/write.ts'),
+    import('../../../src/proxy/moves/mover.ts'),
+    import('../../../src/proxy/moves/session-mover.ts'),
+  ]);
+}
+
+export interface PointsmanOptions {
+  readonly world: World;
+  readonly host: Host;
+  /** The sections of the configuration file. */
+  readonly file: Readonly<Record<string, unknown>>;
+  readonly onEvent?: (event: ReportedEvent) => void;
+}
+
+export class SimulatedPointsman {
+  readonly host: Host;
+  readonly config: Config;
+  readonly #world: World;
+  readonly #core: RoutingCore;
+  readonly #operations: AppOperations;
+  #isStopped = false;
+
+  constructor({ world, host, file, onEvent }: PointsmanOptions) {
+    this.host = host;
+    this.#world = world;
+    this.config = configOf(file);
+    const machine = machineOf(world, host);
+    this.#core = createCore({ config: this.config, clock: host.clock, machine });
+    const { core, events, decisions } = this.#core;
+    const operationLock = createOperationLock();
+    this.#operations = createLongOperations({ ...core, operationLock, onEvent: events.emit, machine });
+    decisions.listen((actions) => {
+      core.proxy.tableChanged(actions);
+      this.#operations.tableChanged();
+    });
+    events.listen(this.#operations.take);
+    events.listen((event) => onEvent?.(event));
+  }
+
+  get parts(): RoutingCore['core'] {
+    return this.#core.core;
+  }
+
+  get operations(): AppOperations['admin'] {
+    return this.#operations.admin;
+  }
+
+  async start(): Promise<void> {
+    const { proxy, monitor } = this.parts;
+    const bound = await proxy.listen();
+    if (bound.kind === 'failed') throw new Error(bound.message);
+    if (!this.#isStopped) monitor.start();
+    this.#world.note(`${this.host.name} listens`);
+  }
+
+  /** SIGTERM, as the app does it. */
+  async drain(): Promise<void> {
+    const { proxy, running, clock } = this.parts;
+    this.#world.note(`${this.host.name} drains`);
+    await this.#operations.stop();
+    await whenEmpty(proxy, running.config.shutdown, createGrace(clock));
+    await this.stop();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const { proxy, monitor, running } = this.parts;
+    await this.#operations.stop();
+    await proxy.close();
+    monitor.stop();
+    running.access.close();
+    this.#world.note(`${this.host.name} has stopped`);
+  }
+
+  /** SIGKILL: its sockets close, and nothing of it runs again. */
+  kill(): void {
+    this.host.endProcesses();
+    this.#world.note(`${this.host.name} is killed`);
+  }
+
+  /** An exception that nothing has caught. */
+  fault(error: unknown): void {
+    takeFault(error, this.#core.events.emit);
+  }
+}
+
+function configOf(file: PointsmanOptions['file']): Config {
+  const loaded = loadConfig({ file: 'pointsman.yaml', env: {}, readFile: () => JSON.stringify(file) });
+  if (loaded.kind === 'invalid') throw new Error(formatProblems(loaded.problems));
+  return loaded.config;
+}
+
+function machineOf(world: World, host: Host): Machine {
+  const random = world.random.fork(`pointsman ${host.name} ${world.now()}`);
+  const network: Machine['network'] = {
+    transport: {
+      clock: host.clock,
+      send: (request) => host.request(request),
+      askPort: (address, deadlineMs) => host.askPort(address, deadlineMs),
+    },
+    createServer: (options) => host.createServer(options),
+    dial: dialerOf((options) => host.createSocket(options)),
+  };
+  const machine = { wallClock: () => host.wallClock(), random: random.next, network };
+  return { ...machine, startProcess: startWorker({ world, host, machine }) };
+}
