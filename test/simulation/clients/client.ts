@@ -1,0 +1,244 @@
+// A simulated application: connects, transacts with numbers that it uses once, keeps state in its session, cancels,
+// waits, and connects again whenever its connection is lost. It never sends a write again.
+import type { Random } from '../world/random.ts';
+import type { Host, World } from '../world/world.ts';
+import { ClientAccount, type ClientSession, type ClientWrite } from './client-account.ts';
+import { Connection, type RequestEnd } from './connection.ts';
+import { SessionState } from './session-state.ts';
+
+export interface ClientOptions {
+  readonly world: World;
+  readonly host: Host;
+  readonly name: string;
+  /** Where it connects, each time anew. */
+  readonly target: () => { readonly address: string; readonly port: number };
+  /** A reader never writes. */
+  readonly kind: 'writer' | 'reader';
+  /** Between two steps, on average. Milliseconds. */
+  readonly paceMs: number;
+  readonly patienceMs?: number;
+  /** The database in the startup packet: with the pool. */
+  readonly database?: string;
+}
+
+type Step = (connection: Connection, session: ClientSession) => Promise<boolean>;
+
+const ACCOUNTS = 5;
+
+export class Client {
+  readonly account: ClientAccount;
+  readonly #options: ClientOptions;
+  readonly #random: Random;
+  #state: SessionState;
+  #isStopping = false;
+  #isOver = false;
+  /** It waits for an answer since. Undefined: it does not wait. */
+  #waitsSince: number | undefined;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#random = options.world.random.fork(`client ${options.name}`);
+    this.account = new ClientAccount(options.name, options.world.now);
+    this.#state = new SessionState(options.name);
+  }
+
+  start(): void {
+    void this.#live();
+  }
+
+  /** Ends after the step that is under way. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  isOver(): boolean {
+    return this.#isOver;
+  }
+
+  waitsSince(): number | undefined {
+    return this.#waitsSince;
+  }
+
+  /** Its machine is gone without a word: so is the client. */
+  vanish(): void {
+    this.#options.host.crash();
+    this.#isOver = true;
+  }
+
+  async #live(): Promise<void> {
+    while (!this.#isStopping) {
+      const session = this.account.begins();
+      const connection = await this.#connect(session);
+      if (connection !== undefined) await this.#use(connection, session);
+      session.endedAt = this.#options.world.now();
+      await this.#pause(this.#random.between(20, 500));
+    }
+    this.#isOver = true;
+  }
+
+  async #connect(session: ClientSession): Promise<Connection | undefined> {
+    const { host, name, target, patienceMs = 30_000, database = 'shop' } = this.#options;
+    const options = { ...target(), host, user: 'app', database, applicationName: name, patienceMs };
+    const connection = new Connection(options);
+    const end = await this.#awaited(connection.open());
+    if (end.kind === 'done') {
+      session.readyAt = this.#options.world.now();
+      return connection;
+    }
+    session.ending = endingOf(end);
+    connection.drop();
+    return undefined;
+  }
+
+  async #use(connection: Connection, session: ClientSession): Promise<void> {
+    this.#state = new SessionState(this.#options.name);
+    connection.onEnd = (code) => {
+      session.ending = code ?? 'closed without a word';
+    };
+    while (!this.#isStopping && !connection.isOver()) {
+      const isThere = await this.#step()(connection, session);
+      if (!isThere) break;
+      await this.#pause(this.#random.between(0.2, 1.8) * this.#options.paceMs);
+      if (this.#random.chance(0.02)) break;
+    }
+    connection.close();
+  }
+
+  #step(): Step {
+    const writes: readonly Step[] = [
+      this.#insert,
+      this.#insert,
+      this.#transact,
+      this.#transact,
+      this.#transfer,
+      this.#cancel,
+    ];
+    const others: readonly Step[] = [this.#read, this.#change, this.#compare, this.#wait];
+    return this.#random.pick(this.#options.kind === 'writer' ? [...writes, ...others] : others);
+  }
+
+  readonly #insert: Step = async (connection, session) => {
+    const write = this.account.sends(session.number);
+    const isExtended = this.#random.chance(0.4);
+    const { name } = this.#options;
+    return this.#ends(
+      session,
+      await this.#awaited(
+        isExtended
+          ? connection.run(`INSERT INTO writes VALUES ('${name}', $1)`, [String(write.number)])
+          : connection.query(`INSERT INTO writes VALUES ('${name}', ${write.number})`),
+      ),
+      [write],
+    );
+  };
+
+  readonly #transfer: Step = async (connection, session) => {
+    const [from, to, amount] = [
+      this.#random.int(ACCOUNTS) + 1,
+      this.#random.int(ACCOUNTS) + 1,
+      this.#random.int(50) + 1,
+    ];
+    const write = this.account.sends(session.number, { from, to, amount });
+    const sql = `SELECT transfer('${this.#options.name}', ${write.number}, ${from}, ${to}, ${amount})`;
+    return this.#ends(session, await this.#awaited(connection.query(sql)), [write]);
+  };
+
+  /** A transaction of several statements, which may take its time. */
+  readonly #transact: Step = async (connection, session) => {
+    const writes: ClientWrite[] = [];
+    const begin = await this.#awaited(connection.query('BEGIN'));
+    if (begin.kind !== 'done') return this.#ends(session, begin, []);
+    for (let left = 1 + this.#random.int(3); left > 0; left -= 1) {
+      const write = this.account.sends(session.number);
+      writes.push(write);
+      const sql = `INSERT INTO writes VALUES ('${this.#options.name}', ${write.number})`;
+      const end = await this.#awaited(connection.query(sql));
+      if (end.kind !== 'done') {
+        // Without a COMMIT nothing of it can be there.
+        this.account.told(writes, 'none');
+        if (end.kind === 'failed') await this.#awaited(connection.query('ROLLBACK'));
+        return this.#ends(session, end, []);
+      }
+      if (this.#random.chance(0.3)) await this.#pause(this.#random.between(1, 2 * this.#options.paceMs));
+    }
+    if (this.#random.chance(0.15)) {
+      const rollback = await this.#awaited(connection.query('ROLLBACK'));
+      this.account.told(writes, 'none');
+      return this.#ends(session, rollback, []);
+    }
+    return this.#ends(session, await this.#awaited(connection.query('COMMIT')), writes);
+  };
+
+  readonly #read: Step = async (connection, session) => {
+    const end = await this.#awaited(
+      connection.query(`SELECT number FROM writes WHERE client = '${this.#options.name}'`),
+    );
+    if (end.kind === 'done') this.account.shows(session.number, new Set(end.rows.map(([number]) => Number(number))));
+    return this.#ends(session, end, []);
+  };
+
+  readonly #change: Step = async (connection, session) => {
+    const isThere = await this.#state.change(connection, this.#random);
+    if (!isThere) session.ending ??= 'lost';
+    return isThere;
+  };
+
+  readonly #compare: Step = async (connection, session) => {
+    const differences = await this.#state.compare(connection);
+    if (differences === undefined) {
+      session.ending ??= 'lost';
+      return false;
+    }
+    this.account.differences.push(...differences.map((text) => `session ${session.number}: ${text}`));
+    return true;
+  };
+
+  readonly #wait: Step = async () => {
+    await this.#pause(this.#random.between(500, 4_000));
+    return true;
+  };
+
+  /** A statement that takes long, and is canceled. */
+  readonly #cancel: Step = async (connection, session) => {
+    const { clock } = this.#options.host;
+    const seconds = this.#random.between(0.1, 2).toFixed(2);
+    const cancel = clock.schedule(this.#random.between(1, 1_000), () => connection.cancel());
+    const end = await this.#awaited(connection.query(`SELECT pg_sleep(${seconds})`));
+    cancel();
+    this.account.cancels.push(end.kind === 'done' ? 'done' : (end.code ?? end.kind));
+    return this.#ends(session, end, []);
+  };
+
+  /** True: the connection goes on. */
+  #ends(session: ClientSession, end: RequestEnd, writes: readonly ClientWrite[]): boolean {
+    if (end.kind === 'done') {
+      // A COMMIT of a transaction that has failed is a ROLLBACK.
+      const outcome = end.tag === 'ROLLBACK' ? 'none' : 'acknowledged';
+      this.account.told(writes, outcome, end.notices.includes('01000'));
+    }
+    if (end.kind === 'failed') this.account.told(writes, 'none');
+    if (end.kind === 'lost') {
+      this.account.told(writes, 'unknown');
+      session.ending = endingOf(end);
+    }
+    return end.kind !== 'lost';
+  }
+
+  async #awaited(request: Promise<RequestEnd>): Promise<RequestEnd> {
+    this.#waitsSince = this.#options.world.now();
+    const end = await request;
+    this.#waitsSince = undefined;
+    return end;
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#options.host.clock.schedule(ms, resolve);
+    return promise;
+  }
+}
+
+function endingOf(end: RequestEnd): string {
+  if (end.kind === 'failed') return end.code;
+  return end.kind === 'lost' ? (end.code ?? end.why) : 'done';
+}

@@ -1,0 +1,68 @@
+// The state that a client has given its session, as the client remembers it, and the statements that set it and ask
+// for it again.
+import type { Random } from '../world/random.ts';
+import type { Connection } from './connection.ts';
+
+const CHOICES: readonly (readonly [name: string, values: readonly string[]])[] = [
+  ['app.tenant', ['acme', 'globex', 'initech']],
+  ['work_mem', ['8MB', '16MB']],
+  ['TimeZone', ['Europe/Berlin', 'America/Lima']],
+  ['search_path', ['app, public', 'public']],
+  ['role', ['auditor', 'reader']],
+];
+const LEFT_OPEN = 'none';
+
+export class SessionState {
+  readonly #settings = new Map<string, string>();
+  readonly #prepared = new Set<string>();
+  readonly #client: string;
+
+  constructor(client: string) {
+    this.#client = client;
+  }
+
+  /** Sets one more thing at random. False: the connection is lost. */
+  async change(connection: Connection, random: Random): Promise<boolean> {
+    if (random.chance(0.3)) return this.#prepare(connection, random);
+    const [name, values] = random.pick(CHOICES);
+    const value = random.pick(values);
+    const sql = name === 'role' ? `SET ROLE ${value}` : `SET ${name} = '${value}'`;
+    const end = await connection.query(sql);
+    if (end.kind === 'done') this.#settings.set(name, value);
+    return end.kind !== 'lost';
+  }
+
+  /** The differences; undefined: the connection is lost. */
+  async compare(connection: Connection): Promise<readonly string[] | undefined> {
+    const differences: string[] = [];
+    for (const [name, value] of this.#settings) {
+      if (name === 'role') continue;
+      const end = await connection.query(`SHOW ${name}`);
+      if (end.kind === 'lost') return undefined;
+      const now = end.kind === 'done' ? end.rows[0]?.[0] : end.message;
+      if (now !== value) differences.push(`${name} is ${now}, not ${value}`);
+    }
+    const end = await connection.query('SELECT session_user, current_user, current_database()');
+    if (end.kind === 'lost') return undefined;
+    const role = this.#settings.get('role') ?? LEFT_OPEN;
+    const expected = `app ${role === LEFT_OPEN ? 'app' : role} shop`;
+    const found = end.kind === 'done' ? (end.rows[0] ?? []).join(' ') : end.message;
+    if (found !== expected) differences.push(`the session is ${found}, not ${expected}`);
+    for (const name of this.#prepared) {
+      const end = await connection.execute(name, []);
+      if (end.kind === 'lost') return undefined;
+      if (end.kind === 'failed') differences.push(`the statement ${name}: ${end.message}`);
+    }
+    return differences;
+  }
+
+  async #prepare(connection: Connection, random: Random): Promise<boolean> {
+    const name = `p${this.#prepared.size + 1}`;
+    const sql = `SELECT number FROM writes WHERE client = '${this.#client}'`;
+    const end = random.chance(0.5)
+      ? await connection.prepare(name, sql)
+      : await connection.query(`PREPARE ${name} AS ${sql}`);
+    if (end.kind === 'done') this.#prepared.add(name);
+    return end.kind !== 'lost';
+  }
+}

@@ -1,0 +1,172 @@
+// A simulated cluster: members with a manager and a PostgreSQL each, and a store. Whatever happens in it is the truth.
+import { Ledger } from '../postgres/ledger.ts';
+import { PostgresServer } from '../postgres/server.ts';
+import { WalPool } from '../postgres/wal.ts';
+import type { Host, World } from '../world/world.ts';
+import { Manager } from './manager.ts';
+import { Store, type ClusterConfig, type Tags } from './store.ts';
+import { StoreService } from './store-service.ts';
+
+export interface ClusterOptions {
+  /** The names of its members. The first one leads at the beginning. */
+  readonly members: readonly string[];
+  readonly scope?: string;
+  readonly systemIdentifier?: string;
+  /** The version of PostgreSQL. */
+  readonly version?: string;
+  readonly maxConnections?: number;
+  readonly config?: Partial<ClusterConfig>;
+  /** By the name of the member. */
+  readonly tags?: Readonly<Record<string, Tags>>;
+  /** The hosts of members, which another cluster has had before. */
+  readonly hosts?: readonly Host[];
+  /** The last part of the first address: 10.0.0.N. */
+  readonly firstAddress?: number;
+}
+
+export const POSTGRES_PORT = 5432;
+export const API_PORT = 8008;
+/** Shorter than Patroni's defaults, in the same proportion, so that more happens. */
+const CONFIG: ClusterConfig = { ttl: 6, loop_wait: 2, retry_timeout: 2, maximum_lag_on_failover: 1_048_576 };
+
+/** One member: its host, its manager and its server. */
+export class ClusterMember {
+  readonly name: string;
+  readonly host: Host;
+  readonly server: PostgresServer;
+  readonly manager: Manager;
+
+  constructor(server: PostgresServer, manager: Manager) {
+    this.name = server.name;
+    this.host = server.host;
+    this.server = server;
+    this.manager = manager;
+  }
+
+  /** The machine is without power. */
+  crash(): void {
+    this.host.crash();
+    this.manager.kill();
+    this.server.kill();
+  }
+
+  /** The machine is up again, and starts the manager. */
+  boot(): void {
+    this.host.boot();
+    this.manager.start();
+  }
+
+  /** Both are gone, and something else may use the ports. */
+  remove(): void {
+    this.manager.kill();
+    this.server.kill();
+  }
+}
+
+export class SimulatedCluster {
+  readonly scope: string;
+  readonly members: readonly ClusterMember[];
+  readonly store: Store;
+  readonly storeService: StoreService;
+  readonly ledger = new Ledger();
+  readonly #world: World;
+
+  constructor(world: World, options: ClusterOptions) {
+    const { members, scope = 'main', firstAddress = 11 } = options;
+    const { network, now } = world;
+    this.#world = world;
+    this.scope = scope;
+    const config = { ...CONFIG, ...options.config };
+    this.store = new Store(now, config);
+    const storeHost = network.host(`store-${firstAddress - 1}`, `10.0.0.${firstAddress - 1}`);
+    this.storeService = new StoreService(storeHost, this.store);
+    const pool = new WalPool();
+    this.members = members.map((name, index) => {
+      const host = options.hosts?.[index] ?? network.host(name, `10.0.0.${firstAddress + index}`);
+      return this.#member(name, host, pool, config, options);
+    });
+  }
+
+  member(name: string): ClusterMember {
+    const found = this.members.find((member) => member.name === name);
+    if (found === undefined) throw new Error(`there is no member ${name}`);
+    return found;
+  }
+
+  /** The cluster has run for a while: the first member leads, and the others stream from it. */
+  start(): void {
+    const [first, ...others] = this.members;
+    if (first === undefined) return;
+    first.server.wal.append({ kind: 'checkpoint', isShutdown: true });
+    first.server.wal.flush();
+    first.server.start(true);
+    this.store.acquire(first.name, this.store.read().config.ttl * 1_000);
+    this.store.identify(first.server.systemIdentifier);
+    first.manager.startAsLeader();
+    for (const { server, manager } of others) {
+      server.copyFrom(first.server);
+      server.follow({ address: first.host.address, port: first.server.port });
+      server.start(false);
+      manager.start();
+    }
+  }
+
+  /** The holder of the lock, if its PostgreSQL takes writes. */
+  primary(): ClusterMember | undefined {
+    const leader = this.store.leader();
+    return this.members.find(({ name, server }) => name === leader && server.state() === 'primary');
+  }
+
+  /** A server of another cluster, with another system identifier, takes the place of this member. */
+  replace(name: string): SimulatedCluster {
+    const { host, server, manager } = this.member(name);
+    manager.kill();
+    server.kill();
+    this.#world.note(`${name}: another cluster has this address now`);
+    const other = new SimulatedCluster(this.#world, {
+      members: [name],
+      scope: this.scope,
+      systemIdentifier: '7799999999999999999',
+      hosts: [host],
+      firstAddress: 101,
+    });
+    other.start();
+    return other;
+  }
+
+  #member(name: string, host: Host, pool: WalPool, config: ClusterConfig, options: ClusterOptions): ClusterMember {
+    const { now, random, note, network } = this.#world;
+    const server = new PostgresServer({
+      name,
+      host,
+      port: POSTGRES_PORT,
+      version: options.version ?? '16.4',
+      systemIdentifier: options.systemIdentifier ?? '7710469816362497241',
+      maxConnections: options.maxConnections ?? 100,
+      pool,
+      ledger: this.ledger,
+      random: random.fork(`postgres ${name}`),
+      now,
+      note,
+    });
+    const manager = new Manager({
+      name,
+      scope: this.scope,
+      host,
+      apiPort: API_PORT,
+      server,
+      storeAddress: this.storeService.host.address,
+      config,
+      tags: options.tags?.[name] ?? {},
+      random: random.fork(`manager ${name}`),
+      serverOf: (other) => {
+        const source = this.members.find((member) => member.name === other);
+        const isReached =
+          source !== undefined && network.isOpen(host, source.host) && network.isOpen(source.host, host);
+        return isReached ? source.server : undefined;
+      },
+      note,
+    });
+    return new ClusterMember(server, manager);
+  }
+}
