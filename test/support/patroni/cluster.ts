@@ -73,6 +73,16 @@ export class PatroniCluster implements ClusterUnderTest {
     return waitUntil(what, ask, { timeoutMs, explain: () => this.describeState() });
   }
 
+  /** False when it was killed, or ended by itself with everything that it had started. */
+  isRunning(name: string): boolean {
+    return this.#member(name).isRunning();
+  }
+
+  /** Its Patroni and its PostgreSQL write it, from the first start on. */
+  logFile(name: string): string {
+    return this.#member(name).logFile;
+  }
+
   describeState(): Promise<string> {
     return describeState(this.#all(), this.#etcd);
   }
@@ -145,6 +155,16 @@ export class PatroniCluster implements ClusterUnderTest {
     const member = this.#member(name);
     member.thawPatroni();
     await this.#wait(`${name} answers again`, async () => (await member.status()) !== undefined, 10_000, [member]);
+  }
+
+  /** Its PostgreSQL goes on, without anybody who stops it when another member is promoted. */
+  killManager(name: string): void {
+    this.#member(name).killPatroni();
+  }
+
+  /** Its PostgreSQL alone, which Patroni notices. */
+  killPostgres(name: string): Promise<void> {
+    return this.#member(name).killPostgres();
   }
 
   freezePostgres(name: string): Promise<void> {

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Account } from './availability.ts';
 import { type MemberStatus, parseMemberStatus, type Tags } from './documents.ts';
 import { ask, type HttpQuestion } from './http.ts';
 import { patroniYml } from './patroni-config.ts';
@@ -16,7 +17,7 @@ import {
   thawTree,
 } from './process-tree.ts';
 import type { ApiTls, ServerTls } from './settings.ts';
-import { giveTo, type Site } from './site.ts';
+import { giveTo, hostGroup, type Site } from './site.ts';
 import { SupervisedProcess } from './supervised-process.ts';
 import { waitUntil } from '../waiting/wait.ts';
 
@@ -71,6 +72,7 @@ export class Member {
     giveTo(this.#site.installation, this.#home);
     this.#process = await SupervisedProcess.start({
       ...this.#site.launch,
+      account: this.#account(),
       dataDir: this.#dataDir,
       logFile: this.logFile,
       command: [this.#site.installation.patroni, this.#writeConfig()],
@@ -96,6 +98,16 @@ export class Member {
     await waitUntil(`${this.name} stopped`, patroniEnded, { timeoutMs });
     // A paused cluster's Patroni leaves its PostgreSQL running.
     await this.kill();
+  }
+
+  /** Its PostgreSQL goes on. */
+  killPatroni(): void {
+    this.#running().signal('SIGKILL');
+  }
+
+  /** The postmaster and its backends; Patroni notices. */
+  async killPostgres(): Promise<void> {
+    for (const { pid } of await processTree(this.#postmasterPid())) sendSignal(pid, 'SIGKILL');
   }
 
   async removeFiles(): Promise<void> {
@@ -165,6 +177,11 @@ export class Member {
     } catch {
       return '(no log)';
     }
+  }
+
+  #account(): Account {
+    const { account } = this.#site.launch;
+    return account && this.#site.hasHostGroups ? { ...account, gid: hostGroup(this.address.host) } : account;
   }
 
   #running(): SupervisedProcess {

@@ -12,6 +12,8 @@ export type ClusterOptions = {
   readonly callbacks?: Readonly<Record<string, string>>;
   /** Patroni then wants them for every request that is not safe. */
   readonly apiAuthentication?: ApiAuthentication;
+  /** Each member's processes have a group of their own, by which packet filters tell members apart. Needs root. */
+  readonly hostGroups?: boolean;
   /** Members take TLS alone, from each other too, and so does Pointsman in front of them. Without it there is none. */
   readonly tls?: boolean;
   /** Its API speaks https, and the members and this harness show it the same certificate as their own. */

@@ -9,7 +9,9 @@ import { makeSiteTls, type SiteTls } from './site-tls.ts';
 import type { SupervisedCommand } from './supervised-process.ts';
 
 const SUPERVISOR = join(import.meta.dirname, 'supervise.py');
-const ETCD_ADDRESS = '127.0.0.10';
+export const ETCD_ADDRESS = '127.0.0.10';
+/** No system has accounts there. */
+const FIRST_GROUP = 64_000;
 
 export type Site = {
   readonly scope: string;
@@ -27,6 +29,7 @@ export type Site = {
   /** Undefined: no TLS. */
   readonly tls: SiteTls | undefined;
   readonly apiTls: ApiTls | undefined;
+  readonly hasHostGroups: boolean;
 };
 
 /** 127.0.0.11 for the first member, and so on. */
@@ -61,7 +64,13 @@ export async function prepareSite(options: ClusterOptions, memberCount: number):
     apiAuthentication: options.apiAuthentication,
     tls: options.tls === true ? makeSiteTls(directory, (path) => giveTo(installation, path)) : undefined,
     apiTls: options.apiTls,
+    hasHostGroups: options.hostGroups ?? false,
   };
+}
+
+/** The group of a member's processes, where each has its own. */
+export function hostGroup(host: string): number {
+  return FIRST_GROUP + Number(host.slice(host.lastIndexOf('.') + 1));
 }
 
 export function giveTo(installation: Installation, path: string): void {
