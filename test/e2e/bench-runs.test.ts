@@ -25,6 +25,8 @@ const NONE = { deaths: '0', restarts: '0', replacements: '0', silences: '0', lag
 const OPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   bench: DATA_PATH,
   'bench:profile': { seconds: '0.5', connections: '4' },
+  // One short fault of each kind, on a real cluster. A law that breaks ends it with another code than 0.
+  'bench:consistency': { brief: 'true', moves: 'always', replication: 'synchronous', seed: '1' },
   'bench:failover': { ...NONE, switchovers: '1', cancels: '2', rate: '2' },
   'bench:follower': { rounds: '1', megabytes: '0.1' },
   'bench:moves': { rounds: '1', idle: '2', clients: '1' },
@@ -50,8 +52,7 @@ describeUnless(whyNot(), 'the benchmarks', () => {
   it.each(benchmarks)('%s measures something in its shortest form', { timeout: WITHIN_MS }, async (name, command) => {
     const directory = mkdtempSync(join(tmpdir(), 'pointsman-bench-runs-'));
     try {
-      const out = name === 'bench:profile' ? { out: directory } : {};
-      const { stdout, stderr } = await run(command, { ...OPTIONS[name], ...out });
+      const { stdout, stderr } = await run(command, { ...OPTIONS[name], ...filesOf(name, directory) });
       expect(stdout, stderr).toMatch(/^\|.*\d|\d kB each/m);
       expect(stdout).not.toMatch(/NaN|undefined|Infinity/);
       if (name === 'bench') for (const part of PART_NAMES) expect(stdout).toMatch(new RegExp(`^### ${part}$`, 'm'));
@@ -60,6 +61,11 @@ describeUnless(whyNot(), 'the benchmarks', () => {
     }
   });
 });
+
+function filesOf(name: string, directory: string): Readonly<Record<string, string>> {
+  if (name === 'bench:profile') return { out: directory };
+  return name === 'bench:consistency' ? { page: join(directory, 'page.html') } : {};
+}
 
 /** A benchmark with bars ends with 1 when Pointsman missed one, which a busy machine can cause. */
 async function run(

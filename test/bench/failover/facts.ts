@@ -9,6 +9,11 @@ const run = promisify(execFile);
 
 /** One line each: the machine, and the version of each program. */
 export async function facts(): Promise<readonly string[]> {
+  return [...(await clusterFacts()), await version(findHaproxy() ?? 'haproxy', ['-v'])];
+}
+
+/** The same without other proxies. */
+export async function clusterFacts(): Promise<readonly string[]> {
   const { installation } = available();
   const [firstCpu] = cpus();
   return [
@@ -16,7 +21,6 @@ export async function facts(): Promise<readonly string[]> {
       'clients, proxies and cluster share them',
     `load average of the machine before the run: ${loadavg()[0]?.toFixed(1)}`,
     `Node ${process.version}`,
-    await version(findHaproxy() ?? 'haproxy', ['-v']),
     await version(installation.patroni, ['--version']),
     await version(`${installation.postgresBinDir}/postgres`, ['--version']),
     await version(installation.etcd, ['--version']),

@@ -1,0 +1,57 @@
+// postgres.js in a process of its own: version 3.4.9 ends its process when a connection ends at the wrong moment.
+import postgres from 'postgres';
+import { z } from 'zod';
+import { sqlstateOf } from './application.ts';
+import { type PostgresJsAnswer, postgresJsRequest } from './postgres-js-messages.ts';
+
+const {
+  PGPORT: port,
+  PGUSER: username,
+  PGPASSWORD: password,
+  PGDATABASE: database,
+} = z.record(z.string(), z.string()).parse(process.env);
+
+let sessions = 0;
+const sql = postgres({
+  host: '127.0.0.1',
+  port: Number(port),
+  ...(username !== undefined && { username }),
+  ...(password !== undefined && { password }),
+  ...(database !== undefined && { database }),
+  // It does not tell which of several connections ended.
+  max: 1,
+  fetch_types: false,
+  onnotice: () => undefined,
+  onclose: () => void (sessions += 1),
+});
+
+function tell(answer: PostgresJsAnswer): void {
+  process.send?.(answer);
+}
+
+async function first(asked: PromiseLike<readonly postgres.Row[]>): Promise<string> {
+  const [row = {}] = await asked;
+  const value: unknown = Object.values(row)[0];
+  return typeof value === 'string' ? value : '';
+}
+
+async function answer(message: unknown): Promise<void> {
+  const { id, statements, isTransaction } = postgresJsRequest.parse(message);
+  try {
+    const value = isTransaction
+      ? await sql.begin(async (transaction) => {
+          let last = '';
+          for (const statement of statements) last = await first(transaction.unsafe(statement));
+          tell({ id, kind: 'committing' });
+          return last;
+        })
+      : await first(sql.unsafe(statements[0] ?? '', [], { prepare: true }));
+    tell({ id, kind: 'value', value, session: String(sessions) });
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    tell({ id, kind: 'error', words, state: sqlstateOf(error) ?? '' });
+  }
+}
+
+process.on('message', (message) => void answer(message));
+process.on('disconnect', () => process.exit());
