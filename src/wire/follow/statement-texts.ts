@@ -19,7 +19,7 @@ const PART = String.raw`"?[a-z_\u0080-\uffff][\w$\u0080-\uffff]*"?`;
 /** SET a.b */
 const SET_NAMES = new RegExp(String.raw`${SET}(${PART}(?:\s*\.\s*${PART})+)`, 'gi');
 /** set_config('a.b', current_setting('a.b'. PostgreSQL before 14 takes any name with a dot. */
-const CALL_NAMES = /\b(?:set_config|current_setting)"?\s*\(\s*e?'([^'\\]*\.[^'\\]*)'/gi;
+const CALL_NAMES = /\b(?:set_config|current_setting)"?\s*\(\s*e?'([^'\\.]*\.[^'\\]*)'/gi;
 /** A name that is no literal, in a call that is not for its transaction alone. */
 const COMPUTED_CALL = /\bset_config"?\s*\(\s*(?!\s|e?'[^'\\|()]*'\s*,)(?![^()]*,\s*(?:is_local\s*=>\s*)?true\s*\))/i;
 const QUOTE = String.raw`(?:'|\$\w*\$)`;

@@ -167,3 +167,23 @@ test.each([
   expect(read(text).hasPrepare()).toBe(has);
   expect(read(text, 'set app.x = 1').hasPrepare()).toBe(has);
 });
+
+// A client's text stops all clients for as long as it is read. A second look at each character takes 10 s and more.
+test.each([
+  ["select set_config('a", '.'],
+  ["select set_config('", 'a.'],
+  ['select set_config(', ','],
+  ['select set_config(', "'a' "],
+  ['do $$ execute ', '('],
+  ['do $$ execute ', "'"],
+  ['set ', ' '],
+  ['set a', '. a'],
+  ['', '$a'],
+  ['', "'"],
+  ['', '/*'],
+  ['', 'prepare "'],
+])('a long text of %j and many %j takes linear time', (beginning, part) => {
+  const from = performance.now();
+  read(beginning + part.repeat(100_000 / part.length));
+  expect(performance.now() - from).toBeLessThan(2_000);
+});
