@@ -53,7 +53,7 @@ const TIME = /\d|now|today|tomorrow|yesterday/i;
 /** Its values are no literals of a type. */
 const SETS = /^\s*set\s/i;
 /** One PREPARE, after comments. A semicolon may only end it: the rest of a text must not run again. */
-const ONE_PREPARE = /^(?:\s|--[^\n]*\n|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*))*\*\/)*prepare\s[^;]*;?\s*$/i;
+const ONE_PREPARE = /^(?:\s|--[^\n]*\n|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*))*\*\/)*prepare\s[^;]*(?:;\s*)?$/i;
 
 /** Before the server is asked. */
 export function movabilityBefore(facts: MoveFacts): Movability {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { movability, movabilityBefore } from '../../../src/core/movability.ts';
 import type { MoveFacts } from '../../../src/core/movability.ts';
-import type { CarriedState, PreparedStatement } from '../../../src/model/moves.ts';
+import { READING_SETTINGS, type CarriedState, type PreparedStatement } from '../../../src/model/moves.ts';
 import { aState } from '../../support/values/carried-state.ts';
 
 const FACTS: MoveFacts = {
@@ -181,4 +181,21 @@ describe('a statement', () => {
       expect('reason' in found ? found.reason : undefined).toBe(reason);
     }
   });
+});
+
+// A client writes the texts, and all clients wait while one is read.
+test.each([
+  ['prepare s as select 1', ' ', '; select 2'],
+  ['prepare s as select 1; ', ' ', 'x'],
+  ['', '-- x\n', 'x'],
+  ['', '/* x */', 'x'],
+  ['select ', "'a", ''],
+  ['select ', '$a ', ''],
+  ['select ', '= (', ''],
+])('a long statement of %j and many %j takes linear time', (beginning, part, end) => {
+  const text = beginning + part.repeat(200_000 / part.length) + end;
+  const from = performance.now();
+  const state = { ...STATE, prepared: [prepared(text, true)] };
+  for (const name of READING_SETTINGS) movability({ ...FACTS, changedReading: [name] }, state);
+  expect(performance.now() - from).toBeLessThan(2_000);
 });
