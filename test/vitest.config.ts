@@ -137,7 +137,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts'],
+          include: ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts', 'test/fuzz/*.test.ts'],
           // Pure code needs no process of its own for each file: a third of the time.
           isolate: false,
           // A property over hundreds of histories takes its time on a busy machine.

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { movability } from '../../../src/core/movability.ts';
 import { SessionQuestion } from '../../../src/wire/talk/session-question.ts';
-import { FACTS, USUAL, ask, movabilityOf, restore, startStateLab, stateOf } from '../../support/labs/state-lab.ts';
+import { USUAL, ask, movabilityOf, restore, startStateLab, stateOf } from '../../support/labs/state-lab.ts';
+import { FACTS } from '../../support/values/move-facts.ts';
 import { describeOnEachPostgres } from '../../support/sandbox/each-postgres.ts';
 import { aMessage } from '../../support/sockets/messages.ts';
 import { aParse, aRun, valuesOf } from '../../support/sockets/wire-client.ts';

@@ -1,7 +1,6 @@
 // A real server whose sessions have a state to carry, and what is done with such a session.
 import { expect } from 'vitest';
 import { movability } from '../../../src/core/movability.ts';
-import type { MoveFacts } from '../../../src/core/movability.ts';
 import { NOTHING_NAMED } from '../../../src/proxy/moves/named-settings.ts';
 import type { CarriedState, Movability } from '../../../src/model/moves.ts';
 import { SessionQuestion } from '../../../src/wire/talk/session-question.ts';
@@ -12,22 +11,8 @@ import type { BinariesChoice } from '../../../src/sandbox/postgres/binaries.ts';
 import { startLoginServer } from '../sandbox/login-server.ts';
 import type { LoginServer } from '../sandbox/login-server.ts';
 import type { WireClient } from '../sockets/wire-client.ts';
+import { FACTS } from '../values/move-facts.ts';
 
-/** The facts of a session that nothing but its state keeps. */
-export const FACTS: MoveFacts = {
-  isReadable: true,
-  isReplication: false,
-  isRoleConfigured: true,
-  loginFault: undefined,
-  isUnnamedTooLong: false,
-  isUnnamedInDoubt: false,
-  hiddenState: undefined,
-  changedReading: [],
-  preparedNames: ['p', 'q', 'Weird ü'],
-  unsureUnnamed: undefined,
-  areSettingsListed: false,
-  loginRole: 'app',
-};
 /** The usual options of a question. */
 export const USUAL = {
   customNames: ['app.tenant', 'app.other', 'work_mem', 'App.Mixed'],
