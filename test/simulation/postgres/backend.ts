@@ -47,6 +47,7 @@ export class Backend {
   #giveUp: (() => void) | undefined;
   #waitsFor: Wait['for'] | undefined;
   #isSkipping = false;
+  #isHungUp = false;
   #isOver = false;
 
   constructor(
@@ -89,6 +90,7 @@ export class Backend {
       this.#start(this.#answer(frame));
     }
     this.#send();
+    if (this.#isHungUp && this.#work === undefined) this.end();
   }
 
   /** A cancel request, which may come too late. */
@@ -99,8 +101,9 @@ export class Backend {
     this.read();
   }
 
-  /** The client has closed its end. A process that works does not notice. */
+  /** The client has closed its end. A process that works notices it afterwards. */
   hangUp(): void {
+    this.#isHungUp = true;
     if (this.#work === undefined) this.end();
   }
 

@@ -101,8 +101,11 @@ export class Entrance {
     for (let name = fields.text(); name !== ''; name = fields.text()) startup.set(name, fields.text());
     this.#lastProcess += 1 + this.#random.int(3);
     const process = { number: this.#lastProcess, secret: 0 };
-    socket.pause();
+    let hasEnded = false;
+    // Node tells the end of a paused socket as well.
+    socket.pause().once('end', () => (hasEnded = true));
     this.#program.schedule(this.#random.between(0.5, 3), () => {
+      if (hasEnded) socket.destroy();
       if (socket.destroyed) return;
       this.#onAdmission({ kind: 'session', socket, frames, startup, process });
       socket.resume();

@@ -166,6 +166,43 @@ describe('a simulated server', () => {
     expect(ledger.writes().at(-1)).toMatchObject({ isLocalOnly: true, confirmedAt: undefined });
   });
 
+  it('notices that a client is gone when its work is done, and when it goes on after a stop', async () => {
+    const { world, bench: servers, open } = await bench();
+    const { server } = servers;
+    const { connection } = await open();
+    void connection.query('SELECT pg_sleep(1)');
+    await world.run(20);
+    connection.drop();
+    await world.run(500);
+    expect(server.sessions()).toHaveLength(1);
+    await world.run(1_000);
+    expect(server.sessions()).toEqual([]);
+    server.freeze();
+    const late = servers.connection();
+    void late.open();
+    await world.run(10);
+    late.drop();
+    await world.run(500);
+    server.thaw();
+    await world.run(500);
+    expect(server.sessions()).toEqual([]);
+  });
+
+  it('has the end of a transaction that was rolled back on its disk soon, and at its standbys', async () => {
+    const {
+      world,
+      bench: {
+        server,
+        standbys: [standby],
+      },
+      open,
+    } = await bench(1);
+    const { run } = await open();
+    await run("BEGIN; INSERT INTO writes VALUES ('c', 1); ROLLBACK");
+    await world.run(300);
+    expect(standby?.wal.end()).toBe(server.wal.end());
+  });
+
   it('does nothing while it is frozen, and then what was due', async () => {
     const {
       world,

@@ -28,7 +28,7 @@ export interface ServiceHost {
   synchronousStandbys(): readonly string[];
 }
 
-/** With synchronous_commit = off the WAL is on disk after this time. Milliseconds. */
+/** WAL that no commit waits for is on disk after this time. Milliseconds. */
 const WAL_WRITER_MS = 200;
 const ANY_STANDBY = '*';
 
@@ -41,6 +41,7 @@ export class Service implements BackendHost {
   readonly #commits: Commits;
   readonly #backends = new Set<Backend>();
   readonly #senders = new Set<WalSender>();
+  #isFlushDue = false;
 
   constructor(server: ServiceHost, program: Program) {
     this.#server = server;
@@ -164,19 +165,21 @@ export class Service implements BackendHost {
 
   writes(xid: number, change: Change): void {
     this.#server.wal.append({ kind: 'change', xid, change });
+    this.#flushLater();
   }
 
   *commit(transaction: Transaction, isDurable: boolean): Work {
     const { xid, changes, executions } = transaction;
     const record = this.#server.wal.append({ kind: 'commit', xid, changes: [...changes] });
     for (const execution of executions) execution.record = record;
-    if (!isDurable) this.#program.schedule(WAL_WRITER_MS, () => this.flush());
+    this.#flushLater();
     yield* this.#commits.commit(record, transaction, isDurable);
   }
 
   abort(xid: number): void {
     if (this.isInRecovery()) return;
     this.database().apply(this.#server.wal.append({ kind: 'abort', xid }));
+    this.#flushLater();
   }
 
   *sleep(ms: number): Work<Interruption> {
@@ -193,6 +196,16 @@ export class Service implements BackendHost {
   }
 
   // Within
+
+  /** The WAL writer. */
+  #flushLater(): void {
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    this.#program.schedule(WAL_WRITER_MS, () => {
+      this.#isFlushDue = false;
+      this.flush();
+    });
+  }
 
   #isReplicated({ end }: WalRecord): boolean {
     const needed = this.#server.synchronousStandbys();
