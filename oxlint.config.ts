@@ -81,10 +81,10 @@ export const SUPPORT: Readonly<Record<string, readonly string[]>> = {
   deploy: ['waiting', 'values'],
   sockets: ['waiting', 'values'],
   fakes: ['waiting', 'values', 'sockets'],
-  branches: ['waiting', 'sockets'],
-  platform: ['waiting', 'fakes', 'branches'],
+  branches: ['waiting', 'values', 'sockets'],
+  platform: ['waiting', 'values', 'fakes', 'branches'],
   sandbox: ['runner', 'waiting', 'values', 'sockets', 'branches', 'platform'],
-  patroni: ['runner', 'waiting', 'sockets'],
+  patroni: ['runner', 'waiting', 'values', 'sockets'],
   processes: ['waiting', 'values', 'sockets', 'patroni'],
   labs: ['waiting', 'values', 'sockets', 'fakes', 'sandbox', 'processes'],
   clusters: ['runner', 'waiting', 'values', 'sockets', 'patroni', 'processes'],
@@ -92,7 +92,7 @@ export const SUPPORT: Readonly<Record<string, readonly string[]>> = {
   applications: ['waiting', 'sockets', 'patroni', 'clusters'],
   containers: ['waiting', 'patroni', 'applications'],
   moves: 'runner waiting values sockets sandbox patroni processes clusters applications'.split(' '),
-  browser: ['runner', 'waiting', 'sockets', 'fakes', 'patroni', 'processes', 'clusters'],
+  browser: ['runner', 'waiting', 'values', 'sockets', 'fakes', 'patroni', 'processes', 'clusters'],
 };
 
 /** Lists in these rooms are as long as another program likes. */

@@ -11,11 +11,12 @@ import { waitForCandidates } from '../support/clusters/candidates.ts';
 import { waitForMembers } from '../support/clusters/pool-members.ts';
 import { SandboxCluster } from '../support/clusters/sandbox-cluster.ts';
 import { BusyClient } from './moves/busy-client.ts';
-import { movesConfig, prepareDatabase, TOKEN } from '../support/moves/prepared-database.ts';
+import { movesConfig, prepareDatabase } from '../support/moves/prepared-database.ts';
 import { Command } from '../support/processes/command.ts';
 import { median } from '../support/values/median.ts';
 import { type ConfigOverrides, configFor } from '../support/processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../support/processes/pointsman-process.ts';
+import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 
 const AT_A_TIME = 16;
 /** Memory is looked at with so many numbers of sessions, the same far apart. */
@@ -54,7 +55,7 @@ const directory = mkdtempSync(join(tmpdir(), 'pointsman-moves-'));
 const cluster = await SandboxCluster.start({ parameters: { max_connections: count + 100 } });
 try {
   await prepareDatabase(cluster);
-  const admin = { address: '127.0.0.1:0', token: TOKEN };
+  const admin = { address: '127.0.0.1:0', token: ADMIN_TOKEN };
   const client = { max_sessions: count + 100 };
   const without = (): Promise<Memory> => play('without moves', { admin, client }, { hasMoves: false, isMoved: false });
   const beside = (isMoved: boolean): Promise<Memory> =>
@@ -154,7 +155,7 @@ async function moveAll(pointsman: PointsmanProcess, sessions: readonly Client[])
   await waitForCandidates({ cluster, pointsman });
   const backends = await Promise.all(sessions.map(backendOf));
   const address = `127.0.0.1:${await pointsman.port('admin')}`;
-  const command = new Command(['switchover', '--admin', address, '--yes'], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+  const command = new Command(['switchover', '--admin', address, '--yes'], { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
   const code = await command.code;
   console.log(command.output);
   if (code !== 0) throw new Error(`pointsman switchover ended with ${code}`);

@@ -16,11 +16,11 @@ import { Command } from '../support/processes/command.ts';
 import { checkConfig, startPointsman } from '../support/processes/pointsman-process.ts';
 import { configFor } from '../support/processes/pointsman-config.ts';
 import { until } from '../support/waiting/until.ts';
+import { ADMIN_TOKEN, API_PASSWORD } from '../support/values/canaries.ts';
 
-const AUTH = { username: 'operator', password: 'correct horse' };
+const AUTH = { username: 'operator', password: API_PASSWORD };
 const RELOAD = { kind: 'reload', member: 'pg-1' } as const;
 const ADDRESSES = [memberAddress(0), memberAddress(1)].map((address) => `IP:${address}`);
-const TOKEN = '0123456789abcdef-operator';
 
 describeOnPatroni('Patroni with a protected API', () => {
   let cluster: PatroniCluster;
@@ -135,7 +135,7 @@ describeOnPatroni('Patroni with a protected API', () => {
         allow: { ports: cluster.members().map(({ port }) => port) },
         api: { tls: mine, auth: AUTH },
       },
-      admin: { address: '127.0.0.1:0', token: TOKEN },
+      admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN },
     });
     const running = await startPointsman(config);
     onTestFinished(() => running.stop());
@@ -166,7 +166,7 @@ describeOnPatroni('Patroni with a protected API', () => {
     put({ ca: both, ...next.sign('next-own', ['DNS:pointsman.test']) });
     await waitForMembers({ cluster, pointsman: running }, 'write', [leader]);
     const admin = `127.0.0.1:${await running.port('admin')}`;
-    const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+    const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
     onTestFinished(() => command.stop());
     expect([await command.code, command.output]).toEqual([0, expect.stringMatching(/is the primary/)]);
     expect((await cluster.leader()).name).not.toBe(leader.name);

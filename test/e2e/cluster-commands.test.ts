@@ -16,19 +16,18 @@ import { waitUntil } from '../support/waiting/wait.ts';
 import { done, runCluster } from '../support/processes/cluster-command.ts';
 import type { Ran } from '../support/processes/cluster-command.ts';
 import { configFor } from '../support/processes/pointsman-config.ts';
-
-const TOKEN = '0123456789abcdef-operator';
+import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 
 describeOnSandbox('the commands of a cluster', (on) => {
   for (const dialect of ['manager', 'patroni'] as const) {
     describe(`in the dialect ${dialect}`, () => {
-      const pointsman = { admin: { address: '127.0.0.1:0', token: TOKEN } };
+      const pointsman = { admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN } };
       const lab = on.clusterWithPointsman({ cluster: { dialect }, pointsman });
       let directory = '';
       beforeAll(async () => {
         directory = await mkdtemp(join(tmpdir(), 'pointsman-cluster-'));
         await lab.pointsman.waitUntilReady();
-        const admin = { address: `127.0.0.1:${await lab.pointsman.port('admin')}`, token: TOKEN };
+        const admin = { address: `127.0.0.1:${await lab.pointsman.port('admin')}`, token: ADMIN_TOKEN };
         await writeFile(join(directory, 'p.yaml'), stringify(configFor(lab.cluster, { admin })));
       });
       afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -40,7 +39,9 @@ describeOnSandbox('the commands of a cluster', (on) => {
         run([...argv, ...lab.cluster.members().flatMap(({ api }) => ['--seed', api])]);
       const byFile = (...argv: readonly string[]): Promise<Ran> => run([...argv, '-c', 'p.yaml']);
       const byAdmin = async (...argv: readonly string[]): Promise<Ran> =>
-        run([...argv, '--admin', `127.0.0.1:${await lab.pointsman.port('admin')}`], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+        run([...argv, '--admin', `127.0.0.1:${await lab.pointsman.port('admin')}`], {
+          POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN,
+        });
       const ways = [bySeeds, byFile, byAdmin];
 
       async function listed(): Promise<Listed> {

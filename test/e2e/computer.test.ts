@@ -9,11 +9,12 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { computerSession, contents, imageSize } from '../support/browser/computer-session.ts';
 import type { ComputerSession } from '../support/browser/computer-session.ts';
 import { describeInBrowser } from '../support/browser/chromium.ts';
-import { headerShows, pageLab, TOKEN } from '../support/browser/page-lab.ts';
+import { headerShows, pageLab } from '../support/browser/page-lab.ts';
 import { waitForCandidates } from '../support/clusters/candidates.ts';
 import { processesOf } from '../support/processes/leftovers.ts';
 import { until } from '../support/waiting/until.ts';
 import { MAIN } from '../support/processes/program.ts';
+import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 
 type Results = Awaited<ReturnType<ComputerSession['turn']>>;
 
@@ -68,7 +69,7 @@ describeInBrowser('an agent on the status page', () => {
     const confirmed = await until('the confirmation', () => confirmIn(page, session, 'Switch over …'), 100_000);
     expect(confirmed.map(({ is_error }) => is_error)).toEqual([false, false, true, true, true]);
     const [, typed, held, ...rest] = contents(confirmed);
-    expect(typed).toBe(`typed ${TOKEN.length} characters`);
+    expect(typed).toBe(`typed ${ADMIN_TOKEN.length} characters`);
     expect(held).toBe(
       'Held back, nothing was sent: POST /switchover {"transaction_timeout_ms":10000}. ' +
         'A person runs: pointsman switchover --transaction-timeout 10s',
@@ -141,7 +142,7 @@ async function confirmIn(page: Page, session: ComputerSession, button: string): 
     .waitFor();
   const results = await session.turn(
     ['left_click', await at(page.getByLabel('Admin token'))],
-    ['type', { text: TOKEN }],
+    ['type', { text: ADMIN_TOKEN }],
     ['key', { text: 'Return' }],
     ['screenshot'],
     ['wait', { duration: 1 }],

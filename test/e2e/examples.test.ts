@@ -20,8 +20,7 @@ import { allHelp, callsIn } from '../support/documents/help.ts';
 import { cliParts } from '../support/fakes/cli-parts.ts';
 import { configFor } from '../support/processes/pointsman-config.ts';
 import { MAIN } from '../support/processes/program.ts';
-
-const TOKEN = '0123456789abcdef-operator';
+import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 
 /** Examples that a healthy cluster refuses, with the words of the refusal. */
 const REFUSED: Readonly<Record<string, RegExp>> = {
@@ -101,7 +100,7 @@ test.each(PARSED)('$example is understood', async ({ calls }) => {
 });
 
 describeOnSandbox('each example', (on) => {
-  const lab = on.clusterWithPointsman({ pointsman: { admin: { address: '127.0.0.1:0', token: TOKEN } } });
+  const lab = on.clusterWithPointsman({ pointsman: { admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN } } });
   let directory = '';
   let admin = '';
   let storage: FakeStorageNode;
@@ -112,7 +111,7 @@ describeOnSandbox('each example', (on) => {
     admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
     storage = await startFakeStorageNode();
     platform = await startPlatform(join(directory, 'platform'), () => {});
-    const config = configFor(lab.cluster, { admin: { address: admin, token: TOKEN } });
+    const config = configFor(lab.cluster, { admin: { address: admin, token: ADMIN_TOKEN } });
     await writeFile(
       join(directory, 'pointsman.yaml'),
       stringify({ ...config, branches: branchesOn(storage), platform: accessTo(platform) }),

@@ -15,9 +15,9 @@ import { configFor } from '../support/processes/pointsman-config.ts';
 import type { LogLine } from '../support/processes/pointsman-process.ts';
 import { until } from '../support/waiting/until.ts';
 import { MAIN } from '../support/processes/program.ts';
+import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 
-const TOKEN = '0123456789abcdef-operator';
-const SETTINGS = { admin: { address: '127.0.0.1:0', token: TOKEN } };
+const SETTINGS = { admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN } };
 const PHASES = ['check', 'hold', 'drain', 'switch', 'confirm', 'release'];
 const SHUTDOWN = 'by the shutdown of Pointsman';
 
@@ -168,7 +168,7 @@ function scenarios(on: Lab, workers: number): void {
     const run = async (): Promise<Ended> => {
       const admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
       const { NODE_COMPILE_CACHE } = process.env;
-      const env = { NODE_COMPILE_CACHE, POINTSMAN_ADMIN_TOKEN: TOKEN };
+      const env = { NODE_COMPILE_CACHE, POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN };
       const argv = [MAIN, 'switchover', '--admin', admin, ...args];
       const running = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'pipe'] });
       child = running;
@@ -207,7 +207,7 @@ function scenarios(on: Lab, workers: number): void {
   }
 
   async function request(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
-    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
     const url = `http://127.0.0.1:${await lab.pointsman.port('admin')}${path}`;
     const response = await fetch(url, {
       method,

@@ -13,9 +13,9 @@ import type { PointsmanProcess } from '../support/processes/pointsman-process.ts
 import { itUnless } from '../support/runner/unless-missing.ts';
 import { withoutScope } from '../support/values/samples.ts';
 import { SERVER } from '../support/values/tls-files.ts';
+import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 
 const PAGE = new URL('../../deploy/metrics.md', import.meta.url);
-const TOKEN = 'metrics-test-token-0123456789abcdef';
 const STARTUPS = 'pointsman_client_startups_total';
 const LAG_MB = 8;
 /** Between a decision and its log line, on a machine with other work. Here it is some milliseconds. */
@@ -30,7 +30,7 @@ function wanted(workers: number): PointsmanWanted {
       pools: { read: { when_all_lagging: 'least_lagging' } },
       branches: { source: 'static', static: { 'pr-1': '127.0.0.1:1' } },
       moves: { roles: ['*'] },
-      admin: { address: '127.0.0.1:0', token: TOKEN },
+      admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN },
     },
   };
 }
@@ -189,7 +189,7 @@ function scenarios(lab: ClusterWithPointsman): void {
   itUnless(missingPromtool, 'promtool reports nothing, and every documented metric is there', async () => {
     const { cluster, pointsman } = lab;
     const [replica] = await replicasOf(cluster);
-    await pointsman.operate(`/members/${replica.name}/drain`, TOKEN);
+    await pointsman.operate(`/members/${replica.name}/drain`, ADMIN_TOKEN);
     const session = await HeldSession.open(await pointsman.port('write'), cluster.app);
     // The plan asks the sessions of the primary whether they can move.
     expect((await pointsman.admin('/switchover')).status).toBe(200);

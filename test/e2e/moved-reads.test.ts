@@ -7,11 +7,12 @@ import { describeOnEveryCluster, BOTH_ON_PATRONI } from '../support/clusters/des
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 import { serverName } from '../support/clusters/server-name.ts';
 import { writeWal } from '../support/clusters/write-wal.ts';
-import { movesConfig, prepareDatabase, TOKEN } from '../support/moves/prepared-database.ts';
+import { movesConfig, prepareDatabase } from '../support/moves/prepared-database.ts';
 import { temporaryDirectory } from '../support/moves/temporary-directory.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
 import { Command } from '../support/processes/command.ts';
 import { median } from '../support/values/median.ts';
+import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 
 const READERS = 6;
 const LIMIT_MS = 60_000;
@@ -70,7 +71,7 @@ describeOnEveryCluster({ name: 'read sessions that move', legs: BOTH_ON_PATRONI 
 
   async function drain({ name }: MemberAddress): Promise<void> {
     const admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
-    const command = new Command(['drain', name, '--wait', '--admin', admin], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+    const command = new Command(['drain', name, '--wait', '--admin', admin], { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
     expect(await command.code, command.output).toBe(EXIT.ok);
   }
 
@@ -106,20 +107,20 @@ describeOnEveryCluster({ name: 'read sessions that move', legs: BOTH_ON_PATRONI 
       const { cluster, pointsman } = lab;
       const [drained, behind] = await replicasOf(cluster);
       await waitForMembers(lab, 'read', [drained, behind]);
-      await pointsman.operate(`/members/${behind.name}/drain`, TOKEN);
+      await pointsman.operate(`/members/${behind.name}/drain`, ADMIN_TOKEN);
       await waitForMembers(lab, 'read', [drained]);
       await withReaders(async (readers) => {
         await untilOn(readers, drained);
         const [before = 0] = readers.seen();
         await cluster.lagReplica(behind.name);
         await pointsman.waitFor('later reads', () => readers.seen().every((value) => value > before), LIMIT_MS);
-        await pointsman.operate(`/members/${behind.name}/resume`, TOKEN);
+        await pointsman.operate(`/members/${behind.name}/resume`, ADMIN_TOKEN);
         await waitForMembers(lab, 'read', [drained, behind]);
-        await pointsman.operate(`/members/${drained.name}/drain`, TOKEN);
+        await pointsman.operate(`/members/${drained.name}/drain`, ADMIN_TOKEN);
         await pointsman.waitFor('parked sessions', async () => (await parked()) === READERS, LIMIT_MS);
         await cluster.unlagReplica(behind.name);
         await untilOn(readers, behind);
-        await pointsman.operate(`/members/${drained.name}/resume`, TOKEN);
+        await pointsman.operate(`/members/${drained.name}/resume`, ADMIN_TOKEN);
       });
       await waitForMembers(lab, 'read', [drained, behind]);
     },
@@ -130,7 +131,7 @@ describeOnEveryCluster({ name: 'read sessions that move', legs: BOTH_ON_PATRONI 
     const { cluster, pointsman } = lab;
     const leader = await cluster.leader();
     const [first, second] = await replicasOf(cluster);
-    for (const { name } of [first, second]) await pointsman.operate(`/members/${name}/drain`, TOKEN);
+    for (const { name } of [first, second]) await pointsman.operate(`/members/${name}/drain`, ADMIN_TOKEN);
     await waitForMembers(lab, 'read', [leader]);
     await withReaders(async (readers) => {
       await untilOn(readers, leader);
@@ -138,7 +139,7 @@ describeOnEveryCluster({ name: 'read sessions that move', legs: BOTH_ON_PATRONI 
       await cluster.lagReplica(first.name);
       const isLater = (): boolean => readers.seen().every((value, at) => value > (before[at] ?? 0));
       await pointsman.waitFor('later reads', isLater, LIMIT_MS);
-      await pointsman.operate(`/members/${first.name}/resume`, TOKEN);
+      await pointsman.operate(`/members/${first.name}/resume`, ADMIN_TOKEN);
       await pointsman.waitFor('parked sessions', async () => (await parked()) === READERS, LIMIT_MS);
       await cluster.unlagReplica(first.name);
       await untilOn(readers, first);
@@ -146,7 +147,7 @@ describeOnEveryCluster({ name: 'read sessions that move', legs: BOTH_ON_PATRONI 
       await drain(first);
       await untilOn(readers, leader);
     });
-    for (const { name } of [first, second]) await pointsman.operate(`/members/${name}/resume`, TOKEN);
+    for (const { name } of [first, second]) await pointsman.operate(`/members/${name}/resume`, ADMIN_TOKEN);
     await waitForMembers(lab, 'read', [first, second]);
   });
 

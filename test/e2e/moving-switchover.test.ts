@@ -17,8 +17,8 @@ import { userlist } from '../support/clusters/userlist.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
 import { Command } from '../support/processes/command.ts';
 import { until } from '../support/waiting/until.ts';
+import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 
-const TOKEN = '0123456789abcdef-operator';
 const PATIENCE_MS = 40_000;
 const IDLE = 20;
 const WRITERS = 6;
@@ -59,7 +59,7 @@ function scenarios(on: Lab, workers: number): void {
       const verifiers = { file: await userlist(cluster, directory) };
       return {
         workers,
-        admin: { address: '127.0.0.1:0', token: TOKEN },
+        admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN },
         hold: { before_switchover: '3s' },
         moves: { roles: [cluster.app.user], settings: ['app.tenant'], verifiers, park_timeout: '120s' },
       };
@@ -173,7 +173,7 @@ function scenarios(on: Lab, workers: number): void {
 
   async function start(): Promise<Command> {
     const admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
-    const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+    const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
     closings.push(() => command.stop());
     return command;
   }
@@ -203,7 +203,7 @@ function scenarios(on: Lab, workers: number): void {
   }
 
   async function send(path: string, body: object): Promise<unknown> {
-    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
     const url = `http://127.0.0.1:${await lab.pointsman.port('admin')}${path}`;
     const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
     expect(response.ok, path).toBe(true);

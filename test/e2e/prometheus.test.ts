@@ -17,8 +17,8 @@ import { missingPrometheus, PrometheusProcess } from '../support/processes/prome
 import type { TimeRange } from '../support/processes/prometheus-process.ts';
 import { describeUnless } from '../support/runner/unless-missing.ts';
 import { SERVER, tlsFile } from '../support/values/tls-files.ts';
+import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 
-const TOKEN = '0123456789abcdef-operator';
 const SCRAPES = { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' };
 
 /** Metrics of the rules without data here, with the reason. */
@@ -94,7 +94,7 @@ describeUnless(missingPrometheus, 'with Prometheus', () => {
         directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
         return {
           workers: 2,
-          admin: { address: '127.0.0.1:0', token: TOKEN },
+          admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN },
           client: { tls: { mode: 'terminate', ...SERVER } },
           branches: { source: 'static', static: { 'pr-1': '127.0.0.1:1' } },
           backend: { tls: { mode: 'verify-full', ca_file: tlsFile('ca.pem'), server_name: 'pg-a.test' } },
@@ -136,7 +136,7 @@ describeUnless(missingPrometheus, 'with Prometheus', () => {
     /** The only session, to the same server. */
     const moveSession = async (): Promise<void> => {
       const admin = `http://127.0.0.1:${await lab.pointsman.port('admin')}`;
-      const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+      const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
       const { sessions } = listed.parse(await (await fetch(`${admin}/sessions`, { headers })).json());
       expect(sessions.length).toBe(1);
       const moved = await fetch(`${admin}/sessions/${sessions[0]?.id}/move`, { method: 'POST', headers, body: '{}' });

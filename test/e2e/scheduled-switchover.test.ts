@@ -5,14 +5,14 @@ import { expect, it } from 'vitest';
 import type { MemberAddress } from '../support/patroni/member.ts';
 import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/clusters/describe-on-clusters.ts';
 import { SERVER_NAME, serverName } from '../support/clusters/server-name.ts';
+import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 
-const TOKEN = '0123456789abcdef-operator';
 const BEFORE_MS = 3000;
 
 describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATRONI }, (on) => {
   const lab = on.clusterWithPointsman({
     pointsman: {
-      admin: { address: '127.0.0.1:0', token: TOKEN },
+      admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN },
       hold: { before_switchover: `${BEFORE_MS}ms` },
     },
   });
@@ -61,7 +61,7 @@ describeOnEveryCluster({ name: 'a scheduled switchover', legs: ENCRYPTED_ON_PATR
 
   /** Discovery reads the document every ten seconds, and at once after this request. */
   async function refresh(): Promise<void> {
-    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
     const url = `http://127.0.0.1:${await lab.pointsman.port('admin')}/refresh`;
     expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(200);
   }

@@ -9,8 +9,8 @@ import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts'
 import { switchOnTls } from '../support/clusters/switch-on-tls.ts';
 import { cliParts } from '../support/fakes/cli-parts.ts';
 import { until } from '../support/waiting/until.ts';
+import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 
-const TOKEN = '0123456789abcdef-sessions';
 const SLEEP = 'select pg_sleep(600)';
 const SLEEPERS = `select count(*)::int as n from pg_stat_activity where query = '${SLEEP}' and state = 'active'`;
 
@@ -36,7 +36,7 @@ interface PgError {
 }
 
 describeOnEveryCluster('sessions', (on) => {
-  const lab = on.clusterWithPointsman({ pointsman: { admin: { address: '127.0.0.1:0', token: TOKEN } } });
+  const lab = on.clusterWithPointsman({ pointsman: { admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN } } });
   const open: Client[] = [];
   afterEach(async () => {
     await Promise.all(open.splice(0).map((client) => client.end()));
@@ -46,7 +46,7 @@ describeOnEveryCluster('sessions', (on) => {
     let [out, err] = ['', ''];
     const admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
     const io = {
-      env: { POINTSMAN_ADMIN_TOKEN: TOKEN, POINTSMAN_ADMIN_ADDRESS: admin },
+      env: { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN, POINTSMAN_ADMIN_ADDRESS: admin },
       stdout: (text: string) => void (out += text),
       stderr: (text: string) => void (err += text),
     };

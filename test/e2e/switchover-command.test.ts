@@ -13,8 +13,8 @@ import { describeOnEveryCluster, ENCRYPTED_ON_PATRONI } from '../support/cluster
 import type { Lab } from '../support/clusters/describe-on-clusters.ts';
 import { Command } from '../support/processes/command.ts';
 import { until } from '../support/waiting/until.ts';
+import { ADMIN_TOKEN } from '../support/values/canaries.ts';
 
-const TOKEN = '0123456789abcdef-operator';
 const PATIENCE_MS = 40_000;
 const POOLED = 100;
 const BUSY = 20;
@@ -30,7 +30,7 @@ function scenarios(on: Lab): void {
     sql: CREATE_WRITES,
     // Every client that waited connects at once.
     cluster: { parameters: { max_connections: 600 } },
-    pointsman: { admin: { address: '127.0.0.1:0', token: TOKEN } },
+    pointsman: { admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN } },
   });
   const closings: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
@@ -161,7 +161,7 @@ function scenarios(on: Lab): void {
 
   async function start(...args: readonly string[]): Promise<Command> {
     const admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
-    const env = { POINTSMAN_ADMIN_TOKEN: TOKEN };
+    const env = { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN };
     const command = new Command(['switchover', '--admin', admin, '--yes', ...args], env);
     closings.push(() => command.stop());
     return command;

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { randomFrom } from '../../support/branches/quirks.ts';
 import { serverName } from '../../support/clusters/server-name.ts';
-import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
+import { movesConfig, prepareDatabase } from '../../support/moves/prepared-database.ts';
 import type { PatroniCluster } from '../../support/patroni/cluster.ts';
 import { startPatroniCluster } from '../../support/patroni/start-cluster.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';
@@ -25,6 +25,7 @@ import { doubtfulTransactions } from './judge/losses.ts';
 import { AS_POINTSMAN, Network } from './network.ts';
 import type { Mode } from './options.ts';
 import { readServerLog } from './server-log.ts';
+import { ADMIN_TOKEN } from '../../support/values/canaries.ts';
 
 /** The bounds of the fence follow from these settings. */
 export const PROBE = { intervalMs: 1000, timeoutMs: 800, silenceGraceMs: 15_000 };
@@ -88,7 +89,7 @@ function sectionsOf(cluster: PatroniCluster, { moves }: Mode, directory: string)
     timeout: `${PROBE.timeoutMs}ms`,
     silence_grace: `${PROBE.silenceGraceMs}ms`,
   };
-  const admin = { address: '127.0.0.1:0', token: TOKEN };
+  const admin = { address: '127.0.0.1:0', token: ADMIN_TOKEN };
   const more = moves === 'off' ? { admin } : movesConfig(cluster, directory, { mode: moves });
   return { probe, log: { level: 'info', format: 'json' }, ...more };
 }

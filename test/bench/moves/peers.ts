@@ -3,13 +3,14 @@ import type { Installation } from '../../support/patroni/availability.ts';
 import type { PatroniCluster } from '../../support/patroni/cluster.ts';
 import type { MemberAddress } from '../../support/patroni/member.ts';
 import { membersOf } from '../../support/clusters/pool-members.ts';
-import { movesConfig, TOKEN } from '../../support/moves/prepared-database.ts';
+import { movesConfig } from '../../support/moves/prepared-database.ts';
 import type { ProgramTarget } from '../../support/moves/programs.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../../support/processes/pointsman-process.ts';
 import { TUNED } from '../failover/haproxy-config.ts';
 import { runHaproxy } from '../failover/haproxy.ts';
 import { runPgbouncer } from './pgbouncer.ts';
+import { ADMIN_TOKEN } from '../../support/values/canaries.ts';
 
 const MOST_SESSIONS = 500;
 
@@ -57,7 +58,7 @@ export async function startPeers(
         stop: () => bouncer.stop(),
       });
     }
-    const admin = { address: '127.0.0.1:0', token: TOKEN };
+    const admin = { address: '127.0.0.1:0', token: ADMIN_TOKEN };
     const without = await aPointsman('Pointsman', cluster, { admin });
     all.push(without.peer);
     const moving = await aPointsman('Pointsman, with moves', cluster, movesConfig(cluster, directory));

@@ -1,11 +1,11 @@
 // One planned switchover, seen by idle sessions and by pgbench through every peer at the same time.
 import { Fleet, type FleetVerdict } from '../../support/moves/fleet.ts';
 import { type PgbenchMode, type PgbenchResult, startPgbench } from '../../support/moves/pgbench.ts';
-import { TOKEN } from '../../support/moves/prepared-database.ts';
 import { programs } from '../../support/moves/programs.ts';
 import type { PatroniCluster } from '../../support/patroni/cluster.ts';
 import { Command } from '../../support/processes/command.ts';
 import type { MovesPeer, Peers } from './peers.ts';
+import { ADMIN_TOKEN } from '../../support/values/canaries.ts';
 
 export const MODES: readonly PgbenchMode[] = ['simple', 'extended', 'prepared'];
 const SETTLE_MS = 90_000;
@@ -121,7 +121,7 @@ async function rows(cluster: PatroniCluster): Promise<ReadonlyMap<string, number
 
 async function switchOver(cluster: PatroniCluster, { moving, all }: Peers): Promise<void> {
   const admin = `127.0.0.1:${await moving.port('admin')}`;
-  const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+  const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
   // The operator of another peer waits for the start of the command, too.
   const hasPlan = async (): Promise<boolean> => command.output.includes('will wait');
   await cluster.waitUntil('the plan', hasPlan, SETTLE_MS);

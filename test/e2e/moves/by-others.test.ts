@@ -10,7 +10,7 @@ import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.
 import { Fleet } from '../../support/moves/fleet.ts';
 import { rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
 import type { RunningPgbench } from '../../support/moves/pgbench.ts';
-import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
+import { movesConfig, prepareDatabase } from '../../support/moves/prepared-database.ts';
 import { programs } from '../../support/moves/programs.ts';
 import type { ProgramTarget } from '../../support/moves/programs.ts';
 import { temporaryDirectory } from '../../support/moves/temporary-directory.ts';
@@ -20,6 +20,7 @@ import { Command } from '../../support/processes/command.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../../support/processes/pointsman-process.ts';
 import { itUnless } from '../../support/runner/unless-missing.ts';
+import { ADMIN_TOKEN } from '../../support/values/canaries.ts';
 
 /** Connections of each driver. */
 const POOLED = { Patroni: 20, sandbox: 8 };
@@ -130,7 +131,7 @@ describeOnEveryCluster({ name: 'a switchover that others start', legs: BOTH_ON_P
       try {
         const bench = load(to, 'scheduled');
         await schedule(old, Date.now() + 20_000);
-        await pointsman.operate('/refresh', TOKEN);
+        await pointsman.operate('/refresh', ADMIN_TOKEN);
         const isDone = async (): Promise<boolean> => (await cluster.leader()).name !== old.name;
         await cluster.waitUntil('the scheduled switchover', isDone, PATIENCE_MS);
         await waitForMembers(lab, 'write', [await cluster.leader()]);
@@ -167,7 +168,7 @@ describeOnEveryCluster({ name: 'a switchover that others start', legs: BOTH_ON_P
       await pointsman.waitFor('the count of the sessions', isCounted, PATIENCE_MS);
       const admin = `127.0.0.1:${await pointsman.port('admin')}`;
       const words = ['switchover', '--to', candidate.name, '--admin', admin, '--yes', '--transaction-timeout', '60s'];
-      const command = new Command(words, { POINTSMAN_ADMIN_TOKEN: TOKEN });
+      const command = new Command(words, { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
       const areParked = async (): Promise<boolean> => (await parked(pointsman)) === idle.length;
       await pointsman.waitFor('parked sessions', areParked, PATIENCE_MS);
       // The cluster finds that the candidate does not answer only when it is asked.

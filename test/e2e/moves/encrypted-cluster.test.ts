@@ -17,7 +17,7 @@ import { serverName } from '../../support/clusters/server-name.ts';
 import { Fleet } from '../../support/moves/fleet.ts';
 import { prependHostAccess } from '../../support/moves/host-access.ts';
 import { listSessions } from '../../support/moves/move.ts';
-import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
+import { movesConfig, prepareDatabase } from '../../support/moves/prepared-database.ts';
 import { programs } from '../../support/moves/programs.ts';
 import { temporaryDirectory } from '../../support/moves/temporary-directory.ts';
 import type { PatroniCluster } from '../../support/patroni/cluster.ts';
@@ -30,6 +30,7 @@ import { LoopbackCapture, whyNoCapture } from '../../support/processes/loopback-
 import { configFor } from '../../support/processes/pointsman-config.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 import { close, listen } from '../../support/sockets/listen.ts';
+import { ADMIN_TOKEN } from '../../support/values/canaries.ts';
 
 /** Sessions of each of six drivers. */
 const IDLE = 9;
@@ -119,7 +120,7 @@ describeOnPatroni('G24: a planned switchover without plain text, on Patroni', ()
       await exchange(text, CLEAR);
 
       const admin = `127.0.0.1:${await pointsman.port('admin')}`;
-      const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+      const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
       const code = await command.code;
       console.log(command.output);
       expect(code, `${command.output}\n${pointsman.explain()}`).toBe(EXIT.ok);

@@ -10,7 +10,7 @@ import { Fleet } from '../../support/moves/fleet.ts';
 import { listSessions } from '../../support/moves/move.ts';
 import { rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
 import type { RunningPgbench } from '../../support/moves/pgbench.ts';
-import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
+import { movesConfig, prepareDatabase } from '../../support/moves/prepared-database.ts';
 import { programs } from '../../support/moves/programs.ts';
 import type { ProgramTarget } from '../../support/moves/programs.ts';
 import { temporaryDirectory } from '../../support/moves/temporary-directory.ts';
@@ -18,6 +18,7 @@ import type { MemberAddress } from '../../support/patroni/member.ts';
 import { Command } from '../../support/processes/command.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
+import { ADMIN_TOKEN } from '../../support/values/canaries.ts';
 
 /** Connections of each driver, in each pool. */
 const POOLED = 8;
@@ -140,14 +141,14 @@ describeOnEveryCluster({ name: 'a member that leaves its pools', legs: BOTH_ON_P
           );
         };
         await named(cluster.members());
-        await pointsman.operate('/reload', TOKEN);
+        await pointsman.operate('/reload', ADMIN_TOKEN);
         await waitForMembers(lab, 'read', [one, other]);
         await named(cluster.members().filter(({ name }) => name !== one.name));
-        await pointsman.operate('/reload', TOKEN);
+        await pointsman.operate('/reload', ADMIN_TOKEN);
         await untilReadersOn(other);
         await expectNoTrace();
         await named(cluster.members());
-        await pointsman.operate('/reload', TOKEN);
+        await pointsman.operate('/reload', ADMIN_TOKEN);
         await waitForMembers(lab, 'read', [one, other]);
       },
     );
@@ -188,7 +189,7 @@ describeOnEveryCluster({ name: 'a member that leaves its pools', legs: BOTH_ON_P
     async function operate(...words: readonly string[]): Promise<void> {
       const admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
       const command = new Command([...words, '--admin', admin, ...(words[0] === 'drain' ? ['--yes'] : [])], {
-        POINTSMAN_ADMIN_TOKEN: TOKEN,
+        POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN,
       });
       expect(await command.code, command.output).toBe(0);
     }

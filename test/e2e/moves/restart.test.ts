@@ -10,11 +10,12 @@ import { describeOnEveryCluster, BOTH_ON_PATRONI } from '../../support/clusters/
 import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.ts';
 import { Fleet } from '../../support/moves/fleet.ts';
 import { rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
-import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
+import { movesConfig, prepareDatabase } from '../../support/moves/prepared-database.ts';
 import { nodePostgres } from '../../support/moves/programs.ts';
 import { temporaryDirectory } from '../../support/moves/temporary-directory.ts';
 import { Command } from '../../support/processes/command.ts';
 import { itUnless } from '../../support/runner/unless-missing.ts';
+import { ADMIN_TOKEN } from '../../support/values/canaries.ts';
 
 const POOLED = 20;
 const READERS = 6;
@@ -116,7 +117,7 @@ describeOnEveryCluster({ name: 'a restart that moves sessions', legs: BOTH_ON_PA
   async function restart(...args: readonly string[]): Promise<Command> {
     const admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
     const command = ['cluster', 'restart', ...args, '--admin', admin, '--yes'];
-    return new Command(command, { POINTSMAN_ADMIN_TOKEN: TOKEN });
+    return new Command(command, { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
   }
 
   async function startTimes(): Promise<readonly string[]> {

@@ -10,7 +10,7 @@ import { replicasOf, waitForMembers } from '../../support/clusters/pool-members.
 import { Fleet } from '../../support/moves/fleet.ts';
 import { listSessions } from '../../support/moves/move.ts';
 import { PGBENCH_MODES, rowsOf, startPgbench, storedRows } from '../../support/moves/pgbench.ts';
-import { movesConfig, prepareDatabase, TOKEN } from '../../support/moves/prepared-database.ts';
+import { movesConfig, prepareDatabase } from '../../support/moves/prepared-database.ts';
 import { programs } from '../../support/moves/programs.ts';
 import { temporaryDirectory } from '../../support/moves/temporary-directory.ts';
 import { Command } from '../../support/processes/command.ts';
@@ -18,6 +18,7 @@ import { configFor } from '../../support/processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../../support/processes/pointsman-process.ts';
 import { itUnless } from '../../support/runner/unless-missing.ts';
 import { MB } from '../../support/values/builders.ts';
+import { ADMIN_TOKEN } from '../../support/values/canaries.ts';
 
 /** On Patroni: `encrypted-cluster.test.ts`. */
 const LEGS = { sandbox: BOTH_LEGS, Patroni: ['plain'] } as const;
@@ -43,7 +44,7 @@ describeOnEveryCluster({ name: 'G24: a planned switchover that moves sessions', 
     },
   });
   beforeAll(async () => {
-    const config = configFor(lab.cluster, { admin: { address: '127.0.0.1:0', token: TOKEN } });
+    const config = configFor(lab.cluster, { admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN } });
     const other = await startPointsman(config);
     plain = other;
     const leader = await lab.cluster.leader();
@@ -77,7 +78,7 @@ describeOnEveryCluster({ name: 'G24: a planned switchover that moves sessions', 
         await pointsman.waitFor('every session', async () => (await listSessions(pointsman)).length >= wanted);
 
         const admin = `127.0.0.1:${await pointsman.port('admin')}`;
-        const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+        const command = new Command(['switchover', '--admin', admin, '--yes'], { POINTSMAN_ADMIN_TOKEN: ADMIN_TOKEN });
         const code = await command.code;
         console.log(command.output);
         expect(code, `${command.output}\n${pointsman.explain()}`).toBe(EXIT.ok);

@@ -6,8 +6,9 @@ import { afterAll, afterEach, expect, it } from 'vitest';
 import { HeldSession } from '../../support/applications/held-session.ts';
 import { seriousFindings } from '../../support/browser/accessibility.ts';
 import { describeInBrowser } from '../../support/browser/chromium.ts';
-import { TOKEN, pageLab } from '../../support/browser/page-lab.ts';
+import { pageLab } from '../../support/browser/page-lab.ts';
 import { userlist } from '../../support/clusters/userlist.ts';
+import { ADMIN_TOKEN } from '../../support/values/canaries.ts';
 
 /** Sessions are parked so long before a switchover that the cluster has scheduled. */
 const BEFORE_MS = 120_000;
@@ -48,7 +49,7 @@ describeInBrowser('sessions that move', () => {
     };
     const scheduledAt = new Date(Date.now() + BEFORE_MS).toISOString();
     expect(await send('POST', { leader: leader.name, scheduled_at: scheduledAt })).toBe(202);
-    await pointsman.operate('/refresh', TOKEN);
+    await pointsman.operate('/refresh', ADMIN_TOKEN);
     try {
       for (const [colorScheme, tab] of Object.entries(tabs)) {
         await tab.page.locator('.routes').getByText(`${PARKED} parked`).waitFor({ timeout: 60_000 });

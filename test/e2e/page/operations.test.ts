@@ -5,10 +5,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HeldSession } from '../../support/applications/held-session.ts';
 import { seriousFindings } from '../../support/browser/accessibility.ts';
 import { describeInBrowser } from '../../support/browser/chromium.ts';
-import { pageLab, TOKEN } from '../../support/browser/page-lab.ts';
+import { pageLab } from '../../support/browser/page-lab.ts';
 import type { Tab } from '../../support/browser/tab.ts';
 import { waitForCandidates } from '../../support/clusters/candidates.ts';
 import { replicasOf } from '../../support/clusters/pool-members.ts';
+import { ADMIN_TOKEN } from '../../support/values/canaries.ts';
 
 const PHASES = ['check', 'hold', 'drain', 'switch', 'confirm', 'release'];
 const TIMEOUT = { timeout: 30_000 };
@@ -33,7 +34,7 @@ describeInBrowser('the operations of the status page', () => {
     await confirm(page, `Drain ${replica.name}`);
     await page.getByText('wrong token. Type the admin token again.').waitFor(TIMEOUT);
     expect(await drained()).toEqual([]);
-    await token(page, TOKEN);
+    await token(page, ADMIN_TOKEN);
     await tab.screenshot('drain-dialog');
     expect(await seriousFindings(page)).toEqual([]);
     await confirm(page, `Drain ${replica.name}`);
@@ -52,8 +53,10 @@ describeInBrowser('the operations of the status page', () => {
     await close(page);
     const path = `/members/${replica.name}`;
     expect(posts(tab)).toEqual([`POST ${path}/drain`, `POST ${path}/drain`, `POST ${path}/resume`]);
-    expect(page.url()).not.toContain(TOKEN);
-    expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage, document.cookie])')).not.toContain(TOKEN);
+    expect(page.url()).not.toContain(ADMIN_TOKEN);
+    expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage, document.cookie])')).not.toContain(
+      ADMIN_TOKEN,
+    );
   });
 
   it('says before a drain of the primary that its clients will wait', async () => {
@@ -76,7 +79,7 @@ describeInBrowser('the operations of the status page', () => {
     }
     await page.keyboard.press('Enter');
     await page.locator('dialog input:focus').waitFor(TIMEOUT);
-    await page.keyboard.type(TOKEN);
+    await page.keyboard.type(ADMIN_TOKEN);
     expect(posts(tab)).toEqual([]);
     await page.keyboard.press('Enter');
     await page.getByText('All members are probed.').waitFor(TIMEOUT);
@@ -96,7 +99,7 @@ describeInBrowser('the operations of the status page', () => {
     await page.getByLabel('Next primary').selectOption(next.name, TIMEOUT);
     await page.getByText(`${next.name} becomes the primary.`).waitFor(TIMEOUT);
     expect(await said(page)).toContain(`${name} is the primary: 1 client will wait.`);
-    await token(page, TOKEN);
+    await token(page, ADMIN_TOKEN);
     await tab.screenshot('switchover-dialog');
     expect(posts(tab)).toEqual([]);
     await confirm(page, 'Switch over');
@@ -116,7 +119,7 @@ describeInBrowser('the operations of the status page', () => {
     const busy = await session();
     await busy.client.query('begin');
     await open(page, 'Switch over …');
-    await token(page, TOKEN);
+    await token(page, ADMIN_TOKEN);
     await confirm(page, 'Switch over');
     await page.locator('.phase[data-phase="drain"][data-state="running"]').waitFor(TIMEOUT);
     await page.getByText(`all clients are released at once, and ${name} stays the primary`).waitFor(TIMEOUT);

@@ -10,9 +10,9 @@ import type { FakeAnswer } from '../../support/branches/fake-server.ts';
 import { startFakeStorageNode } from '../../support/branches/fake-storage-node.ts';
 import type { FakeStorageNode } from '../../support/branches/fake-storage-node.ts';
 import { Command } from '../../support/processes/command.ts';
+import { BRANCHES_KEY, expectNoCanary, STORAGE_TOKEN } from '../../support/values/canaries.ts';
 
 const LONG = { timeout: 300_000 };
-const TOKEN = 'token-which-no-output-may-show';
 
 let folder: string;
 let fake: FakeConsole;
@@ -23,7 +23,7 @@ beforeEach(async () => {
   fake = await startFakeConsole({ freeBody: 'json_error' });
   node = await startFakeStorageNode({ freeBody: 'text' });
   await writeFile(join(folder, 'key'), fake.apiKey);
-  await writeFile(join(folder, 'headers'), `authorization: Bearer ${TOKEN}`);
+  await writeFile(join(folder, 'headers'), `authorization: Bearer ${STORAGE_TOKEN}`);
 });
 afterEach(async () => {
   await Promise.all([fake.stop(), node.stop()]);
@@ -43,7 +43,7 @@ test.each<[string, FakeAnswer | undefined]>([
   ['what the contract says', undefined],
   ['401', { status: 401 }],
   ['500', { status: 500 }],
-  ['a document with the key in it', { status: 200, document: { branches: 'key-which-no-output-may-show' } }],
+  ['a document with the key in it', { status: 200, document: { branches: BRANCHES_KEY } }],
   ['nothing', 'lost'],
 ])('a command about an API that answers %s', LONG, async (_, answer) => {
   const backends = { template: '{id}.example:5432' };
@@ -67,6 +67,7 @@ test.each<[string, FakeAnswer | undefined]>([
   ];
   // Both servers have seen them, so there was something to leak.
   expect(fake.requests[0]?.headers.authorization).toBe(`Bearer ${fake.apiKey}`);
-  expect(node.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
-  expect(outputs.join('')).not.toMatch(/no-output-may-show|hidden-in-a-body/);
+  expect(node.requests[0]?.headers.authorization).toBe(`Bearer ${STORAGE_TOKEN}`);
+  expectNoCanary('a command', outputs.join(''));
+  expect(outputs.join('')).not.toContain('hidden-in-a-body');
 });

@@ -10,9 +10,8 @@ import { FakeMember } from '../../support/fakes/fake-member.ts';
 import { startPointsman } from '../../support/processes/pointsman-process.ts';
 import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
 import { ask, prepareServers, startAs } from '../../support/sandbox/postgres.ts';
+import { ADMIN_TOKEN, APP_PASSWORD, LOOKUP_PASSWORD } from '../../support/values/canaries.ts';
 
-const TOKEN = '0123456789abcdef-operator';
-const [PASSWORD, LOOKUP_PASSWORD] = ['app-password-1', 'lookup-password-2'];
 const SQL = new URL('../../../deploy/moves.sql', import.meta.url);
 
 const sessions = z.object({ sessions: z.array(z.object({ id: z.number() })) });
@@ -23,7 +22,7 @@ afterEach(async () => {
 });
 
 async function request(pointsman: PointsmanProcess, method: string, path: string): Promise<unknown> {
-  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
   const body = method === 'POST' ? { body: '{}' } : {};
   const response = await fetch(`http://127.0.0.1:${await pointsman.port('admin')}${path}`, {
     method,
@@ -38,7 +37,7 @@ test.each([1, 2])('workers: %i', { timeout: 120_000 }, async (workers) => {
   await startAs(server, undefined);
   await server.query(await readFile(SQL, 'utf8'), [], 15_000);
   await server.query(`ALTER ROLE pointsman_lookup PASSWORD '${LOOKUP_PASSWORD}';
-    CREATE ROLE app LOGIN PASSWORD '${PASSWORD}' IN ROLE pointsman_movable`);
+    CREATE ROLE app LOGIN PASSWORD '${APP_PASSWORD}' IN ROLE pointsman_movable`);
   const verifier = (await ask(server, "SELECT rolpassword FROM pg_authid WHERE rolname = 'app'")) ?? '';
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
   closing.push(() => rm(directory, { recursive: true }));
@@ -50,7 +49,7 @@ test.each([1, 2])('workers: %i', { timeout: 120_000 }, async (workers) => {
   const pointsman = await startPointsman({
     cluster: { seeds: [member.url], allow: { ports: [server.port] } },
     listeners: [{ address: '127.0.0.1:0', pool: 'write' }],
-    admin: { address: '127.0.0.1:0', token: TOKEN },
+    admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN },
     log: { level: 'trace', format: 'json' },
     moves: { roles: ['app'], verifiers: { user: 'pointsman_lookup', password_file: passwordFile } },
     workers,
@@ -59,7 +58,7 @@ test.each([1, 2])('workers: %i', { timeout: 120_000 }, async (workers) => {
   await pointsman.waitUntilReady();
 
   const at = { host: '127.0.0.1', port: await pointsman.port('write'), database: 'postgres' };
-  const client = new Client({ ...at, user: 'app', password: PASSWORD });
+  const client = new Client({ ...at, user: 'app', password: APP_PASSWORD });
   await client.connect();
   closing.push(() => client.end());
   await client.query("SET work_mem = '7MB'");
@@ -80,7 +79,7 @@ test.each([1, 2])('workers: %i', { timeout: 120_000 }, async (workers) => {
 
   const said = JSON.stringify(pointsman.lines) + pointsman.stderr.join('');
   const status = JSON.stringify(await request(pointsman, 'GET', '/status'));
-  for (const secret of [PASSWORD, LOOKUP_PASSWORD, verifier.split('$').at(-1) ?? verifier]) {
+  for (const secret of [APP_PASSWORD, LOOKUP_PASSWORD, verifier.split('$').at(-1) ?? verifier]) {
     expect(said + status).not.toContain(secret);
   }
 });

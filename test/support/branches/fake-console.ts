@@ -3,6 +3,7 @@ import { isRecord, keyFaults, startFakeServer, strictBody } from './fake-server.
 import type { FakeAnswer, FakeRequest, FakeServer } from './fake-server.ts';
 import { extraFields, ordered, PLAIN } from './quirks.ts';
 import type { Quirks } from './quirks.ts';
+import { BRANCHES_KEY } from '../values/canaries.ts';
 
 export interface FakeBranch {
   readonly id: string;
@@ -29,7 +30,7 @@ const ENDPOINTS: ReadonlySet<unknown> = new Set(['read_write', 'read_only']);
 export async function startFakeConsole(given: Partial<Quirks> = {}): Promise<FakeConsole> {
   const quirks = { ...PLAIN, ...given };
   const project = 'calm-sea-1234';
-  const apiKey = 'key-which-no-output-may-show';
+  const apiKey = BRANCHES_KEY;
   const branches: FakeBranch[] = [];
   const addBranch = (branch: Partial<FakeBranch>): FakeBranch => {
     const number = branches.length + 1;

@@ -9,11 +9,10 @@ import type { Page } from 'playwright-core';
 import { inBrowser } from './chromium.ts';
 import { openTab } from './tab.ts';
 import type { Tab, TabOptions } from './tab.ts';
-
-export const TOKEN = '0123456789abcdef-operator';
+import { ADMIN_TOKEN } from '../values/canaries.ts';
 
 /** The settings of the Pointsman whose page is shown. */
-export const SETTINGS: ConfigOverrides = { admin: { address: '127.0.0.1:0', token: TOKEN } };
+export const SETTINGS: ConfigOverrides = { admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN } };
 
 interface WhereTo {
   /** Default: that of Pointsman's admin listener. */

@@ -15,6 +15,7 @@ import { trustIn } from '../patroni/site-tls.ts';
 import { type Row, runSql, type SqlOptions } from '../patroni/sql.ts';
 import { waitUntil } from '../waiting/wait.ts';
 import type { ClusterTls, ClusterUnderTest } from '../patroni/cluster-under-test.ts';
+import { APP_PASSWORD } from '../values/canaries.ts';
 
 const FAILOVER_TIMEOUT_MS = 20_000;
 const REJOIN_TIMEOUT_MS = 30_000;
@@ -40,7 +41,7 @@ export class SandboxCluster implements ClusterUnderTest {
     this.scope = sandbox.scope;
     const { tls } = sandbox;
     const ssl = tls && trustIn(tls.caFile, readFileSync(tls.caFile, 'utf8'));
-    this.app = { ...sandbox.app, ...(ssl && { ssl }) };
+    this.app = { ...sandbox.app, password: APP_PASSWORD, ...(ssl && { ssl }) };
     this.tls = tls;
     this.superuser = sandbox.superuser;
     this.#sandbox = sandbox;
@@ -63,7 +64,9 @@ export class SandboxCluster implements ClusterUnderTest {
     const cluster = new SandboxCluster(sandbox, `/${dialect}`, events);
     try {
       await cluster.waitUntilHealthy();
-      await cluster.sql((await cluster.leader()).name, CREATE_DIRECT_WRITES, { as: cluster.app });
+      const { name } = await cluster.leader();
+      await cluster.sql(name, `alter role ${cluster.app.user} password '${APP_PASSWORD}'`);
+      await cluster.sql(name, CREATE_DIRECT_WRITES, { as: cluster.app });
       return cluster;
     } catch (error) {
       await cluster.destroy();

@@ -18,6 +18,7 @@ import type { FakeMemberKnobs } from '../fakes/fake-member.ts';
 import { findFreePorts } from '../sockets/free-ports.ts';
 import { until } from '../waiting/until.ts';
 import { withoutScope } from '../values/samples.ts';
+import { expectNoCanary } from '../values/canaries.ts';
 
 export type ConfigFile = Readonly<Record<string, unknown>>;
 
@@ -103,8 +104,11 @@ export class AppLab {
     const loaded = load(file);
     if (loaded.kind === 'invalid') throw new Error(formatProblems(loaded.problems));
     const lines: Line[] = [];
-    const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
-    const { log, access } = createLog({ level: 'info', format: 'json', isTerminal: false, destination });
+    const write = (line: string): void => {
+      expectNoCanary('the log', line);
+      lines.push(JSON.parse(line));
+    };
+    const { log, access } = createLog({ level: 'info', format: 'json', isTerminal: false, destination: { write } });
     const { config } = loaded;
     const app = (of: AppLab): App =>
       createApp({

@@ -9,10 +9,10 @@ import { type Feature, FEATURES, shownState } from './features.ts';
 import { findSession, inTheGap, move } from './move.ts';
 import { besideLab, MOVES_WHEN_DRAINED, type MovingLab, movingLab } from './moving-lab.ts';
 import { storedRows } from './pgbench.ts';
-import { TOKEN } from './prepared-database.ts';
 import { type KnownProgram, programs, type ProgramTarget } from './programs.ts';
 import type { PointsmanProcess } from '../processes/pointsman-process.ts';
 import { SERVER } from '../values/tls-files.ts';
+import { ADMIN_TOKEN } from '../values/canaries.ts';
 
 const TERMINATE = { client: { tls: { mode: 'terminate', ...SERVER } } };
 /** Inside TLS, which is the same bytes for all others. */
@@ -128,7 +128,7 @@ function plainServerTests(lab: MovingLab, program: KnownProgram, terminating: ()
       const session = await plain.open(`${program.name}-${at}`, feature.options);
       await feature.setUp(session);
       const { id } = await findSession(lab.plain, session.name);
-      await lab.plain.operate(`/sessions/${id}/kill`, TOKEN);
+      await lab.plain.operate(`/sessions/${id}/kill`, ADMIN_TOKEN);
       if (await isKept(feature, session)) kept.push(feature.name);
     }
     expect(kept).toEqual([]);

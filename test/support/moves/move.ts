@@ -1,7 +1,7 @@
 // Moves of single sessions through the management API.
 import { z } from 'zod';
 import type { PointsmanProcess } from '../processes/pointsman-process.ts';
-import { TOKEN } from './prepared-database.ts';
+import { ADMIN_TOKEN } from '../values/canaries.ts';
 
 const listed = z.object({
   sessions: z.array(
@@ -55,7 +55,7 @@ export async function move(pointsman: PointsmanProcess, application: string): Pr
 export async function request(pointsman: PointsmanProcess, method: string, path: string): Promise<Response> {
   return fetch(`http://127.0.0.1:${await pointsman.port('admin')}${path}`, {
     method,
-    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
     ...(method === 'POST' ? { body: '{}' } : {}),
   });
 }
@@ -75,12 +75,12 @@ export async function inTheGap<T>(
   { session, member }: { readonly session: string; readonly member: string },
   act: (untilWaiting: () => Promise<unknown>) => Promise<T>,
 ): Promise<T> {
-  await pointsman.operate(`/members/${member}/drain`, TOKEN);
+  await pointsman.operate(`/members/${member}/drain`, ADMIN_TOKEN);
   try {
     await pointsman.waitFor(`${session} parked`, () => journeyOf(pointsman, session));
     const isWaiting = async () => (await journeyOf(pointsman, session))?.waiting;
     return await act(() => pointsman.waitFor(`bytes of ${session}`, isWaiting));
   } finally {
-    await pointsman.operate(`/members/${member}/resume`, TOKEN);
+    await pointsman.operate(`/members/${member}/resume`, ADMIN_TOKEN);
   }
 }

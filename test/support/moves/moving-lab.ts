@@ -7,9 +7,10 @@ import type { SandboxLab } from '../clusters/describe-on-clusters.ts';
 import type { Credentials } from '../patroni/settings.ts';
 import { configFor } from '../processes/pointsman-config.ts';
 import { type PointsmanProcess, startPointsman } from '../processes/pointsman-process.ts';
-import { movesConfig, prepareDatabase, TOKEN } from './prepared-database.ts';
+import { movesConfig, prepareDatabase } from './prepared-database.ts';
 import type { ProgramTarget } from './programs.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
+import { ADMIN_TOKEN } from '../values/canaries.ts';
 
 export interface MovingLab {
   readonly cluster: SandboxCluster;
@@ -49,7 +50,7 @@ export function movingLab(
     },
   });
   beforeAll(async () => {
-    const admin = { address: '127.0.0.1:0', token: TOKEN };
+    const admin = { address: '127.0.0.1:0', token: ADMIN_TOKEN };
     plain = await startPointsman(configFor(lab.cluster, { admin }));
     await Promise.all([plain.waitUntilReady(), lab.pointsman.waitUntilReady()]);
   });

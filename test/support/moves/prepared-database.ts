@@ -3,9 +3,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterUnderTest } from '../patroni/cluster-under-test.ts';
+import { ADMIN_TOKEN, LOOKUP_PASSWORD } from '../values/canaries.ts';
 
-export const TOKEN = '0123456789abcdef-moves';
-const LOOKUP = { user: 'pointsman_lookup', password: 'lookup-secret' };
+const LOOKUP = { user: 'pointsman_lookup', password: LOOKUP_PASSWORD };
 /** The custom setting whose name no statement and no function shows. */
 export const COMPUTED = 'app.computed';
 
@@ -71,7 +71,7 @@ export function movesConfig(
     ...more,
   };
   return {
-    admin: { address: '127.0.0.1:0', token: TOKEN },
+    admin: { address: '127.0.0.1:0', token: ADMIN_TOKEN },
     moves,
     ...(cluster.tls && moves['verifiers'] !== undefined && { logins: { roles: moves['roles'] } }),
   };

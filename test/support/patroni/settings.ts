@@ -1,4 +1,5 @@
 // The choices of a test about its cluster, and the roles that may log in to it.
+import { APP_PASSWORD, REPLICATION_PASSWORD, SUPERUSER_PASSWORD } from '../values/canaries.ts';
 
 export type ClusterOptions = {
   /** pg-1 … pg-n; 3 unless told. */
@@ -41,9 +42,9 @@ export type Credentials = {
   readonly ssl?: ServerTls;
 };
 
-export const SUPERUSER: Credentials = { user: 'postgres', password: 'postgres-secret', database: 'postgres' };
-export const APP: Credentials = { user: 'app', password: 'app-secret', database: 'app' };
-export const REPLICATION = { user: 'replicator', password: 'replicator-secret' };
+export const SUPERUSER: Credentials = { user: 'postgres', password: SUPERUSER_PASSWORD, database: 'postgres' };
+export const APP: Credentials = { user: 'app', password: APP_PASSWORD, database: 'app' };
+export const REPLICATION = { user: 'replicator', password: REPLICATION_PASSWORD };
 
 /** The least times that Patroni accepts; rule: loop_wait + 2 × retry_timeout ≤ ttl. */
 export const TTL_S = 20;

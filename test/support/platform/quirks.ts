@@ -2,6 +2,7 @@
 // alone.
 import { PLAIN, quirksOf, randomFrom } from '../branches/quirks.ts';
 import type { Quirks, Random } from '../branches/quirks.ts';
+import { PLATFORM_KEY } from '../values/canaries.ts';
 
 /** Where the id of a record is. `decoy`: `id` is there as well, and is another id. */
 type IdAt = 'named' | 'id' | 'both' | 'decoy';
@@ -35,7 +36,7 @@ export const PLAIN_PLATFORM: PlatformQuirks = {
   ...PLAIN,
   betaHeader: 'vendor-beta',
   authHeader: 'x-api-key',
-  apiKey: 'key-which-no-output-may-show',
+  apiKey: PLATFORM_KEY,
   skillsField: 'files[]',
   fileField: 'file',
   messagePath: '/message-check',
@@ -56,7 +57,7 @@ export function platformQuirksOf(seed: number): PlatformQuirks {
   const coin = (chance = 0.5): boolean => random() < chance;
   const one = <T>(...choices: readonly [T, ...T[]]): T => choices[Math.floor(random() * choices.length)] ?? choices[0];
   const authHeader = one('x-api-key', 'authorization', 'X-Platform-Key');
-  const key = `key-which-no-output-may-show-${seed}`;
+  const key = `${PLATFORM_KEY}-${seed}`;
   return {
     ...quirksOf(seed),
     betaHeader: one('vendor-beta', 'X-Vendor-Features'),

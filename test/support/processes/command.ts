@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { MAIN } from './program.ts';
+import { expectNoCanary } from '../values/canaries.ts';
 
 export class Command {
   readonly #child: ChildProcess;
@@ -19,6 +20,9 @@ export class Command {
     }
     this.code = new Promise((resolve) => {
       this.#child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+    }).then((code: number | string) => {
+      expectNoCanary(`the output of ${args.join(' ')}`, this.output);
+      return code;
     });
   }
 

@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { waitUntil } from '../waiting/wait.ts';
 import { withoutScope } from '../values/samples.ts';
 import { MAIN } from './program.ts';
+import { expectNoCanary } from '../values/canaries.ts';
 
 const FILE = 'pointsman.yaml';
 /** Less than a test or a hook may take, so that a start that fails is explained by the log. */
@@ -49,7 +50,10 @@ export class PointsmanProcess {
     });
     this.#closed = new Promise((resolve) => void child.once('close', () => resolve()));
     if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', (line) => this.#take(line));
-    child.stderr?.on('data', (chunk: Buffer) => this.stderr.push(chunk.toString()));
+    child.stderr?.on('data', (chunk: Buffer) => {
+      this.stderr.push(chunk.toString());
+      expectNoCanary('stderr', this.stderr.slice(-2).join(''));
+    });
   }
 
   get pid(): number {
@@ -71,7 +75,9 @@ export class PointsmanProcess {
 
   async admin(path: string): Promise<{ readonly status: number; readonly text: string }> {
     const response = await fetch(`http://127.0.0.1:${await this.port('admin')}${path}`);
-    return { status: response.status, text: await response.text() };
+    const text = await response.text();
+    expectNoCanary(`the answer to GET ${path}`, text);
+    return { status: response.status, text };
   }
 
   /** An operation, which must succeed. */
@@ -138,6 +144,7 @@ export class PointsmanProcess {
   }
 
   #take(line: string): void {
+    expectNoCanary('the log', line);
     const parsed = logLine.safeParse(line);
     this.lines.push(parsed.success ? parsed.data : { raw: line });
   }

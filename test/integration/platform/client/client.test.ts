@@ -12,8 +12,9 @@ import type { FakeAnswer } from '../../../support/branches/fake-server.ts';
 import { startFakePlatform } from '../../../support/platform/fake-platform.ts';
 import type { FakePlatform } from '../../../support/platform/fake-platform.ts';
 import { EagerClock } from '../../../support/waiting/eager-clock.ts';
+import { expectNoCanary, PLATFORM_KEY } from '../../../support/values/canaries.ts';
 
-const KEY = 'key-which-no-output-may-show';
+const KEY = PLATFORM_KEY;
 const encode = (text: string) => new TextEncoder().encode(text);
 const SKILL = [
   { name: 'runbook/SKILL.md', mediaType: 'text/markdown', content: encode('---\nname: runbook\n---\n') },
@@ -195,7 +196,8 @@ test('an error shows the body of the answer, without secrets', async () => {
   fake.script = () => ({ status: 400, document: { error: { message: text } } });
   const { message } = await errorOf(client().createSkill(SKILL));
   expect(message).toMatch(/^POST \/v1\/skills of the platform: status 400; it answers: .*name: bad; your key \*\*\*/);
-  expect(message).not.toMatch(/hidden|no-output-may-show/);
+  expect(message).not.toContain('hidden');
+  expectNoCanary('the message', message);
   expect(message.length).toBeLessThan(600);
 });
 

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { close, listen } from '../../sockets/listen.ts';
 import { SERVER, tlsText } from '../../values/tls-files.ts';
 import { readFileSync } from 'node:fs';
+import { KUBERNETES_TOKEN } from '../../values/canaries.ts';
 
 export type KubernetesObject = Record<string, unknown> & {
   readonly metadata: Record<string, unknown> & {
@@ -36,7 +37,7 @@ const GONE = { kind: 'Status', status: 'Failure', reason: 'Expired', message: 't
 export class FakeApiServer {
   /** `GET /api/v1/…?…` of each request, in order. */
   readonly requests: URL[] = [];
-  token = 'token-1';
+  token = KUBERNETES_TOKEN;
   mood: Mood = 'well';
   /** The mood of new watches only; lists are answered by `mood`. */
   watchMood: Mood = 'well';
