@@ -18,5 +18,7 @@ if (major < NEEDED_MAJOR || (major === NEEDED_MAJOR && minor < NEEDED_MINOR)) {
   );
   process.exitCode = 1;
 } else {
+  // Node would open its debugger, which every user of the machine can enter, and which shows all memory.
+  process.on('SIGUSR1', () => {});
   void import('./app/command-line.ts').then(({ commandLine }) => commandLine(process));
 }

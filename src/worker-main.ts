@@ -47,5 +47,6 @@ process.on('message', (message: unknown) => {
   if (isToWorker(message)) take(message);
 });
 process.on('disconnect', () => process.exit());
-// A signal to the process group is meant for the main process, which then closes its workers.
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+// A signal to the process group is meant for the main process, which then closes its workers. At SIGUSR1 Node would
+// open its debugger.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const) process.on(signal, () => {});

@@ -236,3 +236,14 @@ describe('SIGHUP', () => {
     expect(await pointsman.metric(applied)).toBe(0);
   });
 });
+
+test('SIGUSR1 opens no debugger, which every user of the machine could enter', async () => {
+  const running = await started(file({ shutdown: { grace: '0s', drain_timeout: '0s' } }));
+  running.signal('SIGUSR1');
+  // Its answer comes when the process has taken the signal before it.
+  running.signal('SIGHUP');
+  await running.waitFor('the reload', () => running.lines.some(({ event }) => event === 'config_reloaded'));
+  running.signal('SIGTERM');
+  expect(await running.exited()).toBe(0);
+  expect(running.stderr).toEqual([]);
+});

@@ -70,7 +70,8 @@ test('G14: signals to the workers have no effect; SIGTERM drains both, and nothi
   lab = await WorkersLab.start({ shutdown: { grace: 0, drain_timeout: '1s' } });
   const sessions = await lab.sessionsOnBoth('write');
   const pids = await lab.pids();
-  for (const pid of pids) for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(pid, signal);
+  for (const pid of pids)
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const) process.kill(pid, signal);
   for (const client of sessions.flat()) await stillEchoes(client);
   const writes = await lab.at('write');
   lab.pointsman.signal('SIGTERM');
@@ -78,6 +79,8 @@ test('G14: signals to the workers have no effect; SIGTERM drains both, and nothi
   expect(await lab.pointsman.exited()).toBe(0);
   await lab.pointsman.waitFor('the ends', () => sessions.flat().every(isOver) && !pids.some(isRunning));
   expect(lab.said('worker_ended')).toEqual([]);
+  // SIGUSR1 would open a debugger for every user of the machine.
+  expect(lab.pointsman.stderr).toEqual([]);
   // The check of the free port connects as a client, too.
   const reasons = lab.said('session_closed').flatMap(({ reason }) => (reason === 'no_startup' ? [] : [reason]));
   expect(reasons).toEqual(sessions.flat().map(() => 'shutdown'));
