@@ -18,9 +18,9 @@ export class Command {
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
     }
-    this.code = new Promise((resolve) => {
+    this.code = new Promise<number | string>((resolve) => {
       this.#child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
-    }).then((code: number | string) => {
+    }).then((code) => {
       expectNoCanary(`the output of ${args.join(' ')}`, this.output);
       return code;
     });

@@ -1,5 +1,5 @@
-// The secrets of the tests. Each has a word in it that is nowhere else. Helpers that start the program search everything
-// that it writes for this word and for the private keys (processes/): one that leaks fails its test.
+// The secrets of the tests. Each has a word in it that is nowhere else. Helpers that start the program search all
+// that it writes for this word and for the private keys: a secret that leaks fails its test.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const WORD = 'canary7Kq2Zx';
@@ -8,12 +8,12 @@ export const APP_PASSWORD = `${WORD}-of-app`;
 export const SUPERUSER_PASSWORD = `${WORD}-of-superuser`;
 export const REPLICATION_PASSWORD = `${WORD}-of-replication`;
 export const LOOKUP_PASSWORD = `${WORD}-of-lookup`;
-/** Of the management API. */
+/** For the management API. */
 export const API_PASSWORD = `${WORD} of the API`;
 export const ADMIN_TOKEN = `${WORD}-of-operator`;
-/** Of the console of branches. */
+/** For the console of branches. */
 export const BRANCHES_KEY = `${WORD}-of-branches`;
-/** In a header for the storage node. */
+/** For the storage node, in a header. */
 export const STORAGE_TOKEN = `${WORD}-of-storage`;
 export const PLATFORM_KEY = `${WORD}-of-platform`;
 export const KUBERNETES_TOKEN = `${WORD}-of-kubernetes`;
