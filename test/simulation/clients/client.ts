@@ -1,5 +1,6 @@
 // A simulated application: connects, transacts with numbers that it uses once, keeps state in its session, cancels,
 // waits, and connects again whenever its connection is lost. It never sends a write again.
+import type { Transfer } from '../postgres/wal.ts';
 import type { Random } from '../world/random.ts';
 import type { Host, World } from '../world/world.ts';
 import { ClientAccount, type ClientSession, type ClientWrite } from './client-account.ts';
@@ -132,26 +133,34 @@ export class Client {
     );
   };
 
-  readonly #transfer: Step = async (connection, session) => {
-    const [from, to, amount] = [
-      this.#random.int(ACCOUNTS) + 1,
-      this.#random.int(ACCOUNTS) + 1,
-      this.#random.int(50) + 1,
-    ];
-    const write = this.account.sends(session.number, { from, to, amount });
-    const sql = `SELECT transfer('${this.#options.name}', ${write.number}, ${from}, ${to}, ${amount})`;
-    return this.#ends(session, await this.#awaited(connection.query(sql)), [write]);
+  readonly #transfer: Step = (connection, session) => {
+    const amount = this.#random.int(50) + 1;
+    return this.#inTransaction(connection, session, [
+      { account: this.#random.int(ACCOUNTS) + 1, amount: -amount },
+      { account: this.#random.int(ACCOUNTS) + 1, amount },
+    ]);
   };
 
+  readonly #transact: Step = (connection, session) =>
+    this.#inTransaction(connection, session, Array.from({ length: 1 + this.#random.int(3) }));
+
   /** A transaction of several statements, which may take its time. */
-  readonly #transact: Step = async (connection, session) => {
+  async #inTransaction(
+    connection: Connection,
+    session: ClientSession,
+    parts: readonly (Transfer | undefined)[],
+  ): Promise<boolean> {
+    const { name } = this.#options;
     const writes: ClientWrite[] = [];
     const begin = await this.#awaited(connection.query('BEGIN'));
     if (begin.kind !== 'done') return this.#ends(session, begin, []);
-    for (let left = 1 + this.#random.int(3); left > 0; left -= 1) {
-      const write = this.account.sends(session.number);
+    for (const part of parts) {
+      const write = this.account.sends(session.number, part);
       writes.push(write);
-      const sql = `INSERT INTO writes VALUES ('${this.#options.name}', ${write.number})`;
+      const sql =
+        part === undefined
+          ? `INSERT INTO writes VALUES ('${name}', ${write.number})`
+          : `SELECT transfer('${name}', ${write.number}, ${part.account}, ${part.amount})`;
       const end = await this.#awaited(connection.query(sql));
       if (end.kind !== 'done') {
         // Without a COMMIT nothing of it can be there.
@@ -167,7 +176,7 @@ export class Client {
       return this.#ends(session, rollback, []);
     }
     return this.#ends(session, await this.#awaited(connection.query('COMMIT')), writes);
-  };
+  }
 
   readonly #read: Step = async (connection, session) => {
     const end = await this.#awaited(

@@ -64,9 +64,8 @@ export class Database {
     const rows = this.#rows.get(client) ?? new Map<number, number>();
     this.#rows.set(client, rows.set(number, (rows.get(number) ?? 0) + 1));
     if (transfer === undefined) return;
-    const { from, to, amount } = transfer;
-    this.#balances.set(from, (this.#balances.get(from) ?? 0) - amount);
-    this.#balances.set(to, (this.#balances.get(to) ?? 0) + amount);
+    const { account, amount } = transfer;
+    this.#balances.set(account, (this.#balances.get(account) ?? 0) + amount);
   }
 }
 

@@ -61,12 +61,12 @@ const FORMS: readonly (readonly [RegExp, Reader])[] = [
     ([, client = '', number]) => ({ kind: 'insert', client, number: number === '$1' ? undefined : Number(number) }),
   ],
   [
-    /^select transfer\('(\w+)', (\d+|\$1), (\d+), (\d+), (\d+)\)$/i,
-    ([, client = '', number, from, to, amount]) => ({
+    /^select transfer\('(\w+)', (\d+|\$1), (\d+), (-?\d+)\)$/i,
+    ([, client = '', number, account, amount]) => ({
       kind: 'insert',
       client,
       number: number === '$1' ? undefined : Number(number),
-      transfer: { from: Number(from), to: Number(to), amount: Number(amount) },
+      transfer: { account: Number(account), amount: Number(amount) },
     }),
   ],
   [/^select number from writes where client = '(\w+)'$/i, ([, client = '']) => ({ kind: 'numbers', client })],

@@ -70,13 +70,17 @@ describe('the log of a server', () => {
 
   it('makes the database: transfers keep the sum, and transactions without a commit are not there', () => {
     const wal = new Wal(new WalPool());
-    commit(wal, 740, { client: 'c', number: 1, transfer: { from: 1, to: 2, amount: 30 } });
-    wal.append({ kind: 'change', xid: 741, change: row(2) });
+    const [from, to] = [
+      { account: 1, amount: -30 },
+      { account: 2, amount: 30 },
+    ];
+    commit(wal, 740, { ...row(1), transfer: from }, { ...row(2), transfer: to });
+    wal.append({ kind: 'change', xid: 741, change: { ...row(3), transfer: to } });
     const database = databaseOf(wal.records());
     expect([database.balances().get(1), database.balances().get(2)]).toEqual([
       OPENING_BALANCE - 30,
       OPENING_BALANCE + 30,
     ]);
-    expect([database.numbers('c'), database.endedBelow(), database.visibleBelow()]).toEqual([[1], 741, 742]);
+    expect([database.numbers('c'), database.endedBelow(), database.visibleBelow()]).toEqual([[1, 2], 741, 742]);
   });
 });

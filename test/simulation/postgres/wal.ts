@@ -1,13 +1,13 @@
 // The write-ahead log of one server: a list of records that it shares with the servers that it streams from or to. Two
 // servers have the same history up to some record, and other records, perhaps at the same positions, behind it.
 
+/** One half of a transfer: the other half is in the same transaction. */
 export interface Transfer {
-  readonly from: number;
-  readonly to: number;
+  readonly account: number;
   readonly amount: number;
 }
 
-/** A row with a number that its client uses once, perhaps together with an amount that goes to another account. */
+/** A row with a number that its client uses once, perhaps together with half of a transfer. */
 export interface Change {
   readonly client: string;
   readonly number: number;

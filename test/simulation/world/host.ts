@@ -115,6 +115,7 @@ export class SimulatedHost implements TcpHost, HandleProcess {
     for (const end of this.#ends) end.vanish();
     this.#ends.clear();
     this.#ports.clear();
+    this.#network.hostIsDown(this);
     this.#httpServers.clear();
   }
 

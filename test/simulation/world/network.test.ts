@@ -42,6 +42,17 @@ describe('the network', () => {
     expect(heard.slice(1).join('')).toBe('one twoend');
   });
 
+  it('loses the packets that a host could not get across before its crash: nobody sends them again', async () => {
+    const { world, here, there, server, heard } = await pair();
+    world.network.cut(there, here);
+    server.write('in vain');
+    await world.run(100);
+    there.crash();
+    world.network.heal(there, here);
+    await world.run(5_000);
+    expect(heard).toEqual(['connect']);
+  });
+
   it('connects when the network is healed, by the next SYN', async () => {
     const { world, here, there } = await pair();
     world.network.cut(here, there);

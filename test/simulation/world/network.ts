@@ -84,6 +84,11 @@ export class SimulatedNetwork {
     }
   }
 
+  /** For a host that is down: what it had sent in vain is not sent again. */
+  hostIsDown(from: SimulatedHost): void {
+    for (const to of this.#hosts.values()) this.#direction(from, to).kept = [];
+  }
+
   isOpen(from: SimulatedHost, to: SimulatedHost): boolean {
     return from.isUp && to.isUp && !this.#direction(from, to).isCut;
   }
