@@ -1,7 +1,9 @@
 // `npm run bench:consistency`: clients write to a real Patroni cluster through Pointsman while faults of all kinds
 // happen, and a checker judges what they were told and what there is. Exit code 1: a law is broken.
+import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { SUM } from './consistency/database.ts';
 import { judge } from './consistency/judge/judge.ts';
 import { modeName, readOptions } from './consistency/options.ts';
@@ -26,6 +28,13 @@ function tell(progress: string): void {
   console.error(`${new Date().toISOString().slice(11, 19)}  ${progress}`);
 }
 
+/** The commit of this checkout, as git tells it. */
+async function commit(): Promise<string> {
+  const asked = promisify(execFile)('git', ['describe', '--always', '--dirty'], { cwd: import.meta.dirname });
+  const { stdout } = await asked.catch(() => ({ stdout: 'unknown' }));
+  return `Pointsman of commit ${stdout.trim()}`;
+}
+
 function keep(folder: string, { run, mode }: Pick<JudgedRun, 'run' | 'mode'>): void {
   const into = join(folder, modeName(mode).replaceAll(/\W+/g, '-'));
   mkdirSync(into, { recursive: true });
@@ -38,19 +47,18 @@ function keep(folder: string, { run, mode }: Pick<JudgedRun, 'run' | 'mode'>): v
 }
 
 const date = new Date().toUTCString();
-const facts = await clusterFacts();
+const facts = [...(await clusterFacts()), await commit()];
 const runs: JudgedRun[] = [];
 for (const mode of options.modes) {
-  const { seed, minutes, isBrief } = options;
+  const { seed, minutes, isBrief, kinds } = options;
   tell(`${modeName(mode)}, seed ${seed}`);
-  const run: FinishedRun = await playRun({ mode, seed, minutes, isBrief, tell });
+  const run: FinishedRun = await playRun({ mode, seed, minutes, isBrief, kinds, tell });
   const isSynchronous = mode.replication === 'synchronous';
   if (options.keep !== undefined) keep(options.keep, { run, mode });
   runs.push({ mode, seed, run, judgement: judge(run.history, { isSynchronous, sum: SUM, bounds: BOUNDS }) });
 }
-const { minutes, isBrief } = options;
 mkdirSync(dirname(options.page), { recursive: true });
-writeFileSync(options.page, page(runs, { date, facts, minutes, isBrief, bounds: BOUNDS }));
+writeFileSync(options.page, page(runs, { date, facts, chosen: options.chosen, bounds: BOUNDS }));
 console.log(`${textReport(runs)}\n\n${facts.map((fact) => `- ${fact}`).join('\n')}`);
 tell(`the report is in ${options.page}`);
 const broken = runs.flatMap(({ mode, judgement }) =>

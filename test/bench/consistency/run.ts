@@ -19,7 +19,7 @@ import { libpqProgram } from './clients/programs.ts';
 import { Workload } from './clients/workload.ts';
 import { balances, createTables, digest, SERVER_PARAMETERS, storedWrites } from './database.ts';
 import { playFaults } from './faults/campaign.ts';
-import { briefPlan, planOf } from './faults/plan.ts';
+import { briefPlan, type FaultKind, planOf } from './faults/plan.ts';
 import type { Ending, FaultRecord, Fork, History, Write } from './history.ts';
 import { doubtfulTransactions } from './judge/losses.ts';
 import { AS_POINTSMAN, Network } from './network.ts';
@@ -38,6 +38,7 @@ export interface RunOptions {
   readonly seed: number;
   readonly minutes: number;
   readonly isBrief: boolean;
+  readonly kinds: readonly FaultKind[];
   readonly tell: (line: string) => void;
 }
 
@@ -45,6 +46,8 @@ export interface FinishedRun {
   readonly history: History;
   readonly fromMs: number;
   readonly toMs: number;
+  /** Live sessions that Pointsman moved, by result. */
+  readonly moves: ReadonlyMap<string, number>;
   readonly members: readonly { readonly name: string; readonly server: string }[];
   /** Log lines of Pointsman above the level debug. */
   readonly pointsmanLog: readonly string[];
@@ -98,7 +101,7 @@ async function playOn(
   cluster: PatroniCluster,
   pointsman: PointsmanProcess,
   network: Network | undefined,
-  { seed, minutes, isBrief, tell }: RunOptions,
+  { mode, seed, minutes, isBrief, kinds, tell }: RunOptions,
 ): Promise<FinishedRun> {
   const workload = await startWorkload(cluster, pointsman, seed);
   const stopDirect = startDirectClients(cluster.members(), cluster.app);
@@ -109,8 +112,8 @@ async function playOn(
   try {
     const random = randomFrom(seed);
     faults = await playFaults({
-      stage: { cluster, pointsman, network },
-      plan: isBrief ? briefPlan(random) : planOf(random),
+      stage: { cluster, pointsman, network, isSynchronous: mode.replication === 'synchronous' },
+      plan: isBrief ? briefPlan(random) : planOf(random, kinds),
       untilMs: fromMs + minutes * 60_000,
       tell,
     });
@@ -142,10 +145,19 @@ async function playOn(
     history,
     fromMs,
     toMs: stoppedAtMs,
+    moves: movesIn((await pointsman.admin('/metrics')).text),
     members: cluster.members().map((member) => ({ name: member.name, server: serverName(member) })),
     pointsmanLog: pointsman.lines.map((line) => JSON.stringify(line)),
     serverLogs: logs,
   };
+}
+
+function movesIn(metrics: string): ReadonlyMap<string, number> {
+  const moves = new Map(['moved', 'failed', 'stayed'].map((result) => [result, 0]));
+  for (const [, result = '', count] of metrics.matchAll(/^pointsman_moves_total\{.*result="(\w+)".*\} (\d+)$/gm)) {
+    moves.set(result, (moves.get(result) ?? 0) + Number(count));
+  }
+  return moves;
 }
 
 /** Writers first: readers look at what writers write. */

@@ -71,10 +71,18 @@ describe('the reports', () => {
     },
   };
   const members = [{ name: 'pg-2', server: SERVER }];
-  const run = { history, fromMs: 0, toMs: 60_000, members, pointsmanLog: [], serverLogs: new Map<string, string>() };
+  const run = {
+    history,
+    fromMs: 0,
+    toMs: 60_000,
+    members,
+    moves: new Map<string, number>(),
+    pointsmanLog: [],
+    serverLogs: new Map<string, string>(),
+  };
   const judgement = judge(history, { isSynchronous: true, sum: 10, bounds: BOUNDS });
   const runs = [{ mode: { moves: 'off', replication: 'synchronous' } as const, seed: 7, run, judgement }];
-  const around = { date: 'today', facts: ['two cores'], minutes: 10, isBrief: false, bounds: BOUNDS };
+  const around = { date: 'today', facts: ['two cores'], chosen: '--minutes 10', bounds: BOUNDS };
 
   test('the page stands alone, names each fault and loss, and tells how to run it again', () => {
     const html = page(runs, around);

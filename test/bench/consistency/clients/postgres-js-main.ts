@@ -1,23 +1,12 @@
 // postgres.js in a process of its own: version 3.4.9 ends its process when a connection ends at the wrong moment.
 import postgres from 'postgres';
-import { z } from 'zod';
 import { sqlstateOf } from './application.ts';
 import { type PostgresJsAnswer, postgresJsRequest } from './postgres-js-messages.ts';
 
-const {
-  PGPORT: port,
-  PGUSER: username,
-  PGPASSWORD: password,
-  PGDATABASE: database,
-} = z.record(z.string(), z.string()).parse(process.env);
-
 let sessions = 0;
+/** The environment has the rest. */
 const sql = postgres({
   host: '127.0.0.1',
-  port: Number(port),
-  ...(username !== undefined && { username }),
-  ...(password !== undefined && { password }),
-  ...(database !== undefined && { database }),
   // It does not tell which of several connections ended.
   max: 1,
   fetch_types: false,

@@ -21,6 +21,8 @@ export function postgresJs({ port, user, password, database }: Target): Applicat
   const start = (): ChildProcess => {
     const started = fork(MAIN, [], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
     started.on('message', (message) => take(`${started.pid}`, message));
+    // A process that is gone is told by its end.
+    started.on('error', () => undefined);
     started.once('exit', (code) => {
       if (child === started) child = undefined;
       for (const { reject } of asked.values()) reject(new Error(`the process of postgres.js ended with ${code}`));

@@ -53,8 +53,18 @@ function isOver({ kind }: PlannedFault): boolean {
   return kind.startsWith('switchover') || kind.startsWith('restart');
 }
 
+/** Every replica streams from the one primary, and a synchronous cluster has a synchronous standby. */
+async function isWhole({ cluster, isSynchronous }: Stage): Promise<void> {
+  await cluster.waitUntilHealthy(HEALTHY_MS);
+  if (!isSynchronous) return;
+  const hasStandby = async (): Promise<boolean> =>
+    (await cluster.clusterDocument())?.members.some(({ role }) => role === 'sync_standby') ?? false;
+  await cluster.waitUntil('a synchronous standby', hasStandby, HEALTHY_MS);
+}
+
 /** Waits for the cluster; a member that does not come back by itself is killed and started, as an operator does. */
-async function bringTogether({ cluster }: Stage, tell: Campaign['tell']): Promise<readonly FaultRecord[]> {
+async function bringTogether(stage: Stage, tell: Campaign['tell']): Promise<readonly FaultRecord[]> {
+  const { cluster } = stage;
   const fromMs = Date.now();
   const repaired: string[] = [];
   const repair = async (name: string, why: string): Promise<void> => {
@@ -65,7 +75,7 @@ async function bringTogether({ cluster }: Stage, tell: Campaign['tell']): Promis
   };
   for (let attempt = 0; attempt < MOST_REPAIRS; attempt += 1) {
     for (const { name } of cluster.members()) if (!cluster.isRunning(name)) await repair(name, 'its Patroni ended');
-    const why = await cluster.waitUntilHealthy(HEALTHY_MS).then(
+    const why = await isWhole(stage).then(
       () => undefined,
       (error: unknown) => firstLine(error, 2),
     );

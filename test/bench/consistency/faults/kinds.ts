@@ -12,6 +12,7 @@ export interface Stage {
   readonly pointsman: PointsmanProcess;
   /** Undefined: no network of its own, no cuts. */
   readonly network: Network | undefined;
+  readonly isSynchronous: boolean;
 }
 
 /** A fault that runs. */
@@ -31,6 +32,8 @@ const nothing = async (): Promise<void> => undefined;
 /** Longer than the ttl: the next primary is there by then. */
 const FAILOVER_MS = 23_000;
 const OPERATION_MS = 60_000;
+/** For so long a primary writes alone before it dies. */
+const AHEAD_MS = 2000;
 
 function onPrimary(
   begin: (cluster: PatroniCluster, primary: string, fault: PlannedFault) => Promise<() => Promise<void>>,
@@ -56,6 +59,16 @@ function cut(others: (network: Network, primary: string) => readonly string[], i
   };
 }
 
+function replicasOf(network: Network, primary: string): readonly string[] {
+  return network.names().filter((name) => ![primary, STORE, POINTSMAN].includes(name));
+}
+
+/** It would lead again at once: the host stays away until another member is the primary. */
+async function launchLater(cluster: PatroniCluster, name: string, awayMs: number): Promise<void> {
+  await delay(Math.max(0, FAILOVER_MS - awayMs));
+  await cluster.launch(name);
+}
+
 const restarted = (cluster: PatroniCluster, name: string) => async (): Promise<void> => {
   await cluster.kill(name);
   await cluster.launch(name);
@@ -77,12 +90,17 @@ export const BEGIN: Readonly<Record<FaultKind, Begin>> = {
   }),
   'kill of the primary host': onPrimary(async (cluster, name, { lastsMs }) => {
     await cluster.kill(name);
-    return async () => {
-      // Alone it would lead again: the host stays away until another member is the primary.
-      await delay(Math.max(0, FAILOVER_MS - lastsMs));
-      await cluster.launch(name);
-    };
+    return () => launchLater(cluster, name, lastsMs);
   }),
+  'kill of a primary ahead of its replicas': async ({ cluster, network }, { lastsMs }) => {
+    if (network === undefined) throw new Error('no network of its own');
+    const { name } = await cluster.leader();
+    const heal = await network.cut(name, replicasOf(network, name));
+    await delay(AHEAD_MS);
+    await cluster.kill(name);
+    await heal();
+    return { on: name, hidden: [name], end: () => launchLater(cluster, name, lastsMs) };
+  },
   'kill of a replica host': async ({ cluster }, fault) => {
     const name = await aReplica(cluster, fault);
     await cluster.kill(name);
@@ -111,11 +129,13 @@ export const BEGIN: Readonly<Record<FaultKind, Begin>> = {
     };
   }),
   'primary cut off from all': cut((network, primary) => network.names().filter((name) => name !== primary), true),
-  'primary cut off from the store': cut(() => [STORE], false),
-  'primary cut off from the replicas': cut(
-    (network, primary) => network.names().filter((name) => ![primary, STORE, POINTSMAN].includes(name)),
+  // Its clients and Pointsman are on its side. Until it notices, it acknowledges writes that no replica has.
+  'primary cut off from the cluster': cut(
+    (network, primary) => network.names().filter((name) => ![primary, POINTSMAN].includes(name)),
     false,
   ),
+  'primary cut off from the store': cut(() => [STORE], false),
+  'primary cut off from the replicas': cut(replicasOf, false),
   'primary cut off from Pointsman': cut(() => [POINTSMAN], true),
   'replica cut off from Pointsman': async ({ cluster, network }, fault) => {
     if (network === undefined) throw new Error('no network of its own');

@@ -6,6 +6,7 @@ export const FAULT_KINDS = [
   'switchover by Pointsman',
   'restart of the primary',
   'kill of the primary host',
+  'kill of a primary ahead of its replicas',
   'kill of a replica host',
   'kill of PostgreSQL',
   'kill of Patroni',
@@ -13,6 +14,7 @@ export const FAULT_KINDS = [
   'freeze of PostgreSQL',
   'freeze of the primary host',
   'primary cut off from all',
+  'primary cut off from the cluster',
   'primary cut off from the store',
   'primary cut off from the replicas',
   'primary cut off from Pointsman',
@@ -56,10 +58,10 @@ const BRIEF_KINDS: readonly FaultKind[] = [
 ];
 const BRIEF_MS = 1500;
 
-/** Without end. Every kind comes once before one comes twice. */
-export function* planOf(random: Random): Generator<PlannedFault> {
+/** Without end. Every one of these kinds comes once before one comes twice. */
+export function* planOf(random: Random, kinds: readonly FaultKind[] = FAULT_KINDS): Generator<PlannedFault> {
   for (;;) {
-    for (const kind of shuffled(FAULT_KINDS, random)) {
+    for (const kind of shuffled(kinds, random)) {
       const [least, most] = LENGTHS[Math.floor(random() * LENGTHS.length)] ?? LENGTHS[0];
       yield {
         kind,

@@ -2,6 +2,7 @@
 import type { Bounds, LateWrite } from '../judge/fence.ts';
 import { isHeld } from '../judge/judge.ts';
 import { modeName } from '../options.ts';
+import type { FinishedRun } from '../run.ts';
 import { type Cell, clock, escape, tableOf, verdict } from './html.ts';
 import type { JudgedRun } from './judged-run.ts';
 import { STYLE } from './style.ts';
@@ -10,12 +11,14 @@ import { classOf, timeline } from './timeline.ts';
 /** More of them say nothing new. */
 const MOST_SHOWN = 40;
 
+const faultsOf = ({ history }: FinishedRun) => history.faults.filter(({ kind }) => kind !== 'repair');
+
 export interface Surroundings {
   readonly date: string;
   /** The machine, the versions. */
   readonly facts: readonly string[];
-  readonly minutes: number;
-  readonly isBrief: boolean;
+  /** Options that chose the faults: `--minutes 10`. */
+  readonly chosen: string;
   readonly bounds: Bounds;
 }
 
@@ -28,11 +31,12 @@ export function page(runs: readonly JudgedRun[], around: Surroundings): string {
 <title>Pointsman: consistency under faults</title><style>${STYLE}</style></head><body>
 <h1>Pointsman: consistency under faults</h1>
 <p class="verdict ${held === runs.length ? 'held' : 'broken'}">All laws held in ${held} of ${runs.length} modes.</p>
-<p>A PostgreSQL cluster of three members, run by Patroni with etcd, was broken in
-${total(({ run }) => run.history.faults.filter(({ kind }) => kind !== 'repair').length)} ways, one after the other,
-while clients wrote and read through Pointsman. ${total(({ judgement }) => judgement.counts.acknowledged)} writes were
-acknowledged. Afterwards each of them was looked for in the database, and the logs of all three servers were read for
-writes that a server executed when it was no primary any more. ${escape(around.date)}.</p>
+<p>${total(({ run }) => faultsOf(run).length)} faults were made in a PostgreSQL cluster of three members, which Patroni
+runs with etcd: processes killed and frozen, members cut off, the store away, switchovers. Meanwhile
+${runs[0]?.run.history.clients.length ?? 0} clients of five kinds wrote through Pointsman, and others read.
+${total(({ judgement }) => judgement.counts.acknowledged)} writes were acknowledged. Afterwards each of them was looked
+for in the database, and the logs of all three servers were read for writes that a server executed when it was no
+primary any more. ${escape(around.date)}.</p>
 <h2>Results</h2>
 ${summary(runs)}
 <h2>How to read it</h2>
@@ -109,7 +113,7 @@ function section(run: JudgedRun, at: number): string {
     counts.recovered,
   ]);
   return `<h2 id="mode-${at + 1}">${escape(modeName(mode))}</h2>
-<p>Seed ${seed}.</p>
+<p>Seed ${seed}, ${clock(run.run.toMs - run.run.fromMs)} minutes${movesText(run)}.</p>
 ${tableOf(
   ['Law', 'Verdict', 'Figures'],
   laws.map(({ name, faults, said }) => [name, verdict(faults), said]),
@@ -133,6 +137,12 @@ ${tableOf(
 )}
 ${more(losses.length)}</details>`
 }`;
+}
+
+function movesText({ mode, run: { moves } }: JudgedRun): string {
+  if (mode.moves === 'off') return '';
+  const [moved = 0, failed = 0, stayed = 0] = ['moved', 'failed', 'stayed'].map((result) => moves.get(result));
+  return `; ${moved} live sessions moved to another server, ${failed} ended instead, ${stayed} stayed where they were`;
 }
 
 function faultTable({ run }: JudgedRun): string {
@@ -182,11 +192,10 @@ function more(count: number): string {
   return count > MOST_SHOWN ? `<p>… and ${count - MOST_SHOWN} more.</p>` : '';
 }
 
-function again(runs: readonly JudgedRun[], { minutes, isBrief }: Surroundings): string {
+function again(runs: readonly JudgedRun[], { chosen }: Surroundings): string {
   const commands = runs.map(({ mode, seed }) => {
-    const length = isBrief ? '--brief true' : `--minutes ${minutes}`;
     const of = `--moves ${mode.moves} --replication ${mode.replication}`;
-    return `npm run bench:consistency -- --seed ${seed} ${length} ${of}`;
+    return `npm run bench:consistency -- --seed ${seed} ${chosen} ${of}`;
   });
   return `<pre>${commands.map(escape).join('\n')}</pre>
 <p>It needs Linux, root, Patroni, etcd, PostgreSQL and iptables (<code>npm run prerequisites</code>). A seed gives the

@@ -28,7 +28,9 @@ interface Row {
 
 export function timeline({ run, judgement }: JudgedRun): string {
   const { fromMs, toMs, history, members } = run;
-  const x = (ms: number): number => Math.round(LEFT + ((ms - fromMs) / (toMs - fromMs)) * (WIDTH - LEFT - 10));
+  // Clients are at work a moment earlier than the run counts.
+  const share = (ms: number): number => Math.max(0, (ms - fromMs) / (toMs - fromMs));
+  const x = (ms: number): number => Math.round(LEFT + share(ms) * (WIDTH - LEFT - 10));
   const late = new Set([...judgement.fence.late, ...judgement.fence.direct].map((one) => one.executed));
   const byServer = (server: string): Row['drawn'] => {
     const executed = history.executed.filter((one) => one.server === server && !late.has(one));
@@ -52,7 +54,7 @@ export function timeline({ run, judgement }: JudgedRun): string {
   const rows: readonly Row[] = [
     { label: 'faults', height: ROW, drawn: history.faults.map((fault, at) => faultBar(fault, at + 1, x)) },
     ...members.map(({ name, server }) => ({ label: `${name} writes`, height: ROW, drawn: byServer(server) })),
-    { label: 'committed per s', height: RATE_HEIGHT, drawn: rate(told('acknowledged'), fromMs, toMs, x) },
+    { label: 'commits per s', height: RATE_HEIGHT, drawn: rate(told('acknowledged'), fromMs, toMs, x) },
     { label: 'result unknown', height: ROW, drawn: ticks(told('unknown'), x, 'unknown') },
     { label: 'refused', height: ROW, drawn: ticks(told('refused'), x, 'refused') },
     {
@@ -126,9 +128,8 @@ function rate(times: readonly number[], fromMs: number, toMs: number, x: (ms: nu
     .slice(0, seconds)
     .map((count, at) => `${x(fromMs + at * 1000)},${Math.round(RATE_HEIGHT - 4 - (count / top) * (RATE_HEIGHT - 10))}`);
   const corners = [`${x(fromMs)},${RATE_HEIGHT - 2}`, ...points, `${x(toMs)},${RATE_HEIGHT - 2}`];
-  return [
-    `<polygon class="rate" points="${corners.join(' ')}"/><text class="axis" x="${LEFT - 22}" y="12">${top}</text>`,
-  ];
+  const label = `<text class="axis" x="${LEFT - 4}" y="12" text-anchor="end">${top}</text>`;
+  return [`<polygon class="rate" points="${corners.join(' ')}"/>${label}`];
 }
 
 function isDirect({ client }: { readonly client: number }): boolean {
