@@ -113,8 +113,9 @@ export class Client {
       this.#transact,
       this.#transfer,
       this.#cancel,
+      this.#pipeline,
     ];
-    const others: readonly Step[] = [this.#read, this.#change, this.#compare, this.#wait];
+    const others: readonly Step[] = [this.#read, this.#change, this.#compare, this.#wait, this.#unnamed];
     return this.#random.pick(this.#options.kind === 'writer' ? [...writes, ...others] : others);
   }
 
@@ -131,6 +132,30 @@ export class Client {
       ),
       [write],
     );
+  };
+
+  /** Several requests at once, each a transaction of its own. */
+  readonly #pipeline: Step = async (connection, session) => {
+    const writes = Array.from({ length: 2 + this.#random.int(3) }, () => this.account.sends(session.number));
+    const sql = `INSERT INTO writes VALUES ('${this.#options.name}', $1)`;
+    const ends = writes.map(({ number }) => this.#awaited(connection.run(sql, [String(number)])));
+    const results = [];
+    for (const [index, end] of (await Promise.all(ends)).entries()) {
+      results.push(this.#ends(session, end, writes.slice(index, index + 1)));
+    }
+    return results.every(Boolean);
+  };
+
+  /** An unnamed statement that is bound only after a while. */
+  readonly #unnamed: Step = async (connection, session) => {
+    const parsed = await this.#awaited(connection.prepare('', 'SELECT pg_is_in_recovery()'));
+    if (parsed.kind !== 'done') return this.#ends(session, parsed, []);
+    await this.#pause(this.#random.between(10, 3_000));
+    const end = await this.#awaited(connection.execute('', []));
+    if (end.kind === 'failed') {
+      this.account.differences.push(`session ${session.number}: the unnamed statement: ${end.code} ${end.message}`);
+    }
+    return this.#ends(session, end, []);
   };
 
   readonly #transfer: Step = (connection, session) => {

@@ -43,7 +43,8 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #socket: Socket;
   readonly #frames = new Frames(false);
-  #pending: PendingRequest | undefined;
+  /** In the order of their requests: several may be under way. */
+  readonly #pending: PendingRequest[] = [];
   #lastWords: string | undefined;
   #isOver = false;
   #process = 0;
@@ -132,7 +133,7 @@ export class Connection {
     const { host, patienceMs } = this.#options;
     const { promise, resolve } = Promise.withResolvers<RequestEnd>();
     const cancelLimit = host.clock.schedule(patienceMs, () => this.#end('no answer in time'));
-    this.#pending = { resolve, rows: [], notices: [], tag: '', error: undefined, cancelLimit };
+    this.#pending.push({ resolve, rows: [], notices: [], tag: '', error: undefined, cancelLimit });
     return promise;
   }
 
@@ -145,6 +146,7 @@ export class Connection {
 
   #read(type: string, body: Buffer): void {
     const fields = new Fields(body);
+    const [request] = this.#pending;
     switch (type) {
       case 'S':
         this.parameters.set(fields.text(), fields.text());
@@ -154,18 +156,18 @@ export class Connection {
         this.#secret = fields.int32();
         break;
       case 'D':
-        this.#pending?.rows.push(Array.from({ length: fields.int16() }, () => fields.value()));
+        request?.rows.push(Array.from({ length: fields.int16() }, () => fields.value()));
         break;
       case 'C':
-        if (this.#pending !== undefined) this.#pending.tag = fields.text();
+        if (request !== undefined) request.tag = fields.text();
         break;
       case 'N':
-        this.#pending?.notices.push(errorIn(fields).code);
+        request?.notices.push(errorIn(fields).code);
         break;
       case 'E': {
         const error = errorIn(fields);
         if (error.isFatal) this.#lastWords = error.code;
-        if (this.#pending !== undefined) this.#pending.error = error;
+        if (request !== undefined) request.error = error;
         break;
       }
       case 'Z':
@@ -175,9 +177,8 @@ export class Connection {
   }
 
   #finish(): void {
-    const request = this.#pending;
+    const request = this.#pending.shift();
     if (request === undefined) return;
-    this.#pending = undefined;
     request.cancelLimit();
     const { rows, notices, tag, error } = request;
     if (error === undefined) request.resolve({ kind: 'done', rows, tag, notices });
@@ -188,11 +189,12 @@ export class Connection {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#socket.destroy();
-    const request = this.#pending;
-    this.#pending = undefined;
-    request?.cancelLimit();
-    if (request === undefined) this.onEnd(this.#lastWords);
-    else request.resolve(this.#loss(why));
+    const requests = this.#pending.splice(0);
+    if (requests.length === 0) this.onEnd(this.#lastWords);
+    for (const { cancelLimit, resolve } of requests) {
+      cancelLimit();
+      resolve(this.#loss(why));
+    }
   }
 
   #loss(why: string): RequestEnd {

@@ -11,10 +11,14 @@ const CHOICES: readonly (readonly [name: string, values: readonly string[]])[] =
   ['role', ['auditor', 'reader']],
 ];
 const LEFT_OPEN = 'none';
+const CHANNELS = 'SELECT pg_listening_channels()';
+const LOCKS = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'";
 
 export class SessionState {
   readonly #settings = new Map<string, string>();
   readonly #prepared = new Set<string>();
+  readonly #channels = new Set<string>();
+  #locks = 0;
   readonly #client: string;
 
   constructor(client: string) {
@@ -23,12 +27,26 @@ export class SessionState {
 
   /** Sets one more thing at random. False: the connection is lost. */
   async change(connection: Connection, random: Random): Promise<boolean> {
-    if (random.chance(0.3)) return this.#prepare(connection, random);
+    const chance = random.next();
+    if (chance < 0.3) return this.#prepare(connection, random);
+    if (chance < 0.34) return this.#give(connection, 'synchronous_commit', random.pick(['off', 'on']));
+    if (chance < 0.37) return this.#pin(connection, 'LISTEN news', () => this.#channels.add('news'));
+    if (chance < 0.4) return this.#pin(connection, 'SELECT pg_advisory_lock(7)', () => (this.#locks = 1));
     const [name, values] = random.pick(CHOICES);
-    const value = random.pick(values);
+    return this.#give(connection, name, random.pick(values));
+  }
+
+  async #give(connection: Connection, name: string, value: string): Promise<boolean> {
     const sql = name === 'role' ? `SET ROLE ${value}` : `SET ${name} = '${value}'`;
     const end = await connection.query(sql);
     if (end.kind === 'done') this.#settings.set(name, value);
+    return end.kind !== 'lost';
+  }
+
+  /** It keeps the session where it is. A standby refuses some of it. */
+  async #pin(connection: Connection, sql: string, done: () => void): Promise<boolean> {
+    const end = await connection.query(sql);
+    if (end.kind === 'done') done();
     return end.kind !== 'lost';
   }
 
@@ -48,6 +66,15 @@ export class SessionState {
     const expected = `app ${role === LEFT_OPEN ? 'app' : role} shop`;
     const found = end.kind === 'done' ? (end.rows[0] ?? []).join(' ') : end.message;
     if (found !== expected) differences.push(`the session is ${found}, not ${expected}`);
+    for (const [sql, expected] of [
+      [CHANNELS, [...this.#channels].join(' ')],
+      [LOCKS, String(this.#locks)],
+    ] as const) {
+      const end = await connection.query(sql);
+      if (end.kind === 'lost') return undefined;
+      const found = end.kind === 'done' ? end.rows.flat().join(' ') : end.message;
+      if (found !== expected) differences.push(`${sql} gives "${found}", not "${expected}"`);
+    }
     for (const name of this.#prepared) {
       const end = await connection.execute(name, []);
       if (end.kind === 'lost') return undefined;

@@ -219,11 +219,11 @@ describe('the cluster', () => {
 
   it('loses what was confirmed just before the death of an asynchronous primary whose standbys lagged', async () => {
     const scene = new Scene();
-    scene.addClients(4);
+    scene.addClients(8);
     await scene.world.run(3_000);
     const [first, ...others] = scene.cluster.members;
     for (const { host } of others) scene.world.network.cut(first?.host ?? host, host);
-    await scene.world.run(700);
+    await scene.world.run(1_500);
     first?.crash();
     await scene.world.run(15_000);
     for (const { host } of others) scene.world.network.heal(first?.host ?? host, host);
@@ -236,12 +236,12 @@ describe('the cluster', () => {
 
   it('loses nothing with synchronous mode, by the same death', async () => {
     const scene = new Scene({ config: { synchronous_mode: true } });
-    scene.addClients(4);
+    scene.addClients(8);
     await scene.world.run(6_000);
     expect(await scene.statuses('/synchronous')).toContain(200);
     const [first, ...others] = scene.cluster.members;
     for (const { host } of others) scene.world.network.cut(first?.host ?? host, host);
-    await scene.world.run(700);
+    await scene.world.run(1_500);
     first?.crash();
     await scene.world.run(15_000);
     for (const { host } of others) scene.world.network.heal(first?.host ?? host, host);

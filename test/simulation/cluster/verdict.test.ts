@@ -75,12 +75,15 @@ it('tells what replication lost from what a server without the lock confirmed, a
   made.write('acknowledged', 2_500);
   const [warned] = made.write('acknowledged', 900, 'pg1');
   if (warned !== undefined) warned.isLocalOnly = true;
+  const [careless] = made.write('acknowledged', 900, 'pg1');
+  if (careless !== undefined) careless.isDurable = false;
   const { losses, strays } = made.verdict();
   expect(losses.map(({ write, cause }) => [write.number, cause])).toEqual([
     [1, 'replication'],
     [2, 'stray'],
     [3, 'never_run'],
     [4, 'local_only'],
+    [5, 'asynchronous_commit'],
   ]);
   expect(strays.map(({ execution, afterMs }) => [execution.change?.number, afterMs])).toEqual([[2, 300]]);
 });

@@ -9,9 +9,10 @@ import type { Lease } from './store.ts';
 /**
  * Why a confirmed write is not in the surviving history. `replication`: a primary with the lock had confirmed it before
  * the next timeline began, and the next primary had not received it. `local_only`: the server had warned its client.
+ * `asynchronous_commit`: its session had wanted no safety.
  * `stray`: its server confirmed it without the lock. `never_run`: no server has committed it, so somebody else said so.
  */
-export type LossCause = 'replication' | 'local_only' | 'stray' | 'never_run';
+export type LossCause = 'replication' | 'local_only' | 'asynchronous_commit' | 'stray' | 'never_run';
 
 export interface Loss {
   readonly client: string;
@@ -100,6 +101,7 @@ function lossOf(client: string, write: ClientWrite, executions: readonly Executi
   const cause = ((): LossCause => {
     if (execution === undefined) return 'never_run';
     if (write.isLocalOnly || execution.isLocalOnly) return 'local_only';
+    if (!execution.isDurable) return 'asynchronous_commit';
     const confirmedAt = execution.confirmedAt ?? write.toldAt ?? execution.at;
     return withoutLockFor(execution.server, confirmedAt, leases) === 0 ? 'replication' : 'stray';
   })();

@@ -22,6 +22,8 @@ export interface Execution {
   committedAt: number | undefined;
   /** The server has sent the result of the commit to its client. */
   confirmedAt: number | undefined;
+  /** With synchronous_commit = off a commit is confirmed before it is on disk. */
+  isDurable: boolean;
   /** The wait for a synchronous standby was cut short: PostgreSQL warns that the commit may be lost. */
   isLocalOnly: boolean;
 }
@@ -35,16 +37,19 @@ export interface Promotion {
   readonly at: number;
 }
 
+type Outcome = 'record' | 'committedAt' | 'confirmedAt' | 'isDurable' | 'isLocalOnly';
+
 export class Ledger {
   readonly promotions: Promotion[] = [];
   readonly #executions: Execution[] = [];
 
-  add(execution: Omit<Execution, 'record' | 'committedAt' | 'confirmedAt' | 'isLocalOnly'>): Execution {
+  add(execution: Omit<Execution, Outcome>): Execution {
     const entry = {
       ...execution,
       record: undefined,
       committedAt: undefined,
       confirmedAt: undefined,
+      isDurable: true,
       isLocalOnly: false,
     };
     this.#executions.push(entry);

@@ -171,7 +171,10 @@ export class Service implements BackendHost {
   *commit(transaction: Transaction, isDurable: boolean): Work {
     const { xid, changes, executions } = transaction;
     const record = this.#server.wal.append({ kind: 'commit', xid, changes: [...changes] });
-    for (const execution of executions) execution.record = record;
+    for (const execution of executions) {
+      execution.record = record;
+      execution.isDurable = isDurable;
+    }
     this.#flushLater();
     yield* this.#commits.commit(record, transaction, isDurable);
   }

@@ -239,6 +239,10 @@ export class ServerSession {
           return [[this.user, this.role(), this.databaseName]];
         case 'recovery':
           return [[this.#host.isInRecovery() ? 't' : 'f']];
+        case 'channels':
+          return [...this.listening].map((channel) => [channel]);
+        case 'locks':
+          return [[String(this.advisory.size)]];
       }
     })();
     return { tag: `SELECT ${rows.length}`, rows };

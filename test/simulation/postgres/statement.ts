@@ -5,7 +5,7 @@ import { settingName } from './settings.ts';
 
 /** It reads what the database has. */
 export type QueryStatement =
-  | { readonly kind: 'one' | 'balances' | 'session' | 'recovery' }
+  | { readonly kind: 'one' | 'balances' | 'session' | 'recovery' | 'channels' | 'locks' }
   | { readonly kind: 'numbers'; readonly client: string };
 
 /** It changes the session alone, or shows it. */
@@ -73,6 +73,8 @@ const FORMS: readonly (readonly [RegExp, Reader])[] = [
   [/^select 1$/i, () => ({ kind: 'one' })],
   [/^select id, balance from accounts$/i, () => ({ kind: 'balances' })],
   [/^select session_user, current_user, current_database\(\)$/i, () => ({ kind: 'session' })],
+  [/^select pg_listening_channels\(\)$/i, () => ({ kind: 'channels' })],
+  [/^select count\(\*\) from pg_locks where locktype = 'advisory'$/i, () => ({ kind: 'locks' })],
   [/^select pg_is_in_recovery\(\)$/i, () => ({ kind: 'recovery' })],
   [/^select pg_sleep\(([\d.]+)\)$/i, ([, seconds]) => ({ kind: 'sleep', ms: Number(seconds) * 1_000 })],
   [
@@ -113,7 +115,7 @@ export function isRefusedInRecovery({ kind }: Statement): boolean {
   return WRITES.has(kind);
 }
 
-const QUERIES = new Set<string>(['one', 'balances', 'session', 'recovery', 'numbers']);
+const QUERIES = new Set<string>(['one', 'balances', 'session', 'recovery', 'numbers', 'channels', 'locks']);
 const OTHERS = new Set<string>(['begin', 'commit', 'rollback', 'insert', 'sleep', 'prepare', 'execute']);
 
 export function isQuery(statement: Statement): statement is QueryStatement {
@@ -139,6 +141,8 @@ const COLUMNS: Readonly<Partial<Record<Statement['kind'], Columns>>> = {
     ['current_database', 19],
   ],
   recovery: [['pg_is_in_recovery', 16]],
+  channels: [['pg_listening_channels', 25]],
+  locks: [['count', 20]],
   sleep: [['pg_sleep', 2278]],
   advisory_lock: [['pg_advisory_lock', 2278]],
   advisory_unlock: [['pg_advisory_unlock_all', 2278]],
