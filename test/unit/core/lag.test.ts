@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { primaryPositions, recentLags } from '../../../src/core/lag.ts';
 import { newRecord } from '../../../src/core/snapshot.ts';
 import type { Position } from '../../../src/core/snapshot.ts';
+import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { aList, aMember, answered, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
 
 function location(at: number, bytes: number): Position {
@@ -35,6 +36,11 @@ describe('lag at the instant of each position of the replica, newest first', () 
   });
 });
 
+test('what a member reported of itself as primary is no position of the replica that it is now', () => {
+  const former = { ...newRecord(aMember('pg-2')), positions: [location(110, 9), ...replicaAt([100, 400]).positions] };
+  expect(recentLags([location(90, 900)], former, 1)).toEqual([500]);
+});
+
 describe('the positions of the primary', () => {
   const policy = aPolicy();
   const list = aList(0, 'pg-1', 'pg-2');
@@ -48,6 +54,25 @@ describe('the positions of the primary', () => {
   test('stay known when its next answer has none: fewer facts are not trusted more', () => {
     const history = [isPrimary('pg-1', 100, { location: 999 }), answered({ member: 'pg-1', at: 200, body: {} })];
     expect(primaryPositions(aSnapshot(policy, list, ...history)).map(({ bytes }) => bytes)).toEqual([999]);
+  });
+
+  test.each([
+    ['pg-1', 'pg-2'],
+    ['pg-2', 'pg-1'],
+  ])('come from the one that reported last, where two claim one timeline: %s before %s', (first, last) => {
+    const snapshot = aSnapshot(
+      policy,
+      list,
+      isPrimary(first, 100, { location: 111 }),
+      isPrimary(last, 200, { location: 222 }),
+    );
+    expect(primaryPositions(snapshot).map(({ bytes }) => bytes)).toEqual([222]);
+  });
+
+  test('are unknown while no primary has told its timeline', () => {
+    const body: MemberStatus = { role: 'primary', state: 'running', location: 999 };
+    const silent = answered({ member: 'pg-1', at: 100, body });
+    expect(primaryPositions(aSnapshot(policy, list, silent))).toEqual([]);
   });
 
   test('are unknown while no member was primary', () => {

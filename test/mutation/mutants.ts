@@ -1,0 +1,84 @@
+// `npm run mutants -- ROOM…`: changes the code of a room at one place after another, and expects a test to fail.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readReport, scoreOf, unexplained } from './report.ts';
+import { SURVIVORS } from './survivors.ts';
+
+const USAGE = `npm run mutants -- ROOM...
+  ROOM  a folder or a file of src, such as core, core/lag or wire/follow. Its tests are those in the folders of the
+        same name in test/unit and test/property.`;
+const LEAST_PERCENT = 95;
+
+const TOP = new URL('../..', import.meta.url).pathname;
+/** Stryker and its packages are no dependency of this repository, which all other commands would install. */
+const STRYKER = join(TOP, 'node_modules/.cache/mutants');
+const PROGRAM = join(STRYKER, 'node_modules/@stryker-mutator/core/bin/stryker.js');
+
+const rooms = process.argv.slice(2);
+if (rooms.length === 0) throw new Error(USAGE);
+const mutate = rooms.map((room) => {
+  if (existsSync(join(TOP, 'src', `${room}.ts`))) return `src/${room}.ts`;
+  if (existsSync(join(TOP, 'src', room))) return `src/${room}/**/*.ts`;
+  throw new Error(`src/${room} does not exist\n${USAGE}`);
+});
+const folders = new Set(rooms.map((room) => room.split('/')[0]));
+const MUTANTS_TESTS = [...folders]
+  .flatMap((folder) => ['unit', 'property'].map((kind) => `test/${kind}/${folder}/**/*.test.ts`))
+  .join(',');
+
+install();
+const results = readReport(mutated());
+const left = unexplained(results, SURVIVORS);
+for (const { file, line, code, mutant } of left) console.log(`${file}:${line}\n  - ${code}\n  + ${mutant}`);
+for (const result of results) {
+  console.log(`${result.file}: ${scoreOf([result]).toFixed(1)} % of ${result.mutants}, ${result.alive.length} alive`);
+}
+const score = scoreOf(results);
+console.log(`${score.toFixed(1)} % of the mutants died; ${left.length} survivors have no reason in survivors.ts`);
+if (score < LEAST_PERCENT || left.length > 0) process.exitCode = 1;
+
+/** It takes vitest from this repository. */
+function install(): void {
+  mkdirSync(STRYKER, { recursive: true });
+  for (const file of ['package.json', 'package-lock.json']) {
+    cpSync(join(TOP, 'test/mutation', file), join(STRYKER, file));
+  }
+  if (existsSync(PROGRAM)) return;
+  run('npm', ['ci', '--omit=peer', '--ignore-scripts', '--no-audit', '--no-fund'], STRYKER);
+}
+
+/** Stryker's report, as JSON. */
+function mutated(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'pointsman-mutants-'));
+  const [config, report] = [join(directory, 'stryker.json'), join(directory, 'report.json')];
+  const options = {
+    mutate,
+    testRunner: 'vitest',
+    vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
+    // Most code runs when a file of tests is loaded, too: all tests of the room judge each mutant.
+    coverageAnalysis: 'perTest',
+    warnings: { slow: false },
+    concurrency: 1,
+    // It would ask the compiler of another version for it.
+    tsconfigFile: 'none',
+    tempDirName: join(directory, 'copy'),
+    reporters: ['json', 'progress-append-only'],
+    jsonReporter: { fileName: report },
+    allowConsoleColors: false,
+  };
+  try {
+    writeFileSync(config, JSON.stringify(options));
+    run(process.execPath, [PROGRAM, 'run', config], TOP);
+    return readFileSync(report, 'utf8');
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function run(program: string, args: readonly string[], cwd: string): void {
+  const env = { ...process.env, MUTANTS_TESTS };
+  const { status } = spawnSync(program, args, { cwd, env, stdio: ['ignore', 'inherit', 'inherit'] });
+  if (status !== 0) throw new Error(`${program} ended with ${status}`);
+}
