@@ -7,6 +7,7 @@ import type { Frame, Frames } from './messages.ts';
 import { answerQuestion, type WalSource } from './questions.ts';
 import {
   describedColumns,
+  readStatement,
   ServerSession,
   SqlError,
   type Answer,
@@ -217,6 +218,8 @@ export class Backend {
   *#query(sql: string): Work {
     this.session.prepared.delete('');
     const texts = statementTexts(sql);
+    // The whole text is read before any of it runs.
+    for (const text of texts) readStatement(text);
     for (const [index, text] of texts.entries()) {
       const preparation = this.session.prepare(text, []);
       const answer = yield* this.#execute(preparation, undefined);
@@ -242,10 +245,12 @@ export class Backend {
     const name = fields.text();
     const sql = fields.text();
     const types = Array.from({ length: fields.int16() }, () => fields.int32());
+    if (name === '') this.session.prepared.delete('');
+    const preparation = this.session.prepare(sql, types);
     if (name !== '' && this.session.prepared.has(name)) {
       throw new SqlError('42P05', `prepared statement "${name}" already exists`);
     }
-    this.session.prepared.set(name, this.session.prepare(sql, types));
+    this.session.prepared.set(name, preparation);
     this.#out.push(aMessage('1'));
   }
 
@@ -253,7 +258,11 @@ export class Backend {
     const portal = fields.text();
     const preparation = this.session.preparation(fields.text());
     for (let formats = fields.int16(); formats > 0; formats -= 1) fields.int16();
-    const [value] = Array.from({ length: fields.int16() }, () => fields.value());
+    const values = Array.from({ length: fields.int16() }, () => fields.value());
+    const needed = preparation.statement === undefined ? values.length : preparation.parameterTypes.length;
+    if (values.length !== needed) throw new SqlError('08P01', `${values.length} parameters instead of ${needed}`);
+    this.session.refuseIfFailed(preparation.statement?.kind);
+    const [value] = values;
     this.#portals.set(portal, { preparation, value });
     this.#out.push(aMessage('2'));
   }
@@ -264,8 +273,9 @@ export class Backend {
     const preparation = isStatement
       ? this.session.preparation(name)
       : (this.#portals.get(name) ?? noPortal()).preparation;
-    if (isStatement) this.#out.push(parameterDescription(preparation.parameterTypes));
     const columns = describedColumns(preparation, this.session);
+    if (columns !== undefined) this.session.refuseIfFailed(undefined);
+    if (isStatement) this.#out.push(parameterDescription(preparation.parameterTypes));
     this.#out.push(columns === undefined ? aMessage('n') : rowDescription(columns));
   }
 

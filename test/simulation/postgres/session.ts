@@ -53,6 +53,8 @@ export interface SessionHost {
   sleep(ms: number): Work<'canceled' | undefined>;
 }
 
+const IN_FAILED_BLOCK = new Set<Statement['kind']>(['rollback', 'commit', 'empty']);
+
 export class ServerSession {
   readonly user: string;
   readonly databaseName: string;
@@ -91,11 +93,17 @@ export class ServerSession {
     return role === 'none' ? this.user : role;
   }
 
+  /** Throws where the transaction has failed, unless such a statement may run there. */
+  refuseIfFailed(kind: Statement['kind'] | undefined): void {
+    if (this.#block !== 'failed' || (kind !== undefined && IN_FAILED_BLOCK.has(kind))) return;
+    const message = 'current transaction is aborted, commands ignored until end of transaction block';
+    throw new SqlError('25P02', message);
+  }
+
   prepare(sql: string, parameterTypes: readonly number[]): Preparation {
     if (sql.includes('pg_catalog.')) return { sql, statement: undefined, parameterTypes, isFromSql: false };
-    const statement = statementOf(sql);
-    if (statement === undefined) throw new SqlError('42601', `syntax error at or near "${sql.slice(0, 40)}"`);
-    if (this.#block === 'failed' && statement.kind !== 'rollback' && statement.kind !== 'commit') throw aborted();
+    const statement = readStatement(sql);
+    this.refuseIfFailed(statement.kind);
     const types = parametersOf(statement).map((type, index) => parameterTypes[index] || type);
     return { sql, statement, parameterTypes: types, isFromSql: false };
   }
@@ -108,7 +116,7 @@ export class ServerSession {
 
   *run({ statement, sql }: Preparation, value: string | null | undefined): Work<Answer> {
     if (statement === undefined) throw new SqlError('42601', 'not understood');
-    if (this.#block === 'failed' && statement.kind !== 'rollback' && statement.kind !== 'commit') throw aborted();
+    this.refuseIfFailed(statement.kind);
     this.settings.begin();
     return yield* this.#perform(statement, sql, value ?? undefined);
   }
@@ -120,8 +128,9 @@ export class ServerSession {
 
   /** An error: what the statement has done is taken back with its transaction. */
   fail(): void {
-    if (this.#block === 'none') this.rollback();
-    else this.#block = 'failed';
+    const isInBlock = this.#block !== 'none';
+    this.rollback();
+    if (isInBlock) this.#block = 'failed';
   }
 
   rollback(): void {
@@ -232,7 +241,9 @@ export class ServerSession {
         case 'one':
           return [['1']];
         case 'numbers':
-          return database.numbers(statement.client).map((number) => [String(number)]);
+          return [...database.numbers(statement.client), ...this.#own(statement.client)].map((number) => [
+            String(number),
+          ]);
         case 'balances':
           return [...database.balances()].map(([account, balance]) => [String(account), String(balance)]);
         case 'session':
@@ -248,6 +259,12 @@ export class ServerSession {
     return { tag: `SELECT ${rows.length}`, rows };
   }
 
+  /** The numbers of the transaction itself, which has not committed. */
+  #own(client: string): readonly number[] {
+    const changes = this.#transaction?.changes ?? [];
+    return changes.filter((change) => change.client === client).map(({ number }) => number);
+  }
+
   #insert(statement: Extract<Statement, { kind: 'insert' }>, sql: string, value: string | undefined): Answer {
     if (this.settings.value('default_transaction_read_only') === 'on') {
       throw new SqlError('25006', 'cannot execute INSERT in a read-only transaction');
@@ -258,7 +275,7 @@ export class ServerSession {
     this.#transaction.changes.push(change);
     this.#transaction.executions.push(this.#host.executes(this, sql, change));
     this.#host.writes(this.#transaction.xid, change);
-    return transfer === undefined ? done('INSERT 0 1') : { tag: 'SELECT 1', rows: [['']] };
+    return transfer === undefined ? done('INSERT 0 1') : { tag: 'SELECT 1', rows: [[null]] };
   }
 
   #set({ name, value, isLocal }: Extract<Statement, { kind: 'set' }>): Answer {
@@ -295,6 +312,13 @@ export class ServerSession {
   }
 }
 
+/** Throws a syntax error. */
+export function readStatement(sql: string): Statement {
+  const statement = statementOf(sql);
+  if (statement === undefined) throw new SqlError('42601', `syntax error at or near "${sql.slice(0, 40)}"`);
+  return statement;
+}
+
 export function describedColumns({ statement }: Preparation, session: ServerSession): ReturnType<typeof columnsOf> {
   if (statement?.kind !== 'execute') return statement && columnsOf(statement);
   const { statement: executed } = session.preparation(statement.name);
@@ -303,10 +327,6 @@ export function describedColumns({ statement }: Preparation, session: ServerSess
 
 function done(tag: string): Answer {
   return { tag, rows: [] };
-}
-
-function aborted(): SqlError {
-  return new SqlError('25P02', 'current transaction is aborted, commands ignored until end of transaction block');
 }
 
 function noStatement(name: string): SqlError {

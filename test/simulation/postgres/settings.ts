@@ -38,6 +38,8 @@ export class Settings {
   readonly #startup: ReadonlyMap<string, string>;
   #session = new Map<string, string>();
   readonly #local = new Map<string, string>();
+  /** A custom setting that was set once is there, with an empty value, also behind a rollback. */
+  readonly #customNames = new Set<string>();
   /** As they were when the transaction began. */
   #before: ReadonlyMap<string, string> | undefined;
 
@@ -47,7 +49,8 @@ export class Settings {
 
   /** Undefined: a custom setting that was never set, or no setting at all. */
   value(name: string): string | undefined {
-    return this.#local.get(name) ?? this.#session.get(name) ?? this.#startup.get(name) ?? DEFAULTS[name];
+    const set = this.#local.get(name) ?? this.#session.get(name) ?? this.#startup.get(name);
+    return set ?? DEFAULTS[name] ?? (this.#customNames.has(name) ? '' : undefined);
   }
 
   isKnown(name: string): boolean {
@@ -55,6 +58,7 @@ export class Settings {
   }
 
   set(name: string, value: string, isLocal: boolean): void {
+    if (name.includes('.')) this.#customNames.add(name);
     if (isLocal) this.#local.set(name, value);
     else {
       this.#local.delete(name);
