@@ -97,6 +97,16 @@ describe('scenario 4: 200 to /primary with role replica is an unfinished promoti
     const table = aTable(POLICY, 1100, ...ROUND, again, isPrimary('pg-2', 1000, { timeline: 2 }));
     expect(standingIn(table, 'write', 'pg-1')).toBe('leave demoted superseded');
   });
+
+  test('an older timeline is no bar while it is promoted: the promotion begins a newer one', () => {
+    const lost = [isPrimary('pg-2', 1000, { timeline: 2 }), refused({ member: 'pg-2', at: 2000 })];
+    const again = answered({ member: 'pg-1', at: 2500, body: { role: 'replica', state: 'running' } });
+    const before = aTable(POLICY, 2100, ...ROUND, ...lost);
+    expect(standingIn(before, 'write', 'pg-1')).toBe('leave demoted superseded');
+    const table = aTable(POLICY, 2600, ...ROUND, ...lost, again);
+    expect(standingIn(table, 'write', 'pg-1')).toBe('keep promoting');
+    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no_member' });
+  });
 });
 
 describe('scenario 5: 200 with a stopped PostgreSQL is "not now"', () => {
