@@ -22,6 +22,7 @@ import {
 const POLICY = aPolicy({ pools: [aWritePool(), aPool()] });
 const ROUND = [aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0), isReplica('pg-2', 0)] as const;
 const BEFORE = aTable(POLICY, 100, ...ROUND);
+const MOVED = aMember('pg-2', { postgres: { host: '10.0.0.9', port: 5432 } });
 
 function lags(at: number) {
   return answered({ member: 'pg-2', check: READ_CHECK, at, status: 503, body: { role: 'replica', state: 'running' } });
@@ -66,15 +67,21 @@ describe('the actions for the step to the next table', () => {
   });
 
   test('scenario 28: a changed address is another server: sessions at the old one drain', () => {
-    const moved = aMember('pg-2', { postgres: { host: '10.0.0.9', port: 5432 } });
-    expect(planned(600, aList(500, 'pg-1', moved))).toEqual(['read pg-2 removed drain pg-2']);
-    const answeredToo = [aList(500, 'pg-1', moved), isReplica('pg-2', 550)];
+    expect(planned(600, aList(500, 'pg-1', MOVED))).toEqual(['read pg-2 removed drain pg-2']);
+    const answeredToo = [aList(500, 'pg-1', MOVED), isReplica('pg-2', 550)];
     expect(planned(600, ...answeredToo)).toEqual(['read pg-2 removed drain pg-2']);
   });
 
   test('the action carries the reason for the log', () => {
     const [action] = planActions(POLICY, BEFORE, aTable(POLICY, 1100, ...ROUND, answered({ at: 1000, status: 503 })));
-    expect(action?.why).toMatchObject({ code: 'not_holding_the_check', detail: '/primary' });
+    expect(action).toMatchObject({ kind: 'evict', why: { code: 'not_holding_the_check', detail: '/primary' } });
+    const [moved] = planActions(POLICY, BEFORE, aTable(POLICY, 600, ...ROUND, aList(500, 'pg-1', MOVED)));
+    expect(moved?.why).toEqual({ code: 'never_answered' });
+  });
+
+  test('a pool that the table before lacks has no session to act on', () => {
+    const without = { ...BEFORE, pools: new Map([...BEFORE.pools].filter(([name]) => name !== 'write')) };
+    expect(planActions(POLICY, without, BEFORE)).toEqual([]);
   });
 
   test('a pool that the next table lacks evicts its members', () => {

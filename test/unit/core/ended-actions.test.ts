@@ -87,6 +87,20 @@ describe('because another member serves better', () => {
     expect(isOver(action('lagging'), now)).toBe(over);
   });
 
+  const out = leave('tagged_out', { code: 'refused' });
+  test.each<[Action['cause'], Action['why']['code'], boolean]>([
+    ['lagging', 'positive', true],
+    ['check_failed', 'positive', true],
+    ['old_timeline', 'positive', true],
+    ['fallback_over', 'positive', true],
+    ['promoted', 'exclusive_elsewhere', true],
+    ['promoted', 'fallback', true],
+    ['promoted', 'positive', false],
+    ['tagged_out', 'fallback', false],
+  ])('for %s (%s) there is none: over is %s', (cause, code, over) => {
+    expect(isOver(action(cause, { why: { code } }), table(out, HERE, GONE))).toBe(over);
+  });
+
   test('sessions that are closed for it do not come back for want of another member', () => {
     expect(isOver(action('lagging', { mode: 'close' }), table(lagging, HERE, GONE))).toBe(false);
   });

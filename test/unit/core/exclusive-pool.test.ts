@@ -285,26 +285,6 @@ describe('scenarios 10, 11, 13: the configuration store', () => {
   });
 });
 
-describe('scenario 15: a standby cluster', () => {
-  const standbyLeader = answered({ status: 503, body: { role: 'standby_leader', state: 'running', timeline: 1 } });
-  const pools = [aWritePool(), aWritePool({ name: 'standby', check: '/standby-leader' })];
-  const policy = aPolicy({ pools });
-  const yes = answered({ check: '/standby-leader', at: 10, body: { role: 'standby_leader', state: 'running' } });
-  const replica = answered({ member: 'pg-2', check: '/standby-leader', status: 503, body: { role: 'replica' } });
-
-  test('write clients are refused, a pool on /standby-leader works', () => {
-    const table = aTable(policy, 100, LIST, standbyLeader, yes, replica);
-    expect(routeOf(table, 'write')).toEqual({ kind: 'closed' });
-    expect(openIn(table, 'standby')).toEqual(['pg-1']);
-  });
-
-  test('after the promotion the write pool opens by itself and the standby pool closes its sessions', () => {
-    const table = aTable(policy, 1100, LIST, standbyLeader, yes, replica, isPrimary('pg-1', 1000, { timeline: 2 }));
-    expect(openIn(table, 'write')).toEqual(['pg-1']);
-    expect(standingIn(table, 'standby', 'pg-1')).toBe('leave demoted wrong_role');
-  });
-});
-
 describe('an exclusive pool never uses members of another pool', () => {
   test('not even if the policy allows it', () => {
     const pools = [aWritePool({ fallback: { pool: 'read', maxSessions: 10 } }), aPool()];

@@ -252,6 +252,12 @@ describe('scenarios 24, 25: lost replicas', () => {
     expect(routeOf(aTable(ALONE, 1100, ...ROUND, ...dead), 'read')).toEqual({ kind: 'closed' });
   });
 
+  test('clients wait while one of the members is only silent: it may come back', () => {
+    const table = aTable(ALONE, 12_000, ...ROUND, isPrimary('pg-1', 11_900), refused({ member: 'pg-2', at: 11_900 }));
+    expect(standingIn(table, 'read', 'pg-3')).toBe('keep no_answer');
+    expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'no_member' });
+  });
+
   test('fallback on but no primary either: clients are held', () => {
     const table = aTable(WITH_FALLBACK, 1100, ...ROUND, ...dead, refused({ at: 1000 }));
     expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'no_member' });
