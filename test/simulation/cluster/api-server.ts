@@ -43,9 +43,9 @@ export interface ApiServerOptions {
 
 /** The time of a request that writes, for the store. Milliseconds. */
 const STORE_MS = 2_000;
-/** How often a switchover looks whether it is over, and how long. Milliseconds. */
+/** A switchover looks whether it is over so often, and so many times: some loops of the manager. Milliseconds. */
 const LOOK_MS = 500;
-const LOOKS = 40;
+const LOOKS = 16;
 
 export class ApiServer {
   readonly #options: ApiServerOptions;

@@ -296,19 +296,32 @@ describe('the cluster', () => {
     expect(await scene.ask('pg1', '/primary')).toMatchObject({ status: 200 });
   });
 
-  it('can have a server of another cluster at the address of a member', async () => {
+  it('can have a server of another cluster at the address of a member, for a while', async () => {
     const scene = new Scene();
     await scene.world.run(3_000);
-    scene.cluster.replace('pg2');
+    const giveBack = scene.cluster.replace('pg2');
     await scene.world.run(3_000);
-    expect(await scene.ask('pg2', '/primary')).toMatchObject({
-      status: 200,
-      body: {
-        role: 'primary',
-        database_system_identifier: '7799999999999999999',
-        patroni: { name: 'pg2', scope: 'main' },
-      },
+    expect(await scene.read('pg2', '/primary')).toMatchObject({
+      role: 'primary',
+      timeline: 2,
+      database_system_identifier: '7799999999999999999',
+      patroni: { name: 'pg2', scope: 'main' },
     });
+    giveBack();
+    await scene.world.run(5_000);
+    expect(await scene.statuses('/replica')).toEqual([503, 200, 200]);
+    expect(scene.cluster.member('pg1').server.standbys()).toHaveLength(2);
+  });
+
+  it('can have a member that claims to lead', async () => {
+    const scene = new Scene();
+    await scene.world.run(3_000);
+    const end = scene.cluster.member('pg3').claimToLead(1);
+    expect(await scene.statuses('/primary')).toEqual([200, 503, 200]);
+    const status = readNodeStatus(await scene.read('pg3', '/primary'));
+    expect(status).toMatchObject({ status: { role: 'primary', state: 'running', timeline: 1, name: 'pg3' } });
+    end();
+    expect(await scene.statuses('/primary')).toEqual([200, 503, 503]);
   });
 
   it('has the same history for the same seed', async () => {

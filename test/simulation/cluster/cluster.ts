@@ -12,6 +12,8 @@ export interface ClusterOptions {
   readonly members: readonly string[];
   readonly scope?: string;
   readonly systemIdentifier?: string;
+  /** As many promotions as it takes have happened before. Default: 1. */
+  readonly timeline?: number;
   /** The version of PostgreSQL. */
   readonly version?: string;
   readonly maxConnections?: number;
@@ -56,6 +58,16 @@ export class ClusterMember {
     this.manager.start();
   }
 
+  /** Its API says that it is the primary, until the returned function ends that. */
+  claimToLead(timeline: number): () => void {
+    const { api } = this.manager;
+    const place = { location: this.server.wal.end() };
+    const claim = { role: 'primary', state: 'running', timeline, xlog: place };
+    const body = { ...api.document(), ...claim, replication_state: undefined, sync_standby: undefined };
+    api.fault = { kind: 'lie', answer: { status: 200, body: JSON.stringify(body) } };
+    return () => (api.fault = undefined);
+  }
+
   /** Both are gone, and something else may use the ports. */
   remove(): void {
     this.manager.kill();
@@ -69,12 +81,16 @@ export class SimulatedCluster {
   readonly store: Store;
   readonly storeService: StoreService;
   readonly ledger = new Ledger();
+  /** Other clusters that have had the address of a member. */
+  readonly strangers: SimulatedCluster[] = [];
+  readonly #timeline: number;
   readonly #world: World;
 
   constructor(world: World, options: ClusterOptions) {
     const { members, scope = 'main', firstAddress = 11 } = options;
     const { network, now } = world;
     this.#world = world;
+    this.#timeline = options.timeline ?? 1;
     this.scope = scope;
     const config = { ...CONFIG, ...options.config };
     this.store = new Store(now, config);
@@ -98,6 +114,8 @@ export class SimulatedCluster {
     const [first, ...others] = this.members;
     if (first === undefined) return;
     first.server.wal.append({ kind: 'checkpoint', isShutdown: true });
+    for (let timeline = 1; timeline < this.#timeline; timeline += 1)
+      first.server.wal.promote(0, first.name, timeline - 1);
     first.server.wal.flush();
     first.server.start(true);
     this.store.acquire(first.name, this.store.read().config.ttl * 1_000);
@@ -117,21 +135,30 @@ export class SimulatedCluster {
     return this.members.find(({ name, server }) => name === leader && server.state() === 'primary');
   }
 
-  /** A server of another cluster, with another system identifier, takes the place of this member. */
-  replace(name: string): SimulatedCluster {
-    const { host, server, manager } = this.member(name);
-    manager.kill();
-    server.kill();
+  /**
+   * A server of another cluster, with another system identifier and on a higher timeline, takes the place of this
+   * member, until the returned function gives the place back.
+   */
+  replace(name: string): () => void {
+    const member = this.member(name);
+    member.remove();
     this.#world.note(`${name}: another cluster has this address now`);
     const other = new SimulatedCluster(this.#world, {
       members: [name],
       scope: this.scope,
       systemIdentifier: '7799999999999999999',
-      hosts: [host],
-      firstAddress: 101,
+      timeline: 1 + Math.max(...this.members.map(({ server }) => server.wal.timeline())),
+      hosts: [member.host],
+      firstAddress: 101 + 10 * this.strangers.length,
     });
+    this.strangers.push(other);
     other.start();
-    return other;
+    return () => {
+      for (const stranger of other.members) stranger.remove();
+      other.storeService.kill();
+      this.#world.note(`${name}: has its address again`);
+      member.manager.start();
+    };
   }
 
   #member(name: string, host: Host, pool: WalPool, config: ClusterConfig, options: ClusterOptions): ClusterMember {
