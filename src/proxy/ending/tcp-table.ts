@@ -22,7 +22,8 @@ const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 const READ_BYTES = 4096;
 
 /** `sl local rem st tx_queue:rx_queue tr:when retrnsmt uid timeout`; the last one counts the questions for room. */
-const ROW = /^ *\d+: (\w+:\w+) (\w+:\w+) \w+ (\w+):\w+ \w+:\w+ (\w+) +\d+ +(\d+) /gm;
+const END = String.raw`((?:[\dA-F]{8}|[\dA-F]{32}):\w+)`;
+const ROW = new RegExp(String.raw`^ *\d+: ${END} ${END} \w+ (\w+):\w+ \w+:\w+ (\w+) +\d+ +(\d+) `, 'gm');
 
 /** Reads in small steps, so that no client waits for it. Empty on a system without these tables. Never rejects. */
 export const readSilentConnections: ReadSilentConnections = async () => {

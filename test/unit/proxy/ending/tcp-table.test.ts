@@ -48,6 +48,11 @@ describe.skipIf(endianness() === 'BE')('the table of connections', () => {
     expect(connectionKey({ remoteAddress: undefined, remotePort: undefined })).toBeUndefined();
   });
 
+  test('a row with an address of another form does not take the others away', () => {
+    const other = aRow('B838', OTHERS, ['0', '0F']);
+    expect(Object.keys(silentIn(other, RESENT))).toEqual(['127.0.0.1 44423 127.0.0.1 47164']);
+  });
+
   test('what is no row is left out', () => {
     expect(silentIn('not a table\n', '\n', RESENT.slice(0, 40))).toEqual({});
   });
