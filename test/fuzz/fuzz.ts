@@ -6,8 +6,8 @@ import { keep } from './corpus.ts';
 import type { FuzzTarget } from './target.ts';
 import { TARGETS } from './targets.ts';
 
-/** For one input. Milliseconds. */
-const HANGS_MS = 10_000;
+/** For one input, and for the start. Milliseconds. */
+const [HANGS_MS, STARTS_MS] = [10_000, 60_000];
 const MOST_HEAP_MB = 1_024;
 
 export interface FuzzOrder {
@@ -50,7 +50,7 @@ async function fuzz({ name, longest = 4_096 }: FuzzTarget): Promise<boolean> {
   let why: string | undefined;
   const watch = setInterval(() => {
     if (at[0] !== number) [number, sinceMs] = [at[0] ?? 0, Date.now()];
-    else if (Date.now() - sinceMs > HANGS_MS) {
+    else if (Date.now() - sinceMs > (number === 0 ? STARTS_MS : HANGS_MS)) {
       why = `no end within ${HANGS_MS} ms`;
       void worker.terminate();
     }

@@ -11,7 +11,6 @@ export const COPIED = 'copied';
 const COPY = `copy ${COPIED} from stdin`;
 /** The statement of a COPY. No other message names it, because an Execute of it must be followed by data. */
 const COPYING = 'copying';
-const EXECUTE = aMessage('E', Buffer.alloc(5));
 const FLUSH = aMessage('H');
 const SYNC = aMessage('S');
 const DONE = aMessage('c');
@@ -31,7 +30,19 @@ const aQuery = (sql: string): Buffer => aMessage('Q', Buffer.from(`${sql}\0`));
 const plain = (...messages: readonly Buffer[]): Stream => ({ messages, isVague: false });
 
 /** Not in the extended protocol: PostgreSQL 15 and 18 crash when one portal after the other has run such a PREPARE. */
-const SIMPLE_TEXTS = ['prepare p as select 2', 'deallocate p'];
+const SIMPLE_TEXTS = [
+  'prepare p as select 2',
+  'deallocate p',
+  'begin; select 1/0; commit',
+  'select 1; begin; select 2',
+  'commit; begin; savepoint s',
+  'declare c cursor for select 1; fetch c',
+  'declare h cursor with hold for select generate_series(1, 3)',
+  'fetch 2 from h; close h',
+  'do $$ begin perform 1; commit; end $$',
+  "set client_encoding = 'LATIN1'; set client_encoding = 'UTF8'",
+  `select '${'x'.repeat(3_000)}', repeat('y', 9000)`,
+];
 const TEXTS = [
   '',
   'select 1',
@@ -47,6 +58,17 @@ const TEXTS = [
   'rollback to s',
   'release s',
   `copy (select 1) to stdout`,
+  // It fails amid its rows.
+  'copy (select 1 / (3 - g) from generate_series(1, 5) as g) to stdout',
+  'select 1 / (3 - g) from generate_series(1, 5) as g',
+  'start transaction isolation level serializable read only',
+  'set transaction read only',
+  'set local work_mem = 100',
+  'show work_mem',
+  'insert into copied values (1) returning a',
+  'explain analyze select 1',
+  "do $$ begin raise warning 'w'; end $$",
+  'select $1::int',
   'notify news',
   "do $$ begin raise notice 'n'; end $$",
   "do $$ begin raise sqlstate '40001'; end $$",
@@ -65,18 +87,42 @@ function aCall(oid: number): Buffer {
   return aMessage('F', Buffer.concat([aNumber(oid), counts, aNumber(4), aNumber(-7), Buffer.from([0, 1])]));
 }
 
-/** int4abs, and a function that does not exist. */
-const calls: Part = fc.constantFrom(1251, 1).map((oid) => plain(aCall(oid)));
+/** int4abs, and a function that does not exist; and with an argument that is missing. */
+const calls: Part = fc
+  .constantFrom(aCall(1251), aCall(1), aMessage('F', Buffer.concat([aNumber(1251), Buffer.alloc(6)])))
+  .map((call) => plain(call));
 const queries: Part = fc.constantFrom(...TEXTS, ...SIMPLE_TEXTS).map((sql) => plain(aQuery(sql)));
 const names = fc.constantFrom('', '', 'one', 'two');
+const portals = fc.constantFrom('', '', '', 'cursor');
+const limits = fc.constantFrom(0, 0, 1, 2);
+/** No parameter, one as text, one too many, and a value that is no number. */
+const values = fc.constantFrom([], [], ['7'], ['7', '8'], ['x']);
+
+function aBind(portal: string, name: string, given: readonly string[]): Buffer {
+  const parameters = given.flatMap((value) => [aNumber(value.length), Buffer.from(value)]);
+  const count = Buffer.from([0, given.length]);
+  return aMessage('B', Buffer.concat([Buffer.from(`${portal}\0${name}\0\0\0`), count, ...parameters, Buffer.alloc(2)]));
+}
+
+function anExecute(portal: string, limit: number): Buffer {
+  return aMessage('E', Buffer.concat([Buffer.from(`${portal}\0`), aNumber(limit)]));
+}
 const single: Part = fc
   .oneof(
     fc.tuple(names, fc.constantFrom(...TEXTS)).map(([name, sql]) => aParse(name, sql)),
-    names.map((name) => aMessage('B', Buffer.from(`\0${name}\0\0\0\0\0\0\0`))),
+    fc.tuple(portals, names, values).map(([portal, name, given]) => aBind(portal, name, given)),
+    fc.tuple(portals, limits).map(([portal, limit]) => anExecute(portal, limit)),
+    fc.tuple(fc.constantFrom('D', 'C'), portals).map(([type, portal]) => aMessage(type, Buffer.from(`P${portal}\0`))),
+    // Without the ends of their texts, and of kinds that do not exist: errors, as any other.
+    fc.constantFrom(
+      aMessage('P', Buffer.from('one')),
+      aMessage('B', Buffer.from('\0')),
+      aMessage('D'),
+      aMessage('C', Buffer.from('X\0')),
+    ),
     names.map((name) => aMessage('D', Buffer.from(`S${name}\0`))),
     names.map((name) => aMessage('C', Buffer.from(`S${name}\0`))),
-    fc.constantFrom('D', 'C').map((type) => aMessage(type, Buffer.from('P\0'))),
-    fc.constantFrom(EXECUTE, aMessage('E', Buffer.from([0, 0, 0, 0, 1])), FLUSH, FLUSH, SYNC, SYNC, SYNC),
+    fc.constantFrom(FLUSH, FLUSH, SYNC, SYNC, SYNC),
     fc.constantFrom(aMessage('d', Buffer.from('7\n')), DONE, FAIL),
   )
   .map((message) => plain(message));
@@ -104,7 +150,10 @@ function anExtendedCopy(sql: string): readonly Buffer[] {
   return [aMessage('C', Buffer.from(`S${COPYING}\0`)), aParse(COPYING, sql), aRun(COPYING)];
 }
 
-const simpleCopies: Part = fc.tuple(data, ends).map(([taken, end]) => aCopy([aQuery(COPY)], taken, [end]));
+/** With COPYs that do not begin: the server ignores their data. */
+const simpleCopies: Part = fc
+  .tuple(fc.constantFrom(COPY, COPY, `begin; ${COPY}`, `select 1/0; ${COPY}`, 'copy nothing from stdin'), data, ends)
+  .map(([sql, taken, end]) => aCopy([aQuery(sql)], taken, [end]));
 const twoCopies: Part = fc
   .tuple(data, ends, data, ends)
   .map(([one, end, other, last]) =>
