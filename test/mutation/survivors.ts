@@ -86,4 +86,34 @@ export const SURVIVORS: readonly Survivor[] = [
     mutant: 'true',
     why: 'each target has a record',
   },
+  {
+    file: 'src/core/actions.ts',
+    code: 'standing !== undefined',
+    mutant: 'true',
+    why: 'each member with an address has a standing',
+  },
+  {
+    file: 'src/core/actions.ts',
+    code: 'standing?.kind',
+    mutant: 'standing.kind',
+    why: 'each member with an address has a standing',
+  },
+  {
+    file: 'src/core/actions.ts',
+    code: 'after?.kind',
+    mutant: 'after.kind',
+    why: 'each member with an address has a standing',
+  },
+  {
+    file: 'src/core/actions.ts',
+    code: "standing?.kind === 'keep'",
+    mutant: 'true',
+    why: 'no other standing has the code switchover_due',
+  },
+  {
+    file: 'src/core/actions.ts',
+    code: 'standing === undefined',
+    mutant: 'false',
+    why: 'nothing unknown is due',
+  },
 ];

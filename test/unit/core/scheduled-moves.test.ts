@@ -20,9 +20,15 @@ function at(now: number, policy = POLICY): RoutingTable {
 test('its sessions leave when it is due, and the ones that cannot move stay', () => {
   const [action, ...others] = planActions(POLICY, at(7_000), at(9_000));
   expect(others).toEqual([]);
-  expect(action).toMatchObject({ pool: 'write', member: 'pg-1', cause: 'switchover', keepsPinned: true, afterMs: 0 });
+  const wanted = { pool: 'write', member: 'pg-1', cause: 'switchover', mode: 'drain_idle', afterMs: 0 };
+  expect(action).toMatchObject({ ...wanted, keepsPinned: true });
   expect(action).not.toHaveProperty('limitMs');
   expect(planActions(POLICY, at(9_000), at(9_500))).toEqual([]);
+});
+
+test('a reload that takes the pool away at that moment ends them as any other', () => {
+  const actions = planActions(POLICY, at(7_000), { ...at(9_000), pools: new Map() });
+  expect(actions.map(({ pool, cause }) => `${pool} ${cause}`)).toContain('write removed');
 });
 
 test('without moves nothing happens to them', () => {
