@@ -65,4 +65,5 @@ const broken = runs.flatMap(({ mode, judgement }) =>
   judgement.laws.filter(({ faults }) => faults > 0).map(({ name, said }) => `${modeName(mode)}: ${name}: ${said}`),
 );
 for (const law of broken) console.error(`a law is broken: ${law}`);
-process.exitCode = broken.length === 0 ? 0 : 1;
+// A driver that never answers keeps its connection.
+process.exit(broken.length === 0 ? 0 : 1);

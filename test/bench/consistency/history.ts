@@ -64,6 +64,9 @@ export interface Executed {
 export interface Promotion {
   readonly server: string;
   readonly timeline: number;
+  /** From here on it follows nobody: what the old primary commits is lost. */
+  readonly begunAtMs: number;
+  /** It takes writes, and can be proven to be the primary. */
   readonly atMs: number;
 }
 

@@ -10,12 +10,14 @@ export interface ServerLog {
 const LINE = /^(\d{9,}\.\d{3}) \[\d+\] LOG: {2}(.*)$/;
 const EXECUTED = /^executed (\d+) (\d+) (\d+)$/;
 const SELECTED = /^selected new timeline ID: (\d+)$/;
+const BEGUN = 'received promote request';
 const READY = 'database system is ready to accept connections';
 
 export function readServerLog(server: string, text: string): ServerLog {
   const executed: Executed[] = [];
   const promotions: Promotion[] = [];
   let selected: number | undefined;
+  let begunAtMs: number | undefined;
   for (const line of text.split('\n')) {
     const [, seconds = '', said = ''] = LINE.exec(line) ?? [];
     const atMs = Math.round(Number(seconds) * 1000);
@@ -24,11 +26,13 @@ export function readServerLog(server: string, text: string): ServerLog {
       const [client = 0, n = 0, timeline = 0] = numbers;
       executed.push({ server, atMs, client, n, timeline });
     }
+    if (said === BEGUN) begunAtMs = atMs;
     const next = SELECTED.exec(said)?.[1];
     if (next !== undefined) selected = Number(next);
     if (said === READY && selected !== undefined) {
-      promotions.push({ server, timeline: selected, atMs });
+      promotions.push({ server, timeline: selected, begunAtMs: begunAtMs ?? atMs, atMs });
       selected = undefined;
+      begunAtMs = undefined;
     }
   }
   return { executed, promotions };

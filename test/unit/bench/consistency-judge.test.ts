@@ -152,7 +152,7 @@ describe('an acknowledged write that is not there', () => {
   });
 
   test('is lost by Pointsman if it was sent to an old primary after the bound, behind the fork or not', () => {
-    const promotions = [{ server: NEXT, timeline: 2, atMs: 10_000 }];
+    const promotions = [{ server: NEXT, timeline: 2, begunAtMs: 9900, atMs: 10_000 }];
     const late = written(1, 2, { sentAtMs: 12_000, endedAtMs: 12_005 });
     const writes = [written(1, 1), late, written(2, 1)];
     const judgement = judged(historyOf(writes, { promotions }, { ...failedOver, stored: without(writes, 1) }));
@@ -244,7 +244,7 @@ const hidden = (server: string, promotedMs: number) => [
 
 describe('the fence', () => {
   const FENCE = 'Nothing is written at an old primary after the bound';
-  const promotion: Promotion = { server: NEXT, timeline: 2, atMs: 100_000 };
+  const promotion: Promotion = { server: NEXT, timeline: 2, begunAtMs: 99_900, atMs: 100_000 };
   const forks = { timeline: 2, forks: [{ timeline: 1, lsn: '0/1002' }] };
 
   function sent(
@@ -269,8 +269,13 @@ describe('the fence', () => {
   }
 
   test('before a promotion there is no late write', () => {
-    const judgement = sent(-10);
+    const judgement = sent(-200);
     expect([judgement.fence.late.length, broken(judgement)]).toEqual([0, []]);
+  });
+
+  test('while it is under way a write is late, and no fault', () => {
+    const judgement = sent(-50);
+    expect([judgement.fence.late.length, broken(judgement)]).toEqual([1, []]);
   });
 
   test('within the bound it is late, beyond the bound it is a fault', () => {

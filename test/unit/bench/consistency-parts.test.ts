@@ -15,6 +15,7 @@ const BOUNDS = { seenMs: 1900, hiddenMs: 15_000 };
 test('the log of a server has its writes and its promotions, among lines of Patroni', () => {
   const text = `2026-11-26 18:47:18,101 INFO: no action. I am (pg-2), a secondary
 1732645120.001 [77] LOG:  database system is ready to accept read-only connections
+1732645123.400 [77] LOG:  received promote request
 1732645123.456 [77] LOG:  selected new timeline ID: 2
 1732645123.500 [70] LOG:  database system is ready to accept connections
 1732645124.000 [99] LOG:  executed 3 17 2
@@ -22,7 +23,7 @@ test('the log of a server has its writes and its promotions, among lines of Patr
 1732645130.000 [70] LOG:  database system is ready to accept connections`;
   expect(readServerLog(SERVER, text)).toEqual({
     executed: [{ server: SERVER, atMs: 1_732_645_124_000, client: 3, n: 17, timeline: 2 }],
-    promotions: [{ server: SERVER, timeline: 2, atMs: 1_732_645_123_500 }],
+    promotions: [{ server: SERVER, timeline: 2, begunAtMs: 1_732_645_123_400, atMs: 1_732_645_123_500 }],
   });
 });
 
@@ -56,7 +57,7 @@ describe('the reports', () => {
     writes: [1, 2].map((n) => ({ ...write, n, place: place(n), words: undefined })),
     sights: [],
     executed: [1, 2].map((n) => ({ server: SERVER, atMs: 2000 + n, client: 1, n, timeline: 1 })),
-    promotions: [{ server: '127.0.0.11:5432', timeline: 2, atMs: 1500 }],
+    promotions: [{ server: '127.0.0.11:5432', timeline: 2, begunAtMs: 1400, atMs: 1500 }],
     faults: [{ kind: 'kill of Patroni', on: 'pg-2', fromMs: 900, toMs: 1100, note: 'a & b', hidden: [] }],
     ending: {
       stored: [{ client: 1, n: 1, kind: 'insert', copies: 1 }],

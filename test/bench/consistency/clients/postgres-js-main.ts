@@ -3,7 +3,9 @@ import postgres from 'postgres';
 import { sqlstateOf } from './application.ts';
 import { type PostgresJsAnswer, postgresJsRequest } from './postgres-js-messages.ts';
 
-let sessions = 0;
+/** In which the error of a statement is told. */
+const TOLD_MS = 50;
+
 /** The environment has the rest. */
 const sql = postgres({
   host: '127.0.0.1',
@@ -11,8 +13,13 @@ const sql = postgres({
   max: 1,
   fetch_types: false,
   onnotice: () => undefined,
-  onclose: () => void (sessions += 1),
+  onclose: leave,
 });
+
+/** After an end of a connection the pool may lose a statement and never answer. The workload starts it anew. */
+function leave(): void {
+  setTimeout(() => process.exit(), TOLD_MS);
+}
 
 function tell(answer: PostgresJsAnswer): void {
   process.send?.(answer);
@@ -35,7 +42,7 @@ async function answer(message: unknown): Promise<void> {
           return last;
         })
       : await first(sql.unsafe(statements[0] ?? '', [], { prepare: true }));
-    tell({ id, kind: 'value', value, session: String(sessions) });
+    tell({ id, kind: 'value', value, session: String(process.pid) });
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
     tell({ id, kind: 'error', words, state: sqlstateOf(error) ?? '' });

@@ -20,7 +20,7 @@ export function postgresJs({ port, user, password, database }: Target): Applicat
 
   const start = (): ChildProcess => {
     const started = fork(MAIN, [], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
-    started.on('message', (message) => take(`${started.pid}`, message));
+    started.on('message', (message) => take(message));
     // A process that is gone is told by its end.
     started.on('error', () => undefined);
     started.once('exit', (code) => {
@@ -30,7 +30,7 @@ export function postgresJs({ port, user, password, database }: Target): Applicat
     });
     return started;
   };
-  const take = (process: string, message: unknown): void => {
+  const take = (message: unknown): void => {
     const answer = postgresJsAnswer.parse(message);
     const waiting = asked.get(answer.id);
     if (answer.kind === 'committing') {
@@ -42,7 +42,7 @@ export function postgresJs({ port, user, password, database }: Target): Applicat
       waiting?.reject(new ProgramError(answer.state, answer.words));
       return;
     }
-    session = `postgres.js ${process} ${answer.session}`;
+    session = `postgres.js ${answer.session}`;
     waiting?.resolve(answer.value);
   };
   const ask = (statements: readonly string[], isTransaction: boolean, committing: () => void): Promise<string> => {
@@ -61,7 +61,7 @@ export function postgresJs({ port, user, password, database }: Target): Applicat
     transaction: (statements, committing) => ask(statements, true, committing),
   };
   return {
-    name: 'postgres.js, its own pool',
+    name: 'postgres.js, its own pool until an error',
     use: (work) => work(only),
     async stop() {
       child?.disconnect();

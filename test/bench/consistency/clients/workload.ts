@@ -12,6 +12,14 @@ const PAUSE_AFTER_ERROR_MS = 100;
 /** The server did nothing: it is read only, takes no connections, or the transaction gave way to another one. */
 const NOTHING_DONE = new Set(['25006', '57P03', '53300', '40001', '40P01']);
 
+/** Longer than a client may be held, and a session parked. */
+const PATIENCE_MS = 60_000;
+const UNTOLD = { outcome: 'unknown', place: undefined, words: undefined } as const;
+
+async function withinPatience(work: readonly Promise<void>[]): Promise<void> {
+  await Promise.race([Promise.all(work), delay(PATIENCE_MS, undefined, { ref: false })]);
+}
+
 export class Workload {
   readonly clients: Client[] = [];
   readonly writes: Write[] = [];
@@ -20,6 +28,8 @@ export class Workload {
   readonly #stopping = new AbortController();
   readonly #working: Promise<void>[] = [];
   readonly #applications = new Set<Application>();
+  /** By client. */
+  readonly #underway = new Map<number, { readonly application: string; readonly write: Write }>();
 
   constructor(seed: number) {
     this.#seed = seed;
@@ -36,11 +46,15 @@ export class Workload {
     this.#working.push(this.#read(application, port, randomFrom(this.#seed + id)));
   }
 
-  /** Resolves when all have ended what they are about. */
+  /** Resolves when all have ended what they are about, or after a time that is enough: some driver never answers. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all(this.#working);
-    await Promise.all([...this.#applications].map((application) => application.stop()));
+    await withinPatience(this.#working);
+    for (const { application, write } of this.#underway.values()) {
+      this.writes.push({ ...write, endedAtMs: Date.now(), words: `${application} gave no answer` });
+    }
+    this.#underway.clear();
+    await withinPatience([...this.#applications].map((application) => application.stop()));
   }
 
   #add(application: Application): number {
@@ -50,7 +64,11 @@ export class Workload {
 
   async #write(client: number, application: Application, random: Random): Promise<void> {
     for (let n = 1; !this.#stopping.signal.aborted; n += 1) {
-      const write = await writeOnce(client, n, application, random, (sight) => this.sights.push(sight));
+      const kind = n % 3 === 0 ? 'transfer' : 'insert';
+      const begun: Write = { client, n, kind, sentAtMs: Date.now(), endedAtMs: 0, ...UNTOLD };
+      this.#underway.set(client, { application: application.name, write: begun });
+      const write = await writeOnce(begun, application, random, (sight) => this.sights.push(sight));
+      if (!this.#underway.delete(client)) return;
       this.writes.push(write);
       await this.#pause(write.outcome === 'acknowledged', random);
     }
@@ -80,15 +98,13 @@ async function lookFrom(session: DatabaseSession, port: Sight['port'], clients: 
   return { session: session.name, port, atMs: Date.now(), seen, sum };
 }
 
-/** A number, or in every third turn a transfer; sometimes the session looks at its own number afterwards. */
+/** A number or a transfer; sometimes the session looks at its own number afterwards. */
 async function writeOnce(
-  client: number,
-  n: number,
+  { client, n, kind }: Write,
   application: Application,
   random: Random,
   tell: (sight: Sight) => void,
 ): Promise<Write> {
-  const kind = n % 3 === 0 ? 'transfer' : 'insert';
   const source = 1 + Math.floor(random() * ACCOUNTS);
   const target = 1 + ((source + Math.floor(random() * (ACCOUNTS - 1))) % ACCOUNTS);
   const transfer = { source, target, amount: 1 + Math.floor(random() * 100) };

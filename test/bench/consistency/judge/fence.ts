@@ -20,9 +20,9 @@ export interface Bounds {
 /** A write at a server that was no primary any more. */
 export interface LateWrite {
   readonly executed: Executed;
-  /** The first promotion to a higher timeline. */
+  /** The first promotion to a higher timeline that had begun. */
   readonly promotion: Promotion;
-  /** After the promotion, by the server's log. */
+  /** After the promotion had ended, by the server's log. Negative: while it was under way. */
   readonly executedAfterMs: number;
   /** Negative: the client had sent it before the promotion. Undefined: a direct client, which notes nothing. */
   readonly sentAfterMs: number | undefined;
@@ -54,7 +54,9 @@ export function judgeFence(
   const writes = new Map(history.writes.map((write) => [keyOf(write), write]));
   const promotions = history.promotions.toSorted((a, b) => a.atMs - b.atMs);
   const all = history.executed.flatMap((executed) => {
-    const promotion = promotions.find(({ timeline, atMs }) => timeline > executed.timeline && atMs < executed.atMs);
+    const promotion = promotions.find(
+      ({ timeline, begunAtMs }) => timeline > executed.timeline && begunAtMs < executed.atMs,
+    );
     if (promotion === undefined) return [];
     const write = writes.get(keyOf(executed));
     const late: LateWrite = {

@@ -143,7 +143,8 @@ function lawsOf(judged: Omit<Judgement, 'laws'>, history: History, expected: Exp
       faults: fence.beyond.length + fence.unlogged.length,
       said:
         `${fence.executed} writes in the logs of the servers; ${fence.late.length} of them after a promotion ` +
-        `elsewhere, ${fence.beyond.length} after the bound; ${fence.unlogged.length} acknowledged ones in no log`,
+        `elsewhere had begun, ${fence.beyond.length} after the bound; ` +
+        `${fence.unlogged.length} acknowledged ones in no log`,
     },
     {
       name: 'Every client is served again when the faults have ended',
