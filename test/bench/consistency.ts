@@ -19,7 +19,9 @@ if (!isIsolated() && canIsolate()) process.exit(await runIsolated());
 
 /** One probe begins late by the jitter, and takes its whole time. */
 const SEEN_MS = PROBE.intervalMs * 1.1 + PROBE.timeoutMs;
-const BOUNDS = { seenMs: SEEN_MS, hiddenMs: PROBE.silenceGraceMs };
+/** guarantees.md: timelines never go back by themselves. */
+const AGREED_MS = 30_000;
+const BOUNDS = { seenMs: SEEN_MS, hiddenMs: PROBE.silenceGraceMs, agreedMs: AGREED_MS };
 
 // The cluster ends with its pipes to this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));

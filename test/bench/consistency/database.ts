@@ -126,6 +126,19 @@ export async function balances(cluster: PatroniCluster, member: string): Promise
   return z.object({ sum: z.number(), wrong: z.number() }).parse(row);
 }
 
+/** By timeline, the servers that wrote the rows that are there. */
+export async function rowWriters(
+  cluster: PatroniCluster,
+  member: string,
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const tables = ['written', 'transfers', 'direct'].map((table) => `select timeline, server from ${table}`);
+  const sql = `select timeline, array_agg(distinct server) as servers from (${tables.join(' union ')}) as rows
+    group by timeline`;
+  const rows = z.array(z.object({ timeline: z.number(), servers: z.array(z.string()) }));
+  const read = rows.parse(await cluster.sql(member, sql, PATIENCE));
+  return new Map(read.map(({ timeline, servers }) => [timeline, servers]));
+}
+
 /** Equal for equal rows. */
 export async function digest(cluster: PatroniCluster, member: string): Promise<string> {
   const tables = ['written', 'transfers', 'accounts', 'direct'];

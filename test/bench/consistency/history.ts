@@ -91,6 +91,8 @@ export interface Ending {
   /** Accounts whose balance is not what their stored transfers make it. */
   readonly wrongBalances: number;
   readonly timeline: number;
+  /** By timeline: the servers that wrote the rows of it that are there, the last primary included. */
+  readonly writers: ReadonlyMap<number, readonly string[]>;
   readonly forks: readonly Fork[];
   /** By member: the number of its rows, and a digest of them. */
   readonly copies: ReadonlyMap<string, string>;

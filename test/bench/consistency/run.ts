@@ -17,7 +17,7 @@ import { clientPerTransaction, keptClient, nodePostgresPool } from './clients/no
 import { postgresJs } from './clients/postgres-js.ts';
 import { libpqProgram } from './clients/programs.ts';
 import { Workload } from './clients/workload.ts';
-import { balances, createTables, digest, SERVER_PARAMETERS, storedWrites } from './database.ts';
+import { balances, createTables, digest, rowWriters, SERVER_PARAMETERS, storedWrites } from './database.ts';
 import { playFaults } from './faults/campaign.ts';
 import { briefPlan, type FaultKind, planOf } from './faults/plan.ts';
 import type { Ending, FaultRecord, Fork, History, Write } from './history.ts';
@@ -208,12 +208,19 @@ async function readEnding(
   const stored = await storedWrites(cluster, name);
   const { sum, wrong } = await balances(cluster, name);
   const { timeline, forks } = await timelines(cluster, name);
+  const writers = await writersOf(cluster, name, timeline);
   const fates = new Map<string, string>();
   for (const transaction of new Set(doubtfulTransactions(writes, { stored, forks }))) {
     const [row] = await cluster.sql(name, `select pg_xact_status('${transaction}'::xid8) as fate`);
     fates.set(transaction, String(row?.['fate']));
   }
-  return { ...times, stored, sum, wrongBalances: wrong, timeline, forks, copies, fates };
+  return { ...times, stored, sum, wrongBalances: wrong, timeline, writers, forks, copies, fates };
+}
+
+async function writersOf(cluster: PatroniCluster, name: string, last: number): Promise<Ending['writers']> {
+  const writers = await rowWriters(cluster, name);
+  const primary = serverName(cluster.member(name));
+  return new Map([...writers, [last, [...new Set([primary, ...(writers.get(last) ?? [])])]]]);
 }
 
 /** By the history file of the last primary: `1 <tab> 0/5000148 <tab> no recovery target specified`. */

@@ -1,85 +1,12 @@
 // The judge of the consistency run can fail: histories without a fault pass, and it finds each known fault.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Executed, History, Promotion, Sight, Write } from '../../bench/consistency/history.ts';
-import { type Judgement, judge } from '../../bench/consistency/judge/judge.ts';
+import type { History, Sight, Write } from '../../bench/consistency/history.ts';
 import { position } from '../../bench/consistency/judge/positions.ts';
-
-const SUM = 10_000;
-const BOUNDS = { seenMs: 1900, hiddenMs: 15_000 };
-const [OLD, NEXT] = ['127.0.0.11:5432', '127.0.0.12:5432'];
-
-function written(client: number, n: number, more: Partial<Write> = {}): Write {
-  const sentAtMs = client * 1000 + n * 10;
-  const place = { server: OLD, timeline: 1, lsn: `0/${(0x1000 + n).toString(16).toUpperCase()}`, transaction: `${n}` };
-  return {
-    client,
-    n,
-    kind: 'insert',
-    sentAtMs,
-    endedAtMs: sentAtMs + 5,
-    outcome: 'acknowledged',
-    place,
-    words: undefined,
-    ...more,
-  };
-}
-
-const executedAt = ({ client, n, sentAtMs, place }: Write): Executed => ({
-  server: place?.server ?? OLD,
-  atMs: sentAtMs + 2,
-  client,
-  n,
-  timeline: place?.timeline ?? 1,
-});
-
-/** Every write that may be there is there, once, and in the log of its server; unless told. */
-function historyOf(
-  writes: readonly Write[],
-  more: Partial<History> = {},
-  ending: Partial<History['ending']> = {},
-): History {
-  const there = writes.filter(({ outcome }) => outcome === 'acknowledged');
-  return {
-    clients: [...new Set(writes.map(({ client }) => client))].map((id) => ({ id, application: 'a pool' })),
-    writes,
-    sights: [],
-    executed: there.map(executedAt),
-    promotions: [],
-    faults: [],
-    ...more,
-    ending: {
-      stored: there.map(({ client, n, kind }) => ({ client, n, kind, copies: 1 })),
-      sum: SUM,
-      wrongBalances: 0,
-      timeline: 1,
-      forks: [],
-      copies: new Map([
-        ['pg-1', 'same'],
-        ['pg-2', 'same'],
-      ]),
-      fates: new Map(),
-      healedAtMs: 0,
-      stoppedAtMs: 1_000_000,
-      ...ending,
-    },
-  };
-}
-
-function judged(history: History, isSynchronous = false): Judgement {
-  return judge(history, { isSynchronous, sum: SUM, bounds: BOUNDS });
-}
-
-const broken = ({ laws }: Judgement): readonly string[] =>
-  laws.filter(({ faults }) => faults > 0).map(({ name }) => name);
+import { broken, historyOf, judged, NEXT, OLD, SUM, three, without, written } from './history-samples.ts';
 
 const LOST = 'Nothing that was acknowledged is lost';
 const LOST_BY_POINTSMAN = 'Nothing is lost by Pointsman';
-
-const three = [written(1, 1), written(1, 2), written(2, 1)];
-const without = (writes: readonly Write[], gone: number) =>
-  writes.toSpliced(gone, 1).map(({ client, n, kind }) => ({ client, n, kind, copies: 1 }));
-
 /** The history left timeline 1 at 0/1002: what was written from there on is lost by replication. */
 const failedOver = { timeline: 2, forks: [{ timeline: 1, lsn: '0/1002' }] };
 
@@ -161,6 +88,39 @@ describe('an acknowledged write that is not there', () => {
   });
 });
 
+/** Both began timeline 2, at other times; the history has the one of NEXT. */
+const twins = [
+  { server: OLD, timeline: 2, begunAtMs: 900, atMs: 1000 },
+  { server: NEXT, timeline: 2, begunAtMs: 60_000, atMs: 60_001 },
+];
+const twinEnding = { timeline: 2, forks: [{ timeline: 1, lsn: '0/F000' }], writers: new Map([[2, [NEXT]]]) };
+const onTwo = (server: string) => ({ place: { server, timeline: 2, lsn: '0/1002', transaction: '2' } });
+
+const takenBack = (sentAtMs: number): History =>
+  historyOf(
+    [written(1, 1, { sentAtMs, endedAtMs: sentAtMs + 5 }), written(2, 1, { sentAtMs: 100 })],
+    { promotions: twins },
+    twinEnding,
+  );
+
+describe('two timelines of one number', () => {
+  test.each([
+    ['by the server of the other one: given up', OLD, 'timeline given up', []],
+    ['by the server of the last one: no excuse', NEXT, 'unexplained', [LOST]],
+  ] as const)('a loss %s', (_, server, cause, laws) => {
+    const writes = [written(1, 1), written(1, 2, onTwo(server)), written(2, 1)];
+    const history = historyOf(writes, { promotions: twins }, { ...twinEnding, stored: without(writes, 1) });
+    const judgement = judged(history, true);
+    expect(judgement.losses.map((loss) => loss.cause)).toEqual([cause]);
+    expect(broken(judgement)).toEqual(laws);
+  });
+
+  test('an old primary may be taken back when the new one was given up, after all have agreed for 30 s', () => {
+    expect(broken(judged(takenBack(20_000)))).toEqual(['Nothing is written at an old primary after the bound']);
+    expect(broken(judged(takenBack(32_000)))).toEqual([]);
+  });
+});
+
 describe('what is there and should not be', () => {
   test.each([
     ['twice', 'Nothing is there twice', { client: 1, n: 1, kind: 'insert', copies: 2 }],
@@ -234,79 +194,6 @@ describe('what a session sees', () => {
         expect(judged(historyOf(three, { sights })).sights.stepsBack).toHaveLength(naive.length);
       }),
     );
-  });
-});
-
-/** From a little before the promotion to a minute after it. */
-const hidden = (server: string, promotedMs: number) => [
-  { kind: 'cut', on: 'pg-2', fromMs: promotedMs - 10, toMs: promotedMs + 60_000, note: undefined, hidden: [server] },
-];
-
-describe('the fence', () => {
-  const FENCE = 'Nothing is written at an old primary after the bound';
-  const promotion: Promotion = { server: NEXT, timeline: 2, begunAtMs: 99_900, atMs: 100_000 };
-  const forks = { timeline: 2, forks: [{ timeline: 1, lsn: '0/1002' }] };
-
-  function sent(
-    afterMs: number,
-    more: Partial<Write> = {},
-    executedAfterMs = afterMs + 2,
-    history: Partial<History> = {},
-  ) {
-    const late = written(1, 2, { sentAtMs: promotion.atMs + afterMs, outcome: 'unknown', ...more });
-    const writes = [written(1, 1), late, written(2, 1)];
-    const executed = [
-      ...historyOf(writes).executed.filter(({ n, client }) => client !== 1 || n !== 2),
-      { ...executedAt(late), atMs: promotion.atMs + executedAfterMs },
-    ];
-    return judged(
-      historyOf(
-        writes,
-        { promotions: [promotion], executed, ...history },
-        { ...forks, stored: without(writes, 1).filter(({ client, n }) => client !== 1 || n !== 2) },
-      ),
-    );
-  }
-
-  test('before a promotion there is no late write', () => {
-    const judgement = sent(-200);
-    expect([judgement.fence.late.length, broken(judgement)]).toEqual([0, []]);
-  });
-
-  test('while it is under way a write is late, and no fault', () => {
-    const judgement = sent(-50);
-    expect([judgement.fence.late.length, broken(judgement)]).toEqual([1, []]);
-  });
-
-  test('within the bound it is late, beyond the bound it is a fault', () => {
-    expect([sent(BOUNDS.seenMs - 100).fence.late.length, broken(sent(BOUNDS.seenMs - 100))]).toEqual([1, []]);
-    expect(broken(sent(BOUNDS.seenMs + 100))).toEqual([FENCE]);
-  });
-
-  test('a write that a frozen server executes late was sent in time, and nobody may be told of success', () => {
-    expect(broken(sent(-5000, {}, 20_000))).toEqual([]);
-    expect(broken(sent(-5000, { outcome: 'acknowledged' }, 20_000))).toContain(FENCE);
-  });
-
-  test('the bound is longer while a fault hides the new primary', () => {
-    expect(broken(sent(5000, {}, 5002, { faults: hidden(NEXT, promotion.atMs) }))).toEqual([]);
-    expect(broken(sent(16_000, {}, 16_002, { faults: hidden(NEXT, promotion.atMs) }))).toEqual([FENCE]);
-    expect(broken(sent(5000, {}, 5002, { faults: hidden(OLD, promotion.atMs) }))).toEqual([FENCE]);
-  });
-
-  test('a client beside Pointsman is counted, and judged by nobody', () => {
-    const executed = [
-      ...three.map(executedAt),
-      { server: OLD, atMs: promotion.atMs + 50_000, client: 1001, n: 7, timeline: 1 },
-    ];
-    const judgement = judged(
-      historyOf(three, { promotions: [promotion], executed }, { ...forks, forks: [{ timeline: 1, lsn: '0/F000' }] }),
-    );
-    expect([judgement.fence.direct.length, broken(judgement)]).toEqual([1, []]);
-  });
-
-  test('an acknowledged write in no log is a fault: nobody knows where it ran', () => {
-    expect(broken(judged(historyOf(three, { executed: three.slice(1).map(executedAt) })))).toEqual([FENCE]);
   });
 });
 

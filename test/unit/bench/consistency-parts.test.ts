@@ -10,7 +10,7 @@ import { readServerLog } from '../../bench/consistency/server-log.ts';
 import { randomFrom } from '../../support/branches/quirks.ts';
 
 const SERVER = '127.0.0.12:5432';
-const BOUNDS = { seenMs: 1900, hiddenMs: 15_000 };
+const BOUNDS = { seenMs: 1900, hiddenMs: 15_000, agreedMs: 30_000 };
 
 test('the log of a server has its writes and its promotions, among lines of Patroni', () => {
   const text = `2026-11-26 18:47:18,101 INFO: no action. I am (pg-2), a secondary
@@ -63,6 +63,7 @@ describe('the reports', () => {
       stored: [{ client: 1, n: 1, kind: 'insert', copies: 1 }],
       sum: 10,
       wrongBalances: 0,
+      writers: new Map(),
       timeline: 2,
       forks: [{ timeline: 1, lsn: '0/2' }],
       copies: new Map([['pg-1', 'same']]),

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FaultRecord } from '../history.ts';
 import { BEGIN, type Running, type Stage } from './kinds.ts';
 import type { PlannedFault } from './plan.ts';
+import type { MemberAddress } from '../../../support/patroni/member.ts';
 import { serverName } from '../../../support/clusters/server-name.ts';
 
 /** A rewind and a base backup on a busy machine. */
@@ -73,6 +74,13 @@ async function bringTogether(stage: Stage, tell: Campaign['tell']): Promise<read
     await cluster.kill(name).catch(() => undefined);
     await cluster.launch(name);
   };
+  /** Copied from the primary once more: it has a timeline that the primary does not have. */
+  const copyAnew = async ({ name, api }: MemberAddress, why: string): Promise<void> => {
+    tell(`${name} is copied anew: ${why}`);
+    repaired.push(name);
+    const body = JSON.stringify({ force: true });
+    await fetch(`${api}/reinitialize`, { method: 'POST', body }).catch(() => undefined);
+  };
   for (let attempt = 0; attempt < MOST_REPAIRS; attempt += 1) {
     for (const { name } of cluster.members()) if (!cluster.isRunning(name)) await repair(name, 'its Patroni ended');
     const why = await isWhole(stage).then(
@@ -82,7 +90,8 @@ async function bringTogether(stage: Stage, tell: Campaign['tell']): Promise<read
     if (why === undefined) break;
     const named = /last error: (\S+) is /.exec(why)?.[1];
     const member = cluster.members().find(({ name }) => name === named) ?? cluster.members()[attempt % 3];
-    if (member !== undefined) await repair(member.name, why);
+    if (member === undefined) continue;
+    await (attempt === 0 ? repair(member.name, why) : copyAnew(member, why));
   }
   if (repaired.length === 0) return [];
   const note = 'it did not come back by itself';

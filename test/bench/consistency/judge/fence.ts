@@ -1,5 +1,6 @@
 // Writes that a server executed after another one had been promoted, by the logs of the servers.
 import {
+  type Ending,
   type Executed,
   type FaultRecord,
   FIRST_DIRECT_CLIENT,
@@ -8,6 +9,7 @@ import {
   type Promotion,
   type Write,
 } from '../history.ts';
+import { whyGivenUp } from './branches.ts';
 
 /** For how long after a promotion Pointsman may still let a client write to the server before it. Milliseconds. */
 export interface Bounds {
@@ -15,6 +17,8 @@ export interface Bounds {
   readonly seenMs: number;
   /** It cannot: the old primary is silent, and its sessions end by `silence_grace`. */
   readonly hiddenMs: number;
+  /** A primary on a lower timeline is refused until all members have agreed on it for so long. */
+  readonly agreedMs: number;
 }
 
 /** A write at a server that was no primary any more. */
@@ -28,6 +32,8 @@ export interface LateWrite {
   readonly sentAfterMs: number | undefined;
   readonly outcome: Outcome | undefined;
   readonly boundMs: number;
+  /** From so long after the promotion Pointsman may take the old primary back: the cluster gave the new one up. */
+  readonly allowedFromMs: number;
 }
 
 export interface FenceReport {
@@ -48,11 +54,14 @@ export function judgeFence(
     readonly executed: readonly Executed[];
     readonly promotions: readonly Promotion[];
     readonly faults: readonly FaultRecord[];
+    readonly ending: Ending;
   },
   bounds: Bounds,
 ): FenceReport {
   const writes = new Map(history.writes.map((write) => [keyOf(write), write]));
   const promotions = history.promotions.toSorted((a, b) => a.atMs - b.atMs);
+  const isGivenUp = (one: Promotion): boolean => whyGivenUp(one, promotions, history.ending) !== undefined;
+  const givenUp = new Set(promotions.filter(isGivenUp));
   const all = history.executed.flatMap((executed) => {
     const promotion = promotions.find(
       ({ timeline, begunAtMs }) => timeline > executed.timeline && begunAtMs < executed.atMs,
@@ -66,6 +75,7 @@ export function judgeFence(
       sentAfterMs: write && write.sentAtMs - promotion.atMs,
       outcome: write?.outcome,
       boundMs: isHidden(promotion, history.faults, bounds) ? bounds.hiddenMs : bounds.seenMs,
+      allowedFromMs: givenUp.has(promotion) ? bounds.agreedMs : Infinity,
     };
     return [late];
   });
@@ -81,10 +91,10 @@ export function judgeFence(
 }
 
 /** The bytes left the client, or the client was told of success, when Pointsman should have closed the session. */
-function isBeyond({ sentAfterMs, executedAfterMs, outcome, boundMs }: LateWrite): boolean {
+function isBeyond({ sentAfterMs, executedAfterMs, outcome, boundMs, allowedFromMs }: LateWrite): boolean {
   // A write that no client knows of is judged by the server's clock.
   const afterMs = outcome === 'acknowledged' ? executedAfterMs : (sentAfterMs ?? executedAfterMs);
-  return afterMs > boundMs;
+  return afterMs > boundMs && afterMs < allowedFromMs;
 }
 
 /** Whether a fault hid the new primary from Pointsman at any time within the short bound. */

@@ -1,5 +1,6 @@
 // Acknowledged writes that are not there at the end, and the proof of the cause of each.
-import { type Ending, keyOf, type Write } from '../history.ts';
+import { type Ending, keyOf, type Promotion, type Write } from '../history.ts';
+import { whyGivenUp } from './branches.ts';
 import { position } from './positions.ts';
 
 export type Cause =
@@ -7,7 +8,7 @@ export type Cause =
   | 'behind the fork'
   /** The fork is between its insert and its commit: the last primary knows the transaction as aborted. */
   | 'commit behind the fork'
-  /** Its whole timeline is no part of the history. */
+  /** Its whole timeline is no part of the history: Patroni took its primary back for an older one. */
   | 'timeline given up'
   /** PostgreSQL's replication does not explain it. */
   | 'unexplained';
@@ -19,22 +20,24 @@ export interface Loss {
   readonly proof: string;
 }
 
-export function lossesOf(writes: readonly Write[], ending: Ending): readonly Loss[] {
+export function lossesOf(writes: readonly Write[], promotions: readonly Promotion[], ending: Ending): readonly Loss[] {
   const stored = new Set(ending.stored.map(keyOf));
   return writes
     .filter((write) => write.outcome === 'acknowledged' && !stored.has(keyOf(write)))
-    .map((write) => ({ write, ...causeOf(write, ending) }));
+    .map((write) => ({ write, ...causeOf(write, promotions, ending) }));
 }
 
-function causeOf({ place }: Write, { timeline, forks, fates }: Ending): Omit<Loss, 'write'> {
+function causeOf({ place }: Write, promotions: readonly Promotion[], ending: Ending): Omit<Loss, 'write'> {
   if (place === undefined) return { cause: 'unexplained', proof: 'the client does not know where it was written' };
+  const { timeline, forks, fates } = ending;
   const written = `written at ${place.lsn} of timeline ${place.timeline}`;
+  const givenUp = whyGivenUp(place, promotions, ending);
+  if (givenUp !== undefined) {
+    return { cause: 'timeline given up', proof: `${written} by ${place.server}; ${givenUp}` };
+  }
   if (place.timeline === timeline) return { cause: 'unexplained', proof: `${written}, which is the last one` };
   const fork = forks.find((one) => one.timeline === place.timeline);
-  if (fork === undefined) {
-    const line = [...forks.map((one) => one.timeline), timeline].join(', ');
-    return { cause: 'timeline given up', proof: `${written}; the history is ${line}` };
-  }
+  if (fork === undefined) return { cause: 'unexplained', proof: written };
   const forked = `the history leaves timeline ${place.timeline} at ${fork.lsn}`;
   if (position(place.lsn) >= position(fork.lsn)) return { cause: 'behind the fork', proof: `${written}; ${forked}` };
   const fate = fates.get(place.transaction) ?? 'unknown';

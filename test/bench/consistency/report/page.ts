@@ -56,7 +56,7 @@ function summary(runs: readonly JudgedRun[]): string {
     'Verdict',
     'Acknowledged',
     'Lost by Pointsman, or unexplained',
-    'Lost by replication',
+    'Lost by the cluster',
     'Twice',
     'Unexpected',
     'Unknown to the client, and there',
@@ -85,10 +85,12 @@ function legend({ bounds }: Surroundings): string {
   return `<dl>
 <dt>Acknowledged, refused, unknown</dt><dd>A client was told that its write is committed; that it cannot have been; or
 its connection ended while COMMIT was under way. An unknown write may be there or not: no proxy can know.</dd>
-<dt>Lost by replication</dt><dd>With asynchronous replication PostgreSQL acknowledges a commit before a replica has it.
+<dt>Lost by the cluster</dt><dd>With asynchronous replication PostgreSQL acknowledges a commit before a replica has it.
 If the primary dies then, the commit is gone. A loss counts as such only with proof: each write notes its position in
 the WAL and its timeline, and the position lies behind the point where the new primary's timeline forks. With
-synchronous replication there is no such excuse: every loss breaks the law.</dd>
+synchronous replication there is no such excuse. One other cause is Patroni's: a leader that was frozen for longer than
+its ttl may take the lock back when it thaws (Patroni 3.0.2), and the new primary is rewound with all that it has
+acknowledged. Such a loss needs the proof that its whole timeline was given up.</dd>
 <dt>Twice, unexpected</dt><dd>No client sends a number again, and no table has a unique key: a write that a proxy or a
 driver repeated would be there twice. Unexpected: never sent, or refused for certain, and there all the same.</dd>
 <dt>Old primary, bound</dt><dd>From the moment another member is promoted, the one before it is an old primary; it may

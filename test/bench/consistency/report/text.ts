@@ -16,7 +16,7 @@ function summary(runs: readonly JudgedRun[]): string {
   const head = [
     'mode',
     'acknowledged',
-    'lost by replication',
+    'lost by the cluster',
     'lost otherwise',
     'doubled',
     'unexpected',

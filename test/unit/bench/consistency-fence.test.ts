@@ -1,0 +1,88 @@
+// The judge of writes at an old primary: by the bound, by the faults that hide the new one, by the clock of servers.
+import { describe, expect, test } from 'vitest';
+import type { History, Promotion, Write } from '../../bench/consistency/history.ts';
+import {
+  BOUNDS,
+  broken,
+  executedAt,
+  historyOf,
+  judged,
+  NEXT,
+  OLD,
+  three,
+  without,
+  written,
+} from './history-samples.ts';
+
+/** From a little before the promotion to a minute after it. */
+const hidden = (server: string, promotedMs: number) => [
+  { kind: 'cut', on: 'pg-2', fromMs: promotedMs - 10, toMs: promotedMs + 60_000, note: undefined, hidden: [server] },
+];
+
+describe('the fence', () => {
+  const FENCE = 'Nothing is written at an old primary after the bound';
+  const promotion: Promotion = { server: NEXT, timeline: 2, begunAtMs: 99_900, atMs: 100_000 };
+  const forks = { timeline: 2, forks: [{ timeline: 1, lsn: '0/1002' }] };
+
+  function sent(
+    afterMs: number,
+    more: Partial<Write> = {},
+    executedAfterMs = afterMs + 2,
+    history: Partial<History> = {},
+  ) {
+    const late = written(1, 2, { sentAtMs: promotion.atMs + afterMs, outcome: 'unknown', ...more });
+    const writes = [written(1, 1), late, written(2, 1)];
+    const executed = [
+      ...historyOf(writes).executed.filter(({ n, client }) => client !== 1 || n !== 2),
+      { ...executedAt(late), atMs: promotion.atMs + executedAfterMs },
+    ];
+    return judged(
+      historyOf(
+        writes,
+        { promotions: [promotion], executed, ...history },
+        { ...forks, stored: without(writes, 1).filter(({ client, n }) => client !== 1 || n !== 2) },
+      ),
+    );
+  }
+
+  test('before a promotion there is no late write', () => {
+    const judgement = sent(-200);
+    expect([judgement.fence.late.length, broken(judgement)]).toEqual([0, []]);
+  });
+
+  test('while it is under way a write is late, and no fault', () => {
+    const judgement = sent(-50);
+    expect([judgement.fence.late.length, broken(judgement)]).toEqual([1, []]);
+  });
+
+  test('within the bound it is late, beyond the bound it is a fault', () => {
+    expect([sent(BOUNDS.seenMs - 100).fence.late.length, broken(sent(BOUNDS.seenMs - 100))]).toEqual([1, []]);
+    expect(broken(sent(BOUNDS.seenMs + 100))).toEqual([FENCE]);
+  });
+
+  test('a write that a frozen server executes late was sent in time, and nobody may be told of success', () => {
+    expect(broken(sent(-5000, {}, 20_000))).toEqual([]);
+    expect(broken(sent(-5000, { outcome: 'acknowledged' }, 20_000))).toContain(FENCE);
+  });
+
+  test('the bound is longer while a fault hides the new primary', () => {
+    expect(broken(sent(5000, {}, 5002, { faults: hidden(NEXT, promotion.atMs) }))).toEqual([]);
+    expect(broken(sent(16_000, {}, 16_002, { faults: hidden(NEXT, promotion.atMs) }))).toEqual([FENCE]);
+    expect(broken(sent(5000, {}, 5002, { faults: hidden(OLD, promotion.atMs) }))).toEqual([FENCE]);
+  });
+
+  test('a client beside Pointsman is counted, and judged by nobody', () => {
+    const executed = [
+      ...three.map(executedAt),
+      { server: OLD, atMs: promotion.atMs + 50_000, client: 1001, n: 7, timeline: 1 },
+    ];
+    const judgement = judged(
+      historyOf(three, { promotions: [promotion], executed }, { ...forks, forks: [{ timeline: 1, lsn: '0/F000' }] }),
+    );
+    expect([judgement.fence.direct.length, broken(judgement)]).toEqual([1, []]);
+  });
+
+  test('an acknowledged write in no log is a fault: nobody knows where it ran', () => {
+    expect(broken(judged(historyOf(three, { executed: three.slice(1).map(executedAt) })))).toEqual([FENCE]);
+  });
+});
