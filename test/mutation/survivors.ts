@@ -116,4 +116,10 @@ export const SURVIVORS: readonly Survivor[] = [
     mutant: 'false',
     why: 'nothing unknown is due',
   },
+  {
+    file: 'src/core/actions.ts',
+    code: 'next?.standings',
+    mutant: 'next.standings',
+    why: 'without a next decision the address differs, and nothing of it is read',
+  },
 ];

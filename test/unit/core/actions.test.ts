@@ -154,6 +154,11 @@ describe('sessions of one member that belong on another', () => {
     expect(after([], refused({ at: 4000 }), ...promoted)).toEqual(['pg-2 promoted drain after 0']);
   });
 
+  test('drain from a member that lagged before, and is the fallback now: it left the pool for its lag', () => {
+    const promoted = [isPrimary('pg-2', 4000, { timeline: 2 }), isReplica('pg-3', 4000, { timeline: 2 })];
+    expect(after(lagging, refused({ at: 4000 }), ...promoted)).toEqual(['pg-2 fallback_over drain after 3000']);
+  });
+
   test('stay on a promoted member while no other is eligible, and drain from it later', () => {
     const promoted = [refused({ at: 2000 }), isPrimary('pg-2', 2000, { timeline: 2 })];
     expect(after([isGone], ...promoted)).toEqual([]);
