@@ -57,10 +57,10 @@ const DOCUMENT = {
 const STATE = aState({
   settings: new Map([['work_mem', '4MB']]),
   custom: new Map([['app.tenant', 'ü']]),
-  prepared: [{ name: 'p', statement: 'select $1', parameterTypes: [25], resultColumns: ['a 25 -1'], isFromSql: false }],
+  prepared: [{ name: 'p', statement: 'select $1', parameterTypes: [25], resultColumns: undefined, isFromSql: false }],
   role: 'clerk',
 });
-const UNNAMED = { message: PARSE, encoding: 'UTF8', description: { parameterTypes: [], resultColumns: undefined } };
+const UNNAMED = { message: PARSE, encoding: 'UTF8', description: { parameterTypes: [25], resultColumns: undefined } };
 
 function row(...values: readonly (Uint8Array | string | null)[]): Buffer {
   const fields = values.flatMap((value) =>
@@ -197,7 +197,7 @@ const TALKS: readonly (() => Talk)[] = [
   () => question(18),
   () => new AfterSync(question(14)),
   () => new SessionRestore({ state: STATE, unnamed: UNNAMED, serverMajor: 17, asksWal: true }),
-  () => new SessionRestore({ state: aState(), unnamed: undefined, serverMajor: 14 }),
+  () => new SessionRestore({ state: aState({ role: 'clerk' }), unnamed: undefined, serverMajor: 14 }),
   () => new WalQuestion(16),
 ];
 
@@ -212,6 +212,8 @@ function check(input: Uint8Array): void {
   const script = input.subarray(1);
   const whole = resultOf(outcomeOf(make(), script, false));
   const split = resultOf(outcomeOf(make(), script, true));
+  // Without ideas of the input the server answers as it must: the others begin from there.
+  if (script.length === 0) assert(whole?.['kind'] === 'answered' || whole?.['kind'] === 'restored' || whole?.['wal']);
   if (whole !== undefined && split !== undefined) assert.deepEqual(split, whole);
   if (whole?.['kind'] !== 'answered') return;
   // Packed and unpacked, it is the same.
