@@ -92,10 +92,13 @@ interface ProvenPrimary {
   readonly timeline: number;
 }
 
-/** The one member that said yes as a primary after `since`, on the highest timeline. */
+/**
+ * The one member that said yes as a primary after `since`, on the highest timeline. Two members that ever did so gave
+ * the same number to different timelines: a position of one says nothing about the other.
+ */
 function provenPrimary(pools: readonly PoolPolicy[], snapshot: Snapshot, since: Instant): ProvenPrimary | undefined {
-  const { highestTimeline: timeline } = snapshot;
-  if (timeline === undefined) return undefined;
+  const { highestTimeline: timeline, highestTimelineBy } = snapshot;
+  if (timeline === undefined || highestTimelineBy.length > 1) return undefined;
   const checks = pools.map(({ check }) => check).filter(({ family }) => family === 'primary');
   const isProven = (record: MemberRecord): boolean =>
     record.mismatch === undefined &&

@@ -182,6 +182,14 @@ test('a primary that is silent, and two primaries on one timeline, prove nothing
   expect(verdict(from, reached(standby(900)), ...two)).toEqual(UNPROVEN);
 });
 
+test('two servers that gave one number to different timelines prove nothing, even when one of them is gone', () => {
+  const from = shown(standby(500), ...round(50));
+  // pg-1 died, and pg-3, which had seen nothing of its timeline, began another one of the same number.
+  const twin = [...round(50), silent({ member: 'pg-1', at: 150 }), isReplica('pg-1', 160), isPrimary('pg-3', 201)];
+  expect(verdict(from, reached(primary(9000, { allEndedBelow: 800 })), ...twin)).toEqual(UNPROVEN);
+  expect(seemsCaughtUp(pools, after(...twin), from, 'pg-3')).toBe(false);
+});
+
 test('without a pool that asks for the primary nothing is proven', () => {
   const from = shown(standby(500), ...round(50));
   const reads: readonly PoolPolicy[] = [aPool()];
