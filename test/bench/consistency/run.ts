@@ -32,6 +32,8 @@ export const PROBE = { intervalMs: 1000, timeoutMs: 800, silenceGraceMs: 15_000 
 /** In which every client must be served after the last fault. */
 const AFTERWARDS_MS = 5000;
 const LISTED_MS = 60_000;
+/** After a cut TCP sends again more and more seldom. */
+const CAUGHT_UP_MS = 60_000;
 
 export interface RunOptions {
   readonly mode: Mode;
@@ -202,7 +204,7 @@ async function readEnding(
     };
     // Replicas replay the last writes; one that differs for good is a finding.
     await cluster
-      .waitUntil(`${member.name} as ${name}`, async () => (await read()) === wanted, 10_000)
+      .waitUntil(`${member.name} as ${name}`, async () => (await read()) === wanted, CAUGHT_UP_MS)
       .catch(() => undefined);
   }
   const stored = await storedWrites(cluster, name);
