@@ -3,6 +3,8 @@ import postgres from 'postgres';
 import { sqlstateOf } from './application.ts';
 import { type PostgresJsAnswer, postgresJsRequest } from './postgres-js-messages.ts';
 
+/** Each is the end of a session: until this process leaves, the pool may connect again. */
+let ends = 0;
 /** In which the error of a statement is told. */
 const TOLD_MS = 50;
 
@@ -18,6 +20,7 @@ const sql = postgres({
 
 /** After an end of a connection the pool may lose a statement and never answer. The workload starts it anew. */
 function leave(): void {
+  ends += 1;
   setTimeout(() => process.exit(), TOLD_MS);
 }
 
@@ -42,7 +45,7 @@ async function answer(message: unknown): Promise<void> {
           return last;
         })
       : await first(sql.unsafe(statements[0] ?? '', [], { prepare: true }));
-    tell({ id, kind: 'value', value, session: String(process.pid) });
+    tell({ id, kind: 'value', value, session: `${process.pid} ${ends}` });
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
     tell({ id, kind: 'error', words, state: sqlstateOf(error) ?? '' });

@@ -8,6 +8,9 @@ export function textReport(runs: readonly JudgedRun[]): string {
   return [summary(runs), ...runs.map(details)].join('\n\n');
 }
 
+/** More of them say nothing new. */
+const MOST_STEPS = 5;
+
 function row(...cells: readonly (string | number)[]): string {
   return `| ${cells.join(' | ')} |`;
 }
@@ -56,6 +59,12 @@ function details({ mode, seed, judgement }: JudgedRun): string {
     `${modeName(mode)}, seed ${seed}`,
     ...laws.map(({ name, faults, said }) => `- ${faults === 0 ? 'held  ' : 'BROKEN'} ${name}: ${said}`),
     `- latest write at an old primary after a promotion: ${latest(judgement)}`,
+    ...judgement.sights.stepsBack
+      .slice(0, MOST_STEPS)
+      .map(
+        ({ session, port, client, before, after }) =>
+          `- ${session}, ${port} port: client ${client} was at ${before}, then at ${after}`,
+      ),
     ...[...byApplication].map(([name, counts]) => `- ${name}: ${countsText(counts)}`),
     `- clients beside Pointsman (${FIRST_DIRECT_CLIENT} and above): ${fence.direct.length} writes at an old primary`,
   ].join('\n');
