@@ -14,7 +14,7 @@ export interface Machine {
   readonly startProcess?: StartProcess;
 }
 
-interface MachineNetwork extends Required<Pick<ProxyDependencies, 'dial' | 'createServer'>> {
+interface MachineNetwork extends Required<Pick<ProxyDependencies, 'dial' | 'createServer' | 'readSilentConnections'>> {
   readonly transport: Transport;
 }
 

@@ -70,8 +70,7 @@ export function createProxyOrWorkers({
       decideIfDue: () => monitor.decideIfDue(),
       wal: () => monitor.wal(),
       random,
-      createServer: network?.createServer,
-      ...(network && { dial: network.dial }),
+      ...network,
     });
   }
   // The source has a folder for this file, the build has none.

@@ -108,7 +108,12 @@ export function assemble(options: ProxyOptions, hooks: Hooks): Assembly {
     stallGate: new StallGate(options),
     registry,
     holdQueue,
-    tcpTimeouts: new TcpTimeouts({ ...options, registry, policy: () => inForce.current() }),
+    tcpTimeouts: new TcpTimeouts({
+      ...options,
+      registry,
+      policy: () => inForce.current(),
+      read: options.readSilentConnections,
+    }),
   };
   return { ...sessionParts(base, options, hooks), ...base };
 }

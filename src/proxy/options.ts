@@ -55,6 +55,19 @@ export interface InheritedSocket {
 
 export type CreateServer = (options: ServerOpts) => Server;
 
+/** A connection whose peer acknowledges nothing. */
+export interface Silence {
+  /** Sent, or waiting in the kernel, and not acknowledged. */
+  readonly bytes: number;
+  /** Retransmissions, or questions for room in a full window, without an answer. An answer sets it back. */
+  readonly attempts: number;
+}
+
+/** By `connectionKey` (ending/tcp-table.ts). */
+export type SilentConnections = ReadonlyMap<string, Silence>;
+
+export type ReadSilentConnections = () => Promise<SilentConnections>;
+
 /** How many sessions have file descriptors. */
 export interface DescriptorBudget {
   /** The limit on open files. */
@@ -99,6 +112,8 @@ export interface ProxyDependencies {
   readonly dial?: Dial;
   /** Default: of this machine. */
   readonly createServer?: CreateServer | undefined;
+  /** Default: the table of this machine's kernel. */
+  readonly readSilentConnections?: ReadSilentConnections | undefined;
   /** Absent: there are no branches, whatever the policy. */
   readonly locateBranch?: LocateBranch;
   /** Absent: sessions that logged in with a secret stay, and no login has a verifier. */

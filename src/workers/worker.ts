@@ -18,7 +18,10 @@ import { withDelta } from './snapshot-delta.ts';
 import { LastReport } from './shared-limits.ts';
 import { withTimeout } from '../model/with-timeout.ts';
 
-export interface WorkerOptions extends Pick<ProxyDependencies, 'random' | 'descriptors' | 'dial' | 'createServer'> {
+export interface WorkerOptions extends Pick<
+  ProxyDependencies,
+  'random' | 'descriptors' | 'dial' | 'createServer' | 'readSilentConnections'
+> {
   readonly send: (message: FromWorker) => void;
   /** Its instants equal those of the main process. */
   readonly clock: Clock;
@@ -58,7 +61,7 @@ export class Worker {
     | undefined;
 
   constructor({ policy, snapshot, others, processes, lastId }: Begin, options: WorkerOptions) {
-    const { clock, send, random, usage, openVerifiers, descriptors, createServer, dial } = options;
+    const { clock, send, usage, ...passedOn } = options;
     const calls = new Calls<CallsOfWorker>(send);
     this.#calls = calls;
     this.#options = options;
@@ -83,6 +86,7 @@ export class Worker {
       onStall: (...stall) => this.#proxy.stalled(...stall),
     });
     this.#proxy = createProxy({
+      ...passedOn,
       ...policy,
       table: () => this.#decider.table(),
       snapshot: () => this.#snapshot,
@@ -95,11 +99,6 @@ export class Worker {
       readKeyPair: (files) => calls.call('read_key_pair', files),
       readPem: (file, kind) => calls.call('read_pem', { file, kind }),
       clock,
-      random,
-      openVerifiers,
-      descriptors,
-      createServer,
-      ...(dial && { dial }),
       peers: {
         processes,
         lastId,

@@ -4,18 +4,7 @@ import { createReadStream } from 'node:fs';
 import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
 import { canonicalIpv6 } from '../../model/ipv6.ts';
-
-export interface Silence {
-  /** Sent, or waiting in the kernel, and not acknowledged. */
-  readonly bytes: number;
-  /** Retransmissions, or questions for room in a full window, without an answer. An answer sets it back. */
-  readonly attempts: number;
-}
-
-/** By `connectionKey`. */
-export type SilentConnections = ReadonlyMap<string, Silence>;
-
-export type ReadSilentConnections = () => Promise<SilentConnections>;
+import type { ReadSilentConnections, Silence } from '../options.ts';
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 /** The kernel gives no more at a time. */

@@ -4,17 +4,17 @@
 // Hosts without bytes on the way are found by keepalive.
 import type { Clock } from '../../model/instant.ts';
 import { nothing } from '../../model/once.ts';
-import type { ProxyPolicy } from '../options.ts';
+import type { ProxyPolicy, ReadSilentConnections, Silence } from '../options.ts';
 import type { SessionHandle } from '../stage.ts';
 import { carrierOf } from '../socket.ts';
-import { connectionKey, readSilentConnections, type ReadSilentConnections, type Silence } from './tcp-table.ts';
+import { connectionKey, readSilentConnections } from './tcp-table.ts';
 
 export interface TcpTimeoutsOptions {
   readonly clock: Clock;
   readonly registry: { all(): readonly Pick<SessionHandle, 'sockets'>[] };
   readonly policy: () => Pick<ProxyPolicy, 'client' | 'backend'>;
   /** Default: the kernel's table. */
-  readonly read?: ReadSilentConnections;
+  readonly read?: ReadSilentConnections | undefined;
 }
 
 /** The table is read so often within the shorter limit, at the most and the least often so. Milliseconds. */
