@@ -18,8 +18,9 @@ export async function peerAnswers(host: Host, members: readonly MemberKey[]): Pr
 async function ask(host: Host, { name, apiUrl, tags }: MemberKey): Promise<PeerAnswer | undefined> {
   const { hostname, port, pathname } = new URL(apiUrl);
   const answer = await host.request({ api: apiAt(hostname, Number(port)), path: pathname, deadlineMs: PEER_MS });
-  if (answer.kind !== 'answered') return undefined;
-  const { state, role, timeline = 0, xlog } = ownJson<NodeDocument>(answer.body);
+  const node = answer.kind === 'answered' ? documentOf(answer.body) : undefined;
+  if (node === undefined) return undefined;
+  const { state, role, timeline = 0, xlog } = node;
   return {
     name,
     isPrimary: role === 'primary',
@@ -28,4 +29,13 @@ async function ask(host: Host, { name, apiUrl, tags }: MemberKey): Promise<PeerA
     position: Number(xlog?.['location'] ?? xlog?.['received_location'] ?? 0),
     isNoFailover: tags['nofailover'] === true,
   };
+}
+
+/** Undefined: a faulty API has answered with something else. */
+function documentOf(body: string): NodeDocument | undefined {
+  try {
+    return ownJson<NodeDocument>(body);
+  } catch {
+    return undefined;
+  }
 }

@@ -11,6 +11,8 @@ import type { Config } from '../../../src/config/config.ts';
 import { takeFault } from '../../../src/proxy/fault.ts';
 import { dialerOf } from '../../../src/proxy/connect/dial.ts';
 import type { ReportedEvent } from '../../../src/reports/events.ts';
+import type { HttpResult, Request } from '../../../src/patroni/http.ts';
+import type { SentBytes } from '../world/kernel-handle.ts';
 import type { Host, World } from '../world/world.ts';
 import { startWorker } from './worker-channel.ts';
 
@@ -31,6 +33,14 @@ export interface PointsmanOptions {
   /** The sections of the configuration file. */
   readonly file: Readonly<Record<string, unknown>>;
   readonly onEvent?: (event: ReportedEvent) => void;
+  readonly witness?: Witness;
+}
+
+/** Sees what goes in and out, and changes nothing. */
+export interface Witness {
+  /** `askedAt`: by the clock of the host. */
+  readonly answered: (request: Request, askedAt: number, result: HttpResult) => void;
+  readonly sent: SentBytes;
 }
 
 export class SimulatedPointsman {
@@ -40,12 +50,13 @@ export class SimulatedPointsman {
   readonly #core: RoutingCore;
   readonly #operations: AppOperations;
   #isStopped = false;
+  #isKilled = false;
 
-  constructor({ world, host, file, onEvent }: PointsmanOptions) {
+  constructor({ world, host, file, onEvent, witness }: PointsmanOptions) {
     this.host = host;
     this.#world = world;
     this.config = configOf(file);
-    const machine = machineOf(world, host);
+    const machine = machineOf(world, host, witness);
     this.#core = createCore({ config: this.config, clock: host.clock, machine });
     const { core, events, decisions } = this.#core;
     const operationLock = createOperationLock();
@@ -56,6 +67,10 @@ export class SimulatedPointsman {
     });
     events.listen(this.#operations.take);
     events.listen((event) => onEvent?.(event));
+  }
+
+  get isKilled(): boolean {
+    return this.#isKilled;
   }
 
   get parts(): RoutingCore['core'] {
@@ -95,6 +110,7 @@ export class SimulatedPointsman {
 
   /** SIGKILL: its sockets close, and nothing of it runs again. */
   kill(): void {
+    this.#isKilled = true;
     this.host.endProcesses();
     this.#world.note(`${this.host.name} is killed`);
   }
@@ -111,16 +127,22 @@ function configOf(file: PointsmanOptions['file']): Config {
   return loaded.config;
 }
 
-function machineOf(world: World, host: Host): Machine {
+function machineOf(world: World, host: Host, witness: Witness | undefined): Machine {
   const random = world.random.fork(`pointsman ${host.name} ${world.now()}`);
-  const network: Machine['network'] = {
+  const network: NonNullable<Machine['network']> = {
     transport: {
       clock: host.clock,
-      send: (request) => host.request(request),
+      send: async (request) => {
+        const askedAt = host.clock.now();
+        const result = await host.request(request);
+        witness?.answered(request, askedAt, result);
+        return result;
+      },
       askPort: (address, deadlineMs) => host.askPort(address, deadlineMs),
     },
     createServer: (options) => host.createServer(options),
-    dial: dialerOf((options) => host.createSocket(options)),
+    readSilentConnections: () => Promise.resolve(host.silentConnections()),
+    dial: dialerOf((options) => host.createSocket(options, witness?.sent)),
   };
   const machine = { wallClock: () => host.wallClock(), random: random.next, network };
   return { ...machine, startProcess: startWorker({ world, host, machine }) };

@@ -7,7 +7,7 @@ import type { Address } from '../../../src/model/member.ts';
 import type { PortState } from '../../../src/model/observation.ts';
 import type { HttpResult, Request } from '../../../src/patroni/http.ts';
 import { askPort, request, SimulatedHttpServer, type AnswerHttp } from './http.ts';
-import { KernelHandle, ListenHandle, type HandleProcess } from './kernel-handle.ts';
+import { KernelHandle, ListenHandle, type HandleProcess, type SentBytes } from './kernel-handle.ts';
 import type { SimulatedNetwork } from './network.ts';
 import type { Random } from './random.ts';
 import { ERRNO, type Lane, type TcpEnd, type TcpHost } from './tcp-end.ts';
@@ -27,6 +27,7 @@ interface Waiting {
 type Accept = (end: TcpEnd) => void;
 
 const FIRST_FREE_PORT = 32_768;
+const FIRST_RETRANSMISSION_MS = 200;
 
 export class SimulatedHost implements TcpHost, HandleProcess {
   readonly name: string;
@@ -36,6 +37,7 @@ export class SimulatedHost implements TcpHost, HandleProcess {
   readonly #network: SimulatedNetwork;
   readonly #random: Random;
   readonly #ends = new Set<TcpEnd>();
+  readonly #timers = new Set<object>();
   readonly #ports = new Map<number, Accept[]>();
   readonly #httpServers = new Map<number, SimulatedHttpServer>();
   #isUp = true;
@@ -97,6 +99,7 @@ export class SimulatedHost implements TcpHost, HandleProcess {
   /** Its processes are killed, and the kernel closes their sockets. */
   endProcesses(): void {
     this.#life += 1;
+    this.#timers.clear();
     this.#waiting = [];
     this.#isFrozen = false;
     for (const end of this.#ends) end.close();
@@ -111,11 +114,13 @@ export class SimulatedHost implements TcpHost, HandleProcess {
     this.#isUp = false;
     this.#isFrozen = false;
     this.#life += 1;
+    this.#timers.clear();
     this.#waiting = [];
     for (const end of this.#ends) end.vanish();
     this.#ends.clear();
     this.#ports.clear();
     this.#network.hostIsDown(this);
+    for (const server of this.#httpServers.values()) server.vanish();
     this.#httpServers.clear();
   }
 
@@ -132,8 +137,8 @@ export class SimulatedHost implements TcpHost, HandleProcess {
   }
 
   /** A socket of Node that can be connected to other hosts of the network. */
-  createSocket(options: SocketConstructorOpts = {}): Socket {
-    const handle = new KernelHandle(this);
+  createSocket(options: SocketConstructorOpts = {}, onSent?: SentBytes): Socket {
+    const handle = new KernelHandle(this, undefined, onSent);
     // The types of Node do not know a handle.
     const socket: unknown = Reflect.construct(Socket, [{ ...options, handle, manualStart: true }]);
     if (socket instanceof Socket) return socket;
@@ -187,6 +192,12 @@ export class SimulatedHost implements TcpHost, HandleProcess {
     return this.#network.hostAt(address);
   }
 
+  /** Whether the process that runs now still exists. */
+  lifeOfProcess(): () => boolean {
+    const life = this.#life;
+    return () => life === this.#life;
+  }
+
   /** A packet to there arrives now. */
   sends(to: SimulatedHost): boolean {
     return this.#network.isOpen(this, to);
@@ -232,9 +243,26 @@ export class SimulatedHost implements TcpHost, HandleProcess {
     });
   }
 
-  /** Connections whose bytes are not acknowledged, as the kernel's table has them. */
-  silences(): readonly { readonly end: TcpEnd; readonly bytes: number; readonly forMs: number }[] {
-    return [...this.#ends].map((end) => ({ end, ...end.silence() })).filter(({ bytes }) => bytes > 0);
+  /** Those of its processes. */
+  connectionCount(): number {
+    return [...this.#ends].filter(({ isClosed, isDead }) => !isClosed && !isDead).length;
+  }
+
+  timerCount(): number {
+    return this.#timers.size;
+  }
+
+  /** The kernel's table of connections whose bytes are not acknowledged, as the program reads it. */
+  silentConnections(): ReadonlyMap<string, { readonly bytes: number; readonly attempts: number }> {
+    const silent = new Map<string, { readonly bytes: number; readonly attempts: number }>();
+    for (const end of this.#ends) {
+      const { bytes, forMs } = end.silence();
+      const attempts = Math.floor(forMs / FIRST_RETRANSMISSION_MS);
+      const { peer, port, isDead } = end;
+      if (peer === undefined || isDead || bytes === 0 || attempts === 0) continue;
+      silent.set(`${this.address} ${port} ${peer.host.address} ${peer.port}`, { bytes, attempts });
+    }
+    return silent;
   }
 
   #run(run: () => void, isTimer: boolean): void {
@@ -254,7 +282,10 @@ export class SimulatedHost implements TcpHost, HandleProcess {
     const due = Math.floor(local) + Math.max(1, Math.trunc(delayMs));
     let isCancelled = false;
     const inContext = AsyncLocalStorage.bind(run);
+    const timer = {};
+    this.#timers.add(timer);
     const fire = (): void => {
+      this.#timers.delete(timer);
       if (!isCancelled) inContext();
     };
     const cancel = this.schedule((due - local) / this.#monotonic.rate, () => {
@@ -262,6 +293,7 @@ export class SimulatedHost implements TcpHost, HandleProcess {
     });
     return () => {
       isCancelled = true;
+      this.#timers.delete(timer);
       cancel();
     };
   }

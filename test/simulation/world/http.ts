@@ -49,6 +49,12 @@ export class SimulatedHttpServer {
     reply(await this.#answer(question, from));
   }
 
+  /** Nobody is told. */
+  vanish(): void {
+    this.#isClosed = true;
+    this.#onEnd.clear();
+  }
+
   close(): void {
     this.#isClosed = true;
     for (const end of this.#onEnd) end();
@@ -61,6 +67,7 @@ export function request(from: SimulatedHost, request: Request): Promise<HttpResu
   const { api, path, method = 'GET', body, deadlineMs, connectMs = deadlineMs, onConnected, onSent } = request;
   const { promise, resolve } = Promise.withResolvers<HttpResult>();
   const { clock } = from;
+  const isAlive = from.lifeOfProcess();
   const to = from.hostAt(api.address.host);
   const lanes: [Lane, Lane] = [{ lastArrival: 0 }, { lastArrival: 0 }];
   const timers: (() => void)[] = [];
@@ -83,7 +90,7 @@ export function request(from: SimulatedHost, request: Request): Promise<HttpResu
   };
   /** Comes back to the process that asked. */
   const back = (run: () => void): void => {
-    if (to !== undefined) to.carry(from, lanes[1], () => from.soon(() => !isOver && run()));
+    if (to !== undefined) to.carry(from, lanes[1], () => isAlive() && from.soon(() => !isOver && run()));
   };
   expireAfter(deadlineMs, `no whole answer within ${deadlineMs} ms`);
   if (connectMs < deadlineMs) expireAfter(connectMs, `no connection within ${connectMs} ms`);

@@ -11,6 +11,9 @@ export interface HandleProcess {
   connect(address: string, port: number, onResult: (result: TcpEnd | number) => void): TcpEnd;
 }
 
+/** Told of bytes that the kernel has taken. */
+export type SentBytes = (to: { readonly address: string; readonly port: number }, bytes: Uint8Array) => void;
+
 interface Request {
   readonly oncomplete: (...values: readonly unknown[]) => void;
 }
@@ -37,6 +40,7 @@ export class KernelHandle {
   readonly fd = -1;
   readonly writeQueueSize = 0;
   readonly #process: HandleProcess;
+  readonly #onSent: SentBytes | undefined;
   #end: TcpEnd | undefined;
   #context: Context = AsyncLocalStorage.snapshot();
   #isReading = false;
@@ -46,8 +50,9 @@ export class KernelHandle {
   readonly #writes: PendingWrite[] = [];
   #shutdown: PendingWrite | undefined;
 
-  constructor(process: HandleProcess, end?: TcpEnd) {
+  constructor(process: HandleProcess, end?: TcpEnd, onSent?: SentBytes) {
     this.#process = process;
+    this.#onSent = onSent;
     if (end !== undefined) this.#attach(end);
   }
 
@@ -178,7 +183,7 @@ export class KernelHandle {
   #write(request: Request, bytes: Uint8Array): number {
     const end = this.#end;
     if (end === undefined) return ERRNO.ENOTCONN;
-    const taken = this.#writes.length > 0 ? 0 : end.write(bytes);
+    const taken = this.#writes.length > 0 ? 0 : this.#give(end, bytes);
     if (taken < 0) return taken;
     this.bytesWritten += bytes.length;
     const isAsync = taken < bytes.length;
@@ -188,6 +193,15 @@ export class KernelHandle {
     STREAM.state[STREAM.bytesWritten] = bytes.length;
     STREAM.state[STREAM.lastWriteWasAsync] = isAsync ? 1 : 0;
     return 0;
+  }
+
+  #give(end: TcpEnd, bytes: Uint8Array): number {
+    const taken = end.write(bytes);
+    const { peer } = end;
+    if (taken > 0 && peer !== undefined) {
+      this.#onSent?.({ address: peer.host.address, port: peer.port }, bytes.subarray(0, taken));
+    }
+    return taken;
   }
 
   /** One turn of the event loop for this socket. */
@@ -230,7 +244,7 @@ export class KernelHandle {
     const end = this.#end;
     if (end === undefined) return;
     for (let [first] = this.#writes; first !== undefined && !this.#isClosed; [first] = this.#writes) {
-      const taken = end.write(first.rest);
+      const taken = this.#give(end, first.rest);
       if (taken >= 0) first.rest = first.rest.subarray(taken);
       if (taken >= 0 && first.rest.length > 0) return;
       this.#writes.shift();

@@ -1,7 +1,8 @@
 // Rows of /proc/net/tcp and tcp6 as Linux 6.18 wrote them on a little-endian machine, while packets were dropped.
 import { endianness } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { addSilent, connectionKey, type Silence } from '../../../../src/proxy/ending/tcp-table.ts';
+import { addSilent, connectionKey } from '../../../../src/proxy/ending/tcp-table.ts';
+import type { Silence } from '../../../../src/proxy/options.ts';
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode  \n';
 const HOST = '0100007F';

@@ -1,0 +1,166 @@
+// The faults: each changes a scene, and has an end.
+import type { Scene } from './scene/scene.ts';
+import type { FaultKind, PlannedFault } from './scene/plan.ts';
+import type { ClusterMember } from './cluster/cluster.ts';
+
+interface Hit {
+  readonly scene: Scene;
+  readonly member: ClusterMember;
+  readonly fault: PlannedFault;
+}
+
+type Begin = (hit: Hit) => (() => void) | void;
+
+const FAULTS: Readonly<Record<FaultKind, Begin>> = {
+  'host crashes': ({ member }) => {
+    member.crash();
+    return () => member.boot();
+  },
+  'postgres is killed': ({ member }) => member.server.kill(),
+  'both are killed': ({ member }) => {
+    member.manager.kill();
+    member.server.kill();
+    return () => member.manager.start();
+  },
+  'postgres freezes': ({ member }) => {
+    member.server.freeze();
+    return () => member.server.thaw();
+  },
+  'manager is killed': ({ member }) => {
+    member.manager.kill();
+    return () => member.manager.start();
+  },
+  'manager freezes': ({ member }) => {
+    member.manager.freeze();
+    return () => member.manager.thaw();
+  },
+  'host freezes': ({ member }) => {
+    member.host.freeze();
+    return () => member.host.thaw();
+  },
+  'member is cut off': (hit) => cutOff(hit, true, true),
+  'member hears nothing': (hit) => cutOff(hit, true, false),
+  'member is not heard': (hit) => cutOff(hit, false, true),
+  'member loses the store': ({ scene, member }) => cut(scene, member, [scene.cluster.storeService.host]),
+  'pointsman loses a member': ({ scene, member }) => cut(scene, member, [scene.host]),
+  'store is down': ({ scene }) => {
+    scene.cluster.storeService.kill();
+    return () => scene.cluster.storeService.start();
+  },
+  'lock is lost': ({ scene }) => scene.cluster.store.loseLock(),
+  'switchover by the API': (hit) => order(hit, '/switchover'),
+  'switchover by pointsman': ({ scene, fault }) => {
+    if (scene.pointsman.isKilled) return;
+    const { candidate: to } = switchoverOf(scene, fault);
+    const request = { to, transactionMs: 500 + (fault.variant % 3_000) };
+    void noteEnd(scene, 'operation', scene.pointsman.operations.start(request));
+  },
+  'restart by the API': (hit) => order(hit, '/restart'),
+  'cluster pauses': ({ scene }) => {
+    scene.cluster.store.patch({ pause: true });
+    return () => void scene.cluster.store.patch({ pause: null });
+  },
+  'api is late': (hit) => apiFault(hit, { kind: 'late', ms: 100 + (hit.fault.variant % 1_500) }),
+  'api is silent': (hit) => apiFault(hit, { kind: 'silent' }),
+  'api is garbage': (hit) => apiFault(hit, { kind: hit.fault.variant % 2 === 0 ? 'garbage' : 'error' }),
+  'wall clock steps': ({ scene, member, fault }) => {
+    const host = fault.variant % 3 === 0 ? scene.host : member.host;
+    host.stepWallClock((fault.variant % 2 === 0 ? 1 : -1) * (fault.variant % 600_000));
+  },
+  'clock drifts': ({ scene, member, fault }) => {
+    const host = fault.variant % 3 === 0 ? scene.host : member.host;
+    host.driftAt(1 + ((fault.variant % 41) - 20) / 1_000);
+    return () => host.driftAt(1);
+  },
+  'replay pauses': ({ scene, fault }) => {
+    const member = scene.member(fault.member ?? fault.variant);
+    member.server.pauseReplay(true);
+    return () => member.server.pauseReplay(false);
+  },
+  'client vanishes': ({ scene, fault }) => scene.clients[fault.variant % scene.clients.length]?.vanish(),
+  'pointsman freezes': ({ scene }) => {
+    scene.host.freeze();
+    return () => scene.host.thaw();
+  },
+  'pointsman is killed': ({ scene }) => {
+    if (scene.pointsman.isKilled) return;
+    scene.pointsman.kill();
+    return () => void (scene.pointsman = scene.newPointsman());
+  },
+  'pointsman hands over': ({ scene }) => {
+    const before = scene.pointsman;
+    if (scene.plan.shape.workers > 1 || before.isKilled) return;
+    scene.pointsman = scene.newPointsman();
+    scene.world.schedule(1_500, () => void before.drain());
+  },
+};
+
+/** Returns the end of the fault, to be called once. */
+export function beginFault(scene: Scene, fault: PlannedFault): () => void {
+  const member = scene.member(fault.member);
+  scene.world.note(`fault: ${fault.kind} (${member.name}) for ${fault.forMs.toFixed(0)} ms`);
+  const end = FAULTS[fault.kind]({ scene, member, fault });
+  return () => {
+    scene.world.note(`fault is over: ${fault.kind} (${member.name})`);
+    end?.();
+  };
+}
+
+function others({ scene, member }: Hit): readonly ClusterMember['host'][] {
+  const { cluster } = scene;
+  const rest = cluster.members.filter((other) => other !== member).map(({ host }) => host);
+  return [...rest, cluster.storeService.host, scene.host];
+}
+
+function cutOff(hit: Hit, hears: boolean, isHeard: boolean): () => void {
+  const { network } = hit.scene.world;
+  const hosts = others(hit);
+  for (const host of hosts) {
+    if (hears) network.cut(host, hit.member.host);
+    if (isHeard) network.cut(hit.member.host, host);
+  }
+  return () => {
+    for (const host of hosts) {
+      network.heal(host, hit.member.host);
+      network.heal(hit.member.host, host);
+    }
+  };
+}
+
+function cut({ world }: Scene, member: ClusterMember, hosts: readonly ClusterMember['host'][]): () => void {
+  for (const host of hosts) {
+    world.network.cut(host, member.host);
+    world.network.cut(member.host, host);
+  }
+  return () => {
+    for (const host of hosts) {
+      world.network.heal(host, member.host);
+      world.network.heal(member.host, host);
+    }
+  };
+}
+
+function apiFault({ member }: Hit, fault: NonNullable<ClusterMember['manager']['api']['fault']>): () => void {
+  member.manager.api.fault = fault;
+  return () => void (member.manager.api.fault = undefined);
+}
+
+function switchoverOf(scene: Scene, { variant }: PlannedFault) {
+  const leader = scene.cluster.store.leader() ?? 'pg1';
+  const candidates = scene.cluster.members.filter(({ name }) => name !== leader).map(({ name }) => name);
+  const candidate = variant % 2 === 0 ? candidates[variant % candidates.length] : undefined;
+  return { leader, ...(candidate !== undefined && { candidate }) };
+}
+
+function order({ scene, member, fault }: Hit, path: string): void {
+  const { address } = member.host;
+  const { leader, candidate } = switchoverOf(scene, fault);
+  const body = path === '/switchover' ? { leader, ...(candidate !== undefined && { candidate }) } : {};
+  const api = { url: `http://${address}:8008`, address: { host: address, port: 8008 } };
+  const answer = scene.operator.request({ api, path, method: 'POST', body, deadlineMs: 15_000 });
+  void noteEnd(scene, `operator: ${path} at ${member.name}`, answer);
+}
+
+async function noteEnd({ world }: Scene, what: string, result: Promise<unknown>): Promise<void> {
+  world.note(`${what}: ${JSON.stringify(await result).slice(0, 160)}`);
+}

@@ -1,0 +1,15 @@
+// All laws over one history.
+import type { Scene } from '../scene/scene.ts';
+import { EVIDENCE } from './evidence.ts';
+import { LEFTOVERS } from './leftovers.ts';
+import { SESSIONS } from './sessions.ts';
+import { STATE } from './state.ts';
+import { WRITES } from './writes.ts';
+
+const LAWS = [EVIDENCE, WRITES, STATE, SESSIONS, LEFTOVERS];
+
+/** A sentence for each time that a law was broken. */
+export function judge(scene: Scene): readonly string[] {
+  const broken = LAWS.flatMap(({ guarantee, broken }) => broken(scene).map((text) => `${guarantee}: ${text}`));
+  return [...scene.found, ...broken];
+}

@@ -1,0 +1,113 @@
+// The plan of one history: how the world is built, and which faults happen when. It follows from a seed, and it is
+// plain data, so that a shorter plan can be tried.
+import { seededRandom, type Random } from '../world/random.ts';
+
+export interface Plan {
+  readonly seed: number;
+  readonly shape: Shape;
+  readonly faults: readonly PlannedFault[];
+  /** The faults are over then. Milliseconds. */
+  readonly faultsMs: number;
+  /** A time without faults follows. Milliseconds. */
+  readonly quietMs: number;
+}
+
+export interface Shape {
+  readonly members: number;
+  readonly moves: 'off' | 'planned' | 'always';
+  readonly isSynchronous: boolean;
+  readonly workers: number;
+  readonly vouching: boolean;
+  readonly writers: number;
+  readonly readers: number;
+}
+
+/** Each kind is in the table of faults.ts. */
+export interface PlannedFault {
+  readonly kind: FaultKind;
+  readonly atMs: number;
+  readonly forMs: number;
+  /** The member that it hits. Undefined: the primary of that moment. */
+  readonly member: number | undefined;
+  /** For all that is chance in it. */
+  readonly variant: number;
+}
+
+export const FAULT_KINDS = [
+  'host crashes',
+  'postgres is killed',
+  'both are killed',
+  'postgres freezes',
+  'manager is killed',
+  'manager freezes',
+  'host freezes',
+  'member is cut off',
+  'member hears nothing',
+  'member is not heard',
+  'member loses the store',
+  'pointsman loses a member',
+  'store is down',
+  'lock is lost',
+  'switchover by the API',
+  'switchover by pointsman',
+  'restart by the API',
+  'cluster pauses',
+  'api is late',
+  'api is silent',
+  'api is garbage',
+  'wall clock steps',
+  'clock drifts',
+  'replay pauses',
+  'client vanishes',
+  'pointsman freezes',
+  'pointsman is killed',
+  'pointsman hands over',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** The more likely, the more often in the list. */
+const LIKELY: readonly FaultKind[] = [
+  ...FAULT_KINDS,
+  'switchover by the API',
+  'switchover by the API',
+  'switchover by pointsman',
+  'switchover by pointsman',
+  'host crashes',
+  'postgres is killed',
+  'api is silent',
+  'manager freezes',
+  'api is late',
+  'store is down',
+];
+
+export function planOf(seed: number): Plan {
+  const random = seededRandom(seed).fork('plan');
+  const faultsMs = random.between(9_000, 22_000);
+  const count = 1 + random.int(4);
+  return {
+    seed,
+    shape: {
+      members: random.pick([2, 3, 3, 3]),
+      moves: random.pick(['off', 'planned', 'planned', 'always', 'always']),
+      isSynchronous: random.chance(0.3),
+      workers: random.chance(0.15) ? 2 : 1,
+      vouching: random.chance(0.5),
+      writers: 2 + random.int(4),
+      readers: random.int(3),
+    },
+    faults: Array.from({ length: count }, () => faultOf(random, faultsMs)).toSorted((a, b) => a.atMs - b.atMs),
+    faultsMs,
+    quietMs: 17_000,
+  };
+}
+
+function faultOf(random: Random, untilMs: number): PlannedFault {
+  const atMs = random.between(1_500, untilMs - 1_000);
+  return {
+    kind: random.pick(LIKELY),
+    atMs,
+    forMs: random.pick([200, 1_000, 3_000, 8_000, 12_000]) * random.between(0.5, 1.5),
+    member: random.chance(0.6) ? undefined : random.int(3),
+    variant: random.int(1_000_000),
+  };
+}
