@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Silence } from '../../../../src/proxy/ending/tcp-table.ts';
+import type { Silence } from '../../../../src/proxy/options.ts';
 import { TcpTimeouts } from '../../../../src/proxy/ending/tcp-timeouts.ts';
 import { LAB_POLICY } from '../../../support/labs/proxy-lab.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
