@@ -63,6 +63,23 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
   'api is late': (hit) => apiFault(hit, { kind: 'late', ms: 100 + (hit.fault.variant % 1_500) }),
   'api is silent': (hit) => apiFault(hit, { kind: 'silent' }),
   'api is garbage': (hit) => apiFault(hit, { kind: hit.fault.variant % 2 === 0 ? 'garbage' : 'error' }),
+  // On no timeline of its own: that would keep the true primary out for 30 s (guarantees.md).
+  'member claims to lead': ({ scene, member, fault }) => {
+    const highest = Math.max(...scene.cluster.members.map(({ server }) => server.timeline()));
+    return member.claimToLead(Math.max(1, highest - (fault.variant % 2)));
+  },
+  'another cluster has its address': ({ scene, member }) => scene.cluster.replace(member.name),
+  'promotions are slow': ({ scene, fault }) => {
+    const paces = scene.cluster.members.map(({ server }) => server.pace);
+    for (const pace of paces) pace.promotionMs = 500 + (fault.variant % 4_000);
+    return () => {
+      for (const pace of paces) pace.promotionMs = 150;
+    };
+  },
+  'replay is slow': ({ member, fault }) => {
+    member.server.pace.replayMs = 100 + (fault.variant % 3_000);
+    return () => void (member.server.pace.replayMs = 1);
+  },
   'wall clock steps': ({ scene, member, fault }) => {
     const host = fault.variant % 3 === 0 ? scene.host : member.host;
     host.stepWallClock((fault.variant % 2 === 0 ? 1 : -1) * (fault.variant % 600_000));

@@ -4,9 +4,10 @@ import { EVIDENCE } from './evidence.ts';
 import { LEFTOVERS } from './leftovers.ts';
 import { SESSIONS } from './sessions.ts';
 import { STATE } from './state.ts';
+import { STRANGERS } from './strangers.ts';
 import { WRITES } from './writes.ts';
 
-const LAWS = [EVIDENCE, WRITES, STATE, SESSIONS, LEFTOVERS];
+const LAWS = [EVIDENCE, WRITES, STATE, SESSIONS, STRANGERS, LEFTOVERS];
 
 /** A sentence for each time that a law was broken. */
 export function judge(scene: Scene): readonly string[] {

@@ -38,6 +38,7 @@ export class SimulatedHost implements TcpHost, HandleProcess {
   readonly #random: Random;
   readonly #ends = new Set<TcpEnd>();
   readonly #timers = new Set<object>();
+  #requestTimers = 0;
   readonly #ports = new Map<number, Accept[]>();
   readonly #httpServers = new Map<number, SimulatedHttpServer>();
   #isUp = true;
@@ -100,6 +101,7 @@ export class SimulatedHost implements TcpHost, HandleProcess {
   endProcesses(): void {
     this.#life += 1;
     this.#timers.clear();
+    this.#requestTimers = 0;
     this.#waiting = [];
     this.#isFrozen = false;
     for (const end of this.#ends) end.close();
@@ -115,6 +117,7 @@ export class SimulatedHost implements TcpHost, HandleProcess {
     this.#isFrozen = false;
     this.#life += 1;
     this.#timers.clear();
+    this.#requestTimers = 0;
     this.#waiting = [];
     for (const end of this.#ends) end.vanish();
     this.#ends.clear();
@@ -250,6 +253,30 @@ export class SimulatedHost implements TcpHost, HandleProcess {
 
   timerCount(): number {
     return this.#timers.size;
+  }
+
+  /** Those among them that limit a request to an API. */
+  requestTimers(): number {
+    return this.#requestTimers;
+  }
+
+  /** Returns the cancel. */
+  limitRequest(ms: number, expired: () => void): () => void {
+    const life = this.#life;
+    let isPending = true;
+    const end = (): void => {
+      if (isPending && life === this.#life) this.#requestTimers -= 1;
+      isPending = false;
+    };
+    this.#requestTimers += 1;
+    const cancel = this.clock.schedule(ms, () => {
+      end();
+      expired();
+    });
+    return () => {
+      end();
+      cancel();
+    };
   }
 
   /** The kernel's table of connections whose bytes are not acknowledged, as the program reads it. */

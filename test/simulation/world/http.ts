@@ -86,7 +86,7 @@ export function request(from: SimulatedHost, request: Request): Promise<HttpResu
       if (lateMs > STALL_MS) finish({ kind: 'failed', cause: 'local', detail: stalled });
       else finish({ kind: 'failed', cause: 'timeout', detail });
     };
-    timers.push(clock.schedule(ms, expired));
+    timers.push(from.limitRequest(ms, expired));
   };
   /** Comes back to the process that asked. */
   const back = (run: () => void): void => {

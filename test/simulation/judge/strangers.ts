@@ -1,0 +1,17 @@
+// No statement of a client runs at a server of another cluster, whatever address it has (the rules for identity). A
+// Pointsman that starts while the stranger is there cannot know which of both is the right one.
+import type { FaultKind } from '../scene/plan.ts';
+import type { Law } from './law.ts';
+
+const STARTS: readonly FaultKind[] = ['pointsman is killed', 'pointsman hands over'];
+
+export const STRANGERS: Law = {
+  guarantee: 'G2',
+  broken({ cluster, plan }) {
+    if (plan.faults.some(({ kind }) => STARTS.includes(kind))) return [];
+    const executions = cluster.strangers.flatMap(({ ledger }) => ledger.executions());
+    return executions.map(({ client, at, server, sql }) => {
+      return `${client} ran "${sql}" at a server of another cluster, at the address of ${server}, at ${at.toFixed(1)}`;
+    });
+  },
+};
