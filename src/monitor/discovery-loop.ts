@@ -162,7 +162,8 @@ export class DiscoveryLoop {
     });
     this.#takeRefused(found);
     if (list !== undefined) {
-      this.#hasFound = true;
+      // A cluster that begins has a document before it has members.
+      if (list.members.length > 0) this.#hasFound = true;
       this.#takeNewList(list);
     }
     const usualMs = this.#hasFound ? INTERVAL_MS * (0.9 + 0.2 * random()) : MIN_INTERVAL_MS;

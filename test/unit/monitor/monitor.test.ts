@@ -10,6 +10,15 @@ it('G13: routes no session before the first complete round, then routes to the p
   expect(lab.monitor.table().complete).toBe(true);
 });
 
+it('reads the list again after a second while a cluster that begins has no member in it', async () => {
+  const lab = new LabMonitor();
+  for (const name of lab.members.keys()) lab.forgotten.add(name);
+  await lab.started();
+  lab.forgotten.clear();
+  await lab.clock.advance(1_100);
+  expect(lab.writeRoute()).toBe('pg-1');
+});
+
 it('evicts synchronously with the answer no, and opens the new primary after its proof', async () => {
   const lab = await new LabMonitor().started();
   lab.set('pg-1', { role: 'replica' });
