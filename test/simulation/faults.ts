@@ -62,6 +62,7 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
   },
   'api is late': (hit) => apiFault(hit, { kind: 'late', ms: 100 + (hit.fault.variant % 1_500) }),
   'api is silent': (hit) => apiFault(hit, { kind: 'silent' }),
+  'api is silent for long': (hit) => apiFault(hit, { kind: 'silent' }),
   'api is garbage': (hit) => apiFault(hit, { kind: hit.fault.variant % 2 === 0 ? 'garbage' : 'error' }),
   // On no timeline of its own: that would keep the true primary out for 30 s (guarantees.md).
   'member claims to lead': ({ scene, member, fault }) => {
@@ -69,6 +70,36 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
     return member.claimToLead(Math.max(1, highest - (fault.variant % 2)));
   },
   'another cluster has its address': ({ scene, member }) => scene.cluster.replace(member.name),
+  'primary dies ahead of its replicas': (hit) => {
+    const { scene, member, fault } = hit;
+    const { network } = scene.world;
+    const replicas = scene.cluster.members.filter((other) => other !== member);
+    for (const { host } of replicas) network.cut(member.host, host);
+    let isOver = false;
+    scene.world.schedule(1_000 + (fault.variant % 4_000), () => {
+      if (isOver) return;
+      if (fault.variant % 2 === 0) return member.crash();
+      member.manager.kill();
+      member.server.kill();
+    });
+    return () => {
+      isOver = true;
+      for (const { host } of replicas) network.heal(member.host, host);
+      if (fault.variant % 2 === 0) member.boot();
+      else member.manager.start();
+    };
+  },
+  'an old primary returns, and the new one is silent': ({ scene, fault }) => {
+    const leader = scene.member(undefined);
+    const others = scene.cluster.members.filter((other) => other !== leader);
+    const old = others[fault.variant % others.length];
+    leader.manager.api.fault = { kind: 'silent' };
+    const end = old?.claimToLead(Math.max(1, leader.server.timeline() - 1));
+    return () => {
+      leader.manager.api.fault = undefined;
+      end?.();
+    };
+  },
   'promotions are slow': ({ scene, fault }) => {
     const paces = scene.cluster.members.map(({ server }) => server.pace);
     for (const pace of paces) pace.promotionMs = 500 + (fault.variant % 4_000);

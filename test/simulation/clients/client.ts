@@ -96,6 +96,7 @@ export class Client {
     connection.onEnd = (code) => {
       session.ending = code ?? 'closed without a word';
     };
+    if (this.#random.chance(0.5) && !(await this.#compare(connection, session))) return connection.close();
     while (!this.#isStopping && !connection.isOver()) {
       const isThere = await this.#step()(connection, session);
       if (!isThere) break;
@@ -103,6 +104,7 @@ export class Client {
       if (this.#random.chance(0.02)) break;
     }
     connection.close();
+    return undefined;
   }
 
   #step(): Step {
@@ -114,6 +116,7 @@ export class Client {
       this.#transfer,
       this.#cancel,
       this.#pipeline,
+      this.#read,
     ];
     const others: readonly Step[] = [this.#read, this.#change, this.#compare, this.#wait, this.#unnamed];
     return this.#random.pick(this.#options.kind === 'writer' ? [...writes, ...others] : others);
@@ -228,7 +231,7 @@ export class Client {
   };
 
   readonly #wait: Step = async () => {
-    await this.#pause(this.#random.between(500, 4_000));
+    await this.#pause(this.#random.between(500, this.#random.chance(0.3) ? 14_000 : 4_000));
     return true;
   };
 

@@ -19,6 +19,8 @@ export class SessionState {
   readonly #prepared = new Set<string>();
   readonly #channels = new Set<string>();
   #locks = 0;
+  /** As it is without a SET. */
+  #usualPath: string | undefined;
   readonly #client: string;
 
   constructor(client: string) {
@@ -59,6 +61,13 @@ export class SessionState {
       if (end.kind === 'lost') return undefined;
       const now = end.kind === 'done' ? end.rows[0]?.[0] : end.message;
       if (now !== value) differences.push(`${name} is ${now}, not ${value}`);
+    }
+    if (!this.#settings.has('search_path')) {
+      const end = await connection.query('SHOW search_path');
+      if (end.kind === 'lost') return undefined;
+      const path = end.kind === 'done' ? (end.rows[0]?.[0] ?? '') : end.message;
+      this.#usualPath ??= path;
+      if (path !== this.#usualPath) differences.push(`search_path is ${path}, and was ${this.#usualPath}`);
     }
     const end = await connection.query('SELECT session_user, current_user, current_database()');
     if (end.kind === 'lost') return undefined;

@@ -109,6 +109,10 @@ export class SimulatedCluster {
     return found;
   }
 
+  get systemIdentifier(): string {
+    return this.members[0]?.server.systemIdentifier ?? '';
+  }
+
   /** The cluster has run for a while: the first member leads, and the others stream from it. */
   start(): void {
     const [first, ...others] = this.members;

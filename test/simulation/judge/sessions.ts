@@ -1,5 +1,6 @@
 // Each accepted connection ends with one reason, each hold ends (G10), and an exclusive pool has one target (G1).
 import type { ReportedEvent } from '../../../src/reports/events.ts';
+import type { Scene } from '../scene/scene.ts';
 import type { Law } from './law.ts';
 
 export const SESSIONS: Law = {
@@ -12,6 +13,8 @@ export const SESSIONS: Law = {
         ...unequal(events, 'client_accepted', 'session_closed'),
         ...unequal(events, 'hold_started', 'hold_ended'),
         ...twoTargets(events),
+        ...tooLong(events, scene),
+        ...releasedBeforeEviction(scene, run),
         ...events.flatMap((event) => (event.kind === 'unexpected_fault' ? [`its own fault: ${event.detail}`] : [])),
       ].map((sentence) => `pointsman ${run}: ${sentence}`);
     }),
@@ -28,6 +31,40 @@ function unequal(events: readonly ReportedEvent[], ...kinds: readonly [string, s
   return [...counts]
     .filter(([, count]) => count[kinds[0]] !== count[kinds[1]])
     .map(([session, count]) => `session ${session} has ${JSON.stringify(count)} of ${kinds.join(' and ')}`);
+}
+
+/** A busy process notices the end of a wait late. Milliseconds. */
+const LATE_MS = 500;
+
+function tooLong(events: readonly ReportedEvent[], { plan }: Scene): readonly string[] {
+  const frozenMs = plan.faults.reduce((sum, { kind, forMs }) => sum + (kind === 'pointsman freezes' ? forMs : 0), 0);
+  const mostMs = plan.shape.holdMs + LATE_MS + frozenMs;
+  return events.flatMap((event) =>
+    event.kind === 'hold_ended' && event.waitedMs > mostMs
+      ? [`session ${event.session} waited for ${event.waitedMs.toFixed(0)} ms`]
+      : [],
+  );
+}
+
+/** The sessions of a lost primary end before a client gets to the next one (G3). */
+function releasedBeforeEviction({ events, plan }: Scene, run: number): readonly string[] {
+  // A worker reports the events of 20 ms together.
+  if (plan.shape.workers > 1) return [];
+  const found: string[] = [];
+  let released: { readonly at: number; readonly session: number } | undefined;
+  for (const { at, event, run: of } of events) {
+    if (of !== run) continue;
+    if (event.kind === 'hold_ended' && event.pool === 'write' && event.outcome === 'released') {
+      released = { at, session: event.session };
+    }
+    const isEvicted = event.kind === 'session_closed' && event.pool === 'write' && event.reason.startsWith('evicted_');
+    if (isEvicted && released?.at === at) {
+      found.push(
+        `session ${released.session} is released at ${at.toFixed(1)}, before session ${event.session} is evicted`,
+      );
+    }
+  }
+  return found;
 }
 
 function twoTargets(events: readonly ReportedEvent[]): readonly string[] {

@@ -46,6 +46,8 @@ export class PostgresServer implements ServiceHost {
   readonly systemIdentifier: string;
   readonly wal: Wal;
   readonly options: ServerOptions;
+  /** The settings that its file has. A session begins with them. */
+  readonly file = new Map<string, string>();
   readonly pace: ServerPace = { startMs: 300, promotionMs: 150, replayMs: 1, flushMs: 1 };
   /** The standbys that a commit waits for: one of them must have it. Empty: none. */
   #synchronous: readonly string[] = [];

@@ -16,6 +16,7 @@ import type { Change, Wal, WalRecord } from './wal.ts';
 /** The server, for its run. */
 export interface ServiceHost {
   readonly options: ServerOptions;
+  readonly file: ReadonlyMap<string, string>;
   readonly pace: ServerPace;
   readonly wal: Wal;
   readonly startedAt: number;
@@ -68,6 +69,10 @@ export class Service implements BackendHost {
     program.onStop((isStopped) => {
       for (const one of [...this.#backends, ...this.#senders]) one.hold(isStopped);
     });
+  }
+
+  get file(): ReadonlyMap<string, string> {
+    return this.#server.file;
   }
 
   sessions(): readonly ServerSession[] {

@@ -42,6 +42,8 @@ export interface Transaction {
 
 /** The server as its sessions see it. */
 export interface SessionHost {
+  /** The settings in the file of the server. */
+  readonly file: ReadonlyMap<string, string>;
   isInRecovery(): boolean;
   database(): Database;
   /** Notes the statement. */
@@ -79,7 +81,7 @@ export class ServerSession {
     this.databaseName = startup.get('database') ?? this.user;
     this.client = startup.get('application_name') ?? '';
     const settings = [...startup].filter(([name]) => !['user', 'database', 'replication', 'options'].includes(name));
-    this.settings = new Settings(new Map(settings));
+    this.settings = new Settings(new Map(settings), new Map(host.file));
   }
 
   /** As in ReadyForQuery. */

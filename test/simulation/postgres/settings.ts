@@ -36,6 +36,8 @@ export function settingName(name: string): string {
 export class Settings {
   /** By the startup packet. */
   readonly #startup: ReadonlyMap<string, string>;
+  /** By the file of the server. */
+  readonly #file: ReadonlyMap<string, string>;
   #session = new Map<string, string>();
   readonly #local = new Map<string, string>();
   /** A custom setting that was set once is there, with an empty value, also behind a rollback. */
@@ -43,14 +45,15 @@ export class Settings {
   /** As they were when the transaction began. */
   #before: ReadonlyMap<string, string> | undefined;
 
-  constructor(startup: ReadonlyMap<string, string>) {
+  constructor(startup: ReadonlyMap<string, string>, file: ReadonlyMap<string, string> = new Map()) {
     this.#startup = startup;
+    this.#file = file;
   }
 
   /** Undefined: a custom setting that was never set, or no setting at all. */
   value(name: string): string | undefined {
     const set = this.#local.get(name) ?? this.#session.get(name) ?? this.#startup.get(name);
-    return set ?? DEFAULTS[name] ?? (this.#customNames.has(name) ? '' : undefined);
+    return set ?? this.#file.get(name) ?? DEFAULTS[name] ?? (this.#customNames.has(name) ? '' : undefined);
   }
 
   isKnown(name: string): boolean {

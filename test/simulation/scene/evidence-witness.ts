@@ -5,6 +5,8 @@ import type { Clock } from '../../../src/model/instant.ts';
 import type { Witness } from '../pointsman/simulated-pointsman.ts';
 
 export interface EvidenceLimits {
+  /** The answers of another cluster are no evidence. */
+  readonly systemIdentifier: string;
   readonly writeMaxAgeMs: number;
   readonly silenceGraceMs: number;
   /** A worker knows it so much later. Milliseconds. */
@@ -18,11 +20,15 @@ export interface EvidenceLimits {
 interface Evidence {
   /** The begin of the last request that was answered with yes. */
   yesAskedAt: number;
+  /** When it was answered. */
+  yesAt: number;
   noAt: number;
   timeline: number;
 }
 
-const NEVER: Evidence = { yesAskedAt: -Infinity, noAt: -Infinity, timeline: 0 };
+/** A primary below the highest timeline is refused for so long at least (guarantees.md: timelines). Milliseconds. */
+const REFUSED_MS = 29_000;
+const NEVER: Evidence = { yesAskedAt: -Infinity, yesAt: -Infinity, noAt: -Infinity, timeline: 0 };
 const WRITES = /INSERT INTO writes|SELECT transfer\(|^COMMIT/;
 /** A startup packet of protocol 3.0 begins so, behind its length. */
 const PROTOCOL_3 = '\0\u0003\0\0';
@@ -33,6 +39,8 @@ export class EvidenceWitness implements Witness {
   readonly #clock: Clock;
   readonly #limits: EvidenceLimits;
   readonly #evidence = new Map<string, Evidence>();
+  /** The highest timeline of a primary, and when it was shown last. */
+  #highest = { timeline: 0, at: -Infinity };
 
   constructor(clock: Clock, limits: EvidenceLimits) {
     this.#clock = clock;
@@ -45,13 +53,19 @@ export class EvidenceWitness implements Witness {
     const before = this.#evidence.get(host) ?? NEVER;
     if (result.kind !== 'answered') return;
     const node = nodeOf(result.body);
-    if (node === undefined) return;
+    if (node === undefined || node.systemIdentifier !== this.#limits.systemIdentifier) return;
     const isPrimary = result.status === 200 && node.role === 'primary' && node.state === 'running';
     const isNo = node.role === 'replica' || (path.startsWith('/primary') && result.status === 503);
     const timeline = node.timeline ?? before.timeline;
     if (isNo) this.#evidence.set(host, { ...before, timeline, noAt: this.#clock.now() });
     else if (isPrimary && path.startsWith('/primary')) {
-      this.#evidence.set(host, { ...before, timeline, yesAskedAt: Math.max(before.yesAskedAt, askedAt) });
+      this.#evidence.set(host, {
+        ...before,
+        timeline,
+        yesAskedAt: Math.max(before.yesAskedAt, askedAt),
+        yesAt: this.#clock.now(),
+      });
+      if (timeline >= this.#highest.timeline) this.#highest = { timeline, at: this.#clock.now() };
       this.#proven(host, timeline);
     }
   };
@@ -76,10 +90,27 @@ export class EvidenceWitness implements Witness {
     const { yesAskedAt } = this.#evidence.get(host) ?? NEVER;
     const age = this.#clock.now() - yesAskedAt;
     const { vouching, writeMaxAgeMs, delayMs } = this.#limits;
+    this.#againstOthers(host);
     if (!vouching && age > writeMaxAgeMs + delayMs) {
       this.broken.push(`G2: a write session opens at ${host}, whose last yes is ${age.toFixed(1)} ms old`);
     }
     this.#afterNo(host, 'a write session opens');
+  }
+
+  /** No session opens below the highest timeline, nor while two members are primaries of one timeline. */
+  #againstOthers(host: string): void {
+    const now = this.#clock.now();
+    const { delayMs, writeMaxAgeMs } = this.#limits;
+    const { timeline } = this.#evidence.get(host) ?? NEVER;
+    const highest = this.#highest;
+    const isFenced = timeline < highest.timeline && now - highest.at < REFUSED_MS && now - highest.at > delayMs;
+    if (isFenced) this.broken.push(`G2: a write session opens at ${host}, below timeline ${highest.timeline}`);
+    for (const [other, { yesAskedAt, noAt, timeline: its, yesAt }] of this.#evidence) {
+      const isRival = other !== host && its === timeline && yesAskedAt > noAt && now - yesAskedAt < writeMaxAgeMs;
+      if (isRival && now - yesAt > delayMs) {
+        this.broken.push(`G1: a write session opens at ${host}, while ${other} is a primary of its timeline, too`);
+      }
+    }
   }
 
   #mayWrite(host: string): void {
@@ -105,6 +136,7 @@ interface Node {
   readonly role: string | undefined;
   readonly state: string | undefined;
   readonly timeline: number | undefined;
+  readonly systemIdentifier: string | undefined;
 }
 
 function nodeOf(body: string): Node | undefined {
@@ -116,7 +148,12 @@ function nodeOf(body: string): Node | undefined {
       return typeof value === 'string' ? value.replace('master', 'primary') : undefined;
     };
     const timeline: unknown = Reflect.get(json, 'timeline');
-    return { role: text('role'), state: text('state'), timeline: typeof timeline === 'number' ? timeline : undefined };
+    return {
+      role: text('role'),
+      state: text('state'),
+      timeline: typeof timeline === 'number' ? timeline : undefined,
+      systemIdentifier: text('database_system_identifier'),
+    };
   } catch {
     return undefined;
   }

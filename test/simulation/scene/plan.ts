@@ -20,6 +20,14 @@ export interface Shape {
   readonly vouching: boolean;
   readonly writers: number;
   readonly readers: number;
+  /** `hold.client_timeout`. Pointsman refuses a switchover that may take longer. Milliseconds. */
+  readonly holdMs: number;
+  /** The first member's file has other settings than those of the others. */
+  readonly filesDiffer: boolean;
+  /** The timeline of the first primary. */
+  readonly timeline: number;
+  /** The process of Pointsman is busy: its timers are late. */
+  readonly isBusy: boolean;
 }
 
 /** Each kind is in the table of faults.ts. */
@@ -54,9 +62,12 @@ export const FAULT_KINDS = [
   'cluster pauses',
   'api is late',
   'api is silent',
+  'api is silent for long',
   'api is garbage',
   'member claims to lead',
   'another cluster has its address',
+  'primary dies ahead of its replicas',
+  'an old primary returns, and the new one is silent',
   'promotions are slow',
   'replay is slow',
   'wall clock steps',
@@ -79,25 +90,50 @@ const LIKELY: readonly FaultKind[] = [
   'host crashes',
   'postgres is killed',
   'api is silent',
+  'api is silent',
+  'manager freezes',
   'manager freezes',
   'api is late',
   'store is down',
+  'api is silent',
+  'api is silent',
+  'switchover by pointsman',
+  'switchover by pointsman',
+  'switchover by pointsman',
+  'primary dies ahead of its replicas',
+  'primary dies ahead of its replicas',
+  'primary dies ahead of its replicas',
+  'api is silent for long',
+  'api is silent for long',
+  'api is silent for long',
+  'api is silent for long',
+  'api is silent for long',
+  'api is silent for long',
+  'primary dies ahead of its replicas',
+  'an old primary returns, and the new one is silent',
 ];
+
+/** They hit the primary early, and last beyond the grace of its sessions, and beyond its lock. */
+const LONG: readonly FaultKind[] = ['api is silent for long', 'primary dies ahead of its replicas'];
 
 export function planOf(seed: number): Plan {
   const random = seededRandom(seed).fork('plan');
-  const faultsMs = random.between(9_000, 22_000);
+  const faultsMs = random.between(13_000, 22_000);
   const count = 1 + random.int(4);
   return {
     seed,
     shape: {
       members: random.pick([2, 3, 3, 3]),
-      moves: random.pick(['off', 'planned', 'planned', 'always', 'always']),
+      moves: random.pick(['off', 'planned', 'planned', 'always', 'always', 'always']),
       isSynchronous: random.chance(0.3),
       workers: random.chance(0.15) ? 2 : 1,
-      vouching: random.chance(0.5),
+      vouching: random.chance(0.2),
       writers: 2 + random.int(4),
       readers: random.int(3),
+      holdMs: random.pick([6_000, 20_000, 20_000, 20_000, 20_000]),
+      filesDiffer: random.chance(0.3),
+      timeline: random.pick([1, 3]),
+      isBusy: random.chance(0.7),
     },
     faults: Array.from({ length: count }, () => faultOf(random, faultsMs)).toSorted((a, b) => a.atMs - b.atMs),
     faultsMs,
@@ -106,9 +142,13 @@ export function planOf(seed: number): Plan {
 }
 
 function faultOf(random: Random, untilMs: number): PlannedFault {
+  const kind = random.pick(LIKELY);
   const atMs = random.between(1_500, untilMs - 1_000);
+  if (LONG.includes(kind)) {
+    return { kind, atMs: Math.min(atMs, 4_000), forMs: 20_000, member: undefined, variant: random.int(1_000_000) };
+  }
   return {
-    kind: random.pick(LIKELY),
+    kind,
     atMs,
     forMs: random.pick([200, 1_000, 3_000, 8_000, 12_000]) * random.between(0.5, 1.5),
     member: random.chance(0.6) ? undefined : random.int(3),

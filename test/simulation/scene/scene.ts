@@ -23,6 +23,7 @@ export const READ_PORT = 5001;
 /** Shorter than the defaults, as the times of the cluster are. Milliseconds. */
 export const WRITE_MAX_AGE_MS = 3_000;
 export const SILENCE_GRACE_MS = 7_000;
+const MOST_LATE_MS = 300;
 const STEP_MS = 2_000;
 const START_MS = 2_000;
 /** Keepalive finds the host of a server that has lost the answer within 15 s. */
@@ -51,10 +52,13 @@ export class Scene {
     const names = Array.from({ length: shape.members }, (_, index) => `pg${index + 1}`);
     this.cluster = new SimulatedCluster(this.world, {
       members: names,
+      timeline: shape.timeline,
       config: shape.isSynchronous ? { synchronous_mode: true } : {},
     });
     this.host = this.world.network.host('pointsman', POINTSMAN_ADDRESS);
+    if (shape.isBusy) this.host.isBusyUpTo(MOST_LATE_MS);
     this.operator = this.world.network.host('operator', '10.0.2.1');
+    if (shape.filesDiffer) this.cluster.member('pg1').server.file.set('search_path', 'legacy, public');
     this.cluster.start();
     this.pointsman = this.newPointsman();
     this.#addClients(shape.writers, 'writer');
@@ -85,11 +89,12 @@ export class Scene {
     const run = this.pointsmen.length;
     const { shape } = this.plan;
     const witness = new EvidenceWitness(this.host.clock, {
+      systemIdentifier: this.cluster.systemIdentifier,
       writeMaxAgeMs: WRITE_MAX_AGE_MS,
       silenceGraceMs: SILENCE_GRACE_MS,
       delayMs: shape.workers > 1 ? 20 : 0,
       vouching: shape.vouching,
-      asksByStartup: shape.moves !== 'off',
+      asksByStartup: shape.moves === 'always',
     });
     this.witnesses.push(witness);
     const pointsman = new SimulatedPointsman({
@@ -126,7 +131,7 @@ export class Scene {
   }
 
   #file(): Readonly<Record<string, unknown>> {
-    const { moves, workers, vouching } = this.plan.shape;
+    const { moves, workers, vouching, holdMs } = this.plan.shape;
     return {
       cluster: {
         scope: this.cluster.scope,
@@ -140,6 +145,7 @@ export class Scene {
         silence_grace: `${SILENCE_GRACE_MS}ms`,
         urgent: { for: '5s' },
       },
+      hold: { client_timeout: `${holdMs}ms`, outage_timeout: '20s' },
       backend: { tcp_keepalives_idle: '5s' },
       client: { tcp_keepalives_idle: '5s' },
       shutdown: { grace: '1s', drain_timeout: '5s' },

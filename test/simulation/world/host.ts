@@ -28,6 +28,8 @@ type Accept = (end: TcpEnd) => void;
 
 const FIRST_FREE_PORT = 32_768;
 const FIRST_RETRANSMISSION_MS = 200;
+/** The share of its timers with which a busy time of a process begins. */
+const BUSY_SHARE = 0.3;
 
 export class SimulatedHost implements TcpHost, HandleProcess {
   readonly name: string;
@@ -51,6 +53,9 @@ export class SimulatedHost implements TcpHost, HandleProcess {
   /** The local clock: `at` local milliseconds at the true time `since`. */
   #monotonic: { at: number; since: number; rate: number };
   #wall = { at: Date.UTC(2026, 0, 1), since: 0 };
+  /** Timers are late by so much at most. Milliseconds. */
+  #mostLate = 0;
+  #busyUntil = -Infinity;
 
   constructor({ name, address, network, random }: HostOptions) {
     this.name = name;
@@ -81,6 +86,14 @@ export class SimulatedHost implements TcpHost, HandleProcess {
   /** The monotonic clock runs so fast from now on: 1.001 gains a millisecond in a second. */
   driftAt(rate: number): void {
     this.#monotonic = { at: this.#localNow(), since: this.now(), rate };
+  }
+
+  /**
+   * The process is busy now and then, for so long at most: it serves its sockets, and what its timers are for comes
+   * behind that, as in libuv's phase of polling. Milliseconds.
+   */
+  isBusyUpTo(mostMs: number): void {
+    this.#mostLate = mostMs;
   }
 
   /** The kernel goes on: it accepts connections and takes bytes. No process runs. */
@@ -316,13 +329,25 @@ export class SimulatedHost implements TcpHost, HandleProcess {
       if (!isCancelled) inContext();
     };
     const cancel = this.schedule((due - local) / this.#monotonic.rate, () => {
-      if (life === this.#life) this.#run(fire, true);
+      if (life === this.#life) this.#timerIsDue(fire);
     });
     return () => {
       isCancelled = true;
       this.#timers.delete(timer);
       cancel();
     };
+  }
+
+  #timerIsDue(fire: () => void): void {
+    const now = this.now();
+    const begins = this.#mostLate > 0 && now >= this.#busyUntil && this.#random.chance(BUSY_SHARE);
+    if (begins) this.#busyUntil = now + this.#random.between(1, this.#mostLate);
+    if (now >= this.#busyUntil) return this.#run(fire, true);
+    const life = this.#life;
+    this.schedule(this.#busyUntil - now, () => {
+      if (life === this.#life) this.#run(fire, true);
+    });
+    return undefined;
   }
 
   #connect(address: string, port: number, onResult: (result: TcpEnd | number) => void): TcpEnd {
