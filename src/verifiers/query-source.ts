@@ -26,9 +26,11 @@ interface QuerySession {
 const OWN_FUNCTION = /\bpointsman\.verifier\(/;
 const CONDITIONS = 'it must be a member of pointsman_movable, with a password that has not expired, and no superuser';
 /** The server ends a question that takes longer, also when Pointsman is gone. */
-/** Than one with a verifier. */
+/** Longer than one with a verifier. */
 const LONGER_ANSWER = "SELECT pg_catalog.repeat('x', 500)";
 const STATEMENT_TIMEOUT = '5s';
+/** The connection ends then at the latest, whatever its server does. Milliseconds. */
+const LAST_MS = 5_000;
 
 export class QuerySource implements VerifierSource {
   readonly #policy: QueryPolicy;
@@ -56,13 +58,16 @@ export class QuerySource implements VerifierSource {
     return answer;
   }
 
+  /** A question under way ends at once. Behind an answer the connection stays until TLS has nothing left of it. */
   close(): void {
     this.#isClosed = true;
     const session = this.#session;
-    this.#session = undefined;
     if (session === undefined) return;
-    if (this.#isAsking) session.drop.abort();
-    else void endPolitely(session);
+    if (this.#isAsking) return this.#drop(session);
+    const limit = setTimeout(() => this.#drop(session), LAST_MS);
+    limit.unref();
+    void this.#inTurn(() => endPolitely(session)).finally(() => clearTimeout(limit));
+    return undefined;
   }
 
   async #ask(role: string, signal: AbortSignal): Promise<VerifierAnswer> {
@@ -92,15 +97,13 @@ export class QuerySource implements VerifierSource {
   /** TLS keeps the bytes that it has decrypted, until a longer answer takes their place. */
   async #overwriteTls(): Promise<void> {
     const session = this.#session;
-    if (session === undefined || this.#isClosed) return;
-    this.#isAsking = true;
+    if (session === undefined) return;
     try {
       await (await session.client).query(LONGER_ANSWER);
     } catch {
       this.#drop(session);
     } finally {
       overwrite(session.masked.rows());
-      this.#isAsking = false;
     }
   }
 

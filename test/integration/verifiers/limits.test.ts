@@ -2,7 +2,7 @@
 // with it.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { Server } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { VerifierBatch } from '../../../src/model/moves.ts';
 import { connectTo } from '../../support/sockets/connect-to.ts';
@@ -96,4 +96,30 @@ test('a server that answers once and is silent from then on', async () => {
   await clock.advance(5_000);
   expect(await lookup).toMatchObject({ kind: 'failed', why: expect.stringContaining('no answer within 5 s') });
   batch.end();
+});
+
+test('the end of the batch right behind an answer: what TLS has kept of it is overwritten first', async () => {
+  const answers = [Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]), NOTHING_STORED];
+  const asked: string[] = [];
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => {})
+      .on('data', (chunk: Buffer) => {
+        asked.push(chunk.toString('latin1'));
+        socket.write(answers.shift() ?? Buffer.alloc(0));
+      });
+  });
+  onTestFinished(() => void server.close());
+  const at = { host: '127.0.0.1', port: await listen(server) };
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const connection = once(server, 'connection');
+  const batch = verifierOpener(new ManualClock())(POLICY, at, connectTo(at));
+  expect(await batch.find('app')).toMatchObject({ kind: 'refused' });
+  batch.end();
+  const [socket]: Socket[] = await connection;
+  socket?.once('end', end);
+  await until('the longer answer is asked for', () => asked.some((text) => text.includes('repeat')));
+  socket?.write(Buffer.concat([aMessage('T', COLUMN), COMMAND_COMPLETE, readyForQuery('I')]));
+  await ended;
+  expect(asked.at(-1)).toBe('X\0\0\0\u0004');
 });
