@@ -107,8 +107,16 @@ export class ServerTrust {
  */
 const GROUPS = '*X25519:*P-256:X25519MLKEM768:X448:P-384:P-521';
 
+/**
+ * SSL_OP_CLEANSE_PLAINTEXT: OpenSSL overwrites decrypted bytes that it has passed on, verifiers among them, before it
+ * frees their buffer. Node has no name for it.
+ */
+const CLEANSE_PLAINTEXT = 0x2;
+
 function contextOf({ minVersion }: TrustFiles, { ca, ...texts }: TrustTexts): SecureContext {
-  return nodeTls().createSecureContext({ ...texts, ca: ca ?? systemAuthorities(), minVersion, ecdhCurve: GROUPS });
+  const authorities = ca ?? systemAuthorities();
+  const options = { ...texts, ca: authorities, minVersion, ecdhCurve: GROUPS, secureOptions: CLEANSE_PLAINTEXT };
+  return nodeTls().createSecureContext(options);
 }
 
 /** A small container image may have none; Node has a list of its own. */
