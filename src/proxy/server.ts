@@ -41,6 +41,8 @@ export interface DialLimits {
   readonly timeoutMs: number;
   /** The client has TLS with the server: the connection stays as it is. */
   readonly isEncrypted?: boolean;
+  /** The server answers with a secret: TLS overwrites what it has decrypted. */
+  readonly bringsSecret?: boolean;
   /** The server has accepted the connection, and TLS begins. */
   readonly onReached?: (() => void) | undefined;
   /** Resolves the name of the host. Default: Node's. */

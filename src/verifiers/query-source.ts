@@ -25,9 +25,9 @@ interface QuerySession {
 /** The function in deploy/moves.sql. */
 const OWN_FUNCTION = /\bpointsman\.verifier\(/;
 const CONDITIONS = 'it must be a member of pointsman_movable, with a password that has not expired, and no superuser';
-/** The server ends a question that takes longer, also when Pointsman is gone. */
 /** Longer than one with a verifier. */
 const LONGER_ANSWER = "SELECT pg_catalog.repeat('x', 500)";
+/** The server ends a question that takes longer, also when Pointsman is gone. */
 const STATEMENT_TIMEOUT = '5s';
 /** The connection ends then at the latest, whatever its server does. Milliseconds. */
 const LAST_MS = 5_000;

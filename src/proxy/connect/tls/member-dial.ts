@@ -6,6 +6,7 @@ import type { Target } from '../../../core/routing-table.ts';
 import type { Clock } from '../../../model/instant.ts';
 import type { MemberName } from '../../../model/member.ts';
 import type { MemberTls } from '../../../model/member-tls.ts';
+import { nothing } from '../../../model/once.ts';
 import type { ProxyEvent } from '../../../reports/events.ts';
 import type { Dial, DialLimits, DialResult } from '../../server.ts';
 import { nodeTls } from '../../startup/tls-handshake.ts';
@@ -13,7 +14,7 @@ import { tlsDial } from './dial-tls.ts';
 import { ownCertificateFault, type TlsFailure } from './encrypt-server.ts';
 import { ServerTrust, type ServerTrustOptions } from './server-trust.ts';
 
-export interface MemberDialOptions extends Omit<ServerTrustOptions, 'section' | 'validMs'> {
+export interface MemberDialOptions extends Omit<ServerTrustOptions, 'section' | 'validMs' | 'cleanses'> {
   readonly dial: Dial;
   /** At the time of the connect. Undefined: plain text. */
   readonly memberTls: () => MemberTls | undefined;
@@ -25,7 +26,7 @@ const CONNECT_MS = 5_000;
 export type MemberServer = Pick<Target, 'member' | 'address'>;
 type MemberDial = (server: MemberServer, limits: DialLimits, onResult: (result: DialResult) => void) => () => void;
 
-/** The same as a promise, which rejects with the words of the fault. */
+/** For lookups of verifiers: the same as a promise, which rejects with the words of the fault. */
 export function memberConnect<OneServer>(
   dial: (server: OneServer, limits: DialLimits, onResult: (result: DialResult) => void) => () => void,
   clock: Clock,
@@ -33,7 +34,7 @@ export function memberConnect<OneServer>(
   return (server: OneServer) =>
     (signal: AbortSignal): Promise<Socket> => {
       const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-      const abort = dial(server, { clock, timeoutMs: CONNECT_MS }, (result) => {
+      const abort = dial(server, { clock, timeoutMs: CONNECT_MS, bringsSecret: true }, (result) => {
         if (result.kind === 'connected') resolve(result.socket);
         else reject(new Error(result.detail));
       });
@@ -48,7 +49,10 @@ export function memberConnect<OneServer>(
 
 export function memberDial(options: MemberDialOptions): MemberDial {
   const { dial, memberTls, onEvent } = options;
-  const trust = new ServerTrust({ ...options, section: 'backend.tls', validMs: REREAD_MS });
+  const reading = { ...options, section: 'backend.tls', validMs: REREAD_MS };
+  const trust = new ServerTrust(reading);
+  // Overwriting costs 4 % of a round trip, so sessions do without. Their connects report the faults of the files.
+  const cleansing = new ServerTrust({ ...reading, cleanses: true, onEvent: nothing });
   return ({ member, address }, limits, onResult) => {
     const tls = memberTls();
     if (tls === undefined || limits.isEncrypted === true) return dial(address, limits, onResult);
@@ -64,7 +68,7 @@ export function memberDial(options: MemberDialOptions): MemberDial {
         // Clients read it, and no message for them names an address.
         name: tls.serverName === undefined ? 'its address' : name,
       },
-      trust: () => trust.get(tls),
+      trust: () => (limits.bringsSecret === true ? cleansing : trust).get(tls),
     });
     return dialTls(address, limits, (result) => {
       const event = eventOf(member, result);

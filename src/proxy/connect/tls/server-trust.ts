@@ -13,6 +13,8 @@ export interface ServerTrustOptions extends Pick<ProxyDependencies, 'clock' | 'r
   readonly section: string;
   /** The files are not read again for so long. Milliseconds. */
   readonly validMs: number;
+  /** OpenSSL overwrites decrypted bytes that it has passed on, before it frees their buffer. */
+  readonly cleanses?: boolean;
 }
 
 export type TrustFiles = Pick<MemberTls, 'caFile' | 'crlFile' | 'pair' | 'minVersion'>;
@@ -95,7 +97,7 @@ export class ServerTrust {
 
   #with(files: TrustFiles, texts: TrustTexts): Trust {
     if (this.#current === undefined || !isSame(this.#current.files, files) || !isSame(this.#current.texts, texts)) {
-      this.#current = { files, texts, context: contextOf(files, texts) };
+      this.#current = { files, texts, context: contextOf(files, texts, this.#options.cleanses === true) };
     }
     return { kind: 'trusted', context: this.#current.context };
   }
@@ -107,16 +109,13 @@ export class ServerTrust {
  */
 const GROUPS = '*X25519:*P-256:X25519MLKEM768:X448:P-384:P-521';
 
-/**
- * SSL_OP_CLEANSE_PLAINTEXT: OpenSSL overwrites decrypted bytes that it has passed on, verifiers among them, before it
- * frees their buffer. Node has no name for it.
- */
+/** SSL_OP_CLEANSE_PLAINTEXT of OpenSSL. Node has no name for it. */
 const CLEANSE_PLAINTEXT = 0x2;
 
-function contextOf({ minVersion }: TrustFiles, { ca, ...texts }: TrustTexts): SecureContext {
+function contextOf({ minVersion }: TrustFiles, { ca, ...texts }: TrustTexts, cleanses: boolean): SecureContext {
   const authorities = ca ?? systemAuthorities();
-  const options = { ...texts, ca: authorities, minVersion, ecdhCurve: GROUPS, secureOptions: CLEANSE_PLAINTEXT };
-  return nodeTls().createSecureContext(options);
+  const secureOptions = cleanses ? CLEANSE_PLAINTEXT : 0;
+  return nodeTls().createSecureContext({ ...texts, ca: authorities, minVersion, ecdhCurve: GROUPS, secureOptions });
 }
 
 /** A small container image may have none; Node has a list of its own. */
