@@ -41,6 +41,19 @@ class Scene {
     }
   }
 
+  /** Its last WAL reaches no replica. It comes back as one, to the next primary. */
+  async primaryDiesAhead(): Promise<void> {
+    const { network } = this.world;
+    const [first, ...others] = this.cluster.members;
+    for (const { host } of others) network.cut(first?.host ?? host, host);
+    await this.world.run(1_500);
+    first?.crash();
+    await this.world.run(15_000);
+    for (const { host } of others) network.heal(first?.host ?? host, host);
+    first?.boot();
+    await this.world.run(10_000);
+  }
+
   /** `/primary` of a member: status and body, or how it failed. */
   async ask(member: string, path: string, method: 'GET' | 'POST' | 'PATCH' = 'GET', body?: unknown) {
     const { address } = this.cluster.member(member).host;
@@ -221,14 +234,7 @@ describe('the cluster', () => {
     const scene = new Scene();
     scene.addClients(8);
     await scene.world.run(3_000);
-    const [first, ...others] = scene.cluster.members;
-    for (const { host } of others) scene.world.network.cut(first?.host ?? host, host);
-    await scene.world.run(1_500);
-    first?.crash();
-    await scene.world.run(15_000);
-    for (const { host } of others) scene.world.network.heal(first?.host ?? host, host);
-    first?.boot();
-    await scene.world.run(10_000);
+    await scene.primaryDiesAhead();
     const { losses, strays } = await scene.verdict();
     expect([losses.length > 0, strays]).toEqual([true, []]);
     expect(new Set(losses.map(({ cause }) => cause))).toEqual(new Set(['replication']));
@@ -239,14 +245,7 @@ describe('the cluster', () => {
     scene.addClients(8);
     await scene.world.run(6_000);
     expect(await scene.statuses('/synchronous')).toContain(200);
-    const [first, ...others] = scene.cluster.members;
-    for (const { host } of others) scene.world.network.cut(first?.host ?? host, host);
-    await scene.world.run(1_500);
-    first?.crash();
-    await scene.world.run(15_000);
-    for (const { host } of others) scene.world.network.heal(first?.host ?? host, host);
-    first?.boot();
-    await scene.world.run(10_000);
+    await scene.primaryDiesAhead();
     expect(await scene.verdict()).toMatchObject({ losses: [], strays: [], doubled: [] });
     expect(scene.cluster.store.leases().length).toBeGreaterThan(1);
   });

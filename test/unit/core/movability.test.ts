@@ -3,21 +3,9 @@ import { movability, movabilityBefore } from '../../../src/core/movability.ts';
 import type { MoveFacts } from '../../../src/core/movability.ts';
 import { READING_SETTINGS, type CarriedState, type PreparedStatement } from '../../../src/model/moves.ts';
 import { aState } from '../../support/values/carried-state.ts';
+import { FACTS as ANY_FACTS } from '../../support/values/move-facts.ts';
 
-const FACTS: MoveFacts = {
-  isReadable: true,
-  isReplication: false,
-  isRoleConfigured: true,
-  loginFault: undefined,
-  isUnnamedTooLong: false,
-  isUnnamedInDoubt: false,
-  hiddenState: undefined,
-  changedReading: [],
-  preparedNames: ['s'],
-  unsureUnnamed: undefined,
-  areSettingsListed: false,
-  loginRole: 'app',
-};
+const FACTS: MoveFacts = { ...ANY_FACTS, preparedNames: ['s'] };
 const STATE = aState();
 
 function prepared(statement: string, isFromSql: boolean): PreparedStatement {
