@@ -1,11 +1,14 @@
 // The faults: each changes a scene, and has an end.
 import type { Scene } from './scene/scene.ts';
 import type { FaultKind, PlannedFault } from './scene/plan.ts';
+import type { Site } from './scene/site.ts';
 import type { ClusterMember } from './cluster/cluster.ts';
 
 interface Hit {
   readonly scene: Scene;
   readonly member: ClusterMember;
+  /** The Pointsman that it concerns. */
+  readonly site: Site;
   readonly fault: PlannedFault;
 }
 
@@ -42,19 +45,14 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
   'member hears nothing': (hit) => cutOff(hit, true, false),
   'member is not heard': (hit) => cutOff(hit, false, true),
   'member loses the store': ({ scene, member }) => cut(scene, member, [scene.cluster.storeService.host]),
-  'pointsman loses a member': ({ scene, member }) => cut(scene, member, [scene.host]),
+  'pointsman loses a member': ({ scene, member, site }) => cut(scene, member, [site.host]),
   'store is down': ({ scene }) => {
     scene.cluster.storeService.kill();
     return () => scene.cluster.storeService.start();
   },
   'lock is lost': ({ scene }) => scene.cluster.store.loseLock(),
   'switchover by the API': (hit) => order(hit, '/switchover'),
-  'switchover by pointsman': ({ scene, fault }) => {
-    if (scene.pointsman.isKilled) return;
-    const { candidate: to } = switchoverOf(scene, fault);
-    const request = { to, transactionMs: 500 + (fault.variant % 3_000) };
-    void noteEnd(scene, 'operation', scene.pointsman.operations.start(request));
-  },
+  'switchover by pointsman': ({ scene, site, fault }) => switchOver(scene, site, fault),
   'restart by the API': (hit) => order(hit, '/restart'),
   'cluster pauses': ({ scene }) => {
     scene.cluster.store.patch({ pause: true });
@@ -111,12 +109,12 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
     member.server.pace.replayMs = 100 + (fault.variant % 3_000);
     return () => void (member.server.pace.replayMs = 1);
   },
-  'wall clock steps': ({ scene, member, fault }) => {
-    const host = fault.variant % 3 === 0 ? scene.host : member.host;
+  'wall clock steps': ({ member, site, fault }) => {
+    const host = fault.variant % 3 === 0 ? site.host : member.host;
     host.stepWallClock((fault.variant % 2 === 0 ? 1 : -1) * (fault.variant % 600_000));
   },
-  'clock drifts': ({ scene, member, fault }) => {
-    const host = fault.variant % 3 === 0 ? scene.host : member.host;
+  'clock drifts': ({ member, site, fault }) => {
+    const host = fault.variant % 3 === 0 ? site.host : member.host;
     host.driftAt(1 + ((fault.variant % 41) - 20) / 1_000);
     return () => host.driftAt(1);
   },
@@ -126,19 +124,19 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
     return () => member.server.pauseReplay(false);
   },
   'client vanishes': ({ scene, fault }) => scene.clients[fault.variant % scene.clients.length]?.vanish(),
-  'pointsman freezes': ({ scene }) => {
-    scene.host.freeze();
-    return () => scene.host.thaw();
+  'pointsman freezes': ({ site: { host } }) => {
+    host.freeze();
+    return () => host.thaw();
   },
-  'pointsman is killed': ({ scene }) => {
-    if (scene.pointsman.isKilled) return;
-    scene.pointsman.kill();
-    return () => void (scene.pointsman = scene.newPointsman());
+  'pointsman is killed': ({ site }) => {
+    if (site.pointsman.isKilled) return;
+    site.pointsman.kill();
+    return () => void site.start();
   },
-  'pointsman hands over': ({ scene }) => {
-    const before = scene.pointsman;
+  'pointsman hands over': ({ scene, site }) => {
+    const before = site.pointsman;
     if (scene.plan.shape.workers > 1 || before.isKilled) return;
-    scene.pointsman = scene.newPointsman();
+    site.start();
     scene.world.schedule(1_500, () => void before.drain());
   },
 };
@@ -147,7 +145,9 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
 export function beginFault(scene: Scene, fault: PlannedFault): () => void {
   const member = scene.member(fault.member);
   scene.world.note(`fault: ${fault.kind} (${member.name}) for ${fault.forMs.toFixed(0)} ms`);
-  const end = FAULTS[fault.kind]({ scene, member, fault });
+  // By other digits than the rest of the variant.
+  const site = scene.site(Math.floor(fault.variant / 7));
+  const end = FAULTS[fault.kind]({ scene, member, site, fault });
   return () => {
     scene.world.note(`fault is over: ${fault.kind} (${member.name})`);
     end?.();
@@ -157,7 +157,7 @@ export function beginFault(scene: Scene, fault: PlannedFault): () => void {
 function others({ scene, member }: Hit): readonly ClusterMember['host'][] {
   const { cluster } = scene;
   const rest = cluster.members.filter((other) => other !== member).map(({ host }) => host);
-  return [...rest, cluster.storeService.host, scene.host];
+  return [...rest, cluster.storeService.host, ...scene.sites.map(({ host }) => host)];
 }
 
 function cutOff(hit: Hit, hears: boolean, isHeard: boolean): () => void {
@@ -198,6 +198,13 @@ function switchoverOf(scene: Scene, { variant }: PlannedFault) {
   const candidates = scene.cluster.members.filter(({ name }) => name !== leader).map(({ name }) => name);
   const candidate = variant % 2 === 0 ? candidates[variant % candidates.length] : undefined;
   return { leader, ...(candidate !== undefined && { candidate }) };
+}
+
+function switchOver(scene: Scene, { pointsman }: Site, fault: PlannedFault): void {
+  if (pointsman.isKilled) return;
+  const { candidate: to } = switchoverOf(scene, fault);
+  const request = { to, transactionMs: 500 + (fault.variant % 3_000) };
+  void noteEnd(scene, 'operation', pointsman.operations.start(request));
 }
 
 function order({ scene, member, fault }: Hit, path: string): void {

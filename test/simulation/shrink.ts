@@ -61,6 +61,7 @@ function* smallerPlans(plan: Plan): Generator<Plan> {
     { writers: 1 },
     { writers: shape.writers - 1 },
     { workers: 1 },
+    { pointsmen: 1 },
     { moves: 'off' },
     { isSynchronous: false },
     { members: 2 },

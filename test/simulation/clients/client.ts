@@ -7,12 +7,17 @@ import { ClientAccount, type ClientSession, type ClientWrite } from './client-ac
 import { Connection, type RequestEnd } from './connection.ts';
 import { SessionState } from './session-state.ts';
 
+export interface ConnectTarget {
+  readonly address: string;
+  readonly port: number;
+}
+
 export interface ClientOptions {
   readonly world: World;
   readonly host: Host;
   readonly name: string;
-  /** Where it connects, each time anew. */
-  readonly target: () => { readonly address: string; readonly port: number };
+  /** Where it connects: the next one when one fails, and with the first one again after that. */
+  readonly targets: () => readonly ConnectTarget[];
   /** A reader never writes. */
   readonly kind: 'writer' | 'reader';
   /** Between two steps, on average. Milliseconds. */
@@ -33,6 +38,8 @@ export class Client {
   #state: SessionState;
   #isStopping = false;
   #isOver = false;
+  /** Attempts that failed since the last success. */
+  #failures = 0;
   /** It waits for an answer since. Undefined: it does not wait. */
   #waitsSince: number | undefined;
 
@@ -78,14 +85,19 @@ export class Client {
   }
 
   async #connect(session: ClientSession): Promise<Connection | undefined> {
-    const { host, name, target, patienceMs = 30_000, database = 'shop' } = this.#options;
-    const options = { ...target(), host, user: 'app', database, applicationName: name, patienceMs };
+    const { host, name, targets, patienceMs = 30_000, database = 'shop' } = this.#options;
+    const known = targets();
+    const target = known[this.#failures % known.length];
+    if (target === undefined) throw new Error(`${name} has no target`);
+    const options = { ...target, host, user: 'app', database, applicationName: name, patienceMs };
     const connection = new Connection(options);
     const end = await this.#awaited(connection.open());
     if (end.kind === 'done') {
+      this.#failures = 0;
       session.readyAt = this.#options.world.now();
       return connection;
     }
+    this.#failures += 1;
     session.ending = endingOf(end);
     connection.drop();
     return undefined;

@@ -34,7 +34,7 @@ class Scene {
         kind: 'writer',
         paceMs: 60,
         patienceMs: 5_000,
-        target: () => ({ address: (this.cluster.primary() ?? this.cluster.member('pg1')).host.address, port: 5432 }),
+        targets: () => [{ address: (this.cluster.primary() ?? this.cluster.member('pg1')).host.address, port: 5432 }],
       });
       this.clients.push(client);
       client.start();

@@ -4,11 +4,12 @@ import type { Law } from './law.ts';
 
 export const LEFTOVERS: Law = {
   guarantee: 'G11',
-  broken({ host }) {
-    const [connections, timers] = [host.connectionCount(), host.timerCount() - host.requestTimers()];
-    return [
-      ...(connections === 0 ? [] : [`${connections} connections are left`]),
-      ...(timers === 0 ? [] : [`${timers} timers are left`]),
-    ];
-  },
+  broken: ({ sites }) =>
+    sites.flatMap(({ host }) => {
+      const [connections, timers] = [host.connectionCount(), host.timerCount() - host.requestTimers()];
+      return [
+        ...(connections === 0 ? [] : [`${connections} connections are left on ${host.name}`]),
+        ...(timers === 0 ? [] : [`${timers} timers are left on ${host.name}`]),
+      ];
+    }),
 };

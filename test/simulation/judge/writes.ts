@@ -1,6 +1,6 @@
 // No statement runs twice (G8). No confirmed write is lost, except those that replication lost by itself, and those of
 // a primary that had lost its lock while Pointsman could not know it yet.
-import { SILENCE_GRACE_MS } from '../scene/scene.ts';
+import { SILENCE_GRACE_MS } from '../scene/site.ts';
 import { straysIn, verdictOn } from '../cluster/verdict.ts';
 import type { Law } from './law.ts';
 

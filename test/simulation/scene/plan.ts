@@ -16,6 +16,8 @@ export interface Shape {
   readonly members: number;
   readonly moves: 'off' | 'planned' | 'always';
   readonly isSynchronous: boolean;
+  /** Each on a host of its own. */
+  readonly pointsmen: number;
   readonly workers: number;
   readonly vouching: boolean;
   readonly writers: number;
@@ -126,6 +128,7 @@ export function planOf(seed: number): Plan {
       members: random.pick([2, 3, 3, 3]),
       moves: random.pick(['off', 'planned', 'planned', 'always', 'always', 'always']),
       isSynchronous: random.chance(0.3),
+      pointsmen: random.fork('pointsmen').chance(0.33) ? 2 : 1,
       workers: random.chance(0.15) ? 2 : 1,
       vouching: random.chance(0.2),
       writers: 2 + random.int(4),

@@ -1,0 +1,107 @@
+// One host with a Pointsman on it. Another one may follow it there, or run beside it for a while. Sites share nothing.
+import { SimulatedPointsman } from '../pointsman/simulated-pointsman.ts';
+import type { ReportedEvent } from '../../../src/reports/events.ts';
+import type { Host } from '../world/world.ts';
+import { EvidenceWitness } from './evidence-witness.ts';
+import type { Scene } from './scene.ts';
+
+export const WRITE_PORT = 5000;
+export const READ_PORT = 5001;
+/** Shorter than the defaults, as the times of the cluster are. Milliseconds. */
+export const WRITE_MAX_AGE_MS = 3_000;
+export const SILENCE_GRACE_MS = 7_000;
+const MOST_LATE_MS = 300;
+
+export class Site {
+  readonly host: Host;
+  readonly #scene: Scene;
+  #pointsman: SimulatedPointsman;
+
+  constructor(scene: Scene, index: number) {
+    this.#scene = scene;
+    const name = index === 0 ? 'pointsman' : `pointsman-${index + 1}`;
+    this.host = scene.world.network.host(name, `10.0.0.${201 + index}`);
+    if (scene.plan.shape.isBusy) this.host.isBusyUpTo(MOST_LATE_MS);
+    this.#pointsman = this.start();
+  }
+
+  /** The one that was started last. */
+  get pointsman(): SimulatedPointsman {
+    return this.#pointsman;
+  }
+
+  start(): SimulatedPointsman {
+    const { world, plan, cluster, witnesses, pointsmen, events, found } = this.#scene;
+    const { shape } = plan;
+    const run = pointsmen.length;
+    const witness = new EvidenceWitness(this.host.clock, {
+      systemIdentifier: cluster.systemIdentifier,
+      writeMaxAgeMs: WRITE_MAX_AGE_MS,
+      silenceGraceMs: SILENCE_GRACE_MS,
+      delayMs: shape.workers > 1 ? 20 : 0,
+      vouching: shape.vouching,
+      asksByStartup: shape.moves === 'always',
+    });
+    witnesses.push(witness);
+    this.#pointsman = new SimulatedPointsman({
+      world,
+      host: this.host,
+      file: this.#file(),
+      witness,
+      onEvent: (event) => {
+        events.push({ at: world.now(), run, event });
+        world.note(`pointsman ${run}: ${shortly(event)}`);
+      },
+    });
+    pointsmen.push(this.#pointsman);
+    void this.#pointsman
+      .start()
+      .catch((error: unknown) => found.push(`pointsman ${run} cannot start: ${String(error)}`));
+    return this.#pointsman;
+  }
+
+  #file(): Readonly<Record<string, unknown>> {
+    const { cluster, plan } = this.#scene;
+    const { moves, workers, vouching, holdMs } = plan.shape;
+    const { address } = this.host;
+    return {
+      cluster: {
+        scope: cluster.scope,
+        seeds: cluster.members.map(({ host }) => `http://${host.address}:8008`),
+      },
+      relay: 'streams',
+      workers,
+      probe: {
+        vouching,
+        write_max_age: `${WRITE_MAX_AGE_MS}ms`,
+        silence_grace: `${SILENCE_GRACE_MS}ms`,
+        urgent: { for: '5s' },
+      },
+      hold: { client_timeout: `${holdMs}ms`, outage_timeout: '20s' },
+      backend: { tcp_keepalives_idle: '5s' },
+      client: { tcp_keepalives_idle: '5s' },
+      shutdown: { grace: '1s', drain_timeout: '5s' },
+      listeners: [
+        { address: `${address}:${WRITE_PORT}`, pool: 'write', ...(workers === 1 && { reuse_port: true }) },
+        { address: `${address}:${READ_PORT}`, pool: 'read', ...(workers === 1 && { reuse_port: true }) },
+      ],
+      ...(moves !== 'off' && { moves: { mode: moves, roles: ['*'] } }),
+    };
+  }
+}
+
+function shortly(event: ReportedEvent): string {
+  const fields = Object.entries(event).filter(
+    ([key, value]) => value !== undefined && key !== 'text' && key !== 'client',
+  );
+  const words = fields.map(([key, value]) => (typeof value === 'string' ? `${key}=${value}` : jsonOf(key, value)));
+  return words.join(' ').replace('kind=', '');
+}
+
+function jsonOf(key: string, value: unknown): string {
+  return `${key}=${JSON.stringify(value, rounded)}`;
+}
+
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' ? +value.toFixed(1) : value;
+}
