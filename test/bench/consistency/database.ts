@@ -1,4 +1,4 @@
-// The tables of the application, and a log line of the server for each write, which survives a rewind.
+// The tables of the application, and log lines of the server for each write, which survive a rewind.
 import { z } from 'zod';
 import type { Place, StoredWrite } from './history.ts';
 import type { PatroniCluster } from '../../support/patroni/cluster.ts';
@@ -27,12 +27,21 @@ const SCHEMA = `
       raise log 'executed % % %', new.client, new.n, new.timeline;
       return new;
     end $$;
+  create function log_commit() returns trigger language plpgsql as $$
+    begin
+      raise log 'committing % % % %', new.client, new.n, new.timeline, pg_current_wal_insert_lsn();
+      return null;
+    end $$;
   create trigger sign before insert on written for each row execute function sign_write();
   create trigger sign before insert on transfers for each row execute function sign_write();
   create trigger sign before insert on direct for each row execute function sign_write();
+  create constraint trigger log_commit after insert on written initially deferred
+    for each row execute function log_commit();
+  create constraint trigger log_commit after insert on transfers initially deferred
+    for each row execute function log_commit();
 `;
 
-/** Every server logs the time of a line in seconds, and one line for each write. */
+/** Every server logs the time of a line in seconds, and a line for each write and for its COMMIT. */
 export const SERVER_PARAMETERS = {
   // A server that was cut off does not learn that its session was reset, and keeps its locks for two hours.
   tcp_keepalives_idle: 5,
@@ -77,8 +86,16 @@ export function transferStatements(client: number, n: number, transfer: Transfer
   ];
 }
 
-const PLACE = `json_build_object('server', server, 'timeline', timeline, 'lsn', lsn, 'transaction', transaction)::text`;
-const place = z.object({ server: z.string(), timeline: z.number(), lsn: z.string(), transaction: z.string() });
+const PLACE = `json_build_object('client', client, 'n', n, 'server', server, 'timeline', timeline, 'lsn', lsn,
+  'transaction', transaction)::text`;
+const place = z.object({
+  client: z.number(),
+  n: z.number(),
+  server: z.string(),
+  timeline: z.number(),
+  lsn: z.string(),
+  transaction: z.string(),
+});
 
 export function parsePlace(text: string): Place {
   return place.parse(JSON.parse(text));

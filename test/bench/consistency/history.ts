@@ -8,8 +8,11 @@ export type Outcome =
   /** The connection or the server ended while COMMIT was on its way. */
   | 'unknown';
 
-/** Where a server executed a write, by its own account. */
+/** Where a server executed a write, by its own account, in its answer to the client. */
 export interface Place {
+  /** The client and its number, as the server says. */
+  readonly client: number;
+  readonly n: number;
   /** host:port */
   readonly server: string;
   readonly timeline: number;
@@ -58,6 +61,18 @@ export interface Executed {
   readonly client: number;
   readonly n: number;
   readonly timeline: number;
+}
+
+/** A write whose COMMIT a server began, by its log: a deferred trigger is the last step before the commit's record. */
+export interface Commit extends Executed {
+  /** The commit's record is here, or behind it. */
+  readonly lsn: string;
+}
+
+/** Patroni of a server logged that it holds the leader lock. */
+export interface LockClaim {
+  readonly server: string;
+  readonly atMs: number;
 }
 
 /** A server left recovery and took writes, on a timeline of its own. */
@@ -122,6 +137,8 @@ export interface History {
   readonly writes: readonly Write[];
   readonly sights: readonly Sight[];
   readonly executed: readonly Executed[];
+  readonly commits: readonly Commit[];
+  readonly claims: readonly LockClaim[];
   readonly promotions: readonly Promotion[];
   readonly faults: readonly FaultRecord[];
   readonly ending: Ending;

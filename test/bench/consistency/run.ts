@@ -141,7 +141,9 @@ async function playOn(
     faults,
     ending,
     executed: read.flatMap(({ executed }) => executed),
+    commits: read.flatMap(({ commits }) => commits),
     promotions: read.flatMap(({ promotions }) => promotions),
+    claims: read.flatMap(({ claims }) => claims),
   };
   return {
     history,
@@ -213,7 +215,9 @@ async function readEnding(
   const writers = await writersOf(cluster, name, timeline);
   const fates = new Map<string, string>();
   for (const transaction of new Set(doubtfulTransactions(writes, { stored, forks }))) {
-    const [row] = await cluster.sql(name, `select pg_xact_status('${transaction}'::xid8) as fate`);
+    // It refuses to tell of an id that its history has not reached.
+    const asked = cluster.sql(name, `select pg_xact_status('${transaction}'::xid8) as fate`);
+    const [row] = await asked.catch((error: unknown) => [{ fate: String(error) }]);
     fates.set(transaction, String(row?.['fate']));
   }
   return { ...times, stored, sum, wrongBalances: wrong, timeline, writers, forks, copies, fates };

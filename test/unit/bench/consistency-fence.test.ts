@@ -9,6 +9,7 @@ import {
   judged,
   NEXT,
   OLD,
+  place,
   three,
   without,
   written,
@@ -61,8 +62,27 @@ describe('the fence', () => {
   });
 
   test('a write that a frozen server executes late was sent in time, and nobody may be told of success', () => {
-    expect(broken(sent(-5000, {}, 20_000))).toEqual([]);
-    expect(broken(sent(-5000, { outcome: 'acknowledged' }, 20_000))).toContain(FENCE);
+    const frozen = { faults: hidden(OLD, promotion.atMs - 6000) };
+    expect(broken(sent(-5000, {}, 20_000, frozen))).toEqual([]);
+    expect(broken(sent(-5000, { outcome: 'acknowledged' }, 20_000, frozen))).toContain(FENCE);
+  });
+
+  test('a write that no fault kept from the server was kept by Pointsman', () => {
+    expect(broken(sent(-5000, {}, 20_000))).toEqual([FENCE]);
+    expect(broken(sent(-5000, {}, 20_000, { faults: hidden(NEXT, promotion.atMs - 6000) }))).toEqual([FENCE]);
+    // A busy server is slow, too.
+    expect(broken(sent(BOUNDS.seenMs - 100, {}, BOUNDS.seenMs + 700))).toEqual([]);
+  });
+
+  test('a later promotion to the same number by another server counts, with the bound of two primaries', () => {
+    const own: Promotion = { server: OLD, timeline: 2, begunAtMs: 40_000, atMs: 40_100 };
+    const onTwo = { place: place({ timeline: 2 }) };
+    const twins = { promotions: [own, promotion] };
+    expect(sent(5000, onTwo, 5002, twins).fence.late).toHaveLength(1);
+    expect(broken(sent(5000, onTwo, 5002, twins))).not.toContain(FENCE);
+    expect(broken(sent(16_000, onTwo, 16_002, twins))).toContain(FENCE);
+    // The server of the later one is no old primary.
+    expect(sent(5000, { place: place({ server: NEXT, timeline: 2 }) }, 5002, twins).fence.late).toEqual([]);
   });
 
   test('the bound is longer while a fault hides the new primary', () => {
@@ -80,9 +100,5 @@ describe('the fence', () => {
       historyOf(three, { promotions: [promotion], executed }, { ...forks, forks: [{ timeline: 1, lsn: '0/F000' }] }),
     );
     expect([judgement.fence.direct.length, broken(judgement)]).toEqual([1, []]);
-  });
-
-  test('an acknowledged write in no log is a fault: nobody knows where it ran', () => {
-    expect(broken(judged(historyOf(three, { executed: three.slice(1).map(executedAt) })))).toEqual([FENCE]);
   });
 });

@@ -1,9 +1,21 @@
 // The judge of the consistency run can fail: histories without a fault pass, and it finds each known fault.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { History, Sight, Write } from '../../bench/consistency/history.ts';
+import type { History, Promotion, Sight, Write } from '../../bench/consistency/history.ts';
 import { position } from '../../bench/consistency/judge/positions.ts';
-import { broken, historyOf, judged, NEXT, OLD, SUM, three, without, written } from './history-samples.ts';
+import {
+  broken,
+  executedAt,
+  historyOf,
+  judged,
+  NEXT,
+  OLD,
+  place,
+  SUM,
+  three,
+  without,
+  written,
+} from './history-samples.ts';
 
 const LOST = 'Nothing that was acknowledged is lost';
 const LOST_BY_POINTSMAN = 'Nothing is lost by Pointsman';
@@ -29,10 +41,17 @@ describe('a history without a fault', () => {
   });
 });
 
-const lost = (write: Partial<Write>, ending: Partial<History['ending']>) => {
+const lost = (write: Partial<Write>, ending: Partial<History['ending']>, more: Partial<History> = {}) => {
   const writes = [written(1, 1), written(1, 2, write), written(2, 1)];
-  return historyOf(writes, {}, { ...ending, stored: without(writes, 1) });
+  return historyOf(writes, more, { ...ending, stored: without(writes, 1) });
 };
+
+/** The server of each write began timeline 3, which is no part of the history. */
+const givenUp = { timeline: 4, forks: [{ timeline: 2, lsn: '0/8' }] };
+const onThree = { place: place({ timeline: 3, lsn: '0/9' }) };
+const beganThree: Promotion = { server: OLD, timeline: 3, begunAtMs: 900, atMs: 1000 };
+
+const claim = (server: string, atMs: number) => ({ server, atMs });
 
 describe('an acknowledged write that is not there', () => {
   test('breaks the law in synchronous mode, whatever the cause', () => {
@@ -48,13 +67,18 @@ describe('an acknowledged write that is not there', () => {
       'commit behind the fork',
     ],
     [
-      'on a timeline that was given up',
-      { place: { server: OLD, timeline: 3, lsn: '0/9', transaction: '2' } },
-      { timeline: 4, forks: [{ timeline: 2, lsn: '0/8' }] },
-      'timeline given up',
+      'before the fork, of a transaction that the last primary has not begun',
+      {},
+      {
+        ...failedOver,
+        forks: [{ timeline: 1, lsn: '0/1003' }],
+        fates: new Map([['2', 'error: transaction ID 2 is in the future']]),
+      },
+      'commit behind the fork',
     ],
+    ['on a timeline that was given up', onThree, givenUp, 'timeline given up'],
   ] as const)('is the work of replication: %s', (_, write, ending, cause) => {
-    const judgement = judged(lost(write, ending));
+    const judgement = judged(lost(write, ending, { promotions: [beganThree] }));
     expect(judgement.losses.map((loss) => loss.cause)).toEqual([cause]);
     expect(broken(judgement)).toEqual([]);
   });
@@ -71,11 +95,53 @@ describe('an acknowledged write that is not there', () => {
       {},
       { timeline: 2, forks: [{ timeline: 1, lsn: '0/2000' }] },
     ],
-    ['at an unknown place', { place: undefined }, failedOver],
+    ['on a timeline that its server never began', onThree, givenUp],
+    ['on a timeline that is not known', { place: place({ timeline: 5 }) }, failedOver],
   ] as const)('has no excuse %s', (_, write, ending) => {
     const judgement = judged(lost(write, ending));
     expect(judgement.losses.map((loss) => loss.cause)).toEqual(['unexplained']);
     expect(broken(judgement)).toEqual([LOST_BY_POINTSMAN]);
+  });
+
+  test('has no excuse at an unknown place', () => {
+    const judgement = judged(lost({ place: undefined }, failedOver));
+    expect(judgement.losses.map((loss) => loss.cause)).toEqual(['unexplained']);
+    expect(broken(judgement)).toContain(LOST_BY_POINTSMAN);
+  });
+
+  test('is behind the fork if its COMMIT began there, by the log of its server alone', () => {
+    const ending = { timeline: 2, forks: [{ timeline: 1, lsn: '0/2000' }] };
+    const history = lost({}, ending);
+    const commits = history.commits.map((one) => (one.n === 2 ? { ...one, lsn: '0/2000' } : one));
+    const elsewhere = commits.map((one) => (one.n === 2 ? { ...one, server: NEXT } : one));
+    const cause = (more: Partial<History>) => judged({ ...history, ...more }).losses.map((loss) => loss.cause);
+    expect(cause({ commits })).toEqual(['commit behind the fork']);
+    expect(cause({ commits: elsewhere })).toEqual(['unexplained']);
+  });
+
+  test('is not behind the fork of a timeline that another server began under the same number', () => {
+    const promotions = [NEXT, OLD].map((server) => ({ server, timeline: 2, begunAtMs: 900, atMs: 1000 }));
+    const ending = { timeline: 3, forks: [{ timeline: 2, lsn: '0/1000' }] };
+    const judgement = judged(lost({ place: place({ timeline: 2 }) }, ending, { promotions }));
+    expect(judgement.losses.map((loss) => loss.cause)).toEqual(['unexplained']);
+  });
+
+  describe('with its whole timeline, in synchronous mode', () => {
+    test.each([
+      ['by Patroni that took the lock back', [claim(OLD, 5000), claim(NEXT, 6000)], [], 'lock taken back', []],
+      ['without words of Patroni', [claim(OLD, 5000), claim(NEXT, 800)], [], 'timeline given up', [LOST]],
+      [
+        'by a promotion of a server that did not have it',
+        [claim(NEXT, 6000)],
+        [{ server: NEXT, timeline: 4, begunAtMs: 5900, atMs: 5950 }],
+        'timeline given up',
+        [LOST],
+      ],
+    ] as const)('%s', (_, claims, more, cause, laws) => {
+      const judgement = judged(lost(onThree, givenUp, { promotions: [beganThree, ...more], claims }), true);
+      expect(judgement.losses.map((loss) => loss.cause)).toEqual([cause]);
+      expect(broken(judgement)).toEqual(laws);
+    });
   });
 
   test('is lost by Pointsman if it was sent to an old primary after the bound, behind the fork or not', () => {
@@ -94,22 +160,34 @@ const twins = [
   { server: NEXT, timeline: 2, begunAtMs: 60_000, atMs: 60_001 },
 ];
 const twinEnding = { timeline: 2, forks: [{ timeline: 1, lsn: '0/F000' }], writers: new Map([[2, [NEXT]]]) };
-const onTwo = (server: string) => ({ place: { server, timeline: 2, lsn: '0/1002', transaction: '2' } });
+const onTwo = (server: string) => ({ place: place({ server, timeline: 2 }) });
 
 const takenBack = (sentAtMs: number): History =>
   historyOf(
     [written(1, 1, { sentAtMs, endedAtMs: sentAtMs + 5 }), written(2, 1, { sentAtMs: 100 })],
-    { promotions: twins },
+    { promotions: twins, claims: [{ server: OLD, atMs: 1500 }] },
     twinEnding,
   );
 
 describe('two timelines of one number', () => {
+  test('by one server: what it wrote on the first is given up, and a loss on the second has no excuse', () => {
+    const promotions = [900, 60_000].map((atMs) => ({ server: OLD, timeline: 2, begunAtMs: atMs, atMs }));
+    const claims = [claim(NEXT, 9000)];
+    const causes = [1010, 70_000].map((sentAtMs) => {
+      const writes = [written(1, 1), written(1, 2, { ...onTwo(OLD), sentAtMs }), written(2, 1)];
+      const ending = { ...twinEnding, writers: new Map([[2, [OLD]]]), stored: without(writes, 1) };
+      return judged(historyOf(writes, { promotions, claims }, ending)).losses.map(({ cause }) => cause);
+    });
+    expect(causes).toEqual([['lock taken back'], ['unexplained']]);
+  });
+
   test.each([
-    ['by the server of the other one: given up', OLD, 'timeline given up', []],
+    ['by the server of the other one: given up', OLD, 'lock taken back', []],
     ['by the server of the last one: no excuse', NEXT, 'unexplained', [LOST]],
   ] as const)('a loss %s', (_, server, cause, laws) => {
     const writes = [written(1, 1), written(1, 2, onTwo(server)), written(2, 1)];
-    const history = historyOf(writes, { promotions: twins }, { ...twinEnding, stored: without(writes, 1) });
+    const claims = [{ server: NEXT, atMs: 9000 }];
+    const history = historyOf(writes, { promotions: twins, claims }, { ...twinEnding, stored: without(writes, 1) });
     const judgement = judged(history, true);
     expect(judgement.losses.map((loss) => loss.cause)).toEqual([cause]);
     expect(broken(judgement)).toEqual(laws);
@@ -117,13 +195,15 @@ describe('two timelines of one number', () => {
 
   test('an old primary may be taken back when the new one was given up, after all have agreed for 30 s', () => {
     expect(broken(judged(takenBack(20_000)))).toEqual(['Nothing is written at an old primary after the bound']);
+    const unnamed = { ...takenBack(32_000), claims: [{ server: OLD, atMs: 40_000 }] };
+    expect(broken(judged(unnamed))).toEqual(['Nothing is written at an old primary after the bound']);
     expect(broken(judged(takenBack(32_000)))).toEqual([]);
   });
 });
 
 describe('what is there and should not be', () => {
   test.each([
-    ['twice', 'Nothing is there twice', { client: 1, n: 1, kind: 'insert', copies: 2 }],
+    ['twice', 'Nothing is there or was executed twice', { client: 1, n: 1, kind: 'insert', copies: 2 }],
     ['never sent', 'Nothing is there that should not be', { client: 9, n: 9, kind: 'insert', copies: 1 }],
     ['refused', 'Nothing is there that should not be', { client: 4, n: 1, kind: 'insert', copies: 1 }],
     ['in another table', 'Nothing is there that should not be', { client: 1, n: 1, kind: 'transfer', copies: 1 }],
@@ -132,6 +212,32 @@ describe('what is there and should not be', () => {
     const history = historyOf(writes);
     const stored = [...history.ending.stored.filter(({ client, n }) => client !== row.client || n !== row.n), row];
     expect(broken(judged(historyOf(writes, {}, { stored })))).toEqual([law]);
+  });
+});
+
+describe('what a client was told, and the logs', () => {
+  const CONFIRMED = 'Every success is in the log of its server';
+  const history = historyOf(three);
+  const faults: readonly (readonly [string, Partial<History>])[] = [
+    ['no execution', { executed: history.executed.slice(1) }],
+    ['executions by another server', { executed: history.executed.map((one) => ({ ...one, server: NEXT })) }],
+    ['no COMMIT', { commits: history.commits.slice(1) }],
+    ['a COMMIT on another timeline', { commits: history.commits.map((one) => ({ ...one, timeline: 9 })) }],
+    ['the answer of another write', { writes: [written(1, 1, { place: place({}) }), ...three.slice(1)] }],
+  ];
+  test.each(faults)('%s is a fault', (_, more) => {
+    expect(broken(judged({ ...history, ...more }))).toEqual([CONFIRMED]);
+  });
+
+  test('an unknown write needs no line, and one that ran twice is a fault although its rows are not there', () => {
+    const unknown = written(3, 1, { outcome: 'unknown', place: undefined });
+    const writes = [...three, unknown, written(3, 2)];
+    const once = historyOf(writes);
+    const lines = [executedAt(unknown), { ...executedAt(unknown), server: NEXT, timeline: 2 }];
+    const judgements = [0, 1, 2].map((count) =>
+      judged({ ...once, executed: [...once.executed, ...lines.slice(0, count)] }),
+    );
+    expect(judgements.map(broken)).toEqual([[], [], ['Nothing is there or was executed twice']]);
   });
 });
 

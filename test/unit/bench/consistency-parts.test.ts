@@ -19,11 +19,15 @@ test('the log of a server has its writes and its promotions, among lines of Patr
 1732645123.456 [77] LOG:  selected new timeline ID: 2
 1732645123.500 [70] LOG:  database system is ready to accept connections
 1732645124.000 [99] LOG:  executed 3 17 2
+1732645124.002 [99] LOG:  committing 3 17 2 0/5A0
 1732645124.100 [99] ERROR:  executed 3 18 2
+2024-11-26 18:47:20,101 INFO: no action. I am (pg-2), the leader with the lock
 1732645130.000 [70] LOG:  database system is ready to accept connections`;
   expect(readServerLog(SERVER, text)).toEqual({
     executed: [{ server: SERVER, atMs: 1_732_645_124_000, client: 3, n: 17, timeline: 2 }],
+    commits: [{ server: SERVER, atMs: 1_732_645_124_002, client: 3, n: 17, timeline: 2, lsn: '0/5A0' }],
     promotions: [{ server: SERVER, timeline: 2, begunAtMs: 1_732_645_123_400, atMs: 1_732_645_123_500 }],
+    claims: [{ server: SERVER, atMs: new Date(2024, 10, 26, 18, 47, 20, 101).getTime() }],
   });
 });
 
@@ -51,12 +55,15 @@ test('options that are no options are refused with the usage', () => {
 
 describe('the reports', () => {
   const write = { client: 1, kind: 'insert', sentAtMs: 1000, endedAtMs: 1001, outcome: 'acknowledged' } as const;
-  const place = (n: number) => ({ server: SERVER, timeline: 1, lsn: `0/${n}`, transaction: String(n) });
+  const place = (n: number) => ({ client: 1, n, server: SERVER, timeline: 1, lsn: `0/${n}`, transaction: String(n) });
+  const executed = [1, 2].map((n) => ({ server: SERVER, atMs: 2000 + n, client: 1, n, timeline: 1 }));
   const history: History = {
     clients: [{ id: 1, application: 'a <pool>' }],
     writes: [1, 2].map((n) => ({ ...write, n, place: place(n), words: undefined })),
     sights: [],
-    executed: [1, 2].map((n) => ({ server: SERVER, atMs: 2000 + n, client: 1, n, timeline: 1 })),
+    executed,
+    commits: executed.map((one) => ({ ...one, lsn: `0/${one.n}` })),
+    claims: [],
     promotions: [{ server: '127.0.0.11:5432', timeline: 2, begunAtMs: 1400, atMs: 1500 }],
     faults: [{ kind: 'kill of Patroni', on: 'pg-2', fromMs: 900, toMs: 1100, note: 'a & b', hidden: [] }],
     ending: {

@@ -1,5 +1,5 @@
 // Made-up histories for the judge of the consistency run. A server is `host:port`.
-import type { Executed, History, Write } from '../../bench/consistency/history.ts';
+import type { Commit, Executed, History, Place, Write } from '../../bench/consistency/history.ts';
 import { type Judgement, judge } from '../../bench/consistency/judge/judge.ts';
 
 export const SUM = 10_000;
@@ -10,7 +10,14 @@ export const NEXT = '127.0.0.12:5432';
 
 export function written(client: number, n: number, more: Partial<Write> = {}): Write {
   const sentAtMs = client * 1000 + n * 10;
-  const place = { server: OLD, timeline: 1, lsn: `0/${(0x1000 + n).toString(16).toUpperCase()}`, transaction: `${n}` };
+  const place = {
+    client,
+    n,
+    server: OLD,
+    timeline: 1,
+    lsn: `0/${(0x1000 + n).toString(16).toUpperCase()}`,
+    transaction: `${n}`,
+  };
   return {
     client,
     n,
@@ -32,6 +39,23 @@ export const executedAt = ({ client, n, sentAtMs, place }: Write): Executed => (
   timeline: place?.timeline ?? 1,
 });
 
+export const committedAt = (write: Write): Commit => ({
+  ...executedAt(write),
+  atMs: write.sentAtMs + 3,
+  lsn: write.place?.lsn ?? '0/1000',
+});
+
+/** The place of write 2 of client 1. */
+export const place = (more: Partial<Place>): Place => ({
+  client: 1,
+  n: 2,
+  server: OLD,
+  timeline: 1,
+  lsn: '0/1002',
+  transaction: '2',
+  ...more,
+});
+
 /** Every write that may be there is there, once, and in the log of its server; unless told. */
 export function historyOf(
   writes: readonly Write[],
@@ -44,7 +68,9 @@ export function historyOf(
     writes,
     sights: [],
     executed: there.map(executedAt),
+    commits: there.map(committedAt),
     promotions: [],
+    claims: [],
     faults: [],
     ...more,
     ending: {

@@ -4,8 +4,14 @@ export interface DatabaseSession {
   readonly name: string;
   /** The first column of the first row as text. */
   value(statement: string): Promise<string>;
-  /** Between BEGIN and COMMIT; the value of the last statement. `committing` is called before COMMIT is sent. */
-  transaction(statements: readonly string[], committing: () => void): Promise<string>;
+  /** Between BEGIN and COMMIT; the value of the last statement. */
+  transaction(statements: readonly string[], steps: Steps): Promise<string>;
+}
+
+/** Called before the last statement of a transaction is sent, and before its COMMIT is sent. */
+export interface Steps {
+  readonly sending: () => void;
+  readonly committing: () => void;
 }
 
 export interface Application {
@@ -34,12 +40,13 @@ export function sqlstateOf(error: unknown): string | undefined {
 export async function transact(
   session: Pick<DatabaseSession, 'value'> & { run(statement: string): Promise<void>; commit(): Promise<void> },
   statements: readonly string[],
-  committing: () => void,
+  { sending, committing }: Steps,
 ): Promise<string> {
   const [...before] = statements;
   const last = before.pop() ?? '';
   await session.run('begin');
   for (const statement of before) await session.run(statement);
+  sending();
   const value = await session.value(last);
   committing();
   await session.commit();

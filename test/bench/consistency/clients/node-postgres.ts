@@ -19,7 +19,7 @@ function sessionOf(client: ClientBase): DatabaseSession {
   return {
     name: `node-postgres ${sessions}`,
     value,
-    transaction: (statements, committing) => transact({ value, run, commit }, statements, committing),
+    transaction: (statements, steps) => transact({ value, run, commit }, statements, steps),
   };
 }
 

@@ -40,7 +40,10 @@ async function answer(message: unknown): Promise<void> {
     const value = isTransaction
       ? await sql.begin(async (transaction) => {
           let last = '';
-          for (const statement of statements) last = await first(transaction.unsafe(statement));
+          for (const [at, statement] of statements.entries()) {
+            if (at === statements.length - 1) tell({ id, kind: 'sending' });
+            last = await first(transaction.unsafe(statement));
+          }
           tell({ id, kind: 'committing' });
           return last;
         })

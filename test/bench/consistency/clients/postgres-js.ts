@@ -1,13 +1,14 @@
 // postgres.js with its own pool; its statements are prepared.
 import { type ChildProcess, fork } from 'node:child_process';
 import { ProgramError } from '../../../support/moves/driven-session.ts';
-import type { Application, DatabaseSession, Target } from './application.ts';
+import type { Application, DatabaseSession, Steps, Target } from './application.ts';
 import { postgresJsAnswer } from './postgres-js-messages.ts';
 
 const MAIN = new URL('postgres-js-main.ts', import.meta.url);
 
 interface Asked extends PromiseWithResolvers<string> {
-  readonly committing: () => void;
+  /** Undefined: no transaction of several statements. */
+  readonly steps: Steps | undefined;
 }
 
 /** An application has a process of its own, which starts anew when it ended. */
@@ -33,8 +34,8 @@ export function postgresJs({ port, user, password, database }: Target): Applicat
   const take = (message: unknown): void => {
     const answer = postgresJsAnswer.parse(message);
     const waiting = asked.get(answer.id);
-    if (answer.kind === 'committing') {
-      waiting?.committing();
+    if (answer.kind === 'sending' || answer.kind === 'committing') {
+      waiting?.steps?.[answer.kind]();
       return;
     }
     asked.delete(answer.id);
@@ -45,20 +46,20 @@ export function postgresJs({ port, user, password, database }: Target): Applicat
     session = `postgres.js ${answer.session}`;
     waiting?.resolve(answer.value);
   };
-  const ask = (statements: readonly string[], isTransaction: boolean, committing: () => void): Promise<string> => {
+  const ask = (statements: readonly string[], steps?: Steps): Promise<string> => {
     child ??= start();
     const id = (lastId += 1);
-    const waiting = { ...Promise.withResolvers<string>(), committing };
+    const waiting = { ...Promise.withResolvers<string>(), steps };
     asked.set(id, waiting);
-    child.send({ id, statements, isTransaction });
+    child.send({ id, statements, isTransaction: steps !== undefined });
     return waiting.promise;
   };
   const only: DatabaseSession = {
     get name() {
       return session;
     },
-    value: (statement) => ask([statement], false, () => undefined),
-    transaction: (statements, committing) => ask(statements, true, committing),
+    value: (statement) => ask([statement]),
+    transaction: ask,
   };
   return {
     name: 'postgres.js, its own pool until an error',

@@ -16,7 +16,7 @@ function sessionOf(driven: DrivenSession): DatabaseSession {
   return {
     name: driven.name,
     value,
-    transaction: (statements, committing) => transact({ value, run, commit }, statements, committing),
+    transaction: (statements, steps) => transact({ value, run, commit }, statements, steps),
   };
 }
 

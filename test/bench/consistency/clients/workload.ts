@@ -117,7 +117,10 @@ async function writeOnce(
     commit.isSent = kind === 'insert';
     const answer = await (kind === 'insert'
       ? session.value(insertNumber(client, n))
-      : session.transaction(transferStatements(client, n, transfer), () => (commit.isSent = true)));
+      : session.transaction(transferStatements(client, n, transfer), {
+          sending: () => (sentAtMs = Date.now()),
+          committing: () => (commit.isSent = true),
+        }));
     endedAtMs = Date.now();
     place = parsePlace(answer);
     const seen = new Map(kind === 'insert' ? [[client, n]] : []);

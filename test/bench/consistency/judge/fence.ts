@@ -5,11 +5,12 @@ import {
   type FaultRecord,
   FIRST_DIRECT_CLIENT,
   keyOf,
+  type LockClaim,
   type Outcome,
   type Promotion,
   type Write,
 } from '../history.ts';
-import { whyGivenUp } from './branches.ts';
+import { beginningOf, whyGivenUp } from './branches.ts';
 
 /** For how long after a promotion Pointsman may still let a client write to the server before it. Milliseconds. */
 export interface Bounds {
@@ -24,12 +25,14 @@ export interface Bounds {
 /** A write at a server that was no primary any more. */
 export interface LateWrite {
   readonly executed: Executed;
-  /** The first promotion to a higher timeline that had begun. */
+  /** The first promotion to a higher timeline, or later to the same one by another server, that had begun. */
   readonly promotion: Promotion;
   /** After the promotion had ended, by the server's log. Negative: while it was under way. */
   readonly executedAfterMs: number;
   /** Negative: the client had sent it before the promotion. Undefined: a direct client, which notes nothing. */
   readonly sentAfterMs: number | undefined;
+  /** A fault kept the bytes from the server, or the server from running, while they were on their way. */
+  readonly isHeldUp: boolean;
   readonly outcome: Outcome | undefined;
   readonly boundMs: number;
   /** From so long after the promotion Pointsman may take the old primary back: the cluster gave the new one up. */
@@ -44,8 +47,6 @@ export interface FenceReport {
   readonly beyond: readonly LateWrite[];
   /** Writes of clients that are connected to a server directly, for comparison. */
   readonly direct: readonly LateWrite[];
-  /** In the log of no server, although a client was told that it is committed. */
-  readonly unlogged: readonly Write[];
 }
 
 export function judgeFence(
@@ -53,6 +54,7 @@ export function judgeFence(
     readonly writes: readonly Write[];
     readonly executed: readonly Executed[];
     readonly promotions: readonly Promotion[];
+    readonly claims: readonly LockClaim[];
     readonly faults: readonly FaultRecord[];
     readonly ending: Ending;
   },
@@ -63,9 +65,7 @@ export function judgeFence(
   const isGivenUp = (one: Promotion): boolean => whyGivenUp(one, promotions, history.ending) !== undefined;
   const givenUp = new Set(promotions.filter(isGivenUp));
   const all = history.executed.flatMap((executed) => {
-    const promotion = promotions.find(
-      ({ timeline, begunAtMs }) => timeline > executed.timeline && begunAtMs < executed.atMs,
-    );
+    const promotion = promotions.find((one) => one.begunAtMs < executed.atMs && outranks(one, executed, promotions));
     if (promotion === undefined) return [];
     const write = writes.get(keyOf(executed));
     const late: LateWrite = {
@@ -73,28 +73,59 @@ export function judgeFence(
       promotion,
       executedAfterMs: executed.atMs - promotion.atMs,
       sentAfterMs: write && write.sentAtMs - promotion.atMs,
+      isHeldUp: isHeldUp(write, executed, history.faults),
       outcome: write?.outcome,
-      boundMs: isHidden(promotion, history.faults, bounds) ? bounds.hiddenMs : bounds.seenMs,
-      allowedFromMs: givenUp.has(promotion) ? bounds.agreedMs : Infinity,
+      boundMs: isUncertain(promotion, executed, history.faults, bounds) ? bounds.hiddenMs : bounds.seenMs,
+      allowedFromMs:
+        givenUp.has(promotion) && isLeader(executed, promotion, history.claims) ? bounds.agreedMs : Infinity,
     };
     return [late];
   });
   const late = all.filter(({ executed }) => executed.client < FIRST_DIRECT_CLIENT);
-  const logged = new Set(history.executed.map(keyOf));
   return {
     executed: history.executed.filter(({ client }) => client < FIRST_DIRECT_CLIENT).length,
     late,
     beyond: late.filter(isBeyond),
     direct: all.filter(({ executed }) => executed.client >= FIRST_DIRECT_CLIENT),
-    unlogged: history.writes.filter((write) => write.outcome === 'acknowledged' && !logged.has(keyOf(write))),
   };
 }
 
 /** The bytes left the client, or the client was told of success, when Pointsman should have closed the session. */
-function isBeyond({ sentAfterMs, executedAfterMs, outcome, boundMs, allowedFromMs }: LateWrite): boolean {
-  // A write that no client knows of is judged by the server's clock.
-  const afterMs = outcome === 'acknowledged' ? executedAfterMs : (sentAfterMs ?? executedAfterMs);
+function isBeyond({ sentAfterMs, executedAfterMs, isHeldUp: wasHeldUp, ...more }: LateWrite): boolean {
+  const { outcome, boundMs, allowedFromMs } = more;
+  // By the server's clock: a write that no client knows of, and one that Pointsman alone can have kept for so long.
+  const afterMs = outcome === 'acknowledged' || !wasHeldUp ? executedAfterMs : (sentAfterMs ?? executedAfterMs);
   return afterMs > boundMs && afterMs < allowedFromMs;
+}
+
+/** By Patroni's own words: it gave the lock back to the server before the write. */
+function isLeader({ server, atMs }: Executed, promotion: Promotion, claims: readonly LockClaim[]): boolean {
+  return claims.some((claim) => claim.server === server && claim.atMs > promotion.atMs && claim.atMs < atMs);
+}
+
+function outranks(one: Promotion, executed: Executed, promotions: readonly Promotion[]): boolean {
+  if (one.timeline !== executed.timeline) return one.timeline > executed.timeline;
+  const own = beginningOf(executed, promotions);
+  return own !== undefined && one.server !== own.server && one.begunAtMs > own.begunAtMs;
+}
+
+/** A busy server takes this much for a statement without a fault. Milliseconds. */
+const BUSY_MS = 1000;
+
+function isHeldUp(write: Write | undefined, { server, atMs }: Executed, faults: readonly FaultRecord[]): boolean {
+  if (write === undefined) return false;
+  if (atMs - write.sentAtMs < BUSY_MS) return true;
+  return faults.some(({ fromMs, toMs, hidden }) => hidden.includes(server) && fromMs < atMs && toMs > write.sentAtMs);
+}
+
+/** Two primaries on one timeline: their sessions may stay for as long as those of one that a fault hides. */
+function isUncertain(
+  promotion: Promotion,
+  executed: Executed,
+  faults: readonly FaultRecord[],
+  bounds: Bounds,
+): boolean {
+  return promotion.timeline === executed.timeline || isHidden(promotion, faults, bounds);
 }
 
 /** Whether a fault hid the new primary from Pointsman at any time within the short bound. */

@@ -1,5 +1,6 @@
 // The judgement of a history: figures, and one law after the other with its answer. Pure.
-import { type Client, type History, keyOf, type StoredWrite, type Write } from '../history.ts';
+import { type Client, type Executed, type History, keyOf, type StoredWrite, type Write } from '../history.ts';
+import { type OddAnswer, oddAnswers, repeatedIn } from './answers.ts';
 import { type Bounds, type FenceReport, judgeFence } from './fence.ts';
 import { type Loss, lossesOf } from './losses.ts';
 import { judgeSights, type SightReport } from './sights.ts';
@@ -32,6 +33,9 @@ export interface Judgement {
   readonly byApplication: ReadonlyMap<string, Counts>;
   readonly losses: readonly Loss[];
   readonly doubled: readonly StoredWrite[];
+  /** Executed once more, by the logs of the servers, whether the rows are there or not. */
+  readonly repeated: readonly Executed[];
+  readonly oddAnswers: readonly OddAnswer[];
   /** There, although nobody sent them, or although they cannot have been committed. */
   readonly unexpected: readonly StoredWrite[];
   readonly sights: SightReport;
@@ -48,8 +52,10 @@ export function judge(history: History, expected: Expectation): Judgement {
   const judged = {
     counts: countsOf(writes, stored),
     byApplication: byApplication(history, stored),
-    losses: lossesOf(writes, history.promotions, ending),
+    losses: lossesOf(writes, history),
     doubled: ending.stored.filter(({ copies }) => copies > 1),
+    repeated: repeatedIn(history.executed),
+    oddAnswers: oddAnswers(writes, history.executed, history.commits),
     unexpected: ending.stored.filter((one) => !mayBeThere(sent.get(keyOf(one)), one)),
     sights: judgeSights(history.sights, expected.sum),
     fence: judgeFence(history, expected.bounds),
@@ -99,9 +105,10 @@ function isStuck(id: number, { writes, ending }: History): boolean {
 }
 
 function lawsOf(judged: Omit<Judgement, 'laws'>, history: History, expected: Expectation): readonly Law[] {
-  const { losses, doubled, unexpected, sights, fence, stuck, counts } = judged;
+  const { losses, doubled, repeated, unexpected, sights, fence, stuck, counts } = judged;
   const { ending } = history;
-  const givenUp = losses.filter(({ cause }) => cause === 'timeline given up').length;
+  const givenUp = losses.filter(({ cause }) => cause === 'timeline given up' || cause === 'lock taken back').length;
+  const takenBack = losses.filter(({ cause }) => cause === 'lock taken back').length;
   const unexplained = losses.filter(({ cause }) => cause === 'unexplained').length;
   const beyond = new Set(fence.beyond.map(({ executed }) => keyOf(executed)));
   const byPointsman = losses.filter(({ write }) => beyond.has(keyOf(write))).length;
@@ -110,20 +117,30 @@ function lawsOf(judged: Omit<Judgement, 'laws'>, history: History, expected: Exp
     expected.isSynchronous
       ? {
           name: 'Nothing that was acknowledged is lost',
-          faults: losses.length - givenUp,
+          faults: losses.length - takenBack,
           said:
             `${losses.length} of ${counts.acknowledged} acknowledged writes are not there at the end; ` +
-            `Patroni gave up ${givenUp} of them with their whole timeline, with proof`,
+            `Patroni gave up ${takenBack} of them with their whole timeline, by its own log`,
         }
       : {
           name: 'Nothing is lost by Pointsman',
           faults: unexplained + byPointsman,
           said:
             `${losses.length} of ${counts.acknowledged} acknowledged writes are not there at the end: ` +
-            `${losses.length - unexplained - byPointsman} lost by asynchronous replication, with proof; ` +
+            `${losses.length - unexplained - byPointsman} lost by asynchronous replication, with proof ` +
+            `(${givenUp} with their whole timeline); ` +
             `${byPointsman} sent to an old primary after the bound; ${unexplained} unexplained`,
         },
-    { name: 'Nothing is there twice', faults: doubled.length, said: `${doubled.length} writes have several copies` },
+    {
+      name: 'Nothing is there or was executed twice',
+      faults: doubled.length + repeated.length,
+      said: `${doubled.length} writes have several copies, ${repeated.length} of ${fence.executed} were executed again`,
+    },
+    {
+      name: 'Every success is in the log of its server',
+      faults: judged.oddAnswers.length,
+      said: `${judged.oddAnswers.length} of ${counts.acknowledged} have another answer, or no line or COMMIT there`,
+    },
     {
       name: 'Nothing is there that should not be',
       faults: unexpected.length,
@@ -143,11 +160,10 @@ function lawsOf(judged: Omit<Judgement, 'laws'>, history: History, expected: Exp
     },
     {
       name: 'Nothing is written at an old primary after the bound',
-      faults: fence.beyond.length + fence.unlogged.length,
+      faults: fence.beyond.length,
       said:
         `${fence.executed} writes in the logs of the servers; ${fence.late.length} of them after a promotion ` +
-        `elsewhere had begun, ${fence.beyond.length} after the bound; ` +
-        `${fence.unlogged.length} acknowledged ones in no log`,
+        `elsewhere had begun, ${fence.beyond.length} after the bound`,
     },
     {
       name: 'Every client is served again when the faults have ended',

@@ -1,15 +1,17 @@
 // Acknowledged writes that are not there at the end, and the proof of the cause of each.
-import { type Ending, keyOf, type Promotion, type Write } from '../history.ts';
-import { whyGivenUp } from './branches.ts';
+import { type Ending, type Executed, type History, keyOf, type Place, type Promotion, type Write } from '../history.ts';
+import { beginningOf, lockBack, whyGivenUp } from './branches.ts';
 import { position } from './positions.ts';
 
 export type Cause =
   /** It was written behind the point where the next timeline forked: no replica that was promoted had it. */
   | 'behind the fork'
-  /** The fork is between its insert and its commit: the last primary knows the transaction as aborted. */
+  /** The fork is between its insert and the record of its commit. */
   | 'commit behind the fork'
-  /** Its whole timeline is no part of the history: Patroni took its primary back for an older one. */
+  /** Its whole timeline is no part of the history: another server was promoted that did not have it. */
   | 'timeline given up'
+  /** The same, and Patroni's own log says that another server held the lock without being promoted since. */
+  | 'lock taken back'
   /** PostgreSQL's replication does not explain it. */
   | 'unexplained';
 
@@ -20,32 +22,67 @@ export interface Loss {
   readonly proof: string;
 }
 
-export function lossesOf(writes: readonly Write[], promotions: readonly Promotion[], ending: Ending): readonly Loss[] {
-  const stored = new Set(ending.stored.map(keyOf));
+type Facts = Pick<History, 'promotions' | 'claims' | 'executed' | 'commits' | 'ending'>;
+
+export function lossesOf(writes: readonly Write[], facts: Facts): readonly Loss[] {
+  const stored = new Set(facts.ending.stored.map(keyOf));
   return writes
     .filter((write) => write.outcome === 'acknowledged' && !stored.has(keyOf(write)))
-    .map((write) => ({ write, ...causeOf(write, promotions, ending) }));
+    .map((write) => ({ write, ...causeOf(write, facts) }));
 }
 
-function causeOf({ place }: Write, promotions: readonly Promotion[], ending: Ending): Omit<Loss, 'write'> {
+function causeOf({ place, endedAtMs }: Write, facts: Facts): Omit<Loss, 'write'> {
+  const { promotions, claims, ending } = facts;
   if (place === undefined) return { cause: 'unexplained', proof: 'the client does not know where it was written' };
   const { timeline, forks, fates } = ending;
   const written = `written at ${place.lsn} of timeline ${place.timeline}`;
-  const givenUp = whyGivenUp(place, promotions, ending);
-  if (givenUp !== undefined) {
-    return { cause: 'timeline given up', proof: `${written} by ${place.server}; ${givenUp}` };
+  const atMs = lineOf(place, facts.executed)?.atMs ?? endedAtMs;
+  const begun = beginningOf({ ...place, atMs }, promotions);
+  const givenUp = begun && whyGivenUp(begun, promotions, ending);
+  if (begun !== undefined && givenUp !== undefined) {
+    const back = lockBack(begun, promotions, claims);
+    const proof = [`${written} by ${place.server}`, givenUp, ...(back === undefined ? [] : [back])].join('; ');
+    return { cause: back === undefined ? 'timeline given up' : 'lock taken back', proof };
   }
   if (place.timeline === timeline) return { cause: 'unexplained', proof: `${written}, which is the last one` };
   const fork = forks.find((one) => one.timeline === place.timeline);
   if (fork === undefined) return { cause: 'unexplained', proof: written };
+  if (!isOwner(place, promotions, ending)) {
+    return {
+      cause: 'unexplained',
+      proof: `${written} by ${place.server}, which may have another timeline of the number`,
+    };
+  }
   const forked = `the history leaves timeline ${place.timeline} at ${fork.lsn}`;
   if (position(place.lsn) >= position(fork.lsn)) return { cause: 'behind the fork', proof: `${written}; ${forked}` };
+  const committed = lineOf(place, facts.commits);
+  if (committed !== undefined && position(committed.lsn) >= position(fork.lsn)) {
+    return { cause: 'commit behind the fork', proof: `${written}; its COMMIT at ${committed.lsn}; ${forked}` };
+  }
   const fate = fates.get(place.transaction) ?? 'unknown';
   const asked = `transaction ${place.transaction} is ${fate} at the last primary`;
   return {
-    cause: fate === 'aborted' ? 'commit behind the fork' : 'unexplained',
+    cause: isUnknownThere(fate) ? 'commit behind the fork' : 'unexplained',
     proof: `${written}; ${forked}; ${asked}`,
   };
+}
+
+/** `aborted`: begun before the fork and never committed. In the future: not even begun. */
+function isUnknownThere(fate: string): boolean {
+  return fate === 'aborted' || /transaction ID .* is in the future/.test(fate);
+}
+
+/** Two servers may give the same number to different timelines; positions of one say nothing about the other. */
+function isOwner({ server, timeline }: Place, promotions: readonly Promotion[], { writers }: Ending): boolean {
+  const rivals = promotions.filter((one) => one.timeline === timeline && one.server !== server);
+  const there = writers.get(timeline) ?? [];
+  return rivals.length === 0 || (there.length === 1 && there[0] === server);
+}
+
+function lineOf<T extends Executed>(place: Place, log: readonly T[]): T | undefined {
+  return log.find(
+    (one) => keyOf(one) === keyOf(place) && one.server === place.server && one.timeline === place.timeline,
+  );
 }
 
 /** Transactions whose fate the judge needs: lost, and begun before the fork. */

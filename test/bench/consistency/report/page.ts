@@ -90,14 +90,20 @@ If the primary dies then, the commit is gone. A loss counts as such only with pr
 the WAL and its timeline, and the position lies behind the point where the new primary's timeline forks. With
 synchronous replication there is no such excuse. One other cause is Patroni's: a leader that was frozen for longer than
 its ttl may take the lock back when it thaws (Patroni 3.0.2), and the new primary is rewound with all that it has
-acknowledged. Such a loss needs the proof that its whole timeline was given up.</dd>
+acknowledged. Such a loss needs the proof that its whole timeline was given up, and Patroni's own words in its log that
+another member held the lock without a promotion.</dd>
 <dt>Twice, unexpected</dt><dd>No client sends a number again, and no table has a unique key: a write that a proxy or a
-driver repeated would be there twice. Unexpected: never sent, or refused for certain, and there all the same.</dd>
+driver repeated would be there twice, or twice in the logs of the servers if its rows were lost. Unexpected: never sent,
+or refused for certain, and there all the same.</dd>
+<dt>Success</dt><dd>Each answer names the client, the number and the server. The log of that server must have the write
+and its COMMIT, on the same timeline: an answer that belongs to another session, or to nobody, is a fault.</dd>
 <dt>Old primary, bound</dt><dd>From the moment another member is promoted, the one before it is an old primary; it may
 be frozen, or cut off, and not know. Pointsman notices with its next probe: no write may be sent to the old one later
 than ${bounds.seenMs / 1000} s after the promotion (interval and timeout of a probe). If a fault hides the new primary
 from Pointsman, the limit is ${bounds.hiddenMs / 1000} s (<code>probe.silence_grace</code>). Each server logs each write
-that it executes.</dd>
+that it executes. If Patroni gave the new primary up and let the old one lead again, Pointsman may let clients write
+there when all members have agreed on it for ${bounds.agreedMs / 1000} s. A write that was sent in time and executed
+late is no fault only if a fault held up its server or its bytes meanwhile.</dd>
 <dt>Clients beside Pointsman</dt><dd>One client per member is connected to it directly and writes when it can, for
 comparison: what it wrote at an old primary is what a fence is for.</dd>
 <dt>moves</dt><dd>Whether Pointsman moves live sessions to the next primary: never (off), in planned switchovers, or
