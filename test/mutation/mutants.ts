@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { readReport, scoreOf, unexplained } from './report.ts';
 import { SURVIVORS } from './survivors.ts';
 
-const USAGE = `npm run mutants -- ROOM...
+const USAGE = `npm run mutants -- [--quick] ROOM...
+  --quick  without the properties, which take most of the time: more mutants survive
   ROOM  a folder or a file of src, such as core, core/lag or wire/follow. Its tests are those in the folders of the
         same name in test/unit and test/property.`;
 const LEAST_PERCENT = 95;
@@ -16,7 +17,9 @@ const TOP = new URL('../..', import.meta.url).pathname;
 const STRYKER = join(TOP, 'node_modules/.cache/mutants');
 const PROGRAM = join(STRYKER, 'node_modules/@stryker-mutator/core/bin/stryker.js');
 
-const rooms = process.argv.slice(2);
+const args = process.argv.slice(2);
+const kinds = args.includes('--quick') ? ['unit'] : ['unit', 'property'];
+const rooms = args.filter((arg) => arg !== '--quick');
 if (rooms.length === 0) throw new Error(USAGE);
 const mutate = rooms.map((room) => {
   if (existsSync(join(TOP, 'src', `${room}.ts`))) return `src/${room}.ts`;
@@ -25,7 +28,7 @@ const mutate = rooms.map((room) => {
 });
 const folders = new Set(rooms.map((room) => room.split('/')[0]));
 const MUTANTS_TESTS = [...folders]
-  .flatMap((folder) => ['unit', 'property'].map((kind) => `test/${kind}/${folder}/**/*.test.ts`))
+  .flatMap((folder) => kinds.map((kind) => `test/${kind}/${folder}/**/*.test.ts`))
   .join(',');
 
 install();
@@ -55,16 +58,20 @@ function mutated(): string {
   const [config, report] = [join(directory, 'stryker.json'), join(directory, 'report.json')];
   const options = {
     mutate,
-    testRunner: 'vitest',
-    vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
-    // Most code runs when a file of tests is loaded, too: all tests of the room judge each mutant.
+    testRunner: 'in-process',
+    plugins: ['in-process-runner', 'survivor-reporter'].map((name) => join(TOP, 'test/mutation', `${name}.ts`)),
+    // Each load of a file of tests stays in memory.
+    maxTestRunnerReuse: 500,
     coverageAnalysis: 'perTest',
     warnings: { slow: false },
+    // A busy machine kills no mutant.
+    timeoutMS: 30_000,
+    timeoutFactor: 5,
     concurrency: 1,
     // It would ask the compiler of another version for it.
     tsconfigFile: 'none',
     tempDirName: join(directory, 'copy'),
-    reporters: ['json', 'progress-append-only'],
+    reporters: ['json', 'progress-append-only', 'survivors'],
     jsonReporter: { fileName: report },
     allowConsoleColors: false,
   };

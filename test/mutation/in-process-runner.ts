@@ -1,0 +1,157 @@
+// A test runner for Stryker that loads the tests once, and runs them in its own process for each mutant: in vitest a
+// mutant costs a second, because it loads every file again.
+import { globSync, readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { addFailure, collected, type PlainTest, runTest } from './plain-vitest.ts';
+
+/** Stryker's instrumented code reads and writes it. */
+interface Instrumentation {
+  activeMutant?: string | undefined;
+  currentTestId?: string | undefined;
+  hitCount?: number | undefined;
+  hitLimit?: number | undefined;
+  mutantCoverage?: unknown;
+}
+
+interface MutantRun {
+  readonly activeMutant: { readonly id: string };
+  /** The tests to run; undefined: all, with a mutant that is active while the code is loaded. */
+  readonly testFilter?: readonly string[];
+  readonly hitLimit?: number;
+}
+
+type MutantResult =
+  | { readonly status: 'survived'; readonly nrOfTests: number }
+  | { readonly status: 'timeout'; readonly reason: string }
+  | {
+      readonly status: 'killed';
+      readonly nrOfTests: number;
+      readonly killedBy: readonly string[];
+      readonly failureMessage: string;
+    };
+
+interface TestFile {
+  readonly path: string;
+  /** The id that stands for the tables and cases that the file computes while it is loaded. */
+  readonly loading: string;
+  readonly tests: readonly PlainTest[];
+}
+
+const code: Instrumentation = {};
+Object.assign(globalThis, { __stryker__: code });
+const PLAIN_VITEST = new URL('plain-vitest.ts', import.meta.url).href;
+
+class InProcessRunner {
+  #files: TestFile[] = [];
+  #loads = 0;
+
+  capabilities(): { reloadEnvironment: boolean } {
+    return { reloadEnvironment: false };
+  }
+
+  init(): Promise<void> {
+    registerHooks({
+      resolve: (specifier, context, next) =>
+        specifier === 'vitest' && !(context.parentURL ?? '').startsWith(PLAIN_VITEST)
+          ? { url: PLAIN_VITEST, shortCircuit: true }
+          : next(specifier, context),
+    });
+    return Promise.resolve();
+  }
+
+  async dryRun(): Promise<unknown> {
+    await this.#load();
+    const tests = [];
+    for (const { path, loading, tests: own } of this.#files) {
+      tests.push({ id: loading, name: loading, fileName: path, status: 0, timeSpentMs: 1 });
+      for (const test of own) {
+        code.currentTestId = test.id;
+        const began = performance.now();
+        const failure = await runTest(test);
+        code.currentTestId = undefined;
+        const timeSpentMs = performance.now() - began;
+        const result = { id: test.id, name: test.id, fileName: path, timeSpentMs };
+        tests.push(
+          failure === undefined ? { ...result, status: 0 } : { ...result, status: 1, failureMessage: failure },
+        );
+      }
+    }
+    return { status: 'complete', tests, mutantCoverage: code.mutantCoverage };
+  }
+
+  async mutantRun({ activeMutant: { id }, testFilter, hitLimit }: MutantRun): Promise<MutantResult> {
+    code.hitCount = 0;
+    code.hitLimit = hitLimit;
+    try {
+      if (testFilter === undefined) code.activeMutant = id;
+      if (this.#files.length === 0) await this.#load();
+      code.activeMutant = id;
+      return await this.#judge(testFilter === undefined ? undefined : new Set(testFilter));
+    } catch (error) {
+      return { status: 'killed', nrOfTests: 1, killedBy: ['loading'], failureMessage: String(error) };
+    } finally {
+      code.activeMutant = undefined;
+    }
+  }
+
+  async #judge(filter: ReadonlySet<string> | undefined): Promise<MutantResult> {
+    let nrOfTests = 0;
+    for (const file of this.#files) {
+      const again = filter?.has(file.loading) ?? false;
+      const tests = again ? await this.#loadFile(file.path) : file.tests;
+      for (const test of tests) {
+        if (filter !== undefined && !again && !filter.has(test.id)) continue;
+        nrOfTests += 1;
+        const failure = await runTest(test);
+        if (failure === undefined) continue;
+        // The test that killed one mutant often kills the next one.
+        this.#files = [file, ...this.#files.filter((other) => other !== file)];
+        await this.#expectHealth(file, test, filter === undefined);
+        return { status: 'killed', nrOfTests, killedBy: [test.id], failureMessage: failure };
+      }
+    }
+    return { status: 'survived', nrOfTests };
+  }
+
+  /** A mutant may leave something behind that fails all tests after it. */
+  async #expectHealth({ path, tests }: TestFile, { id }: PlainTest, loadedWithMutant: boolean): Promise<void> {
+    if (loadedWithMutant) return;
+    code.activeMutant = undefined;
+    const test = tests.find((own) => own.id === id);
+    if (test !== undefined && (await runTest(test)) !== undefined) {
+      console.error(`${id} of ${path} fails without the mutant`);
+      process.exit(1);
+    }
+  }
+
+  async #load(): Promise<void> {
+    const paths = (process.env['MUTANTS_TESTS'] ?? '').split(',').flatMap((pattern) => globSync(pattern).toSorted());
+    await import(pathToFileURL(resolve('test/mutation/same-histories.ts')).href);
+    // All tests depend on values that the code computes while it is loaded.
+    for (const path of paths) for (const url of importsOf(path)) await import(url);
+    for (const path of paths) {
+      const loading = `${path} is loaded`;
+      code.currentTestId = loading;
+      this.#files.push({ path, loading, tests: await this.#loadFile(path) });
+      code.currentTestId = undefined;
+    }
+  }
+
+  async #loadFile(path: string): Promise<readonly PlainTest[]> {
+    this.#loads += 1;
+    await import(`${pathToFileURL(resolve(path)).href}?load=${this.#loads}`);
+    return collected(relative('.', path));
+  }
+}
+
+/** Imported files of the repository. */
+function importsOf(path: string): readonly string[] {
+  const specifiers = readFileSync(path, 'utf8').matchAll(/^(?:import|} from) .*?'(\.[^']*)';$/gm);
+  return [...specifiers].map(([, specifier = '']) => new URL(specifier, pathToFileURL(resolve(path))).href);
+}
+
+process.on('unhandledRejection', addFailure);
+
+export const strykerPlugins = [{ kind: 'TestRunner', name: 'in-process', injectableClass: InProcessRunner }];
