@@ -15,7 +15,6 @@ import type { Token } from '../admin/permission.ts';
 import type { PoolReadiness } from '../admin/endpoints/probe-endpoints.ts';
 import type { StatusDocument } from '../documents/status-document.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
-import type { ClusterControl } from '../cluster/control.ts';
 import { configHash } from '../config/config-hash.ts';
 import { describeRoute } from '../core/describe.ts';
 import type { Config } from '../config/config.ts';
@@ -34,7 +33,7 @@ import { createOperations, type OwnOperationsOptions } from './own-operations.ts
 import { pageDirectory } from './package.ts';
 import type { LastHour } from './last-hour.ts';
 import { sessionPools } from './session-pools.ts';
-import { sessionsOn } from './sessions-on.ts';
+import { clusterControl } from './cluster-control.ts';
 
 /** In /status. */
 const RECENT_EVENTS = 20;
@@ -98,7 +97,7 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
     streams: parts.streams,
     eventNames: EVENT_NAMES,
     branches: () => branchesOf(parts),
-    cluster: () => clusterOf(parts),
+    cluster: () => clusterControl(parts),
     sessions: {
       list: (query) => proxy.sessions(query),
       kill: (session) => proxy.kill(session),
@@ -121,20 +120,6 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
   };
   const sources = { version: parts.version, status, sessions, branches, settings };
   return { admin, console: createConsoleOf({ address: running.config.admin.console, sources, token }), liveStatus };
-}
-
-/** Operations on the cluster. A restart also moves the sessions of its member. */
-async function clusterOf({ running, monitor, proxy, clock }: AdminParts): Promise<ClusterControl> {
-  const [{ withParking }, control] = await Promise.all([
-    import('../cluster/restart-in-place.ts'),
-    running.access.control(),
-  ]);
-  return withParking(control, {
-    clock,
-    moves: () => running.config.moves,
-    handOver: (handover) => monitor.handOver(handover),
-    sessions: async (member) => (await sessionsOn(proxy, member)).onMember,
-  });
 }
 
 async function branchesOf({ running, proxy, clock }: AdminParts): Promise<BranchesListing | undefined> {

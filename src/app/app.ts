@@ -177,6 +177,7 @@ interface Life {
 }
 
 interface LifeOptions extends ReloadOptions {
+  readonly log: Log;
   readonly admin: Admin;
   readonly console: ConsoleControl;
   readonly descriptors: DescriptorBudget | undefined;

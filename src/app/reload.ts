@@ -40,9 +40,9 @@ export interface ReloadOptions extends CoreParts {
   readonly isStopping: () => boolean;
   readonly connect: (cluster: ClusterConfig) => ClusterAccess;
   readonly branches: RunningBranches;
-  readonly metrics: Metrics;
+  readonly metrics: Pick<Metrics, 'learn'>;
   readonly onEvent: (event: ReloadEvent) => void;
-  readonly log: Log;
+  readonly log: Pick<Log, 'level'>;
   readonly onListeners: (changes: ListenerChanges) => void;
 }
 

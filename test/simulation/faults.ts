@@ -2,6 +2,8 @@
 import type { Scene } from './scene/scene.ts';
 import type { FaultKind, PlannedFault } from './scene/plan.ts';
 import type { Site } from './scene/site.ts';
+import type { Tags } from './cluster/store.ts';
+import type { Host } from './world/world.ts';
 import type { ClusterMember } from './cluster/cluster.ts';
 
 interface Hit {
@@ -123,7 +125,7 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
     member.server.pauseReplay(true);
     return () => member.server.pauseReplay(false);
   },
-  'client vanishes': ({ scene, fault }) => scene.clients[fault.variant % scene.clients.length]?.vanish(),
+  'client vanishes': ({ scene, fault }) => scene.client(fault.variant).vanish(),
   'pointsman freezes': ({ site: { host } }) => {
     host.freeze();
     return () => host.thaw();
@@ -138,6 +140,86 @@ const FAULTS: Readonly<Record<FaultKind, Begin>> = {
     if (scene.plan.shape.workers > 1 || before.isKilled) return;
     site.start();
     scene.world.schedule(1_500, () => void before.drain());
+  },
+  // Its PostgreSQL goes on, and takes writes.
+  'paused primary loses its lock': ({ scene }) => {
+    const { store } = scene.cluster;
+    const { manager } = scene.member(undefined);
+    const before = manager.tags;
+    store.patch({ pause: true });
+    manager.tags = { ...before, nofailover: true };
+    store.loseLock();
+    return () => {
+      manager.tags = before;
+      store.patch({ pause: null });
+    };
+  },
+  'switchovers by two pointsmen': ({ scene, site, fault }) => {
+    switchOver(scene, site, fault);
+    const other = scene.sites.find((one) => one !== site);
+    if (other !== undefined) scene.world.schedule(fault.variant % 2_000, () => switchOver(scene, other, fault));
+  },
+  'primary freezes in a switchover': ({ scene, site, fault }) => {
+    const { manager } = scene.member(undefined);
+    switchOver(scene, site, fault);
+    scene.world.schedule(200 + (fault.variant % 2_000), () => manager.freeze());
+    return () => manager.thaw();
+  },
+  'pointsman loses all members': ({ scene, site }) => cutAll(scene, site.host, scene.cluster.members),
+  'pointsmen hear different members': ({ scene, site, member, fault }) => {
+    const rest = scene.cluster.members.filter((other) => other !== member);
+    const ends = scene.sites.map((one) =>
+      cutAll(scene, one.host, (one === site) === (fault.variant % 2 === 0) ? [member] : rest),
+    );
+    return () => {
+      for (const end of ends) end();
+    };
+  },
+  'api is silent to a pointsman': (hit) => apiFault(hit, { kind: 'silent', to: hit.site.host.address }),
+  'pointsman reloads': ({ site, fault }) => {
+    site.reload(fault.variant);
+    return () => site.reload(undefined);
+  },
+  'restart by pointsman': ({ scene, member, site: { pointsman } }) => {
+    if (!pointsman.isKilled) void noteEnd(scene, 'restart', pointsman.restart(member.name));
+  },
+  'tags change': ({ member: { manager }, fault }) => {
+    const before = manager.tags;
+    const changes: readonly Tags[] = [{ nofailover: true }, { noloadbalance: true }, { reads: 'no' }];
+    manager.tags = { ...before, ...changes[fault.variant % changes.length] };
+    return () => void (manager.tags = before);
+  },
+  'client half-closes': ({ scene, fault }) => scene.client(fault.variant).halfClose(),
+  'client resets': ({ scene, fault }) => scene.client(fault.variant).reset(),
+  'client cancels whatever it does': ({ scene, fault }) => {
+    const client = scene.client(fault.variant);
+    let isOver = false;
+    const again = (): void => {
+      if (isOver) return;
+      client.cancel(fault.variant % 4 === 0 ? 'session before' : 'session');
+      scene.world.schedule(300 + (fault.variant % 700), again);
+    };
+    again();
+    return () => void (isOver = true);
+  },
+  'connection is torn in an answer': ({ member, fault }) => member.server.tearSession(fault.variant),
+  'member leaves': ({ member }) => {
+    member.leave();
+    return () => member.manager.start();
+  },
+  'member has a new address': ({ scene, member, fault }) => {
+    if (scene.cluster.strangers.length > 0) return;
+    const { host } = member;
+    for (const witness of scene.witnesses) witness.forget(host.address);
+    member.crash();
+    const number = 1 + (fault.variant % 50) + 60 * scene.cluster.members.indexOf(member);
+    scene.world.network.move(host, `10.0.1.${number}`);
+    return () => member.boot();
+  },
+  'connections run out': ({ member: { server } }) => {
+    const before = server.maxConnections;
+    server.maxConnections = server.sessions().length;
+    return () => void (server.maxConnections = before);
   },
 };
 
@@ -154,7 +236,7 @@ export function beginFault(scene: Scene, fault: PlannedFault): () => void {
   };
 }
 
-function others({ scene, member }: Hit): readonly ClusterMember['host'][] {
+function others({ scene, member }: Hit): readonly Host[] {
   const { cluster } = scene;
   const rest = cluster.members.filter((other) => other !== member).map(({ host }) => host);
   return [...rest, cluster.storeService.host, ...scene.sites.map(({ host }) => host)];
@@ -175,7 +257,14 @@ function cutOff(hit: Hit, hears: boolean, isHeard: boolean): () => void {
   };
 }
 
-function cut({ world }: Scene, member: ClusterMember, hosts: readonly ClusterMember['host'][]): () => void {
+function cutAll(scene: Scene, host: Host, members: readonly ClusterMember[]): () => void {
+  const ends = members.map((member) => cut(scene, member, [host]));
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+function cut({ world }: Scene, member: ClusterMember, hosts: readonly Host[]): () => void {
   for (const host of hosts) {
     world.network.cut(host, member.host);
     world.network.cut(member.host, host);

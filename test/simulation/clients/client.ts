@@ -4,7 +4,7 @@ import type { Transfer } from '../postgres/wal.ts';
 import type { Random } from '../world/random.ts';
 import type { Host, World } from '../world/world.ts';
 import { ClientAccount, type ClientSession, type ClientWrite } from './client-account.ts';
-import { Connection, type RequestEnd } from './connection.ts';
+import { CANCELED, Connection, type RequestEnd } from './connection.ts';
 import { SessionState } from './session-state.ts';
 
 export interface ConnectTarget {
@@ -36,6 +36,8 @@ export class Client {
   readonly #options: ClientOptions;
   readonly #random: Random;
   #state: SessionState;
+  /** The last two: the older one is over. */
+  #connections: readonly Connection[] = [];
   #isStopping = false;
   #isOver = false;
   /** Attempts that failed since the last success. */
@@ -73,6 +75,20 @@ export class Client {
     this.#isOver = true;
   }
 
+  /** In whatever stage its session is. */
+  halfClose(): void {
+    this.#connections[0]?.halfClose();
+  }
+
+  reset(): void {
+    this.#connections[0]?.reset();
+  }
+
+  /** A cancel request for whatever its session does, or for the session before that. */
+  cancel(which: 'session' | 'session before'): void {
+    this.#connections[which === 'session' ? 0 : 1]?.cancel();
+  }
+
   async #live(): Promise<void> {
     while (!this.#isStopping) {
       const session = this.account.begins();
@@ -91,6 +107,7 @@ export class Client {
     if (target === undefined) throw new Error(`${name} has no target`);
     const options = { ...target, host, user: 'app', database, applicationName: name, patienceMs };
     const connection = new Connection(options);
+    this.#connections = [connection, ...this.#connections.slice(0, 1)];
     const end = await this.#awaited(connection.open());
     if (end.kind === 'done') {
       this.#failures = 0;
@@ -167,7 +184,7 @@ export class Client {
     if (parsed.kind !== 'done') return this.#ends(session, parsed, []);
     await this.#pause(this.#random.between(10, 3_000));
     const end = await this.#awaited(connection.execute('', []));
-    if (end.kind === 'failed') {
+    if (end.kind === 'failed' && end.code !== CANCELED) {
       this.account.differences.push(`session ${session.number}: the unnamed statement: ${end.code} ${end.message}`);
     }
     return this.#ends(session, end, []);

@@ -29,6 +29,9 @@ export interface ConnectionOptions {
   readonly patienceMs: number;
 }
 
+/** A request that a cancel request has hit fails with this code. */
+export const CANCELED = '57014';
+
 interface PendingRequest {
   readonly resolve: (end: RequestEnd) => void;
   readonly rows: (string | null)[][];
@@ -47,6 +50,7 @@ export class Connection {
   readonly #pending: PendingRequest[] = [];
   #lastWords: string | undefined;
   #isOver = false;
+  #isHalfClosed = false;
   #process = 0;
   #secret = 0;
   /** As in ReadyForQuery. */
@@ -109,11 +113,25 @@ export class Connection {
     socket.resume();
   }
 
+  /** Ends its half without a word, and goes on reading. */
+  halfClose(): void {
+    if (this.#isOver || this.#isHalfClosed) return;
+    this.#isHalfClosed = true;
+    this.#socket.end();
+  }
+
+  /** Its machine resets the connection. */
+  reset(): void {
+    if (this.#isOver) return;
+    this.#socket.resetAndDestroy();
+    this.#end('reset by itself');
+  }
+
   /** Says goodbye. */
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#socket.end(TERMINATE);
+    if (!this.#isHalfClosed) this.#socket.end(TERMINATE);
     this.#socket.on('close', () => this.#socket.destroy());
     this.#options.host.clock.schedule(1_000, () => this.#socket.destroy());
   }
@@ -124,7 +142,7 @@ export class Connection {
   }
 
   #request(...messages: readonly Uint8Array[]): Promise<RequestEnd> {
-    if (this.#isOver) return Promise.resolve(this.#loss('closed before the request'));
+    if (this.#isOver || this.#isHalfClosed) return Promise.resolve(this.#loss('closed before the request'));
     this.#socket.write(Buffer.concat(messages));
     return this.#await();
   }

@@ -1,7 +1,7 @@
 // The state that a client has given its session, as the client remembers it, and the statements that set it and ask
 // for it again.
 import type { Random } from '../world/random.ts';
-import type { Connection } from './connection.ts';
+import { CANCELED, type Connection, type RequestEnd } from './connection.ts';
 
 const CHOICES: readonly (readonly [name: string, values: readonly string[]])[] = [
   ['app.tenant', ['acme', 'globex', 'initech']],
@@ -59,18 +59,21 @@ export class SessionState {
       if (name === 'role') continue;
       const end = await connection.query(`SHOW ${name}`);
       if (end.kind === 'lost') return undefined;
+      if (isCanceled(end)) return differences;
       const now = end.kind === 'done' ? end.rows[0]?.[0] : end.message;
       if (now !== value) differences.push(`${name} is ${now}, not ${value}`);
     }
     if (!this.#settings.has('search_path')) {
       const end = await connection.query('SHOW search_path');
       if (end.kind === 'lost') return undefined;
+      if (isCanceled(end)) return differences;
       const path = end.kind === 'done' ? (end.rows[0]?.[0] ?? '') : end.message;
       this.#usualPath ??= path;
       if (path !== this.#usualPath) differences.push(`search_path is ${path}, and was ${this.#usualPath}`);
     }
     const end = await connection.query('SELECT session_user, current_user, current_database()');
     if (end.kind === 'lost') return undefined;
+    if (isCanceled(end)) return differences;
     const role = this.#settings.get('role') ?? LEFT_OPEN;
     const expected = `app ${role === LEFT_OPEN ? 'app' : role} shop`;
     const found = end.kind === 'done' ? (end.rows[0] ?? []).join(' ') : end.message;
@@ -81,12 +84,14 @@ export class SessionState {
     ] as const) {
       const end = await connection.query(sql);
       if (end.kind === 'lost') return undefined;
+      if (isCanceled(end)) return differences;
       const found = end.kind === 'done' ? end.rows.flat().join(' ') : end.message;
       if (found !== expected) differences.push(`${sql} gives "${found}", not "${expected}"`);
     }
     for (const name of this.#prepared) {
       const end = await connection.execute(name, []);
       if (end.kind === 'lost') return undefined;
+      if (isCanceled(end)) return differences;
       if (end.kind === 'failed') differences.push(`the statement ${name}: ${end.message}`);
     }
     return differences;
@@ -101,4 +106,9 @@ export class SessionState {
     if (end.kind === 'done') this.#prepared.add(name);
     return end.kind !== 'lost';
   }
+}
+
+/** It tells nothing. */
+function isCanceled(end: RequestEnd): boolean {
+  return end.kind === 'failed' && end.code === CANCELED;
 }

@@ -31,7 +31,9 @@ type Answer = Exclude<HttpAnswer, 'silent'>;
 /** Not as a member should answer. */
 export type ApiFault =
   | { readonly kind: 'late'; readonly ms: number }
-  | { readonly kind: 'silent' | 'cut' | 'garbage' | 'error' }
+  /** `to`: the address that hears nothing. Absent: nobody does. */
+  | { readonly kind: 'silent'; readonly to?: string }
+  | { readonly kind: 'cut' | 'garbage' | 'error' }
   /** The node status of another time: each GET of a health check gets this answer. */
   | { readonly kind: 'lie'; readonly answer: HttpAnswer };
 
@@ -60,9 +62,9 @@ export class ApiServer {
   start(program: Program): void {
     this.#close();
     const { host, port } = this.#options;
-    this.#close = host.serveHttp(port, async (asked) => {
+    this.#close = host.serveHttp(port, async (asked, from) => {
       await program.turn();
-      return this.#reply(asked, program);
+      return this.#reply(asked, from, program);
     });
   }
 
@@ -75,9 +77,9 @@ export class ApiServer {
     return nodeDocument(this.#options.actions.view());
   }
 
-  async #reply(asked: HttpQuestion, program: Program): Promise<HttpAnswer> {
+  async #reply(asked: HttpQuestion, from: string, program: Program): Promise<HttpAnswer> {
     const { fault } = this;
-    if (fault?.kind === 'silent') return 'silent';
+    if (fault?.kind === 'silent' && (fault.to ?? from) === from) return 'silent';
     if (fault?.kind === 'late') await program.pause(fault.ms);
     const reply = asked.method === 'GET' ? await this.#get(asked.path) : await this.#write(asked);
     await program.turn();

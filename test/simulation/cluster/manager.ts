@@ -39,6 +39,8 @@ function isDiverged(refusal: string | undefined): boolean {
 
 export class Manager {
   readonly api: ApiServer;
+  /** As of its configuration file. */
+  tags: Tags;
   readonly #options: ManagerOptions;
   readonly #server: PostgresServer;
   #program: Program;
@@ -57,6 +59,7 @@ export class Manager {
 
   constructor(options: ManagerOptions) {
     this.#options = options;
+    this.tags = options.tags;
     this.#server = options.server;
     const life = this.#newLife();
     [this.#program, this.#store, this.#control, this.#synchronous] = life;
@@ -117,7 +120,8 @@ export class Manager {
   }
 
   view(): ManagerView {
-    const { name, scope, tags, host } = this.#options;
+    const { name, scope, host } = this.#options;
+    const { tags } = this;
     const view = this.#view;
     return {
       name,
@@ -163,6 +167,10 @@ export class Manager {
     return [program, store, control, new SynchronousMode(name, this.#server, store)];
   }
 
+  #identity(): ManagerOptions {
+    return { ...this.#options, tags: this.tags };
+  }
+
   #config(): ClusterConfig {
     return this.#view?.config ?? this.#options.config;
   }
@@ -202,7 +210,9 @@ export class Manager {
     this.#view = view;
     this.#storeSeenAt = this.#options.host.wallClock() / 1_000;
     const ttlMs = view.config.ttl * 1_000;
-    if ((await this.#store.touch(memberKey(this.api.document(), this.#options), ttlMs, this.#storeMs())) === undefined)
+    if (
+      (await this.#store.touch(memberKey(this.api.document(), this.#identity()), ttlMs, this.#storeMs())) === undefined
+    )
       return this.#withoutStore();
     const { name } = this.#options;
     if (this.#control.task() !== undefined) return view.leader === name ? this.#renew(view) : undefined;
@@ -286,7 +296,7 @@ export class Manager {
   }
 
   async #race(view: StoreView): Promise<void> {
-    const own = ownState(this.#options);
+    const own = ownState(this.#identity());
     const stands = mayStand(own, view, this.#options.host.wallClock());
     const candidacy = stands.kind === 'stand' ? isHealthiest(own, await this.#askPeers(), view) : stands;
     if (candidacy.kind === 'yield') {

@@ -2,11 +2,14 @@
 // chance and the network of that host. Log, metrics and admin API are left out.
 import { createLongOperations, type AppOperations } from '../../../src/app/long-operations.ts';
 import type { Machine } from '../../../src/app/machine.ts';
+import { reload } from '../../../src/app/reload.ts';
 import { createCore, type RoutingCore } from '../../../src/app/routing-core.ts';
+import { clusterControl } from '../../../src/app/cluster-control.ts';
+import type { OperationResult } from '../../../src/documents/cluster-documents.ts';
 import { createGrace, whenEmpty } from '../../../src/app/emptying.ts';
 import { createOperationLock } from '../../../src/admin/operation-lock.ts';
 import { formatProblems } from '../../../src/config/fault.ts';
-import { loadConfig } from '../../../src/config/load.ts';
+import { loadConfig, type LoadResult } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { takeFault } from '../../../src/proxy/fault.ts';
 import { dialerOf } from '../../../src/proxy/connect/dial.ts';
@@ -21,6 +24,7 @@ export async function loadLate(): Promise<void> {
   await Promise.all([
     import('../../../src/cluster/long-operations.ts'),
     import('../../../src/cluster/direct-control.ts'),
+    import('../../../src/cluster/restart-in-place.ts'),
     import('../../../src/patroni/write.ts'),
     import('../../../src/proxy/moves/mover.ts'),
     import('../../../src/proxy/moves/session-mover.ts'),
@@ -45,9 +49,9 @@ export interface Witness {
 
 export class SimulatedPointsman {
   readonly host: Host;
-  readonly config: Config;
   readonly #world: World;
   readonly #core: RoutingCore;
+  readonly #operationLock = createOperationLock();
   readonly #operations: AppOperations;
   #isStopped = false;
   #isKilled = false;
@@ -55,11 +59,11 @@ export class SimulatedPointsman {
   constructor({ world, host, file, onEvent, witness }: PointsmanOptions) {
     this.host = host;
     this.#world = world;
-    this.config = configOf(file);
+    const config = configOf(file);
     const machine = machineOf(world, host, witness);
-    this.#core = createCore({ config: this.config, clock: host.clock, machine });
+    this.#core = createCore({ config, clock: host.clock, machine });
     const { core, events, decisions } = this.#core;
-    const operationLock = createOperationLock();
+    const operationLock = this.#operationLock;
     this.#operations = createLongOperations({ ...core, operationLock, onEvent: events.emit, machine });
     decisions.listen((actions) => {
       core.proxy.tableChanged(actions);
@@ -87,6 +91,33 @@ export class SimulatedPointsman {
     if (bound.kind === 'failed') throw new Error(bound.message);
     if (!this.#isStopped) monitor.start();
     this.#world.note(`${this.host.name} listens`);
+  }
+
+  /** SIGHUP. It may be a file that no Pointsman can use. */
+  async reload(file: PointsmanOptions['file']): Promise<void> {
+    const { core, events, branches, connect } = this.#core;
+    const reloaded = await reload(
+      {
+        ...core,
+        branches,
+        connect,
+        isStopping: () => this.#isStopped,
+        metrics: { learn: () => {} },
+        log: { level: '' },
+        onEvent: events.emit,
+        onListeners: () => {},
+      },
+      load(file),
+    );
+    if (reloaded.kind === 'reloaded' && reloaded.changed.length > 0) this.#operations.reloaded();
+  }
+
+  /** `pointsman cluster restart`. */
+  async restart(member: string): Promise<OperationResult> {
+    const leave = this.#operationLock.enter('restart');
+    if (leave === undefined) return { kind: 'refused', text: 'another operation runs' };
+    const control = await clusterControl(this.parts);
+    return control.perform({ kind: 'restart', member }).finally(leave);
   }
 
   /** SIGTERM, as the app does it. */
@@ -122,9 +153,13 @@ export class SimulatedPointsman {
 }
 
 function configOf(file: PointsmanOptions['file']): Config {
-  const loaded = loadConfig({ file: 'pointsman.yaml', env: {}, readFile: () => JSON.stringify(file) });
+  const loaded = load(file);
   if (loaded.kind === 'invalid') throw new Error(formatProblems(loaded.problems));
   return loaded.config;
+}
+
+function load(file: PointsmanOptions['file']): LoadResult {
+  return loadConfig({ file: 'pointsman.yaml', env: {}, readFile: () => JSON.stringify(file) });
 }
 
 function machineOf(world: World, host: Host, witness: Witness | undefined): Machine {

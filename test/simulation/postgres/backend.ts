@@ -50,6 +50,7 @@ export class Backend {
   #isSkipping = false;
   #isHungUp = false;
   #isOver = false;
+  #isTorn = false;
 
   constructor(
     host: BackendHost,
@@ -129,6 +130,11 @@ export class Backend {
     this.#warn(code, message);
     this.#send();
     this.end();
+  }
+
+  /** The network resets the connection in the middle of the next answer. */
+  tear(): void {
+    this.#isTorn = true;
   }
 
   /** The process exits: its transaction is rolled back. */
@@ -318,8 +324,13 @@ export class Backend {
 
   #send(): void {
     if (this.#out.length === 0 || !this.#socket.writable) return;
-    this.#socket.write(Buffer.concat(this.#out));
+    const bytes = Buffer.concat(this.#out);
     this.#out = [];
+    if (!this.#isTorn) this.#socket.write(bytes);
+    else {
+      this.#socket.write(bytes.subarray(0, bytes.length / 2), () => this.#socket.resetAndDestroy());
+      this.#isHungUp = true;
+    }
   }
 }
 

@@ -41,7 +41,7 @@ export class Entrance {
     this.#random = random;
     this.#onAdmission = onAdmission;
     this.#lastProcess = 1_000 + random.int(1_000);
-    this.#close = host.listen(port, (socket) => program.run(() => this.#take(socket)));
+    this.#close = host.listen(port, (socket) => this.#accept(socket));
   }
 
   close(): void {
@@ -55,13 +55,21 @@ export class Entrance {
     socket.destroySoon();
   }
 
-  #take(socket: Socket): void {
-    const frames = new Frames(true);
+  /** The kernel takes it, also while the postmaster is stopped. */
+  #accept(socket: Socket): void {
     this.#sockets.add(socket);
     const leave = (): void => {
       this.#sockets.delete(socket);
       socket.destroy();
     };
+    socket.on('error', leave);
+    this.#program.run(() => {
+      if (this.#sockets.has(socket)) this.#take(socket, leave);
+    });
+  }
+
+  #take(socket: Socket, leave: () => void): void {
+    const frames = new Frames(true);
     const read = (chunk: Buffer): void => {
       frames.add(chunk);
       this.#program.run(() => {
@@ -69,7 +77,7 @@ export class Entrance {
           this.#readFirst(socket, frames, () => socket.off('data', read).off('end', leave));
       });
     };
-    socket.on('error', leave).on('end', leave).on('data', read);
+    socket.on('end', leave).on('data', read);
   }
 
   #readFirst(socket: Socket, frames: Frames, done: () => void): void {

@@ -49,6 +49,7 @@ export class PostgresServer implements ServiceHost {
   /** The settings that its file has. A session begins with them. */
   readonly file = new Map<string, string>();
   readonly pace: ServerPace = { startMs: 300, promotionMs: 150, replayMs: 1, flushMs: 1 };
+  maxConnections: number;
   /** The standbys that a commit waits for: one of them must have it. Empty: none. */
   #synchronous: readonly string[] = [];
   #program: Program;
@@ -75,6 +76,7 @@ export class PostgresServer implements ServiceHost {
     this.name = options.name;
     this.host = options.host;
     this.port = options.port;
+    this.maxConnections = options.maxConnections;
     this.systemIdentifier = options.systemIdentifier;
     this.wal = new Wal(options.pool);
     this.#program = new Program(options.host.clock);
@@ -241,6 +243,11 @@ export class PostgresServer implements ServiceHost {
     // The postmaster is the same.
     this.#startedAtWall = startedAtWall;
     this.follow(upstream);
+  }
+
+  /** The network resets the connection of one session in the middle of its next answer. `choice`: any number. */
+  tearSession(choice: number): void {
+    this.#service?.tearSession(choice);
   }
 
   /** SIGSTOP to all of its processes. */

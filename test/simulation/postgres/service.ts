@@ -18,6 +18,7 @@ export interface ServiceHost {
   readonly options: ServerOptions;
   readonly file: ReadonlyMap<string, string>;
   readonly pace: ServerPace;
+  readonly maxConnections: number;
   readonly wal: Wal;
   readonly startedAt: number;
   state(): ServerState;
@@ -108,6 +109,11 @@ export class Service implements BackendHost {
     for (const backend of this.#backends) {
       backend.quickDie('57P02', 'terminating connection because of crash of another server process');
     }
+  }
+
+  tearSession(choice: number): void {
+    const backends = [...this.#backends];
+    backends[choice % backends.length]?.tear();
   }
 
   killSessions(): void {
@@ -243,7 +249,7 @@ export class Service implements BackendHost {
     const state = this.#server.state();
     if (state === 'starting') return ['57P03', 'the database system is starting up'];
     if (state === 'stopping') return ['57P03', 'the database system is shutting down'];
-    if (this.#backends.size >= this.#server.options.maxConnections) return ['53300', 'sorry, too many clients already'];
+    if (this.#backends.size >= this.#server.maxConnections) return ['53300', 'sorry, too many clients already'];
     return undefined;
   }
 

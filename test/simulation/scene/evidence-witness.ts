@@ -39,6 +39,8 @@ export class EvidenceWitness implements Witness {
   readonly #clock: Clock;
   readonly #limits: EvidenceLimits;
   readonly #evidence = new Map<string, Evidence>();
+  /** Addresses that are no member's any more. */
+  readonly #gone = new Set<string>();
   /** The highest timeline of a primary, and when it was shown last. */
   #highest = { timeline: 0, at: -Infinity };
 
@@ -51,7 +53,7 @@ export class EvidenceWitness implements Witness {
     if (!/^\/(?:primary|replica)/.test(path)) return;
     const { host } = api.address;
     const before = this.#evidence.get(host) ?? NEVER;
-    if (result.kind !== 'answered') return;
+    if (result.kind !== 'answered' || this.#gone.has(host)) return;
     const node = nodeOf(result.body);
     if (node === undefined || node.systemIdentifier !== this.#limits.systemIdentifier) return;
     const isPrimary = result.status === 200 && node.role === 'primary' && node.state === 'running';
@@ -70,7 +72,14 @@ export class EvidenceWitness implements Witness {
     }
   };
 
+  /** No member has this address any more. */
+  forget(host: string): void {
+    this.#gone.add(host);
+    this.#evidence.delete(host);
+  }
+
   readonly sent: Witness['sent'] = ({ address }, bytes) => {
+    if (this.#gone.has(address)) return;
     const text = Buffer.from(bytes).toString('latin1');
     if (text.startsWith(PROTOCOL_3, 4) && text.includes('application_name\0w')) this.#mayOpen(address);
     else if (WRITES.test(text)) this.#mayWrite(address);

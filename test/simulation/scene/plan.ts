@@ -28,6 +28,8 @@ export interface Shape {
   readonly filesDiffer: boolean;
   /** The timeline of the first primary. */
   readonly timeline: number;
+  /** Reads need a tag of the member. */
+  readonly readsByTag: boolean;
   /** The process of Pointsman is busy: its timers are late. */
   readonly isBusy: boolean;
 }
@@ -79,12 +81,58 @@ export const FAULT_KINDS = [
   'pointsman freezes',
   'pointsman is killed',
   'pointsman hands over',
+  'paused primary loses its lock',
+  'switchovers by two pointsmen',
+  'primary freezes in a switchover',
+  'pointsman loses all members',
+  'pointsmen hear different members',
+  'api is silent to a pointsman',
+  'pointsman reloads',
+  'restart by pointsman',
+  'tags change',
+  'client half-closes',
+  'client resets',
+  'client cancels whatever it does',
+  'connection is torn in an answer',
+  'member leaves',
+  'member has a new address',
+  'connections run out',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
+const OF_TWO_POINTSMEN: readonly FaultKind[] = [
+  'switchovers by two pointsmen',
+  'switchover by pointsman',
+  'primary freezes in a switchover',
+  'primary freezes in a switchover',
+  'pointsman loses all members',
+  'pointsmen hear different members',
+  'api is silent to a pointsman',
+];
+
+/** Most change little by themselves: they come in addition. */
+const SMALL: readonly FaultKind[] = [
+  'pointsman reloads',
+  'pointsman reloads',
+  'restart by pointsman',
+  'tags change',
+  'client half-closes',
+  'client half-closes',
+  'client resets',
+  'client cancels whatever it does',
+  'client cancels whatever it does',
+  'connection is torn in an answer',
+  'member leaves',
+  'member has a new address',
+  'connections run out',
+];
+
 /** The more likely, the more often in the list. */
 const LIKELY: readonly FaultKind[] = [
-  ...FAULT_KINDS,
+  ...FAULT_KINDS.filter((kind) => !SMALL.includes(kind) && !OF_TWO_POINTSMEN.includes(kind)),
+  'switchover by pointsman',
+  'primary freezes in a switchover',
+  'paused primary loses its lock',
   'switchover by the API',
   'switchover by the API',
   'switchover by pointsman',
@@ -122,13 +170,20 @@ export function planOf(seed: number): Plan {
   const random = seededRandom(seed).fork('plan');
   const faultsMs = random.between(13_000, 22_000);
   const count = 1 + random.int(4);
+  const more = random.fork('more');
+  const pointsmen = more.chance(0.33) ? 2 : 1;
+  const kinds = [
+    ...Array.from({ length: count }, () => random.pick(LIKELY)),
+    ...Array.from({ length: more.int(3) }, () => more.pick(SMALL)),
+    ...(pointsmen === 2 && more.chance(0.7) ? [more.pick(OF_TWO_POINTSMEN)] : []),
+  ];
   return {
     seed,
     shape: {
       members: random.pick([2, 3, 3, 3]),
       moves: random.pick(['off', 'planned', 'planned', 'always', 'always', 'always']),
       isSynchronous: random.chance(0.3),
-      pointsmen: random.fork('pointsmen').chance(0.33) ? 2 : 1,
+      pointsmen,
       workers: random.chance(0.15) ? 2 : 1,
       vouching: random.chance(0.2),
       writers: 2 + random.int(4),
@@ -136,16 +191,16 @@ export function planOf(seed: number): Plan {
       holdMs: random.pick([6_000, 20_000, 20_000, 20_000, 20_000]),
       filesDiffer: random.chance(0.3),
       timeline: random.pick([1, 3]),
+      readsByTag: more.chance(0.2),
       isBusy: random.chance(0.7),
     },
-    faults: Array.from({ length: count }, () => faultOf(random, faultsMs)).toSorted((a, b) => a.atMs - b.atMs),
+    faults: kinds.map((kind) => faultOf(random, kind, faultsMs)).toSorted((a, b) => a.atMs - b.atMs),
     faultsMs,
     quietMs: 17_000,
   };
 }
 
-function faultOf(random: Random, untilMs: number): PlannedFault {
-  const kind = random.pick(LIKELY);
+function faultOf(random: Random, kind: FaultKind, untilMs: number): PlannedFault {
   const atMs = random.between(1_500, untilMs - 1_000);
   if (LONG.includes(kind)) {
     return { kind, atMs: Math.min(atMs, 4_000), forMs: 20_000, member: undefined, variant: random.int(1_000_000) };

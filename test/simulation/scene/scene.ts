@@ -48,6 +48,7 @@ export class Scene {
       members: names,
       timeline: shape.timeline,
       config: shape.isSynchronous ? { synchronous_mode: true } : {},
+      tags: shape.readsByTag ? Object.fromEntries(names.map((name) => [name, { reads: 'yes' }])) : {},
     });
     this.operator = this.world.network.host('operator', '10.0.2.1');
     if (shape.filesDiffer) this.cluster.member('pg1').server.file.set('search_path', 'legacy, public');
@@ -82,6 +83,13 @@ export class Scene {
     const site = this.sites[choice % this.sites.length];
     if (site === undefined) throw new Error('there is no site');
     return site;
+  }
+
+  /** `choice`: any number. */
+  client(choice: number): Client {
+    const client = this.clients[choice % this.clients.length];
+    if (client === undefined) throw new Error('there is no client');
+    return client;
   }
 
   member(index: number | undefined): ClusterMember {

@@ -12,6 +12,8 @@ export const WRITE_MAX_AGE_MS = 3_000;
 export const SILENCE_GRACE_MS = 7_000;
 const MOST_LATE_MS = 300;
 
+type File = Readonly<Record<string, unknown>>;
+
 export class Site {
   readonly host: Host;
   readonly #scene: Scene;
@@ -60,9 +62,19 @@ export class Site {
     return this.#pointsman;
   }
 
-  #file(): Readonly<Record<string, unknown>> {
+  /** SIGHUP with a file that differs. `choice`: any number; undefined: the file of the start. */
+  reload(choice: number | undefined): void {
+    const pointsman = this.#pointsman;
+    const file = this.#file();
+    const changes = changesOf(file);
+    const change = choice === undefined ? {} : changes[choice % changes.length];
+    // A process that stands still takes the signal afterwards.
+    this.host.soon(() => void pointsman.reload({ ...file, ...change }));
+  }
+
+  #file(): File {
     const { cluster, plan } = this.#scene;
-    const { moves, workers, vouching, holdMs } = plan.shape;
+    const { moves, workers, vouching, holdMs, readsByTag } = plan.shape;
     const { address } = this.host;
     return {
       cluster: {
@@ -85,9 +97,22 @@ export class Site {
         { address: `${address}:${WRITE_PORT}`, pool: 'write', ...(workers === 1 && { reuse_port: true }) },
         { address: `${address}:${READ_PORT}`, pool: 'read', ...(workers === 1 && { reuse_port: true }) },
       ],
+      ...(readsByTag && { pools: { read: { check: '/replica?lag=16MB&tag_reads=yes' } } }),
       ...(moves !== 'off' && { moves: { mode: moves, roles: ['*'] } }),
     };
   }
+}
+
+/** One of them cannot be used. A section that is undefined is not there. */
+function changesOf({ client, cluster, listeners }: File): readonly File[] {
+  return [
+    { probe: { interval: 'soon' } },
+    { client: { ...Object(client), max_sessions: 3 } },
+    { pools: { read: { check: '/replica?lag=1kB' } } },
+    { cluster: { ...Object(cluster), allow: { networks: ['192.168.0.0/16'] } } },
+    { listeners: [...Array.from(Object(listeners)), { address: '127.0.0.1:5002', pool: 'read' }] },
+    { moves: undefined },
+  ];
 }
 
 function shortly(event: ReportedEvent): string {

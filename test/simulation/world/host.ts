@@ -33,7 +33,8 @@ const BUSY_SHARE = 0.3;
 
 export class SimulatedHost implements TcpHost, HandleProcess {
   readonly name: string;
-  readonly address: string;
+  /** The network may give it another one. */
+  address: string;
   /** Timers are as coarse as libuv's: whole milliseconds, up to one early. Goes on while the host is frozen. */
   readonly clock: Clock;
   readonly #network: SimulatedNetwork;
@@ -234,12 +235,12 @@ export class SimulatedHost implements TcpHost, HandleProcess {
     return true;
   }
 
-  carry(to: TcpHost, lane: Lane, deliver: () => void): void {
+  carry(to: Pick<TcpHost, 'address'>, lane: Lane, deliver: () => void): void {
     const host = this.#network.hostAt(to.address);
     if (host !== undefined) this.#network.carry(this, host, { lane, deliver });
   }
 
-  reaches(to: TcpHost): boolean {
+  reaches(to: Pick<TcpHost, 'address'>): boolean {
     const host = this.#network.hostAt(to.address);
     return host !== undefined && this.sends(host) && host.sends(this);
   }
@@ -300,7 +301,7 @@ export class SimulatedHost implements TcpHost, HandleProcess {
       const attempts = Math.floor(forMs / FIRST_RETRANSMISSION_MS);
       const { peer, port, isDead } = end;
       if (peer === undefined || isDead || bytes === 0 || attempts === 0) continue;
-      silent.set(`${this.address} ${port} ${peer.host.address} ${peer.port}`, { bytes, attempts });
+      silent.set(`${end.address} ${port} ${peer.address} ${peer.port}`, { bytes, attempts });
     }
     return silent;
   }

@@ -168,7 +168,7 @@ export class KernelHandle {
 
   #name(out: object, end: TcpEnd | undefined): number {
     if (end === undefined) return ERRNO.ENOTCONN;
-    Object.assign(out, { address: end.host.address, port: end.port, family: 'IPv4' });
+    Object.assign(out, { address: end.address, port: end.port, family: 'IPv4' });
     return 0;
   }
 
@@ -199,7 +199,7 @@ export class KernelHandle {
     const taken = end.write(bytes);
     const { peer } = end;
     if (taken > 0 && peer !== undefined) {
-      this.#onSent?.({ address: peer.host.address, port: peer.port }, bytes.subarray(0, taken));
+      this.#onSent?.({ address: peer.address, port: peer.port }, bytes.subarray(0, taken));
     }
     return taken;
   }

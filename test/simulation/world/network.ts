@@ -61,6 +61,14 @@ export class SimulatedNetwork {
     return this.#hosts.get(address);
   }
 
+  /** To another address, for a host that is down. Nobody has the old one any more. */
+  move(host: SimulatedHost, address: string): void {
+    this.#note(`network: ${host.name} has the address ${address} instead of ${host.address}`);
+    this.#hosts.delete(host.address);
+    host.address = address;
+    this.#hosts.set(address, host);
+  }
+
   cut(from: SimulatedHost, to: SimulatedHost): void {
     const direction = this.#direction(from, to);
     if (direction.isCut) return;

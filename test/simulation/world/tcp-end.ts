@@ -2,13 +2,16 @@
 // The kernel works on while the processes of its host are frozen. The errors are those of Linux.
 import type { Random } from './random.ts';
 
-/** The host of an end. */
-export interface TcpHost {
+interface HostAddress {
   readonly address: string;
+}
+
+/** The host of an end. */
+export interface TcpHost extends HostAddress {
   /** Packets of one lane keep their order. */
-  carry(to: TcpHost, lane: Lane, deliver: () => void): void;
+  carry(to: HostAddress, lane: Lane, deliver: () => void): void;
   /** Packets get there, and their answers back. */
-  reaches(to: TcpHost): boolean;
+  reaches(to: HostAddress): boolean;
   schedule(delayMs: number, run: () => void): () => void;
   now(): number;
 }
@@ -42,6 +45,8 @@ const KEEPALIVE_PROBES_MS = 10_000;
 
 export class TcpEnd {
   readonly host: TcpHost;
+  /** The one that its host had when it began. */
+  readonly address: string;
   readonly port: number;
   readonly #sizes: TcpSizes;
   readonly #random: Random;
@@ -73,6 +78,7 @@ export class TcpEnd {
 
   constructor(host: TcpHost, port: number, sizes: TcpSizes, random: Random) {
     this.host = host;
+    this.address = host.address;
     this.port = port;
     this.#sizes = sizes;
     this.#random = random;
@@ -231,7 +237,7 @@ export class TcpEnd {
   #send(deliver: (peer: TcpEnd) => void): void {
     const { peer } = this;
     if (peer === undefined) return;
-    this.host.carry(peer.host, this.#lane, () => {
+    this.host.carry(peer, this.#lane, () => {
       peer.#lastHeard = this.host.now();
       deliver(peer);
     });
@@ -274,7 +280,7 @@ export class TcpEnd {
       const { peer } = this;
       const silentMs = this.host.now() - this.#lastHeard;
       if (this.#isDead || peer === undefined) return;
-      if (this.host.reaches(peer.host)) {
+      if (this.host.reaches(peer)) {
         this.#lastHeard = this.host.now();
         if (peer.#isDead) this.#takeReset();
         else this.#awaitSilence(idleMs, idleMs);

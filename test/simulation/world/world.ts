@@ -4,7 +4,7 @@ import { SimulatedNetwork } from './network.ts';
 import { seededRandom, type Random } from './random.ts';
 import { createTimeline } from './time.ts';
 
-export type Network = Pick<SimulatedNetwork, 'host' | 'hostAt' | 'cut' | 'heal' | 'isOpen'>;
+export type Network = Pick<SimulatedNetwork, 'host' | 'hostAt' | 'move' | 'cut' | 'heal' | 'isOpen'>;
 export type { SimulatedHost as Host } from './host.ts';
 
 export interface World {

@@ -1,0 +1,18 @@
+// The operations on the cluster that are one request of the management API, with the sessions that this proxy has.
+import type { ClusterControl } from '../cluster/control.ts';
+import type { CoreParts } from './reload.ts';
+import { sessionsOn } from './sessions-on.ts';
+
+/** A restart also moves the sessions of its member. */
+export async function clusterControl({ running, monitor, proxy, clock }: CoreParts): Promise<ClusterControl> {
+  const [{ withParking }, control] = await Promise.all([
+    import('../cluster/restart-in-place.ts'),
+    running.access.control(),
+  ]);
+  return withParking(control, {
+    clock,
+    moves: () => running.config.moves,
+    handOver: (handover) => monitor.handOver(handover),
+    sessions: async (member) => (await sessionsOn(proxy, member)).onMember,
+  });
+}
