@@ -4,12 +4,12 @@ import { judge } from './judge/judge.ts';
 import { planOf, type Plan } from './scene/plan.ts';
 import { Scene } from './scene/scene.ts';
 import { situationsOf } from './situations.ts';
+import type { World } from './world/world.ts';
 
 export interface Outcome {
   readonly plan: Plan;
-  /** The same for the same plan. */
-  readonly hash: string;
-  readonly lines: readonly string[];
+  /** The hash is the same for the same plan. */
+  readonly history: World['history'];
   /** Sentences. Empty: every law held. */
   readonly broken: readonly string[];
   readonly situations: ReadonlySet<string>;
@@ -25,8 +25,7 @@ export async function runPlan(plan: Plan): Promise<Outcome> {
   const { history } = scene.world;
   return {
     plan,
-    hash: history.hash(),
-    lines: history.lines(),
+    history,
     broken: judge(scene),
     situations: situationsOf(scene),
   };

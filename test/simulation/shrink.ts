@@ -30,12 +30,15 @@ export async function shrink(first: Outcome): Promise<Outcome> {
 }
 
 /** The plan in words, the broken laws, and the end of the history without what is usual. */
-export function storyOf({ plan, broken, lines }: Outcome): string {
+export function storyOf({ plan, broken, history }: Outcome): string {
   const faults = plan.faults.map(({ kind, atMs, forMs, member }) => {
     const where = member === undefined ? '' : ` (member ${member + 1})`;
     return `  ${seconds(atMs)}: ${kind}${where}, for ${seconds(forMs)}`;
   });
-  const unusual = lines.filter((line) => !NOISE.test(line)).slice(-LAST_LINES);
+  const unusual = history
+    .lines()
+    .filter((line) => !NOISE.test(line))
+    .slice(-LAST_LINES);
   return [
     `seed ${plan.seed}, ${JSON.stringify(plan.shape)}`,
     ...faults,

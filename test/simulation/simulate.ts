@@ -40,7 +40,7 @@ if (values.seed === undefined) {
 } else {
   const outcome = await runSeed(Number(values.seed));
   const told = values.story && outcome.broken.length > 0 ? await shrink(outcome) : outcome;
-  console.log(values.story ? storyOf(told) : told.lines.join('\n'));
-  console.log(`${told.hash} ${told.broken.length === 0 ? 'every law held' : told.broken.join('\n')}`);
+  console.log(values.story ? storyOf(told) : told.history.lines().join('\n'));
+  console.log(`${told.history.hash()} ${told.broken.length === 0 ? 'every law held' : told.broken.join('\n')}`);
   process.exitCode = told.broken.length > 0 ? 1 : 0;
 }

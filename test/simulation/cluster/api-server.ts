@@ -99,8 +99,9 @@ export class ApiServer {
     // Each of the others asks PostgreSQL.
     if (view.server.isFrozen()) return 'silent';
     if (pathname === '/readiness') return { status: healthStatus(pathname, searchParams, view) ?? 503, body: '' };
-    const status = pathname === '/patroni' ? 200 : (healthStatus(pathname, searchParams, view) ?? 503);
-    return { status, body: JSON.stringify(nodeDocument(view)) };
+    const document = nodeDocument(view);
+    const status = pathname === '/patroni' ? 200 : (healthStatus(pathname, searchParams, view, document) ?? 503);
+    return { status, body: JSON.stringify(document) };
   }
 
   async #readStore(pathname: string): Promise<HttpAnswer> {

@@ -81,8 +81,12 @@ function stateOf(state: 'stopped' | 'starting' | 'stopping' | 'crashed'): string
 }
 
 /** The status of a health check. Undefined: the path is none. */
-export function healthStatus(path: string, query: URLSearchParams, manager: ManagerView): 200 | 503 | undefined {
-  const document = nodeDocument(manager);
+export function healthStatus(
+  path: string,
+  query: URLSearchParams,
+  manager: ManagerView,
+  document = nodeDocument(manager),
+): 200 | 503 | undefined {
   const { tags, isLeader, view } = manager;
   const areTagsRight = [...query]
     .filter(([key]) => key.startsWith('tag_'))

@@ -54,6 +54,8 @@ function releasedBeforeEviction({ events, plan }: Scene, run: number): readonly 
   let released: { readonly at: number; readonly session: number } | undefined;
   for (const { at, event, run: of } of events) {
     if (of !== run) continue;
+    // The decision has been carried out. A session that closes now was evicted before, and has told its client so.
+    if (event.kind === 'standing_changed') released = undefined;
     if (event.kind === 'hold_ended' && event.pool === 'write' && event.outcome === 'released') {
       released = { at, session: event.session };
     }

@@ -52,7 +52,7 @@ export class Site {
       witness,
       onEvent: (event) => {
         events.push({ at: world.now(), run, event });
-        world.note(`pointsman ${run}: ${shortly(event)}`);
+        world.note(() => `pointsman ${run}: ${shortly(event)}`);
       },
     });
     pointsmen.push(this.#pointsman);

@@ -1,6 +1,6 @@
 // A simulated machine: the sockets of its kernel, its clocks, and one process on it, which can be frozen. A crash ends
 // all of it without a word to anybody.
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncResource } from 'node:async_hooks';
 import { Server, Socket, type ListenOptions, type ServerOpts, type SocketConstructorOpts } from 'node:net';
 import type { Clock } from '../../../src/model/instant.ts';
 import type { Address } from '../../../src/model/member.ts';
@@ -102,13 +102,18 @@ export class SimulatedHost implements TcpHost, HandleProcess {
     this.#isFrozen = true;
   }
 
-  /** The process catches up: timers first, as in libuv, then the sockets. */
+  /**
+   * The process catches up. Stopped in its phase of polling, it serves the sockets first, as libuv does; stopped
+   * elsewhere, its timers.
+   */
   thaw(): void {
     if (!this.#isFrozen) return;
     this.#isFrozen = false;
     const waiting = this.#waiting.splice(0);
-    const inOrder = [...waiting.filter(({ isTimer }) => isTimer), ...waiting.filter(({ isTimer }) => !isTimer)];
-    for (const { run, isTimer } of inOrder) this.schedule(0, () => this.#run(run, isTimer));
+    const timersFirst = this.#random.chance(0.5);
+    const first = waiting.filter(({ isTimer }) => isTimer === timersFirst);
+    const then = waiting.filter(({ isTimer }) => isTimer !== timersFirst);
+    for (const { run, isTimer } of [...first, ...then]) this.schedule(0, () => this.#run(run, isTimer));
   }
 
   /** Its processes are killed, and the kernel closes their sockets. */
@@ -322,12 +327,12 @@ export class SimulatedHost implements TcpHost, HandleProcess {
     const local = this.#localNow();
     const due = Math.floor(local) + Math.max(1, Math.trunc(delayMs));
     let isCancelled = false;
-    const inContext = AsyncLocalStorage.bind(run);
+    const context = new AsyncResource('SimulatedTimer');
     const timer = {};
     this.#timers.add(timer);
     const fire = (): void => {
       this.#timers.delete(timer);
-      if (!isCancelled) inContext();
+      if (!isCancelled) context.runInAsyncScope(run);
     };
     const cancel = this.schedule((due - local) / this.#monotonic.rate, () => {
       if (life === this.#life) this.#timerIsDue(fire);

@@ -227,7 +227,7 @@ export class KernelHandle {
       return this.#tell(read === 'end' ? UV_EOF : read);
     }
     this.bytesRead += read.length;
-    this.#tell(read.length, Uint8Array.from(read).buffer);
+    this.#tell(read.length, new Uint8Array(read).buffer);
     // Without a reader nothing happens then.
     if (end.isReadable) this.#wake();
   }

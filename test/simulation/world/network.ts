@@ -37,7 +37,7 @@ export class SimulatedNetwork {
   readonly #note: NetworkOptions['note'];
   readonly #sizes: TcpSizes;
   readonly #hosts = new Map<string, SimulatedHost>();
-  readonly #directions = new Map<string, Direction>();
+  readonly #directions = new Map<SimulatedHost, Map<SimulatedHost, Direction>>();
 
   constructor({ timeline, random, note }: NetworkOptions) {
     this.timeline = timeline;
@@ -145,12 +145,12 @@ export class SimulatedNetwork {
   }
 
   #direction(from: SimulatedHost, to: SimulatedHost): Direction {
-    const key = `${from.address}>${to.address}`;
-    let direction = this.#directions.get(key);
+    const ways = this.#directions.get(from) ?? new Map<SimulatedHost, Direction>();
+    let direction = ways.get(to);
     if (direction === undefined) {
       const latencyMs = from === to ? LOOPBACK_MS : this.#random.between(0.05, 0.8);
       direction = { isCut: false, latencyMs, kept: [] };
-      this.#directions.set(key, direction);
+      this.#directions.set(from, ways.set(to, direction));
     }
     return direction;
   }

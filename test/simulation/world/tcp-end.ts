@@ -113,10 +113,11 @@ export class TcpEnd {
     const space = this.#sizes.sendBuffer - this.#unsentBytes;
     const taken = Math.max(0, Math.min(space, bytes.length));
     if (taken > 0) {
-      this.#unsent.push(Uint8Array.from(bytes.subarray(0, taken)));
+      this.#unsent.push(new Uint8Array(bytes.subarray(0, taken)));
       this.#unsentBytes += taken;
       this.#pump();
     }
+    if (taken < bytes.length && this.#unsentBytes < this.#sizes.sendBuffer) this.onChange();
     return taken;
   }
 
@@ -179,7 +180,7 @@ export class TcpEnd {
   }
 
   #takeReceived(atMost: number): Uint8Array {
-    const bytes = Buffer.concat(this.#received);
+    const bytes = wholeOf(this.#received);
     const taken = bytes.subarray(0, atMost);
     this.#received = taken.length === bytes.length ? [] : [bytes.subarray(taken.length)];
     this.#receivedBytes -= taken.length;
@@ -200,13 +201,14 @@ export class TcpEnd {
 
   #windowOpens(bytes: number): void {
     this.#inWindow -= bytes;
+    const before = this.#unsentBytes;
     this.#pump();
+    if (this.#unsentBytes < before) this.onChange();
   }
 
   /** Sends what the window allows, then the end. */
   #pump(): void {
     if (this.peer === undefined || this.#isDead) return;
-    const wasFull = this.#unsentBytes > 0;
     while (this.#unsentBytes > 0 && this.#inWindow < this.#sizes.window) {
       const bytes = this.#nextSegment(Math.min(this.#sizes.segment, this.#sizes.window - this.#inWindow));
       this.#inWindow += bytes.length;
@@ -222,11 +224,10 @@ export class TcpEnd {
       this.#isEndSent = true;
       this.#send((peer) => peer.#takeEnd());
     }
-    if (wasFull && this.#unsentBytes < this.#sizes.sendBuffer) this.onChange();
   }
 
   #nextSegment(atMost: number): Uint8Array {
-    const all = Buffer.concat(this.#unsent);
+    const all = wholeOf(this.#unsent);
     const whole = Math.min(atMost, all.length);
     const length = whole > 1 && this.#random.chance(this.#sizes.cutShare) ? 1 + this.#random.int(whole - 1) : whole;
     this.#unsent = length === all.length ? [] : [all.subarray(length)];
@@ -288,4 +289,9 @@ export class TcpEnd {
       else this.#awaitSilence(idleMs, Math.max(1_000, idleMs - silentMs));
     });
   }
+}
+
+function wholeOf(parts: readonly Uint8Array[]): Uint8Array {
+  const [first] = parts;
+  return parts.length === 1 && first !== undefined ? first : Buffer.concat(parts);
 }

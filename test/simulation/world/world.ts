@@ -15,7 +15,7 @@ export interface World {
   /** Not on any host: it happens even if all of them are down. The returned function cancels it. */
   readonly schedule: (delayMs: number, run: () => void) => () => void;
   /** A line of the history. */
-  readonly note: (line: string) => void;
+  readonly note: History['note'];
   readonly network: Network;
   readonly history: Pick<History, 'lines' | 'hash'>;
   /** Lets this time pass. */
